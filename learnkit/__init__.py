@@ -1,0 +1,108 @@
+"""learnkit: build a coding-agent harness, one mechanism at a time.
+
+``import learnkit`` loads nothing else: each public name is imported when it is first used
+(PEP 562), so a script pays only for the parts it touches.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from learnkit import views as views
+    from learnkit.agent import Agent, Outcome
+    from learnkit.client.modes import connect, scripted
+    from learnkit.client.scripted import fail, reply, say, use
+    from learnkit.clock import SystemClock, VirtualClock
+    from learnkit.coding import CodingTools
+    from learnkit.errors import LearnkitError, ToolError, UsageError
+    from learnkit.events import Event, EventLog
+    from learnkit.lab import lesson
+    from learnkit.mechanism import Call, Mechanism
+    from learnkit.permission import Permission
+    from learnkit.shell import BwrapShell, LocalShell, ShellResult
+    from learnkit.tokens import estimate_tokens
+    from learnkit.tools import Tool, Toolbox, tool
+
+#: Public name -> the module that defines it.
+_HOMES = {
+    "Agent": "agent",
+    "Call": "mechanism",
+    "Mechanism": "mechanism",
+    "Outcome": "agent",
+    "connect": "client.modes",
+    "fail": "client.scripted",
+    "reply": "client.scripted",
+    "say": "client.scripted",
+    "scripted": "client.modes",
+    "use": "client.scripted",
+    "SystemClock": "clock",
+    "VirtualClock": "clock",
+    "LearnkitError": "errors",
+    "ToolError": "errors",
+    "UsageError": "errors",
+    "Event": "events",
+    "EventLog": "events",
+    "lesson": "lab",
+    "Permission": "permission",
+    "BwrapShell": "shell",
+    "LocalShell": "shell",
+    "ShellResult": "shell",
+    "estimate_tokens": "tokens",
+    "CodingTools": "coding",
+    "Tool": "tools",
+    "Toolbox": "tools",
+    "tool": "tools",
+    "views": "",
+}
+
+__all__ = [
+    "Agent",
+    "BwrapShell",
+    "Call",
+    "CodingTools",
+    "Event",
+    "EventLog",
+    "LearnkitError",
+    "LocalShell",
+    "Mechanism",
+    "Outcome",
+    "Permission",
+    "ShellResult",
+    "SystemClock",
+    "Tool",
+    "ToolError",
+    "Toolbox",
+    "UsageError",
+    "VirtualClock",
+    "connect",
+    "estimate_tokens",
+    "fail",
+    "lesson",
+    "reply",
+    "say",
+    "scripted",
+    "tool",
+    "use",
+    "views",
+]
+
+
+def __getattr__(name: str) -> Any:
+    try:
+        home = _HOMES[name]
+    except KeyError:
+        raise AttributeError(f"module 'learnkit' has no attribute {name!r}") from None
+    if home == "":
+        value: Any = importlib.import_module(f"learnkit.{name}")
+    else:
+        value = getattr(importlib.import_module(f"learnkit.{home}"), name)
+    globals()[name] = value  # the next use costs nothing
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_HOMES})

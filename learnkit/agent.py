@@ -1,0 +1,310 @@
+"""The agent loop: ask the model, run what it calls, hand back the results, until it calls nothing.
+
+``Agent.step`` is the whole loop body. It guarantees that every ``tool_use`` block gets exactly one
+``tool_result`` in the very next user message, whatever the model, a tool or a mechanism does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from learnkit.batch import Batch
+from learnkit.blocks import Block, sendable
+from learnkit.clock import Clock, Signal, SystemClock
+from learnkit.errors import UsageError
+from learnkit.events import LANE, Event, EventLog
+from learnkit.mechanism import Call, Mechanism
+
+if TYPE_CHECKING:
+    import anthropic
+    from anthropic.types import Message
+
+    from learnkit.tools import Tool
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a run ended.
+
+    Attributes:
+        text: what the model said last.
+        reason: the reply's stop_reason, or ``cancelled`` or ``turn_limit``.
+        turns: how many times the model was asked.
+    """
+
+    text: str
+    reason: str
+    turns: int
+
+
+class Agent:
+    """A model in a loop with tools.
+
+    Args:
+        client: an ``anthropic.Anthropic``; those of :func:`learnkit.connect` bring a clock.
+        mechanisms: what is added to the bare loop, in order.
+        model: model id; by default the client's.
+        system: the first paragraph of the system prompt.
+        name: the agent's lane in the event log.
+        events: the log to write to; by default a new one.
+        stop: the signal that cancels the run; by default one of its own.
+        max_turns: how many times a run may ask the model.
+        max_tokens: the longest reply to ask for, in tokens.
+
+    Raises:
+        UsageError: for tools with one name, or a mechanism that serves another agent.
+    """
+
+    def __init__(
+        self,
+        client: anthropic.Anthropic,
+        mechanisms: Sequence[Mechanism] = (),
+        *,
+        model: str | None = None,
+        system: str = "",
+        name: str = "lead",
+        events: EventLog | None = None,
+        stop: Signal | None = None,
+        max_turns: int = 50,
+        max_tokens: int = 16_000,
+    ) -> None:
+        if max_turns < 1:
+            raise UsageError(f"max_turns is {max_turns}; a run needs at least one turn")
+        self.client = client
+        self.mechanisms = tuple(mechanisms)
+        self.name = name
+        self.events = EventLog() if events is None else events
+        self.clock: Clock = getattr(client, "clock", None) or SystemClock()
+        self.stop = stop or self.clock.signal(f"the stop of {name!r}")
+        self._own_stop = stop is None
+        self.model = model or getattr(client, "model", None) or _default_model()
+        self.max_turns, self.max_tokens = max_turns, max_tokens
+        self.system = self._base_system = system
+        self.turns = 0
+        self._messages: list[Block] = []
+        self._logged = 0
+        self._text = ""
+        self.tools: dict[str, Tool] = {}
+        self._attach()
+
+    # The loop
+
+    def run(self, prompt: str | list[Block] | None = None) -> Outcome:
+        """Work on ``prompt`` until the model is done.
+
+        Args:
+            prompt: text or content blocks; None goes on with the messages as they are.
+
+        Returns:
+            The last text, the reason of the end, and the number of turns.
+
+        Raises:
+            anthropic.APIError: what the API refused, after the SDK's retries; the messages stay
+                valid and ``run`` can be called again.
+        """
+        with self.clock.interruptible(self.stop):
+            self.start(prompt)
+            try:
+                while (outcome := self.step()) is None:
+                    pass
+            except KeyboardInterrupt:
+                self._end("cancelled")
+                raise
+            return outcome
+
+    def step(self) -> Outcome | None:
+        """Take one turn: one request, and the results of the calls in its reply.
+
+        Returns:
+            None when there is more to do, else how the run ended.
+        """
+        if self.stop.is_set():
+            return self._end("cancelled")
+        if self.turns >= self.max_turns:
+            return self._end("turn_limit")
+        for mechanism in self.mechanisms:
+            mechanism.before_model(self)
+
+        reason, content = self._ask()
+        if content:
+            self._append("assistant", content)
+        calls = [Call(b["id"], b["name"], b["input"]) for b in content if b["type"] == "tool_use"]
+        if calls:
+            self._answer(calls, cut=reason == "max_tokens")
+            return None
+        if reason == "pause_turn":
+            return None
+        if reason in ("max_tokens", "refusal", "model_context_window_exceeded"):
+            return self._end(reason)
+        for mechanism in self.mechanisms:
+            if text := mechanism.on_stop(self):
+                self._append("user", [_text(text)], injected=True)
+                return None
+        return self._end(reason if content else "end_turn")
+
+    def _ask(self) -> tuple[str, list[Block]]:
+        """Send the messages; return why the model stopped, and its blocks as plain dicts."""
+        self.turns += 1
+        self._log_new()
+        self.emit("model.requested", turn=self.turns, messages=len(self._messages))
+        began = self.clock.time()
+        lane = LANE.set(self.name)
+        try:
+            reply = self.client.messages.create(**self.request())
+        except Exception as error:
+            body = getattr(error, "body", None)
+            kind = body.get("error", {}).get("type") if isinstance(body, dict) else None
+            self.emit(
+                "model.failed",
+                turn=self.turns,
+                status=getattr(error, "status_code", None),
+                error_type=kind or type(error).__name__,
+                message=str(error),
+            )
+            raise
+        finally:
+            LANE.reset(lane)
+        content = _plain(reply)
+        self.emit(
+            "model.replied",
+            turn=self.turns,
+            stop_reason=reply.stop_reason,
+            usage=_without_none(reply.usage.model_dump(mode="json", exclude_unset=True)),
+            model=reply.model,
+            seconds=self.clock.time() - began,
+        )
+        if said := "\n".join(b["text"] for b in content if b["type"] == "text"):
+            self._text = said
+        return reply.stop_reason or "end_turn", content
+
+    def _answer(self, calls: list[Call], *, cut: bool) -> None:
+        """Run the calls and append one user message: every result, then injected text."""
+        batch = Batch(self, calls, cut=cut)
+        notes: list[Block] = []
+        try:
+            batch.run()
+            for mechanism in self.mechanisms:
+                if text := mechanism.after_tools(self, calls):
+                    notes.append(_text(text))
+        finally:  # an interrupt or a faulty mechanism: the array stays valid all the same
+            self._append("user", [*batch.results(), *notes])
+
+    # Messages and events
+
+    @property
+    def messages(self) -> list[Block]:
+        """The message array, as it will be sent."""
+        return self._messages
+
+    @messages.setter
+    def messages(self, messages: list[Block]) -> None:
+        self.rewrite(messages, "assigned")
+
+    def rewrite(self, messages: Sequence[Block], why: str) -> None:
+        """Replace the whole message array, and log it; for compaction.
+
+        Args:
+            messages: the new array.
+            why: a word for the log.
+        """
+        self._messages = list(messages)
+        self._logged = len(self._messages)
+        self.emit("messages.rewritten", messages=self._messages, why=why)
+
+    def emit(self, type: str, **data: Any) -> Event:
+        """Append an event in this agent's lane, at the clock's time."""
+        return self.events.append(type, lane=self.name, time=self.clock.time(), **data)
+
+    def request(self) -> dict[str, Any]:
+        """The next request, as it will be sent: what the model sees, and nothing else."""
+        body: dict[str, Any] = {
+            "model": self.model,
+            "max_tokens": self.max_tokens,
+            "messages": self._messages,
+            "cache_control": {"type": "ephemeral"},
+        }
+        if self.system:
+            body["system"] = self.system
+        if self._specs:
+            body["tools"] = self._specs
+        return body
+
+    def start(self, prompt: str | list[Block] | None = None) -> None:
+        """Begin a run without taking a turn: fix the system prompt, append the prompt.
+
+        Raises:
+            UsageError: for an empty prompt, or none when there are no messages.
+        """
+        if prompt is not None and not (prompt.strip() if isinstance(prompt, str) else prompt):
+            raise UsageError("the prompt is empty; the API refuses empty messages")
+        if prompt is None and not self._messages:
+            raise UsageError("there is nothing to go on with: give run() a prompt")
+        paragraphs = [self._base_system, *(one.system(self) for one in self.mechanisms)]
+        self.system = "\n\n".join(text for text in paragraphs if text)
+        self._specs = [tool.spec() for tool in self.tools.values()]
+        self.turns, self._text = 0, ""
+        self.emit(
+            "run.started",
+            prompt=prompt,
+            system=self.system,
+            tools=self._specs,
+            model=self.model,
+        )
+        if prompt is not None:
+            self._append("user", prompt)
+
+    def _append(self, role: str, content: str | list[Block], **marks: bool) -> None:
+        self._log_new()
+        self._messages.append({"role": role, "content": content})
+        self._log_new(**marks)
+
+    def _log_new(self, **marks: bool) -> None:
+        """Log the messages that were added since, by us or by hand."""
+        while self._logged < len(self._messages):
+            message = self._messages[self._logged]
+            self.emit("message.added", index=self._logged, message=message, **marks)
+            self._logged += 1
+
+    def _end(self, reason: str) -> Outcome:
+        if reason == "cancelled" and self._own_stop:
+            self.stop.clear()  # it has done its work; the next run starts afresh
+        self.emit("run.ended", reason=reason, text=self._text, turns=self.turns)
+        return Outcome(self._text, reason, self.turns)
+
+    def _attach(self) -> None:
+        for mechanism in self.mechanisms:
+            if mechanism._serves is not None:
+                raise UsageError(
+                    f"this {type(mechanism).__name__} already serves agent "
+                    f"{mechanism._serves.name!r}; make a new one for {self.name!r}"
+                )
+            for tool in mechanism.tools:
+                if tool.name in self.tools:
+                    raise UsageError(f"two tools are called {tool.name!r}; rename one of them")
+                self.tools[tool.name] = tool
+        for mechanism in self.mechanisms:
+            mechanism._serves = self
+        self._specs = [tool.spec() for tool in self.tools.values()]
+
+
+def _default_model() -> str:
+    from learnkit.client.catalog import DEFAULT_MODEL
+
+    return DEFAULT_MODEL
+
+
+def _text(text: str) -> Block:
+    return {"type": "text", "text": text}
+
+
+def _without_none(values: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in values.items() if value is not None}
+
+
+def _plain(reply: Message) -> list[Block]:
+    """The reply's blocks as plain dicts, as they may be sent back."""
+    return sendable(
+        [_without_none(b.model_dump(mode="json", exclude_unset=True)) for b in reply.content]
+    )

@@ -1,0 +1,141 @@
+"""Running the tool calls of one reply: each gets exactly one result, in call order.
+
+Calls run one after the other. Only neighbouring calls of a tool that is marked ``parallel`` run
+side by side. Whatever a tool raises becomes an error result that the model can read.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from learnkit.blocks import Block
+from learnkit.errors import ArgumentsError, ToolError
+from learnkit.mechanism import Call
+
+if TYPE_CHECKING:
+    from learnkit.agent import Agent
+
+
+class Batch:
+    """The calls of one reply, and their results.
+
+    Args:
+        agent: whose tools, mechanisms, clock and stop signal are used.
+        calls: in the order of the reply.
+        cut: the reply was cut off at max_tokens, so its calls may be incomplete; none is run.
+    """
+
+    def __init__(self, agent: Agent, calls: Sequence[Call], *, cut: bool) -> None:
+        self._agent, self._calls, self._cut = agent, calls, cut
+        self._results: dict[str, dict[str, Any]] = {}
+
+    def run(self) -> None:
+        """Run every call that may run."""
+        for group in self._groups():
+            allowed = []
+            for call in group:
+                self._agent.emit("tool.started", id=call.id, name=call.name, input=call.input)
+                if objection := self._objection(call):
+                    self._keep(call, *objection)
+                else:
+                    allowed.append(call)
+            if len(allowed) > 1:
+                self._run_side_by_side(allowed)
+            elif allowed:
+                self._run_one(allowed[0])
+
+    def results(self) -> list[dict[str, Any]]:
+        """The ``tool_result`` blocks, in call order; a call that was not reached is cancelled."""
+        for call in self._calls:
+            if call.id not in self._results:
+                self._keep(call, "cancelled", "Cancelled: the run was interrupted.")
+        return [self._results[call.id] for call in self._calls]
+
+    def _groups(self) -> Iterator[list[Call]]:
+        """Neighbouring calls of one parallel tool together, every other call alone."""
+
+        def key(numbered: tuple[int, Call]) -> object:
+            tool = self._agent.tools.get(numbered[1].name)
+            return tool.name if tool is not None and tool.parallel > 1 else numbered[0]
+
+        for _, group in itertools.groupby(enumerate(self._calls), key=key):
+            yield [call for _, call in group]
+
+    def _objection(self, call: Call) -> tuple[str, str] | None:
+        """Why a call cannot run, if so: a word for the log and a text for the model."""
+        agent = self._agent
+        if self._cut:
+            return "cut", "Not run: the reply was cut off at max_tokens. Send a shorter call."
+        if agent.stop.is_set():
+            return "cancelled", "Cancelled before it ran."
+        if call.name not in agent.tools:
+            known = ", ".join(agent.tools) or "none"
+            return "unknown", f"There is no tool {call.name!r}. The tools are: {known}."
+        for mechanism in agent.mechanisms:
+            if reason := mechanism.refuse(agent, call):
+                return "refused", reason
+        return None
+
+    def _run_side_by_side(self, calls: list[Call]) -> None:
+        agent, waiting = self._agent, iter(calls)
+
+        def work() -> None:
+            for call in waiting:  # each worker takes the next call that nobody has taken
+                self._run_one(call)
+
+        first = calls[: agent.tools[calls[0].name].parallel]
+        workers = [agent.clock.spawn(f"{agent.name}.{call.id}", work) for call in first]
+        try:
+            for worker in workers:
+                worker.join()
+        except BaseException:
+            agent.stop.set()  # nothing is left running: the others end soon, and are joined
+            for worker in workers:
+                worker.join()
+            raise
+
+    def _run_one(self, call: Call) -> None:
+        agent = self._agent
+        began = agent.clock.time()
+        how: str
+        output: Any
+        if agent.stop.is_set():
+            how, output = "cancelled", "Cancelled before it ran."
+        else:
+            try:
+                how, output = "ran", agent.tools[call.name].run(agent, call.input)
+            except ArgumentsError as error:
+                how, output = "invalid", str(error)
+            except ToolError as error:
+                how, output = "raised", str(error)
+            except Exception as error:
+                how, output = "raised", f"{type(error).__name__}: {error}"
+        self._keep(call, how, output, seconds=agent.clock.time() - began)
+
+    def _keep(self, call: Call, how: str, output: Any, seconds: float = 0.0) -> None:
+        """Store and log the one result of a call."""
+        content = output if isinstance(output, list) and output else _sendable(str(output or ""))
+        block: Block = {"type": "tool_result", "tool_use_id": call.id, "content": content}
+        if how != "ran":
+            block["is_error"] = True
+        self._results[call.id] = block
+        self._agent.emit(
+            "tool.ended",
+            id=call.id,
+            name=call.name,
+            is_error=how != "ran",
+            output=content if isinstance(content, str) else str(content),
+            seconds=seconds,
+            how=how,
+        )
+
+
+def _sendable(text: str) -> str:
+    """Never empty, and free of lone surrogates, which come from undecodable file names."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        text = text.encode("utf-8", "replace").decode()
+    return text if text.strip() else "(no output)"

@@ -1,0 +1,161 @@
+"""The terminal: ``learnkit lab | record | verify | doctor``."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from learnkit.errors import LearnkitError, UsageError
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    help="learnkit: build a coding agent, one mechanism at a time.",
+)
+
+ROOT = Path(__file__).resolve().parent.parent
+NOTEBOOKS = ROOT / "notebooks"
+#: Where learners work: a copy, so that their outputs and half-done exercises break no test.
+WORK = ROOT / "workbook"
+
+
+@app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
+def lab(
+    context: typer.Context,
+    lesson: Annotated[str, typer.Argument(help="the lesson to open")] = "s01",
+    reset: Annotated[bool, typer.Option(help="start again from fresh copies")] = False,
+) -> None:
+    """Open JupyterLab on a working copy of the lessons; other options go to JupyterLab."""
+    if lesson.startswith("-"):  # an option for JupyterLab came first
+        context.args.insert(0, lesson)
+        lesson = "s01"
+    from learnkit.copies import update
+
+    for line in update(NOTEBOOKS, WORK, reset=reset):
+        typer.echo(line)
+    notebook = _notebook(lesson, WORK)
+    options = [f"--ServerApp.root_dir={WORK}", *context.args]
+    if hasattr(os, "geteuid") and os.geteuid() == 0:
+        options.append("--allow-root")
+    command = [sys.executable, "-m", "jupyterlab", str(notebook), *options]
+    raise typer.Exit(subprocess.run(command, check=False).returncode)
+
+
+@app.command()
+def verify(
+    lessons: Annotated[list[str] | None, typer.Argument(help="by default all")] = None,
+    refresh: Annotated[bool, typer.Option("--refresh", help="write the outputs anew")] = False,
+) -> None:
+    """Run the lessons as CI does, and say what came out differently."""
+    from learnkit import verify as course
+
+    failed = 0
+    for path in _chosen(lessons):
+        if refresh:
+            typer.echo(f"{path.name}: {'changed' if course.refresh(path) else 'as before'}")
+            continue
+        found = course.differences(path)
+        failed += bool(found)
+        typer.echo("\n".join(found) or f"{path.name}: as committed")
+    raise typer.Exit(1 if failed else 0)
+
+
+@app.command()
+def record(
+    lesson: Annotated[str, typer.Argument(help="for example s04")],
+    keep_replies: Annotated[
+        bool, typer.Option("--keep-replies", help="no key: only what is said to the model changes")
+    ] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="do not ask before spending tokens")] = False,
+) -> None:
+    """Make a lesson's recording again: with a key, or from the replies it holds."""
+    from learnkit import verify as course
+    from learnkit.client.recording import Recording
+
+    notebook = _notebook(lesson, NOTEBOOKS)
+    path = NOTEBOOKS / "recordings" / f"{notebook.stem[:3]}.yaml"
+    before = Recording.load(path) if path.exists() else Recording()
+    if not keep_replies and not yes:
+        _ask_about_cost(before)
+    with tempfile.TemporaryDirectory(prefix="learnkit-") as folder:
+        copy = Path(folder) / path.name
+        if path.exists():
+            shutil.copy(path, copy)
+        mode = "keep" if keep_replies else "record"
+        course.execute(notebook, {"LEARNKIT_MODE": mode, "LEARNKIT_RECORDINGS": folder})
+        after = Recording.load(copy)
+        if keep_replies and len(after.turns) < len(before.turns):
+            raise UsageError(
+                f"the lesson used {len(after.turns)} of {len(before.turns)} replies, so nothing "
+                "was written; take the others out of the recording, or ask for them in the lesson"
+            )
+        changed = not path.exists() or copy.read_bytes() != path.read_bytes()
+        shutil.copy(copy, path.with_suffix(".part"))
+        path.with_suffix(".part").replace(path)
+    typer.echo(f"{path.name}: {len(after.turns)} turns, {'changed' if changed else 'as before'}")
+
+
+@app.command()
+def doctor() -> None:
+    """Say what works on this machine."""
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    from learnkit.doctor import examine
+
+    table = Table(box=None, pad_edge=False)
+    for heading in ("", "what", "found", "what it is for"):
+        table.add_column(heading, overflow="fold")
+    findings = examine()
+    for one in findings:
+        sign = "✓" if one.works else "✗" if one.needed else "○"
+        table.add_row(sign, *map(escape, (one.what, one.found, one.purpose)))
+    Console().print(table)
+    raise typer.Exit(1 if any(one.needed and not one.works for one in findings) else 0)
+
+
+def main() -> None:
+    """Run the command line; our own errors are a sentence, not a traceback."""
+    try:
+        app()
+    except LearnkitError as error:
+        typer.echo(f"learnkit: {error}", err=True)
+        sys.exit(2)
+
+
+def _chosen(lessons: list[str] | None) -> list[Path]:
+    if lessons:
+        return [_notebook(one, NOTEBOOKS) for one in lessons]
+    return sorted(NOTEBOOKS.glob("s[0-9][0-9]_*.ipynb"))
+
+
+def _notebook(lesson: str, folder: Path) -> Path:
+    found = sorted(folder.glob(f"{lesson}*.ipynb")) if lesson else []
+    if len(found) != 1:
+        known = ", ".join(path.stem[:3] for path in sorted(folder.glob("s[0-9][0-9]_*.ipynb")))
+        raise UsageError(f"there is no lesson {lesson!r} in {folder}; there are: {known or 'none'}")
+    return found[0]
+
+
+def _ask_about_cost(before: object) -> None:
+    from learnkit.client.recording import Recording
+    from learnkit.tokens import estimate_tokens
+
+    assert isinstance(before, Recording)
+    prefixes = [p for one in before.scenarios for p in before.prefixes(one).values()]
+    sent = sum(sum(prefix.tokens) for prefix in prefixes)
+    told = sum(estimate_tokens(list(getattr(turn.answer, "content", ()))) for turn in before.turns)
+    typer.confirm(
+        f"The last recording took {len(prefixes)} requests: ≈{sent:,} tokens in, ≈{told:,} out. "
+        "Ask the API for a new one?",
+        abort=True,
+    )

@@ -1,0 +1,86 @@
+"""Keep the replies, record the rest: a recording is its own script.
+
+The notebook runs again with the replies that the recording holds, in order per lane, and what was
+said to the model is written down anew. A changed tool result then shows up as a diff to review.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from learnkit.client.modes import model_setting
+from learnkit.client.prefix import Prefix
+from learnkit.client.record import Recorder
+from learnkit.client.recording import Recording
+from learnkit.client.scripted import Failure, Reply, Request, ScriptEnded
+from learnkit.client.transport import Client, OfflineTransport, offline_client
+from learnkit.clock import Clock
+from learnkit.errors import UsageError
+
+
+class Keeper:
+    """One scenario that is recorded again with its own replies.
+
+    A scenario may be entered several times, by the learner's loop and by the package's. A request
+    that an earlier entry has made gets the same answer, and is no new turn.
+    """
+
+    def __init__(self, path: Path, scenario: str) -> None:
+        recording = Recording.load(path)
+        turns = [turn for turn in recording.turns if turn.scenario == scenario]
+        if not turns:
+            raise UsageError(
+                f"{path} has no turn of scenario {scenario!r}; write its replies first"
+            )
+        self._left: dict[str, list[Reply | Failure]] = {}
+        for turn in turns:
+            self._left.setdefault(turn.lane, []).append(turn.answer)
+        self._recorder = Recorder(path, scenario, recording.meta.get("source", "scripted"))
+        self._earlier: dict[str, list[Reply | Failure]] = {}
+        self._now: dict[str, list[Reply | Failure]] = {}
+
+    def enter(self) -> None:
+        """The scenario starts again from its beginning."""
+        self._earlier.update(self._now)
+        self._now = {}
+        self._known = {hash: list(answers) for hash, answers in self._earlier.items()}
+        self._recorder.start_over()
+
+    def answer(self, request: Request, lane: str) -> Reply | Failure:
+        """See :meth:`answer_to`."""
+        return self.answer_to(Prefix.of(request), lane)
+
+    def answer_to(self, prefix: Prefix, lane: str) -> Reply | Failure:
+        """The answer given to this request before, else the lane's next reply."""
+        known = self._known.get(prefix.hash)
+        if known:
+            return known.pop(0) if len(known) > 1 else known[0]
+        if not self._left.get(lane):
+            raise ScriptEnded(f"agent {lane!r} asked for more replies than the recording holds")
+        return self._left[lane].pop(0)
+
+    def keep(self, prefix: Prefix, lane: str, answer: Reply | Failure) -> None:
+        """Write down what is new; called by the transport, when the reply has its ids."""
+        if prefix.hash in self._known:
+            self._recorder.follow(prefix, lane)
+            return
+        self._now.setdefault(prefix.hash, []).append(answer)
+        self._recorder.keep(prefix, lane, answer)
+
+
+def keeping_client(path: Path, scenario: str, clock: Clock, kept: dict[str, Any]) -> Client:
+    """A client that replays the replies of a scenario and records what is said to it.
+
+    Args:
+        path: the recording, which is rewritten.
+        scenario: the part of it.
+        clock: a virtual clock at 0.
+        kept: the keepers of the scenarios entered so far; is added to.
+    """
+    if scenario not in kept:
+        kept[scenario] = Keeper(path, scenario)
+    keeper = kept[scenario]
+    keeper.enter()
+    model = Recording.load(path).model or model_setting()
+    return offline_client(OfflineTransport(keeper, clock, keeper), clock, "record", model)

@@ -1,0 +1,135 @@
+"""The five modes of a client: replay, record, scripted, human and live.
+
+A key in the environment never changes the mode; only ``connect("live")`` uses it.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from learnkit.clock import Clock, SystemClock, VirtualClock
+from learnkit.errors import UsageError
+
+if TYPE_CHECKING:
+    from learnkit.client.scripted import Script, Source
+    from learnkit.client.transport import Client
+
+MODES = ("replay", "record", "scripted", "human", "live")
+
+
+def model_setting() -> str:
+    """The one model setting: ``LEARNKIT_MODEL``, else the course's default."""
+    from learnkit.client.catalog import DEFAULT_MODEL
+
+    return os.environ.get("LEARNKIT_MODEL") or DEFAULT_MODEL
+
+
+def scripted(script: Script, clock: Clock | None = None) -> Client:
+    """A client whose replies are written in Python.
+
+    Args:
+        script: replies in order, e.g. ``[use("bash", command="ls"), say("done")]``; or a function
+            of the request; or a dict of these by lane (the agent's name).
+        clock: by default a new ``VirtualClock``.
+    """
+    from learnkit.client.scripted import Scripted
+
+    return from_source(Scripted(script), clock or VirtualClock(), "scripted")
+
+
+def from_source(source: Source, clock: Clock, mode: str, model: str | None = None) -> Client:
+    """A client over any source of replies."""
+    from learnkit.client.transport import OfflineTransport, offline_client
+
+    return offline_client(OfflineTransport(source, clock), clock, mode, model or model_setting())
+
+
+def connect(
+    mode: str = "replay",
+    *,
+    recording: str | Path | None = None,
+    scenario: str | None = None,
+    clock: Clock | None = None,
+    upstream: Any = None,
+) -> Client:
+    """A client for one of the modes.
+
+    Args:
+        mode: ``replay`` answers from a recording; ``record`` asks ``upstream`` and writes a
+            recording; ``human`` lets the learner answer; ``live`` asks the API.
+        recording: path of the recording, for replay and record.
+        scenario: the part of the recording to use; by default its first.
+        clock: by default a ``VirtualClock`` in replay, and a ``SystemClock`` elsewhere.
+        upstream: for record: a script as in :func:`scripted`, or None for the API.
+
+    Returns:
+        A real ``anthropic.Anthropic`` that also knows its clock.
+
+    Raises:
+        UsageError: for an unknown mode, a missing recording, or live without a key.
+    """
+    if mode == "replay":
+        return _replay(_needed(recording, mode), scenario, clock or VirtualClock())
+    if mode == "record":
+        return _record(_needed(recording, mode), scenario or "main", clock, upstream)
+    if mode == "human":
+        from learnkit.client.human import Human
+
+        clock = clock or SystemClock()
+        return from_source(Human(clock), clock, mode)
+    if mode == "live":
+        return _live(clock or SystemClock())
+    if mode == "scripted":
+        raise UsageError("for a scripted client call scripted([...]) with the replies")
+    raise UsageError(f"there is no mode {mode!r}; the modes are {', '.join(MODES)}")
+
+
+def _needed(recording: str | Path | None, mode: str) -> Path:
+    if recording is None:
+        raise UsageError(f"mode {mode!r} needs recording=<path of a .yaml file>")
+    return Path(recording)
+
+
+def _replay(path: Path, scenario: str | None, clock: Clock) -> Client:
+    from learnkit.client.recording import Recording
+    from learnkit.client.replay import Replay
+
+    recording = Recording.load(path)
+    replay = Replay(recording, scenario)
+    return from_source(replay, clock, "replay", recording.model)
+
+
+def _record(path: Path, scenario: str, clock: Clock | None, upstream: Any) -> Client:
+    from learnkit.client.record import Recorder, recording_transport
+    from learnkit.client.transport import OfflineTransport, offline_client
+
+    recorder = Recorder(path, scenario, "recorded" if upstream is None else "scripted")
+    if upstream is not None:
+        from learnkit.client.scripted import Scripted
+
+        source = upstream if hasattr(upstream, "answer") else Scripted(upstream)
+        clock = clock or VirtualClock()
+        transport = OfflineTransport(source, clock, recorder)
+        return offline_client(transport, clock, "record", model_setting())
+    live = _live(clock or SystemClock(), transport=recording_transport(recorder))
+    live.mode = "record"
+    return live
+
+
+def _live(clock: Clock, transport: Any = None) -> Client:
+    key = os.environ.get("ANTHROPIC_API_KEY")
+    if not key:
+        raise UsageError(
+            "mode 'live' needs a key: set ANTHROPIC_API_KEY (and ANTHROPIC_BASE_URL for a "
+            "compatible server), or stay with the recording, which needs none"
+        )
+    import anthropic
+
+    from learnkit.client.transport import Client
+
+    http = None if transport is None else anthropic.DefaultHttpxClient(transport=transport)
+    client = Client(api_key=key, http_client=http)
+    client.clock, client.mode, client.model = clock, "live", model_setting()
+    return client

@@ -1,0 +1,108 @@
+"""Messages as server-sent events, and back, as the API streams them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+Message = dict[str, Any]
+
+#: Characters a delta carries; small enough that a stream is seen to stream.
+CHUNK = 24
+
+
+def to_events(message: Message) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The events that stream ``message``, as (name, data)."""
+    start = {**message, "content": [], "stop_reason": None, "stop_sequence": None}
+    start["usage"] = {**message["usage"], "output_tokens": 1}
+    yield "message_start", {"message": start}
+    for index, block in enumerate(message["content"]):
+        empty, deltas = _deltas(block)
+        yield "content_block_start", {"index": index, "content_block": empty}
+        for delta in deltas:
+            yield "content_block_delta", {"index": index, "delta": delta}
+        yield "content_block_stop", {"index": index}
+    delta = {"stop_reason": message["stop_reason"], "stop_sequence": message.get("stop_sequence")}
+    usage = {"output_tokens": message["usage"]["output_tokens"]}
+    yield "message_delta", {"delta": delta, "usage": usage}
+    yield "message_stop", {}
+
+
+def to_bytes(message: Message) -> bytes:
+    """The body of a streamed response."""
+    lines = (
+        f"event: {name}\ndata: {json.dumps({'type': name, **data}, ensure_ascii=False)}\n\n"
+        for name, data in to_events(message)
+    )
+    return "".join(lines).encode()
+
+
+def from_bytes(body: bytes) -> Message:
+    """The message that a streamed response carries.
+
+    Raises:
+        ValueError: if the stream holds an error, or ends before the message does.
+    """
+    message: Message = {}
+    arguments: dict[int, str] = {}
+    complete = False
+    for line in body.decode().split("\n"):
+        if not line.startswith("data:"):
+            continue
+        data = json.loads(line[len("data:") :])
+        kind = data["type"]
+        if kind == "message_start":
+            message = data["message"]
+        elif kind == "content_block_start":
+            message["content"].append(data["content_block"])
+        elif kind == "content_block_delta":
+            _apply(message["content"][data["index"]], data["delta"], data["index"], arguments)
+        elif kind == "message_delta":
+            message.update({k: v for k, v in data["delta"].items() if v is not None})
+            message["usage"].update(data.get("usage") or {})
+        elif kind == "message_stop":
+            complete = True
+        elif kind == "error":
+            raise ValueError(f"the stream ended in an error: {data['error']}")
+    if not complete:
+        raise ValueError("the stream ended before the message did")
+    for index, text in arguments.items():
+        message["content"][index]["input"] = json.loads(text or "{}")
+    return message
+
+
+def _deltas(block: dict[str, Any]) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """A block as it starts, and what is then added to it."""
+    if block["type"] == "text":
+        parts = [{"type": "text_delta", "text": one} for one in _chunks(block["text"])]
+        return {**block, "text": ""}, parts
+    if block["type"] == "tool_use":
+        text = json.dumps(block["input"], ensure_ascii=False)
+        parts = [{"type": "input_json_delta", "partial_json": one} for one in _chunks(text)]
+        return {**block, "input": {}}, parts
+    if block["type"] == "thinking":
+        parts = [{"type": "thinking_delta", "thinking": one} for one in _chunks(block["thinking"])]
+        parts.append({"type": "signature_delta", "signature": block["signature"]})
+        return {**block, "thinking": "", "signature": ""}, parts
+    return block, []
+
+
+def _chunks(text: str) -> Iterator[str]:
+    return (text[i : i + CHUNK] for i in range(0, len(text), CHUNK))
+
+
+def _apply(
+    block: dict[str, Any], delta: dict[str, Any], index: int, arguments: dict[int, str]
+) -> None:
+    kind = delta["type"]
+    if kind == "input_json_delta":
+        arguments[index] = arguments.get(index, "") + delta["partial_json"]
+    elif kind == "text_delta":
+        block["text"] += delta["text"]
+    elif kind == "thinking_delta":
+        block["thinking"] += delta["thinking"]
+    elif kind == "signature_delta":
+        block["signature"] = delta["signature"]
+    elif kind == "citations_delta":
+        block.setdefault("citations", []).append(delta["citation"])

@@ -1,0 +1,97 @@
+"""What works on this machine: the checks behind ``learnkit doctor``."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from importlib import metadata
+
+from learnkit.errors import UsageError
+
+#: Programs that can open the lessons, as they are called on different systems.
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "firefox", "safari", "open")
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that was looked at.
+
+    Attributes:
+        what: its name.
+        works: whether it can be used.
+        found: its version or state; never a secret.
+        purpose: what it is for, and what to do where it is missing.
+        needed: nothing works without it.
+    """
+
+    what: str
+    works: bool
+    found: str
+    purpose: str
+    needed: bool = False
+
+
+def examine() -> list[Finding]:
+    """Look at everything that learnkit can use."""
+    return [_python(), _git(), _jupyterlab(), _sandbox(), _browser(), _key(), _server(), _model()]
+
+
+def _python() -> Finding:
+    found = ".".join(map(str, sys.version_info[:3]))
+    good = sys.version_info >= (3, 11)
+    return Finding("Python", good, found, "runs everything; 3.11 or newer", needed=True)
+
+
+def _git() -> Finding:
+    path = shutil.which("git")
+    found = "not found"
+    if path:
+        done = subprocess.run([path, "--version"], capture_output=True, text=True, check=False)
+        found = done.stdout.strip().removeprefix("git version ") or "does not start"
+    works = found[:1].isdigit()
+    return Finding("git", works, found, "the example project and lesson 12", needed=True)
+
+
+def _jupyterlab() -> Finding:
+    there = importlib.util.find_spec("jupyterlab") is not None
+    found = metadata.version("jupyterlab") if there else "not installed"
+    return Finding("JupyterLab", there, found, "opens the lessons; pip install -e '.[lab]'")
+
+
+def _sandbox() -> Finding:
+    from learnkit.shell import BwrapShell
+
+    try:
+        works = BwrapShell.available()
+    except (UsageError, OSError):
+        works = False
+    found = "works" if works else "not here"
+    return Finding("bubblewrap", works, found, "lesson 2: a sandbox (Linux; package bubblewrap)")
+
+
+def _browser() -> Finding:
+    found = next((name for name in BROWSERS if shutil.which(name)), "")
+    return Finding("browser", bool(found), found or "none found", "to see JupyterLab")
+
+
+def _key() -> Finding:
+    there = bool(os.environ.get("ANTHROPIC_API_KEY"))
+    found = "set" if there else "not set"
+    return Finding("ANTHROPIC_API_KEY", there, found, "only for mode live; lessons need none")
+
+
+def _server() -> Finding:
+    address = os.environ.get("ANTHROPIC_BASE_URL", "")
+    found = address or "not set: the API's own"
+    return Finding("ANTHROPIC_BASE_URL", True, found, "mode live with a compatible server")
+
+
+def _model() -> Finding:
+    from learnkit.client.modes import model_setting
+
+    chosen = "LEARNKIT_MODEL" if os.environ.get("LEARNKIT_MODEL") else "the default"
+    return Finding("model", True, f"{model_setting()} ({chosen})", "mode live and record")

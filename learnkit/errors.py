@@ -1,0 +1,22 @@
+"""The errors learnkit raises on purpose.
+
+Each message says what was wrong, with which value, and what to do about it.
+"""
+
+from __future__ import annotations
+
+
+class LearnkitError(Exception):
+    """Base class of every error that learnkit raises on purpose."""
+
+
+class UsageError(LearnkitError, ValueError):
+    """The caller passed something that cannot work; the message says what would."""
+
+
+class ToolError(LearnkitError):
+    """A tool could not do its work; the text goes to the model as an error result."""
+
+
+class ArgumentsError(ToolError):
+    """A call's arguments do not fit the tool's schema; the text names the argument."""

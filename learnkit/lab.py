@@ -1,0 +1,331 @@
+"""The lab: what a notebook needs around the mechanism that it teaches.
+
+``lesson("s03")`` gives scenarios, predictions, exercises and a quiz. Each scenario starts from a
+fresh workspace, a clock at 0, ids from 1 and its own place in the recording, so that any cell can
+be run again, and scenarios in any order.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from learnkit.agent import Agent
+from learnkit.clock import Clock, SystemClock, VirtualClock
+from learnkit.errors import UsageError
+from learnkit.events import EventLog
+from learnkit.mechanism import Mechanism
+from learnkit.meter import Meter
+from learnkit.shell import LocalShell, Shell
+
+if TYPE_CHECKING:
+    from learnkit.client.scripted import Script
+    from learnkit.client.transport import Client
+    from learnkit.lessons import Lesson
+    from learnkit.seat import BeTheModel
+    from learnkit.views import Messages
+
+#: Real seconds for a virtual one in JupyterLab, so that a picture can be watched growing.
+PACE = 0.2
+
+
+class Run:
+    """One run of a scenario.
+
+    Attributes:
+        workspace: a fresh copy of the running example, a real git repository.
+        client: an ``anthropic.Anthropic`` at the start of the scenario.
+        clock: at 0.
+        events: an empty log.
+        shell: runs commands.
+    """
+
+    def __init__(self, workspace: Path, client: Client, events: EventLog, shell: Shell) -> None:
+        self.workspace, self.client, self.events, self.shell = workspace, client, events, shell
+        self.clock: Clock = client.clock
+
+    def agent(self, mechanisms: Sequence[Mechanism] = (), **options: Any) -> Agent:
+        """An agent on this run's client and log; ``options`` as for :class:`learnkit.Agent`."""
+        return Agent(self.client, mechanisms, **{"events": self.events, **options})
+
+    def show(self, messages: Sequence[dict[str, Any]]) -> Messages:
+        """The message array view of a plain list of messages, as a hand-written loop has it."""
+        return show(messages)
+
+    def meter(self) -> Meter:
+        """Turns, tokens and time of everything in this run's log."""
+        return Meter.of(self.events)
+
+
+def show(messages: Sequence[Any]) -> Messages:
+    """The message array view of a list of messages; SDK objects in it become plain dicts."""
+    from learnkit.views import Messages
+
+    log = EventLog()
+    for index, message in enumerate(messages):
+        log.append("message.added", index=index, message=_plain(message))
+    return Messages(log)
+
+
+class Lab:
+    """A lesson's scenarios, predictions, exercises and quiz.
+
+    Args:
+        lesson: the lesson's texts.
+        mode: ``replay``, ``live``, ``record`` or ``keep`` (replay the replies, record the rest).
+        recording: path of the lesson's recording.
+        static: show everything in the form that can be committed and compared.
+    """
+
+    def __init__(self, lesson: Lesson, mode: str, recording: Path, static: bool) -> None:
+        self.lesson, self.mode, self.static = lesson, mode, static
+        self._recording = recording
+        self._folder = Path(tempfile.mkdtemp(prefix="learnkit-"))
+        self._unused: dict[str, set[str]] = {}
+        self._answers: dict[str, str] = {}
+        self._kept: dict[str, Any] = {}
+        self._games: list[BeTheModel] = []
+        self._runs = 0
+
+    # Scenarios
+
+    @contextlib.contextmanager
+    def scenario(self, name: str, *, script: Script | None = None) -> Iterator[Run]:
+        """A fresh start: workspace, clock, ids, and place in the recording.
+
+        Args:
+            name: the part of the recording to use.
+            script: replies written here instead, as in :func:`learnkit.scripted`.
+
+        Raises:
+            UsageError: if the recording has no such scenario.
+        """
+        client = self._client(name, script)
+        run = Run(self._workspace(), client, EventLog(), LocalShell())
+        try:
+            with client.clock:
+                yield run
+        finally:
+            client.close()
+            shutil.rmtree(run.workspace.parent, ignore_errors=True)
+            unused = getattr(client.source, "unused", None)
+            if script is None and unused is not None:
+                still = set(unused())
+                self._unused[name] = self._unused.get(name, still) & still
+
+    def be_the_model(
+        self,
+        prompt: str,
+        mechanisms: Callable[[Path], Sequence[Mechanism]],
+        *,
+        script: Sequence[Any],
+        system: str = "",
+    ) -> BeTheModel:
+        """Let the learner answer in the model's place; without a widget a script plays.
+
+        Args:
+            prompt: what the agent is asked to do.
+            mechanisms: from the workspace, makes what the agent has.
+            script: the replies of the static form.
+            system: the system prompt.
+        """
+        from learnkit.seat import BeTheModel
+
+        for game in self._games:
+            game.close()
+        workspace = self._workspace()
+
+        def agent(client: Client, events: EventLog) -> Agent:
+            return Agent(client, mechanisms(workspace), system=system, events=events)
+
+        game = BeTheModel(agent, prompt, script, static=self.static)
+        self._games = [game]
+        return game
+
+    def show(self, messages: Sequence[Any]) -> Messages:
+        """The message array view of a plain list of messages."""
+        return show(messages)
+
+    def unused(self) -> list[str]:
+        """Recorded turns that no scenario has asked for since the lab was made."""
+        from learnkit.client.recording import Recording
+
+        if not self._recording.exists():
+            return []
+        turns = Recording.load(self._recording).turns
+        return [t.id for t in turns if t.id in self._unused.get(t.scenario, {t.id})]
+
+    def reset(self) -> None:
+        """Forget the answers given so far, and remove what runs have left behind."""
+        self._answers.clear()
+        self._close_games()
+        for left in self._folder.glob("run-*"):
+            shutil.rmtree(left, ignore_errors=True)
+
+    def close(self) -> None:
+        """End everything that was started, remove the workspaces, and say so."""
+        self._close_games()
+        shutil.rmtree(self._folder, ignore_errors=True)
+        line = "Closed: no thread, process or workspace is left."
+        if self.mode == "replay":
+            unused = self.unused()
+            line += f" Recorded turns never used: {', '.join(unused) or 'none'}."
+        print(line)
+
+    # Predictions, exercises, quiz
+
+    def predict(self, name: str, answer: str | None = None) -> Any:
+        """Ask for a prediction, or take it.
+
+        Args:
+            name: the prediction's name, e.g. ``p1``.
+            answer: the letter of the option; None shows the question.
+        """
+        from learnkit import cards
+
+        prediction = self._named(self.lesson.predictions, name, "prediction")
+        if answer is not None:
+            self._named(prediction.options, answer, "option")
+            self._answers[name] = answer
+        return cards.predict(prediction, answer, lambda given: self._note(name, given))
+
+    def reveal(self, name: str) -> Any:
+        """Explain every option of a prediction, and mark the one that was chosen."""
+        from learnkit import cards
+
+        prediction = self._named(self.lesson.predictions, name, "prediction")
+        return cards.reveal(prediction, self._answers.get(name))
+
+    def exercise(self, number: int) -> tuple[Callable[[Any], None], Callable[[], None]]:
+        """The check and the hints of an exercise: ``check_1, hint_1 = lab.exercise(1)``.
+
+        Args:
+            number: from 1.
+        """
+        from learnkit import cards
+
+        exercises = {str(i): one for i, one in enumerate(self.lesson.exercises, start=1)}
+        chosen = self._named(exercises, str(number), "exercise")
+        check, hint = cards.exercise(number, chosen)
+        return check, hint
+
+    def quiz(self, **answers: str) -> Any:
+        """The lesson's questions; answer with the widget, or as ``lab.quiz(q1="b")``."""
+        from learnkit import cards
+
+        return cards.quiz(self.lesson.quiz, answers, self._note)
+
+    def show_source(self, thing: Any) -> Any:
+        """The source of a function, method or class of the package, with where it stands."""
+        from learnkit import cards
+
+        return cards.show_source(thing)
+
+    # How it is done
+
+    def _client(self, scenario: str, script: Script | None) -> Client:
+        from learnkit.client import modes
+
+        clock = VirtualClock(pace=0.0 if self.static else PACE)
+        if script is not None:
+            return modes.scripted(script, clock)
+        if self.mode == "live":
+            return modes.connect("live", clock=SystemClock())
+        if self.mode == "record":
+            return modes.connect(
+                "record", recording=self._recording, scenario=scenario, clock=SystemClock()
+            )
+        if self.mode == "keep":
+            from learnkit.client.keep import keeping_client
+
+            return keeping_client(self._recording, scenario, clock, self._kept)
+        return modes.connect("replay", recording=self._recording, scenario=scenario, clock=clock)
+
+    def _workspace(self) -> Path:
+        """A copy of the running example, as committed in a repository of its own."""
+        from learnkit.lessons import EXAMPLE
+
+        if not self._folder.exists():
+            raise UsageError("this lab is closed; run the set-up cell again to go on")
+        pristine = self._folder / "pristine"
+        if not pristine.exists():
+            shutil.copytree(EXAMPLE, pristine, ignore=shutil.ignore_patterns("__pycache__"))
+            made = LocalShell().run(
+                "git init -q && git add -A && git commit -q -m 'heatwatch' && git status -s",
+                pristine,
+            )
+            if made.code != 0:
+                shutil.rmtree(pristine)
+                raise UsageError(f"the example's git repository could not be made: {made.output}")
+        self._runs += 1
+        workspace = self._folder / f"run-{self._runs}" / EXAMPLE.name
+        shutil.copytree(pristine, workspace, symlinks=True)
+        return workspace
+
+    def _note(self, name: str, answer: str) -> None:
+        self._answers[name] = answer
+
+    def _close_games(self) -> None:
+        for game in self._games:
+            game.close()
+        self._games = []
+
+    @staticmethod
+    def _named(things: Any, name: str, kind: str) -> Any:
+        if name not in things:
+            raise UsageError(f"there is no {kind} {name!r}; there are: {', '.join(things)}")
+        return things[name]
+
+
+def lesson(name: str, mode: str | None = None) -> Lab:
+    """Open a lesson's lab, and show its badge.
+
+    Args:
+        name: ``s01`` to ``s12``.
+        mode: ``replay`` (the default: no key, no network) or ``live``.
+
+    Raises:
+        UsageError: for a lesson or mode that there is not.
+    """
+    from learnkit import cards
+    from learnkit.lessons import load
+
+    mode = mode or os.environ.get("LEARNKIT_MODE") or "replay"
+    if mode not in ("replay", "live", "record", "keep"):
+        raise UsageError(f"a lesson runs in mode 'replay' or 'live', not {mode!r}")
+    content = load(name)
+    static = os.environ.get("LEARNKIT_STATIC") == "1" or not _in_kernel()
+    lab = Lab(content, mode, recordings() / f"{name}.yaml", static)
+    cards.show(cards.badge(lab))
+    return lab
+
+
+def recordings() -> Path:
+    """The folder of the recordings: beside the notebook, else beside the package's notebooks."""
+    asked = os.environ.get("LEARNKIT_RECORDINGS")
+    beside_package = Path(__file__).resolve().parent.parent / "notebooks" / "recordings"
+    here = Path.cwd() / "recordings"
+    return Path(asked) if asked else here if here.is_dir() else beside_package
+
+
+def _in_kernel() -> bool:
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython else None
+    return getattr(shell, "kernel", None) is not None
+
+
+def _plain(value: Any) -> Any:
+    """SDK objects, at any depth, as plain dicts."""
+    if hasattr(value, "model_dump"):
+        return _plain(value.model_dump(mode="json", exclude_unset=True))
+    if isinstance(value, dict):
+        return {key: _plain(one) for key, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(one) for one in value]
+    return value

@@ -1,0 +1,124 @@
+"""Running the course: execute notebooks as CI does, compare their outputs, write them anew.
+
+A notebook is executed in its static form, and what is kept of its outputs does not depend on the
+machine: no tracebacks, no timings, no versions. So refreshing twice changes no byte.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from jupyter_client.manager import KernelManager
+from nbclient import NotebookClient
+
+#: Seconds a cell may take.
+CELL_TIMEOUT = 60
+#: What stays of a notebook's metadata.
+METADATA = {
+    "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+    "language_info": {"name": "python"},
+}
+
+
+def execute(path: Path, env: Mapping[str, str] | None = None) -> Any:
+    """Run a notebook from a fresh kernel, in static form.
+
+    Args:
+        path: the notebook; it is not changed.
+        env: more environment variables for the kernel.
+
+    Returns:
+        The executed notebook, normalised.
+
+    Raises:
+        nbclient.exceptions.CellExecutionError: if a cell fails that is not meant to.
+    """
+    notebook = nbformat.read(path, as_version=4)
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            cell.outputs, cell.execution_count = [], None
+    # Socket files instead of TCP ports: ports can be taken between their choice and their use.
+    with tempfile.TemporaryDirectory(prefix="lk-") as folder, _environment(env or {}):
+        manager = KernelManager(
+            kernel_name="python3",
+            transport="ipc",
+            connection_file=str(Path(folder) / "k.json"),
+        )
+        client = NotebookClient(
+            notebook,
+            km=manager,
+            timeout=CELL_TIMEOUT,
+            record_timing=False,
+            coalesce_streams=True,
+            resources={"metadata": {"path": str(path.parent)}},
+        )
+        client.execute()
+    return normalise(notebook)
+
+
+def refresh(path: Path) -> bool:
+    """Run a notebook and write its outputs; returns whether the file changed."""
+    text = nbformat.writes(execute(path)) + "\n"
+    if text == path.read_text(encoding="utf-8"):
+        return False
+    partial = path.with_name(f".{path.name}.part")
+    try:
+        partial.write_text(text, encoding="utf-8")
+        partial.replace(path)
+    finally:
+        with contextlib.suppress(FileNotFoundError):
+            partial.unlink()
+    return True
+
+
+def differences(path: Path) -> list[str]:
+    """What a fresh run of the notebook shows that the file does not, a line a cell."""
+    committed, fresh = normalise(nbformat.read(path, as_version=4)), execute(path)
+    found = []
+    pairs = zip(committed.cells, fresh.cells, strict=True)
+    for number, (old, new) in enumerate(pairs, start=1):
+        if old.cell_type == "code" and old.outputs != new.outputs:
+            first = (new.source.strip().splitlines() or ["(empty)"])[0]
+            found.append(f"{path.name}, cell {number} ({first}): its output is another one")
+    return found
+
+
+def normalise(notebook: Any) -> Any:
+    """Take out of a notebook what differs from machine to machine; changes and returns it."""
+    notebook.metadata = nbformat.from_dict(METADATA)
+    for number, cell in enumerate(_code(notebook), start=1):
+        cell.execution_count = number
+        cell.metadata = nbformat.from_dict(
+            {key: value for key, value in cell.metadata.items() if key == "tags"}
+        )
+        for output in cell.outputs:
+            if output.output_type == "error":
+                output.traceback = [f"{output.ename}: {output.evalue}"]
+            if output.output_type == "execute_result":
+                output.execution_count = number
+    return notebook
+
+
+def _code(notebook: Any) -> Iterator[Any]:
+    return (cell for cell in notebook.cells if cell.cell_type == "code")
+
+
+@contextlib.contextmanager
+def _environment(env: Mapping[str, str]) -> Iterator[None]:
+    """Set variables that the kernel inherits: static form, no key, and ``env``."""
+    before = dict(os.environ)
+    if "LEARNKIT_MODE" not in env:
+        for name in [name for name in os.environ if name.startswith("ANTHROPIC_")]:
+            del os.environ[name]
+    os.environ.update({"LEARNKIT_STATIC": "1", "PYDEVD_DISABLE_FILE_VALIDATION": "1", **env})
+    try:
+        yield
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
