@@ -10,12 +10,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from learnkit.batch import Batch
-from learnkit.blocks import Block, sendable
+from learnkit.batch import Batch, calls_in
+from learnkit.blocks import Block, clean, note, paused, sendable
 from learnkit.clock import Clock, Signal, SystemClock
 from learnkit.errors import UsageError
 from learnkit.events import LANE, Event, EventLog
-from learnkit.mechanism import Call, Mechanism
+from learnkit.mechanism import Call, Mechanism, attach
 
 if TYPE_CHECKING:
     import anthropic
@@ -86,8 +86,8 @@ class Agent:
         self._messages: list[Block] = []
         self._logged = 0
         self._text = ""
-        self.tools: dict[str, Tool] = {}
-        self._attach()
+        self.tools: dict[str, Tool] = attach(self, self.mechanisms)
+        self._specs = [tool.spec() for tool in self.tools.values()]
 
     # The loop
 
@@ -105,12 +105,15 @@ class Agent:
                 valid and ``run`` can be called again.
         """
         with self.clock.interruptible(self.stop):
-            self.start(prompt)
             try:
+                self.start(prompt)
                 while (outcome := self.step()) is None:
                     pass
-            except KeyboardInterrupt:
-                self._end("cancelled")
+            except BaseException as error:
+                self._answer_open_calls()
+                self._rearm()
+                if isinstance(error, KeyboardInterrupt):
+                    self._end("cancelled")
                 raise
             return outcome
 
@@ -126,21 +129,22 @@ class Agent:
             return self._end("turn_limit")
         for mechanism in self.mechanisms:
             mechanism.before_model(self)
+        if self.stop.is_set():
+            return self._end("cancelled")
 
         reason, content = self._ask()
         if content:
             self._append("assistant", content)
-        calls = [Call(b["id"], b["name"], b["input"]) for b in content if b["type"] == "tool_use"]
-        if calls:
-            self._answer(calls, cut=reason == "max_tokens")
-            return None
+            if calls := calls_in(self._messages[-1]):
+                self._answer(calls, cut=reason == "max_tokens")
+                return None
         if reason == "pause_turn":
             return None
         if reason in ("max_tokens", "refusal", "model_context_window_exceeded"):
             return self._end(reason)
         for mechanism in self.mechanisms:
-            if text := mechanism.on_stop(self):
-                self._append("user", [_text(text)], injected=True)
+            if more := note(mechanism.on_stop(self)):
+                self._append("user", more, injected=True)
                 return None
         return self._end(reason if content else "end_turn")
 
@@ -186,8 +190,7 @@ class Agent:
         try:
             batch.run()
             for mechanism in self.mechanisms:
-                if text := mechanism.after_tools(self, calls):
-                    notes.append(_text(text))
+                notes += note(mechanism.after_tools(self, calls))
         finally:  # an interrupt or a faulty mechanism: the array stays valid all the same
             self._append("user", [*batch.results(), *notes])
 
@@ -235,12 +238,19 @@ class Agent:
         """Begin a run without taking a turn: fix the system prompt, append the prompt.
 
         Raises:
-            UsageError: for an empty prompt, or none when there are no messages.
+            UsageError: for an empty prompt, or none when it is not the model's turn.
         """
-        if prompt is not None and not (prompt.strip() if isinstance(prompt, str) else prompt):
+        if prompt is not None and not _has_words(prompt):
             raise UsageError("the prompt is empty; the API refuses empty messages")
+        self._answer_open_calls()
         if prompt is None and not self._messages:
             raise UsageError("there is nothing to go on with: give run() a prompt")
+        if (
+            prompt is None
+            and self._messages[-1]["role"] == "assistant"
+            and not paused(self._messages)
+        ):
+            raise UsageError("the model has had the last word: give run() a prompt")
         paragraphs = [self._base_system, *(one.system(self) for one in self.mechanisms)]
         self.system = "\n\n".join(text for text in paragraphs if text)
         self._specs = [tool.spec() for tool in self.tools.values()]
@@ -253,7 +263,7 @@ class Agent:
             model=self.model,
         )
         if prompt is not None:
-            self._append("user", prompt)
+            self._append("user", clean(prompt) if isinstance(prompt, str) else prompt)
 
     def _append(self, role: str, content: str | list[Block], **marks: bool) -> None:
         self._log_new()
@@ -262,31 +272,30 @@ class Agent:
 
     def _log_new(self, **marks: bool) -> None:
         """Log the messages that were added since, by us or by hand."""
+        if self._logged > len(self._messages):  # some were taken out by hand
+            self.rewrite(self._messages, "edited")
         while self._logged < len(self._messages):
-            message = self._messages[self._logged]
-            self.emit("message.added", index=self._logged, message=message, **marks)
-            self._logged += 1
+            index = self._logged
+            self._logged += 1  # also if a listener raises: the event is in the log by then
+            try:
+                self.emit("message.added", index=index, message=self._messages[index], **marks)
+            except UsageError:
+                self._logged = index  # it cannot be logged, nor sent, before it is mended
+                raise
+
+    def _answer_open_calls(self) -> None:
+        """After an interrupt in the wrong place: leave an array that can be sent."""
+        if self._messages and (calls := calls_in(self._messages[-1])):
+            self._append("user", Batch(self, calls, cut=False).results())
 
     def _end(self, reason: str) -> Outcome:
-        if reason == "cancelled" and self._own_stop:
-            self.stop.clear()  # it has done its work; the next run starts afresh
+        self._rearm()
         self.emit("run.ended", reason=reason, text=self._text, turns=self.turns)
         return Outcome(self._text, reason, self.turns)
 
-    def _attach(self) -> None:
-        for mechanism in self.mechanisms:
-            if mechanism._serves is not None:
-                raise UsageError(
-                    f"this {type(mechanism).__name__} already serves agent "
-                    f"{mechanism._serves.name!r}; make a new one for {self.name!r}"
-                )
-            for tool in mechanism.tools:
-                if tool.name in self.tools:
-                    raise UsageError(f"two tools are called {tool.name!r}; rename one of them")
-                self.tools[tool.name] = tool
-        for mechanism in self.mechanisms:
-            mechanism._serves = self
-        self._specs = [tool.spec() for tool in self.tools.values()]
+    def _rearm(self) -> None:
+        if self._own_stop:
+            self.stop.clear()  # it has done its work; the next run starts afresh
 
 
 def _default_model() -> str:
@@ -295,8 +304,9 @@ def _default_model() -> str:
     return DEFAULT_MODEL
 
 
-def _text(text: str) -> Block:
-    return {"type": "text", "text": text}
+def _has_words(prompt: str | list[Block]) -> bool:
+    texts = [prompt] if isinstance(prompt, str) else [b.get("text", "…") for b in prompt]
+    return bool(texts) and all(text.strip() for text in texts)
 
 
 def _without_none(values: dict[str, Any]) -> dict[str, Any]:

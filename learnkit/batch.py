@@ -6,16 +6,24 @@ side by side. Whatever a tool raises becomes an error result that the model can 
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from learnkit.blocks import Block
+from learnkit.blocks import Block, result_content
 from learnkit.errors import ArgumentsError, ToolError
 from learnkit.mechanism import Call
 
 if TYPE_CHECKING:
     from learnkit.agent import Agent
+
+
+def calls_in(message: Block) -> list[Call]:
+    """The tool calls of a message, in order."""
+    content = message["content"] if message["role"] == "assistant" else ""
+    blocks = [] if isinstance(content, str) else content
+    return [Call(b["id"], b["name"], b["input"]) for b in blocks if b["type"] == "tool_use"]
 
 
 class Batch:
@@ -93,7 +101,8 @@ class Batch:
         except BaseException:
             agent.stop.set()  # nothing is left running: the others end soon, and are joined
             for worker in workers:
-                worker.join()
+                with contextlib.suppress(Exception, KeyboardInterrupt):  # the first one counts
+                    worker.join()
             raise
 
     def _run_one(self, call: Call) -> None:
@@ -105,7 +114,8 @@ class Batch:
             how, output = "cancelled", "Cancelled before it ran."
         else:
             try:
-                how, output = "ran", agent.tools[call.name].run(agent, call.input)
+                output = result_content(agent.tools[call.name].run(agent, call.input))
+                how = "ran"
             except ArgumentsError as error:
                 how, output = "invalid", str(error)
             except ToolError as error:
@@ -116,11 +126,12 @@ class Batch:
 
     def _keep(self, call: Call, how: str, output: Any, seconds: float = 0.0) -> None:
         """Store and log the one result of a call."""
-        content = output if isinstance(output, list) and output else _sendable(str(output or ""))
+        content = output if isinstance(output, list) else result_content(output)
         block: Block = {"type": "tool_result", "tool_use_id": call.id, "content": content}
         if how != "ran":
             block["is_error"] = True
-        self._results[call.id] = block
+        if self._results.setdefault(call.id, block) is not block:
+            return  # an interrupt did not wait for it: it has been answered as cancelled
         self._agent.emit(
             "tool.ended",
             id=call.id,
@@ -130,12 +141,3 @@ class Batch:
             seconds=seconds,
             how=how,
         )
-
-
-def _sendable(text: str) -> str:
-    """Never empty, and free of lone surrogates, which come from undecodable file names."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        text = text.encode("utf-8", "replace").decode()
-    return text if text.strip() else "(no output)"

@@ -1,8 +1,11 @@
-"""Content blocks as plain dicts: what may be sent back to the API."""
+"""Content blocks as plain dicts: what may be sent to the API, which refuses empty ones."""
 
 from __future__ import annotations
 
+import json
 from typing import Any, TypeAlias
+
+from learnkit.errors import UsageError
 
 Block: TypeAlias = dict[str, Any]
 
@@ -13,3 +16,45 @@ def sendable(blocks: list[Block]) -> list[Block]:
     while kept and kept[-1]["type"] in ("thinking", "redacted_thinking"):
         kept.pop()
     return kept
+
+
+def note(text: str | None) -> list[Block]:
+    """What a hook says, as content: one text block, or none for nothing.
+
+    Raises:
+        UsageError: if it is no text.
+    """
+    if text is not None and not isinstance(text, str):
+        raise UsageError(f"a hook returned {text!r}; it may return text, or None for nothing")
+    return [{"type": "text", "text": clean(text)}] if text and text.strip() else []
+
+
+def result_content(output: Any) -> str | list[Block]:
+    """What a tool returned, as the content of its ``tool_result``: never empty.
+
+    Raises:
+        TypeError, ValueError: if it is a list of blocks that JSON cannot hold.
+    """
+    if isinstance(output, list) and output:
+        json.dumps(output)
+        return [{**b, "text": _filled(b["text"])} if "text" in b else b for b in output]
+    return _filled("" if output is None else str(output))
+
+
+def clean(text: str) -> str:
+    """The text without lone surrogates, which come from undecodable file names."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "replace").decode()
+    return text
+
+
+def paused(messages: list[Block]) -> bool:
+    """Whether the model stopped inside a server tool (``pause_turn``): it may go on by itself."""
+    content = messages[-1]["content"]
+    return not isinstance(content, str) and any(b["type"] == "server_tool_use" for b in content)
+
+
+def _filled(text: str) -> str:
+    return clean(text) if text.strip() else "(no output)"

@@ -130,6 +130,13 @@ def main() -> None:
     except LearnkitError as error:
         typer.echo(f"learnkit: {error}", err=True)
         sys.exit(2)
+    except Exception as error:
+        if type(error).__name__ != "CellExecutionError":
+            raise
+        cell, name = str(error).partition("\n\n")[0], getattr(error, "ename", "")
+        what = f"{name}: {getattr(error, 'evalue', '')}"
+        typer.echo(f"learnkit: a cell failed with {what}\n\n{cell}", err=True)
+        sys.exit(1)
 
 
 def _chosen(lessons: list[str] | None) -> list[Path]:

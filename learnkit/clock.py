@@ -9,211 +9,21 @@ no time. Nothing may hold a lock while it sleeps.
 from __future__ import annotations
 
 import contextlib
-import contextvars
 import math
 import random
 import threading
 import time
 import uuid
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from itertools import count
-from typing import Any, Self
 
-from learnkit.errors import LearnkitError, UsageError
+from learnkit.errors import UsageError
+from learnkit.timing import Clock, Signal, StuckError, Unwind, Worker
 
 #: What a virtual clock calls its second 0, where a date has to be written down.
 VIRTUAL_START = datetime(2026, 1, 1, tzinfo=UTC)
-
-
-class StuckError(LearnkitError):
-    """Everyone waits and nothing can wake anyone; the message says who waits for what."""
-
-
-class _Unwind(BaseException):
-    """Ends a parked thread when its clock closes; not an Exception, so tools do not catch it."""
-
-
-class Signal:
-    """A flag that a wait can watch: it is set once for everybody, until it is cleared."""
-
-    __slots__ = ("_clock", "_on", "name")
-
-    def __init__(self, clock: Clock, name: str) -> None:
-        self._clock, self.name, self._on = clock, name, False
-
-    def set(self) -> None:
-        """Turn the signal on; whoever waits for it goes on."""
-        self._clock._turn(self, True)
-
-    def clear(self) -> None:
-        """Turn the signal off again."""
-        self._clock._turn(self, False)
-
-    def is_set(self) -> bool:
-        """Whether the signal is on."""
-        return self._on
-
-    def __repr__(self) -> str:
-        return f"<Signal {self.name!r} {'set' if self._on else 'not set'}>"
-
-
-class Worker:
-    """A thread that a clock has started."""
-
-    def __init__(self, clock: Clock, name: str) -> None:
-        self.name = name
-        self.ended = clock.signal(f"the end of {name!r}")
-        self._clock = clock
-        self._error: BaseException | None = None
-        self._value: Any = None
-        self._thread: threading.Thread | None = None
-
-    @property
-    def done(self) -> bool:
-        """Whether the thread's function has returned or raised."""
-        return self.ended.is_set()
-
-    def join(self, timeout: float | None = None) -> Any:
-        """Wait for the thread to end.
-
-        Args:
-            timeout: at most so many seconds on the clock; None waits for ever.
-
-        Returns:
-            What its function returned; None when it is still running at the timeout.
-
-        Raises:
-            BaseException: the very exception that ended the thread's function.
-        """
-        if not self._clock.wait(self.ended, timeout=timeout):
-            return None
-        if self._thread is not None:
-            self._thread.join()
-        error, self._error = self._error, None
-        if error is not None:
-            raise error
-        return self._value
-
-    def _work(self, function: Callable[..., Any], args: tuple[Any, ...]) -> None:
-        try:
-            self._value = function(*args)
-        except _Unwind:
-            pass  # the clock has closed: nobody is left to tell
-        except BaseException as error:
-            self._error = error
-
-
-class Clock(ABC):
-    """What agents, mechanisms and tools use instead of ``time`` and ``threading``."""
-
-    def __init__(self) -> None:
-        self._workers: list[Worker] = []
-        self._stops: list[Signal] = []
-        self._closed = False
-
-    @abstractmethod
-    def time(self) -> float:
-        """Seconds since the clock was made."""
-
-    @abstractmethod
-    def now(self) -> datetime:
-        """The date and time, in UTC, for what is written to files."""
-
-    @abstractmethod
-    def new_id(self) -> str:
-        """Eight characters that this clock has not given before."""
-
-    @abstractmethod
-    def wait(self, *signals: Signal, timeout: float | None = None) -> bool:
-        """Wait until one of the signals is set, or for ``timeout`` seconds.
-
-        Returns:
-            True when a signal is set, False at the timeout.
-        """
-
-    @abstractmethod
-    def _turn(self, signal: Signal, on: bool) -> None: ...
-
-    @abstractmethod
-    def _start(self, worker: Worker, run: Callable[[], None]) -> None: ...
-
-    def sleep(self, seconds: float, stop: Signal | None = None) -> bool:
-        """Let ``seconds`` pass, or less if ``stop`` is set meanwhile.
-
-        Returns:
-            True when ``stop`` is set, which ends the sleep at once.
-
-        Raises:
-            UsageError: if ``seconds`` is negative or no number.
-        """
-        if not seconds >= 0:
-            raise UsageError(f"cannot sleep for {seconds!r} seconds; give a number from 0 up")
-        return self.wait(*([stop] if stop else []), timeout=seconds)
-
-    def signal(self, name: str = "a signal") -> Signal:
-        """A new signal; its name stands in reports of who waits for what."""
-        return Signal(self, name)
-
-    @contextlib.contextmanager
-    def interruptible(self, stop: Signal) -> Iterator[None]:
-        """While the block runs, an interrupt of the main thread's wait also sets ``stop``."""
-        self._stops.append(stop)
-        try:
-            yield
-        finally:
-            self._stops.remove(stop)
-
-    def spawn(self, name: str, function: Callable[..., Any], *args: Any) -> Worker:
-        """Run ``function(*args)`` in a thread of its own.
-
-        Args:
-            name: for reports and debuggers.
-
-        Returns:
-            The worker, to be joined. What the function raises is kept, and raised by ``join``.
-        """
-        if self._closed:
-            raise UsageError(f"cannot start {name!r}: this clock has been closed; make a new one")
-        worker = Worker(self, name)
-        context = contextvars.copy_context()
-        self._workers = [one for one in self._workers if not one.done or one._error]
-        self._workers.append(worker)
-        self._start(worker, lambda: context.run(worker._work, function, args))
-        return worker
-
-    def close(self) -> None:
-        """Set the stop signals of everything that runs, and join all threads.
-
-        Raises:
-            BaseException: the first exception of a thread that nobody has joined.
-        """
-        self._closed = True
-        for stop in list(self._stops):
-            stop.set()
-        errors = []
-        for worker in self._workers:
-            try:
-                worker.join()
-            except StuckError:
-                break  # a virtual clock unwinds the rest
-            except Exception as error:
-                errors.append(error)
-        self._workers = []
-        if errors:
-            raise errors[0]
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
-        if kind is None:
-            self.close()
-        else:  # the error on its way out matters more than one found while tidying up
-            with contextlib.suppress(Exception):
-                self.close()
 
 
 class SystemClock(Clock):
@@ -234,7 +44,7 @@ class SystemClock(Clock):
         return uuid.uuid4().hex[:8]
 
     def wait(self, *signals: Signal, timeout: float | None = None) -> bool:
-        limit = None if timeout is None else min(timeout, threading.TIMEOUT_MAX)
+        limit = None if timeout is None else min(max(0.0, timeout), threading.TIMEOUT_MAX)
         try:
             with self._changed:
                 return self._changed.wait_for(lambda: any(one._on for one in signals), limit)
@@ -256,16 +66,34 @@ class SystemClock(Clock):
         worker._thread = threading.Thread(target=body, name=worker.name, daemon=False)
         worker._thread.start()
 
+    def _end_stuck(self, workers: list[Worker]) -> None:
+        """None is left: joining waits for as long as it takes."""
+
+
+def _taken_lock() -> threading.Lock:
+    lock = threading.Lock()
+    lock.acquire()
+    return lock
+
+
+def _release(lock: threading.Lock) -> None:
+    """Let whoever waits for the lock go on, or the next to come; a second time does nothing."""
+    with contextlib.suppress(RuntimeError):
+        lock.release()
+
 
 @dataclass(slots=True, eq=False)
 class _Participant:
-    """One thread of a virtual clock: what it waits for, and the baton that wakes it."""
+    """One thread of a virtual clock: what it waits for, and the baton that wakes it.
+
+    The baton is a bare lock: unlike ``threading.Event``, an interrupt cannot leave it broken.
+    """
 
     name: str
     until: float = math.inf
     tie: float = 0.0
     signals: tuple[Signal, ...] = ()
-    baton: threading.Event = field(default_factory=threading.Event)
+    baton: threading.Lock = field(default_factory=_taken_lock)
     error: BaseException | None = None
     disowned: bool = False
 
@@ -286,7 +114,7 @@ class VirtualClock(Clock):
             0 waits for nothing.
 
     The thread that first sleeps or waits is the main participant; others come from ``spawn``.
-    Method: next-event time advance as in any discrete-event simulation, with a baton (one event
+    Method: next-event time advance as in any discrete-event simulation, with a baton (one lock
     a thread) that makes sure only one of the threads runs.
     """
 
@@ -305,7 +133,7 @@ class VirtualClock(Clock):
         self._parked: list[_Participant] = []
         self._to_main = False  # an interrupt: main is next, whatever the time
         self._owed = 0.0  # virtual seconds passed but not yet paced
-        self._hurry = threading.Event()
+        self._hurry = _taken_lock()
 
     def time(self) -> float:
         return self._now
@@ -319,13 +147,13 @@ class VirtualClock(Clock):
     def skip(self) -> None:
         """Stop pacing: from now on virtual time takes no real time."""
         self.pace = 0.0
-        self._hurry.set()
+        _release(self._hurry)
 
     def wait(self, *signals: Signal, timeout: float | None = None) -> bool:
         me = self._me()
         if any(signal._on for signal in signals):
             return True
-        me.until = math.inf if timeout is None else self._now + timeout
+        me.until = math.inf if timeout is None else self._now + max(0.0, timeout)
         me.signals = signals
         try:
             with self._mutex:
@@ -354,7 +182,7 @@ class VirtualClock(Clock):
                 )
             me = self._here.me = self._main
         if me.disowned:
-            raise _Unwind
+            raise Unwind
         return me
 
     def _pass_on(self) -> None:
@@ -379,17 +207,18 @@ class VirtualClock(Clock):
         # In this order, so that an interrupt between two lines leaves a state to recover from.
         self._running = chosen
         self._parked.remove(chosen)
-        chosen.baton.set()
+        _release(chosen.baton)
 
     def _await_baton(self, me: _Participant) -> None:
         # A baton may be handed twice after an interrupt; who runs is what counts.
         while self._running is not me:
-            me.baton.wait()
-            me.baton.clear()
+            if me.disowned:
+                raise Unwind
+            me.baton.acquire()
         if self._owed:
             owed, self._owed = self._owed, 0.0
             if self.pace:
-                self._hurry.wait(owed * self.pace)
+                self._hurry.acquire(timeout=min(owed * self.pace, threading.TIMEOUT_MAX))
 
     def _take_back(self, main: _Participant) -> None:
         """After an interrupt: stop the agents, and run main alone again.
@@ -397,29 +226,31 @@ class VirtualClock(Clock):
         Whoever runs now goes on to its next wait, which a stop signal makes soon. A second
         interrupt does not wait for that: that thread is disowned, and ends at its next wait.
         """
-        for stop in list(self._stops):
-            stop.set()
+        impatient = False
         while True:
             try:
+                for stop in list(self._stops):
+                    stop.set()
                 with self._mutex:
+                    running = self._running
+                    if running is not main and running in self._parked:
+                        self._parked.remove(running)  # the interrupt came while it was chosen
+                    if impatient and running is not main:
+                        running.disowned = True
+                        self._running = main
+                        _release(running.baton)
                     if self._running is main:
                         if main in self._parked:
                             self._parked.remove(main)
-                        self._to_main = False
-                        if self.pace:
-                            self._hurry.clear()
+                        main.error, self._to_main = None, False
                         return
                     self._to_main = True
-                    self._hurry.set()
-                    self._running.baton.set()
+                    _release(self._hurry)
+                    _release(running.baton)
                 while self._running is not main:
-                    main.baton.wait()
-                    main.baton.clear()
+                    main.baton.acquire()
             except KeyboardInterrupt:
-                with self._mutex:
-                    if self._running is not main:
-                        self._running.disowned = True
-                        self._running = main
+                impatient = True
 
     def _turn(self, signal: Signal, on: bool) -> None:
         signal._on = on  # read by others only when they hold the baton
@@ -430,9 +261,10 @@ class VirtualClock(Clock):
 
         def body() -> None:
             self._here.me = participant
-            self._await_baton(participant)
-            if participant.error is None:  # else the clock closed before it began
-                run()
+            with contextlib.suppress(Unwind):
+                self._await_baton(participant)
+                if participant.error is None:  # else the clock closed before it began
+                    run()
             with self._mutex:
                 worker.ended._on = True
                 if not participant.disowned:
@@ -445,15 +277,12 @@ class VirtualClock(Clock):
             participant.tie = self._tie()
             self._parked.append(participant)
 
-    def close(self) -> None:
-        """As above; threads that no signal and no time would wake end where they wait."""
-        try:
-            super().close()
-        finally:
-            self._unwind()
-
-    def _unwind(self) -> None:
+    def _end_stuck(self, workers: list[Worker]) -> None:
+        self._me()  # only a participant may
         while self._parked:
             for one in self._parked:
-                one.error, one.until = _Unwind(), self._now
+                one.error, one.until = Unwind(), self._now
             self.sleep(0)
+        for worker in workers:
+            if worker.done and worker._thread is not None:
+                worker._thread.join()

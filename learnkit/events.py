@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import threading
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
@@ -48,6 +49,8 @@ class EventLog:
 
     def __init__(self) -> None:
         self._events: list[Event] = []
+        self._told = 0  # how many of them the listeners have been told of
+        self._telling = False
         self._listeners: tuple[Callable[[Event], None], ...] = ()
         self._lock = threading.RLock()
 
@@ -65,21 +68,42 @@ class EventLog:
 
         Raises:
             UsageError: if the details cannot be written as JSON.
+            Exception: what a listener raised; the event is in the log, and all have been told.
         """
         try:
-            copied = json.loads(json.dumps(data, ensure_ascii=False))
+            copied = json.loads(_encode(data))
         except (TypeError, ValueError) as error:
             raise UsageError(f"event {type!r} has details that JSON cannot hold: {error}") from None
         # The lock also covers the listeners, so that each of them sees the log's own order.
         with self._lock:
             event = Event(len(self._events), time, lane, type, copied)
             self._events.append(event)
-            for listener in self._listeners:
-                listener(event)
+            if not self._telling:  # else a listener appends: its event comes after this one
+                self._tell()
         return event
+
+    def _tell(self) -> None:
+        errors = []
+        self._telling = True
+        try:
+            while self._told < len(self._events):
+                event = self._events[self._told]
+                self._told += 1
+                for listener in self._listeners:
+                    try:
+                        listener(event)
+                    except Exception as error:
+                        errors.append(error)
+        finally:
+            self._telling = False
+        if errors:
+            raise errors[0]
 
     def subscribe(self, listener: Callable[[Event], None]) -> Callable[[], None]:
         """Call ``listener`` with each new event, in the thread that appends it.
+
+        Args:
+            listener: must not sleep or wait on a clock; other threads' events wait meanwhile.
 
         Returns:
             A function that ends the subscription; calling it again does nothing.
@@ -96,10 +120,12 @@ class EventLog:
     def save(self, path: str | Path) -> None:
         """Write the log as JSON lines, one event a line; the file appears whole or not at all."""
         path = Path(path)
+        # Half a surrogate pair is no UTF-8, but its JSON escape is; JSON reads it back.
         lines = [json.dumps(asdict(event), ensure_ascii=False) + "\n" for event in self]
-        partial = path.with_name(f"{path.name}.{threading.get_ident()}.part")
+        content = "".join(lines).encode("utf-8", "backslashreplace")
+        partial = path.with_name(f"{path.name}.{os.getpid()}-{threading.get_ident()}.part")
         try:
-            partial.write_text("".join(lines), encoding="utf-8")
+            partial.write_bytes(content)
             partial.replace(path)
         finally:
             with contextlib.suppress(FileNotFoundError):
@@ -114,14 +140,12 @@ class EventLog:
         """
         log = cls()
         # Only "\n" ends a line here: JSON text may hold other characters that look like line ends.
-        lines = Path(path).read_text(encoding="utf-8").split("\n")
-        for number, line in enumerate(lines, start=1):
+        for number, line in enumerate(Path(path).read_bytes().split(b"\n"), start=1):
             if not line.strip():
                 continue
             try:
-                fields = json.loads(line)
-                event = Event(**fields)
-            except (TypeError, ValueError) as error:
+                event = _event(json.loads(line.decode()))
+            except ValueError as error:
                 raise UsageError(f"{path}, line {number}: not an event ({error})") from None
             if event.seq != len(log):
                 raise UsageError(
@@ -129,6 +153,7 @@ class EventLog:
                     "a line is missing or doubled"
                 )
             log._events.append(event)
+        log._told = len(log)
         return log
 
     def __len__(self) -> int:
@@ -151,7 +176,30 @@ class EventLog:
             details = json.dumps(event.data, ensure_ascii=False)
             shown = details if len(details) <= 72 else details[:71] + "…"
             lines.append(f"{event.time:7.2f}  {event.lane:<10} {event.type:<16} {shown}")
-        return "\n".join(lines)
+        # Half a surrogate pair cannot be printed.
+        return "\n".join(lines).encode("utf-8", "backslashreplace").decode()
 
     def __repr__(self) -> str:
         return f"<EventLog of {len(self)} events>"
+
+
+#: ASCII, because reading it back joins what looks like a surrogate pair, as a saved log does.
+_encode = json.JSONEncoder().encode
+
+_KINDS: dict[str, tuple[type, ...]] = {
+    "seq": (int,),
+    "time": (int, float),
+    "lane": (str,),
+    "type": (str,),
+    "data": (dict,),
+}
+
+
+def _event(fields: Any) -> Event:
+    """An event from what a line of a file holds."""
+    if not isinstance(fields, dict) or fields.keys() != _KINDS.keys():
+        raise ValueError(f"a line holds an object with {', '.join(_KINDS)}")
+    for name, kinds in _KINDS.items():
+        if not isinstance(fields[name], kinds) or isinstance(fields[name], bool):
+            raise ValueError(f"{name} is {fields[name]!r}")
+    return Event(**fields)

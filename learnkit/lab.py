@@ -11,18 +11,17 @@ import contextlib
 import os
 import shutil
 import sys
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from learnkit.agent import Agent
-from learnkit.clock import Clock, SystemClock, VirtualClock
+from learnkit.clock import SystemClock, VirtualClock
 from learnkit.errors import UsageError
 from learnkit.events import EventLog
 from learnkit.mechanism import Mechanism
-from learnkit.meter import Meter
-from learnkit.shell import LocalShell, Shell
+from learnkit.run import Example, Run, show
+from learnkit.shell import LocalShell
 
 if TYPE_CHECKING:
     from learnkit.client.scripted import Script
@@ -33,44 +32,6 @@ if TYPE_CHECKING:
 
 #: Real seconds for a virtual one in JupyterLab, so that a picture can be watched growing.
 PACE = 0.2
-
-
-class Run:
-    """One run of a scenario.
-
-    Attributes:
-        workspace: a fresh copy of the running example, a real git repository.
-        client: an ``anthropic.Anthropic`` at the start of the scenario.
-        clock: at 0.
-        events: an empty log.
-        shell: runs commands.
-    """
-
-    def __init__(self, workspace: Path, client: Client, events: EventLog, shell: Shell) -> None:
-        self.workspace, self.client, self.events, self.shell = workspace, client, events, shell
-        self.clock: Clock = client.clock
-
-    def agent(self, mechanisms: Sequence[Mechanism] = (), **options: Any) -> Agent:
-        """An agent on this run's client and log; ``options`` as for :class:`learnkit.Agent`."""
-        return Agent(self.client, mechanisms, **{"events": self.events, **options})
-
-    def show(self, messages: Sequence[dict[str, Any]]) -> Messages:
-        """The message array view of a plain list of messages, as a hand-written loop has it."""
-        return show(messages)
-
-    def meter(self) -> Meter:
-        """Turns, tokens and time of everything in this run's log."""
-        return Meter.of(self.events)
-
-
-def show(messages: Sequence[Any]) -> Messages:
-    """The message array view of a list of messages; SDK objects in it become plain dicts."""
-    from learnkit.views import Messages
-
-    log = EventLog()
-    for index, message in enumerate(messages):
-        log.append("message.added", index=index, message=_plain(message))
-    return Messages(log)
 
 
 class Lab:
@@ -86,12 +47,11 @@ class Lab:
     def __init__(self, lesson: Lesson, mode: str, recording: Path, static: bool) -> None:
         self.lesson, self.mode, self.static = lesson, mode, static
         self._recording = recording
-        self._folder = Path(tempfile.mkdtemp(prefix="learnkit-"))
+        self._example = Example()
         self._unused: dict[str, set[str]] = {}
         self._answers: dict[str, str] = {}
         self._kept: dict[str, Any] = {}
         self._games: list[BeTheModel] = []
-        self._runs = 0
 
     # Scenarios
 
@@ -107,7 +67,7 @@ class Lab:
             UsageError: if the recording has no such scenario.
         """
         client = self._client(name, script)
-        run = Run(self._workspace(), client, EventLog(), LocalShell())
+        run = Run(self._example.copy(), client, EventLog(), LocalShell())
         try:
             with client.clock:
                 yield run
@@ -139,7 +99,7 @@ class Lab:
 
         for game in self._games:
             game.close()
-        workspace = self._workspace()
+        workspace = self._example.copy()
 
         def agent(client: Client, events: EventLog) -> Agent:
             return Agent(client, mechanisms(workspace), system=system, events=events)
@@ -165,13 +125,12 @@ class Lab:
         """Forget the answers given so far, and remove what runs have left behind."""
         self._answers.clear()
         self._close_games()
-        for left in self._folder.glob("run-*"):
-            shutil.rmtree(left, ignore_errors=True)
+        self._example.clear()
 
     def close(self) -> None:
         """End everything that was started, remove the workspaces, and say so."""
         self._close_games()
-        shutil.rmtree(self._folder, ignore_errors=True)
+        self._example.remove()
         line = "Closed: no thread, process or workspace is left."
         if self.mode == "replay":
             unused = self.unused()
@@ -247,27 +206,6 @@ class Lab:
             return keeping_client(self._recording, scenario, clock, self._kept)
         return modes.connect("replay", recording=self._recording, scenario=scenario, clock=clock)
 
-    def _workspace(self) -> Path:
-        """A copy of the running example, as committed in a repository of its own."""
-        from learnkit.lessons import EXAMPLE
-
-        if not self._folder.exists():
-            raise UsageError("this lab is closed; run the set-up cell again to go on")
-        pristine = self._folder / "pristine"
-        if not pristine.exists():
-            shutil.copytree(EXAMPLE, pristine, ignore=shutil.ignore_patterns("__pycache__"))
-            made = LocalShell().run(
-                "git init -q && git add -A && git commit -q -m 'heatwatch' && git status -s",
-                pristine,
-            )
-            if made.code != 0:
-                shutil.rmtree(pristine)
-                raise UsageError(f"the example's git repository could not be made: {made.output}")
-        self._runs += 1
-        workspace = self._folder / f"run-{self._runs}" / EXAMPLE.name
-        shutil.copytree(pristine, workspace, symlinks=True)
-        return workspace
-
     def _note(self, name: str, answer: str) -> None:
         self._answers[name] = answer
 
@@ -318,14 +256,3 @@ def _in_kernel() -> bool:
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython else None
     return getattr(shell, "kernel", None) is not None
-
-
-def _plain(value: Any) -> Any:
-    """SDK objects, at any depth, as plain dicts."""
-    if hasattr(value, "model_dump"):
-        return _plain(value.model_dump(mode="json", exclude_unset=True))
-    if isinstance(value, dict):
-        return {key: _plain(one) for key, one in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(one) for one in value]
-    return value

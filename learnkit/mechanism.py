@@ -90,8 +90,42 @@ class Mechanism:
                 )
 
 
+def attach(agent: Agent, mechanisms: Sequence[Mechanism]) -> dict[str, Tool]:
+    """Bind mechanisms to an agent; if one of them cannot be, none is.
+
+    Returns:
+        The tools that they offer, by name.
+
+    Raises:
+        UsageError: for tools with one name, or a mechanism that serves already.
+    """
+    tools: dict[str, Tool] = {}
+    for number, mechanism in enumerate(mechanisms):
+        if not isinstance(mechanism, Mechanism):
+            raise UsageError(f"{mechanism!r} is no mechanism; tools go in as Toolbox(tool, …)")
+        if mechanism._serves is not None or any(one is mechanism for one in mechanisms[:number]):
+            served = (mechanism._serves or agent).name
+            raise UsageError(
+                f"this {type(mechanism).__name__} already serves agent {served!r}; "
+                f"make a new one for {agent.name!r}"
+            )
+        for tool in mechanism.tools:
+            if not hasattr(tool, "spec"):
+                raise UsageError(f"{type(mechanism).__name__} offers {tool!r}; mark it with @tool")
+            if tool.name in tools:
+                raise UsageError(f"two tools are called {tool.name!r}; rename one of them")
+            tools[tool.name] = tool
+    for mechanism in mechanisms:
+        mechanism._serves = agent
+    return tools
+
+
 def _check_parameters(cls: type, name: str, value: Any) -> None:
     """Refuse a hook that the loop could not call."""
+    if inspect.iscoroutinefunction(value) or inspect.isgeneratorfunction(value):
+        raise UsageError(f"{cls.__name__}.{name} must be a plain function: no async, no yield")
+    if name == "tools" and inspect.isfunction(value):
+        raise UsageError(f"{cls.__name__}.tools must be a property or a list; add @property")
     if name == "tools" or isinstance(value, (property, staticmethod, classmethod)):
         return
     wanted = Mechanism.HOOKS[name]

@@ -58,7 +58,11 @@ def execute(path: Path, env: Mapping[str, str] | None = None) -> Any:
             coalesce_streams=True,
             resources={"metadata": {"path": str(path.parent)}},
         )
-        client.execute()
+        try:
+            client.execute()
+        finally:  # a manager of our own is ours to shut down
+            if manager.has_kernel:
+                manager.shutdown_kernel(now=True)
     return normalise(notebook)
 
 

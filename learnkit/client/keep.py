@@ -6,6 +6,8 @@ said to the model is written down anew. A changed tool result then shows up as a
 
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -34,8 +36,8 @@ class Keeper:
                 f"{path} has no turn of scenario {scenario!r}; write its replies first"
             )
         self._left: dict[str, list[Reply | Failure]] = {}
-        for turn in turns:
-            self._left.setdefault(turn.lane, []).append(turn.answer)
+        for turn, answer in zip(turns, _numbered([t.answer for t in turns]), strict=True):
+            self._left.setdefault(turn.lane, []).append(answer)
         self._recorder = Recorder(path, scenario, recording.meta.get("source", "scripted"))
         self._earlier: dict[str, list[Reply | Failure]] = {}
         self._now: dict[str, list[Reply | Failure]] = {}
@@ -67,6 +69,25 @@ class Keeper:
             return
         self._now.setdefault(prefix.hash, []).append(answer)
         self._recorder.keep(prefix, lane, answer)
+
+
+def _numbered(answers: list[Reply | Failure]) -> list[Reply | Failure]:
+    """The answers with an id for every call; ids that are there stay."""
+    blocks = [b for a in answers for b in getattr(a, "content", ()) if b["type"] == "tool_use"]
+    taken = {block.get("id") for block in blocks}
+    free = (id for n in count(1) if (id := f"toolu_{n:04d}") not in taken)
+    done: list[Reply | Failure] = []
+    for answer in answers:
+        if isinstance(answer, Reply):
+            content = tuple(
+                {"type": "tool_use", "id": next(free), **block}
+                if block["type"] == "tool_use" and "id" not in block
+                else block
+                for block in answer.content
+            )
+            answer = replace(answer, content=content)
+        done.append(answer)
+    return done
 
 
 def keeping_client(path: Path, scenario: str, clock: Clock, kept: dict[str, Any]) -> Client:

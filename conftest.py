@@ -1,0 +1,97 @@
+"""What holds for every test and every notebook: the same surroundings on every machine.
+
+The only place that sets LEARNKIT_STATIC, blocks the network and moves Jupyter's folders, because
+``pytest --nbval notebooks`` loads no other conftest. All of it goes through the environment, so
+that xdist workers, kernels and their children have it too.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import nbval.kernel
+import netblock
+import pytest
+from hypothesis import HealthCheck, settings
+from jupyter_client.manager import KernelManager
+
+SUPPORT = Path(netblock.__file__).resolve().parent
+
+# No deadline and no complaint about slow data: neither says anything on a loaded machine. In CI
+# the examples are the same every time; elsewhere they vary, and find what CI cannot.
+settings.register_profile(
+    "learnkit",
+    deadline=None,
+    derandomize="CI" in os.environ,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Set the environment that the tests, the workers and the kernels inherit."""
+    settings.load_profile("learnkit")
+    temporary = tempfile.TemporaryDirectory(prefix="lk-", ignore_cleanup_errors=True)
+    config.add_cleanup(temporary.cleanup)
+    scratch = Path(temporary.name)
+
+    # A key on this machine must neither be used nor change a result.
+    for name in [name for name in os.environ if name.startswith("ANTHROPIC_")]:
+        del os.environ[name]
+    os.environ["LEARNKIT_STATIC"] = "1"
+
+    # One's own Jupyter settings, extensions and history stay out, and stay as they are.
+    for name in ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR"):
+        folder = scratch / name.lower()
+        folder.mkdir()
+        os.environ[name] = str(folder)
+    _quiet_matplotlib(config, scratch)
+
+    os.environ[netblock.SWITCH] = "1"
+    before = [entry for entry in os.environ.get("PYTHONPATH", "").split(os.pathsep) if entry]
+    if str(SUPPORT) not in before:
+        os.environ["PYTHONPATH"] = os.pathsep.join([str(SUPPORT), *before])
+    netblock.block()
+
+    nbval.kernel.KernelManager = SocketFileKernelManager
+
+
+class SocketFileKernelManager(KernelManager):
+    """nbval's kernel manager, over socket files instead of TCP ports.
+
+    Jupyter picks five free ports, lets them go, and the kernel binds them a second or more
+    later. What binds a port meanwhile, such as the other worker's kernel or a test's server,
+    takes it away; the kernel then dies at its start and nbval loses the whole notebook. Linux
+    picks from about 14,000 ports: with two workers that is a run of the course in a hundred or so.
+    Socket files have names of their own, and nothing to lose them to. nbval passes no
+    configuration on to the manager, hence a subclass.
+    """
+
+    _numbers = itertools.count(1)
+
+    def __init__(self, **kwargs: Any) -> None:
+        # The full name, of which a socket's is made, must stay under 100 characters.
+        name = f"k{os.getpid()}-{next(self._numbers)}.json"
+        connection_file = str(Path(os.environ["JUPYTER_RUNTIME_DIR"]) / name)
+        super().__init__(transport="ipc", connection_file=connection_file, **kwargs)
+
+
+def _quiet_matplotlib(config: pytest.Config, scratch: Path) -> None:
+    """Give matplotlib a folder whose font list is there before a notebook asks for it.
+
+    A first import builds that list, and says so on stderr when it takes more than five seconds:
+    on a loaded machine this line would be an output that the notebook does not have.
+    """
+    if hasattr(config, "workerinput"):
+        return  # the workers inherit the folder that the main process has filled
+    cache = getattr(config, "cache", None)
+    folder = scratch / "matplotlib" if cache is None else cache.mkdir("matplotlib")
+    os.environ["MPLCONFIGDIR"] = str(folder)
+    if not any(folder.glob("fontlist-*.json")):
+        build = [sys.executable, "-W", "ignore", "-c", "import matplotlib.font_manager"]
+        subprocess.run(build, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

@@ -1,0 +1,227 @@
+"""Forms: from a tool's JSON Schema to input fields, and from what was typed back to a reply.
+
+A learner who plays the model fills in a form where a model would write JSON. What comes out is
+what a model would have sent: arguments with their types, optional ones left out, several calls in
+one reply. A form refuses what is incomplete; JSON written by hand may be as wrong as one likes.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from learnkit.errors import UsageError
+
+Json = dict[str, Any]
+
+#: What may stand in a reply, and what each block cannot do without.
+_BLOCKS: dict[str, dict[str, type]] = {
+    "text": {"text": str},
+    "thinking": {"thinking": str},
+    "tool_use": {"name": str, "input": dict},
+}
+_STOPS = ("end_turn", "tool_use", "max_tokens", "stop_sequence", "refusal", "pause_turn")
+
+
+class FormError(UsageError):
+    """A form cannot be sent as it is.
+
+    Attributes:
+        part: which part of the reply, from 0.
+        field: which of its fields; empty when it is the part itself.
+    """
+
+    def __init__(self, text: str, part: int = 0, field: str = "") -> None:
+        super().__init__(text)
+        self.part, self.field = part, field
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One input of a form.
+
+    Attributes:
+        name: the argument.
+        kind: ``text``, ``integer``, ``number``, ``choice`` (booleans too) or ``json``.
+        type: the type in words, for readers.
+        required: it must be filled in; others are left out of the call when they are empty.
+        about: the schema's description of it.
+        options: what a choice offers; values that are no strings stand as JSON.
+    """
+
+    name: str
+    kind: str
+    type: str
+    required: bool
+    about: str = ""
+    options: tuple[str, ...] = ()
+
+
+def fields(schema: Json) -> list[Field]:
+    """The inputs for the arguments that a schema describes, in its order."""
+    required = schema.get("required") or []
+    made = []
+    for name, one in (schema.get("properties") or {}).items():
+        options = tuple(_choices(one))
+        made.append(
+            Field(
+                name=name,
+                kind="choice" if options else _kind(one.get("type")),
+                type=type_in_words(one),
+                required=name in required,
+                about=str(one.get("description") or ""),
+                options=options,
+            )
+        )
+    return made
+
+
+def form(spec: Json) -> Json:
+    """A tool's form, as the page that draws it needs it: name, description and fields."""
+    made = [asdict(one) for one in fields(spec.get("input_schema") or {})]
+    return {"name": spec["name"], "about": spec.get("description") or "", "fields": made}
+
+
+def read(schema: Json, values: Mapping[str, str], part: int = 0) -> Json:
+    """The arguments that somebody has typed into a form.
+
+    Args:
+        schema: the tool's.
+        values: what stands in each field, as text; a field that is missing is empty.
+        part: number of the form in the reply, for the error.
+
+    Raises:
+        FormError: for a required field that is empty, or a text that is not of the field's type.
+    """
+    properties, given = schema.get("properties") or {}, {}
+    for field in fields(schema):
+        typed = values.get(field.name) or ""
+        if typed:
+            given[field.name] = _value(field, properties[field.name], typed, part)
+        elif field.required:
+            why = "is required; fill it in, or leave it out in the raw JSON and see what happens"
+            raise FormError(f"{field.name} {why}", part, field.name)
+    return given
+
+
+def assemble(parts: Sequence[Json], specs: Sequence[Json]) -> list[Json]:
+    """The blocks of one reply, made of texts and filled-in forms.
+
+    Args:
+        parts: ``{"text": ...}`` or ``{"tool": name, "values": {...}}``, in order.
+        specs: the tools that were offered.
+
+    Raises:
+        FormError: for a form that cannot be sent, or when there is nothing to send.
+    """
+    schemas = {spec["name"]: spec.get("input_schema") or {} for spec in specs}
+    content: list[Json] = []
+    for number, part in enumerate(parts):
+        if "tool" not in part:
+            if str(part.get("text") or "").strip():
+                content.append({"type": "text", "text": str(part["text"])})
+            continue
+        name = str(part["tool"])
+        if name not in schemas:
+            known = ", ".join(schemas) or "none"
+            raise FormError(f"there is no form for {name!r}; the tools are: {known}", number)
+        input = read(schemas[name], part.get("values") or {}, number)
+        content.append({"type": "tool_use", "name": name, "input": input})
+    if not content:
+        raise FormError("there is nothing to send yet: choose a tool, or write text")
+    return content
+
+
+def parse(text: str) -> tuple[list[Json], str | None]:
+    """A reply from JSON that was written by hand: its blocks, and its stop_reason if it says one.
+
+    Args:
+        text: a list of blocks, or an object with ``content`` and perhaps ``stop_reason``.
+
+    Raises:
+        FormError: if no API would send that, whatever the model; everything else passes, such as
+            tools that do not exist, one id twice, or arguments of the wrong type.
+    """
+    try:
+        given = _json(text)
+    except (ValueError, RecursionError) as error:
+        raise FormError(f"this is not JSON: {error}") from None
+    stop = given.get("stop_reason") if isinstance(given, dict) else None
+    content = given.get("content") if isinstance(given, dict) else given
+    if not isinstance(content, list):
+        raise FormError('a reply is a list of blocks, or {"content": [blocks]}')
+    if stop is not None and stop not in _STOPS:
+        raise FormError(f"stop_reason {stop!r} is none of {', '.join(_STOPS)}")
+    for number, block in enumerate(content):
+        kind = block.get("type") if isinstance(block, dict) else None
+        if kind not in _BLOCKS:
+            raise FormError(f"block {number}: 'type' is one of {', '.join(_BLOCKS)}", number)
+        for key, type in _BLOCKS[kind].items():
+            if not isinstance(block.get(key), type):
+                noun = "an object" if type is dict else "a text"
+                raise FormError(f"block {number}: {kind} needs {key!r}, {noun}", number, key)
+        if not isinstance(block.get("id", ""), str):
+            raise FormError(f"block {number}: an id is a text, not {block['id']!r}", number, "id")
+    return content, stop
+
+
+def type_in_words(schema: Json) -> str:
+    """A property's type for reading: ``string``, ``list of integer``, ``a or b``."""
+    if options := _choices(schema):
+        return " or ".join(options)
+    if union := schema.get("anyOf") or schema.get("oneOf"):
+        return " or ".join(type_in_words(one) for one in union)
+    kind = schema.get("type")
+    if isinstance(kind, list):
+        return " or ".join(map(str, kind))
+    if kind == "array":
+        items = schema.get("items")
+        return f"list of {type_in_words(items)}" if isinstance(items, dict) and items else "list"
+    return str(kind or "any JSON")
+
+
+def _json(text: str) -> Any:
+    def refuse(name: str) -> None:
+        raise ValueError(f"{name} is no JSON number")
+
+    return json.loads(text, parse_constant=refuse)
+
+
+#: How what was typed is read, by a field's kind; a number is written as in JSON.
+_READ = {"integer": int, "number": lambda typed: float(_json(typed)), "json": _json}
+
+
+def _kind(type: Any) -> str:
+    return {"string": "text", "integer": "integer", "number": "number"}.get(str(type), "json")
+
+
+def _choices(schema: Json) -> list[str]:
+    if schema.get("type") == "boolean":
+        return ["true", "false"]
+    values = schema.get("enum") or ([schema["const"]] if "const" in schema else [])
+    return [_label(one) for one in values]
+
+
+def _label(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _value(field: Field, schema: Json, typed: str, part: int) -> Any:
+    """What was typed, in the field's type."""
+    if field.kind == "text":
+        return typed
+    if field.kind == "choice":
+        values = [True, False] if schema.get("type") == "boolean" else schema.get("enum")
+        for value in values or [schema.get("const")]:
+            if _label(value) == typed:
+                return value
+    else:
+        try:
+            return _READ[field.kind](typed)
+        except (ValueError, RecursionError):
+            if field.kind == "json" and "string" in field.type.split(" or "):
+                return typed
+    wanted = f"JSON ({field.type})" if field.kind == "json" else field.type
+    raise FormError(f"{field.name} takes {wanted}, not {typed!r}", part, field.name)

@@ -1,0 +1,1 @@
+"""Reads weather stations and writes a mail when it is too hot."""

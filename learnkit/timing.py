@@ -1,0 +1,226 @@
+"""What every clock offers: signals to wait for, threads that can be joined, one way to stop.
+
+Agents, mechanisms and tools use a ``Clock`` instead of ``time`` and ``threading``, so that the
+same code runs on real and on simulated time. Nothing may hold a lock while it sleeps.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import contextvars
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from datetime import datetime
+from typing import Any, Self
+
+from learnkit.errors import LearnkitError, UsageError
+
+
+class StuckError(LearnkitError):
+    """Everyone waits and nothing can wake anyone; the message says who waits for what."""
+
+
+class Unwind(BaseException):
+    """Ends a parked thread when its clock closes; not an Exception, so tools do not catch it."""
+
+
+class Signal:
+    """A flag that a wait can watch: it is set once for everybody, until it is cleared."""
+
+    __slots__ = ("_clock", "_on", "name")
+
+    def __init__(self, clock: Clock, name: str) -> None:
+        self._clock, self.name, self._on = clock, name, False
+
+    def set(self) -> None:
+        """Turn the signal on; whoever waits for it goes on."""
+        self._clock._turn(self, True)
+
+    def clear(self) -> None:
+        """Turn the signal off again."""
+        self._clock._turn(self, False)
+
+    def is_set(self) -> bool:
+        """Whether the signal is on."""
+        return self._on
+
+    def __repr__(self) -> str:
+        return f"<Signal {self.name!r} {'set' if self._on else 'not set'}>"
+
+
+class Worker:
+    """A thread that a clock has started."""
+
+    def __init__(self, clock: Clock, name: str) -> None:
+        self.name = name
+        self.ended = clock.signal(f"the end of {name!r}")
+        self._clock = clock
+        self._error: BaseException | None = None
+        self._told = False  # somebody has been told of the error
+        self._value: Any = None
+        self._thread: threading.Thread | None = None
+
+    @property
+    def done(self) -> bool:
+        """Whether the thread's function has returned or raised."""
+        return self.ended.is_set()
+
+    def join(self, timeout: float | None = None) -> Any:
+        """Wait for the thread to end.
+
+        Args:
+            timeout: at most so many seconds on the clock; None waits for ever.
+
+        Returns:
+            What its function returned; None when it is still running at the timeout.
+
+        Raises:
+            BaseException: the very exception that ended the thread's function, at each join.
+        """
+        if not self._clock.wait(self.ended, timeout=timeout):
+            return None
+        if self._thread is not None:
+            self._thread.join()
+        if self._error is not None:
+            self._told = True
+            raise self._error
+        return self._value
+
+    def _work(self, function: Callable[..., Any], args: tuple[Any, ...]) -> None:
+        try:
+            self._value = function(*args)
+        except Unwind:
+            pass  # the clock has closed: nobody is left to tell
+        except BaseException as error:
+            self._error = error
+
+    def __repr__(self) -> str:
+        return f"<Worker {self.name!r} {'done' if self.done else 'running'}>"
+
+
+class Clock(ABC):
+    """What agents, mechanisms and tools use instead of ``time`` and ``threading``."""
+
+    def __init__(self) -> None:
+        self._workers: list[Worker] = []
+        self._stops: list[Signal] = []
+        self._closed = False
+        self._guard = threading.Lock()
+
+    @abstractmethod
+    def time(self) -> float:
+        """Seconds since the clock was made."""
+
+    @abstractmethod
+    def now(self) -> datetime:
+        """The date and time, in UTC, for what is written to files."""
+
+    @abstractmethod
+    def new_id(self) -> str:
+        """Eight characters that this clock has not given before."""
+
+    @abstractmethod
+    def wait(self, *signals: Signal, timeout: float | None = None) -> bool:
+        """Wait until one of the signals is set, or for ``timeout`` seconds.
+
+        Returns:
+            True when a signal is set, False at the timeout.
+        """
+
+    @abstractmethod
+    def _turn(self, signal: Signal, on: bool) -> None: ...
+
+    @abstractmethod
+    def _start(self, worker: Worker, run: Callable[[], None]) -> None: ...
+
+    def sleep(self, seconds: float, stop: Signal | None = None) -> bool:
+        """Let ``seconds`` pass, or less if ``stop`` is set meanwhile.
+
+        Returns:
+            True when ``stop`` is set, which ends the sleep at once.
+
+        Raises:
+            UsageError: if ``seconds`` is negative or no number.
+        """
+        if not seconds >= 0:
+            raise UsageError(f"cannot sleep for {seconds!r} seconds; give a number from 0 up")
+        return self.wait(*([stop] if stop else []), timeout=seconds)
+
+    def signal(self, name: str = "a signal") -> Signal:
+        """A new signal; its name stands in reports of who waits for what."""
+        return Signal(self, name)
+
+    @contextlib.contextmanager
+    def interruptible(self, stop: Signal) -> Iterator[None]:
+        """While the block runs, an interrupt of the main thread's wait also sets ``stop``."""
+        self._stops.append(stop)
+        try:
+            yield
+        finally:
+            self._stops.remove(stop)
+
+    def spawn(self, name: str, function: Callable[..., Any], *args: Any) -> Worker:
+        """Run ``function(*args)`` in a thread of its own.
+
+        Args:
+            name: for reports and debuggers.
+
+        Returns:
+            The worker, to be joined. What the function raises is kept, and raised by ``join``.
+        """
+        if self._closed:
+            raise UsageError(f"cannot start {name!r}: this clock has been closed; make a new one")
+        worker = Worker(self, name)
+        context = contextvars.copy_context()
+        self._start(worker, lambda: context.run(worker._work, function, args))
+        with self._guard:
+            keep = [one for one in self._workers if not one.done or (one._error and not one._told)]
+            self._workers = [*keep, worker]
+        return worker
+
+    def close(self) -> None:
+        """Set the stop signals of everything that runs, and join all threads.
+
+        Raises:
+            BaseException: the first exception of a thread that nobody has joined.
+            UsageError: if one of the clock's own threads calls it.
+        """
+        workers = self._workers
+        if threading.current_thread() in [worker._thread for worker in workers]:
+            raise UsageError("a thread of this clock cannot close it: it would wait for itself")
+        self._closed = True
+        for stop in list(self._stops):
+            stop.set()
+        errors = []
+        try:
+            for worker in workers:
+                told = worker._told
+                try:
+                    worker.join()
+                except StuckError:
+                    continue
+                except BaseException as error:
+                    if error is not worker._error:
+                        raise  # an interrupt of the wait itself
+                    if not told:
+                        errors.append(error)
+        finally:
+            self._end_stuck(workers)
+        self._workers = []
+        if errors:
+            raise errors[0]
+
+    @abstractmethod
+    def _end_stuck(self, workers: list[Worker]) -> None:
+        """End the threads that nothing would wake any more."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
+        if kind is None:
+            self.close()
+        else:  # the error on its way out matters more than one found while tidying up
+            with contextlib.suppress(Exception):
+                self.close()

@@ -1,0 +1,31 @@
+"""Views: pictures of an event log, live in JupyterLab and static everywhere else.
+
+Each view is loaded when it is first used, and none of them imports a notebook library.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from learnkit.views.base import View
+    from learnkit.views.dispatch import Dispatch
+    from learnkit.views.messages import Messages
+
+#: Public name -> the module here that defines it.
+_HOMES = {"View": "base", "Messages": "messages", "Dispatch": "dispatch"}
+
+__all__ = ["Dispatch", "Messages", "View"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'learnkit.views' has no attribute {name!r}")
+    value = getattr(importlib.import_module(f"learnkit.views.{_HOMES[name]}"), name)
+    globals()[name] = value  # the next use costs nothing
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_HOMES})

@@ -1,0 +1,254 @@
+"""Tool dispatch: which tool each call went to, and what came of it.
+
+One row a tool, so that a registry can be seen at work: the loop hands a name and an input over,
+and the tool that has the name answers. Names that no tool has stand in rows of their own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
+
+from learnkit.events import Event
+from learnkit.views import blocks, static, theme
+from learnkit.views.base import View
+from learnkit.views.static import Picture
+from learnkit.views.text import arguments, clean, columns, count, esc, one_line
+from learnkit.views.words import describe, outcome
+
+#: What the columns count, in order; a call is in exactly one of the last four.
+COLUMNS = ("calls", "running", "ok", "errors", "refused")
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What became of the calls to one name."""
+
+    name: str
+    known: bool = True
+    running: int = 0
+    ok: int = 0
+    errors: int = 0
+    refused: int = 0
+
+    @property
+    def counts(self) -> tuple[int, int, int, int, int]:
+        """Numbers in the order of ``COLUMNS``."""
+        ended = self.ok + self.errors + self.refused
+        return self.running + ended, self.running, self.ok, self.errors, self.refused
+
+    @property
+    def label(self) -> str:
+        return self.name if self.known else f"{self.name} ({theme.BLOCKED.glyph} no such tool)"
+
+
+@dataclass(frozen=True, slots=True)
+class Current:
+    """The call that is looked at: the one that started or ended last."""
+
+    lane: str
+    id: str
+    name: str
+    input: Any = None
+    ended: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """Rows by name, calls on their way by lane and id, and the call that is looked at."""
+
+    rows: dict[str, Row] = field(default_factory=dict)
+    html: dict[str, str] = field(default_factory=dict)
+    running: dict[tuple[str, str], Current] = field(default_factory=dict)
+    current: Current | None = None
+    head: str = "Nothing has happened yet."
+
+
+class Dispatch(View[State]):
+    """The table of tools with their calls, beside the current call's input and result."""
+
+    name = "tool dispatch"
+    css: ClassVar[str] = """
+.region[data-region="tools"]{flex:3 1 420px;gap:0}
+.region[data-region="call"]{flex:2 1 280px}
+.tool{display:grid;grid-template-columns:minmax(10ch,1fr) repeat(5,58px);padding:5px 12px 5px 9px;
+ border-left:3px solid transparent;font-variant-numeric:tabular-nums}
+.tool>*{text-align:right;white-space:nowrap}
+.tool>:first-child{text-align:left;white-space:normal;overflow-wrap:anywhere}
+.tool:not(.top)>:first-child{font:12px/20px var(--lk-mono)}
+.tool small{display:block;font:12px/18px var(--lk-sans)}
+.tool.top{font-size:12px;color:var(--lk-quiet);border-bottom:1px solid var(--lk-line)}
+.tool .zero{color:var(--lk-quiet)}
+.tool.now{border-left-color:var(--lk-call-edge);border-radius:0 4px 4px 0}
+.tool.now .zero{color:inherit}
+.block+.note{margin-top:6px}
+"""
+
+    def init(self) -> State:
+        return State()
+
+    def step(self, state: State, event: Event) -> State:
+        data = event.data
+        state = replace(state, head=describe(event))
+        if event.type == "run.started":
+            names = [str(tool.get("name", "?")) for tool in data.get("tools") or []]
+            new = {name: Row(name) for name in names if name not in state.rows}
+            return _with(state, new)
+        if event.type not in ("tool.started", "tool.ended"):
+            return state
+        key = event.lane, str(data.get("id"))
+        name = str(data.get("name", "?"))
+        row = state.rows.get(name) or Row(name, known=data.get("how") != "unknown")
+        if event.type == "tool.started":
+            row = replace(row, running=row.running + 1)
+            current = Current(*key, name, data.get("input"))
+            running = {**state.running, key: current}
+        else:
+            current = replace(state.running.get(key) or Current(*key, name), ended=data)
+            running = {one: call for one, call in state.running.items() if one != key}
+            row = replace(row, running=row.running - (key in state.running))
+            kind = _kind(data)
+            row = replace(row, **{kind: getattr(row, kind) + 1})
+            row = replace(row, known=row.known and data.get("how") != "unknown")
+        before = state.current.name if state.current else name
+        rows = {name: row, before: state.rows.get(before, row) if before != name else row}
+        return _with(replace(state, running=running, current=current), rows)
+
+    def frame(self, state: State) -> dict[str, str]:
+        return state.html or _with(state, {}).html
+
+    def head(self, state: State) -> str:
+        return state.head
+
+    def line(self, state: State) -> str:
+        used = [f"{one_line(row.name, 30)} {row.counts[0]}" for row in _ordered(state) if row.counts[0]]
+        total = sum(row.counts[0] for row in state.rows.values())
+        return f"{self.name}: {count(total, 'call')} ({', '.join(used) or 'none'}); {state.head}"
+
+    def picture(self, state: State, rows: int) -> Picture:
+        picture = Picture(f"{self.line(state)} Every number stands in the table below.")
+        shown = _ordered(state)[:rows]
+        y, edges = 26.0, [static.WIDTH - 16 - 76 * place for place in range(len(COLUMNS))][::-1]
+        picture.text(24, y, "tool", "q")
+        for x, column in zip(edges, COLUMNS, strict=True):
+            picture.text(x, y, column, "q e", 70)
+        picture.path(f"M16 {y + 9.5}H{static.WIDTH - 16}")
+        y += 12
+        for row in shown:
+            if state.current and row.name == state.current.name:
+                picture.box(16, y + 2, static.WIDTH - 32, 22, "call")
+                picture.bar(16, y + 2, 3, 22, "call")
+            picture.text(24, y + 17, row.label, "m", edges[0] - 90)
+            for x, column, number in zip(edges, COLUMNS, row.counts, strict=True):
+                mark = _MARKS.get(column) if number else None
+                text = f"{mark.glyph} {number:,}" if mark else f"{number:,}" if number else "·"
+                style = "e" if number else "q e"
+                picture.text(x, y + 17, text, style, 70, mark.key if mark else "")
+            y += 24
+        if len(shown) < len(state.rows):
+            picture.text(24, y + 17, f"… {count(len(state.rows) - len(shown), 'more tool')} …", "q")
+            y += 24
+        for line in _call_lines(state.current):
+            mark = line.mark or theme.SYSTEM
+            picture.box(16, y + 12, static.WIDTH - 32, 22, mark.key)
+            picture.text(24, y + 27, mark.label, "", 0, mark.key)
+            x = 100 + (columns(line.name) + 1) * static.COLUMN if line.name else 100
+            if line.name:
+                picture.text(100, y + 27, line.name, "m b")
+            picture.text(x, y + 27, line.text, "m", static.WIDTH - 24 - x)
+            y += 26
+        picture.height = y + 20
+        return picture
+
+    def facts(self, state: State, rows: int) -> str:
+        shown = _ordered(state)[:rows]
+        body = [[one_line(row.label, 60), *row.counts] for row in shown]
+        if len(shown) < len(state.rows):
+            body.append([f"… {count(len(state.rows) - len(shown), 'more tool')}", *[""] * 5])
+        call = [
+            [line.mark.label if line.mark else "", one_line(str(line), 12 * rows)]
+            for line in _call_lines(state.current)
+        ]
+        return static.table(["tool", *COLUMNS], body) + (
+            static.table(["current call", ""], call) if call else ""
+        )
+
+
+_MARKS = {"running": theme.WORKING, "ok": theme.DONE, "errors": theme.ERROR}
+_MARKS["refused"] = theme.BLOCKED
+
+
+def _kind(ended: dict[str, Any]) -> str:
+    if ended.get("how") == "refused":
+        return "refused"
+    return "errors" if ended.get("is_error") else "ok"
+
+
+def _ordered(state: State) -> list[Row]:
+    """Tools in the order they were offered, then the names that no tool has."""
+    return sorted(state.rows.values(), key=lambda row: not row.known)
+
+
+def _with(state: State, changed: dict[str, Row]) -> State:
+    """The state with some rows drawn again, and with the call that is looked at."""
+    state = replace(state, rows={**state.rows, **changed})
+    now = state.current.name if state.current else None
+    html = {"tools/": _HEAD}
+    for row in _ordered(state):
+        key = f"tools/{clean(row.name)}"
+        drawn = row.name in changed or key not in state.html
+        html[key] = _row(row, row.name == now) if drawn else state.html[key]
+    if state.current:
+        html["call/"] = _call(state.current)
+    return replace(state, html=html)
+
+
+_HEAD = (
+    '<div class="tool top" data-quiet><span>tool</span>'
+    + "".join(f"<span>{column}</span>" for column in COLUMNS)
+    + "</div>"
+)
+
+
+def _row(row: Row, now: bool) -> str:
+    cells, said = [], []
+    for column, number in zip(COLUMNS, row.counts, strict=True):
+        said.append(f"{column} {number}")
+        mark = _MARKS.get(column)
+        if not number:
+            cells.append('<span class="zero">·</span>')
+        elif mark:
+            cells.append(f'<span class="t-{mark.key}">{mark.glyph} {number:,}</span>')
+        else:
+            cells.append(f"<span>{number:,}</span>")
+    note = "" if row.known else f'<small class="t-error">{theme.BLOCKED.glyph} no such tool</small>'
+    state = ' now m-call" aria-current="true' if now else ""
+    return (
+        f'<div class="tool{state}" role="group" aria-label="{esc(row.label)}: {", ".join(said)}">'
+        f"<span>{esc(row.name)}{note}</span>{''.join(cells)}</div>"
+    )
+
+
+def _call(current: Current) -> str:
+    """The fragment of the call that is looked at: input, and result when there is one."""
+    asked = {"id": current.id, "name": current.name, "input": current.input or {}}
+    ended = current.ended
+    if ended is None:
+        return blocks.call(asked, current.lane, theme.WORKING)
+    answer = {
+        "tool_use_id": current.id,
+        "content": ended.get("output"),
+        "is_error": ended.get("is_error"),
+    }
+    how = f'<div class="note">{esc(outcome(ended))}</div>'
+    return blocks.call(asked, current.lane) + blocks.result(answer, current.lane) + how
+
+
+def _call_lines(current: Current | None) -> list[blocks.Line]:
+    if current is None:
+        return []
+    lines = [blocks.Line(theme.CALL, arguments(current.input or {}), name=current.name)]
+    if current.ended is not None:
+        mark = theme.ERROR if current.ended.get("is_error") else theme.RESULT
+        lines.append(blocks.Line(mark, str(current.ended.get("output") or "(empty)")))
+    return lines

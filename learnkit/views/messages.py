@@ -1,0 +1,221 @@
+"""The message array: what the model is sent, one card a message, as it grows.
+
+This is the view to learn from first: an agent is this array and a loop. Calls are paired with
+their results, every message has its length in tokens on one printed scale, and text that the
+harness injected is not mistaken for the person's.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import ClassVar
+
+from learnkit.events import Event
+from learnkit.views import blocks, static, theme
+from learnkit.views.array import Array, grow
+from learnkit.views.base import View
+from learnkit.views.static import Picture
+from learnkit.views.text import clean, columns, count, esc, listed, one_line
+from learnkit.views.words import describe, ended, quoted
+
+#: Lengths that the scale can show at most, in tokens.
+SCALES = [step * 10**power for power in range(1, 8) for step in (1, 2, 5)][3:]
+#: How long that is on the page, in pixels.
+BAR = 112
+#: Static picture, in pixels: room for the number beside a bar, and where the content starts.
+LABEL, WHAT = 56, 146
+#: Lines that one message gets there at most.
+MOST = 4
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """All arrays that are shown, the scale they share, and the sentence of the last step."""
+
+    arrays: dict[str, Array] = field(default_factory=dict)
+    summaries: dict[str, str] = field(default_factory=dict)
+    scale: int = SCALES[0]
+    ruler: str = ""
+    head: str = "Nothing has happened yet."
+
+
+class Messages(View[State]):
+    """The live message array of one agent, or of every agent in the log, side by side."""
+
+    name = "message array"
+    css: ClassVar[str] = """
+.region{container-type:inline-size}
+.msg{position:relative;margin-left:30px;border-left:3px solid;padding-left:13px}
+.msg>.line{min-height:24px}
+.msg.user{border-color:var(--lk-user-edge)} .msg.assistant{border-color:var(--lk-assistant-edge)}
+.msg.system{border-color:var(--lk-system-edge)}
+.msg.injected{border-color:var(--lk-injected-edge);border-left-style:dotted}
+.index{position:absolute;right:100%;margin-right:10px;color:var(--lk-quiet);
+ font:12px/24px var(--lk-mono)}
+.tokens{margin-left:auto;display:flex;align-items:center;gap:8px;white-space:nowrap;
+ color:var(--lk-quiet);font-variant-numeric:tabular-nums}
+.tokens>i{flex:none;width:112px} .tokens>b{font-weight:400;min-width:7ch;text-align:right}
+.tokens>i>u{display:block;height:6px;width:min(100%,calc(var(--n)*var(--lk-unit,.2px)));
+ min-width:1px;background:var(--lk-quiet)}
+.ruler>i{border:solid var(--lk-quiet);border-width:0 1px 1px;height:5px}
+.sum{font-weight:600} .sum span{font-weight:400;color:var(--lk-quiet)}
+@container (max-width:430px){.tokens>i{display:none}}
+"""
+
+    def init(self) -> State:
+        return _measured(State())
+
+    def step(self, state: State, event: Event) -> State:
+        array = state.arrays.get(event.lane) or Array(event.lane)
+        grown = grow(array, event)
+        head = _head(grown, event)
+        if len(state.arrays) + (event.lane not in state.arrays) > 1:
+            head = f"{one_line(event.lane, 40)}: {head}"
+        if grown is array:
+            return replace(state, head=head)
+        arrays = {**state.arrays, event.lane: grown}
+        summaries = {**state.summaries, event.lane: _summary(grown)}
+        return _measured(replace(state, arrays=arrays, summaries=summaries, head=head))
+
+    def frame(self, state: State) -> dict[str, str]:
+        shown = {"ruler": state.ruler}
+        for raw, array in state.arrays.items():
+            lane = clean(raw)
+            shown[f"{lane}/summary"] = state.summaries[raw]
+            if array.system:
+                shown[f"{lane}/system"] = array.system
+            for place, card in enumerate(array.cards):
+                shown[f"{lane}/{place}"] = card.html
+        return shown
+
+    def head(self, state: State) -> str:
+        return state.head
+
+    def line(self, state: State) -> str:
+        sizes = [f"{one_line(lane, 40)} {array.size}" for lane, array in state.arrays.items()]
+        return f"{self.name}: {'; '.join([*sizes, state.head])}"
+
+    def picture(self, state: State, rows: int) -> Picture:
+        picture = Picture(f"{self.line(state)} Every line of it stands in the table below.")
+        ruler = static.WIDTH - 16 - LABEL - BAR
+        picture.text(ruler - 8, 26, f"{state.scale:,} tokens", "q e")
+        picture.path(f"M{ruler}.5 20v5h{BAR - 1}v-5")
+        y = 26.0
+        for lane, array in state.arrays.items():
+            picture.text(16, y, f"{lane}: {array.size}", "b", 440)
+            y = _draw(picture, array, y + 14, rows // len(state.arrays), state.scale) + 30
+        picture.height = max(y - 22, 40)
+        return picture
+
+    def facts(self, state: State, rows: int) -> str:
+        tables = [
+            f"<p>{esc(lane)}: {array.size} (≈: characters / 4)</p>"
+            + _table(array, rows // len(state.arrays))
+            for lane, array in state.arrays.items()
+        ]
+        return "".join(tables) or "<p>empty</p>"
+
+
+def _summary(array: Array) -> str:
+    waiting = f" · {theme.ACTIVE.glyph} the model has the array" if array.waiting else ""
+    return (
+        f'<div class="sum" data-quiet>{esc(array.lane)} <span>{array.size}{waiting}</span></div>'
+    )
+
+
+def _measured(state: State) -> State:
+    """Fit the scale to the longest message; it grows in steps, so bars rarely change."""
+    longest = max((array.longest for array in state.arrays.values()), default=0)
+    scale = next((one for one in SCALES if one >= longest), SCALES[-1])
+    if state.ruler and scale == state.scale:
+        return state
+    ruler = (
+        f'<div class="line" data-quiet><style>:host{{--lk-unit:{BAR / scale:.6g}px}}</style>'
+        f'<span class="note">≈ tokens: characters / 4</span>'
+        f'<span class="tokens ruler">{scale:,} tokens<i></i><b></b></span></div>'
+    )
+    return replace(state, scale=scale, ruler=ruler)
+
+
+def _head(array: Array, event: Event) -> str:
+    """The header sentence, with what only the array knows put in."""
+    if event.type == "model.requested":
+        turn, size = event.data.get("turn", "?"), count(len(array.cards), "message")
+        return f"Turn {turn}: the model gets {size}, ≈ {array.tokens:,} tokens."
+    if event.type != "message.added" or not array.cards:
+        return describe(event)
+    card = array.cards[-1]
+    lines = blocks.lines(card.message, card.injected)
+    if card.injected:
+        return ended(f"The harness injects message {card.index}: {quoted(lines[0].text)}.")
+    marks = [line.mark for line in lines]
+    if marks[0] in (theme.RESULT, theme.ERROR) and marks.count(marks[0]) == len(marks):
+        names = listed([array.calls.get(line.pair, ("a call", None))[0] for line in lines])
+        what = count(len(lines), "error") if marks[0] is theme.ERROR else ""
+        several = "the results of" if len(lines) > 1 else "the result of"
+        return f"Message {card.index} brings back {f'{what} from' if what else several} {names}."
+    return describe(event)
+
+
+def _draw(picture: Picture, array: Array, top: float, rows: int, scale: int) -> float:
+    """Draw an array below ``top``; return where it ends."""
+    shown = [blocks.lines(card.message, card.injected) for card in array.cards]
+    first, last = static.middle_cut([min(len(one), MOST) for one in shown], rows)
+    ends: dict[str, float] = {}
+    y, joints = top, 0
+    right = static.WIDTH - 16 - LABEL - BAR
+    for card, lines in zip(array.cards, shown, strict=True):
+        if first <= card.index < last:
+            if card.index == first:
+                picture.text(WHAT, y + 18, f"… {count(last - first, 'message')} left out …", "q")
+                y += 28
+            continue
+        cut = lines[: MOST - 1] if len(lines) > MOST else lines
+        height = 22 * min(len(lines), MOST) - 2
+        picture.bar(44, y + 3, 3, height, card.mark.key)
+        picture.text(36, y + 18, str(card.index), "m q e", 24)
+        picture.text(56, y + 18, card.mark.label, "", 0, card.mark.key)
+        picture.bar(right, y + 10, max(card.tokens * BAR / scale, 1), 6, "system")
+        picture.text(static.WIDTH - 16, y + 18, f"≈ {card.tokens:,}", "q e", LABEL)
+        for line in cut:
+            key = line.mark.key if line.mark else ""
+            if line.mark and line.mark is not card.mark:
+                picture.box(WHAT - 6, y + 3, right - WHAT - 26, 20, key)
+                picture.text(WHAT, y + 18, line.mark.label, "", 0, key)
+                x = WHAT + 76.0
+                if line.name:
+                    picture.text(x, y + 18, line.name, "m b", 170)
+                    x += (min(columns(line.name), 23) + 1) * static.COLUMN
+                picture.text(x, y + 18, line.text, "m", right - x - 36)
+            else:
+                picture.text(WHAT, y + 18, line.text, "", right - WHAT - 36)
+            if line.pair in ends:
+                x, up, slot = right - 28.5, ends.pop(line.pair), 5 + joints % 3 * 4
+                picture.path(f"M{x:g} {up:g}h{slot}V{y + 13:g}h-{slot}", "call")
+                joints += 1
+            elif line.mark is theme.CALL:
+                ends[line.pair] = y + 13
+            y += 22
+        if len(cut) < len(lines):
+            picture.text(WHAT, y + 18, f"… {count(len(lines) - len(cut), 'more block')} …", "q")
+            y += 22
+        y += 6
+    return y
+
+
+def _table(array: Array, rows: int) -> str:
+    """The array as a table: one row a block, index and tokens on a message's first row."""
+    shown = [blocks.lines(card.message, card.injected) for card in array.cards]
+    first, last = static.middle_cut([len(one) for one in shown], rows)
+    body: list[list[object]] = []
+    for card, lines in zip(array.cards, shown, strict=True):
+        if card.index == first < last:
+            body.append(["…", "", "", f"{count(last - first, 'message')} left out", ""])
+        if first <= card.index < last:
+            continue
+        for place, line in enumerate(lines):
+            start = [card.index, card.mark.label] if place == 0 else ["", ""]
+            kind = line.mark.label if line.mark and line.mark is not card.mark else ""
+            size: object = card.tokens if place == 0 else ""
+            body.append([*start, kind, one_line(str(line), 30 + 3 * rows), size])
+    return static.table(["#", "role", "block", "content", "≈ tokens"], body)

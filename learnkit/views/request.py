@@ -1,0 +1,208 @@
+"""What a model sees: the system prompt, the tools and the messages of one request, and no more.
+
+The live form is a set of fragments for a page that lets a reader answer the request; the static
+form is a set of tables. Messages look as they do in the message array.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from learnkit.events import Event
+from learnkit.forms import Field, fields
+from learnkit.tokens import estimate_tokens
+from learnkit.views import blocks, static, theme
+from learnkit.views.array import Array, grow
+from learnkit.views.messages import BAR, SCALES
+from learnkit.views.text import blocks_of, count, esc, excerpt, one_line
+
+Json = dict[str, Any]
+
+#: The parts of a request that reach the model as text; the rest are settings.
+SEEN = ("system", "tools", "messages")
+#: Characters of the JSON that are shown: live, static.
+SHOWN = 40_000, 2_500
+
+CSS = """
+.part{border-left:3px solid var(--lk-system-edge);padding-left:13px}
+.tool{margin-top:6px;border:1px solid var(--lk-line);border-radius:4px}
+.tool>summary{padding:4px 10px;cursor:pointer;overflow-wrap:anywhere}
+.tool>summary>b{font:600 12px/1.6 var(--lk-mono);color:var(--lk-call-fg)}
+.tool>div{padding:2px 10px 8px}
+.tool .about{white-space:pre-wrap;overflow-wrap:anywhere;max-width:80ch}
+.schema{border-collapse:collapse;margin-top:6px;font-size:12px}
+.schema th{text-align:left;font-weight:600;color:var(--lk-quiet)}
+.schema :is(th,td){padding:2px 14px 2px 0;vertical-align:top;overflow-wrap:anywhere}
+.schema td:first-child{font-family:var(--lk-mono);white-space:nowrap}
+.totals{color:var(--lk-quiet);font-size:12px;font-variant-numeric:tabular-nums}
+.totals b{color:var(--lk-ink);font-size:13px}
+.json summary{cursor:pointer;color:var(--lk-quiet);font-size:12px}
+.json pre{white-space:pre-wrap;overflow-wrap:anywhere;font:12px/1.5 var(--lk-mono);margin:6px 0 0;
+ max-height:22em;overflow:auto}
+"""
+
+
+def seen(request: Json) -> Json:
+    """The parts of a request that the model sees; what is empty is left out."""
+    return {part: request[part] for part in SEEN if request.get(part)}
+
+
+def sizes(request: Json) -> dict[str, int]:
+    """Estimated tokens of each part that the model sees."""
+    return {part: estimate_tokens(value) for part, value in seen(request).items()}
+
+
+def refusal(error: Any) -> tuple[str, str]:
+    """Status and type of an error of the API, and its text."""
+    body = error.body if isinstance(error.body, dict) else {}
+    told = body.get("error", {})
+    return f"{error.status_code} {told.get('type', 'error')}", told.get("message", str(error))
+
+
+def fragments(request: Json, refused: tuple[str, str] | None = None) -> dict[str, str]:
+    """The request as HTML fragments by key, in the order in which a model reads it.
+
+    Args:
+        request: as it is sent.
+        refused: what the API said to it, as :func:`refusal` gives it.
+    """
+    shown = {"totals": _totals(request)}
+    if system := request.get("system"):
+        shown["system"] = (
+            f'<div class="part"><div class="line">{blocks.label(theme.SYSTEM)}'
+            f'<span class="note">prompt</span>{_tokens(estimate_tokens(system))}</div>'
+            f'<div class="prose">{esc(_plain_text(system))}</div></div>'
+        )
+    if tools := request.get("tools"):
+        cards = "".join(_tool(tool) for tool in tools)
+        shown["tools"] = (
+            f'<div class="part"><div class="line">{blocks.label(theme.SYSTEM)}'
+            f'<span class="note">{count(len(tools), "tool")} you may call</span>'
+            f"{_tokens(estimate_tokens(tools))}</div>{cards}</div>"
+        )
+    for card in _array(request).cards:
+        shown[f"message {card.index}"] = card.html
+    if refused:
+        head = f'<div class="line">{blocks.label(theme.ERROR, f" <b>{esc(refused[0])}</b>")}</div>'
+        text = f'{head}<div class="prose">{esc(refused[1])}</div>'
+        shown["refusal"] = f'<div class="block m-error" role="alert">{text}</div>'
+    body = json.dumps(seen(request), ensure_ascii=False, indent=2)
+    shown["json"] = (
+        '<details class="json" data-quiet><summary>the same as JSON, as it is sent</summary>'
+        f'<pre tabindex="0">{esc(excerpt(body, SHOWN[0]))}</pre></details>'
+    )
+    return shown
+
+
+def first_sight(request: Json) -> str:
+    """What the model sees, as tables that survive anywhere; under 12 KB."""
+    parts = sizes(request)
+    rows: list[list[object]] = []
+    if system := request.get("system"):
+        text = one_line(_plain_text(system), 600)
+        rows.append([f"{theme.SYSTEM.label} prompt", text, parts["system"]])
+    for tool in request.get("tools") or []:
+        text = one_line(str(tool.get("description") or ""), 400)
+        rows.append(["tool", f"{signature(tool)}: {text}", estimate_tokens(tool)])
+    for card in _array(request).cards:
+        text = " · ".join(str(line) for line in blocks.lines(card.message, card.injected))
+        rows.append([f"{card.mark.label} message", one_line(text, 600), card.tokens])
+    body = json.dumps(seen(request), ensure_ascii=False, indent=1)
+    return (
+        f"<p>What the model sees, ≈ {sum(parts.values()):,} tokens (≈: characters / 4):</p>"
+        f"{static.table(['part', 'content', '≈ tokens'], rows)}"
+        f"<details><summary>the same as JSON</summary>"
+        f"<pre>{esc(excerpt(body, SHOWN[1]))}</pre></details>"
+    )
+
+
+def transcript(
+    messages: Sequence[Json], refused: tuple[str, str] | None = None, rows: int = 40
+) -> str:
+    """Messages as a table, one row a block.
+
+    Args:
+        messages: the array.
+        refused: what the API said to it, as :func:`refusal` gives it; the last row.
+        rows: about so many at most; the middle is left out.
+    """
+    cards = _array({"messages": messages}).cards
+    lines = [blocks.lines(card.message, card.injected) for card in cards]
+    first, last = static.middle_cut([len(one) for one in lines], rows)
+    body: list[list[object]] = []
+    for card, one in zip(cards, lines, strict=True):
+        if card.index == first < last:
+            body.append(["…", "", "", f"{count(last - first, 'message')} left out"])
+        if first <= card.index < last:
+            continue
+        for place, line in enumerate(one):
+            start = [card.index, card.mark.label] if place == 0 else ["", ""]
+            kind = line.mark.label if line.mark and line.mark is not card.mark else "text"
+            body.append([*start, kind, one_line(str(line), 160)])
+    if refused:
+        body.append(["", "API", f"{theme.ERROR.glyph} {refused[0]}", one_line(refused[1], 300)])
+    return static.table(["#", "role", "block", "content"], body)
+
+
+def signature(tool: Json) -> str:
+    """A tool as one reads a function: ``read_file(path, limit?)``; ``?`` marks what is optional."""
+    names = [f.name if f.required else f"{f.name}?" for f in fields(_schema(tool))]
+    return f"{tool.get('name', '?')}({', '.join(names)})"
+
+
+def _tool(tool: Json) -> str:
+    about = str(tool.get("description") or "")
+    return (
+        f'<details class="tool"><summary><b>{esc(signature(tool))}</b> '
+        f"{esc(one_line(about, 90))}</summary>"
+        f'<div><div class="about">{esc(about)}</div>{_parameters(fields(_schema(tool)))}</div>'
+        "</details>"
+    )
+
+
+def _parameters(inputs: Sequence[Field]) -> str:
+    rows = "".join(
+        f"<tr><td>{esc(one.name)}</td><td>{esc(one.type)}</td>"
+        f"<td>{'required' if one.required else 'optional'}</td><td>{esc(one.about)}</td></tr>"
+        for one in inputs
+    )
+    head = "<tr><th>argument</th><th>type</th><th></th><th></th></tr>"
+    return f'<table class="schema">{head}{rows}</table>' if rows else ""
+
+
+def _schema(tool: Json) -> Json:
+    return tool.get("input_schema") or {}
+
+
+def _array(request: Json, lane: str = "lead") -> Array:
+    """The messages of a request, as the message array draws them."""
+    array = Array(lane, prompted=True)
+    for index, message in enumerate(request.get("messages") or []):
+        data = {"index": index, "message": message}
+        array = grow(array, Event(index, 0.0, lane, "message.added", data))
+    return array
+
+
+def _totals(request: Json) -> str:
+    """All tokens, and the scale that the lengths beside each part share."""
+    parts = sizes(request)
+    longest = max([*parts.values(), 0])
+    scale = next((one for one in SCALES if one >= longest), SCALES[-1])
+    sum_ = " + ".join(f"{part} {size:,}" for part, size in parts.items())
+    return (
+        f'<div class="line" data-quiet><style>:host{{--lk-unit:{BAR / scale:.6g}px}}</style>'
+        f'<span class="totals"><b>≈ {sum(parts.values()):,} tokens</b> = {sum_} '
+        f"(≈: characters / 4)</span>"
+        f'<span class="tokens ruler">{scale:,} tokens<i></i><b></b></span></div>'
+    )
+
+
+def _tokens(number: int) -> str:
+    return f'<span class="tokens" style="--n:{number}"><i><u></u></i><b>≈ {number:,}</b></span>'
+
+
+def _plain_text(system: Any) -> str:
+    """A system prompt, which may be a text or a list of text blocks."""
+    return "\n\n".join(str(block.get("text", "")) for block in blocks_of(system))

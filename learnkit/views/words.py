@@ -1,0 +1,130 @@
+"""Header sentences: what happened at this step, in words, from the event alone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from learnkit.events import Event
+from learnkit.views.text import arguments, blocks_of, content_text, count, listed, one_line
+
+
+def describe(event: Event) -> str:
+    """Say what an event means, in one plain sentence; types this does not know are named."""
+    sentence = _SENTENCES.get(event.type)
+    return ended(sentence(event.data) if sentence else f"{event.type}.")
+
+
+def ended(sentence: str) -> str:
+    """A sentence on one line, without a second full stop after a quotation that has its own."""
+    return re.sub("([.!?…]”)\\.$", r"\1", one_line(sentence, 240))
+
+
+def quoted(text: str, limit: int = 60) -> str:
+    """The beginning of a text, in quotation marks."""
+    return f"“{one_line(text, limit)}”"
+
+
+def stopped(reason: str) -> str:
+    """Why a reply or a run ended, in words."""
+    return _REASONS.get(reason, reason or "no reason given")
+
+
+def outcome(data: dict[str, Any]) -> str:
+    """How a call came to its end, from the details of ``tool.ended``."""
+    how = data.get("how", "ran")
+    if how == "ran" and not data.get("is_error"):
+        return f"done after {data.get('seconds') or 0.0:.1f} s"
+    return _HOW.get(how, str(how))
+
+
+def _message(data: dict[str, Any]) -> str:
+    message, index = data.get("message", {}), data.get("index", "?")
+    content = message.get("content")
+    blocks = blocks_of(content)
+    calls = [block.get("name", "?") for block in blocks if block.get("type") == "tool_use"]
+    results = [block for block in blocks if block.get("type") == "tool_result"]
+    if message.get("role") == "assistant":
+        if calls:
+            return f"Message {index}: the model calls {listed(calls)}."
+        return f"Message {index}: the model says {quoted(content_text(content))}."
+    if results:
+        failed = sum(bool(block.get("is_error")) for block in results)
+        errors = f", {count(failed, 'error')} among them" if failed else ""
+        if len(results) == 1:
+            errors = ", an error" if failed else ""
+        return f"Message {index} brings back {count(len(results), 'result')}{errors}."
+    return f"Message {index} enters the array: {quoted(content_text(content))}."
+
+
+def _ended(data: dict[str, Any]) -> str:
+    name, output = data.get("name", "?"), str(data.get("output") or "")
+    said = quoted(output) if output else "no output"
+    is_done = "is " if data.get("how", "ran") == "ran" and not data.get("is_error") else ""
+    return f"{name} {is_done}{outcome(data)}: {said}."
+
+
+def _decided(data: dict[str, Any]) -> str:
+    name, decision, answer = data.get("name", "?"), data.get("decision", "?"), data.get("answer")
+    asked = f" and hears {quoted(str(answer), 30)}" if decision == "ask" and answer else ""
+    reason = f": {data['reason']}" if data.get("reason") else ""
+    verbs = {"allow": "allows", "deny": "denies", "ask": "asks about"}
+    return f"The policy {verbs.get(decision, decision)} {name}{asked}{reason}."
+
+
+def _replied(data: dict[str, Any]) -> str:
+    usage = data.get("usage") or {}
+    tokens = f"{usage.get('input_tokens', 0):,} tokens in, {usage.get('output_tokens', 0):,} out"
+    why = stopped(data.get("stop_reason", ""))
+    return f"Turn {data.get('turn', '?')}: the reply is here, {why} ({tokens})."
+
+
+_HOW = {
+    "ran": "reports an error",
+    "refused": "is refused",
+    "unknown": "does not exist",
+    "invalid": "is not run, its arguments do not fit",
+    "cancelled": "is cancelled",
+    "cut": "is not run, the reply was cut off",
+    "raised": "fails",
+}
+
+_REASONS = {
+    "end_turn": "the model is done",
+    "tool_use": "the model wants a tool",
+    "max_tokens": "cut off at the token limit",
+    "stop_sequence": "stopped by a stop sequence",
+    "pause_turn": "paused by the server",
+    "refusal": "the model refuses",
+    "model_context_window_exceeded": "the context window is full",
+    "cancelled": "cancelled",
+    "turn_limit": "the turn limit is reached",
+}
+
+_SENTENCES: dict[str, Callable[[dict[str, Any]], str]] = {
+    "run.started": lambda data: f"The run starts with {quoted(data.get('prompt', ''))}.",
+    "run.ended": lambda data: (
+        f"The run ends after {count(data.get('turns', 0), 'turn')}: "
+        f"{stopped(data.get('reason', ''))}."
+    ),
+    "message.added": _message,
+    "messages.rewritten": lambda data: (
+        f"The array is rewritten and has {count(len(data.get('messages', [])), 'message')} now"
+        f"{': ' + data['why'] if data.get('why') else ''}."
+    ),
+    "model.requested": lambda data: (
+        f"Turn {data.get('turn', '?')}: {count(data.get('messages', 0), 'message')} "
+        f"{'goes' if data.get('messages') == 1 else 'go'} to the model."
+    ),
+    "model.replied": _replied,
+    "model.failed": lambda data: (
+        f"Turn {data.get('turn', '?')} fails: {data.get('status', '')} "
+        f"{data.get('error_type', '')}, {quoted(data.get('message', ''))}."
+    ),
+    "tool.started": lambda data: (
+        f"{data.get('name', '?')} runs: {one_line(arguments(data.get('input', {})), 60)}"
+    ),
+    "tool.ended": _ended,
+    "permission.decided": _decided,
+}

@@ -1,0 +1,74 @@
+"""The player as a widget: the only module that knows anywidget.
+
+A kernel's message socket hands what it is given to a thread of its own, so sending a message is
+safe from any thread and works while a cell runs; setting a synchronised trait is neither, so
+traits are set once, before the widget is shown. What a reader clicks comes back through
+``_heard``, in the main thread or, where comms have a subshell, beside it.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import anywidget
+import traitlets
+from IPython.display import display
+
+from learnkit.views import theme
+from learnkit.widget.pump import PUMP, Feed, Pump
+
+_HERE = Path(__file__).parent
+_SCRIPTS = ("tape.js", "parts.js", "player.js")
+
+
+class Player(anywidget.AnyWidget):
+    """Shows a view, follows it as it grows, and plays any part of it again."""
+
+    _esm = "\n".join((_HERE / name).read_text("utf-8") for name in _SCRIPTS)
+    label = traitlets.Unicode().tag(sync=True)
+    css = traitlets.Unicode().tag(sync=True)
+
+    def __init__(self, view: Any, pump: Pump = PUMP) -> None:
+        sheet = (_HERE / "player.css").read_text(encoding="utf-8")
+        super().__init__(label=view.name, css=theme.stylesheet() + sheet + view.css)
+        self._view, self._pump = view, pump
+        self._feed = Feed(view, self.send)
+        self.on_msg(self._heard)
+        subscribe = getattr(view.events, "subscribe", None)
+        self._leave = subscribe(lambda _: pump.mark(self._feed)) if subscribe else None
+
+    def settle(self) -> None:
+        """Send everything that has happened so far; then nothing of it arrives late.
+
+        Raises:
+            Exception: what the view raised while it was folded.
+        """
+        self._pump.settle(self._feed)
+        if self._feed.error:
+            raise self._feed.error
+
+    def close(self) -> None:
+        """Follow the log no more, and remove the widget from the page."""
+        if self._leave:
+            self._leave()
+        super().close()
+
+    def __repr__(self) -> str:
+        return str(self._view)
+
+    def _heard(self, _: Any, content: Any, __: Any) -> None:
+        if not isinstance(content, dict):
+            return
+        if isinstance(content.get("want"), int):
+            self._feed.replay(content["want"])
+        elif isinstance(content.get("intent"), dict) and self._view.on_intent:
+            self._view.on_intent(content["intent"])
+
+
+def show(view: Any) -> Player:
+    """Display a player for a view, with everything that has happened so far."""
+    player = Player(view)
+    display(player)
+    player._feed.flush()
+    return player

@@ -1,0 +1,310 @@
+// The player: shows the frames of a tape. host.py puts tape.js and parts.js in front of this text.
+// It knows nothing of what the fragments mean. What a fragment may ask for, by attribute:
+//   data-quiet     do not outline it when it changes
+//   data-pair      names; hovering or focusing it highlights every element that shares one
+//   data-expand    a button that opens and closes the element before it
+//   data-intent    JSON that a click (on a form: submitting it, with its fields) sends to Python
+
+const CADENCE = 700; // milliseconds a step at speed 1
+const SPEEDS = [0.5, 1, 2, 4];
+
+class Stage {
+  k = -1; // the step that is shown
+  shown = null; // its frame
+  follow = true;
+  playing = false;
+  open = new Set(); // long texts that were opened: key and place in it
+  cells = new Map(); // key -> element
+  regions = new Map(); // name -> element
+
+  constructor(tape, model, host) {
+    this.tape = tape;
+    this.model = model;
+    this.host = host;
+    this.root = host.attachShadow({ mode: "open" });
+    this.build();
+    this.listen();
+    this.show(tape.last);
+  }
+
+  build() {
+    const button = (name, says, act) => {
+      const made = make("button", { type: "button" });
+      icon(made, name, says);
+      made.onclick = act;
+      return made;
+    };
+    const label = { "aria-label": this.model.get("label") };
+    this.head = make("p", { class: "head", "aria-live": "polite" });
+    this.picture = make("div", { class: "picture", tabindex: "0", role: "group", ...label });
+    this.playButton = button("play", "play (Space)", () => this.play(!this.playing));
+    this.range = make("input", { type: "range", min: "0", max: "0", "aria-label": "step" });
+    this.range.oninput = () => this.go(Number(this.range.value));
+    this.count = make("span", { class: "count" });
+    this.rate = make("select", { "aria-label": "speed", title: "speed" });
+    for (const speed of SPEEDS) this.rate.append(new Option(`${speed}×`, speed));
+    this.rate.value = "1";
+    const follow = { type: "button", class: "follow", title: "stay at the newest step" };
+    this.followButton = make("button", follow, "follow");
+    this.followButton.onclick = () => this.setFollow(!this.follow);
+    this.note = make("p", { class: "note", role: "status" });
+    const controls = make(
+      "div",
+      { class: "controls", role: "toolbar", "aria-label": "playback" },
+      button("first", "first step (Home)", () => this.go(0)),
+      button("back", "one step back (←)", () => this.go(this.k - 1)),
+      this.playButton,
+      button("forward", "one step forward (→)", () => this.go(this.k + 1)),
+      button("last", "last step (End)", () => this.go(this.tape.last)),
+      this.range,
+      this.count,
+      this.rate,
+      this.followButton,
+    );
+    const parts = [this.head, this.picture, controls, this.note];
+    this.frame = make("section", { class: "frame", ...label }, ...parts);
+    this.root.append(make("style", {}, this.model.get("css")), this.frame);
+  }
+
+  listen() {
+    const life = (this.life = new AbortController());
+    const on = (target, type, act, capture = false) =>
+      target.addEventListener(type, act, { signal: life.signal, capture });
+    // On the window and first, so that the notebook's own shortcuts do not take our keys.
+    on(window, "keydown", (event) => this.key(event), true);
+    on(this.picture, "click", (event) => this.click(event));
+    on(this.picture, "submit", (event) => this.submit(event));
+    for (const [enter, leave] of [["pointerover", "pointerout"], ["focusin", "focusout"]]) {
+      on(this.picture, enter, (event) => this.pair(event.target));
+      on(this.picture, leave, () => this.pair(null));
+    }
+    const shade = () => this.host.toggleAttribute("data-dark", isDark(this.frame));
+    const soon = () => requestAnimationFrame(shade);
+    this.watch = new MutationObserver(soon);
+    for (const one of [document.documentElement, document.body]) {
+      this.watch.observe(one, { attributes: true });
+    }
+    on(document, "load", soon, true); // a theme's colours arrive after its name
+    soon();
+    this.tape.listeners.add((this.grow = () => this.grown()));
+  }
+
+  close() {
+    this.life.abort();
+    this.watch.disconnect();
+    this.tape.listeners.delete(this.grow);
+    clearTimeout(this.timer);
+    cancelAnimationFrame(this.ticking);
+  }
+
+  /** New steps are here: follow them, a few a frame, or only say that there are more. */
+  grown() {
+    if (!this.follow || this.playing) return this.say();
+    this.ticking ??= requestAnimationFrame(() => {
+      this.ticking = undefined;
+      const behind = this.tape.last - this.k;
+      if (!this.follow || behind <= 0) return;
+      this.show(this.k + (behind > 200 ? behind : Math.ceil(behind / 6)), this.k + 1);
+      if (this.k < this.tape.last) this.grown();
+    });
+  }
+
+  /** Go to a step because the reader asked for it. */
+  go(k) {
+    this.play(false);
+    const last = this.tape.last;
+    const to = Math.max(0, Math.min(k, last));
+    if (to < last) this.setFollow(false);
+    this.show(to);
+  }
+
+  setFollow(follow) {
+    this.follow = follow;
+    if (follow) this.play(false), this.show(this.tape.last);
+    else this.say();
+  }
+
+  play(playing) {
+    clearTimeout(this.timer);
+    if (playing === this.playing && !playing) return;
+    this.playing = playing;
+    icon(this.playButton, playing ? "pause" : "play", playing ? "pause (Space)" : "play (Space)");
+    if (!playing) return;
+    this.setFollow(false);
+    if (this.k >= this.tape.last) this.show(0);
+    const wait = () => (this.timer = setTimeout(tick, CADENCE / this.rate.value));
+    const tick = () => {
+      if (this.k >= this.tape.last) return this.play(false);
+      this.show(this.k + 1);
+      wait();
+    };
+    wait();
+  }
+
+  /** Show step k; what changed since step `first` (the same, unless some were skipped) is marked. */
+  show(k, first = k) {
+    const steps = this.tape.steps;
+    if (!steps.length) return this.say();
+    this.shown = this.tape.frame(k, false, this.shown);
+    this.k = k;
+    this.paint();
+    const sets = steps.slice(first, k + 1).flatMap((step) => step.set ?? []);
+    const changed = new Set(sets.map(([key]) => key));
+    let target = null;
+    for (const [key, cell] of this.cells) {
+      const marked = k > 0 && changed.has(key) && !cell.firstElementChild?.matches("[data-quiet]");
+      cell.toggleAttribute("data-changed", marked);
+      if (marked) target = cell;
+    }
+    if (target) this.reveal(target);
+    const head = steps[k].head;
+    if (this.head.textContent !== head) this.head.textContent = head;
+    this.say();
+  }
+
+  /** Bring the page to the shown frame, touching only what differs. */
+  paint() {
+    const { order, html } = this.shown;
+    const held = this.root.activeElement;
+    for (const [key, cell] of this.cells) {
+      if (!html.has(key)) cell.remove(), this.cells.delete(key);
+    }
+    const next = new Map();
+    for (const key of order) {
+      const region = this.region(key);
+      let cell = this.cells.get(key);
+      if (!cell) this.cells.set(key, (cell = make("div", { "data-key": key })));
+      if (cell.source !== html.get(key)) {
+        cell.innerHTML = cell.source = html.get(key);
+        cell.querySelectorAll("[data-expand]").forEach((button, place) => {
+          if (this.open.has(`${key} ${place}`)) this.expand(button);
+        });
+      }
+      const here = next.has(region) ? next.get(region) : region.firstElementChild;
+      if (here !== cell) region.insertBefore(cell, here);
+      next.set(region, cell.nextElementSibling);
+    }
+    let spot = this.picture.firstElementChild;
+    for (const region of next.keys()) {
+      if (region !== spot) this.picture.insertBefore(region, spot);
+      spot = region.nextElementSibling;
+    }
+    for (const [name, region] of this.regions) {
+      if (!next.has(region)) region.remove(), this.regions.delete(name);
+    }
+    // What had the focus may be gone: the keys should go on working.
+    if (held && !held.isConnected) this.picture.focus({ preventScroll: true });
+  }
+
+  region(key) {
+    const name = key.includes("/") ? key.slice(0, key.lastIndexOf("/")) : "";
+    let region = this.regions.get(name);
+    if (!region) {
+      region = make("div", { class: "region", "data-region": name });
+      this.regions.set(name, region);
+    }
+    return region;
+  }
+
+  /** Scroll the picture, never the page, until an element can be seen. */
+  reveal(element) {
+    const box = this.picture.getBoundingClientRect();
+    const its = element.getBoundingClientRect();
+    if (its.bottom > box.bottom) {
+      this.picture.scrollTop += Math.min(its.bottom - box.bottom + 12, its.top - box.top - 12);
+    } else if (its.top < box.top) this.picture.scrollTop -= box.top - its.top + 12;
+  }
+
+  say() {
+    const last = Math.max(this.tape.last, 0);
+    const time = this.tape.steps[this.k]?.time ?? 0;
+    this.range.max = last;
+    this.range.value = this.k;
+    this.count.textContent = `step ${Math.max(this.k, 0)} of ${last} · ${time.toFixed(1)} s`;
+    this.range.setAttribute("aria-valuetext", this.count.textContent);
+    this.followButton.setAttribute("aria-pressed", this.follow);
+  }
+
+  key(event) {
+    const path = event.composedPath();
+    if (!path.includes(this.frame) || event.ctrlKey || event.metaKey || event.altKey) return;
+    const on = path[0];
+    const steps = { ArrowLeft: this.k - 1, ArrowRight: this.k + 1, Home: 0, End: this.tape.last };
+    const writes = on.matches("textarea,select,input:not([type=range])");
+    if (!writes && event.key !== " " && !(event.key in steps)) return;
+    event.stopPropagation();
+    if (writes) return;
+    if (event.key === " " && on.matches("button,summary,a")) return; // it presses the button
+    event.preventDefault();
+    if (event.key === " ") this.play(!this.playing);
+    else this.go(steps[event.key]);
+  }
+
+  click(event) {
+    const button = event.target.closest("[data-expand]");
+    if (button) return this.expand(button);
+    const asks = event.target.closest("[data-intent]:not(form)");
+    if (asks) this.intend(JSON.parse(asks.dataset.intent));
+  }
+
+  submit(event) {
+    event.preventDefault();
+    const form = event.target;
+    const fields = Object.fromEntries(new FormData(form, event.submitter));
+    if (form.dataset.intent) this.intend({ ...JSON.parse(form.dataset.intent), fields });
+  }
+
+  /** Tell Python what the reader wants. It happens now, so now is what is shown. */
+  intend(intent) {
+    this.setFollow(true);
+    this.note.textContent = "";
+    tell(this.model, { intent }).catch(() => {
+      this.note.textContent = "The kernel behind this view is gone. It still plays.";
+    });
+  }
+
+  expand(button) {
+    const open = button.previousElementSibling.classList.toggle("open");
+    button.dataset.closed ??= button.textContent;
+    button.textContent = open ? "show less" : button.dataset.closed;
+    button.setAttribute("aria-expanded", open);
+    const cell = button.closest("[data-key]");
+    const place = [...cell.querySelectorAll("[data-expand]")].indexOf(button);
+    this.open[open ? "add" : "delete"](`${cell.dataset.key} ${place}`);
+  }
+
+  pair(target) {
+    const names = (target?.closest("[data-pair]")?.dataset.pair ?? "").split(" ").filter(Boolean);
+    for (const one of this.picture.querySelectorAll("[data-pair]")) {
+      const its = one.dataset.pair.split(" ");
+      one.toggleAttribute("data-paired", names.some((name) => its.includes(name)));
+    }
+  }
+}
+
+/** Send to Python; rejects, instead of throwing, when nobody is there any more. */
+async function tell(model, message) {
+  await model.send(message);
+}
+
+export default () => {
+  const tape = new Tape();
+  return {
+    initialize({ model }) {
+      let asked = 0;
+      const ask = () => tell(model, { want: tape.steps.length }).catch(() => {});
+      model.on("msg:custom", (message) => {
+        if (tape.take(message) || Date.now() - asked < 1000) return;
+        asked = Date.now();
+        ask();
+      });
+      ask(); // a page that is opened again starts with nothing
+    },
+    render({ model, el }) {
+      const host = make("div", { class: "learnkit-player" });
+      el.append(host);
+      const stage = new Stage(tape, model, host);
+      return () => stage.close();
+    },
+  };
+};

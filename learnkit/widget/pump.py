@@ -1,0 +1,170 @@
+"""From events to patches: what the player is sent, when, and by whom.
+
+A feed folds a view's events and makes one patch an event: the fragments that changed, numbered, so
+that the player notices a gap and asks again. One thread, the pump, folds and sends for all feeds.
+The thread that appends an event only raises a flag: it never waits for a picture, and no widget
+trait is ever touched from here.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+#: Messages that one feed sends in a second, at most.
+RATE = 15.0
+#: Patches in one message, at most.
+BATCH = 200
+#: Seconds without an event after which the pump's thread ends.
+IDLE = 2.0
+
+Patch = dict[str, Any]
+
+
+def diff(old: dict[str, str], new: dict[str, str]) -> Patch:
+    """What turns one frame into the next.
+
+    Returns:
+        ``set`` (pairs of key and fragment, where it is new or differs), ``drop`` (keys that are
+        gone), ``at`` (new key -> the old key it stands before; other new keys come last), or
+        ``order`` (all keys) when old keys changed places. Empty parts are left out.
+    """
+    changed = {key: html for key, html in new.items() if old.get(key) != html}
+    # A list of pairs: JavaScript reorders an object's keys when they look like numbers.
+    patch: Patch = {"set": [list(item) for item in changed.items()]} if changed else {}
+    drop = [key for key in old if key not in new]
+    if drop:
+        patch["drop"] = drop
+    if len(new) == len(old) - len(drop) and not drop and list(new) == list(old):
+        return patch
+    if [key for key in new if key in old] != [key for key in old if key in new]:
+        patch["order"] = list(new)
+        return patch
+    at, anchor = {}, None
+    for key in reversed(new):
+        if key in old:
+            anchor = key
+        elif anchor is not None:
+            at[key] = anchor
+    if at:
+        patch["at"] = at
+    return patch
+
+
+class Feed:
+    """The patches of one view, and how far they were sent.
+
+    Args:
+        view: anything with ``events``, ``wants``, ``init``, ``step``, ``frame`` and ``head``.
+        send: takes one message, a JSON-ready dict; may be called from any thread.
+
+    Attributes:
+        error: what the view raised while it was folded; nothing is sent after that.
+    """
+
+    def __init__(self, view: Any, send: Callable[[dict[str, Any]], object]) -> None:
+        self.error: Exception | None = None
+        self._view, self._send = view, send
+        self._lock = threading.Lock()
+        self._read = 0
+        self._sent = 0
+        self._state = view.init()
+        self._frame: dict[str, str] = {}
+        self._patches: list[Patch] = []
+        self._grow(0.0)
+
+    def __len__(self) -> int:
+        """Steps that are known so far, the start not counted."""
+        return len(self._patches) - 1
+
+    def flush(self) -> None:
+        """Fold what is new in the log and send what was not sent yet."""
+        with self._lock:
+            if self.error is None:
+                try:
+                    self._fold()
+                except Exception as error:  # the view's own fault; raised where the reader is
+                    self.error = error
+            self._deliver()
+
+    def replay(self, since: int) -> None:
+        """Send again everything from patch ``since`` on: the player missed it."""
+        with self._lock:
+            self._sent = min(max(since, 0), self._sent)
+            self._deliver()
+
+    def _fold(self) -> None:
+        events = self._view.events
+        while self._read < len(events):
+            event = events[self._read]
+            self._read += 1
+            if self._view.wants(event):
+                self._state = self._view.step(self._state, event)
+                self._grow(event.time)
+
+    def _grow(self, at: float) -> None:
+        frame = self._view.frame(self._state)
+        patch = {"time": round(at, 3), "head": self._view.head(self._state)}
+        self._patches.append({**patch, **diff(self._frame, frame)})
+        self._frame = frame
+
+    def _deliver(self) -> None:
+        while self._sent < len(self._patches):
+            batch = self._patches[self._sent : self._sent + BATCH]
+            self._send({"seq": self._sent, "patches": batch})
+            self._sent += len(batch)
+
+
+class Pump:
+    """One thread that flushes the feeds that have news, at most ``rate`` times a second each.
+
+    The thread starts with the first news and ends when there was none for a while.
+    """
+
+    def __init__(self, rate: float = RATE, idle: float = IDLE) -> None:
+        self._pause, self._idle = 1 / rate, idle
+        self._news = threading.Condition()
+        self._leave = threading.Event()
+        self._due: set[Feed] = set()
+        self._thread: threading.Thread | None = None
+
+    def mark(self, feed: Feed) -> None:
+        """Say that a feed has news. Quick, and callable from any thread."""
+        with self._news:
+            self._due.add(feed)
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._run, name="views", daemon=True)
+                self._thread.start()
+            self._news.notify()
+
+    def settle(self, feed: Feed) -> None:
+        """Send all of a feed's news now, in this thread, and end the pump if it has no other."""
+        with self._news:
+            self._due.discard(feed)
+        feed.flush()
+        with self._news:
+            thread = None if self._due else self._thread
+            if thread is None:
+                return
+            self._leave.set()
+            self._news.notify()
+        thread.join(timeout=1.0)  # other feeds may keep it busy; then it stays
+        self._leave.clear()
+
+    def _run(self) -> None:
+        while True:
+            with self._news:
+                if not self._due and not self._leave.is_set():
+                    self._news.wait(self._idle)
+                due, self._due = self._due, set()
+                if not due:
+                    self._thread = None
+                    return
+            for feed in due:
+                feed.flush()
+            self._leave.wait(self._pause)
+
+
+#: The pump of this process.
+PUMP = Pump()

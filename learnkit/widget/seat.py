@@ -1,0 +1,41 @@
+"""The model's seat as a widget: what the model sees, and forms to answer in its place.
+
+Like the player it sets its traits once, before it is shown; everything else travels as messages,
+which any thread may send.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import anywidget
+import traitlets
+
+from learnkit.views import request, theme
+from learnkit.views.messages import Messages
+
+_HERE = Path(__file__).parent
+
+
+class Seat(anywidget.AnyWidget):
+    """A page on which somebody can be the model.
+
+    Args:
+        act: called with each thing that is asked for on the page.
+    """
+
+    _esm = (_HERE / "seat.js").read_text(encoding="utf-8")
+    css = traitlets.Unicode().tag(sync=True)
+
+    def __init__(self, act: Callable[[dict[str, Any]], object]) -> None:
+        sheets = [(_HERE / name).read_text(encoding="utf-8") for name in ("player.css", "seat.css")]
+        looks = [theme.stylesheet(), sheets[0], Messages.css, request.CSS, sheets[1]]
+        super().__init__(css="\n".join(looks))
+        self._act = act
+        self.on_msg(self._heard)
+
+    def _heard(self, _: Any, content: Any, __: Any) -> None:
+        if isinstance(content, dict):
+            self._act(content)

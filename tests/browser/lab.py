@@ -1,0 +1,231 @@
+"""A real JupyterLab in a real browser, for tests that have to see what a learner sees.
+
+    with lab(folder, scratch) as url, browser() as page:
+        notebook = Notebook(page, url, "s01.ipynb")
+        notebook.run_all()
+        notebook.theme("JupyterLab Dark")
+        notebook.screenshot(scratch / "dark.png")
+
+The server runs in a folder of its own choosing with its settings, kernels' connection files and
+workspaces in a scratch folder, so nothing of the user's JupyterLab is read or changed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import secrets
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from playwright.sync_api import Page, sync_playwright
+
+#: The themes that come with JupyterLab and that every view has to be readable in.
+THEMES = ("JupyterLab Light", "JupyterLab Dark", "JupyterLab Dark High Contrast")
+
+_SETTINGS = {
+    "@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False},
+    "@jupyterlab/docmanager-extension:plugin": {"autosave": False},
+    "@jupyterlab/apputils-extension:themes": {"theme": THEMES[0]},
+}
+_CHROMIUM = (
+    *("--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"),
+    *("--disable-background-networking", "--force-color-profile=srgb"),
+)
+
+
+def free_port() -> int:
+    """A port on the loopback address that nobody listens to right now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def write_notebook(path: Path, cells: Sequence[str]) -> None:
+    """Write a notebook of code cells without outputs."""
+    body = [
+        {
+            "cell_type": "code",
+            "id": f"cell{number}",
+            "metadata": {},
+            "source": source,
+            "outputs": [],
+            "execution_count": None,
+        }
+        for number, source in enumerate(cells)
+    ]
+    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    notebook = {"cells": body, "metadata": {"kernelspec": kernel}, "nbformat": 4}
+    path.write_text(json.dumps({**notebook, "nbformat_minor": 5}), encoding="utf-8")
+
+
+def environment(scratch: Path, **more: str) -> dict[str, str]:
+    """An environment in which JupyterLab keeps everything it writes under ``scratch``."""
+    settings = scratch / "settings"
+    settings.mkdir(parents=True, exist_ok=True)
+    (settings / "overrides.json").write_text(json.dumps(_SETTINGS), encoding="utf-8")
+    folders = {
+        name: str(scratch / name.lower())
+        for name in ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR")
+    }
+    folders["JUPYTERLAB_SETTINGS_DIR"] = str(scratch / "user-settings")
+    folders["JUPYTERLAB_WORKSPACES_DIR"] = str(scratch / "workspaces")
+    folders["IPYTHONDIR"] = str(scratch / "ipython")
+    kept = {key: value for key, value in os.environ.items() if key != "LEARNKIT_STATIC"}
+    return {**kept, **folders, "PYTHONWARNINGS": "ignore", **more}
+
+
+#: What a server needs so that a test can drive it; its settings come from ``environment``.
+def arguments(scratch: Path, port: int) -> list[str]:
+    """Options of ``jupyter lab`` for a server that only this test uses."""
+    return [
+        *("--no-browser", "--allow-root", "--ip=127.0.0.1", f"--port={port}"),
+        *("--IdentityProvider.token=", "--ServerApp.disable_check_xsrf=True"),
+        "--LabApp.expose_app_in_browser=True",
+        f"--LabApp.app_settings_dir={scratch / 'settings'}",
+    ]
+
+
+@contextlib.contextmanager
+def lab(
+    folder: Path, scratch: Path, command: Sequence[str] | None = None, **env: str
+) -> Iterator[str]:
+    """Serve a folder, and stop the server with everything it started.
+
+    Args:
+        folder: what the file browser shows.
+        scratch: a folder for the server's own files.
+        command: what to start instead of ``python -m jupyterlab``; the options are appended.
+        env: environment variables for the server and its kernels.
+
+    Yields:
+        The server's address.
+
+    Raises:
+        RuntimeError: if the server ends or does not answer, with the end of what it printed.
+    """
+    port = free_port()
+    url = f"http://127.0.0.1:{port}"
+    start = [*(command or (sys.executable, "-m", "jupyterlab")), *arguments(scratch, port)]
+    if command is None:
+        start.append(f"--ServerApp.root_dir={folder}")
+    environ = environment(scratch, **env)
+    log = scratch / "server.log"
+    with log.open("wb") as out:
+        server = subprocess.Popen(
+            start, cwd=folder, env=environ, stdout=out, stderr=out, start_new_session=True
+        )
+    try:
+        for _ in range(600):
+            if server.poll() is not None:
+                break
+            with contextlib.suppress(OSError), urllib.request.urlopen(f"{url}/api", timeout=2):
+                break
+            time.sleep(0.1)
+        else:
+            server.poll()
+        if server.returncode is not None:
+            raise RuntimeError(f"JupyterLab ended:\n{log.read_text(errors='replace')[-2000:]}")
+        yield url
+    finally:
+        # Kernels have sessions of their own; the server shuts them down when it is asked nicely.
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(server.pid, signal.SIGTERM)
+        try:
+            server.wait(timeout=15)
+        except subprocess.TimeoutExpired:
+            os.killpg(server.pid, signal.SIGKILL)
+            server.wait()
+
+
+def chromium() -> str | None:
+    """An installed Chromium, or None: then playwright uses the one it brought."""
+    return next(filter(None, map(shutil.which, ("chromium", "chromium-browser"))), None)
+
+
+@contextlib.contextmanager
+def browser(width: int = 1200, height: int = 900) -> Iterator[Page]:
+    """A fresh page; what it logs as an error is kept in ``page.errors``."""
+    with sync_playwright() as playwright:
+        running = playwright.chromium.launch(executable_path=chromium(), args=list(_CHROMIUM))
+        try:
+            page = running.new_page(viewport={"width": width, "height": height})
+            errors: list[str] = []
+            page.on("pageerror", lambda error: errors.append(str(error)))
+            page.on("console", lambda said: errors.append(said.text) if said.type == "error" else 0)
+            page.errors = errors  # type: ignore[attr-defined]
+            yield page
+        finally:
+            running.close()
+
+
+class Notebook:
+    """A notebook that is open in JupyterLab.
+
+    Args:
+        page: the browser's page.
+        url: the server's address.
+        path: the notebook, relative to the server's folder.
+    """
+
+    def __init__(self, page: Page, url: str, path: str) -> None:
+        self.page = page
+        workspace = secrets.token_hex(4)
+        page.goto(f"{url}/lab/workspaces/{workspace}/tree/{quote(path)}?reset")
+        page.wait_for_function(_READY, timeout=90_000)
+
+    def run_all(self, timeout: float = 90.0) -> None:
+        """Run all cells, and wait up to ``timeout`` seconds until the last one is done."""
+        self.start_all()
+        self.wait_idle(timeout)
+
+    def start_all(self) -> None:
+        """Run all cells without waiting for them."""
+        self.page.evaluate(f"() => {{ {_START} }}")
+
+    def wait_idle(self, timeout: float = 90.0) -> None:
+        """Wait until no cell runs or is queued any more."""
+        self.page.wait_for_function("() => window.ranAll === true", timeout=timeout * 1000)
+
+    def theme(self, name: str) -> None:
+        """Switch to a theme, by the name in the menu, and wait until the page wears it."""
+        self.page.evaluate(
+            "theme => jupyterapp.commands.execute('apputils:change-theme', {theme})", name
+        )
+        self.page.wait_for_function(
+            "name => document.body.dataset.jpThemeName === name", arg=name, timeout=20_000
+        )
+        self.page.wait_for_timeout(400)  # the theme's colours fade in
+
+    def command(self, name: str, **options: Any) -> None:
+        """Carry out one of JupyterLab's commands, such as ``kernelmenu:restart``."""
+        self.page.evaluate(
+            "([name, options]) => { jupyterapp.commands.execute(name, options) }", [name, options]
+        )
+
+    def screenshot(self, path: Path, selector: str | None = None) -> None:
+        """Save a picture of the page, or of the first element that matches."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        (self.page.locator(selector).first if selector else self.page).screenshot(path=path)
+
+
+# The status line says idle before there is a session, and running cells then waits for a dialog.
+_READY = """() => {
+  const context = window.jupyterapp?.shell.currentWidget?.sessionContext;
+  const kernel = context?.session?.kernel;
+  return context?.isReady && kernel?.connectionStatus === 'connected' && kernel.status === 'idle';
+}"""
+_START = """
+  window.ranAll = false;
+  jupyterapp.commands.execute('notebook:run-all-cells').finally(() => { window.ranAll = true; });
+"""

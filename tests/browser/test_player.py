@@ -1,0 +1,288 @@
+"""The player in a browser, without a notebook: a page with a model that stands in for the kernel.
+
+What it shows after any number of patches must be what Python's own frames say, whatever way the
+reader took to get there.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import lab
+import pytest
+from playwright.sync_api import Page
+
+import learnkit.widget
+from learnkit.events import EventLog
+from learnkit.views import Messages, View, theme
+from learnkit.widget.pump import Feed
+
+WIDGET = Path(learnkit.widget.__file__).parent
+PAGE = """<!doctype html><meta charset="utf-8"><body style="background:#fff"><script type="module">
+%s
+</script></body>"""
+# A module cannot import the module it stands in, so the page calls the default export by name.
+START = """
+window.start = (css) => {
+  const listeners = [];
+  window.sent = [];
+  window.alive = true;
+  const model = {
+    get: (name) => ({ css, label: "message array" })[name],
+    on: (name, act) => listeners.push(act),
+    send: (message) => {
+      if (!window.alive) throw new Error("no kernel");
+      window.sent.push(message);
+    },
+  };
+  window.receive = (message) => listeners.forEach((act) => act(message));
+  const widget = player();
+  widget.initialize({ model });
+  window.close = widget.render({ model, el: document.body });
+};
+"""
+
+
+@pytest.fixture(scope="module")
+def page() -> Iterator[Page]:
+    with lab.browser(900, 800) as one:
+        yield one
+
+
+def open_player(page: Page, css: str = "") -> None:
+    """A fresh player on an empty page, as a notebook would make it."""
+    source = "\n".join((WIDGET / name).read_text() for name in ("tape.js", "parts.js", "player.js"))
+    source = source.replace("export default ", "const player = ") + START
+    page.goto("about:blank")
+    page.set_content(PAGE % source)
+    page.wait_for_function("() => window.start")
+    sheet = theme.stylesheet() + (WIDGET / "player.css").read_text() + css
+    page.evaluate("css => window.start(css)", sheet)
+
+
+def messages_of(view: View[Any]) -> list[dict[str, Any]]:
+    sent: list[dict[str, Any]] = []
+    Feed(view, sent.append).flush()
+    return sent
+
+
+def give(page: Page, message: dict[str, Any]) -> None:
+    page.evaluate("message => window.receive(message)", message)
+
+
+def shown(page: Page) -> list[list[str]]:
+    """Keys and texts on the page, in order."""
+    return page.evaluate(
+        """() => [...document.querySelector('.learnkit-player').shadowRoot
+            .querySelectorAll('[data-key]')].map((e) => [e.dataset.key, e.innerHTML])"""
+    )
+
+
+def go_to(page: Page, k: int) -> None:
+    count(page)  # let the page take notice of what it was given
+    page.locator("input[type=range]").evaluate(
+        "(range, k) => { range.value = k; range.dispatchEvent(new Event('input')); }", k
+    )
+
+
+def count(page: Page) -> str:
+    page.evaluate("() => new Promise((done) => requestAnimationFrame(() => setTimeout(done)))")
+    return page.locator(".count").inner_text()
+
+
+class Boxes(View[dict[str, str]]):
+    """A view of nothing but keys, to try every kind of change."""
+
+    name = "boxes"
+
+    def init(self) -> dict[str, str]:
+        return {}
+
+    def step(self, state: dict[str, str], event: Any) -> dict[str, str]:
+        return dict(event.data["frame"])
+
+    def frame(self, state: dict[str, str]) -> dict[str, str]:
+        return state
+
+    def head(self, state: dict[str, str]) -> str:
+        return f"{len(state)} boxes"
+
+
+def random_boxes(steps: int) -> tuple[EventLog, list[dict[str, str]]]:
+    """A log that adds, changes, moves and removes boxes in two regions, and its frames."""
+    chance = random.Random(7)
+    log, frames = EventLog(), [{}]
+    for step in range(steps):
+        items = list(frames[-1].items())
+        kind = chance.choice(["add", "add", "insert", "change", "drop", "shuffle"])
+        key = f"{chance.choice('ab')}/{step}"
+        if kind == "add" or len(items) < 2:
+            items.append((key, f"<i>{step}</i>"))
+        elif kind == "insert":
+            items.insert(chance.randrange(len(items)), (key, f"<i>{step}</i>"))
+        elif kind == "change":
+            place = chance.randrange(len(items))
+            items[place] = (items[place][0], f"<b>{step}</b>")
+        elif kind == "drop":
+            items.pop(chance.randrange(len(items)))
+        else:
+            chance.shuffle(items)
+        frames.append(dict(items))
+        log.append("boxes.changed", frame=frames[-1])
+    return log, frames
+
+
+def expected(frame: dict[str, str]) -> list[list[str]]:
+    """A frame as the page has it: grouped by region, regions by first appearance."""
+    regions = list(dict.fromkeys(key.rpartition("/")[0] for key in frame))
+    keys = sorted(frame, key=lambda key: regions.index(key.rpartition("/")[0]))
+    return [[key, frame[key]] for key in keys]
+
+
+def test_any_way_through_the_tape_shows_the_frame_of_that_step(page: Page) -> None:
+    log, frames = random_boxes(160)
+    open_player(page)
+    for message in messages_of(Boxes(log)):
+        give(page, message)
+    chance = random.Random(3)
+    for k in [0, 160, 1, 159, 50, 49, 51, *(chance.randrange(161) for _ in range(40))]:
+        go_to(page, k)
+        assert count(page).startswith(f"step {k} of 160 "), k
+        assert shown(page) == expected(frames[k]), k
+
+
+def test_a_gap_is_asked_for_and_overlaps_change_nothing(page: Page) -> None:
+    log, frames = random_boxes(30)
+    (message,) = messages_of(Boxes(log))
+    patches = message["patches"]
+    open_player(page)
+    assert page.evaluate("() => window.sent") == [{"want": 0}]
+    give(page, {"seq": 0, "patches": patches[:10]})
+    give(page, {"seq": 15, "patches": patches[15:]})
+    assert page.evaluate("() => window.sent") == [{"want": 0}, {"want": 10}]
+    assert "of 9 " in count(page)
+    give(page, {"seq": 5, "patches": patches[5:]})
+    assert "of 30 " in count(page)
+    go_to(page, 30)
+    assert shown(page) == expected(frames[30])
+
+
+def test_keys_step_play_and_jump(page: Page) -> None:
+    log, _ = random_boxes(20)
+    open_player(page)
+    for message in messages_of(Boxes(log)):
+        give(page, message)
+    page.locator(".picture").focus()
+    page.keyboard.press("Home")
+    assert count(page).startswith("step 0 of 20")
+    assert page.locator("button.follow").get_attribute("aria-pressed") == "false"
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowLeft")
+    assert count(page).startswith("step 1 of 20")
+    page.locator("select").select_option("4")
+    page.locator(".picture").focus()
+    page.keyboard.press(" ")
+    page.wait_for_function(
+        """() => document.querySelector('.learnkit-player').shadowRoot
+            .querySelector('.count').textContent.startsWith('step 3 ')"""
+    )
+    assert page.locator("button[aria-label='pause (Space)']").count() == 1
+    page.keyboard.press(" ")
+    assert page.locator("button[aria-label='play (Space)']").count() == 1
+    page.keyboard.press("End")
+    assert count(page).startswith("step 20 of 20")
+
+
+def sample() -> EventLog:
+    log = EventLog()
+    log.append("run.started", prompt="go", system="Be brief.", tools=[], model="m")
+    content = "\n".join(f"line {number} <script>window.hacked=1</script>" for number in range(30))
+    call = {"type": "tool_use", "id": "t 1", "name": "bash", "input": {"command": "ls"}}
+    answer = {"type": "tool_result", "tool_use_id": "t 1", "content": content}
+    talk = [("user", "go"), ("assistant", [call]), ("user", [answer])]
+    for index, (role, said) in enumerate(talk):
+        log.append("message.added", index=index, message={"role": role, "content": said})
+    return log
+
+
+def test_hostile_text_stays_text_and_long_text_opens(page: Page) -> None:
+    open_player(page, Messages.css)
+    for message in messages_of(Messages(sample())):
+        give(page, message)
+    go_to(page, 4)
+    assert page.evaluate("() => window.hacked") is None
+    assert "<script>window.hacked=1</script>" in page.locator(".clip").inner_text()
+    button = page.locator("button[data-expand]")
+    closed = page.locator(".clip").bounding_box()
+    button.click()
+    opened = page.locator(".clip").bounding_box()
+    assert closed and opened and opened["height"] > 3 * closed["height"]
+    assert button.get_attribute("aria-expanded") == "true"
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("ArrowRight")
+    assert button.inner_text() == "show less"
+
+
+def test_a_call_and_its_result_light_up_together(page: Page) -> None:
+    open_player(page, Messages.css)
+    for message in messages_of(Messages(sample())):
+        give(page, message)
+    go_to(page, 4)
+    page.locator(".m-result").hover()
+    assert page.locator("[data-paired]").count() == 2
+    page.locator(".head").hover()
+    assert page.locator("[data-paired]").count() == 0
+    page.locator(".m-call").focus()
+    assert page.locator("[data-paired]").count() == 2
+
+
+def test_what_changed_is_outlined_for_one_step(page: Page) -> None:
+    open_player(page, Messages.css)
+    for message in messages_of(Messages(sample())):
+        give(page, message)
+    go_to(page, 3)
+    keys = page.locator("[data-changed]").evaluate_all("all => all.map((e) => e.dataset.key)")
+    assert keys == ["lead/1"]
+    assert page.locator(".head").inner_text() == "Message 1: the model calls bash."
+
+
+class Ask(Boxes):
+    def frame(self, state: dict[str, str]) -> dict[str, str]:
+        form = """<form data-intent='{"do":"send"}'><input name="text"><button>send</button></form>"""
+        intent = json.dumps({"do": "claim", "task": 2})
+        return {"ask": f"<button id='b' data-intent='{intent}'>claim</button>{form}"}
+
+
+def test_clicks_and_forms_become_intents_until_the_kernel_is_gone(page: Page) -> None:
+    open_player(page)
+    for message in messages_of(Ask(EventLog())):
+        give(page, message)
+    page.locator("#b").click()
+    page.locator("input[name=text]").fill("a b")
+    page.keyboard.press("Enter")
+    assert page.evaluate("() => window.sent.slice(1)") == [
+        {"intent": {"do": "claim", "task": 2}},
+        {"intent": {"do": "send", "fields": {"text": "a b"}}},
+    ]
+    page.evaluate("() => { window.alive = false }")
+    page.locator("#b").click()
+    page.wait_for_selector("p.note:has-text('The kernel behind this view is gone')")
+    assert page.errors == []  # type: ignore[attr-defined]
+
+
+def test_the_theme_is_read_from_the_page_and_closing_leaves_nothing_behind(page: Page) -> None:
+    open_player(page)
+    give(page, messages_of(Boxes(EventLog()))[0])
+    host = page.locator(".learnkit-player")
+    assert host.get_attribute("data-dark") is None
+    page.evaluate("() => document.body.style.setProperty('--jp-layout-color0', '#111')")
+    page.wait_for_function("() => document.querySelector('.learnkit-player[data-dark]')")
+    page.evaluate("() => window.close()")
+    page.evaluate("() => document.body.style.setProperty('--jp-layout-color0', '#fff')")
+    page.wait_for_timeout(100)
+    assert host.get_attribute("data-dark") is not None

@@ -1,0 +1,135 @@
+"""The rules about what a lesson asks of its reader: predictions, exercises, quiz, set-up."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import io
+import re
+from typing import Any
+
+from learnkit.checks import judge
+from learnkit.lessons import Exercise
+
+from .subject import Rule, Subject, constant, lab_calls, parsed, same_code
+
+
+def set_up(subject: Subject) -> list[str]:
+    """The first code cell opens this lesson's lab in at most five lines; the last closes it."""
+    if not subject.code:
+        return ["there is no code cell"]
+    (_, first), (_, last) = subject.code[0], subject.code[-1]
+    found = []
+    if f'lab = lesson("{subject.name}")' not in first.source:
+        found.append(f'the first code cell does not hold lab = lesson("{subject.name}")')
+    if len(first.source.splitlines()) > 5:
+        found.append("the set-up cell has more than five lines")
+    if not last.source.rstrip().endswith("lab.close()"):
+        found.append("the last code cell does not end with lab.close()")
+    return found
+
+
+def predictions(subject: Subject) -> list[str]:
+    """At least two predictions, each before its reveal; nothing of the lesson is left out."""
+    asked: dict[object, int] = {}
+    revealed: dict[object, int] = {}
+    for number, cell in subject.code:
+        for place, method in ((asked, "predict"), (revealed, "reveal")):
+            for call in lab_calls(cell.source, method):
+                place.setdefault(constant(call), number)
+    found = [f"{name} is never asked" for name in subject.lesson.predictions if name not in asked]
+    for name, number in asked.items():
+        if name not in subject.lesson.predictions:
+            found.append(f"cell {number} asks for {name!r}, which the lesson does not have")
+        elif revealed.get(name, 0) <= number:
+            found.append(f"{name} is asked in cell {number}, but not revealed in a later one")
+    return found if len(asked) >= 2 else [*found, f"{len(asked)} predictions; 2 are needed"]
+
+
+def exercises(subject: Subject) -> list[str]:
+    """Three exercises: the stub, right below it the check, and the solution folded under it."""
+    found = []
+    for number, exercise in enumerate(subject.lesson.exercises, start=1):
+        found += [f"exercise {number}: {one}" for one in _exercise(subject, number, exercise)]
+    return found
+
+
+def _exercise(subject: Subject, number: int, exercise: Exercise) -> list[str]:
+    code = subject.code
+    stubs = [i for i, (_, cell) in enumerate(code) if same_code(exercise.stub, cell.source)]
+    if not stubs:
+        return ["no code cell holds the stub as the lesson's module has it"]
+    if stubs[0] + 1 == len(code):
+        return ["there is no cell after the stub"]
+    place, below = code[stubs[0] + 1]
+    found = []
+    taken = lab_calls(below.source, "exercise")
+    if [constant(call) for call in taken] != [number]:
+        found.append(f"the cell below the stub does not call lab.exercise({number})")
+    for wanted in (f"hint_{number}", f"check_{number}({exercise.name})"):
+        if wanted not in below.source:
+            found.append(f"the cell below the stub does not hold {wanted}")
+    following = [text for i, text in subject.prose if i > place]
+    folded = [
+        block
+        for text in following
+        for fold in re.findall(r"<details>.*?</details>", text, flags=re.DOTALL)
+        for block in re.findall(r"^```python\n(.*?)^```", fold, flags=re.DOTALL | re.MULTILINE)
+    ]
+    if not any(same_code(exercise.solution, block) for block in folded):
+        found.append("no <details> below it holds the solution as the lesson's module has it")
+    return found
+
+
+def checks_decide(subject: Subject) -> list[str]:
+    """Each check rejects the stub and every wrong answer, and accepts every right one."""
+    found = []
+    for number, exercise in enumerate(subject.lesson.exercises, start=1):
+        sources = [("right", source) for source in (exercise.solution, *exercise.right)]
+        sources += [("wrong", source) for source in exercise.wrong]
+        for place, (kind, source) in enumerate(sources, start=1):
+            verdict = _verdict(subject, exercise, source)
+            if (verdict is None) != (kind == "right"):
+                told = "accepted" if verdict is None else f"rejected: {verdict}"
+                found.append(f"exercise {number}: its {kind} source {place} is {told}")
+            if verdict is not None and not verdict.strip():
+                found.append(f"exercise {number}: source {place} is rejected without a reason")
+    return found
+
+
+def _verdict(subject: Subject, exercise: Exercise, source: str) -> str | None:
+    """What the check says to the object that a source defines, beside what the notebook has."""
+    names = _provided(subject)
+    names.pop(exercise.name, None)
+    with contextlib.redirect_stdout(io.StringIO()):
+        exec(compile(source, f"<{exercise.name}>", "exec"), names)
+        return judge(exercise.check, names[exercise.name])
+
+
+def _provided(subject: Subject) -> dict[str, Any]:
+    """The imports, functions and classes of the notebook, without running anything else of it."""
+    names: dict[str, Any] = {"__name__": "__main__"}
+    exec("import learnkit as lk", names)
+    for _, cell in subject.code:
+        for node in parsed(cell.source).body:
+            if isinstance(node, (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef)):
+                # A class may stand on something that only a run makes: the checks will tell.
+                with contextlib.suppress(NameError, AttributeError):
+                    exec(compile(ast.Module([node], []), "<cell>", "exec"), names)
+    return names
+
+
+def quiz(subject: Subject) -> list[str]:
+    """The quiz is shown, once, without answers; four questions, no two with the same text."""
+    calls = [call for _, cell in subject.code for call in lab_calls(cell.source, "quiz")]
+    found = [] if len(calls) == 1 else [f"lab.quiz() is called {len(calls)} times, not once"]
+    if any(call.args or call.keywords for call in calls):
+        found.append("lab.quiz() is called with answers")
+    questions = [question.text for question in subject.lesson.quiz]
+    if len(questions) != 4 or len(set(questions)) != 4:
+        found.append("the lesson does not have four different questions")
+    rights = {question.right for question in subject.lesson.quiz}
+    return found if len(rights) > 1 else [*found, "every question has its answer at one letter"]
+
+
+RULES: tuple[Rule, ...] = (set_up, predictions, exercises, checks_decide, quiz)

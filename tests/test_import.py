@@ -1,0 +1,89 @@
+"""``import learnkit`` is cheap, and a name costs only what stands behind it."""
+
+from __future__ import annotations
+
+import json
+import pkgutil
+import subprocess
+import sys
+
+import pytest
+
+import learnkit
+
+HEAVY = (
+    "anthropic",
+    "matplotlib",
+    "ipywidgets",
+    "anywidget",
+    "pydantic",
+    "yaml",
+    "IPython",
+    "numpy",
+)
+# What a script may touch before it talks to a model. A name that is not there yet is left out.
+LIGHT = [
+    name
+    for name in ("Agent", "EventLog", "TaskBoard", "Mailbox", "SystemClock", "VirtualClock")
+    if name in learnkit.__all__
+]
+
+
+def heavy_after(code: str) -> list[str]:
+    """The heavy packages that a fresh Python has loaded after some code."""
+    ask = f"{code}\nimport json, sys\nprint(json.dumps([m for m in {HEAVY} if m in sys.modules]))"
+    run = subprocess.run([sys.executable, "-c", ask], capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+    loaded: list[str] = json.loads(run.stdout)
+    return loaded
+
+
+def test_import_loads_nothing_heavy() -> None:
+    assert heavy_after("import learnkit") == []
+
+
+def test_import_loads_no_module_of_its_own() -> None:
+    code = (
+        "import sys, learnkit\nassert [m for m in sys.modules if m.startswith('learnkit.')] == []"
+    )
+    assert heavy_after(code) == []
+
+
+@pytest.mark.parametrize("name", LIGHT)
+def test_a_light_name_loads_nothing_heavy(name: str) -> None:
+    assert heavy_after(f"import learnkit as lk\nassert lk.{name}") == []
+
+
+def test_the_probe_sees_what_is_heavy() -> None:
+    assert heavy_after("import yaml") == ["yaml"]
+
+
+def test_every_public_name_resolves_and_is_cached() -> None:
+    for name in learnkit.__all__:
+        value = getattr(learnkit, name)
+        assert learnkit.__dict__[name] is value
+    assert set(learnkit.__all__) <= set(dir(learnkit))
+
+
+def test_an_unknown_name_is_an_attribute_error_that_names_it() -> None:
+    with pytest.raises(AttributeError, match="no_such_name"):
+        _ = learnkit.no_such_name
+
+
+def test_no_public_name_is_a_module_too() -> None:
+    """Importing ``learnkit.x`` puts the module in the place of a public name ``x``."""
+    modules = {info.name for info in pkgutil.iter_modules(learnkit.__path__) if not info.ispkg}
+    assert modules & set(learnkit.__all__) == set()
+
+
+def test_public_names_stay_themselves_once_every_module_is_imported() -> None:
+    code = """
+import importlib, pkgutil, learnkit
+before = {name: getattr(learnkit, name) for name in learnkit.__all__}
+for info in pkgutil.walk_packages(learnkit.__path__, 'learnkit.'):
+    if not info.name.endswith('.__main__'):
+        importlib.import_module(info.name)
+changed = [name for name, value in before.items() if getattr(learnkit, name) is not value]
+assert changed == [], changed
+"""
+    assert "anthropic" in heavy_after(code)

@@ -1,0 +1,108 @@
+"""What must never be in the repository, and what must hold for each of its files."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from packaging.utils import canonicalize_name
+from project import ROOT, lessons, pins, requirements, tracked_files
+
+TEXT = {".py", ".ipynb", ".md", ".toml", ".txt", ".yaml", ".yml", ".js", ".css", ".sh", ""}
+LINES = 320
+NOTEBOOK_BYTES = 300_000
+FILE_BYTES = 500_000
+
+HERE = re.escape(str(ROOT))
+
+FORBIDDEN = {
+    # The pattern is put together so that this file does not match itself.
+    "a path of one machine": rf"{HERE}/|/(?:home|Users)/\w|/tmp/(?:lk-|pytest-|tmp\w)",
+    "a package registry's host": r"(?i)https?://[^\s\")]*(?:" + "pypi|pythonhosted|npm" + "js)",
+    "a check that cannot fail": r"\|\| tr" + "ue",
+    "an error passed over": r"except(?: Exception)?:\s*pas" + "s",
+    "unfinished work": "TO" + "DO|FIX" + "ME|NotImpl" + "ementedError",
+    "a test that does not run": r"mark\.ski" + "p",
+    "a key": r"sk-" + "ant-[A-Za-z0-9]",
+}
+MODEL_ID = re.compile(r"claude-" + r"[a-z]+-\d|claude-\d")
+
+
+def texts(*suffixes: str) -> Iterator[tuple[str, str]]:
+    """Name and content of the repository's text files, of all kinds or of these suffixes."""
+    for path in tracked_files():
+        if path.suffix in (suffixes or TEXT):
+            yield path.relative_to(ROOT).as_posix(), path.read_text("utf-8")
+
+
+@pytest.mark.parametrize("what", FORBIDDEN)
+def test_no_file_has(what: str) -> None:
+    pattern = re.compile(FORBIDDEN[what])
+    found = [
+        f"{name}:{number}: {line.strip()[:100]}"
+        for name, text in texts()
+        for number, line in enumerate(text.splitlines(), 1)
+        if pattern.search(line)
+    ]
+    assert found == []
+
+
+def test_the_patterns_find_what_they_are_for() -> None:
+    examples = {
+        "a path of one machine": "see /ho" + "me/alice/notes",
+        "a package registry's host": "https://files.python" + "hosted.org/x",
+        "a check that cannot fail": "mypy |" + "| true",
+        "an error passed over": "except Exception: pas" + "s",
+        "unfinished work": "# TO" + "DO later",
+        "a test that does not run": "@pytest.mark.ski" + "pif(True)",
+        "a key": "sk-" + "ant-abc",
+    }
+    assert all(re.search(FORBIDDEN[what], text) for what, text in examples.items())
+    assert examples.keys() == FORBIDDEN.keys()
+
+
+def test_model_ids_stand_in_the_catalog_only() -> None:
+    catalog = "learnkit/client/catalog.py"
+    users = {name for name, text in texts(".py", ".ipynb", ".js", ".md") if MODEL_ID.search(text)}
+    assert users <= {catalog}
+
+
+def test_modules_hold_one_idea_each() -> None:
+    modules = {name: text for name, text in texts(".py") if not name.startswith("tests/")}
+    lines = {name: len(text.splitlines()) for name, text in modules.items()}
+    assert {name: count for name, count in lines.items() if count > LINES} == {}
+
+
+def test_files_are_small() -> None:
+    sizes = {path.relative_to(ROOT).as_posix(): path.stat().st_size for path in tracked_files()}
+    assert {name: size for name, size in sizes.items() if size > FILE_BYTES} == {}
+    notebooks = {path.name: path.stat().st_size for path in lessons()}
+    assert {name: size for name, size in notebooks.items() if size > NOTEBOOK_BYTES} == {}
+
+
+def test_nothing_that_a_tool_leaves_behind_is_in_the_repository() -> None:
+    left = re.compile(r"__pycache__|\.(?:ipynb_checkpoints|venv|\w+_cache)/|\.pyc$|\.orig$")
+    names = [path.relative_to(ROOT).as_posix() for path in tracked_files()]
+    assert [name for name in names if left.search(name)] == []
+
+
+def test_scripts_of_bash_stop_at_errors_and_can_be_run() -> None:
+    scripts = [path for path in tracked_files() if first_line(path) == "#!/usr/bin/env bash"]
+    assert ROOT / ".ci/run" in scripts
+    for path in scripts:
+        assert path.stat().st_mode & 0o111, f"{path} is not executable"
+        assert "\nset -euo pipefail\n" in path.read_text("utf-8"), path
+
+
+def first_line(path: Path) -> str:
+    with path.open("rb") as file:
+        return file.readline().decode("utf-8", "replace").rstrip("\n")
+
+
+def test_every_requirement_has_a_pin_that_it_accepts() -> None:
+    known_good = pins()
+    for requirement in requirements("lab", "test", "dev"):
+        version = known_good[canonicalize_name(requirement.name)]
+        assert requirement.specifier.contains(version), f"{requirement} against {version}"

@@ -1,0 +1,93 @@
+"""What the README says is so: its commands, its example, its links, its table of lessons."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from project import ROOT, lessons, pyproject
+
+README = (ROOT / "README.md").read_text("utf-8")
+PAGES = sorted(path.relative_to(ROOT).as_posix() for path in ROOT.glob("*.md"))
+
+
+def fences(language: str, text: str = README) -> list[str]:
+    """The contents of the fenced blocks in a language, in order."""
+    return re.findall(rf"^```{language}\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
+
+
+def test_it_opens_with_two_commands_of_one_line_each() -> None:
+    lab, test = fences("sh")[:2]
+    start = "python3 -m venv .venv && .venv/bin/pip install -q -c constraints.txt -e "
+    assert lab == f"{start}'.[lab]' && .venv/bin/learnkit lab\n"
+    assert test == f"{start}'.[test]' && .venv/bin/pytest --nbval\n"
+    assert README.index(lab) < README.index(test) < README.index("![")
+
+
+def test_the_gate_runs_the_second_command_as_it_stands_here() -> None:
+    shown = subprocess.run(
+        ["bash", ".ci/run", "--show"], cwd=ROOT, check=True, capture_output=True, text=True
+    )
+    assert shown.stdout == "".join(fences("sh")[:2])
+    gate = (ROOT / ".ci/run").read_text("utf-8")
+    assert 'bash -euo pipefail -c "$test_command"' in gate
+    assert ".[test]" not in gate, "the gate must not hold a copy of the README's command"
+
+
+def test_the_workflow_calls_the_gate() -> None:
+    assert "run: bash .ci/run\n" in (ROOT / ".github/workflows/ci.yml").read_text("utf-8")
+
+
+def test_the_script_runs_and_prints_what_it_says(tmp_path: Path) -> None:
+    before, _, after = README.partition("<!-- example: script -->\n")
+    assert before
+    (script,) = fences("python", after)[:1]
+    run = subprocess.run(
+        [sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert run.stderr == ""
+    assert run.stdout == fences("text", after)[0]
+    assert (tmp_path / "workspace/hello.py").read_text("utf-8") == "print('Hello, World!')\n"
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_links_of_a_page_lead_somewhere(page: str) -> None:
+    text = (ROOT / page).read_text("utf-8")
+    targets = re.findall(r"\]\(([^)\s]+)\)", text)
+    local = [target for target in targets if not target.startswith("https://")]
+    missing = [target for target in local if not (ROOT / target.partition("#")[0]).exists()]
+    assert missing == []
+    assert "http://" not in text
+
+
+def test_the_badge_opens_lesson_1_of_this_project() -> None:
+    home = pyproject()["project"]["urls"]["Repository"].removeprefix("https://github.com/")
+    (target,) = re.findall(r"https://mybinder\.org/v2/gh/(\S+?)/HEAD\?labpath=(\S+?)\)", README)
+    assert target == (home, "notebooks/s01_agent_loop.ipynb")
+
+
+def test_the_table_has_the_lessons_that_exist_and_promises_the_others() -> None:
+    rows = re.findall(r"^\| (\d+) \| (.+?) \| .+? \| (.+?) \|$", README, re.MULTILINE)
+    assert [int(number) for number, _, _ in rows] == list(range(1, 13))
+    written = {int(path.name[1:3]): path for path in lessons()}
+    for number, title, state in rows:
+        path = written.get(int(number))
+        if path is None:
+            assert state == "coming", f"lesson {number} does not exist"
+            assert "](" not in title
+        else:
+            link = f"]({path.relative_to(ROOT).as_posix()})"
+            assert title.endswith(link), f"lesson {number}: {title} does not link {path.name}"
+            assert re.fullmatch(r"\d+ min", state), f"lesson {number} says {state!r}"
+
+
+@pytest.mark.parametrize("path", lessons(), ids=lambda path: path.name)
+def test_a_lesson_opens_with_the_title_that_the_table_gives_it(path: Path) -> None:
+    number = int(path.name[1:3])
+    (title,) = re.findall(rf"^\| {number} \| \[(.+?)\]\(", README, re.MULTILINE)
+    first = json.loads(path.read_text("utf-8"))["cells"][0]["source"]
+    assert title.lower() in "".join(first).splitlines()[0].lower()

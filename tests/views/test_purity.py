@@ -1,0 +1,145 @@
+"""Every view is a pure fold: whatever happens later, an earlier state still shows what it did."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from learnkit.events import EventLog
+from learnkit.views import Dispatch, Messages, View
+from learnkit.views.static import LIMIT
+
+VIEWS = [Messages, Dispatch]
+
+words = st.text(max_size=40) | st.sampled_from(["", "<script>", "a\nb\nc\nd", "x" * 400])
+ids = st.sampled_from(["t1", "t2", "t 3", "<t>"])
+names = st.sampled_from(["bash", "read_file", "<b>", "gone"])
+block = st.one_of(
+    st.builds(lambda text: {"type": "text", "text": text}, words),
+    st.builds(lambda text: {"type": "thinking", "thinking": text, "signature": "s"}, words),
+    st.builds(
+        lambda id, name, text: {"type": "tool_use", "id": id, "name": name, "input": {"a": text}},
+        *(ids, names, words),
+    ),
+    st.builds(
+        lambda id, text, bad: {
+            **{"type": "tool_result", "tool_use_id": id},
+            **{"content": text, "is_error": bad},
+        },
+        *(ids, words, st.booleans()),
+    ),
+    st.builds(lambda kind: {"type": kind, "more": [1]}, words),
+)
+content = words | st.lists(block, max_size=4)
+message = st.fixed_dictionaries(
+    {"role": st.sampled_from(["user", "assistant"]), "content": content}
+)
+hows = st.sampled_from(["ran", "refused", "unknown", "invalid", "cancelled", "cut", "raised"])
+tools = st.lists(st.fixed_dictionaries({"name": names}), max_size=3)
+
+
+def of(type: str, **fields: st.SearchStrategy[Any]) -> st.SearchStrategy[tuple[str, dict[str, Any]]]:
+    return st.fixed_dictionaries(fields).map(lambda data: (type, data))
+
+
+event = st.one_of(
+    of("run.started", prompt=words, system=words, tools=tools, model=words),
+    of("message.added", index=st.integers(0, 8) | st.none(), message=message),
+    of("messages.rewritten", messages=st.lists(message, max_size=4), why=words),
+    of("model.requested", turn=st.integers(1, 9), messages=st.integers(0, 9)),
+    of("model.replied", turn=st.integers(1, 9), stop_reason=words, usage=st.just({})),
+    of("model.failed", turn=st.integers(1, 9), status=st.just(529), error_type=words, message=words),
+    of("tool.started", id=ids, name=names, input=st.dictionaries(words, words, max_size=2)),
+    of("tool.ended", id=ids, name=names, is_error=st.booleans(), output=words, how=hows),
+    of("permission.decided", id=ids, name=names, decision=words, answer=words, reason=words),
+    of("run.ended", reason=words, text=words, turns=st.integers(0, 9)),
+    of("lesson.invented"),
+)
+lanes = st.sampled_from(["lead", "lead.t1", "<alice>"])
+logs = st.lists(st.tuples(lanes, event), max_size=25)
+
+
+def log_of(steps: list[tuple[str, tuple[str, dict[str, Any]]]]) -> EventLog:
+    log = EventLog()
+    for lane, (type, data) in steps:
+        data = {key: value for key, value in data.items() if key != "index" or value is not None}
+        log.append(type, lane=lane, time=len(log) / 4, **data)
+    return log
+
+
+@pytest.mark.parametrize("kind", VIEWS)
+@settings(max_examples=60)
+@given(steps=logs)
+def test_the_state_after_k_events_is_the_fold_of_the_first_k(
+    kind: type[View[Any]], steps: list[Any]
+) -> None:
+    log = log_of(steps)
+    view = kind(log)
+    states, shown = [view.init()], []
+    for one in log:
+        shown.append((dict(view.frame(states[-1])), view.head(states[-1])))
+        states.append(view.step(states[-1], one))
+    shown.append((dict(view.frame(states[-1])), view.head(states[-1])))
+    for k, (frame, head) in enumerate(shown):
+        # After everything that followed, and from a fold of its own: the same.
+        assert list(view.frame(states[k]).items()) == list(frame.items())
+        assert view.head(states[k]) == head
+        fresh = kind(log).at(k)
+        assert list(view.frame(fresh).items()) == list(frame.items())
+        assert view.head(fresh) == head
+
+
+@pytest.mark.parametrize("kind", VIEWS)
+@settings(max_examples=40)
+@given(steps=logs)
+def test_what_a_step_leaves_alone_is_not_drawn_again(
+    kind: type[View[Any]], steps: list[Any]
+) -> None:
+    log = log_of(steps)
+    view = kind(log)
+    state = view.init()
+    for one in log:
+        before, state = view.frame(state), view.step(state, one)
+        for key, html in view.frame(state).items():
+            if key in before and before[key] == html:
+                # Equal fragments are mostly the same object; comparing those costs nothing.
+                continue
+            assert one.type != "lesson.invented"
+        assert view.head(state)
+
+
+@pytest.mark.parametrize("kind", VIEWS)
+@settings(max_examples=25)
+@given(steps=logs)
+def test_every_log_has_a_static_form(kind: type[View[Any]], steps: list[Any]) -> None:
+    view = kind(log_of(steps))
+    assert len(view.html().encode()) < LIMIT
+    assert "\n" not in view.line(view.at())
+
+
+def test_views_load_no_notebook_library_and_show_nothing_outside_of_one() -> None:
+    code = """
+import sys
+from learnkit.events import EventLog
+from learnkit import views
+log = EventLog()
+for view in (views.Messages(log), views.Dispatch(log)):
+    with view.live() as same:
+        assert same is view
+        log.append("run.started", prompt="hi", system="", tools=[], model="m")
+    view.html()
+heavy = {"anywidget", "ipywidgets", "IPython", "matplotlib", "anthropic", "traitlets"}
+print(sorted(heavy & set(sys.modules)))
+"""
+    bare = {key: value for key, value in os.environ.items() if key != "LEARNKIT_STATIC"}
+    for environment in (bare, {**bare, "LEARNKIT_STATIC": "1"}):
+        done = subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, env=environment
+        )
+        assert (done.stdout, done.stderr) == ("[]\n", "")

@@ -1,0 +1,144 @@
+"""The static form survives what GitHub and nbviewer do to a page, and stays small."""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Callable
+from html.parser import HTMLParser
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+from learnkit.events import EventLog
+from learnkit.views import Dispatch, Messages, View, static
+
+VIEWS = [Messages, Dispatch]
+PLAIN = {"p", "strong", "img", "details", "summary", "table", "thead", "tbody", "tr", "th", "td"}
+HOSTILE = (
+    '"><script>alert(1)</script><img src=x onerror=alert(1)> ]]> </svg> \u202e\u2066abc '
+    "\x00\x1b[31m \ud800 " + "W" * 5000
+)
+
+
+class Page(HTMLParser):
+    """Which tags and attributes a page has, what it says, and what its picture's alt text is."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.attributes: set[str] = set()
+        self.text, self.alt, self.src = "", "", ""
+        self.feed(html)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.attributes |= {name for name, _ in attrs}
+        if tag == "img":
+            self.alt, self.src = (dict(attrs)[name] or "" for name in ("alt", "src"))
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+    def svg(self) -> ElementTree.Element:
+        kind, _, data = self.src.partition(",")
+        assert kind == "data:image/svg+xml;base64"
+        return ElementTree.fromstring(base64.b64decode(data))
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_only_plain_tags_and_a_picture_with_a_real_alt_text(
+    view: type[View[Any]], story: EventLog
+) -> None:
+    page = Page(view(story).html())
+    assert set(page.tags) <= PLAIN
+    assert page.attributes <= {"alt", "src", "align"}
+    assert page.tags.count("img") == 1
+    assert len(page.alt) >= 40
+    assert "The run ends after 2 turns" in page.text
+
+
+@pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.parametrize("turns", [0, 1, 40, 400])
+def test_under_20_kilobytes_however_long_the_run(
+    view: type[View[Any]], turns: int, run: Callable[..., Any]
+) -> None:
+    one = run()
+    one.start()
+    for turn in range(turns):
+        call = {"command": "echo " + "long " * 200}
+        block = {"type": "tool_use", "id": f"t{turn}", "name": f"tool{turn % 50}", "input": call}
+        one.say("assistant", [block])
+        one.say("user", [one.call(f"t{turn}", f"tool{turn % 50}", call, "täglich 数据\n" * 500)])
+    html = view(one.log).html()
+    assert len(html.encode()) < static.LIMIT
+    if turns == 400:
+        assert re.search(r"7\d\d messages left out|more tools", html)
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_hostile_text_is_only_text(view: type[View[Any]], run: Callable[..., Any]) -> None:
+    one = run(None, "lead<b>")
+    one.start(HOSTILE, HOSTILE)
+    block = {"type": "tool_use", "id": HOSTILE, "name": HOSTILE, "input": {HOSTILE: HOSTILE}}
+    one.say("assistant", [block, {"type": HOSTILE}])
+    one.say("user", [one.call(HOSTILE, HOSTILE, {HOSTILE: HOSTILE}, HOSTILE, is_error=True)])
+    one.add(HOSTILE)
+    page = Page(view(one.log).html())
+    assert set(page.tags) <= PLAIN
+    assert len(view(one.log).html().encode()) < static.LIMIT
+    page.svg()
+    fragments = Page("".join(view(one.log).frame(view(one.log).at()).values()))
+    assert not {"script", "img", "svg"} & set(fragments.tags)
+    assert not {name for name in fragments.attributes if name.startswith("on")}
+
+
+@pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.parametrize("k", [0, 1, 2, None])
+def test_every_line_of_the_picture_lies_inside_it(
+    view: type[View[Any]], k: int | None, story: EventLog
+) -> None:
+    svg = Page(view(story).html(k)).svg()
+    height = float(svg.attrib["height"])
+    for element in svg.iter():
+        if "y" in element.attrib and element.tag.endswith("text"):
+            assert 10 < float(element.attrib["y"]) < height - 5
+            assert 0 < float(element.attrib["x"]) < static.WIDTH
+
+
+def test_the_table_says_what_the_picture_shows(story: EventLog) -> None:
+    page = Page(Messages(story).html())
+    for said in ("Count the files.", "send_mail: to: me body: a b", "✗\u00a0error", "There are"):
+        assert said in page.text
+    drawn = " ".join("".join(text.itertext()) for text in page.svg().iter())
+    for said in ("Count the files.", "send_mail", "✗\u00a0error", "✉\ufe0e\u00a0injected"):
+        assert said in drawn
+
+
+def test_text_plain_is_one_line_and_the_same_every_time(story: EventLog) -> None:
+    bundle = Messages(story)._repr_mimebundle_()
+    assert bundle["text/plain"] == (
+        "message array: lead 4 messages, ≈ 146 tokens; "
+        "The run ends after 2 turns: the model is done."
+    )
+    assert bundle == Messages(list(story))._repr_mimebundle_()
+    assert str(Dispatch(story)) == (
+        "tool dispatch: 2 calls (bash 1, send_mail 1); "
+        "The run ends after 2 turns: the model is done."
+    )
+
+
+@pytest.mark.parametrize(
+    ("costs", "room", "cut"),
+    [
+        ([1, 1, 1], 3, (3, 3)),
+        ([1] * 10, 6, (2, 6)),
+        ([2] * 10, 6, (1, 8)),
+        ([9, 9, 9], 2, (0, 2)),
+        ([], 4, (0, 0)),
+    ],
+)
+def test_the_middle_is_cut(costs: list[int], room: int, cut: tuple[int, int]) -> None:
+    assert static.middle_cut(costs, room) == cut

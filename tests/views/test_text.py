@@ -1,0 +1,98 @@
+"""Text from a log: nothing in it may become markup, hide, or reorder what stands around it."""
+
+from __future__ import annotations
+
+from html.parser import HTMLParser
+from xml.etree import ElementTree
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from learnkit.views.text import (
+    arguments,
+    blocks_of,
+    columns,
+    content_text,
+    count,
+    esc,
+    excerpt,
+    listed,
+    one_line,
+)
+
+anything = st.text(st.characters(codec=None, exclude_categories=()), max_size=200)
+
+
+class Events(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.tags: list[str] = []
+        self.text = ""
+
+    def handle_starttag(self, tag: str, attrs: object) -> None:
+        self.tags.append(tag)
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+@given(anything)
+@example("<script>alert(1)</script>")
+@example("]]></svg><img src=x onerror=alert(1)>")
+@example("\u202egnp.exe \x00 \x1b[31m \ud800 \ufffe &amp; \r \u2066")
+def test_escaped_text_is_no_markup_and_holds_nothing_invisible(text: str) -> None:
+    shown = esc(text)
+    parser = Events()
+    parser.feed(f'<p title="{shown}">{shown}</p>')
+    parser.close()
+    assert parser.tags == ["p"]
+    ElementTree.fromstring(f'<t a="{shown}">{shown}</t>')
+    shown.encode()  # no lone surrogate is left
+    hidden = {*range(0x20), *range(0x7F, 0xA0), *range(0x202A, 0x202F), *range(0x2066, 0x206A)}
+    assert not {ord(char) for char in shown} & (hidden - {9, 10})
+
+
+@given(anything, st.integers(4, 80))
+def test_one_line_is_one_line_of_the_asked_width(text: str, limit: int) -> None:
+    line = one_line(text, limit)
+    assert "\n" not in line
+    assert columns(line) <= limit
+
+
+def test_what_is_cut_is_counted() -> None:
+    shown = excerpt("a" * 900 + "b" * 900, 800)
+    assert shown == "a" * 600 + "\n[… 1,000 characters not shown …]\n" + "b" * 200
+    assert excerpt("short", 800) == "short"
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        ({"command": "ls"}, "ls"),
+        ({"path": "a.py", "limit": 3}, "path: a.py\nlimit: 3"),
+        ({"path": "a", "content": "x\n  y"}, "path: a\ncontent:\n  x\n    y"),
+        ({"n": 1}, "n: 1"),
+        ({}, ""),
+        ("raw", '"raw"'),
+    ],
+)
+def test_arguments_read_like_what_was_asked(value: object, shown: str) -> None:
+    assert arguments(value) == shown
+
+
+def test_content_of_any_form_becomes_blocks() -> None:
+    assert blocks_of("hi") == [{"type": "text", "text": "hi"}]
+    assert blocks_of("") == blocks_of(None) == blocks_of(7) == []
+    assert blocks_of(["odd", {"type": "image"}])[0] == {"type": "text", "text": "odd"}
+    assert content_text([{"type": "text", "text": "a"}, {"type": "image"}]) == "a\n[image]"
+
+
+def test_counts_and_lists_read_as_english() -> None:
+    assert [count(number, "message") for number in (0, 1, 1200)] == [
+        "0 messages",
+        "1 message",
+        "1,200 messages",
+    ]
+    assert listed(["a"]) == "a"
+    assert listed(["a", "b", "a", "c"]) == "a (2 times), b and c"

@@ -1,0 +1,58 @@
+"""The visual language holds what it promises: contrast, and never colour alone."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from learnkit.views import theme
+from learnkit.views.theme import MARKS, Mark, Tone, contrast
+
+
+@pytest.mark.parametrize("mark", MARKS.values(), ids=MARKS)
+@pytest.mark.parametrize(
+    ("shade", "pages"), [("light", theme.LIGHT_PAGES), ("dark", theme.DARK_PAGES)]
+)
+def test_text_and_edges_stand_out(mark: Mark, shade: str, pages: tuple[str, ...]) -> None:
+    tone: Tone = getattr(mark, shade)
+    for ground in (tone.bg, *pages):
+        assert contrast(tone.fg, ground) >= 4.5, ground
+        assert contrast(tone.edge, ground) >= 3.0, ground
+
+
+def test_contrast_is_the_known_one() -> None:
+    assert contrast("#000000", "#ffffff") == pytest.approx(21.0)
+    assert contrast("#777777", "#ffffff") == pytest.approx(4.48, abs=0.01)
+
+
+def test_the_static_card_is_readable() -> None:
+    assert contrast(theme.INK, theme.GROUND) >= 7
+    assert contrast(theme.QUIET, theme.GROUND) >= 4.5
+    for mark in MARKS.values():
+        assert contrast(theme.INK, mark.light.bg) >= 7
+
+
+def test_every_mark_has_a_glyph_a_word_and_colours_and_no_two_look_alike() -> None:
+    seen = set()
+    for mark in MARKS.values():
+        assert len(mark.glyph.rstrip("\ufe0e")) == 1
+        assert mark.word
+        seen.add((mark.glyph, mark.word))
+    assert len(seen) == len(MARKS)
+
+
+def test_glyphs_that_could_be_emoji_ask_for_text() -> None:
+    for mark in MARKS.values():
+        if mark.glyph[0] in "✉▶◀✔✖":
+            assert mark.glyph.endswith("\ufe0e"), mark
+
+
+def test_the_stylesheet_sets_what_it_uses_in_both_shades() -> None:
+    sheet = theme.stylesheet()
+    light, dark = (re.search(pattern, sheet) for pattern in (r":host\{.*?\}", r"dark\]\)\{.*?\}"))
+    assert light
+    assert dark
+    for name in set(re.findall(r"var\((--[\w-]+)\)", sheet)):
+        assert f"{name}:#" in light[0]
+        assert f"{name}:#" in dark[0]
