@@ -109,7 +109,7 @@ class Messages(View[State]):
 
     def facts(self, state: State, rows: int) -> str:
         tables = [
-            f"<p>{esc(lane)}: {array.size} (≈: characters / 4)</p>"
+            f"<p>{esc(one_line(lane, 40))}: {array.size} (≈: characters / 4)</p>"
             + _table(array, rows // len(state.arrays))
             for lane, array in state.arrays.items()
         ]

@@ -17,7 +17,7 @@ def test_every_step_says_what_happened(story: EventLog) -> None:
         "Nothing has happened yet.",
         "The run starts with “Count the files.”",
         "Message 0 enters the array: “Count the files.”",
-        "Turn 1: the model gets 1 message, ≈ 11 tokens.",
+        "Turn 1: the model gets 1 message, ≈ 12 tokens.",
         "Turn 1: the reply is here, the model wants a tool (10 tokens in, 5 out).",
         "Message 1: the model calls bash and send_mail.",
         "bash runs: ls | wc -l",
@@ -30,6 +30,17 @@ def test_every_step_says_what_happened(story: EventLog) -> None:
         "Message 3: the model says “There are three.”",
         "The run ends after 2 turns: the model is done.",
     ]
+
+
+def test_a_step_draws_only_what_it_touches(story: EventLog) -> None:
+    view = Messages(story)
+    state = view.init()
+    for event in story:
+        before, state = view.frame(state), view.step(state, event)
+        drawn = [key for key, html in view.frame(state).items() if html is not before.get(key)]
+        cards = {key for key in drawn if key not in ("ruler", "lead/summary", "lead/system")}
+        kind = event.type.partition(".")[0]
+        assert len(cards) == {"message": 1, "tool": 1}.get(kind, 0), event
 
 
 def test_a_call_shows_how_it_stands_until_its_result_is_there(story: EventLog) -> None:

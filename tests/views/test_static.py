@@ -12,6 +12,7 @@ from xml.etree import ElementTree
 import pytest
 
 from learnkit.events import EventLog
+from learnkit.tokens import estimate_tokens
 from learnkit.views import Dispatch, Messages, View, static
 
 VIEWS = [Messages, Dispatch]
@@ -119,8 +120,9 @@ def test_the_table_says_what_the_picture_shows(story: EventLog) -> None:
 
 def test_text_plain_is_one_line_and_the_same_every_time(story: EventLog) -> None:
     bundle = Messages(story)._repr_mimebundle_()
+    messages = [event.data["message"] for event in story if event.type == "message.added"]
     assert bundle["text/plain"] == (
-        "message array: lead 4 messages, ≈ 146 tokens; "
+        f"message array: lead 4 messages, ≈ {estimate_tokens(messages)} tokens; "
         "The run ends after 2 turns: the model is done."
     )
     assert bundle == Messages(list(story))._repr_mimebundle_()
