@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from learnkit.batch import Batch, calls_in
-from learnkit.blocks import Block, clean, note, paused, sendable
+from learnkit.blocks import Block, check_prompt, clean, note, sendable
 from learnkit.clock import Clock, Signal, SystemClock
 from learnkit.errors import UsageError
 from learnkit.events import LANE, Event, EventLog
@@ -111,9 +111,9 @@ class Agent:
                     pass
             except BaseException as error:
                 self._answer_open_calls()
-                self._rearm()
                 if isinstance(error, KeyboardInterrupt):
                     self._end("cancelled")
+                self._rearm()
                 raise
             return outcome
 
@@ -240,17 +240,8 @@ class Agent:
         Raises:
             UsageError: for an empty prompt, or none when it is not the model's turn.
         """
-        if prompt is not None and not _has_words(prompt):
-            raise UsageError("the prompt is empty; the API refuses empty messages")
         self._answer_open_calls()
-        if prompt is None and not self._messages:
-            raise UsageError("there is nothing to go on with: give run() a prompt")
-        if (
-            prompt is None
-            and self._messages[-1]["role"] == "assistant"
-            and not paused(self._messages)
-        ):
-            raise UsageError("the model has had the last word: give run() a prompt")
+        check_prompt(prompt, self._messages)
         paragraphs = [self._base_system, *(one.system(self) for one in self.mechanisms)]
         self.system = "\n\n".join(text for text in paragraphs if text)
         self._specs = [tool.spec() for tool in self.tools.values()]
@@ -302,11 +293,6 @@ def _default_model() -> str:
     from learnkit.client.catalog import DEFAULT_MODEL
 
     return DEFAULT_MODEL
-
-
-def _has_words(prompt: str | list[Block]) -> bool:
-    texts = [prompt] if isinstance(prompt, str) else [b.get("text", "…") for b in prompt]
-    return bool(texts) and all(text.strip() for text in texts)
 
 
 def _without_none(values: dict[str, Any]) -> dict[str, Any]:

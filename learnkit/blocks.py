@@ -50,9 +50,26 @@ def clean(text: str) -> str:
     return text
 
 
-def paused(messages: list[Block]) -> bool:
-    """Whether the model stopped inside a server tool (``pause_turn``): it may go on by itself."""
-    content = messages[-1]["content"]
+def check_prompt(prompt: str | list[Block] | None, messages: list[Block]) -> None:
+    """See that a run can begin with a prompt, or without one.
+
+    Raises:
+        UsageError: for an empty prompt, or none when it is not the model's turn.
+    """
+    if prompt is None:
+        if not messages:
+            raise UsageError("there is nothing to go on with: give run() a prompt")
+        if messages[-1]["role"] == "assistant" and not _paused(messages[-1]):
+            raise UsageError("the model has had the last word: give run() a prompt")
+        return
+    texts = [prompt] if isinstance(prompt, str) else [b.get("text", "…") for b in prompt]
+    if not texts or not all(text.strip() for text in texts):
+        raise UsageError("the prompt is empty; the API refuses empty messages")
+
+
+def _paused(message: Block) -> bool:
+    """Whether the model stopped inside a server tool, and may go on by itself."""
+    content = message["content"]
     return not isinstance(content, str) and any(b["type"] == "server_tool_use" for b in content)
 
 

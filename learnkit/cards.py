@@ -81,7 +81,7 @@ def predict(prediction: Prediction, answer: str | None, on_answer: Callable[[str
     def live() -> Mapping[str, Any]:
         from learnkit.choice import Choice
 
-        return bundle(Choice(f"Predict: {question}", options, "Note my answer", on_answer).box)
+        return bundle(Choice(f"Predict: {question}", options, on_answer).box)
 
     return Card(html, text, live)
 

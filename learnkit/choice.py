@@ -1,13 +1,14 @@
-"""Choosing an answer with a widget: radio buttons, and a button that commits.
+"""Choosing an answer with a widget: a button for each option; pressing one commits.
 
-A choice counts when the button is pressed, not when a radio button is selected: with the arrow
-keys one passes over the others on the way. Everything is native HTML controls, so keyboards and
-screen readers work, and colours come from JupyterLab, ink and ground together.
+They are buttons and not radio buttons, because JupyterLab takes the arrow keys for itself, and
+without them only the first of a group could be reached. Tab, Space and Enter work, a screen reader
+hears the answer, and colours come from JupyterLab, ink and ground together.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 
 import ipywidgets as widgets
 
@@ -15,14 +16,15 @@ from learnkit.card import FRAME, inline
 from learnkit.cards import explained, scored
 from learnkit.lessons import Option, Question
 
-#: Radio labels may be long: let them wrap. The reason beside a mark is never colour alone.
+#: Options may be long: let them wrap. What is chosen is marked by a sign, never by colour alone.
 STYLE = (
-    f"<style>.lk-choice{{{FRAME}}}.lk-choice .widget-radio{{width:auto;height:auto}}"
-    ".lk-choice .widget-radio-box label{height:auto;line-height:1.45;white-space:normal;"
-    "padding:2px 0;display:block;color:inherit}"
-    ".lk-choice .widget-radio-box input{height:1.2em;margin-right:.5em}"
-    ".lk-choice .widget-html,.lk-choice .widget-html-content{height:auto;color:inherit;"
-    "line-height:1.45;overflow-wrap:anywhere}</style>"
+    f"<style>.lk-choice{{{FRAME}}}.lk-choice button.widget-button{{height:auto;width:auto;"
+    "align-self:flex-start;max-width:100%;padding:3px 10px;line-height:1.45;text-align:left;"
+    "white-space:normal;color:var(--jp-content-font-color1,#1f2328);"
+    "background:var(--jp-layout-color2,#eee);border:1px solid var(--jp-border-color1,#8a9099)}"
+    ".lk-choice button.widget-button:focus-visible{outline:2px solid var(--jp-brand-color1,#1c4e96);"
+    "outline-offset:1px}.lk-choice .widget-html,.lk-choice .widget-html-content{height:auto;"
+    "color:inherit;line-height:1.45;overflow-wrap:anywhere}</style>"
 )
 
 
@@ -32,44 +34,45 @@ class Choice:
     Args:
         question: raw text.
         options: letter -> option.
-        action: what the button says.
         on_answer: called with the letter, before anything else happens.
         feedback: HTML to show after an answer; by default only that it is noted.
 
     Attributes:
         box: the widget to show.
+        buttons: letter -> the button that chooses it.
     """
 
     def __init__(
         self,
         question: str,
         options: Mapping[str, Option],
-        action: str,
         on_answer: Callable[[str], object],
         feedback: Callable[[str], str] | None = None,
     ) -> None:
-        self._on_answer, self._feedback = on_answer, feedback
-        labels = [(f"{letter}: {option.text}", letter) for letter, option in options.items()]
-        self.radio = widgets.RadioButtons(options=labels, value=None, layout={"width": "auto"})
-        self.button = widgets.Button(description=action, disabled=True, layout={"width": "auto"})
-        self.status = widgets.HTML('<div role="status" aria-live="polite"></div>')
+        self._on_answer, self._feedback, self._chosen = on_answer, feedback, False
+        self.buttons = {
+            letter: widgets.Button(description=f"{letter}: {option.text}")
+            for letter, option in options.items()
+        }
+        for letter, button in self.buttons.items():
+            button.on_click(partial(self._choose, letter))
         head = widgets.HTML(f"{STYLE}<strong>{inline(question)}</strong>")
-        self.radio.observe(self._selected, names="value")
-        self.button.on_click(self._committed)
-        self.box = widgets.VBox([head, self.radio, self.button, self.status])
+        self.status = widgets.HTML(_spoken(""))
+        self.box = widgets.VBox([head, *self.buttons.values(), self.status])
         self.box.add_class("lk-choice")
 
-    def _selected(self, _: object) -> None:
-        self.button.disabled = self.radio.value is None
-
-    def _committed(self, _: object) -> None:
-        letter = self.radio.value
-        if letter is None or self.radio.disabled:
-            return  # a second click that was on its way
+    def _choose(self, letter: str, _: object) -> None:
+        if self._chosen:
+            return
+        self._chosen = True
         self._on_answer(letter)
-        self.radio.disabled = self.button.disabled = True
-        said = self._feedback(letter) if self._feedback else f"✓ noted: {letter}"
-        self.status.value = f'<div role="status" aria-live="polite">{said}</div>'
+        for other, button in self.buttons.items():
+            if other == letter:  # it stays enabled, or the keyboard's focus would be lost
+                button.description = f"✓ {button.description}"
+            else:
+                button.disabled = True
+        again = f"✓ noted: {letter}. To choose anew, run the cell again."
+        self.status.value = _spoken(self._feedback(letter) if self._feedback else again)
 
 
 def quiz_box(
@@ -85,8 +88,7 @@ def quiz_box(
     score = widgets.HTML()
 
     def tell() -> None:
-        line = f"<strong>{scored(questions, given)}</strong>"
-        score.value = f'<div role="status" aria-live="polite">{line}</div>'
+        score.value = _spoken(f"<strong>{scored(questions, given)}</strong>")
 
     def ask(name: str, question: Question) -> Choice:
         def noted(letter: str) -> None:
@@ -99,8 +101,13 @@ def quiz_box(
             why = explained(question.options, question.right, letter)
             return f"<strong>{head}</strong>{why}"
 
-        return Choice(f"{name}. {question.text}", question.options, "Check", noted, feedback)
+        return Choice(f"{name}. {question.text}", question.options, noted, feedback)
 
     tell()
     asked = [ask(name, question).box for name, question in questions.items()]
     return widgets.VBox([*asked, score])
+
+
+def _spoken(html: str) -> str:
+    """HTML that a screen reader says when it changes."""
+    return f'<div role="status" aria-live="polite">{html}</div>'

@@ -217,7 +217,8 @@ class VirtualClock(Clock):
             me.baton.acquire()
         if self._owed:
             owed, self._owed = self._owed, 0.0
-            if self.pace:
+            self._hurry.acquire(blocking=False)  # one may be left over
+            if self.pace and not self._to_main:
                 self._hurry.acquire(timeout=min(owed * self.pace, threading.TIMEOUT_MAX))
 
     def _take_back(self, main: _Participant) -> None:

@@ -8,7 +8,7 @@ one reply. A form refuses what is incomplete; JSON written by hand may be as wro
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -156,7 +156,7 @@ def parse(text: str) -> tuple[list[Json], str | None]:
         raise FormError(f"stop_reason {stop!r} is none of {', '.join(_STOPS)}")
     for number, block in enumerate(content):
         kind = block.get("type") if isinstance(block, dict) else None
-        if kind not in _BLOCKS:
+        if not isinstance(kind, str) or kind not in _BLOCKS:
             raise FormError(f"block {number}: 'type' is one of {', '.join(_BLOCKS)}", number)
         for key, type in _BLOCKS[kind].items():
             if not isinstance(block.get(key), type):
@@ -189,8 +189,19 @@ def _json(text: str) -> Any:
     return json.loads(text, parse_constant=refuse)
 
 
-#: How what was typed is read, by a field's kind; a number is written as in JSON.
-_READ = {"integer": int, "number": lambda typed: float(_json(typed)), "json": _json}
+def _number(text: str) -> float:
+    value = _json(text)
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise ValueError(f"{text} is no number")
+    return value
+
+
+#: How what was typed is read, by a field's kind.
+_READ: dict[str, Callable[[str], Any]] = {
+    "integer": int,
+    "number": _number,
+    "json": _json,
+}
 
 
 def _kind(type: Any) -> str:
@@ -223,5 +234,8 @@ def _value(field: Field, schema: Json, typed: str, part: int) -> Any:
         except (ValueError, RecursionError):
             if field.kind == "json" and "string" in field.type.split(" or "):
                 return typed
-    wanted = f"JSON ({field.type})" if field.kind == "json" else field.type
-    raise FormError(f"{field.name} takes {wanted}, not {typed!r}", part, field.name)
+    wanted = {"json": f"JSON ({field.type})", "integer": "an integer", "number": "a number"}.get(
+        field.kind, field.type
+    )
+    shown = typed if len(typed) <= 60 else f"{typed[:59]}…"
+    raise FormError(f"{field.name} must be {wanted}, not {shown!r}", part, field.name)

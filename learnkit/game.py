@@ -46,9 +46,9 @@ class Careless(Mechanism):
         """As at the other requests, unless it forgets."""
         fault, self.fault = self.fault, ""
         content = agent.messages[-1]["content"]
-        if fault == "forget" and isinstance(content, list):
-            if any(block["type"] == "tool_result" for block in content):
-                agent.rewrite(agent.messages[:-1], "the harness forgot the tool_result")
+        results = [b for b in content if isinstance(b, dict) and b["type"] == "tool_result"]
+        if fault == "forget" and results:
+            agent.rewrite(agent.messages[:-1], "the harness forgot the tool_result")
 
     def on_stop(self, agent: Agent) -> str | None:
         """The model has stopped: a careless harness stores whatever it said, and goes on."""
@@ -128,8 +128,10 @@ class Game:
         Raises:
             UsageError: if nothing was refused, or not even the first request was accepted.
         """
-        if self.phase != "refused" or self.request is None:
-            raise UsageError(f"there is no reply to take back: {self.why()}")
+        with self._lock:
+            if self.phase != "refused" or self.request is None:
+                raise UsageError(f"there is no reply to take back: {self.why()}")
+            self._set("works", "The reply is taken back: the array is as it was before.")
         self._back.set()
 
     def wait(self, timeout: float | None) -> str:
@@ -144,6 +146,9 @@ class Game:
     def leave(self) -> None:
         """Stop playing; what runs is stopped. The thread ends soon."""
         if not self._worker.done:
+            with self._lock:
+                if self.phase in ("yours", "refused"):
+                    self._set("works", "You leave the game.")
             self.agent.stop.set()
             self._human.leave()
 
@@ -196,8 +201,8 @@ class Game:
                 self._back.clear()
                 if agent.stop.is_set() or self.request is None:
                     return self._change(*left)
-                self._change("works", "The reply is taken back: the array is as it was before.")
                 agent.rewrite(copy.deepcopy(self.request["messages"]), "the reply was taken back")
+                self.error = None
                 continue
             if outcome is None:
                 continue
@@ -211,15 +216,16 @@ class Game:
         main = threading.main_thread()
         while not self._clock.wait(self._worker.ended, timeout=_LOOK):
             if not main.is_alive():
-                return self.leave()
+                self.leave()
 
     def _asked(self, request: Json) -> None:
+        head = "You are the model. This is everything you see"
+        if self.request is not None:
+            same = request["messages"] == self.request["messages"]
+            head = f"Your turn again: the array {'is as it was' if same else 'has grown'}"
         self.request = request
         self.asks += 1
-        head = "You are the model. This is everything you see: call a tool, or answer with text."
-        if self.asks > 1:
-            head = "Your turn again: the array has grown. Call a tool, or answer with text."
-        self._change("yours", head)
+        self._change("yours", f"{head}. Call a tool, or answer with text.")
 
     def _happened(self, event: Event) -> None:
         from learnkit.views.words import describe

@@ -203,7 +203,7 @@ class BeTheModel:
         try:
             self._act(intent)
         except UsageError as error:
-            problem = {"problem": str(error)}
+            problem: Json = {"problem": str(error)}
             if isinstance(error, forms.FormError):
                 problem |= {"part": error.part, "field": error.field}
             for screen in self._screens:

@@ -214,7 +214,7 @@ def _run(
     """
     if not timeout > 0:
         raise UsageError(f"the time limit is {timeout} s; it must be above 0")
-    interrupted = threading.Event()
+    interrupted, done = threading.Event(), threading.Event()
     stops = (interrupted,) if stop is None else (interrupted, stop)
     if threading.current_thread() is not threading.main_thread():
         return _supervise(argv, cwd, env, timeout, stops)
@@ -225,16 +225,20 @@ def _run(
             outcome.append(_supervise(argv, cwd, env, timeout, stops))
         except Exception as error:
             outcome.append(error)
+        finally:
+            done.set()
 
     thread = threading.Thread(target=work, name="learnkit-shell")
     try:
         thread.start()
-        thread.join()
+        while not done.wait(0.05):  # not for ever: an interrupt need not come as a signal
+            pass
     except BaseException:
         interrupted.set()
-        if thread.is_alive():
-            thread.join()
+        if thread.ident is not None:  # else it will see, when it starts, that it need not
+            done.wait()  # Python 3.11 takes a thread for ended once its join was interrupted
         raise
+    thread.join()
     if isinstance(outcome[0], Exception):
         raise outcome[0]
     return outcome[0]

@@ -173,10 +173,15 @@ class Clock(ABC):
             raise UsageError(f"cannot start {name!r}: this clock has been closed; make a new one")
         worker = Worker(self, name)
         context = contextvars.copy_context()
-        self._start(worker, lambda: context.run(worker._work, function, args))
         with self._guard:
             keep = [one for one in self._workers if not one.done or (one._error and not one._told)]
             self._workers = [*keep, worker]
+        try:
+            self._start(worker, lambda: context.run(worker._work, function, args))
+        except BaseException:
+            with self._guard:
+                self._workers.remove(worker)
+            raise
         return worker
 
     def close(self) -> None:

@@ -12,6 +12,8 @@ from typing import Any
 #: Characters a token, to begin with.
 CHARS_PER_TOKEN = 4
 
+_compact = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+
 
 def estimate_tokens(messages: Any) -> int:
     """Estimate the tokens of a message, a list of messages, or any other JSON-ready part.
@@ -26,5 +28,5 @@ def estimate_tokens(messages: Any) -> int:
         return 0
     if isinstance(messages, list):
         return sum(estimate_tokens(one) for one in messages)
-    text = messages if isinstance(messages, str) else json.dumps(messages, ensure_ascii=False)
+    text = messages if isinstance(messages, str) else _compact(messages)
     return -(-len(text) // CHARS_PER_TOKEN)

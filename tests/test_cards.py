@@ -313,19 +313,30 @@ def test_a_folder_is_there_for_the_block_only() -> None:
 
 
 def test_choosing_commits_before_anything_is_said_and_only_once() -> None:
-    order: list[str] = []
-    choice = Choice("what then?", OPTIONS, "Note my answer", order.append)
-    assert choice.button.disabled
-    choice.radio.value = "a"  # passed over with the arrow keys
-    choice.radio.value = "b"
-    assert order == []
-    assert "noted" not in choice.status.value
-    choice.button.click()
-    assert order == ["b"]
+    said: list[str] = []
+    choice = Choice("what then?", OPTIONS, lambda letter: said.append(choice.status.value + letter))
+    before = choice.status.value
+    assert [button.description for button in choice.buttons.values()] == [
+        "a: it stops",
+        "b: it goes on",
+    ]
+    choice.buttons["b"].click()
+    assert said == [before + "b"]
     assert "noted: b" in choice.status.value
-    assert choice.radio.disabled
-    choice.button.click()
-    assert order == ["b"]
+    assert choice.buttons["b"].description == "✓ b: it goes on"
+    assert not any(option.why[:20] in choice.status.value for option in OPTIONS.values())
+    choice.buttons["a"].click()
+    choice.buttons["b"].click()
+    assert said == [before + "b"]
+
+
+def test_the_chosen_button_keeps_the_keyboards_focus_and_the_others_are_off() -> None:
+    choice = Choice("what then?", OPTIONS, ignore)
+    choice.buttons["a"].click()
+    assert {letter: button.disabled for letter, button in choice.buttons.items()} == {
+        "a": False,
+        "b": True,
+    }
 
 
 def test_the_live_quiz_answers_at_once_and_keeps_the_score() -> None:
@@ -334,10 +345,10 @@ def test_the_live_quiz_answers_at_once_and_keeps_the_score() -> None:
     box = quiz_box(named, lambda name, letter: noted.append((name, letter)))
     *questions, score = box.children
     for question, letter in zip(questions, "aaaa", strict=True):
-        _, radio, button, status = question.children
+        _, first, _, status = question.children
+        assert first.description.startswith(letter)
         assert OPTIONS["a"].why not in status.value
-        radio.value = letter
-        button.click()
+        first.click()
         assert OPTIONS["a"].why in status.value
         assert "<script>" not in status.value
     assert noted == [("q1", "a"), ("q2", "a"), ("q3", "a"), ("q4", "a")]

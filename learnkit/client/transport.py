@@ -55,7 +55,8 @@ class OfflineTransport(httpx2.BaseTransport):
             error = {"type": "invalid_request_error", "message": "The request body is not JSON"}
             return _error(400, error, request_id)
         path = request.url.path
-        refusal = check(body, method=request.method, path=path, size=len(raw))
+        beta = "anthropic-beta" in request.headers
+        refusal = check(body, method=request.method, path=path, size=len(raw), beta=beta)
         if refusal is not None:
             return _refused(refusal, request_id)
         if path.endswith("/count_tokens"):

@@ -191,11 +191,11 @@ def _told(array: Array, data: dict[str, Any]) -> Array:
     if not text and not tools:
         return array
     names = ", ".join(str(tool.get("name", "?")) for tool in tools)
-    offered = f'<div class="note">{count(len(tools), "tool")}: {esc(names)}</div>' if tools else ""
+    offered = f" {count(len(tools), 'tool')}: {esc(names)}." if tools else ""
     size = estimate_tokens(text) + estimate_tokens(tools)
     fragment = (
         f'<article class="msg system"><div class="line">{blocks.label(theme.SYSTEM)}'
-        f'<span class="note">sent with every request, beside the array</span>{_tokens(size)}</div>'
-        f"{blocks.long_text(text) if text else ''}{offered}</article>"
+        f"{_tokens(size)}</div>{blocks.long_text(text) if text else ''}"
+        f'<div class="note">Goes with every request, beside the array.{offered}</div></article>'
     )
     return replace(array, system=fragment, system_tokens=size)

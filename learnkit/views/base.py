@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import sys
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, ClassVar, Generic, TypeVar
@@ -22,7 +23,7 @@ S = TypeVar("S")
 V = TypeVar("V", bound="View[Any]")
 
 
-class View(Generic[S]):
+class View(ABC, Generic[S]):
     """A picture of an event log.
 
     A subclass defines ``init``, ``step``, ``frame``, ``head``, ``picture`` and ``facts``.
@@ -52,33 +53,33 @@ class View(Generic[S]):
 
     # What a subclass says.
 
+    @abstractmethod
     def init(self) -> S:
         """The state before the first event."""
-        raise NotImplementedError
 
+    @abstractmethod
     def step(self, state: S, event: Event) -> S:
         """The state after one more event. ``state`` itself stays as it is."""
-        raise NotImplementedError
 
+    @abstractmethod
     def frame(self, state: S) -> dict[str, str]:
         """The picture as HTML fragments by key, in order.
 
         A key is ``name`` or ``region/name``: fragments of a region stand together. A fragment that
         did not change should be the same string object, so that comparing costs nothing.
         """
-        raise NotImplementedError
 
+    @abstractmethod
     def head(self, state: S) -> str:
         """What happened at this step, as one plain sentence (not HTML)."""
-        raise NotImplementedError
 
+    @abstractmethod
     def picture(self, state: S, rows: int) -> Picture:
         """The static picture, with about ``rows`` lines at most."""
-        raise NotImplementedError
 
+    @abstractmethod
     def facts(self, state: S, rows: int) -> str:
         """What the picture shows, as HTML tables of about ``rows`` rows at most."""
-        raise NotImplementedError
 
     def line(self, state: S) -> str:
         """The view in one line of plain text."""

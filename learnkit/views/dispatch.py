@@ -70,7 +70,8 @@ class Dispatch(View[State]):
     name = "tool dispatch"
     css: ClassVar[str] = """
 .region[data-region="tools"]{flex:3 1 420px;gap:0}
-.region[data-region="call"]{flex:2 1 280px}
+.region[data-region="call"]{flex:2 1 260px;min-width:min(100%,240px)}
+[data-region="tools"]>[data-changed]{outline-offset:-2px}
 .tool{display:grid;grid-template-columns:minmax(10ch,1fr) repeat(5,58px);padding:5px 12px 5px 9px;
  border-left:3px solid transparent;font-variant-numeric:tabular-nums}
 .tool>*{text-align:right;white-space:nowrap}
@@ -121,7 +122,9 @@ class Dispatch(View[State]):
         return state.head
 
     def line(self, state: State) -> str:
-        used = [f"{one_line(row.name, 30)} {row.counts[0]}" for row in _ordered(state) if row.counts[0]]
+        used = [
+            f"{one_line(row.name, 30)} {row.counts[0]}" for row in _ordered(state) if row.counts[0]
+        ]
         total = sum(row.counts[0] for row in state.rows.values())
         return f"{self.name}: {count(total, 'call')} ({', '.join(used) or 'none'}); {state.head}"
 
@@ -152,10 +155,11 @@ class Dispatch(View[State]):
             mark = line.mark or theme.SYSTEM
             picture.box(16, y + 12, static.WIDTH - 32, 22, mark.key)
             picture.text(24, y + 27, mark.label, "", 0, mark.key)
-            x = 100 + (columns(line.name) + 1) * static.COLUMN if line.name else 100
+            start = 100.0
             if line.name:
-                picture.text(100, y + 27, line.name, "m b")
-            picture.text(x, y + 27, line.text, "m", static.WIDTH - 24 - x)
+                picture.text(start, y + 27, line.name, "m b", 300)
+                start += (min(columns(line.name), 41) + 1) * static.COLUMN
+            picture.text(start, y + 27, line.text, "m", static.WIDTH - 24 - start)
             y += 26
         picture.height = y + 20
         return picture
@@ -222,9 +226,10 @@ def _row(row: Row, now: bool) -> str:
         else:
             cells.append(f"<span>{number:,}</span>")
     note = "" if row.known else f'<small class="t-error">{theme.BLOCKED.glyph} no such tool</small>'
-    state = ' now m-call" aria-current="true' if now else ""
+    # A row that only lost the highlight has not changed, so it asks not to be outlined.
+    state = ' now m-call" aria-current="true"' if now else '" data-quiet'
     return (
-        f'<div class="tool{state}" role="group" aria-label="{esc(row.label)}: {", ".join(said)}">'
+        f'<div class="tool{state} role="group" aria-label="{esc(row.label)}: {", ".join(said)}">'
         f"<span>{esc(row.name)}{note}</span>{''.join(cells)}</div>"
     )
 

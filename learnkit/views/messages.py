@@ -44,7 +44,7 @@ class Messages(View[State]):
 
     name = "message array"
     css: ClassVar[str] = """
-.region{container-type:inline-size}
+.region{container-type:inline-size} .region:not([data-region=""]){flex-basis:340px}
 .msg{position:relative;margin-left:30px;border-left:3px solid;padding-left:13px}
 .msg>.line{min-height:24px}
 .msg.user{border-color:var(--lk-user-edge)} .msg.assistant{border-color:var(--lk-assistant-edge)}
@@ -59,7 +59,8 @@ class Messages(View[State]):
  min-width:1px;background:var(--lk-quiet)}
 .ruler>i{border:solid var(--lk-quiet);border-width:0 1px 1px;height:5px}
 .sum{font-weight:600} .sum span{font-weight:400;color:var(--lk-quiet)}
-@container (max-width:430px){.tokens>i{display:none}}
+@container (max-width:320px){.tokens>i,.ruler{display:none}}
+@media (forced-colors:active){.tokens>i>u{forced-color-adjust:none;background:CanvasText}}
 """
 
     def init(self) -> State:
@@ -118,9 +119,7 @@ class Messages(View[State]):
 
 def _summary(array: Array) -> str:
     waiting = f" · {theme.ACTIVE.glyph} the model has the array" if array.waiting else ""
-    return (
-        f'<div class="sum" data-quiet>{esc(array.lane)} <span>{array.size}{waiting}</span></div>'
-    )
+    return f'<div class="sum" data-quiet>{esc(array.lane)} <span>{array.size}{waiting}</span></div>'
 
 
 def _measured(state: State) -> State:

@@ -190,11 +190,11 @@ def _totals(request: Json) -> str:
     parts = sizes(request)
     longest = max([*parts.values(), 0])
     scale = next((one for one in SCALES if one >= longest), SCALES[-1])
-    sum_ = " + ".join(f"{part} {size:,}" for part, size in parts.items())
+    each = ", ".join(f"{part} {size:,}" for part, size in parts.items())
     return (
         f'<div class="line" data-quiet><style>:host{{--lk-unit:{BAR / scale:.6g}px}}</style>'
-        f'<span class="totals"><b>≈ {sum(parts.values()):,} tokens</b> = {sum_} '
-        f"(≈: characters / 4)</span>"
+        f'<span class="totals"><b>≈ {sum(parts.values()):,} tokens</b> '
+        f"(characters / 4): {each}</span>"
         f'<span class="tokens ruler">{scale:,} tokens<i></i><b></b></span></div>'
     )
 

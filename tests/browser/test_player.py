@@ -19,6 +19,7 @@ from playwright.sync_api import Page
 import learnkit.widget
 from learnkit.events import EventLog
 from learnkit.views import Messages, View, theme
+from learnkit.views.static import Picture
 from learnkit.widget.pump import Feed
 
 WIDGET = Path(learnkit.widget.__file__).parent
@@ -110,6 +111,12 @@ class Boxes(View[dict[str, str]]):
 
     def head(self, state: dict[str, str]) -> str:
         return f"{len(state)} boxes"
+
+    def picture(self, state: dict[str, str], rows: int) -> Picture:
+        return Picture(self.head(state))
+
+    def facts(self, state: dict[str, str], rows: int) -> str:
+        return ""
 
 
 def random_boxes(steps: int) -> tuple[EventLog, list[dict[str, str]]]:
@@ -221,7 +228,9 @@ def test_hostile_text_stays_text_and_long_text_opens(page: Page) -> None:
     closed = page.locator(".clip").bounding_box()
     button.click()
     opened = page.locator(".clip").bounding_box()
-    assert closed and opened and opened["height"] > 3 * closed["height"]
+    assert closed
+    assert opened
+    assert opened["height"] > 3 * closed["height"]
     assert button.get_attribute("aria-expanded") == "true"
     page.keyboard.press("ArrowLeft")
     page.keyboard.press("ArrowRight")
@@ -253,7 +262,9 @@ def test_what_changed_is_outlined_for_one_step(page: Page) -> None:
 
 class Ask(Boxes):
     def frame(self, state: dict[str, str]) -> dict[str, str]:
-        form = """<form data-intent='{"do":"send"}'><input name="text"><button>send</button></form>"""
+        form = (
+            """<form data-intent='{"do":"send"}'><input name="text"><button>send</button></form>"""
+        )
         intent = json.dumps({"do": "claim", "task": 2})
         return {"ask": f"<button id='b' data-intent='{intent}'>claim</button>{form}"}
 

@@ -190,9 +190,10 @@ def _short(number: int, alts: list[str]) -> list[str]:
 
 #: What an output must not hold. Dates that the lesson itself writes, or its data, are no betrayal.
 BETRAYALS = {
-    "an absolute path": r"(?<![\w.~-])/(?:home|root|tmp|var|mnt|opt|private|Users|usr/(?:lib|local))"
-    r"/[\w.-]+|\b[A-Z]:\\\w+|site-packages|ipykernel_\d",
-    "an address": r"(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?![\w.])|\bat 0x[0-9a-f]{6,}|https?://localhost",
+    "an absolute path": r"(?<![\w.~-])/(?:home|root|tmp|var|mnt|opt|private|Users|usr(?!/bin/))"
+    r"/[\w.-]{2,}|\b[A-Z]:\\\w+|site-packages|ipykernel_\d",
+    "an address": r"(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?![\w.])"
+    r"|\bat 0x[0-9a-f]{6,}|https?://localhost",
     "a date": r"\b20\d\d-[01]\d-[0-3]\d(?:[T ]\d\d:\d\d(?::\d\d)?)?"
     r"|\b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun),? (?:\d{1,2} )?[A-Z][a-z]{2}\b",
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -12,12 +13,12 @@ from learnkit.views import Messages
 
 def test_every_step_says_what_happened(story: EventLog) -> None:
     view = Messages(story)
-    heads = [view.head(view.at(k)) for k in range(len(story) + 1)]
+    heads = [re.sub(r"≈ \d+", "≈ N", view.head(view.at(k))) for k in range(len(story) + 1)]
     assert heads == [
         "Nothing has happened yet.",
         "The run starts with “Count the files.”",
         "Message 0 enters the array: “Count the files.”",
-        "Turn 1: the model gets 1 message, ≈ 12 tokens.",
+        "Turn 1: the model gets 1 message, ≈ N tokens.",
         "Turn 1: the reply is here, the model wants a tool (10 tokens in, 5 out).",
         "Message 1: the model calls bash and send_mail.",
         "bash runs: ls | wc -l",
@@ -25,7 +26,7 @@ def test_every_step_says_what_happened(story: EventLog) -> None:
         "send_mail runs: to: me body: a b",
         "send_mail does not exist: “no tool”.",
         "Message 2 brings back 2 results, 1 error among them.",
-        "Turn 2: the model gets 3 messages, ≈ 128 tokens.",
+        "Turn 2: the model gets 3 messages, ≈ N tokens.",
         "Turn 2: the reply is here, the model is done (10 tokens in, 5 out).",
         "Message 3: the model says “There are three.”",
         "The run ends after 2 turns: the model is done.",

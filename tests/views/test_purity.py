@@ -44,7 +44,9 @@ hows = st.sampled_from(["ran", "refused", "unknown", "invalid", "cancelled", "cu
 tools = st.lists(st.fixed_dictionaries({"name": names}), max_size=3)
 
 
-def of(type: str, **fields: st.SearchStrategy[Any]) -> st.SearchStrategy[tuple[str, dict[str, Any]]]:
+def of(
+    type: str, **fields: st.SearchStrategy[Any]
+) -> st.SearchStrategy[tuple[str, dict[str, Any]]]:
     return st.fixed_dictionaries(fields).map(lambda data: (type, data))
 
 
@@ -54,7 +56,9 @@ event = st.one_of(
     of("messages.rewritten", messages=st.lists(message, max_size=4), why=words),
     of("model.requested", turn=st.integers(1, 9), messages=st.integers(0, 9)),
     of("model.replied", turn=st.integers(1, 9), stop_reason=words, usage=st.just({})),
-    of("model.failed", turn=st.integers(1, 9), status=st.just(529), error_type=words, message=words),
+    of(
+        "model.failed", turn=st.integers(1, 9), status=st.just(529), error_type=words, message=words
+    ),
     of("tool.started", id=ids, name=names, input=st.dictionaries(words, words, max_size=2)),
     of("tool.ended", id=ids, name=names, is_error=st.booleans(), output=words, how=hows),
     of("permission.decided", id=ids, name=names, decision=words, answer=words, reason=words),

@@ -1,0 +1,190 @@
+"""A way to break each rule in a copy of a notebook, and what the rule has to say to it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from nbformat import NotebookNode
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_output
+
+from learnkit.client.catalog import DEFAULT_MODEL
+
+from .subject import Subject
+
+Breaker = Callable[[Subject], Subject | None]
+FUNCTION = "def {0}({1}):\n    {2} = 0\n" + "    {2} += {1}\n" * 4 + "    return {2}"
+
+
+def _code(subject: Subject, source: str, *outputs: NotebookNode) -> None:
+    """Put a code cell before the last one."""
+    cell = new_code_cell(source, outputs=list(outputs), execution_count=1)
+    subject.book.cells.insert(-1, cell)
+
+
+def _prose(subject: Subject, text: str) -> None:
+    subject.book.cells.append(new_markdown_cell(text))
+
+
+def _printing(text: str) -> Breaker:
+    return lambda subject: _code(subject, "pass", new_output("stream", text=f"{text}\n"))
+
+
+def _saying(text: str) -> Breaker:
+    return lambda subject: _prose(subject, text)
+
+
+def _writing(source: str) -> Breaker:
+    return lambda subject: _code(subject, source)
+
+
+def _without(pattern: str, instead: str = "") -> Breaker:
+    """Replace text in every cell."""
+
+    def breaker(subject: Subject) -> None:
+        for cell in subject.book.cells:
+            cell.source = re.sub(pattern, instead, cell.source, flags=re.MULTILINE)
+
+    return breaker
+
+
+def _displaying(kind: str, data: str) -> Breaker:
+    output = new_output("display_data", {kind: data})
+    return lambda subject: _code(subject, "pass", output)
+
+
+def _quiz_first(subject: Subject) -> None:
+    cells = subject.book.cells
+    at = next(i for i, cell in enumerate(cells) if cell.source.startswith("## Quiz"))
+    cells.insert(1, cells.pop(at))
+
+
+def _uncounted(subject: Subject) -> None:
+    subject.code[1][1].execution_count = None
+
+
+def _timed(subject: Subject) -> None:
+    subject.code[0][1].metadata["execution"] = {"iopub.execute_input": "now"}
+
+
+def _untagged(subject: Subject) -> None:
+    for cell in subject.book.cells:
+        cell.metadata.pop("tags", None)
+
+
+def _attached(subject: Subject) -> None:
+    subject.book.cells[0]["attachments"] = {"a.png": {"image/png": "aGk="}}
+
+
+def _widget_state(subject: Subject) -> None:
+    subject.book.metadata["widgets"] = {}
+
+
+def _long_cells(subject: Subject) -> None:
+    for _, cell in subject.code:
+        cell.source += "\npass" * 8
+
+
+def _pasted(subject: Subject) -> None:
+    for names in (("one", "a", "b"), ("other", "x", "y")):
+        _code(subject, FUNCTION.format(*names))
+
+
+def _judged(verdict: str | None) -> Breaker:
+    def breaker(subject: Subject) -> Subject:
+        first, *others = subject.lesson.exercises
+        changed: Any = [replace(first, check=lambda _: verdict), *others]
+        return replace(subject, lesson=replace(subject.lesson, exercises=changed))
+
+    return breaker
+
+
+#: Rule, what it has to say, and what is done to the notebook.
+BREAKERS: list[tuple[str, str, Breaker]] = [
+    ("counted", "has execution count None", _uncounted),
+    ("counted", "is empty", _writing("")),
+    ("no_widgets", "metadata.widgets", _widget_state),
+    ("no_widgets", "widget-view", _displaying("application/vnd.jupyter.widget-view+json", "{}")),
+    ("stable_metadata", "execution", _timed),
+    ("short_cells", "more than 20", _writing("pass\n" * 21)),
+    ("short_cells", "the median", _long_cells),
+    ("asserts", "there are 0 asserts", _without(r"^( *)assert\b.*", r"\1pass")),
+    ("deliberate_error", "no cell is tagged", _untagged),
+    ("no_hazards", "magic", _writing("!ls")),
+    ("no_hazards", "nbval", _writing("from IPython.display import clear_output")),
+    ("no_attachments", "attachments", _attached),
+    ("small", "bytes", _saying("x" * 300_000)),
+    ("linted", "F821", _writing("print(nobody_knows_it)")),
+    ("linted", "F811", _writing("import json\n\n\ndef json(): ...")),
+    ("linted", "not formatted", _writing("x = {  'a':1 }")),
+    ("no_model_ids", DEFAULT_MODEL, _saying(f"We use {DEFAULT_MODEL}.")),
+    ("no_model_ids", DEFAULT_MODEL, _printing(DEFAULT_MODEL)),
+    ("never_pasted", "pasted", _pasted),
+    ("set_up", "the first code cell", _without(r"lesson\(\".*\"\)", 'lesson("s99")')),
+    ("set_up", "the last code cell", _without(r"lab\.close\(\)", "pass")),
+    ("predictions", "not revealed", _without(r"lab\.reveal\(\"p1\"\)", "pass")),
+    ("predictions", "is never asked", _without(r"lab\.predict\(\"p2\".*\)", "pass")),
+    ("exercises", "holds the solution", _without("<details>")),
+    ("exercises", "does not call lab.exercise(2)", _without(r"lab\.exercise\(2\)", "f(2)")),
+    ("checks_decide", "its wrong source 4 is accepted", _judged(None)),
+    ("checks_decide", "its right source 1 is rejected", _judged("no")),
+    ("quiz", "0 times", _without(r"lab\.quiz\(\)", "pass")),
+    ("one_heading_tree", "after level", _saying("## two\n\n#### four")),
+    ("one_heading_tree", "one H1", _saying("# Another")),
+    ("template", "section 'break it' is missing", _without("^## Break it.*", "## Something")),
+    ("template", "section 'quiz' stands too early", _quiz_first),
+    ("template", "autumn 2026", _without("autumn 2026", "today")),
+    ("template", "a Binder link", _without(r"https://mybinder\.org/")),
+    ("links", "no-such-file", _saying("[there](no-such-file.md)")),
+    ("links", "anchor", _saying("[here](#no-such-heading)")),
+    ("links", "no relative link", _saying("[out](http://example.org)")),
+    ("figures", "the alt text 'short'", _saying("![short](a.png)")),
+    ("figures", "no form that is text", _displaying("image/png", "aGk=")),
+    ("clean_outputs", "an absolute path", _printing("/home/someone/notes.txt")),
+    ("clean_outputs", "an address: 10.1.2.3", _printing("10.1.2.3")),
+    ("clean_outputs", "an address: at 0x7f", _printing("<object at 0x7f0000000000>")),
+    ("clean_outputs", "a date", _printing("2031-02-03 04:05:06")),
+    ("clean_outputs", "a secret", _printing("sk-" + "a1" * 20)),
+]
+#: Code cells that break the rules of ``runs``, besides the set-up cell; see ``careless``.
+CARELESS = (
+    # Counts on from what the run before has left.
+    'with lab.scenario("a", script=[]):\n    seen = [*globals().get("seen", []), 1]\n'
+    "print(len(seen))",
+    # Shows what the scenario cell that ran last has set.
+    'with lab.scenario("b", script=[]):\n    last = "b"',
+    'with lab.scenario("c", script=[]):\n    print(last)',
+    'with lab.scenario("d", script=[]):\n    last = "d"',
+    "import subprocess, sys, tempfile, threading\nfrom pathlib import Path",
+    'threading.Thread(target=threading.Event().wait, name="careless", daemon=True).start()',
+    # Ends when the kernel does.
+    'child = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)',
+    'temporary = tempfile.mkdtemp(prefix="careless-")',
+    'Path("careless.txt").write_text("left")',
+    "pass",
+)
+#: Rule of ``runs`` -> what it has to say to a careless notebook.
+FOUND = {
+    "twice_the_same": "cell 2 shows something else",
+    "any_order": "cell 4 shows something else",
+    "all_turns_used": "is never used",
+    "nothing_left": "careless",
+    "git_clean": "careless.txt",
+    "refreshing_changes_nothing": "changes the file",
+}
+
+
+def careless(subject: Subject) -> Subject:
+    """The set-up cell of a notebook, and cells that leave something behind."""
+    first = subject.code[0][1]
+    subject.book.cells = [first, *(new_code_cell(source) for source in CARELESS)]
+    first.outputs = [new_output("stream", text="an output that it does not have\n")]
+    return subject
+
+
+def failing(subject: Subject) -> Subject:
+    """The set-up cell of a notebook, and one that fails unasked."""
+    subject.book.cells = [subject.code[0][1], new_code_cell("1 / 0"), new_code_cell("pass")]
+    return subject

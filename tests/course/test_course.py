@@ -1,0 +1,121 @@
+"""Every notebook present satisfies every rule, and every rule bites."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from copy import deepcopy
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import pytest
+from project import ROOT, lessons
+
+from learnkit.client.catalog import MODELS
+
+from . import runs
+from .broken import BREAKERS, FOUND, Breaker, careless, failing
+from .rules import RULES, pasted
+from .runs import Rehearsal, rehearse
+from .subject import Subject
+
+NOTEBOOKS = {path.name[:3]: path for path in lessons()}
+#: The notebook that the broken copies are made from.
+SAMPLE = min(NOTEBOOKS, default="")
+Stage = Callable[[str, Callable[[Subject], Subject] | None], Rehearsal]
+
+
+@cache
+def subject(name: str) -> Subject:
+    return Subject.read(NOTEBOOKS[name])
+
+
+def copied(name: str) -> Subject:
+    """A notebook that may be changed; its links start where the original's do."""
+    original = subject(name)
+    return replace(original, book=deepcopy(original.book))
+
+
+@pytest.fixture(scope="session")
+def stage(tmp_path_factory: pytest.TempPathFactory) -> Stage:
+    """Rehearses a notebook, or a broken copy of it, once for all rules."""
+
+    @cache
+    def run(name: str, change: Callable[[Subject], Subject] | None) -> Rehearsal:
+        folder = tmp_path_factory.mktemp(name)
+        return rehearse(subject(name) if change is None else change(copied(name)), folder)
+
+    return run
+
+
+def test_there_are_lessons() -> None:
+    assert NOTEBOOKS
+
+
+@pytest.mark.parametrize("name", NOTEBOOKS)
+@pytest.mark.parametrize("rule", RULES)
+def test_form(rule: str, name: str) -> None:
+    assert RULES[rule](subject(name)) == []
+
+
+@pytest.mark.parametrize("name", NOTEBOOKS)
+@pytest.mark.parametrize("rule", runs.RULES)
+def test_run(rule: str, name: str, stage: Stage) -> None:
+    assert runs.RULES[rule](stage(name, None)) == []
+
+
+def test_scenarios_are_rehearsed(stage: Stage) -> None:
+    outputs = stage(SAMPLE, None).outputs
+    assert len(outputs) >= 3
+    assert {len(shown) for shown in outputs.values()} == {3}
+
+
+def test_no_function_is_pasted_from_lesson_to_lesson() -> None:
+    assert pasted(subject(name) for name in NOTEBOOKS) == []
+
+
+def test_model_ids_stand_in_one_place_of_the_package() -> None:
+    pattern = re.compile("|".join(map(re.escape, MODELS)))
+    files = [path for path in (ROOT / "learnkit").rglob("*.py") if path.name != "catalog.py"]
+    assert [path.name for path in files if pattern.search(path.read_text("utf-8"))] == []
+
+
+# The gate bites.
+
+
+@pytest.mark.parametrize(("rule", "says", "breaker"), BREAKERS)
+def test_a_broken_copy_is_found_out(rule: str, says: str, breaker: Breaker) -> None:
+    before = RULES[rule](subject(SAMPLE))
+    broken = copied(SAMPLE)
+    broken = breaker(broken) or broken
+    new = [finding for finding in RULES[rule](broken) if finding not in before]
+    assert any(says in finding for finding in new), new
+
+
+@pytest.mark.parametrize("rule", FOUND)
+def test_a_careless_copy_is_found_out(rule: str, stage: Stage) -> None:
+    findings = runs.RULES[rule](stage(SAMPLE, careless))
+    assert any(FOUND[rule] in finding for finding in findings), findings
+
+
+def test_a_failing_copy_is_found_out(stage: Stage) -> None:
+    assert "ZeroDivisionError" in runs.runs_through(stage(SAMPLE, failing))[0]
+
+
+def test_threads_processes_and_files_are_each_found(stage: Stage) -> None:
+    found = stage(SAMPLE, careless).left
+    assert "careless" in found["threads"]
+    assert len(found["processes"]) == 1
+    assert any(name.startswith("careless-") for name in found["temporary files"])
+
+
+def test_every_rule_has_a_copy_that_breaks_it() -> None:
+    assert {rule for rule, _, _ in BREAKERS} == set(RULES)
+    assert {*FOUND, "runs_through"} == set(runs.RULES)
+
+
+def test_a_copy_pasted_into_another_lesson_is_found() -> None:
+    one, other = copied(SAMPLE), copied(SAMPLE)
+    other = replace(other, path=Path("s99_copy.ipynb"))
+    assert any("s99" in finding for finding in pasted([one, other]))

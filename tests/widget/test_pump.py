@@ -1,0 +1,210 @@
+"""Patches: in order, without a gap, whoever appends; and the page they make is the view's frame."""
+
+from __future__ import annotations
+
+import json
+import threading
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from learnkit.events import Event, EventLog
+from learnkit.views import Messages, View
+from learnkit.views.static import Picture
+from learnkit.widget.pump import BATCH, Feed, Patch, Pump, diff
+
+Frame = dict[str, str]
+frames = st.lists(st.tuples(st.sampled_from("abcdefgh"), st.sampled_from("xyz")), max_size=8).map(
+    dict
+)
+
+
+def apply(frame: Frame, patch: Patch) -> Frame:
+    """What the player does with a patch, said again in Python."""
+    order = [key for key in frame if key not in patch.get("drop", [])]
+    html = {**frame, **dict(patch.get("set", []))}
+    for key, _ in patch.get("set", []):
+        if key not in order:
+            before = patch.get("at", {}).get(key)
+            order.insert(len(order) if before is None else order.index(before), key)
+    return {key: html[key] for key in patch.get("order", order)}
+
+
+class Player:
+    """Keeps what it is sent, as the real one does; can be told to lose messages."""
+
+    def __init__(self) -> None:
+        self.patches: list[Patch] = []
+        self.senders: set[str] = set()
+        self.messages = 0
+        self.losing = False
+        self.gap = False
+
+    def __call__(self, message: dict[str, Any]) -> None:
+        message = json.loads(json.dumps(message))
+        self.messages += 1
+        self.senders.add(threading.current_thread().name)
+        seq, have = message["seq"], len(self.patches)
+        if self.losing:
+            return
+        if seq > have:
+            self.gap = True
+        else:
+            self.patches += message["patches"][have - seq :]
+
+    def frame(self) -> Frame:
+        frame: Frame = {}
+        for patch in self.patches:
+            frame = apply(frame, patch)
+        return frame
+
+
+class Marks(View[Frame]):
+    """One box an event, so that order and completeness can be read off the frame."""
+
+    name = "marks"
+
+    def init(self) -> Frame:
+        return {}
+
+    def step(self, state: Frame, event: Event) -> Frame:
+        if event.type == "bad":
+            raise ValueError("this view cannot draw that")
+        return {**state, f"{event.lane}/{event.seq}": str(event.data)}
+
+    def frame(self, state: Frame) -> Frame:
+        return state
+
+    def head(self, state: Frame) -> str:
+        return f"{len(state)} marks"
+
+    def picture(self, state: Frame, rows: int) -> Picture:
+        return Picture(self.head(state))
+
+    def facts(self, state: Frame, rows: int) -> str:
+        return ""
+
+
+@given(frames, frames)
+def test_a_patch_turns_one_frame_into_the_next(old: Frame, new: Frame) -> None:
+    patch = diff(old, new)
+    assert list(apply(old, patch).items()) == list(new.items())
+    assert dict(patch.get("set", [])) == {k: v for k, v in new.items() if old.get(k) != v}
+
+
+def test_adding_in_the_middle_needs_no_order() -> None:
+    old = {"a": "1", "b": "2", "c": "3"}
+    assert diff(old, {**old, "d": "4"}) == {"set": [["d", "4"]]}
+    new = {"a": "1", "x": "7", "y": "8", "b": "2", "c": "3"}
+    assert diff(old, new) == {"set": [["x", "7"], ["y", "8"]], "at": {"y": "b", "x": "b"}}
+    assert diff(old, old) == {}
+
+
+@given(st.lists(frames, max_size=12))
+def test_a_feed_sends_every_step_once_and_numbered(shown: list[Frame]) -> None:
+    class Given(Marks):
+        def step(self, state: Frame, event: Event) -> Frame:
+            return shown[event.seq]
+
+    log, player = EventLog(), Player()
+    feed = Feed(Given(log), player)
+    for number, _ in enumerate(shown):
+        log.append("shown", time=float(number))
+        if number % 3 == 0:
+            feed.flush()
+    feed.flush()
+    feed.flush()
+    assert len(player.patches) == len(feed) + 1 == len(shown) + 1
+    assert player.frame() == (shown[-1] if shown else {})
+    assert [patch["time"] for patch in player.patches[1:]] == list(range(len(shown)))
+
+
+def test_twenty_threads_and_one_pump_lose_nothing() -> None:
+    log, player, pump = EventLog(), Player(), Pump(rate=200.0)
+    feed = Feed(Marks(log), player)
+    log.subscribe(lambda _: pump.mark(feed))
+
+    def work(name: str) -> None:
+        for number in range(50):
+            log.append("mark.made", lane=name, number=number)
+
+    workers = [threading.Thread(target=work, args=(f"w{n}",)) for n in range(20)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    pump.settle(feed)
+    assert len(player.patches) == 1001
+    assert not player.gap
+    assert list(player.frame()) == [f"{event.lane}/{event.seq}" for event in log]
+    assert player.senders <= {"views", threading.current_thread().name}
+    assert player.messages < 500  # many events travel in one message
+    assert "views" not in {thread.name for thread in threading.enumerate()}
+
+
+def test_a_player_that_missed_something_is_sent_it_again() -> None:
+    log, player = EventLog(), Player()
+    feed = Feed(Marks(log), player)
+    for number in range(3 * BATCH):
+        log.append("mark.made", number=number)
+        player.losing = 100 < number < 400
+        if number % 10 == 0:
+            feed.flush()
+    feed.flush()
+    assert player.gap
+    assert len(player.patches) < 200
+    feed.replay(len(player.patches))
+    assert len(player.patches) == 3 * BATCH + 1
+    assert player.frame() == Marks(log).at()
+    feed.replay(10**9)
+    feed.replay(-1)
+    assert player.frame() == Marks(log).at()
+
+
+def test_a_page_that_opens_later_gets_everything() -> None:
+    log = EventLog()
+    log.append("mark.made")
+    first = Player()
+    feed = Feed(Marks(log), first)
+    feed.flush()
+    feed.replay(0)
+    assert len(first.patches) == 2
+    assert first.messages == 2
+
+
+def test_a_view_that_fails_says_so_and_stops_nobody_else() -> None:
+    log, player, pump = EventLog(), Player(), Pump(rate=200.0)
+    feeds = [Feed(Marks(log), player), Feed(Messages(log), Player())]
+    for feed in feeds:
+        log.subscribe(lambda _, feed=feed: pump.mark(feed))
+    for kind in ("mark.made", "bad", "mark.made"):
+        log.append(kind)
+    for feed in feeds:
+        pump.settle(feed)
+    assert isinstance(feeds[0].error, ValueError)
+    assert len(player.patches) == 2
+    assert feeds[1].error is None
+    assert len(feeds[1]) == 3
+
+
+def test_the_pump_rests_without_news_and_starts_again() -> None:
+    log, player, pump = EventLog(), Player(), Pump(rate=500.0, idle=0.01)
+    feed = Feed(Marks(log), player)
+    log.subscribe(lambda _: pump.mark(feed))
+    for number in range(3):
+        log.append("mark.made", number=number)
+        for thread in threading.enumerate():
+            if thread.name == "views":
+                thread.join(timeout=10)
+        assert len(player.patches) == number + 2
+
+
+@pytest.mark.parametrize("text", ["\ud800", "\u202e", "\x00", "]]>"])
+def test_whatever_a_log_holds_can_be_sent(text: str) -> None:
+    log, player = EventLog(), Player()
+    message = {"role": "user", "content": text}
+    log.append("message.added", lane=f"lead{text}", index=0, message=message)
+    Feed(Messages(log), player).flush()
+    json.dumps(player.patches, ensure_ascii=False).encode()
