@@ -22,9 +22,10 @@ STYLE = (
     "align-self:flex-start;max-width:100%;padding:3px 10px;line-height:1.45;text-align:left;"
     "white-space:normal;color:var(--jp-content-font-color1,#1f2328);"
     "background:var(--jp-layout-color2,#eee);border:1px solid var(--jp-border-color1,#8a9099)}"
-    ".lk-choice button.widget-button:focus-visible{outline:2px solid var(--jp-brand-color1,#1c4e96);"
-    "outline-offset:1px}.lk-choice .widget-html,.lk-choice .widget-html-content{height:auto;"
-    "color:inherit;line-height:1.45;overflow-wrap:anywhere}</style>"
+    ".lk-choice button.widget-button:focus-visible{outline-offset:1px;"
+    "outline:2px solid var(--jp-brand-color1,#1c4e96)}"
+    ".lk-choice .widget-html,.lk-choice .widget-html-content{"
+    "height:auto;color:inherit;line-height:1.45;overflow-wrap:anywhere}</style>"
 )
 
 

@@ -1,4 +1,5 @@
 // The model's seat: shows what the model sees, as Python drew it, and builds the reply from forms.
+// The widget puts parts.js in front of this text.
 // What is written but not sent yet lives here, so that typing never waits for the kernel; Python
 // checks it once more when it is sent. Drafts are kept per widget, not per view of it.
 
@@ -10,24 +11,18 @@ const NEWS = {
   broken: ["failed", "✗"],
 };
 
-/** Make an element: its attributes (true for an empty one, false for none), and its children. */
-function make(tag, attributes = {}, ...children) {
-  const element = document.createElement(tag);
+/** As make, but a function becomes a handler. */
+function build(tag, attributes = {}, ...children) {
+  const element = make(tag, {}, ...children);
   for (const [name, value] of Object.entries(attributes)) {
-    if (name.startsWith("on")) element[name] = value;
-    else if (value !== false) element.setAttribute(name, value === true ? "" : value);
+    if (typeof value === "function") element[name] = value;
+    else element.setAttribute(name, value);
   }
-  element.append(...children.filter((child) => child !== null));
   return element;
 }
 
-const button = (text, onclick, more = {}) => make("button", { type: "button", onclick, ...more }, text);
-
-/** Whether the page behind an element is dark: by what is really painted, in any host. */
-function isDark(element) {
-  const rgb = getComputedStyle(element).backgroundColor.match(/[\d.]+/g)?.map(Number);
-  if (!rgb || rgb[3] === 0) return matchMedia("(prefers-color-scheme: dark)").matches;
-  return 0.299 * rgb[0] + 0.587 * rgb[1] + 0.114 * rgb[2] < 128;
+function button(text, onclick, more = {}) {
+  return build("button", { type: "button", onclick, ...more }, text);
 }
 
 /** A reply that is being written: parts that are done, and the one that is open. */
@@ -168,17 +163,17 @@ class Seat {
     this.desk = desk;
     this.host = host;
     const root = host.attachShadow({ mode: "open" });
-    this.head = make("p", { class: "head", "aria-live": "polite" });
+    this.head = build("p", { class: "head", "aria-live": "polite" });
     this.stop = button("stop", () => desk.ask({ stop: true }), { title: "leave the game" });
-    this.region = make("div", { class: "region" });
-    this.sees = make("div", { class: "picture sees", tabindex: "0", role: "group" }, this.region);
+    this.region = build("div", { class: "region" });
+    this.sees = build("div", { class: "picture sees", tabindex: "0", role: "group" }, this.region);
     this.sees.setAttribute("aria-label", "what the model sees");
-    this.mine = make("div", { class: "seat" });
-    this.status = make("p", { class: "note", role: "status" });
-    this.frame = make("section", { class: "frame", "aria-label": "be the model" });
-    const top = make("div", { class: "top" }, this.head, this.stop);
+    this.mine = build("div", { class: "seat" });
+    this.status = build("p", { class: "note", role: "status" });
+    this.frame = build("section", { class: "frame", "aria-label": "be the model" });
+    const top = build("div", { class: "top" }, this.head, this.stop);
     this.frame.append(top, this.sees, this.mine, this.status);
-    root.append(make("style", {}, desk.model.get("css")), this.frame);
+    root.append(build("style", {}, desk.model.get("css")), this.frame);
     this.listen();
     desk.views.add(this);
     if (desk.state) this.show(true);
@@ -249,7 +244,7 @@ class Seat {
     let changed = null;
     state.frame.forEach(([key, html], place) => {
       let cell = this.cells.get(key);
-      if (!cell) this.cells.set(key, (cell = make("div", { "data-key": key })));
+      if (!cell) this.cells.set(key, (cell = build("div", { "data-key": key })));
       const differs = this.shown.get(key) !== html;
       if (differs) {
         const open = cell.querySelector("details")?.open;
@@ -317,7 +312,7 @@ class Seat {
     const say = desk.state.undo
       ? "In an ordinary script this is an exception. Here you may take the reply that led to it back."
       : "Not even the first request was accepted, so there is nothing to take back.";
-    const mine = make("div", { class: "mine" }, make("p", { class: "prose" }, say));
+    const mine = build("div", { class: "mine" }, build("p", { class: "prose" }, say));
     if (desk.state.undo) mine.append(button("take my reply back", back, { class: "primary" }));
     return mine;
   }
@@ -325,10 +320,10 @@ class Seat {
   /** The sentence of the header once more, where the reader looks after sending. */
   news(phase) {
     const [mark, glyph] = NEWS[phase];
-    this.line = make("span", {}, this.desk.state.head);
-    const line = make("div", { class: "line" }, make("i", { class: `t-${mark}` }, glyph), this.line);
+    this.line = build("span", {}, this.desk.state.head);
+    const line = build("div", { class: "line" }, build("i", { class: `t-${mark}` }, glyph), this.line);
     const again = phase === "works" ? "" : "Run the cell that starts the game once more to play again.";
-    return make("div", { class: "news" }, line, make("p", { class: "status" }, again));
+    return build("div", { class: "news" }, line, build("p", { class: "status" }, again));
   }
 
   composer() {
@@ -344,17 +339,17 @@ class Seat {
       },
       { class: "mode" },
     );
-    const label = make("span", { class: "label t-assistant" }, make("i", {}, "◆"), " assistant");
-    const title = make(
+    const label = build("span", { class: "label t-assistant" }, build("i", {}, "◆"), " assistant");
+    const title = build(
       "div",
       { class: "line" },
       label,
-      make("span", { class: "note" }, "your reply"),
-      make("span", { class: "right" }, mode),
+      build("span", { class: "note" }, "your reply"),
+      build("span", { class: "right" }, mode),
     );
     const body = raw ? [this.raw()] : [...draft.parts.map((part, at) => this.part(part, at)), ...this.picker()];
-    const problem = make("p", { class: "problem", role: "alert" }, desk.problem?.problem ?? "");
-    const mine = make("div", { class: "mine" }, title, ...body, problem, this.sending(), this.breaking());
+    const problem = build("p", { class: "problem", role: "alert" }, desk.problem?.problem ?? "");
+    const mine = build("div", { class: "mine" }, title, ...body, problem, this.sending(), this.breaking());
     return mine;
   }
 
@@ -363,20 +358,20 @@ class Seat {
     const { desk } = this;
     const name = part.tool ?? "text";
     const mark = part.tool ? "call" : "assistant";
-    const head = make("span", { class: `label t-${mark}` }, make("i", {}, part.tool ? "→" : "◆"));
+    const head = build("span", { class: `label t-${mark}` }, build("i", {}, part.tool ? "→" : "◆"));
     head.append(part.tool ? " call" : " text");
-    if (part.tool) head.append(make("b", {}, name));
+    if (part.tool) head.append(build("b", {}, name));
     const input = part.tool ? desk.input(part) : part.text;
     const values = typeof input === "string" ? [input] : Object.entries(input).map(
       ([key, value]) => `${key}: ${typeof value === "string" ? value : JSON.stringify(value)}`,
     );
-    const body = make("div", { class: part.tool ? "code" : "prose" }, values.join("\n") || "no arguments");
+    const body = build("div", { class: part.tool ? "code" : "prose" }, values.join("\n") || "no arguments");
     const act = (text, says, act) =>
       button(text, () => (act(), (desk.problem = null), this.compose("open")), { "aria-label": says });
-    return make(
+    return build(
       "div",
       { class: "chosen" },
-      make("div", { class: `block m-${mark}` }, make("div", { class: "line" }, head), body),
+      build("div", { class: `block m-${mark}` }, build("div", { class: "line" }, head), body),
       act("edit", `edit part ${at + 1}, ${name}`, () => {
         const open = desk.parts().length > desk.draft.parts.length ? desk.draft.open : null;
         desk.edit(at);
@@ -406,16 +401,16 @@ class Seat {
     );
     const text = pick("write text", { text: "" }, Boolean(open && !open.tool));
     const verb = draft.parts.length ? "and also" : "call a tool, or";
-    const row = make("div", { class: "row", role: "group", "aria-label": "what to put into the reply" });
-    row.append(...tools, make("span", { class: "why" }, tools.length ? "or" : ""), text);
-    if (draft.parts.length) row.prepend(make("span", { class: "why" }, verb));
+    const row = build("div", { class: "row", role: "group", "aria-label": "what to put into the reply" });
+    row.append(...tools, build("span", { class: "why" }, tools.length ? "or" : ""), text);
+    if (draft.parts.length) row.prepend(build("span", { class: "why" }, verb));
     return open ? [row, this.form(open)] : [row];
   }
 
   form(open) {
-    const box = make("div", { class: "fields" });
+    const box = build("div", { class: "fields" });
     if (!open.tool) {
-      const input = make("textarea", {
+      const input = build("textarea", {
         class: "prose",
         "aria-label": "text of the reply",
         oninput: () => ((open.text = input.value), this.marks()),
@@ -425,7 +420,7 @@ class Seat {
       return box;
     }
     const tool = this.desk.form(open.tool);
-    box.append(make("p", { class: "note" }, tool.fields.length ? tool.about : `${tool.about}\n\nIt takes no arguments.`));
+    box.append(build("p", { class: "note" }, tool.fields.length ? tool.about : `${tool.about}\n\nIt takes no arguments.`));
     tool.fields.forEach((field, place) => box.append(this.field(field, open, place)));
     return box;
   }
@@ -437,13 +432,13 @@ class Seat {
     const rules = { id, "aria-required": String(field.required), "aria-invalid": String(wrong) };
     let input;
     if (field.kind === "choice") {
-      input = make("select", rules);
+      input = build("select", rules);
       input.append(new Option(field.required ? "choose…" : "(left out)", ""));
       for (const option of field.options) input.append(new Option(option, option));
     } else if (field.kind === "integer" || field.kind === "number") {
-      input = make("input", { ...rules, inputmode: "decimal", autocomplete: "off" });
+      input = build("input", { ...rules, inputmode: "decimal", autocomplete: "off" });
     } else {
-      input = make("textarea", { ...rules, rows: "1", spellcheck: "false" });
+      input = build("textarea", { ...rules, rows: "1", spellcheck: "false" });
     }
     input.value = open.values[field.name] ?? "";
     input.oninput = () => {
@@ -452,13 +447,13 @@ class Seat {
       this.marks();
     };
     const about = [field.type, field.required ? "required" : "optional", field.about].filter(Boolean);
-    const label = make("label", { for: id }, make("b", {}, field.name), make("span", {}, about.join(" · ")));
-    return make("div", { class: "field" }, label, input);
+    const label = build("label", { for: id }, build("b", {}, field.name), build("span", {}, about.join(" · ")));
+    return build("div", { class: "field" }, label, input);
   }
 
   raw() {
     const { draft } = this.desk;
-    const input = make("textarea", {
+    const input = build("textarea", {
       class: "raw",
       spellcheck: "false",
       "aria-label": "the reply as JSON: a list of blocks",
@@ -472,7 +467,7 @@ class Seat {
   sending() {
     const { desk } = this;
     const { draft } = desk;
-    const row = make("div", { class: "row" });
+    const row = build("div", { class: "row" });
     const send = button("send the reply", () => desk.send(), { class: "primary", title: "Ctrl+Enter" });
     row.append(send);
     if (draft.raw === null) {
@@ -485,7 +480,7 @@ class Seat {
       this.add = button("add another call or text", keep, { title: "keep this, and put more into the same reply" });
       row.append(this.add);
     } else this.add = null;
-    this.says = make("span", { class: "note" });
+    this.says = build("span", { class: "note" });
     row.append(this.says);
     return row;
   }
@@ -505,25 +500,25 @@ class Seat {
       desk.problem = null;
       this.compose("raw");
     };
-    const box = make("details", { class: "break", ontoggle: () => (draft.broken = box.open) });
+    const box = build("details", { class: "break", ontoggle: () => (draft.broken = box.open) });
     box.open = draft.broken;
-    const forget = make("input", {
+    const forget = build("input", {
       type: "checkbox",
       onchange: () => ((draft.forget = forget.checked), this.marks()),
     });
     forget.checked = draft.forget;
     const nothing = () => desk.ask({ ask: desk.state.ask, reply: "[]", fault: "keep" });
-    const row = make("div", { class: "row" });
+    const row = build("div", { class: "row" });
     if (desk.state.tools.length) {
       row.append(
-        make("label", {}, forget, "this time the harness forgets the tool_result"),
+        build("label", {}, forget, "this time the harness forgets the tool_result"),
         button("two calls with one id", spoil("twice")),
         button("a tool that does not exist", spoil("unknown")),
         button("arguments that do not fit", spoil("arguments")),
       );
     }
     row.append(button("answer nothing", nothing, { title: "sends an empty reply to a harness that stores it" }));
-    box.append(make("summary", {}, "Break it"), row);
+    box.append(build("summary", {}, "Break it"), row);
     return box;
   }
 
@@ -554,7 +549,7 @@ export default () => {
       desk = new Desk(model);
     },
     render({ el }) {
-      const host = make("div", { class: "learnkit-seat" });
+      const host = build("div", { class: "learnkit-seat" });
       el.append(host);
       const seat = new Seat(desk, host);
       return () => seat.close();

@@ -26,7 +26,7 @@ class Seat(anywidget.AnyWidget):
         act: called with each thing that is asked for on the page.
     """
 
-    _esm = (_HERE / "seat.js").read_text(encoding="utf-8")
+    _esm = "\n".join((_HERE / name).read_text("utf-8") for name in ("parts.js", "seat.js"))
     css = traitlets.Unicode().tag(sync=True)
 
     def __init__(self, act: Callable[[dict[str, Any]], object]) -> None:
