@@ -6,13 +6,13 @@ picture, nothing that differs from machine to machine. IPython is not imported f
 
 from __future__ import annotations
 
-import os
 import re
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from learnkit.notebook import in_kernel, is_live
 from learnkit.views.text import esc
 
 #: How the live form looks: a foreground and a background are always set together.
@@ -50,11 +50,6 @@ class Card:
         return self.text
 
 
-def is_live() -> bool:
-    """Whether someone sits in front of a notebook; LEARNKIT_STATIC=1 says that nobody does."""
-    return os.environ.get("LEARNKIT_STATIC") != "1" and in_kernel()
-
-
 def show(card: Card) -> None:
     """Display a card now; outside of a notebook, print its text."""
     if in_kernel():
@@ -72,10 +67,3 @@ def bundle(widget: Any) -> Mapping[str, Any]:
     """The MIME bundle that shows a widget."""
     shown: Mapping[str, Any] = widget._repr_mimebundle_()
     return shown
-
-
-def in_kernel() -> bool:
-    """Whether this process is a notebook's kernel. Without IPython it is none."""
-    ipython = sys.modules.get("IPython")
-    shell = ipython.get_ipython() if ipython else None
-    return getattr(shell, "kernel", None) is not None

@@ -42,7 +42,7 @@ def lab(
     for line in update(NOTEBOOKS, WORK, reset=reset):
         typer.echo(line)
     notebook = _notebook(lesson, WORK)
-    options = [f"--ServerApp.root_dir={WORK}", *context.args]
+    options = [f"--ServerApp.root_dir={ROOT}", *context.args]
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         options.append("--allow-root")
     command = [sys.executable, "-m", "jupyterlab", str(notebook), *options]

@@ -101,7 +101,7 @@ def read(schema: Json, values: Mapping[str, str], part: int = 0) -> Json:
         if typed:
             given[field.name] = _value(field, properties[field.name], typed, part)
         elif field.required:
-            why = "is required; fill it in, or leave it out in the raw JSON and see what happens"
+            why = "is required: fill it in, or edit as JSON to leave it out or send it empty"
             raise FormError(f"{field.name} {why}", part, field.name)
     return given
 

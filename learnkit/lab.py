@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,6 +19,7 @@ from learnkit.clock import SystemClock, VirtualClock
 from learnkit.errors import UsageError
 from learnkit.events import EventLog
 from learnkit.mechanism import Mechanism
+from learnkit.notebook import is_live
 from learnkit.run import Example, Run, show
 from learnkit.shell import LocalShell
 
@@ -238,7 +238,7 @@ def lesson(name: str, mode: str | None = None) -> Lab:
     if mode not in ("replay", "live", "record", "keep"):
         raise UsageError(f"a lesson runs in mode 'replay' or 'live', not {mode!r}")
     content = load(name)
-    static = os.environ.get("LEARNKIT_STATIC") == "1" or not _in_kernel()
+    static = not is_live()
     lab = Lab(content, mode, recordings() / f"{name}.yaml", static)
     cards.show(cards.badge(lab))
     return lab
@@ -250,9 +250,3 @@ def recordings() -> Path:
     beside_package = Path(__file__).resolve().parent.parent / "notebooks" / "recordings"
     here = Path.cwd() / "recordings"
     return Path(asked) if asked else here if here.is_dir() else beside_package
-
-
-def _in_kernel() -> bool:
-    ipython = sys.modules.get("IPython")
-    shell = ipython.get_ipython() if ipython else None
-    return getattr(shell, "kernel", None) is not None

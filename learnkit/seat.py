@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 Json = dict[str, Any]
 
+#: Seconds that showing the game waits for its first request, which takes a moment to make.
+_FIRST = 5.0
+
 
 class BeTheModel:
     """A run whose model is the learner; as the last line of a cell, it shows itself.
@@ -164,8 +167,10 @@ class BeTheModel:
         if self._widget is None:
             from learnkit.widget.seat import Seat
 
-            self._widget = Seat(self.act)
-            self.watch(self._widget.send)
+            self._game.wait(_FIRST)
+            with self._lock:
+                self._widget = Seat(self.act, self._message())
+                self._screens.append(self._widget.send)
         return self._widget._repr_mimebundle_(**options)
 
     # What a page shows, and what it asks for
@@ -232,10 +237,13 @@ class BeTheModel:
 
     def _show(self) -> None:
         with self._lock:  # states arrive in the order in which they are made
-            self._seq += 1
-            message = {"seq": self._seq, "state": self.state()} if self._screens else {}
+            message = self._message() if self._screens else {}
             for screen in self._screens:
                 screen(message)
+
+    def _message(self) -> Json:
+        self._seq += 1
+        return {"seq": self._seq, "state": self.state()}
 
     # The static form
 

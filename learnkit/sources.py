@@ -34,7 +34,8 @@ def show_source(thing: Any) -> Card:
         ) from None
     name = getattr(thing, "__qualname__", thing.__name__)
     module = thing.__name__ if inspect.ismodule(thing) else str(thing.__module__)
-    place = "your own code" if module == "__main__" else f"{module}:{max(first, 1)}"
+    place = "your own code" if module == "__main__" else module
+    line = "" if module == "__main__" else f":{max(first, 1)}"  # moves with every edit above it
     source = inspect.cleandoc("\n" + "".join(lines))
     long = count(source.count("\n") + 1, "line")
     html = (
@@ -45,9 +46,8 @@ def show_source(thing: Any) -> Card:
     def live() -> dict[str, str]:
         ticks = max(map(len, re.findall(r"`+", source)), default=0)
         fence = "`" * max(3, ticks + 1)
-        return {
-            "text/markdown": f"**{name}** · `{place}` · {long}\n\n{fence}python\n{source}\n{fence}"
-        }
+        heading = f"**{name}** · `{place}{line}` · {long}"
+        return {"text/markdown": f"{heading}\n\n{fence}python\n{source}\n{fence}"}
 
     return Card(html, f"{name}, {place}, {long}", live)
 

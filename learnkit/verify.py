@@ -60,7 +60,9 @@ def execute(path: Path, env: Mapping[str, str] | None = None) -> Any:
         )
         try:
             client.execute()
-        finally:  # a manager of our own is ours to shut down
+        finally:  # a manager of our own is ours to shut down, and so are its sockets
+            if client.kc is not None:
+                client.kc.stop_channels()
             if manager.has_kernel:
                 manager.shutdown_kernel(now=True)
     return normalise(notebook)

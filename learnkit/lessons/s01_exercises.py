@@ -65,15 +65,15 @@ def bounded_loop(client, tools, messages, run, max_turns):
         calls = [block for block in content if block["type"] == "tool_use"]
         if not calls:
             return reply.stop_reason
-        messages.append({"role": "user", "content": [result_of(call, run) for call in calls]})
+        messages.append({"role": "user", "content": [answered(call, run) for call in calls]})
 
 
-def result_of(call, run):
+def answered(call, run):
     return {"type": "tool_result", "tool_use_id": call["id"], "content": run(call)}
 """.strip()
 
 BOUNDED = BOUNDED_STUB.replace("    while True:", "    for _ in range(max_turns):").replace(
-    "\n\n\ndef result_of", '\n    return "turn_limit"\n\n\ndef result_of'
+    "\n\n\ndef answered", '\n    return "turn_limit"\n\n\ndef answered'
 )
 
 BOUNDED_COUNTING = BOUNDED_STUB.replace(

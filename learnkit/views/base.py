@@ -8,7 +8,6 @@ view really goes live in one.
 
 from __future__ import annotations
 
-import os
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
@@ -16,6 +15,7 @@ from contextlib import contextmanager
 from typing import Any, ClassVar, Generic, TypeVar
 
 from learnkit.events import Event
+from learnkit.notebook import in_kernel, is_static
 from learnkit.views import static
 from learnkit.views.static import Picture
 
@@ -125,9 +125,9 @@ class View(ABC, Generic[S]):
         Raises:
             Exception: what the view itself raised while it was drawn, when the block ends.
         """
-        if not _in_notebook():
+        if not in_kernel():
             yield self
-        elif os.environ.get("LEARNKIT_STATIC") == "1":
+        elif is_static():
             try:
                 yield self
             finally:
@@ -140,10 +140,3 @@ class View(ABC, Generic[S]):
                 yield self
             finally:
                 player.settle()
-
-
-def _in_notebook() -> bool:
-    """Whether this process is a kernel. Where IPython was never imported it is none."""
-    ipython = sys.modules.get("IPython")
-    shell = ipython.get_ipython() if ipython else None
-    return getattr(shell, "kernel", None) is not None

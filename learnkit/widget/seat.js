@@ -39,7 +39,8 @@ class Desk {
   constructor(model) {
     this.model = model;
     model.on("msg:custom", (message) => this.hear(message));
-    this.tell({ want: true });
+    this.hear(model.get("start"));
+    this.tell({ want: true }); // a page that is opened again begins with what is old
   }
 
   hear(message) {

@@ -24,15 +24,17 @@ class Seat(anywidget.AnyWidget):
 
     Args:
         act: called with each thing that is asked for on the page.
+        start: the state to begin with, so that something is seen while the kernel is busy.
     """
 
     _esm = "\n".join((_HERE / name).read_text("utf-8") for name in ("parts.js", "seat.js"))
     css = traitlets.Unicode().tag(sync=True)
+    start = traitlets.Dict().tag(sync=True)
 
-    def __init__(self, act: Callable[[dict[str, Any]], object]) -> None:
+    def __init__(self, act: Callable[[dict[str, Any]], object], start: dict[str, Any]) -> None:
         sheets = [(_HERE / name).read_text(encoding="utf-8") for name in ("player.css", "seat.css")]
         looks = [theme.stylesheet(), sheets[0], Messages.css, request.CSS, sheets[1]]
-        super().__init__(css="\n".join(looks))
+        super().__init__(css="\n".join(looks), start=start)
         self._act = act
         self.on_msg(self._heard)
 

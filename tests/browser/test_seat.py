@@ -181,7 +181,9 @@ def test_a_reply_waits_for_a_busy_kernel_and_the_game_for_nobody(page: Page, ser
     notebook = lab.Notebook(page, server, "busy.ipynb")
     notebook.start_all()
     seat = page.locator(".learnkit-seat").first
-    button(seat, "write text").click(timeout=20_000)
+    expect(message(seat, 0)).to_contain_text("30 °C in Beijing", timeout=20_000)
+    assert not page.evaluate("() => window.ranAll"), "seen while the next cell still runs"
+    button(seat, "write text").click()
     seat.get_by_label("text of the reply").fill("Done.")
     button(seat, "send the reply").click()
     expect(seat.locator(".head")).to_have_text(
@@ -190,7 +192,7 @@ def test_a_reply_waits_for_a_busy_kernel_and_the_game_for_nobody(page: Page, ser
     notebook.wait_idle()
 
 
-def test_running_the_cell_again_and_leaving(page: Page, server: str, shots: Path) -> None:
+def test_a_narrow_window_and_leaving(page: Page, server: str, shots: Path) -> None:
     page.set_viewport_size({"width": 700, "height": 900})
     notebook, seat = start(page, server, "narrow")
     notebook.command("application:toggle-left-area")

@@ -1,0 +1,23 @@
+"""Where this process runs: in a notebook's kernel, and with somebody in front of it or not."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+
+def in_kernel() -> bool:
+    """Whether this process is a notebook's kernel. Where IPython was never imported it is none."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython else None
+    return getattr(shell, "kernel", None) is not None
+
+
+def is_static() -> bool:
+    """Whether outputs are to be committed and compared: ``LEARNKIT_STATIC=1`` says so."""
+    return os.environ.get("LEARNKIT_STATIC") == "1"
+
+
+def is_live() -> bool:
+    """Whether somebody sits in front of a notebook."""
+    return in_kernel() and not is_static()
