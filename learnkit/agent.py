@@ -243,7 +243,7 @@ class Agent:
         self._answer_open_calls()
         check_prompt(prompt, self._messages)
         paragraphs = [self._base_system, *(one.system(self) for one in self.mechanisms)]
-        self.system = "\n\n".join(text for text in paragraphs if text)
+        self.system = clean("\n\n".join(text for text in paragraphs if text))
         self._specs = [tool.spec() for tool in self.tools.values()]
         self.turns, self._text = 0, ""
         self.emit(

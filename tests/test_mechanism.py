@@ -33,7 +33,6 @@ def method(self: Any, *args: Any) -> None:
         ("refuses", "refuse"),
         ("tool", "tools"),
         ("systems", "system"),
-        ("before_tools", "after_tools"),
     ],
 )
 def test_a_misspelt_hook_is_refused_when_the_class_is_made(name: str, meant: str) -> None:

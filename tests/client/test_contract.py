@@ -27,16 +27,26 @@ from anthropic.types import (
 from anthropic.types.content_block_param import ContentBlockParam
 
 from learnkit.client import contract, contract_request, contract_survey
-from learnkit.client.catalog import DEFAULT_MODEL
+from learnkit.client.catalog import DEFAULT_MODEL, MODELS
 from learnkit.client.contract import Refusal, check
 from learnkit.client.signatures import sign, sign_reply
 
 Body = dict[str, Any]
 Expected = type[anthropic.APIStatusError]
-OLDER = "claude-haiku-4-5"  # prefill, manual thinking
-SWITCHABLE = "claude-opus-4-8"  # adaptive thinking that can be off, no preserved thinking
-BUDGET = "claude-opus-4-6"  # adaptive, and a budget still
-NO_SYSTEM = "claude-sonnet-5"  # no system messages
+
+
+def a_model(**facts: Any) -> str:
+    """The first model of the catalogue of which all of these hold."""
+    for spec in MODELS.values():
+        if all(getattr(spec, name) == value for name, value in facts.items()):
+            return spec.id
+    raise AssertionError(f"no model in the catalogue has {facts}")
+
+
+OLDER = a_model(thinking="manual", prefill=True)
+SWITCHABLE = a_model(thinking="adaptive", system_messages=True, preserved_thinking=False)
+BUDGET = a_model(thinking="adaptive", accepts=frozenset({"adaptive", "disabled", "enabled"}))
+NO_SYSTEM = a_model(thinking="adaptive", system_messages=False)
 
 TOOL: Body = {"name": "bash", "description": "Run.", "input_schema": {"type": "object"}}
 ASK: Body = {"role": "user", "content": "go"}
