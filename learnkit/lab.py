@@ -18,15 +18,14 @@ from learnkit.agent import Agent
 from learnkit.clock import SystemClock, VirtualClock
 from learnkit.errors import UsageError
 from learnkit.events import EventLog
-from learnkit.mechanism import Mechanism
-from learnkit.notebook import is_live
+from learnkit.notebook import is_live, shorten_api_errors
 from learnkit.run import Example, Run, show
 from learnkit.shell import LocalShell
 
 if TYPE_CHECKING:
     from learnkit.client.scripted import Script
     from learnkit.client.transport import Client
-    from learnkit.lessons import Lesson
+    from learnkit.lessons import Game, Lesson
     from learnkit.seat import BeTheModel
     from learnkit.views import Messages
 
@@ -79,34 +78,29 @@ class Lab:
                 still = set(unused())
                 self._unused[name] = self._unused.get(name, still) & still
 
-    def be_the_model(
-        self,
-        prompt: str,
-        mechanisms: Callable[[Path], Sequence[Mechanism]],
-        *,
-        script: Sequence[Any],
-        system: str = "",
-    ) -> BeTheModel:
+    def be_the_model(self, game: Game | None = None) -> BeTheModel:
         """Let the learner answer in the model's place; without a widget a script plays.
 
         Args:
-            prompt: what the agent is asked to do.
-            mechanisms: from the workspace, makes what the agent has.
-            script: the replies of the static form.
-            system: the system prompt.
+            game: the task; by default the lesson's own.
+
+        Raises:
+            UsageError: if the lesson has none.
         """
         from learnkit.seat import BeTheModel
 
-        for game in self._games:
-            game.close()
+        chosen = game or self.lesson.game
+        if chosen is None:
+            raise UsageError("this lesson has no game of its own: give be_the_model(Game(...))")
+        self._close_games()
         workspace = self._example.copy()
 
         def agent(client: Client, events: EventLog) -> Agent:
-            return Agent(client, mechanisms(workspace), system=system, events=events)
+            mechanisms = chosen.mechanisms(workspace)
+            return Agent(client, mechanisms, system=chosen.system, events=events)
 
-        game = BeTheModel(agent, prompt, script, static=self.static)
-        self._games = [game]
-        return game
+        self._games = [BeTheModel(agent, chosen.prompt, chosen.script, static=self.static)]
+        return self._games[0]
 
     def show(self, messages: Sequence[Any]) -> Messages:
         """The message array view of a plain list of messages."""
@@ -239,6 +233,8 @@ def lesson(name: str, mode: str | None = None) -> Lab:
         raise UsageError(f"a lesson runs in mode 'replay' or 'live', not {mode!r}")
     content = load(name)
     static = not is_live()
+    if not static:
+        shorten_api_errors()
     lab = Lab(content, mode, recordings() / f"{name}.yaml", static)
     cards.show(cards.badge(lab))
     return lab

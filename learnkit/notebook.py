@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from typing import Any
 
 
 def in_kernel() -> bool:
@@ -21,3 +22,21 @@ def is_static() -> bool:
 def is_live() -> bool:
     """Whether somebody sits in front of a notebook."""
     return in_kernel() and not is_static()
+
+
+def shorten_api_errors() -> None:
+    """In this notebook, show an error of the API as what it says, without the SDK's frames."""
+    import anthropic
+
+    def shown(shell: Any, kind: type, error: Any, *rest: Any, **options: Any) -> None:
+        body = error.body.get("error", {}) if isinstance(error.body, dict) else {}
+        what, why = body.get("type", "error"), body.get("message", str(error))
+        error._render_traceback_ = lambda: [
+            f"{kind.__name__}: the API refused the request ({error.status_code}, {what})",
+            "",
+            why,
+        ]
+        shell.showtraceback((kind, error, error.__traceback__))
+
+    shell = sys.modules["IPython"].get_ipython()
+    shell.set_custom_exc((anthropic.APIStatusError,), shown)

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from learnkit.errors import UsageError
+from learnkit.mechanism import Mechanism
 
 #: The running example: the project that every workspace is a copy of.
 EXAMPLE = Path(__file__).resolve().parent / "heatwatch"
@@ -121,6 +122,23 @@ class Exercise:
 
 
 @dataclass(frozen=True, slots=True)
+class Game:
+    """A task for whoever takes the model's seat; see ``Lab.be_the_model``.
+
+    Attributes:
+        prompt: what the agent is asked to do.
+        mechanisms: from the workspace, makes what the agent has.
+        script: the replies that are played where nobody sits in front of the notebook.
+        system: the system prompt.
+    """
+
+    prompt: str
+    mechanisms: Callable[[Path], Sequence[Mechanism]]
+    script: Sequence[Any]
+    system: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Lesson:
     """Everything the lab needs to know of a lesson.
 
@@ -130,6 +148,7 @@ class Lesson:
         predictions: name -> prediction: ``p1``, ``p2``, …
         exercises: three: to modify, to extend, and an open one.
         quiz: four questions.
+        game: what is played in the model's seat, if anything.
     """
 
     title: str
@@ -137,6 +156,7 @@ class Lesson:
     predictions: Mapping[str, Prediction]
     exercises: Sequence[Exercise]
     quiz: Sequence[Question]
+    game: Game | None = None
 
     def __post_init__(self) -> None:
         what = f"lesson {self.title!r}"

@@ -2,8 +2,19 @@
 
 from __future__ import annotations
 
-from learnkit.lessons import Lesson, Option, Prediction, Question
+import learnkit as lk
+from learnkit.lessons import Game, Lesson, Option, Prediction, Question
 from learnkit.lessons.s01_exercises import EXERCISES
+
+GAME = Game(
+    "If it is above 30 °C in Beijing, mail me.",
+    lambda workspace: [lk.Toolbox(lk.CodingTools(workspace).bash)],
+    script=[
+        lk.use("bash", command="python -m heatwatch latest beijing"),
+        lk.use("bash", command='python -m heatwatch mail me "Beijing: 31.4 °C"'),
+        lk.say("It is 31.4 °C in Beijing, so I wrote you a mail."),
+    ],
+)
 
 LESSON = Lesson(
     title="The agent loop",
@@ -52,6 +63,7 @@ LESSON = Lesson(
             "a",
         ),
     },
+    game=GAME,
     exercises=EXERCISES,
     quiz=[
         Question(
