@@ -11,7 +11,7 @@ from typing import Any
 from learnkit.checks import judge
 from learnkit.lessons import Exercise
 
-from .subject import Rule, Subject, constant, lab_calls, parsed, same_code
+from .subject import Rule, Subject, constant, lab_calls, parsed, same_code, tags
 
 
 def set_up(subject: Subject) -> list[str]:
@@ -111,6 +111,8 @@ def _provided(subject: Subject) -> dict[str, Any]:
     names: dict[str, Any] = {"__name__": "__main__"}
     exec("import learnkit as lk", names)
     for _, cell in subject.code:
+        if "raises-exception" in tags(cell):
+            continue  # what it defines, it fails to define
         for node in parsed(cell.source).body:
             if isinstance(node, (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef)):
                 # A class may stand on something that only a run makes: the checks will tell.

@@ -1,0 +1,42 @@
+"""The loop that lesson 1 builds, for the lessons that go on from it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+
+def agent_loop(
+    client: Any,
+    tools: Sequence[dict[str, Any]],
+    messages: list[dict[str, Any]],
+    run_call: Callable[[dict[str, Any]], str],
+) -> str:
+    """Ask, run the calls, hand back the results, until the model calls nothing.
+
+    Args:
+        client: an ``anthropic.Anthropic`` with a ``model``.
+        tools: what the model is told about the tools.
+        messages: the array so far; grows.
+        run_call: gives the output for one ``tool_use`` block.
+
+    Returns:
+        The last reply's stop_reason.
+    """
+    while True:
+        reply = client.messages.create(
+            model=client.model, max_tokens=16_000, tools=tools, messages=messages
+        )
+        content = [block.to_dict() for block in reply.content]
+        messages.append({"role": "assistant", "content": content})
+        calls = [block for block in content if block["type"] == "tool_use"]
+        if not calls:
+            return str(reply.stop_reason)
+        results = [result_of(call, run_call(call)) for call in calls]
+        messages.append({"role": "user", "content": results})
+
+
+def result_of(call: dict[str, Any], output: str) -> dict[str, Any]:
+    """The ``tool_result`` block that answers a call."""
+    text = output or "(no output)"
+    return {"type": "tool_result", "tool_use_id": call["id"], "content": text}
