@@ -13,7 +13,7 @@ import httpx2
 from learnkit.client import sse
 from learnkit.client.prefix import IGNORED, Prefix
 from learnkit.client.recording import DEFAULTS, Recording, Turn, assistant
-from learnkit.client.scripted import Failure, Reply
+from learnkit.client.scripted import Failure, Reply, told_at_once
 from learnkit.events import LANE
 
 #: Keys of a usage object that are worth keeping.
@@ -119,8 +119,12 @@ class RecordingTransport(httpx2.HTTPTransport):
         if request.method != "POST" or not request.url.path.endswith("/messages"):
             return response
         content = response.read()
+        with told_at_once():
+            self._write_down(json.loads(raw), response, content)
+        return response
+
+    def _write_down(self, body: Any, response: httpx2.Response, content: bytes) -> None:
         lane = LANE.get()
-        body = json.loads(raw)
         prefix = self._before[lane] = Prefix.of(body, self._before.get(lane))
         if response.status_code >= 400:
             error = json.loads(content).get("error", {})
@@ -131,7 +135,6 @@ class RecordingTransport(httpx2.HTTPTransport):
             message = sse.from_bytes(content) if body.get("stream") else json.loads(content)
             answer = _as_reply(message)
         self._recorder.keep(prefix, lane, answer)
-        return response
 
 
 def recording_transport(recorder: Recorder) -> httpx2.BaseTransport:

@@ -6,8 +6,9 @@ by lane, or by asking a function of the request.
 
 from __future__ import annotations
 
+import contextlib
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeAlias
 
@@ -62,6 +63,25 @@ class Source(Protocol):
 
 class ScriptEnded(anthropic.AnthropicError):
     """The script has no reply left for this request."""
+
+
+class OfflineError(anthropic.AnthropicError):
+    """Something other than the API failed while a request was answered; see ``__cause__``.
+
+    The SDK takes any ordinary exception of a transport for a lost connection: it would ask again
+    for more than a second, and then hide what happened. Its own errors pass at once.
+    """
+
+
+@contextlib.contextmanager
+def told_at_once() -> Iterator[None]:
+    """Let what fails in the block pass through the SDK, instead of being retried."""
+    try:
+        yield
+    except anthropic.AnthropicError:
+        raise
+    except Exception as error:
+        raise OfflineError(f"{type(error).__name__}: {error}") from error
 
 
 #: Error types by status, as the API's envelope names them.
@@ -144,6 +164,8 @@ def _thinking(text: str | None) -> list[Block]:
     return [] if text is None else [{"type": "thinking", "thinking": text}]
 
 
+_END = object()
+
 Answer: TypeAlias = Reply | Failure | str
 Policy: TypeAlias = Callable[[Request], Answer]
 Script: TypeAlias = Iterable[Answer | Policy] | Policy | Mapping[str, Any]
@@ -183,9 +205,9 @@ class Scripted:
         lines = self._lines[key]
         if not callable(lines):
             with self._lock:
-                lines = next(lines, None)
-                self._given[key] = self._given.get(key, 0) + (lines is not None)
-            if lines is None:
+                lines = next(lines, _END)
+                self._given[key] = self._given.get(key, 0) + (lines is not _END)
+            if lines is _END:
                 raise ScriptEnded(
                     f"agent {lane!r} asked for one more reply, but the script held only "
                     f"{self._given[key]}: add a reply, or end with say(...), which calls no tool"

@@ -19,7 +19,7 @@ import httpx2
 from learnkit.client import sse
 from learnkit.client.contract import Refusal, check
 from learnkit.client.prefix import Prefix
-from learnkit.client.scripted import Block, Failure, Reply, Source
+from learnkit.client.scripted import Block, Failure, Reply, Source, told_at_once
 from learnkit.client.signatures import sign_reply
 from learnkit.clock import Clock
 from learnkit.events import LANE
@@ -62,7 +62,8 @@ class OfflineTransport(httpx2.BaseTransport):
         if path.endswith("/count_tokens"):
             tokens = sum(Prefix.of(body).tokens)
             return _json(200, {"input_tokens": tokens}, request_id)
-        return self._message(body, request_id)
+        with told_at_once():
+            return self._message(body, request_id)
 
     def _message(self, body: dict[str, Any], request_id: str) -> httpx2.Response:
         lane = LANE.get()

@@ -1,0 +1,125 @@
+"""What every offline reply carries: ids, signatures, simulated usage, time."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import anthropic
+import httpx2
+import pytest
+
+import learnkit as lk
+from learnkit.client.scripted import Scripted
+from learnkit.client.transport import OfflineTransport
+
+TOOL = {"name": "bash", "description": "Run.", "input_schema": {"type": "object"}}
+
+
+def ask(client: Any, messages: list[Any], **more: Any) -> Any:
+    return client.messages.create(
+        model=client.model, max_tokens=100, messages=messages, tools=[TOOL], **more
+    )
+
+
+def grown(messages: list[Any], reply: Any, output: str) -> list[Any]:
+    content = [block.to_dict() for block in reply.content]
+    results = [
+        {"type": "tool_result", "tool_use_id": block["id"], "content": output}
+        for block in content
+        if block["type"] == "tool_use"
+    ]
+    return [
+        *messages,
+        {"role": "assistant", "content": content},
+        {"role": "user", "content": results},
+    ]
+
+
+def test_what_the_lane_sent_before_counts_as_read_from_the_cache() -> None:
+    client = lk.scripted([lk.use("bash"), lk.use("bash"), lk.say("done")])
+    cached = {"cache_control": {"type": "ephemeral"}}
+    messages: list[Any] = [{"role": "user", "content": "go"}]
+    usages = []
+    for output in ("a" * 400, "b" * 400):
+        reply = ask(client, messages, **cached)
+        usages.append(reply.usage)
+        messages = grown(messages, reply, output)
+    last = ask(client, messages, **cached).usage
+    first, second = usages
+    assert first.cache_read_input_tokens == 0
+    assert second.cache_read_input_tokens == first.cache_creation_input_tokens
+    read = second.cache_read_input_tokens + second.cache_creation_input_tokens
+    assert last.cache_read_input_tokens == read
+    assert last.cache_creation_input_tokens > 100
+    assert last.to_dict()["simulated"] is True
+
+
+def test_a_change_at_the_start_loses_the_cache_and_no_marker_means_no_cache() -> None:
+    client = lk.scripted(lambda request: "ok")
+    cached = {"cache_control": {"type": "ephemeral"}}
+    messages = [{"role": "user", "content": "x" * 400}]
+    ask(client, messages, **cached)
+    usage = ask(client, messages, system="another head", **cached).usage
+    assert usage.cache_read_input_tokens == 0
+    plain = ask(client, messages).usage
+    assert (plain.cache_read_input_tokens, plain.cache_creation_input_tokens) == (0, 0)
+    assert plain.input_tokens > 100
+
+
+def test_a_script_may_say_its_own_usage() -> None:
+    client = lk.scripted([lk.say("x", usage={"input_tokens": 5, "output_tokens": 6})])
+    usage = ask(client, [{"role": "user", "content": "go"}]).usage
+    assert (usage.input_tokens, usage.output_tokens) == (5, 6)
+
+
+def test_latency_passes_on_the_clock() -> None:
+    client = lk.scripted([lk.say("slow", latency=30.0), lk.say("usual")])
+    for _ in range(2):
+        ask(client, [{"role": "user", "content": "go"}])
+    assert client.clock.time() == 31.0
+
+
+def test_returned_thinking_is_accepted_unchanged_and_refused_after_a_change() -> None:
+    client = lk.scripted(
+        [lk.reply(lk.use("bash"), thinking="I look."), lk.say("fine"), lk.say("never")]
+    )
+    messages: list[Any] = [{"role": "user", "content": "go"}]
+    messages = grown(messages, ask(client, messages), "output")
+    ask(client, messages)
+    changed = json.loads(json.dumps(messages))
+    changed[0]["content"] = "go elsewhere"
+    with pytest.raises(anthropic.BadRequestError, match="different conversation"):
+        ask(client, changed)
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "content", "status"),
+    [
+        ("POST", "/v1/messages", b"{not json", 400),
+        ("POST", "/v1/messages", b"[]", 400),
+        ("POST", "/v1/nowhere", b"{}", 404),
+        ("GET", "/v1/messages", b"", 405),
+    ],
+)
+def test_what_is_no_request_gets_the_apis_answer(
+    method: str, path: str, content: bytes, status: int
+) -> None:
+    transport = OfflineTransport(Scripted([]), lk.VirtualClock())
+    request = httpx2.Request(method, f"http://offline.invalid{path}", content=content)
+    response = transport.handle_request(request)
+    assert response.status_code == status
+    assert json.loads(response.read())["type"] == "error"
+
+
+@pytest.mark.parametrize("clock", [lk.SystemClock, lk.VirtualClock])
+def test_eight_agents_share_a_client(clock: Any) -> None:
+    def run() -> list[str]:
+        script = {f"a{n}": [lk.say(f"hello from {n}", latency=0.001 * n)] for n in range(8)}
+        client = lk.scripted(script, clock=clock())
+        agents = [lk.Agent(client, name=f"a{n}") for n in range(8)]
+        with client.clock:
+            workers = [client.clock.spawn(a.name, a.run, "hello") for a in agents]
+            return [worker.join(timeout=30).text for worker in workers]
+
+    assert run() == [f"hello from {n}" for n in range(8)]
