@@ -26,7 +26,7 @@ _UNSEEN = frozenset({"cache_control", "signature"})
 
 # What differs from run to run, whoever runs it: temporary folders, UUIDs, times of day.
 _VOLATILE = re.compile(
-    re.escape(tempfile.gettempdir()) + r"/[\w./-]+"
+    re.escape(tempfile.gettempdir()) + r"/[\w./-]*[\w-]"
     r"|\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b"
     r"|\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)?"
 )

@@ -301,11 +301,19 @@ class _Dumper(yaml.SafeDumper):
         return True
 
 
+#: What PyYAML does not write in a form that it reads back, unless it is quoted and escaped.
+_FRAGILE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff]|\\s\n|\t")
+
+
+def _style(text: str) -> str | None:
+    if _FRAGILE.search(text):
+        return '"'
+    return "|" if "\n" in text else None
+
+
 _Dumper.add_representer(
     str,
-    lambda dumper, text: dumper.represent_scalar(
-        "tag:yaml.org,2002:str", text, style="|" if "\n" in text else None
-    ),
+    lambda dumper, text: dumper.represent_scalar("tag:yaml.org,2002:str", text, style=_style(text)),
 )
 _Dumper.add_representer(
     _Flow,

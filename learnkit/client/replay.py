@@ -16,7 +16,7 @@ from typing import Any
 import anthropic
 
 from learnkit.client.prefix import Prefix
-from learnkit.client.recording import Recording, Turn
+from learnkit.client.recording import Recording, Turn, assistant
 from learnkit.client.scripted import Failure, Reply, Request
 from learnkit.errors import UsageError
 
@@ -119,7 +119,10 @@ class Replay:
         if not self._turns:
             return Miss(self.scenario, lane, None, "the start", "")
         nearest = max(self._turns, key=likeness)
-        path, diff = compare(self._prefixes[nearest.id].canon, prefix.canon)
+        known = self._prefixes[nearest.id]
+        if _agree(known.canon, prefix.canon) == len(known.canon):
+            known = known.extended(assistant(nearest.answer))  # asked on, after its reply
+        path, diff = compare(known.canon, prefix.canon)
         return Miss(self.scenario, lane, nearest.id, path, diff)
 
 

@@ -34,6 +34,7 @@ def test_every_mode_is_the_real_sdk(recording: Path, monkeypatch: pytest.MonkeyP
     ]
     for client in clients:
         assert isinstance(client, anthropic.Anthropic)
+        client.close()
     assert [one.mode for one in clients] == ["replay", "record", "scripted", "human", "live"]
     assert [type(one.clock).__name__[:3] for one in clients] == ["Vir", "Vir", "Vir", "Sys", "Sys"]
 
@@ -61,11 +62,11 @@ def test_live_asks_the_server_and_the_key_travels_in_headers(
         monkeypatch.setenv("ANTHROPIC_API_KEY", "local-test-key")
         monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
         monkeypatch.setenv("LEARNKIT_MODEL", DEFAULT_MODEL)
-        client = lk.connect("live")
-        reply = client.messages.create(model=client.model, tools=[TOOL], **ASK)
-        assert [block.type for block in reply.content] == ["text", "tool_use"]
-        with client.messages.stream(model=client.model, tools=[TOOL], **ASK) as stream:
-            assert "".join(stream.text_stream) == "two files"
+        with lk.connect("live") as client:
+            reply = client.messages.create(model=client.model, tools=[TOOL], **ASK)
+            assert [block.type for block in reply.content] == ["text", "tool_use"]
+            with client.messages.stream(model=client.model, tools=[TOOL], **ASK) as stream:
+                assert "".join(stream.text_stream) == "two files"
         assert "local-test-key" not in str(server.bodies)
         assert all("local-test-key" in str(headers) for headers in server.headers)
 
@@ -122,8 +123,9 @@ def test_live_mode_takes_real_time_on_the_system_clock(monkeypatch: pytest.Monke
     with serving([lk.say("late")], delay=0.05) as server:
         monkeypatch.setenv("ANTHROPIC_API_KEY", "local-test")
         monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
-        agent = lk.Agent(lk.connect("live"))
-        assert agent.run("hello").text == "late"
+        with lk.connect("live") as client:
+            agent = lk.Agent(client)
+            assert agent.run("hello").text == "late"
         replied = next(event for event in agent.events if event.type == "model.replied")
         assert replied.data["seconds"] >= 0.05
         assert "simulated" not in replied.data["usage"]
