@@ -192,6 +192,12 @@ class Agent:
             for mechanism in self.mechanisms:
                 notes += note(mechanism.after_tools(self, calls))
         finally:  # an interrupt or a faulty mechanism: the array stays valid all the same
+            self._append_results(batch, notes)
+
+    def _append_results(self, batch: Batch, notes: list[Block]) -> None:
+        try:
+            batch.cancel_rest()
+        finally:  # a listener of the log may raise as well
             self._append("user", [*batch.results(), *notes])
 
     # Messages and events
@@ -277,7 +283,7 @@ class Agent:
     def _answer_open_calls(self) -> None:
         """After an interrupt in the wrong place: leave an array that can be sent."""
         if self._messages and (calls := calls_in(self._messages[-1])):
-            self._append("user", Batch(self, calls, cut=False).results())
+            self._append_results(Batch(self, calls, cut=False), [])
 
     def _end(self, reason: str) -> Outcome:
         self._rearm()

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from learnkit.agent import Agent
 
 
+CANCELLED = "Cancelled: the run was interrupted."
+
+
 def calls_in(message: Block) -> list[Call]:
     """The tool calls of a message, in order."""
     content = message["content"] if message["role"] == "assistant" else ""
@@ -54,11 +57,15 @@ class Batch:
             elif allowed:
                 self._run_one(allowed[0])
 
-    def results(self) -> list[dict[str, Any]]:
-        """The ``tool_result`` blocks, in call order; a call that was not reached is cancelled."""
-        for call in self._calls:
-            if call.id not in self._results:
-                self._keep(call, "cancelled", "Cancelled: the run was interrupted.")
+    def cancel_rest(self) -> None:
+        """Give the calls that were not reached a result as well."""
+        rest = [call for call in self._calls if call.id not in self._results]
+        texts = [self._store(call, "cancelled", CANCELLED) for call in rest]
+        for call, text in zip(rest, texts, strict=True):  # logging may raise, so it comes last
+            self._log_end(call, "cancelled", text or "", 0.0)
+
+    def results(self) -> list[Block]:
+        """The ``tool_result`` blocks, in call order."""
         return [self._results[call.id] for call in self._calls]
 
     def _groups(self) -> Iterator[list[Call]]:
@@ -126,12 +133,19 @@ class Batch:
 
     def _keep(self, call: Call, how: str, output: Any, seconds: float = 0.0) -> None:
         """Store and log the one result of a call."""
+        content = self._store(call, how, output)
+        if content is not None:
+            self._log_end(call, how, content, seconds)
+
+    def _store(self, call: Call, how: str, output: Any) -> str | list[Block] | None:
+        """Store a result; None if the call has one: an interrupt did not wait for this one."""
         content = output if isinstance(output, list) else result_content(output)
         block: Block = {"type": "tool_result", "tool_use_id": call.id, "content": content}
         if how != "ran":
             block["is_error"] = True
-        if self._results.setdefault(call.id, block) is not block:
-            return  # an interrupt did not wait for it: it has been answered as cancelled
+        return content if self._results.setdefault(call.id, block) is block else None
+
+    def _log_end(self, call: Call, how: str, content: str | list[Block], seconds: float) -> None:
         self._agent.emit(
             "tool.ended",
             id=call.id,

@@ -25,6 +25,10 @@ from learnkit.timing import Clock, Signal, StuckError, Unwind, Worker
 #: What a virtual clock calls its second 0, where a date has to be written down.
 VIRTUAL_START = datetime(2026, 1, 1, tzinfo=UTC)
 
+#: Seconds for which the main thread blocks in one go. An interrupt that comes in the instant before
+#: it blocks is not heard before it wakes, so it must not block for ever.
+PATIENCE = 0.5
+
 
 class SystemClock(Clock):
     """The wall clock, and ordinary threads. A script ends only when its threads have ended."""
@@ -44,10 +48,15 @@ class SystemClock(Clock):
         return uuid.uuid4().hex[:8]
 
     def wait(self, *signals: Signal, timeout: float | None = None) -> bool:
-        limit = None if timeout is None else min(max(0.0, timeout), threading.TIMEOUT_MAX)
+        end = math.inf if timeout is None else time.monotonic() + max(0.0, timeout)
         try:
             with self._changed:
-                return self._changed.wait_for(lambda: any(one._on for one in signals), limit)
+                while not any(signal._on for signal in signals):
+                    left = end - time.monotonic()
+                    if left <= 0:
+                        return False
+                    self._changed.wait(min(left, PATIENCE))
+            return True
         except KeyboardInterrupt:
             for stop in list(self._stops):
                 stop.set()
@@ -94,6 +103,7 @@ class _Participant:
     tie: float = 0.0
     signals: tuple[Signal, ...] = ()
     baton: threading.Lock = field(default_factory=_taken_lock)
+    patience: float = -1  # seconds for which it blocks in one go; -1 is for ever
     error: BaseException | None = None
     disowned: bool = False
 
@@ -128,7 +138,7 @@ class VirtualClock(Clock):
         self._tie: Callable[[], float] = chance.random if seed else lambda: next(arrivals)
         self._mutex = threading.Lock()
         self._here = threading.local()
-        self._main = self._running = _Participant("main")
+        self._main = self._running = _Participant("main", patience=PATIENCE)
         self._main_thread: threading.Thread | None = None
         self._parked: list[_Participant] = []
         self._to_main = False  # an interrupt: main is next, whatever the time
@@ -214,7 +224,7 @@ class VirtualClock(Clock):
         while self._running is not me:
             if me.disowned:
                 raise Unwind
-            me.baton.acquire()
+            me.baton.acquire(timeout=me.patience)
         if self._owed:
             owed, self._owed = self._owed, 0.0
             self._hurry.acquire(blocking=False)  # one may be left over
@@ -249,7 +259,7 @@ class VirtualClock(Clock):
                     _release(self._hurry)
                     _release(running.baton)
                 while self._running is not main:
-                    main.baton.acquire()
+                    main.baton.acquire(timeout=main.patience)
             except KeyboardInterrupt:
                 impatient = True
 

@@ -197,10 +197,12 @@ def test_a_stop_of_somebody_else_is_not_cleared() -> None:
 
 
 def test_a_stop_during_the_reply_answers_its_calls_and_ends() -> None:
-    agent = agent_of([lk.use("echo", text="a"), lk.say("done")])
+    watch = Watch()
+    agent = agent_of([lk.use("echo", text="a"), lk.say("done")], watch)
     stopper = agent.clock.spawn("stopper", lambda: agent.clock.sleep(0.5) or agent.stop.set())
     assert agent.run("Go.") == lk.Outcome("", "cancelled", 1)
     stopper.join()
+    assert "refuse" not in watch.asked  # nobody is asked about a call that will not run
     assert results(agent) == [("Cancelled before it ran.", True)]
     assert agent.run("Go on.").text == "done"
 
@@ -400,6 +402,7 @@ def test_a_listener_that_raises_leaves_a_valid_array() -> None:
     unsubscribe = agent.events.subscribe(broken)
     with pytest.raises(LookupError, match=r"tool\."):
         agent.run("Go.")
+    assert sound(agent)
     unsubscribe()
     assert agent.run("Go on.").text == "ok"
     indices = [event.data["index"] for event in agent.events if event.type == "message.added"]
@@ -541,6 +544,7 @@ def test_interrupts_in_several_parallel_calls_leave_none_running() -> None:
     with pytest.raises(KeyboardInterrupt):
         agent.run("Go.")
     assert ended == [50, 60]
+    assert agent.clock.time() == 3  # a second for the reply, two for the first interrupt
     cancelled = ("Cancelled: the run was interrupted.", True)
     assert results(agent) == [cancelled, cancelled] + [("home again", False)] * 2
     assert len(hows(agent)) == 4

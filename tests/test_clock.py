@@ -291,16 +291,21 @@ def test_signals_come_before_time() -> None:
         worker.join()
 
 
-def test_another_seed_permutes_ties_and_nothing_else() -> None:
+@pytest.mark.parametrize("by_signal", [False, True])
+def test_another_seed_permutes_ties_and_nothing_else(by_signal: bool) -> None:
     def order(seed: int) -> str:
         clock = VirtualClock(seed)
         arrived: list[str] = []
+        go = clock.signal("go")
 
         def nap(name: str) -> None:
-            clock.sleep(1)
+            clock.wait(*([go] if by_signal else []), timeout=5)
             arrived.append(name)
 
-        for worker in [clock.spawn(name, nap, name) for name in "abcd"]:
+        workers = [clock.spawn(name, nap, name) for name in "abcd"]
+        clock.sleep(1)
+        go.set()
+        for worker in workers:
             worker.join()
         return "".join(arrived)
 
@@ -475,7 +480,8 @@ class History:
                 children.append(self.clock.spawn(child, self.run, child, rest[0]))
                 result = child
             else:
-                result = children.pop(0).join(timeout=rest[0]) if children else None
+                result = children[0].join(timeout=rest[0]) if children else None
+                children = [*children[1:], *children[:1]]
             self.alone(name, number, f"{kind} gave {result}")
         for child_worker in children:
             child_worker.join()

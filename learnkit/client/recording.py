@@ -11,7 +11,6 @@ import hashlib
 import os
 import re
 import threading
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -21,7 +20,8 @@ import yaml
 from learnkit.blocks import Block, sendable
 from learnkit.client.prefix import Prefix
 from learnkit.client.scripted import Failure, Reply
-from learnkit.errors import LearnkitError, UsageError
+from learnkit.client.secrets import refuse_secrets
+from learnkit.errors import UsageError
 
 Body = dict[str, Any]
 
@@ -30,16 +30,6 @@ _SHARED = ("system", "tools")
 
 #: Keys of a request that stand in ``meta`` unless a turn says otherwise.
 DEFAULTS = ("model", "max_tokens")
-
-_SECRETS = re.compile(
-    r"sk-[A-Za-z0-9_-]{16,}|gh[opsur]_[A-Za-z0-9]{20,}|github_pat_\w{20,}|AKIA[0-9A-Z]{16}"
-    r"|xox[abprs]-[\w-]{10,}|-----BEGIN [A-Z ]*PRIVATE KEY|\beyJ[\w-]{10,}\.eyJ[\w-]{10,}\."
-    r"|[Aa]uthorization: *(?:Bearer|Basic) +\S{8,}"
-)
-
-
-class SecretError(LearnkitError):
-    """A recording would have held something that looks like a secret; nothing was written."""
 
 
 @dataclass(slots=True)
@@ -176,32 +166,6 @@ def assistant(answer: Reply | Failure) -> Body:
     """The assistant message that a reply leads to: no empty text, no thinking at the end."""
     content = list(answer.content) if isinstance(answer, Reply) else []
     return {"role": "assistant", "content": sendable(content)}
-
-
-def refuse_secrets(value: Any) -> None:
-    """Raise :class:`SecretError` if a text in ``value`` looks like a secret, saying where."""
-    known = {
-        text
-        for name, text in os.environ.items()
-        if re.search(r"KEY|TOKEN|SECRET|PASSWORD", name) and len(text) >= 12
-    }
-    for where, text in _texts(value, ""):
-        if _SECRETS.search(text) or any(secret in text for secret in known):
-            raise SecretError(
-                f"the recording was not saved: {where} looks like it holds a secret. "
-                "Take it out of the prompt, the files or the command's output, and record again."
-            )
-
-
-def _texts(value: Any, where: str) -> Iterator[tuple[str, str]]:
-    if isinstance(value, str):
-        yield where, value
-    elif isinstance(value, dict):
-        for key, one in value.items():
-            yield from _texts(one, f"{where}.{key}".lstrip("."))
-    elif isinstance(value, list):
-        for index, one in enumerate(value):
-            yield from _texts(one, f"{where}[{index}]")
 
 
 # Short forms, for readers: {text: …}, {thinking: …}, {use: NAME, …}, {result: ID, …}

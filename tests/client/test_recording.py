@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import learnkit as lk
-from learnkit.client.recording import Recording, SecretError, Turn
+from learnkit.client.recording import Recording, Turn
 from learnkit.client.scripted import Failure, Reply
+from learnkit.client.secrets import SecretError
 
 TRICKY = ["yes", "1e3", "2031-02-03", "a: b", "- x", "", " lead", "trail \n", "tab\there", "a\r\nb"]
 texts = st.one_of(

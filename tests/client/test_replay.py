@@ -16,8 +16,9 @@ from messages_server import serving
 
 import learnkit as lk
 from learnkit.client.prefix import Prefix
-from learnkit.client.recording import Recording, SecretError
+from learnkit.client.recording import Recording
 from learnkit.client.replay import Miss
+from learnkit.client.secrets import SecretError
 from learnkit.events import LANE
 
 

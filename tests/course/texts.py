@@ -11,7 +11,7 @@ from pathlib import Path
 
 import nbformat
 
-from learnkit.client.recording import SecretError, refuse_secrets
+from learnkit.client.secrets import SecretError, refuse_secrets
 from learnkit.lessons import EXAMPLE
 
 from .subject import Rule, Subject, headings, shown, unfenced
