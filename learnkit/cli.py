@@ -24,7 +24,7 @@ app = typer.Typer(
 ROOT = Path(__file__).resolve().parent.parent
 NOTEBOOKS = ROOT / "notebooks"
 #: Where learners work: a copy, so that their outputs and half-done exercises break no test.
-WORK = ROOT / "workbook"
+WORK = Path(os.environ.get("LEARNKIT_WORKBOOK") or ROOT / "workbook").absolute()
 
 
 @app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
@@ -42,7 +42,8 @@ def lab(
     for line in update(NOTEBOOKS, WORK, reset=reset):
         typer.echo(line)
     notebook = _notebook(lesson, WORK)
-    options = [f"--ServerApp.root_dir={ROOT}", *context.args]
+    root = ROOT if WORK.is_relative_to(ROOT) else WORK  # links to the README work from ROOT
+    options = [f"--ServerApp.root_dir={root}", *context.args]
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         options.append("--allow-root")
     command = [sys.executable, "-m", "jupyterlab", str(notebook), *options]

@@ -194,8 +194,12 @@ class Notebook:
         self.page.evaluate(f"() => {{ {_START} }}")
 
     def wait_idle(self, timeout: float = 90.0) -> None:
-        """Wait until no cell runs or is queued any more."""
+        """Wait until every code cell has run.
+
+        JupyterLab's own promise ends at the first error, also at one that a tag expects.
+        """
         self.page.wait_for_function("() => window.ranAll === true", timeout=timeout * 1000)
+        self.page.wait_for_function(_DONE, timeout=timeout * 1000)
 
     def theme(self, name: str) -> None:
         """Switch to a theme, by the name in the menu, and wait until the page wears it."""
@@ -224,6 +228,13 @@ _READY = """() => {
   const context = window.jupyterapp?.shell.currentWidget?.sessionContext;
   const kernel = context?.session?.kernel;
   return context?.isReady && kernel?.connectionStatus === 'connected' && kernel.status === 'idle';
+}"""
+_DONE = """() => {
+  const { content, sessionContext } = jupyterapp.shell.currentWidget;
+  const code = content.widgets.filter((cell) => cell.model.type === 'code');
+  const left = code.filter((cell) => cell.model.sharedModel.getSource().trim()
+    && (cell.model.executionCount === null || cell.prompt === '*'));
+  return left.length === 0 && sessionContext.session.kernel.status === 'idle';
 }"""
 _START = """
   window.ranAll = false;
