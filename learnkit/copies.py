@@ -10,6 +10,7 @@ import hashlib
 import json
 import shutil
 from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
 
 #: Remembers what each copy was made from.
@@ -42,11 +43,17 @@ def update(source: Path, target: Path, *, reset: bool = False) -> Iterator[str]:
                 yield f"{copy.name}: yours is kept; the course has a newer one (--reset takes it)"
             continue
         if copy.exists() and not untouched and _digest(copy) != new:
-            shutil.copy(copy, copy.with_suffix(".ipynb.bak"))
-            yield f"{copy.name}: fresh again; yours is kept as {copy.name}.bak"
+            kept = _free(copy)
+            shutil.copy(copy, kept)
+            yield f"{copy.name}: fresh again; yours is kept as {kept.name}"
         shutil.copy(original, copy)
         made_from[copy.name] = new
         state_file.write_text(json.dumps(made_from, indent=2), encoding="utf-8")
+
+
+def _free(copy: Path) -> Path:
+    names = (copy.with_name(f"{copy.name}.bak{number or ''}") for number in count())
+    return next(path for path in names if not path.exists())
 
 
 def _digest(path: Path) -> str:

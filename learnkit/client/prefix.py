@@ -24,13 +24,20 @@ IGNORED = frozenset({"messages", "stream", "metadata", "cache_control", "service
 # Keys of a block that say nothing new: signatures are verified by the contract, and made anew.
 _UNSEEN = frozenset({"cache_control", "signature"})
 
-# What differs from run to run, whoever runs it: temporary folders, UUIDs, times of day.
+# What differs from run to run, whoever runs it: temporary folders, UUIDs, times of day; and the
+# slots that stand for them in a recording. /tmp counts on machines whose temporary folder is
+# another one, too: a recording travels. In JSON a line begins after \\n, which ends in a letter.
+_START = r"(?:(?<![0-9A-Za-z_])|(?<=\\[nrtbf]))"
 _VOLATILE = re.compile(
-    re.escape(tempfile.gettempdir()) + r"/[\w./-]*[\w-]"
-    r"|\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b"
-    r"|\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)?"
+    rf"(?:/private)?(?:/tmp|{re.escape(tempfile.gettempdir())})/[\w./-]*[\w-]"
+    rf"|{_START}[0-9a-f]{{8}}-[0-9a-f]{{4}}-[0-9a-f]{{4}}-[0-9a-f]{{4}}-[0-9a-f]{{12}}\b"
+    rf"|{_START}\d{{4}}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)?"
+    r"|⟦slot (?P<slot>\d{1,6})⟧"
 )
 _SLOT = re.compile(r"⟦slot (\d+)⟧")
+
+# Where the keys of a schema are names of the author's, and no keywords.
+_NAMED = frozenset({"properties", "patternProperties", "dependentSchemas", "$defs", "definitions"})
 _encode = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode
 
 
@@ -74,6 +81,9 @@ class Prefix:
             new._add(_encode(_normal_head(body)))
         for message in messages[same:]:
             new._add(_encode(_normal_message(message)))
+        if before is not None:  # written differently may still be the same
+            both = zip(new.hashes[new.shared :], before.hashes[new.shared :], strict=False)
+            new.shared += sum(one == other for one, other in both)
         return new
 
     @property
@@ -97,8 +107,8 @@ class Prefix:
         return value
 
     def hide(self, value: Any) -> Any:
-        """The reverse of :meth:`fill`: volatile values become slots."""
-        return json.loads(self._slotted(_encode(value)))
+        """The reverse of :meth:`fill`: the volatile values of this request become slots."""
+        return json.loads(_VOLATILE.sub(self._slot_known, _encode(value)))
 
     def _add(self, canonical: str) -> None:
         canonical = self._slotted(canonical)
@@ -113,10 +123,19 @@ class Prefix:
         return _VOLATILE.sub(self._slot_number, text)
 
     def _slot_number(self, match: re.Match[str]) -> str:
-        value = match.group()
+        value, number = match.group(), match.group("slot")
+        if number is not None:  # from a recording: it has its number already, and takes it up
+            if int(number) == len(self.slots) + 1:
+                self.slots.append(value)
+            return value
         if value not in self.slots:
             self.slots.append(value)
-        return f"⟦slot {self.slots.index(value) + 1}⟧"
+        return self._slot_known(match)
+
+    def _slot_known(self, match: re.Match[str]) -> str:
+        value = match.group()
+        known = value in self.slots and match.group("slot") is None
+        return f"⟦slot {self.slots.index(value) + 1}⟧" if known else value
 
     def _slot_value(self, match: re.Match[str]) -> str:
         number = int(match.group(1))
@@ -158,7 +177,7 @@ def _normal_schema(schema: Any) -> Any:
         return schema
     normal = {}
     for key, value in schema.items():
-        if key == "properties" and isinstance(value, dict):
+        if key in _NAMED and isinstance(value, dict):
             normal[key] = {name: _normal_schema(one) for name, one in value.items()}
         elif key not in ("title", "additionalProperties", "default"):
             normal[key] = _normal_schema(value)

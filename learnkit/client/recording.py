@@ -266,7 +266,7 @@ class _Dumper(yaml.SafeDumper):
 
 
 #: What PyYAML does not write in a form that it reads back, unless it is quoted and escaped.
-_FRAGILE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff]|\\s\n|\t")
+_FRAGILE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff]| \n|\t")
 
 
 def _style(text: str) -> str | None:

@@ -1,0 +1,176 @@
+"""The terminal, as a user runs it: exit codes, and sentences instead of tracebacks."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+from project import ROOT
+
+from learnkit import copies, verify
+from learnkit.doctor import examine
+
+LESSON = "s01_agent_loop.ipynb"
+
+
+def learnkit(*arguments: str, **env: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", "from learnkit.cli import main; main()", *arguments]
+    return subprocess.run(
+        command, capture_output=True, text=True, timeout=120, env={**os.environ, **env}, check=False
+    )
+
+
+def test_without_a_command_it_says_what_there_is() -> None:
+    shown = learnkit()
+    assert all(word in shown.stdout for word in ("lab", "record", "verify", "doctor"))
+
+
+@pytest.mark.parametrize("command", ["lab", "verify", "record"])
+def test_an_unknown_lesson_is_a_sentence(command: str, tmp_path: Path) -> None:
+    shown = learnkit(command, "s99", LEARNKIT_WORKBOOK=str(tmp_path / "work"))
+    assert shown.returncode == 2
+    assert "there is no lesson 's99'" in shown.stderr
+    assert "s01, s02" in shown.stderr
+    assert "Traceback" not in shown.stderr
+
+
+def test_recording_without_a_key_says_what_is_needed() -> None:
+    before = (ROOT / "notebooks" / "recordings" / "s01.yaml").read_bytes()
+    shown = learnkit("record", "s01", "--yes", ANTHROPIC_API_KEY="")
+    assert shown.returncode == 1
+    assert "ANTHROPIC_API_KEY" in shown.stderr
+    assert (ROOT / "notebooks" / "recordings" / "s01.yaml").read_bytes() == before
+
+
+def test_the_doctor_finds_what_is_here_and_what_is_not(tmp_path: Path) -> None:
+    shown = learnkit("doctor", ANTHROPIC_API_KEY="a-key-of-mine", COLUMNS="200")
+    assert shown.returncode == 0
+    assert "a-key-of-mine" not in shown.stdout
+    assert "[lab]" not in shown.stdout or "pip install -e '.[lab]'" in shown.stdout
+    shown = learnkit("doctor", PATH=str(tmp_path), COLUMNS="200")
+    assert shown.returncode == 1
+    assert any(line.startswith("✗") and "git" in line for line in shown.stdout.splitlines())
+
+
+def test_every_finding_says_what_it_is_for() -> None:
+    findings = examine()
+    assert {"Python", "git", "model"} <= {one.what for one in findings}
+    assert all(one.purpose and one.found for one in findings)
+
+
+# The working copy
+
+
+@pytest.fixture
+def course(tmp_path: Path) -> Path:
+    source = tmp_path / "course"
+    source.mkdir()
+    (source / LESSON).write_text("first edition")
+    return source
+
+
+def test_a_copy_that_nobody_touched_follows_the_course(course: Path, tmp_path: Path) -> None:
+    work = tmp_path / "work"
+    assert list(copies.update(course, work)) == []
+    (course / LESSON).write_text("second edition")
+    assert list(copies.update(course, work)) == []
+    assert (work / LESSON).read_text() == "second edition"
+
+
+def test_a_copy_that_was_changed_is_kept(course: Path, tmp_path: Path) -> None:
+    work = tmp_path / "work"
+    list(copies.update(course, work))
+    (work / LESSON).write_text("my answers")
+    assert list(copies.update(course, work)) == []
+    (course / LESSON).write_text("second edition")
+    (line,) = copies.update(course, work)
+    assert "yours is kept" in line
+    assert (work / LESSON).read_text() == "my answers"
+
+
+def test_a_reset_loses_nothing(course: Path, tmp_path: Path) -> None:
+    work = tmp_path / "work"
+    list(copies.update(course, work))
+    for answers in ("my first answers", "my second answers"):
+        (work / LESSON).write_text(answers)
+        (line,) = copies.update(course, work, reset=True)
+        assert "fresh again" in line
+        assert (work / LESSON).read_text() == "first edition"
+    kept = {path.read_text() for path in work.glob("*.bak*")}
+    assert kept == {"my first answers", "my second answers"}
+
+
+def test_a_spoilt_memory_overwrites_nothing(course: Path, tmp_path: Path) -> None:
+    work = tmp_path / "work"
+    list(copies.update(course, work))
+    (work / copies.STATE).write_text("{ not json")
+    (work / LESSON).write_text("my answers")
+    list(copies.update(course, work))
+    assert (work / LESSON).read_text() == "my answers"
+
+
+# Running the course
+
+
+def notebook(path: Path, *sources: str) -> Path:
+    cells = [nbformat.v4.new_code_cell(source, id=f"c{n}") for n, source in enumerate(sources)]
+    nbformat.write(nbformat.v4.new_notebook(cells=cells), path)
+    return path
+
+
+def test_refreshing_twice_changes_no_byte(tmp_path: Path) -> None:
+    path = notebook(tmp_path / "n.ipynb", "1 + 1", "print('a')\nprint('b')")
+    assert verify.refresh(path) is True
+    first = path.read_bytes()
+    assert verify.refresh(path) is False
+    assert path.read_bytes() == first
+    assert verify.differences(path) == []
+    made = nbformat.read(path, as_version=4)
+    assert [cell.execution_count for cell in made.cells] == [1, 2]
+    assert dict(made.metadata) == verify.METADATA
+
+
+def test_another_output_is_found(tmp_path: Path) -> None:
+    path = notebook(tmp_path / "n.ipynb", "1 + 1")
+    verify.refresh(path)
+    path.write_text(path.read_text().replace('"2"', '"3"'))
+    (found,) = verify.differences(path)
+    assert "cell 1 (1 + 1)" in found
+
+
+def test_a_failing_cell_fails_and_leaves_the_file(tmp_path: Path) -> None:
+    path = notebook(tmp_path / "n.ipynb", "1 / 0")
+    before = path.read_bytes()
+    with pytest.raises(Exception, match="ZeroDivisionError"):
+        verify.refresh(path)
+    assert path.read_bytes() == before
+    assert [one.name for one in tmp_path.iterdir()] == ["n.ipynb"]
+
+
+def test_a_kernel_has_no_key_and_is_static(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "a-key-of-mine")
+    seen = "import os; print(os.environ.get('ANTHROPIC_API_KEY'), os.environ['LEARNKIT_STATIC'])"
+    made = verify.execute(notebook(tmp_path / "n.ipynb", seen))
+    assert made.cells[0].outputs[0].text == "None 1\n"
+    assert os.environ["ANTHROPIC_API_KEY"] == "a-key-of-mine"
+
+
+# Recordings
+
+
+@pytest.mark.parametrize(
+    "path", sorted((ROOT / "notebooks" / "recordings").glob("*.yaml")), ids=lambda path: path.stem
+)
+def test_a_shipped_recording_is_its_own_script(path: Path, tmp_path: Path) -> None:
+    shutil.copy(path, tmp_path)
+    (lesson,) = (ROOT / "notebooks").glob(f"{path.stem}_*.ipynb")
+    env = {"LEARNKIT_MODE": "keep", "LEARNKIT_RECORDINGS": str(tmp_path)}
+    verify.execute(lesson, env)
+    assert (tmp_path / path.name).read_text() == path.read_text()
+    assert "source: scripted" in path.read_text()
+    assert "usage" not in path.read_text(), "token counts of a hand-written reply are invented"

@@ -1,0 +1,208 @@
+"""The lab: each scenario starts afresh, and nothing stays behind."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import anthropic
+import pytest
+from messages_server import serving
+
+import learnkit as lk
+from learnkit.client.replay import Miss
+from learnkit.lab import Lab, recordings
+from learnkit.lessons import EXAMPLE, load
+from learnkit.meter import Meter
+from learnkit.run import Example, show
+
+
+@pytest.fixture
+def lab() -> Iterator[Lab]:
+    made = lk.lesson("s01")
+    yield made
+    made.close()
+
+
+def solve(lab: Lab, name: str, task: str) -> list[dict[str, Any]]:
+    with lab.scenario(name) as run:
+        agent = run.agent([lk.Toolbox(lk.CodingTools(run.workspace).bash)])
+        agent.run(task)
+    return agent.messages
+
+
+def test_a_scenario_starts_afresh_each_time(lab: Lab) -> None:
+    seen = []
+    for _ in range(2):
+        with lab.scenario("hello") as run:
+            assert run.clock.time() == 0
+            assert len(run.events) == 0
+            assert not (run.workspace / "hello.py").exists()
+            agent = run.agent([lk.Toolbox(lk.CodingTools(run.workspace).bash)])
+            agent.run("Create hello.py that prints Hello World.")
+            assert (run.workspace / "hello.py").exists()
+            seen.append((agent.messages, str(run.events), str(run.meter())))
+        assert not run.workspace.exists()
+    assert seen[0] == seen[1]
+
+
+def test_scenarios_in_any_order_are_the_same(lab: Lab) -> None:
+    tasks = {"list": "Which Python files are there?", "branch": "Which git branch are we on?"}
+    one = {name: solve(lab, name, task) for name, task in tasks.items()}
+    other = {name: solve(lab, name, tasks[name]) for name in reversed(tasks)}
+    assert one == other
+
+
+def test_the_workspace_is_a_repository_with_one_commit(lab: Lab) -> None:
+    hashes = set()
+    for _ in range(2):
+        with lab.scenario("any", script=["nothing"]) as run:
+            shown = run.shell.run("git status --porcelain; git log --format=%H:%an", run.workspace)
+            assert shown.output.count("\n") == 1
+            hashes.add(shown.output)
+            assert (run.workspace / "stations" / "oslo.csv").read_bytes() == (
+                EXAMPLE / "stations" / "oslo.csv"
+            ).read_bytes()
+    assert len(hashes) == 1, "the hash must repeat"
+
+
+def test_an_error_in_a_scenario_cleans_up_and_comes_through(lab: Lab) -> None:
+    workspaces = []
+
+    def fail() -> None:
+        with lab.scenario("x", script=["y"]) as run:
+            workspaces.append(run.workspace)
+            run.clock.spawn("left over", run.clock.wait, run.clock.signal("never"))
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fail()
+    assert not workspaces[0].exists()
+    assert [t for t in threading.enumerate() if t.name == "left over"] == []
+
+
+def test_a_changed_prompt_misses(lab: Lab) -> None:
+    with pytest.raises(Miss, match="Which git branch are we on"):
+        solve(lab, "branch", "Which branch?")
+
+
+def test_turns_that_nobody_asked_for_are_named(lab: Lab, capsys: Any) -> None:
+    every = lab.unused()
+    solve(lab, "branch", "Which git branch are we on?")
+    assert set(every) - set(lab.unused()) == {"branch/1", "branch/2"}
+    lab.close()
+    assert "never used: mail/1" in capsys.readouterr().out
+
+
+def test_a_closed_lab_says_what_to_run(lab: Lab) -> None:
+    lab.close()
+    with (
+        pytest.raises(lk.UsageError, match="run the set-up cell"),
+        lab.scenario("x", script=["y"]),
+    ):
+        raise AssertionError("a closed lab opened a scenario")
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda lab: lab.predict("p9"), "no prediction 'p9'; there are: p1, p2"),
+        (lambda lab: lab.predict("p1", answer="z"), "no option 'z'; there are: a, b, c"),
+        (lambda lab: lab.exercise(4), "no exercise '4'; there are: 1, 2, 3"),
+        (lambda lab: lk.lesson("s99"), "no lesson 's99'; there are: s01"),
+        (lambda lab: lk.lesson("s01", mode="dream"), "not 'dream'"),
+        (lambda lab: lab.scenario("none").__enter__(), "no scenario 'none'; it has: mail"),
+    ],
+)
+def test_what_there_is_not_is_answered_with_what_there_is(lab: Lab, call: Any, words: str) -> None:
+    with pytest.raises(lk.UsageError, match=words):
+        call(lab)
+
+
+def test_a_prediction_is_marked_when_it_is_revealed(lab: Lab) -> None:
+    lab.predict("p1", answer="a")
+    assert "a" in lab.reveal("p1").text
+    lab.reset()
+    assert "not predicted" in lab.reveal("p1").text
+
+
+def test_the_game_is_over_when_the_lab_closes(lab: Lab) -> None:
+    game = lab.be_the_model()
+    assert game.outcome.text.startswith("It is 31.4 °C")
+    lab.close()
+    with pytest.raises(lk.UsageError, match="run the set-up cell"):
+        lab.be_the_model()
+
+
+def test_live_mode_runs_the_same_cells(monkeypatch: pytest.MonkeyPatch) -> None:
+    script = [lk.use("bash", command="git branch --show-current"), "It is main."]
+    with serving(script) as server:
+        monkeypatch.setenv("ANTHROPIC_API_KEY", "local-test-key")
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
+        live = lk.lesson("s01", mode="live")
+        with live.scenario("branch") as run:
+            agent = run.agent([lk.Toolbox(lk.CodingTools(run.workspace).bash)])
+            assert agent.run("Which git branch are we on?").text == "It is main."
+            assert isinstance(run.clock, lk.SystemClock)
+        live.close()
+        assert "main" in str(server.bodies[1]["messages"])
+
+
+def test_recordings_are_found_from_anywhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert (recordings() / "s01.yaml").exists()
+    (tmp_path / "recordings").mkdir()
+    assert recordings() == tmp_path / "recordings"
+    monkeypatch.setenv("LEARNKIT_RECORDINGS", str(tmp_path / "mine"))
+    assert recordings() == tmp_path / "mine"
+
+
+def test_an_example_is_made_once_and_removed_once() -> None:
+    example = Example()
+    first, second = example.copy(), example.copy()
+    assert first != second
+    assert first.parent.parent == second.parent.parent
+    example.clear()
+    assert not first.exists()
+    assert example.copy().exists()
+    example.remove()
+    example.remove()
+    assert not first.parent.parent.exists()
+
+
+def test_plain_messages_are_shown_with_sdk_objects_in_them() -> None:
+    client = lk.scripted([lk.reply("Look.", lk.use("bash", command="ls"))])
+    tools = [{"name": "bash", "description": "Run.", "input_schema": {"type": "object"}}]
+    task = {"role": "user", "content": "go"}
+    reply = client.messages.create(model=client.model, max_tokens=9, messages=[task], tools=tools)
+    assert isinstance(reply, anthropic.types.Message)
+    view = show([task, {"role": "assistant", "content": reply.content}])
+    assert "2 messages" in str(view)
+    assert "ls" in view.html()
+
+
+def test_the_meter_counts_what_was_sent() -> None:
+    usage = {"input_tokens": 10, "output_tokens": 5, "cache_read_input_tokens": 1000}
+    agent = lk.Agent(lk.scripted([lk.say("hi", usage=usage)]))
+    agent.run("hello")
+    meter = Meter.of(agent.events)
+    # The simulated count of what was written to the cache stays beside the given ones.
+    assert (meter.turns, meter.calls, meter.cached_tokens, meter.output_tokens) == (1, 0, 1000, 5)
+    assert meter.input_tokens >= 1010
+    assert "1 turn ·" in str(meter)
+    assert "≈1,000 from the cache" in str(meter)
+    assert Meter.of([]) == Meter()
+    assert Meter.of(agent.events, lane="nobody") == Meter()
+
+
+def test_every_lesson_loads() -> None:
+    assert load("s01").game is not None
+    assert load("s02").game is None
+    other = lk.lesson("s02")
+    with pytest.raises(lk.UsageError, match="no game of its own"):
+        other.be_the_model()
+    other.close()
