@@ -18,7 +18,7 @@ from learnkit.agent import Agent
 from learnkit.clock import SystemClock, VirtualClock
 from learnkit.errors import UsageError
 from learnkit.events import EventLog
-from learnkit.notebook import is_live, shorten_api_errors
+from learnkit.notebook import is_live, shorten_errors
 from learnkit.run import Example, Run, show
 from learnkit.shell import LocalShell
 
@@ -78,20 +78,18 @@ class Lab:
                 still = set(unused())
                 self._unused[name] = self._unused.get(name, still) & still
 
-    def be_the_model(self, game: Game | None = None) -> BeTheModel:
+    def be_the_model(self, game: Game | str | None = None) -> BeTheModel:
         """Let the learner answer in the model's place; without a widget a script plays.
 
         Args:
-            game: the task; by default the lesson's own.
+            game: the task, or only its prompt; by default the lesson's own.
 
         Raises:
             UsageError: if the lesson has none.
         """
         from learnkit.seat import BeTheModel
 
-        chosen = game or self.lesson.game
-        if chosen is None:
-            raise UsageError("this lesson has no game of its own: give be_the_model(Game(...))")
+        chosen = _game(game, self.lesson.game)
         self._close_games()
         workspace = self._example.copy()
 
@@ -234,10 +232,24 @@ def lesson(name: str, mode: str | None = None) -> Lab:
     content = load(name)
     static = not is_live()
     if not static:
-        shorten_api_errors()
+        shorten_errors()
     lab = Lab(content, mode, recordings() / f"{name}.yaml", static)
     cards.show(cards.badge(lab))
     return lab
+
+
+def _game(asked: Game | str | None, own: Game | None) -> Game:
+    """The game to play; a prompt alone is played with the lesson's tools, or a coder's."""
+    from learnkit.coding import CodingTools
+    from learnkit.lessons import Game
+
+    if isinstance(asked, str):
+        tools = own.mechanisms if own else lambda workspace: [CodingTools(workspace)]
+        return Game(asked, tools, script=["(nobody sits in front of this notebook)"])
+    game = asked or own
+    if game is None:
+        raise UsageError('this lesson has no game of its own: give be_the_model("a prompt")')
+    return game
 
 
 def recordings() -> Path:

@@ -24,19 +24,21 @@ def is_live() -> bool:
     return in_kernel() and not is_static()
 
 
-def shorten_api_errors() -> None:
-    """In this notebook, show an error of the API as what it says, without the SDK's frames."""
+def shorten_errors() -> None:
+    """In this notebook, show what the API or learnkit refused without frames of a library."""
     import anthropic
 
+    from learnkit.errors import LearnkitError
+
     def shown(shell: Any, kind: type, error: Any, *rest: Any, **options: Any) -> None:
-        body = error.body.get("error", {}) if isinstance(error.body, dict) else {}
-        what, why = body.get("type", "error"), body.get("message", str(error))
-        error._render_traceback_ = lambda: [
-            f"{kind.__name__}: the API refused the request ({error.status_code}, {what})",
-            "",
-            why,
-        ]
+        lines = [f"{kind.__name__}: {error}"]
+        if isinstance(error, anthropic.APIStatusError):
+            body = error.body.get("error", {}) if isinstance(error.body, dict) else {}
+            what, why = body.get("type", "error"), body.get("message", str(error))
+            refused = f"the API refused the request ({error.status_code}, {what})"
+            lines = [f"{kind.__name__}: {refused}", "", why]
+        error._render_traceback_ = lambda: lines
         shell.showtraceback((kind, error, error.__traceback__))
 
     shell = sys.modules["IPython"].get_ipython()
-    shell.set_custom_exc((anthropic.APIStatusError,), shown)
+    shell.set_custom_exc((anthropic.APIStatusError, LearnkitError), shown)

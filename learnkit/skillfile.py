@@ -81,13 +81,13 @@ class Skill:
 
     def files(self) -> list[str]:
         """The other files of the skill, as paths below its folder; nothing hidden or compiled."""
-        places = (place.relative_to(self.folder) for place in self.folder.rglob("*"))
         return sorted(
             str(path)
-            for path in places
-            if not any(part.startswith((".", "__pycache__")) for part in path.parts)
-            and str(path) != "SKILL.md"
-            and (self.folder / path).is_file()
+            for place in self.folder.rglob("*")
+            if (path := place.relative_to(self.folder)) != Path("SKILL.md")
+            and not any(part.startswith((".", "__pycache__")) for part in path.parts)
+            and (real := Path(os.path.realpath(place))).is_file()
+            and real.is_relative_to(self.folder)
         )
 
     def text(self, path: str) -> str:
@@ -111,12 +111,11 @@ class _Loader(yaml.BaseLoader):
     """
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        seen: set[str] = set()
-        for key, _ in node.value:
-            if isinstance(key, yaml.ScalarNode) and key.value in seen:
+        keys = [key for key, _ in node.value if isinstance(key, yaml.ScalarNode)]
+        for number, key in enumerate(keys):
+            if any(key.value == earlier.value for earlier in keys[:number]):
                 problem = f"{key.value!r} is given twice"
                 raise yaml.constructor.ConstructorError(None, None, problem, key.start_mark)
-            seen.add(str(key.value) if isinstance(key, yaml.ScalarNode) else "")
         return super().construct_mapping(node, deep)
 
 

@@ -60,7 +60,7 @@ class Skills(Mechanism):
         self.skills: dict[str, Skill] = {}
         problems = []
         for place in sorted(root.iterdir()):
-            if place.name.startswith((".", "_")) or not (place.is_dir() or place.is_symlink()):
+            if place.name.startswith((".", "_")) or place.is_file():
                 continue
             try:
                 self.skills[place.name] = Skill.read(place, root)

@@ -205,4 +205,6 @@ def test_every_lesson_loads() -> None:
     other = lk.lesson("s02")
     with pytest.raises(lk.UsageError, match="no game of its own"):
         other.be_the_model()
+    game = other.be_the_model("Which files are there?")
+    assert game.messages[0]["content"] == "Which files are there?"
     other.close()

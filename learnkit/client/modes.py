@@ -96,9 +96,8 @@ def _replay(path: Path, scenario: str | None, clock: Clock) -> Client:
     from learnkit.client.recording import Recording
     from learnkit.client.replay import Replay
 
-    recording = Recording.load(path)
-    replay = Replay(recording, scenario)
-    return from_source(replay, clock, "replay", recording.model)
+    replay = Replay(Recording.load(path), scenario)
+    return from_source(replay, clock, "replay", replay.model)
 
 
 def _record(path: Path, scenario: str, clock: Clock | None, upstream: Any) -> Client:

@@ -12,7 +12,7 @@ import httpx2
 
 from learnkit.client import sse
 from learnkit.client.prefix import IGNORED, Prefix
-from learnkit.client.recording import DEFAULTS, Recording, Turn, assistant
+from learnkit.client.recording import DEFAULTS, Recording, Turn, followed
 from learnkit.client.scripted import Failure, Reply, told_at_once
 from learnkit.events import LANE
 
@@ -88,7 +88,7 @@ class Recorder:
         if lane in self._last:
             before, earlier = self._last[lane]
             # Canonical forms on both sides, so that only real changes count as edits.
-            base = [json.loads(text) for text in _followed(earlier, before).canon[1:]]
+            base = [json.loads(text) for text in followed(earlier, before.answer).canon[1:]]
             if len(messages) >= len(base):
                 changed = [i for i, one in enumerate(base) if one != messages[i]]
                 if 2 * len(changed) < len(base):  # else it is a new conversation
@@ -98,11 +98,6 @@ class Recorder:
             content = tuple(prefix.hide(list(answer.content)))
             answer = Reply(content, answer.stop_reason, answer.usage, answer.latency)
         return Turn(id, self.scenario, lane, after, body, messages, edits, answer)
-
-
-def _followed(prefix: Prefix, turn: Turn) -> Prefix:
-    message = assistant(turn.answer)
-    return prefix.extended(message) if message["content"] else prefix
 
 
 class RecordingTransport(httpx2.HTTPTransport):

@@ -85,10 +85,15 @@ class Recording:
             data = yaml.load(path.read_text(encoding="utf-8"), Loader=loader)
         except FileNotFoundError:
             raise UsageError(f"there is no recording at {path}; see `learnkit record`") from None
-        except yaml.YAMLError as error:
+        except OSError as error:
+            raise UsageError(f"{path} cannot be read: {error.strerror}") from None
+        except (yaml.YAMLError, UnicodeDecodeError) as error:
             raise UsageError(f"{path} is not YAML: {error}") from None
         if not isinstance(data, dict) or not isinstance(data.get("turns"), list):
             raise UsageError(f"{path} is no recording: it has no list `turns`")
+        meta, shared = (data.get(key) or {} for key in ("meta", "shared"))
+        if not isinstance(meta, dict) or not isinstance(shared, dict):
+            raise UsageError(f"{path} is no recording: `meta` and `shared` must be mappings")
         turns = []
         for number, entry in enumerate(data["turns"], start=1):
             try:
@@ -96,12 +101,15 @@ class Recording:
             except (AttributeError, KeyError, TypeError, ValueError) as error:
                 where = entry.get("id", "") if isinstance(entry, dict) else ""
                 raise UsageError(f"{path}, turn {number} {where}: {error!r}") from None
-        recording = cls(data.get("meta") or {}, data.get("shared") or {}, turns)
         ids = [turn.id for turn in turns]
         for turn in turns:
             if ids.count(turn.id) > 1 or (turn.after is not None and turn.after not in ids):
                 raise UsageError(f"{path}, turn {turn.id}: its id is doubled, or `after` unknown")
-        return recording
+            for key in _SHARED:
+                if turn.params.get(key) not in [None, *shared]:
+                    what = f"its {key}, {turn.params[key]!r}, are not in `shared`"
+                    raise UsageError(f"{path}, turn {turn.id}: {what}")
+        return cls(meta, shared, turns)
 
     def save(self, path: str | Path) -> None:
         """Write the recording; the file changes as a whole or not at all.
@@ -144,10 +152,12 @@ class Recording:
             before = found.get(turn.after) if turn.after else None
             if turn.after and before is None:
                 raise UsageError(f"turn {turn.id} comes after {turn.after}, which is not before it")
-            messages = list(before.body["messages"]) if before else []
-            if turn.after:
-                messages.append(assistant(self.turn(turn.after).answer))
+            messages = []
+            if before and turn.after:
+                messages = followed(before, self.turn(turn.after).answer).body["messages"].copy()
             for index, message in turn.edits.items():
+                if not 0 <= index < len(messages):
+                    raise UsageError(f"turn {turn.id} edits message {index} of {len(messages)}")
                 messages[index] = message
             body = {
                 **{k: self.meta[k] for k in DEFAULTS if k in self.meta},
@@ -162,10 +172,10 @@ class Recording:
         return next(turn for turn in self.turns if turn.id == id)
 
 
-def assistant(answer: Reply | Failure) -> Body:
-    """The assistant message that a reply leads to: no empty text, no thinking at the end."""
-    content = list(answer.content) if isinstance(answer, Reply) else []
-    return {"role": "assistant", "content": sendable(content)}
+def followed(request: Prefix, answer: Reply | Failure) -> Prefix:
+    """What stands before the next message: a reply without content leaves none, nor an error."""
+    content = sendable(list(answer.content)) if isinstance(answer, Reply) else []
+    return request.extended({"role": "assistant", "content": content}) if content else request
 
 
 # Short forms, for readers: {text: …}, {thinking: …}, {use: NAME, …}, {result: ID, …}
@@ -215,19 +225,28 @@ def _long_message(message: Body) -> Body:
     return {"role": role, "content": content}
 
 
+#: What a turn may hold: a misspelt key must not vanish.
+_KEYS = frozenset("id scenario lane after params said edits reply error stop usage latency".split())
+
+
 def _read_turn(entry: dict[str, Any]) -> Turn:
+    if unknown := ", ".join(str(key) for key in entry if key not in _KEYS):
+        raise ValueError(f"a turn has no {unknown}; it has {', '.join(sorted(_KEYS))}")
     if "error" in entry:
         answer: Reply | Failure = Failure(**entry["error"])
     else:
+        if not isinstance(entry["reply"], list):
+            raise ValueError(f"`reply` must be a list of blocks, not {entry['reply']!r}")
         blocks = tuple(_long(block) for block in entry["reply"])
-        latency = float(entry.get("latency", 1.0))
-        answer = Reply(blocks, entry.get("stop"), entry.get("usage"), latency)
+        usage = None if entry.get("usage") is None else dict(entry["usage"])
+        answer = Reply(blocks, entry.get("stop"), usage, float(entry.get("latency", 1.0)))
+    after = entry.get("after")
     return Turn(
         id=str(entry["id"]),
-        scenario=entry["scenario"],
-        lane=entry.get("lane", "lead"),
-        after=entry.get("after"),
-        params=entry.get("params") or {},
+        scenario=str(entry["scenario"]),
+        lane=str(entry.get("lane", "lead")),
+        after=None if after is None else str(after),
+        params=dict(entry.get("params") or {}),
         said=[_long_message(one) for one in entry.get("said") or []],
         edits={int(k): _long_message(v) for k, v in (entry.get("edits") or {}).items()},
         answer=answer,

@@ -16,16 +16,17 @@ from typing import Any
 import anthropic
 
 from learnkit.client.prefix import Prefix
-from learnkit.client.recording import Recording, Turn, assistant
+from learnkit.client.recording import Recording, Turn, followed
 from learnkit.client.scripted import Failure, Reply, Request
 from learnkit.errors import UsageError
 
 #: What a learner can do about a miss, in this order.
 WAYS_ON = (
     "undo the change, and the recording fits again",
-    'script the replies: lk.scripted([lk.use("bash", command="ls"), lk.say("done")])',
-    'be the model yourself: lk.connect("human")',
-    'go live, with a key: lk.connect("live")',
+    'script the replies: lk.scripted([lk.use("bash", command="ls"), lk.say("done")]), '
+    "in a lesson: lab.scenario(name, script=[...])",
+    'be the model yourself, in a lesson: lab.be_the_model("your prompt")',
+    'go live, with a key: lk.connect("live"), in a lesson: lesson(name, mode="live")',
 )
 
 
@@ -77,6 +78,8 @@ class Replay:
         self.scenario = scenario
         self._turns = [turn for turn in recording.turns if turn.scenario == scenario]
         self._prefixes = recording.prefixes(scenario)
+        #: The model that was asked; another one would be another request.
+        self.model: str | None = self._prefixes[self._turns[0].id].body.get("model")
         self._by_hash: dict[str, list[Turn]] = {}
         for turn in self._turns:
             self._by_hash.setdefault(self._prefixes[turn.id].hash, []).append(turn)
@@ -121,7 +124,7 @@ class Replay:
         nearest = max(self._turns, key=likeness)
         known = self._prefixes[nearest.id]
         if _agree(known.canon, prefix.canon) == len(known.canon):
-            known = known.extended(assistant(nearest.answer))  # asked on, after its reply
+            known = followed(known, nearest.answer)  # asked on, after its reply
         path, diff = compare(known.canon, prefix.canon)
         return Miss(self.scenario, lane, nearest.id, path, diff)
 
