@@ -34,9 +34,9 @@ _HEADING = (
 class Skills(Mechanism):
     """Lists the skills of a folder to the model, and loads those that it asks for.
 
-    What is listed is what was read when this was made: later changes to the files do not reach
-    the model, so nobody can slip it other instructions under a name it trusts. Emits
-    ``skills.listed`` when a run starts, ``skill.loaded`` and ``skill.read``.
+    Each ``SKILL.md`` is read once, when this is made: the model is given the instructions that
+    the catalogue stands for, whatever happens to the file meanwhile. Emits ``skills.listed`` when
+    a run starts, then ``skill.loaded`` and ``skill.read`` (a file of a skill).
 
     Args:
         folder: its subfolders are the skills; hidden ones and those that begin with ``_`` are

@@ -15,6 +15,8 @@ from learnkit.client.scripted import Failure, Policy, Reply, Request, Script, Sc
 from learnkit.clock import Clock, Signal
 from learnkit.errors import UsageError
 
+_LEFT = "the game was left; start it again to go on"
+
 
 class Left(anthropic.AnthropicError):
     """Whoever played the model has stopped playing."""
@@ -52,21 +54,26 @@ class Human:
         """Wait for the person's reply.
 
         Raises:
-            Left: if the person stops playing.
+            Left: if the person stops playing, or the clock is closed.
         """
         if lane != self._lane:
             return self._others.answer(request, lane)
         with self._lock:
+            if self._left:
+                raise Left(_LEFT)
             self._answered.clear()
             self.pending = request
-        if self.asked is not None:
-            self.asked(request)
-        if not self._left:
-            self._clock.wait(self._answered)
-        with self._lock:
-            self.pending, reply, self._reply = None, self._reply, None
+        closed = self._clock.signal("the end of the game")
+        try:
+            if self.asked is not None:
+                self.asked(request)
+            with self._clock.interruptible(closed):
+                self._clock.wait(self._answered, closed)
+        finally:
+            with self._lock:
+                self.pending, reply, self._reply = None, self._reply, None
         if reply is None:
-            raise Left("the game was left; start it again to go on")
+            raise Left(_LEFT)
         return reply
 
     def send(self, reply: Reply | Failure) -> None:
@@ -83,5 +90,6 @@ class Human:
 
     def leave(self) -> None:
         """Stop playing: the request that waits, and each later one, ends in :class:`Left`."""
-        self._left = True
+        with self._lock:
+            self._left = True
         self._answered.set()

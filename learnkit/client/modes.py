@@ -96,7 +96,11 @@ def _replay(path: Path, scenario: str | None, clock: Clock) -> Client:
     from learnkit.client.recording import Recording
     from learnkit.client.replay import Replay
 
-    replay = Replay(Recording.load(path), scenario)
+    try:
+        replay = Replay(Recording.load(path), scenario)
+    except UsageError as error:
+        text = str(error)
+        raise UsageError(text if str(path) in text else f"{path}: {text}") from None
     return from_source(replay, clock, "replay", replay.model)
 
 

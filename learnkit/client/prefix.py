@@ -14,6 +14,7 @@ import tempfile
 from dataclasses import dataclass
 from typing import Any
 
+from learnkit.blocks import clean
 from learnkit.tokens import CHARS_PER_TOKEN
 
 Body = dict[str, Any]
@@ -91,15 +92,28 @@ class Prefix:
         """The hash of the whole request."""
         return self.hashes[-1]
 
+    @property
+    def marked(self) -> int:
+        """How many of the parts a cache is asked to keep: those up to the last mark."""
+        if "cache_control" in self.body:
+            return len(self.tokens)
+        for index in range(len(self.body["messages"]), 0, -1):
+            if _is_marked(self.body["messages"][index - 1].get("content")):
+                return index + 1
+        return int(_is_marked(self.body.get("system")) or _is_marked(self.body.get("tools")))
+
     def extended(self, message: dict[str, Any]) -> Prefix:
         """This prefix with one more message."""
         body = {**self.body, "messages": [*self.body["messages"], message]}
         return Prefix.of(body, self)
 
     def fill(self, value: Any) -> Any:
-        """Put the volatile values back where a recorded reply has slots."""
+        """Put the volatile values back where a recorded reply has slots.
+
+        Lone surrogates go, too: neither JSON in UTF-8 nor a recording can hold them.
+        """
         if isinstance(value, str):
-            return _SLOT.sub(self._slot_value, value)
+            return _SLOT.sub(self._slot_value, clean(value))
         if isinstance(value, list):
             return [self.fill(one) for one in value]
         if isinstance(value, dict):
@@ -152,6 +166,10 @@ def _common(these: list[Any], those: list[Any]) -> int:
     if these[:shorter] == those[:shorter]:  # the usual case, compared in C
         return shorter
     return next(i for i in range(shorter) if these[i] != those[i])
+
+
+def _is_marked(parts: Any) -> bool:
+    return isinstance(parts, list) and any(part.get("cache_control") for part in parts)
 
 
 def _normal_head(body: Body) -> Body:

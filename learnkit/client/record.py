@@ -13,7 +13,7 @@ import httpx2
 from learnkit.client import sse
 from learnkit.client.prefix import IGNORED, Prefix
 from learnkit.client.recording import DEFAULTS, Recording, Turn, followed
-from learnkit.client.scripted import Failure, Reply, told_at_once
+from learnkit.client.scripted import ERROR_TYPES, Failure, Reply, fail, told_at_once
 from learnkit.events import LANE
 
 #: Keys of a usage object that are worth keeping.
@@ -52,7 +52,8 @@ class Recorder:
             meta = {"lesson": self.path.stem, **self.recording.meta, **self._made}
             self.recording.meta = meta
             for key in DEFAULTS:
-                meta.setdefault(key, prefix.body[key])
+                if key in prefix.body:
+                    meta.setdefault(key, prefix.body[key])
             id = f"{self.scenario}/{len(self._turns) + 1}"
             turn = self._turn(id, prefix, lane, answer)
             self._turns.append(turn)
@@ -121,20 +122,33 @@ class RecordingTransport(httpx2.HTTPTransport):
     def _write_down(self, body: Any, response: httpx2.Response, content: bytes) -> None:
         lane = LANE.get()
         prefix = self._before[lane] = Prefix.of(body, self._before.get(lane))
-        if response.status_code >= 400:
-            error = json.loads(content).get("error", {})
-            answer: Reply | Failure = Failure(
-                response.status_code, error.get("type", "api_error"), error.get("message", "")
-            )
-        else:
-            message = sse.from_bytes(content) if body.get("stream") else json.loads(content)
-            answer = _as_reply(message)
-        self._recorder.keep(prefix, lane, answer)
+        self._recorder.keep(prefix, lane, _answer(response, content, bool(body.get("stream"))))
 
 
 def recording_transport(recorder: Recorder) -> httpx2.BaseTransport:
     """A transport to the API that writes down what is exchanged."""
     return RecordingTransport(recorder)
+
+
+def _answer(response: httpx2.Response, content: bytes, stream: bool) -> Reply | Failure:
+    """What the API answered; an error in the middle of a stream is one from the start."""
+    if response.status_code >= 400:
+        return _as_failure(response.status_code, content)
+    try:
+        return _as_reply(sse.from_bytes(content) if stream else json.loads(content))
+    except sse.StreamError as error:
+        kind = error.error.get("type", "api_error")
+        status = next((one for one, name in ERROR_TYPES.items() if name == kind), 500)
+        return Failure(status, kind, error.error.get("message", ""))
+
+
+def _as_failure(status: int, content: bytes) -> Failure:
+    """An error as the API tells it, or as a proxy on the way does, which speaks no JSON."""
+    try:
+        error = json.loads(content)["error"]
+        return Failure(status, str(error["type"]), str(error["message"]))
+    except (ValueError, KeyError, TypeError):
+        return fail(status, content[:200].decode("utf-8", "replace"))
 
 
 def _as_reply(message: dict[str, Any]) -> Reply:

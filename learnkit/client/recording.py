@@ -226,7 +226,22 @@ def _long_message(message: Body) -> Body:
 
 
 #: What a turn may hold: a misspelt key must not vanish.
-_KEYS = frozenset("id scenario lane after params said edits reply error stop usage latency".split())
+_KEYS = frozenset(
+    [
+        "id",
+        "scenario",
+        "lane",
+        "after",
+        "params",
+        "said",
+        "edits",
+        "reply",
+        "error",
+        "stop",
+        "usage",
+        "latency",
+    ]
+)
 
 
 def _read_turn(entry: dict[str, Any]) -> Turn:

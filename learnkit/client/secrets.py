@@ -11,6 +11,7 @@ from learnkit.errors import LearnkitError
 
 _SECRETS = re.compile(
     r"sk-[A-Za-z0-9_-]{16,}|gh[opsur]_[A-Za-z0-9]{20,}|github_pat_\w{20,}|AKIA[0-9A-Z]{16}"
+    r"|glpat-[\w-]{20,}|hf_[A-Za-z0-9]{30,}|AIza[\w-]{35}|[rs]k_(?:live|test)_[A-Za-z0-9]{16,}"
     r"|xox[abprs]-[\w-]{10,}|-----BEGIN [A-Z ]*PRIVATE KEY|\beyJ[\w-]{10,}\.eyJ[\w-]{10,}\."
     r"|[Aa]uthorization: *(?:Bearer|Basic) +\S{8,}"
 )
@@ -25,7 +26,7 @@ def refuse_secrets(value: Any) -> None:
     known = {
         text
         for name, text in os.environ.items()
-        if re.search(r"KEY|TOKEN|SECRET|PASSWORD", name) and len(text) >= 12
+        if re.search(r"(?i)KEY|TOKEN|SECRET|PASSWORD", name) and len(text) >= 12
     }
     for where, text in _texts(value, ""):
         if _SECRETS.search(text) or any(secret in text for secret in known):
@@ -40,6 +41,7 @@ def _texts(value: Any, where: str) -> Iterator[tuple[str, str]]:
         yield where, value
     elif isinstance(value, dict):
         for key, one in value.items():
+            yield f"a key of {where or 'the file'}", str(key)
             yield from _texts(one, f"{where}.{key}".lstrip("."))
     elif isinstance(value, list):
         for index, one in enumerate(value):

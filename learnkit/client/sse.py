@@ -6,6 +6,8 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+import jiter
+
 Message = dict[str, Any]
 
 #: Characters a delta carries; small enough that a stream is seen to stream.
@@ -38,16 +40,39 @@ def to_bytes(message: Message) -> bytes:
     return "".join(lines).encode()
 
 
+class StreamError(ValueError):
+    """A stream that began well ended in an error of the API.
+
+    Attributes:
+        error: type and message, as in the envelope of an error response.
+    """
+
+    def __init__(self, error: dict[str, Any]) -> None:
+        super().__init__(f"the stream ended in an error: {error}")
+        self.error = error
+
+
 def from_bytes(body: bytes) -> Message:
     """The message that a streamed response carries.
 
     Raises:
-        ValueError: if the stream holds an error, or ends before the message does.
+        StreamError: if the stream holds an error.
+        ValueError: if it ends before the message does, or is no stream of a message.
     """
+    try:
+        return _read(body.decode("utf-8", "replace"))
+    except StreamError:
+        raise
+    except (ValueError, KeyError, IndexError, TypeError, AttributeError) as error:
+        cut = "the stream ended before the message did, or is none"
+        raise ValueError(f"{cut}: {type(error).__name__}: {error}") from None
+
+
+def _read(text: str) -> Message:
     message: Message = {}
     arguments: dict[int, str] = {}
     complete = False
-    for line in body.decode().split("\n"):
+    for line in text.split("\n"):
         if not line.startswith("data:"):
             continue
         data = json.loads(line[len("data:") :])
@@ -64,11 +89,12 @@ def from_bytes(body: bytes) -> Message:
         elif kind == "message_stop":
             complete = True
         elif kind == "error":
-            raise ValueError(f"the stream ended in an error: {data['error']}")
+            raise StreamError(data["error"])
     if not complete:
-        raise ValueError("the stream ended before the message did")
-    for index, text in arguments.items():
-        message["content"][index]["input"] = json.loads(text or "{}")
+        raise ValueError("no message_stop")
+    for index, json_text in arguments.items():  # which max_tokens may have cut: as the SDK reads it
+        whole = json_text.encode() or b"{}"
+        message["content"][index]["input"] = jiter.from_json(whole, partial_mode=True)
     return message
 
 

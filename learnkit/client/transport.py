@@ -46,6 +46,10 @@ class OfflineTransport(httpx2.BaseTransport):
         self._lock = threading.Lock()
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
+        with told_at_once():
+            return self._respond(request)
+
+    def _respond(self, request: httpx2.Request) -> httpx2.Response:
         raw = request.read()
         request_id = self._number("req")
         try:
@@ -63,8 +67,7 @@ class OfflineTransport(httpx2.BaseTransport):
         if path.endswith("/count_tokens"):
             tokens = sum(Prefix.of(body).tokens)
             return _json(200, {"input_tokens": tokens}, request_id)
-        with told_at_once():
-            return self._message(body, request_id)
+        return self._message(body, request_id)
 
     def _message(self, body: dict[str, Any], request_id: str) -> httpx2.Response:
         lane = LANE.get()
@@ -116,13 +119,13 @@ def _usage(prefix: Prefix, content: list[Block]) -> dict[str, Any]:
     """Simulated token counts.
 
     A request that asks for caching finds in the cache what its lane sent before, and writes the
-    rest to it; how the API does it is simplified (no minimum length, no expiry).
+    rest to it, up to its last mark; how the API does it is simplified (no minimum length, no
+    expiry).
     """
     total = sum(prefix.tokens)
-    read = written = 0
-    if "cache_control" in prefix.body:
-        read = sum(prefix.tokens[: prefix.shared])
-        written = total - read
+    marked = prefix.marked
+    read = sum(prefix.tokens[: min(prefix.shared, marked)])
+    written = sum(prefix.tokens[:marked]) - read
     return {
         "input_tokens": total - read - written,
         "cache_read_input_tokens": read,
