@@ -227,20 +227,8 @@ def _long_message(message: Body) -> Body:
 
 #: What a turn may hold: a misspelt key must not vanish.
 _KEYS = frozenset(
-    [
-        "id",
-        "scenario",
-        "lane",
-        "after",
-        "params",
-        "said",
-        "edits",
-        "reply",
-        "error",
-        "stop",
-        "usage",
-        "latency",
-    ]
+    {"id", "scenario", "lane", "after", "params", "said", "edits"}
+    | {"reply", "error", "stop", "usage", "latency"}
 )
 
 

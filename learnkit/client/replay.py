@@ -30,6 +30,10 @@ WAYS_ON = (
 )
 
 
+#: How long a line of a diff may be, in characters, and how long a diff, in lines.
+WIDTH, HEIGHT = 400, 60
+
+
 class Miss(anthropic.AnthropicError):
     """The recording has no reply to this request.
 
@@ -145,10 +149,34 @@ def compare(recorded: list[str], asked: list[str]) -> tuple[str, str]:
     old = json.loads(recorded[index]) if index < len(recorded) else None
     new = json.loads(asked[index]) if index < len(asked) else None
     path, before, after = _first_difference(old, new, where)
-    lines = difflib.unified_diff(
-        _lines(before), _lines(after), "recorded", "asked", lineterm="", n=2
-    )
-    return path.lstrip(".") or "the request", "\n".join(lines)
+    return path.lstrip(".") or "the request", _diff(before, after)
+
+
+def _diff(before: Any, after: Any) -> str:
+    """The two, compared line by line: of a long line the part that differs, of many the ends."""
+    these, those = _lines(before), _lines(after)
+    if these == those:  # only the ends of lines differ: show them
+        these, those = [repr(before)], [repr(after)]
+    if any(len(line) > WIDTH for line in [*these, *those]):
+        these, those = _part("\n".join(these), "\n".join(those))
+    lines = list(difflib.unified_diff(these, those, "recorded", "asked", lineterm="", n=2))
+    if len(lines) > HEIGHT:
+        half = HEIGHT // 2
+        lines[half:-half] = [f"… {len(lines) - HEIGHT} lines more …"]
+    return "\n".join(lines)
+
+
+def _part(one: str, other: str) -> tuple[list[str], list[str]]:
+    """What two long texts say around the first character in which they differ."""
+    same = next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), None)
+    middle = min(len(one), len(other)) if same is None else same
+    start, end = max(0, middle - WIDTH // 4), middle + WIDTH // 2
+
+    def cut(text: str) -> list[str]:
+        lead, trail = "…" if start else "", "…" if end < len(text) else ""
+        return f"{lead}{text[start:end]}{trail}".splitlines() or [""]
+
+    return cut(one), cut(other)
 
 
 def _first_difference(old: Any, new: Any, path: str) -> tuple[str, Any, Any]:

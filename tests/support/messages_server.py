@@ -9,15 +9,21 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+from itertools import count
+from typing import Any, TypeAlias
 
 from learnkit.client import sse
 from learnkit.client.contract import check
-from learnkit.client.scripted import Failure, Scripted
+from learnkit.client.scripted import Failure, Scripted, ScriptEnded
+
+#: Given the body that the API would answer with, what is sent instead: status, media type, bytes.
+#: Bytes that end in ``CUT`` are announced as longer than they are, and the connection closes.
+Wire: TypeAlias = Callable[[bytes], tuple[int, str, bytes]]
+CUT = b"<cut>"
 
 
 @dataclass
@@ -36,6 +42,7 @@ class MessagesServer:
     bodies: list[dict[str, Any]] = field(default_factory=list)
     headers: list[dict[str, str]] = field(default_factory=list)
     lock: threading.Lock = field(default_factory=threading.Lock)
+    _numbers: Iterator[int] = field(default_factory=lambda: count(1))
 
     def respond(self, path: str, body: dict[str, Any]) -> tuple[int, dict[str, Any]]:
         """Status and JSON for one request."""
@@ -45,8 +52,11 @@ class MessagesServer:
         if path.endswith("/count_tokens"):
             return 200, {"input_tokens": len(json.dumps(body["messages"])) // 4}
         with self.lock:
-            answer = self.source.answer(body, "lead")
-            number = len(self.bodies)
+            number = next(self._numbers)
+            try:
+                answer = self.source.answer(body, "lead")
+            except ScriptEnded as ended:
+                answer = Failure(400, "invalid_request_error", str(ended))
         if isinstance(answer, Failure):
             error = {"type": answer.type, "message": answer.message}
             return answer.status, {"type": "error", "error": error}
@@ -73,12 +83,13 @@ class MessagesServer:
 
 
 @contextmanager
-def serving(script: Any, delay: float = 0.0) -> Iterator[MessagesServer]:
+def serving(script: Any, delay: float = 0.0, wire: Wire | None = None) -> Iterator[MessagesServer]:
     """Serve a script on a free port of the loopback address.
 
     Args:
         script: as for ``lk.scripted``.
         delay: seconds before each answer.
+        wire: changes the answers of status 200 on their way, for servers that misbehave.
     """
     state = MessagesServer(Scripted(script), delay)
 
@@ -94,13 +105,16 @@ def serving(script: Any, delay: float = 0.0) -> Iterator[MessagesServer]:
             status, value = state.respond(self.path.partition("?")[0], body)
             streamed = bool(body.get("stream")) and status == 200
             content = sse.to_bytes(value) if streamed else json.dumps(value).encode()
-            self.send_response(status)
             kind = "text/event-stream" if streamed else "application/json"
+            if wire is not None and status == 200:
+                status, kind, content = wire(content)
+            self.send_response(status)
             self.send_header("content-type", kind)
             self.send_header("content-length", str(len(content)))
             self.send_header("retry-after-ms", "1")
             self.end_headers()
-            self.wfile.write(content)
+            self.wfile.write(content.removesuffix(CUT))
+            self.close_connection = content.endswith(CUT)
 
         def log_message(self, *_: Any) -> None:
             """Say nothing on stderr."""
