@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import threading
 
 import pytest
@@ -56,6 +57,59 @@ def test_leaving_ends_the_game_and_its_thread(asked: threading.Semaphore) -> Non
         agent.run("Once more?")
     clock.close()
     assert [t.name for t in threading.enumerate() if t.name == "game"] == []
+
+
+def test_who_has_left_is_not_asked_again(asked: threading.Semaphore) -> None:
+    human, clock, agent = seat(asked)
+    human.leave()
+    with pytest.raises(Left, match="start it again"):
+        agent.run("Once more?")
+    assert not asked.acquire(blocking=False)
+    assert human.pending is None
+    clock.close()
+
+
+def test_closing_the_clock_ends_a_wait_that_nobody_answers(asked: threading.Semaphore) -> None:
+    human, clock, agent = seat(asked)
+    worker = clock.spawn("unanswered", agent.run, "Wait for me.")
+    assert asked.acquire(timeout=20)
+    with pytest.raises(Left):
+        clock.close()
+    assert worker.done
+    assert human.pending is None
+    assert [t.name for t in threading.enumerate() if t.name == "unanswered"] == []
+
+
+def test_an_interrupt_ends_a_wait_and_a_late_answer_is_refused(
+    asked: threading.Semaphore,
+) -> None:
+    human, clock, agent = seat(asked)
+    main = threading.main_thread().ident
+    assert main is not None
+
+    def interrupt() -> None:
+        asked.acquire()
+        signal.pthread_kill(main, signal.SIGINT)
+
+    helper = threading.Thread(target=interrupt)
+    helper.start()
+    with pytest.raises(KeyboardInterrupt):
+        agent.run("Wait for me.")
+    helper.join()
+    with pytest.raises(lk.UsageError, match="no request waits"):
+        human.send(lk.say("too late"))
+    clock.close()
+
+
+def test_connect_gives_a_client_that_waits() -> None:
+    client = lk.connect("human")
+    assert isinstance(client.source, Human)
+    with client.clock:
+        worker = client.clock.spawn("loop", lk.Agent(client).run, "hello")
+        while client.source.pending is None:
+            client.clock.sleep(0.001)
+        client.source.send(lk.say("I am the model"))
+        assert worker.join(timeout=20).text == "I am the model"
 
 
 def test_an_answer_needs_a_question(asked: threading.Semaphore) -> None:

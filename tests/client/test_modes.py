@@ -49,6 +49,47 @@ def test_a_key_alone_changes_nothing(recording: Path, monkeypatch: pytest.Monkey
         assert server.bodies == []
 
 
+def test_nothing_in_the_environment_reaches_an_offline_client(
+    recording: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with serving([]) as server:
+        for name, value in {
+            "ANTHROPIC_API_KEY": "local-test",
+            "ANTHROPIC_AUTH_TOKEN": "local-token",
+            "ANTHROPIC_BASE_URL": server.url,
+            "ANTHROPIC_PROFILE": "none-such",
+            "ANTHROPIC_CUSTOM_HEADERS": "x-mine: 1",
+            "HTTP_PROXY": server.url,
+            "ALL_PROXY": server.url,
+        }.items():
+            monkeypatch.setenv(name, value)
+        upstream = ["recorded"]
+        new = recording.with_name("new.yaml")
+        for client in (
+            lk.connect(recording=recording),
+            lk.scripted(["recorded"]),
+            lk.connect("record", recording=new, upstream=upstream),
+        ):
+            reply = client.messages.create(model=client.model, **ASK)
+            assert reply.content[0].text == "recorded"
+            assert client.with_options(max_retries=1).base_url.host == "offline.invalid"
+        assert server.bodies == []
+
+
+def test_live_retries_as_the_server_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    with serving([lk.fail(429), lk.fail(529), "third time lucky", lk.fail(400, "no")]) as server:
+        monkeypatch.setenv("ANTHROPIC_API_KEY", "local-test")
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
+        with lk.connect("live") as client:
+            reply = client.messages.create(model=client.model, **ASK)
+            assert reply.content[0].text == "third time lucky"
+            count = client.messages.count_tokens(model=client.model, messages=ASK["messages"])
+            assert count.input_tokens > 0
+            with pytest.raises(anthropic.BadRequestError, match="no"):
+                client.messages.create(model=client.model, **ASK)
+        assert len(server.bodies) == 5
+
+
 def test_live_without_a_key_says_what_to_set() -> None:
     with pytest.raises(lk.UsageError, match="ANTHROPIC_API_KEY"):
         lk.connect("live")

@@ -247,6 +247,12 @@ def other(text: str) -> str:
     return f"kept: {text}"
 
 
+@lk.tool
+def more() -> str:
+    """One tool more."""
+    return "more"
+
+
 def test_a_changed_prompt_is_reported_with_the_way_on(tmp_path: Path) -> None:
     record(tmp_path / "s.yaml")
     miss = missed(replay(tmp_path / "s.yaml"), "Note a, b and d.")
@@ -280,6 +286,54 @@ def test_one_turn_too_many(tmp_path: Path) -> None:
     agent = replay(tmp_path / "s.yaml")
     agent.run("Note a, b and c.")
     assert missed(agent, "And d.").path == "messages[6]"
+
+
+def test_a_tool_more_and_another_kind_of_argument(tmp_path: Path) -> None:
+    @lk.tool(name="note")
+    def number(text: int) -> str:
+        """Write a note down."""
+        return f"noted: {text}"
+
+    record(tmp_path / "s.yaml")
+    assert missed(replay(tmp_path / "s.yaml", tools=[note, more])).path == "tools[1]"
+    miss = missed(replay(tmp_path / "s.yaml", tools=[number]))
+    assert miss.path == "tools[0].input_schema.properties.text.type"
+    assert "-string\n+integer" in miss.diff
+
+
+def test_a_long_text_is_reported_where_it_differs(tmp_path: Path) -> None:
+    long = "word " * 5000
+    path = tmp_path / "s.yaml"
+    record(path, system=f"{long}The rule is one. {long}")
+    miss = missed(replay(path, system=f"{long}The rule is two. {long}"))
+    assert "The rule is one." in miss.diff
+    assert "The rule is two." in miss.diff
+    assert len(miss.diff) < 2000
+    miss = missed(replay(path, system="\n".join(str(n) for n in range(5000))))
+    assert miss.diff.count("\n") < 80
+
+
+def test_a_difference_at_the_end_of_a_line_is_shown(tmp_path: Path) -> None:
+    record(tmp_path / "s.yaml")
+    miss = missed(replay(tmp_path / "s.yaml", system="Take notes.\n"))
+    assert r"+'Take notes.\n'" in miss.diff
+
+
+def test_an_agent_that_was_not_recorded_is_compared_all_the_same(tmp_path: Path) -> None:
+    record(tmp_path / "s.yaml")
+    miss = missed(replay(tmp_path / "s.yaml", name="bob"), "Who am I?")
+    assert (miss.lane, miss.nearest) == ("bob", "one/1")
+    assert "-Note a, b and c." in miss.diff
+
+
+def test_after_an_error_the_recording_has_no_more_to_say(tmp_path: Path) -> None:
+    path = tmp_path / "s.yaml"
+    with pytest.raises(anthropic.BadRequestError):
+        record(path, script=[lk.fail(400, "no")])
+    agent = replay(path)
+    with pytest.raises(anthropic.BadRequestError, match="no"):
+        agent.run("Note a, b and c.")
+    assert missed(agent, "And now?").path in ("messages[0].content[1]", "messages[1]")
 
 
 def test_an_unknown_scenario_names_the_known(tmp_path: Path) -> None:

@@ -66,13 +66,27 @@ def test_a_script_that_has_ended_says_so_at_once() -> None:
 
 
 @pytest.mark.parametrize("status", [429, 529, 500])
-def test_the_sdk_retries_without_waiting(status: int) -> None:
-    client = lk.scripted([lk.fail(status), lk.fail(status), lk.say("at last")])
-    assert ask(client).content[0].text == "at last"
+@pytest.mark.parametrize("stream", [False, True])
+def test_the_sdk_retries_without_waiting(status: int, stream: bool) -> None:
+    asked: list[int] = []
+
+    def failing(request: dict[str, Any]) -> Any:
+        asked.append(len(asked))
+        return lk.say("at last") if len(asked) == 3 else lk.fail(status)
+
+    reply = ask(lk.scripted(failing), stream=stream)
+    text = (
+        reply.content[0].text
+        if not stream
+        else "".join(event.delta.text for event in reply if event.type == "content_block_delta")
+    )
+    assert (text, len(asked)) == ("at last", 3)
     client = lk.scripted([lk.fail(status)] * 3)
     with pytest.raises(anthropic.APIStatusError) as caught:
         ask(client)
     assert caught.value.status_code == status
+    wait = float(caught.value.response.headers["retry-after-ms"])
+    assert 0 < wait < 1  # milliseconds; the SDK takes 0 for "not said", and backs off
 
 
 def test_a_refusal_is_the_sdks_own_exception() -> None:

@@ -62,9 +62,12 @@ def test_the_sdk_reads_the_same(text: str, arguments: dict[str, str]) -> None:
 
 
 def test_a_stream_that_breaks_off_or_fails_is_no_message() -> None:
-    whole = sse.to_bytes(message([{"type": "text", "text": "hello"}]))
-    with pytest.raises(ValueError, match="ended before the message did"):
-        sse.from_bytes(whole[: len(whole) // 2].rpartition(b"\n\n")[0])
+    whole = sse.to_bytes(message([{"type": "text", "text": "hello, größer 😀"}]))
+    for end in range(len(whole) - 2):  # cut at any byte; the last two are empty lines
+        with pytest.raises(ValueError, match="ended before the message did"):
+            sse.from_bytes(whole[:end])
+    with pytest.raises(ValueError, match="ended before the message did, or is none"):
+        sse.from_bytes(b"<h1>502 Bad Gateway</h1>")
     error = b'event: error\ndata: {"type":"error","error":{"type":"overloaded_error"}}\n\n'
     with pytest.raises(ValueError, match="overloaded_error"):
         sse.from_bytes(whole[:200].rpartition(b"\n\n")[0] + b"\n\n" + error)

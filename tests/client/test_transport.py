@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import threading
+from dataclasses import replace
 from typing import Any
 
 import anthropic
@@ -10,6 +12,7 @@ import httpx2
 import pytest
 
 import learnkit as lk
+from learnkit.client.modes import from_source
 from learnkit.client.scripted import Scripted
 from learnkit.client.transport import OfflineTransport
 
@@ -110,6 +113,76 @@ def test_what_is_no_request_gets_the_apis_answer(
     response = transport.handle_request(request)
     assert response.status_code == status
     assert json.loads(response.read())["type"] == "error"
+
+
+def test_marks_on_blocks_ask_for_caching_up_to_the_last() -> None:
+    client = lk.scripted(lambda request: "ok")
+    mark = {"cache_control": {"type": "ephemeral"}}
+    system = [{"type": "text", "text": "s" * 400, **mark}]
+    messages = [{"role": "user", "content": "x" * 400}]
+    first, second = (ask(client, messages, system=system).usage for _ in range(2))
+    assert (first.cache_read_input_tokens, second.cache_creation_input_tokens) == (0, 0)
+    assert second.cache_read_input_tokens == first.cache_creation_input_tokens > 100
+    assert first.input_tokens == second.input_tokens > 100
+
+
+def test_a_mark_that_moves_on_loses_nothing() -> None:
+    client = lk.scripted(lambda request: "ok")
+
+    def said(text: str, **more: Any) -> dict[str, Any]:
+        return {"role": "user", "content": [{"type": "text", "text": text, **more}]}
+
+    mark = {"cache_control": {"type": "ephemeral"}}
+    first = ask(client, [said("x" * 400, **mark)]).usage
+    after = [said("x" * 400), {"role": "assistant", "content": "ok"}, said("y" * 400, **mark)]
+    assert ask(client, after).usage.cache_read_input_tokens == first.cache_creation_input_tokens
+
+
+def test_ids_are_never_given_twice() -> None:
+    calls = [lk.reply(lk.use("bash"), lk.use("bash")) for _ in range(20)]
+    quick = [replace(one, latency=0.0) for one in calls]
+    client = lk.scripted(quick, clock=lk.SystemClock())
+    replies: list[Any] = []
+    threads = [
+        threading.Thread(
+            target=lambda: replies.append(ask(client, [{"role": "user", "content": "x"}]))
+        )
+        for _ in range(20)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert len({reply.id for reply in replies}) == 20
+    assert len({block.id for reply in replies for block in reply.content}) == 40
+
+
+def test_what_breaks_in_a_source_or_a_clock_is_told_at_once() -> None:
+    class Broken:
+        asked = 0
+
+        def answer(self, request: dict[str, Any], lane: str) -> Any:
+            self.asked += 1
+            raise RecursionError("too deep")
+
+    source = Broken()
+    client = from_source(source, lk.VirtualClock(), "scripted")
+    with pytest.raises(anthropic.AnthropicError, match="RecursionError: too deep"):
+        ask(client, [{"role": "user", "content": "x"}])
+    assert source.asked == 1
+
+
+def test_bodies_that_are_too_large_or_too_deep_are_refused() -> None:
+    client = lk.scripted(["never"])
+    with pytest.raises(anthropic.BadRequestError, match="too long"):
+        ask(client, [{"role": "user", "content": "x" * 20_000_000}])
+    with pytest.raises(anthropic.APIStatusError) as caught:
+        ask(client, [{"role": "user", "content": "x" * 33_600_000}])
+    assert caught.value.status_code == 413
+    transport = OfflineTransport(Scripted([]), lk.VirtualClock())
+    deep = b'{"messages":' + b"[" * 100_000 + b"]" * 100_000 + b"}"
+    request = httpx2.Request("POST", "http://offline.invalid/v1/messages", content=deep)
+    assert transport.handle_request(request).status_code == 400
 
 
 @pytest.mark.parametrize("clock", [lk.SystemClock, lk.VirtualClock])
