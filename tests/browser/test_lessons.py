@@ -148,10 +148,10 @@ def test_an_edited_prompt_gets_the_report_and_no_frames(lesson1: lab.Notebook) -
     page = lesson1.page
     cell(page, 'lesson("s01")')
     lesson1.command("notebook:run-cell")  # the lab was closed by the last cell
-    edited = cell(page, 'meter, _ = solve("branch"')
+    edited = cell(page, 'solve("branch"')
     page.evaluate(
         "() => jupyterapp.shell.currentWidget.content.activeCell.model.sharedModel"
-        """.setSource('meter, _ = solve("branch", "Which branch is this?")')"""
+        """.setSource('solve("branch", "Which branch is this?")')"""
     )
     lesson1.command("notebook:run-cell")
     error = edited.locator("[data-mime-type='application/vnd.jupyter.stderr'], .jp-RenderedText")
