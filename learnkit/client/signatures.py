@@ -127,8 +127,7 @@ class _Prefix:
     def add(self, block: dict[str, Any]) -> None:
         kind, add = block["type"], self._parts.append
         if kind == "text":
-            if block["text"].strip():  # a blank text cannot be sent back, so it binds nothing
-                add(_text(block["text"]))
+            add(_text(block["text"]))
         elif kind == "tool_use":
             add(f"u{block['id']}:{block['name']}")
             for key, value in sorted(block["input"].items()):

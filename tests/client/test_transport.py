@@ -135,7 +135,8 @@ def test_a_mark_that_moves_on_loses_nothing() -> None:
     mark = {"cache_control": {"type": "ephemeral"}}
     first = ask(client, [said("x" * 400, **mark)]).usage
     after = [said("x" * 400), {"role": "assistant", "content": "ok"}, said("y" * 400, **mark)]
-    assert ask(client, after).usage.cache_read_input_tokens == first.cache_creation_input_tokens
+    read = ask(client, after).usage.cache_read_input_tokens
+    assert read == first.cache_creation_input_tokens > 100
 
 
 def test_ids_are_never_given_twice() -> None:
@@ -196,19 +197,3 @@ def test_eight_agents_share_a_client(clock: Any) -> None:
             return [worker.join(timeout=30).text for worker in workers]
 
     assert run() == [f"hello from {n}" for n in range(8)]
-
-
-def test_a_blank_text_between_two_thoughts_binds_nothing() -> None:
-    blocks = [
-        {"type": "thinking", "thinking": "First."},
-        {"type": "text", "text": " "},
-        {"type": "thinking", "thinking": "Then."},
-    ]
-    client = lk.scripted([lk.reply(*blocks, lk.use("note")), lk.say("accepted")])
-
-    @lk.tool
-    def note() -> str:
-        """Write a note."""
-        return "noted"
-
-    assert lk.Agent(client, [lk.Toolbox(note)]).run("Note.").text == "accepted"
