@@ -76,7 +76,8 @@ def sign_reply(body: dict[str, Any], content: list[dict[str, Any]]) -> list[dict
             link, text = prefix.link, block.get("thinking", "")
             parts = (link, _own(link, text), prefix.mac())
             block = {**block, "signature": ".".join(parts)}
-        prefix.add(block)
+        if block.get("type") != "text" or block["text"].strip():
+            prefix.add(block)  # a blank text is not sent back, so nothing may be bound to it
         signed.append(block)
     return signed
 

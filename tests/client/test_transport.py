@@ -197,3 +197,19 @@ def test_eight_agents_share_a_client(clock: Any) -> None:
             return [worker.join(timeout=30).text for worker in workers]
 
     assert run() == [f"hello from {n}" for n in range(8)]
+
+
+def test_nothing_is_bound_to_a_blank_text_of_the_same_reply() -> None:
+    blocks = [
+        {"type": "thinking", "thinking": "First."},
+        {"type": "text", "text": " "},
+        {"type": "thinking", "thinking": "Then."},
+    ]
+    client = lk.scripted([lk.reply(*blocks, lk.use("note")), lk.say("accepted")])
+
+    @lk.tool
+    def note() -> str:
+        """Write a note."""
+        return "noted"
+
+    assert lk.Agent(client, [lk.Toolbox(note)]).run("Note.").text == "accepted"
