@@ -30,25 +30,33 @@ def update(source: Path, target: Path, *, reset: bool = False) -> Iterator[str]:
     """
     target.mkdir(parents=True, exist_ok=True)
     state_file = target / STATE
-    try:
-        made_from = json.loads(state_file.read_text(encoding="utf-8"))
-    except (FileNotFoundError, ValueError):
-        made_from = {}
+    made_from = _read(state_file)
     for original in sorted(source.glob("s[0-9][0-9]_*.ipynb")):
         copy = target / original.name
         new = _digest(original)
-        untouched = copy.exists() and _digest(copy) == made_from.get(copy.name)
-        if copy.exists() and not untouched and not reset:
+        old = _digest(copy) if copy.exists() else None
+        touched = old not in (None, new, made_from.get(copy.name))
+        if touched and not reset:
             if made_from.get(copy.name) != new:
                 yield f"{copy.name}: yours is kept; the course has a newer one (--reset takes it)"
             continue
-        if copy.exists() and not untouched and _digest(copy) != new:
+        if touched:
             kept = _free(copy)
             shutil.copy(copy, kept)
             yield f"{copy.name}: fresh again; yours is kept as {kept.name}"
-        shutil.copy(original, copy)
+        if old != new:
+            shutil.copy(original, copy)
         made_from[copy.name] = new
         state_file.write_text(json.dumps(made_from, indent=2), encoding="utf-8")
+
+
+def _read(state_file: Path) -> dict[str, str]:
+    """What was remembered; nothing, if that cannot be read."""
+    try:
+        remembered = json.loads(state_file.read_text(encoding="utf-8"))
+    except (FileNotFoundError, ValueError):
+        return {}
+    return remembered if isinstance(remembered, dict) else {}
 
 
 def _free(copy: Path) -> Path:

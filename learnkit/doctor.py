@@ -9,6 +9,7 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from importlib import metadata
+from urllib.parse import urlsplit
 
 from learnkit.errors import UsageError
 
@@ -86,8 +87,13 @@ def _key() -> Finding:
 
 def _server() -> Finding:
     address = os.environ.get("ANTHROPIC_BASE_URL", "")
-    found = address or "not set: the API's own"
-    return Finding("ANTHROPIC_BASE_URL", True, found, "mode live with a compatible server")
+    try:
+        host = urlsplit(address).netloc.rpartition("@")[2]  # an address may hold a password
+    except ValueError:
+        host = ""
+    found = host or ("set, but no address" if address else "not set: the API's own")
+    works = bool(host or not address)
+    return Finding("ANTHROPIC_BASE_URL", works, found, "mode live with a compatible server")
 
 
 def _model() -> Finding:

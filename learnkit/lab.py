@@ -65,18 +65,14 @@ class Lab:
         Raises:
             UsageError: if the recording has no such scenario.
         """
-        client = self._client(name, script)
-        run = Run(self._example.copy(), client, EventLog(), LocalShell())
-        try:
-            with client.clock:
-                yield run
-        finally:
-            client.close()
-            shutil.rmtree(run.workspace.parent, ignore_errors=True)
-            unused = getattr(client.source, "unused", None)
-            if script is None and unused is not None:
-                still = set(unused())
-                self._unused[name] = self._unused.get(name, still) & still
+        with contextlib.ExitStack() as stack:
+            workspace = self._example.copy()
+            stack.callback(shutil.rmtree, workspace.parent, ignore_errors=True)
+            client = self._client(name, script)
+            stack.callback(self._note_unused, name, client)
+            stack.callback(client.close)
+            stack.enter_context(client.clock)
+            yield Run(workspace, client, EventLog(), LocalShell())
 
     def be_the_model(self, game: Game | str | None = None) -> BeTheModel:
         """Let the learner answer in the model's place; without a widget a script plays.
@@ -197,6 +193,12 @@ class Lab:
 
             return keeping_client(self._recording, scenario, clock, self._kept)
         return modes.connect("replay", recording=self._recording, scenario=scenario, clock=clock)
+
+    def _note_unused(self, scenario: str, client: Client) -> None:
+        unused = getattr(client.source, "unused", None)  # only a recording knows
+        if unused is not None:
+            still = set(unused())
+            self._unused[scenario] = self._unused.get(scenario, still) & still
 
     def _note(self, name: str, answer: str) -> None:
         self._answers[name] = answer

@@ -16,14 +16,20 @@ from typing import Any
 import nbformat
 from jupyter_client.manager import KernelManager
 from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 
 #: Seconds a cell may take.
 CELL_TIMEOUT = 60
+#: How a notebook can fail.
+FAILURES = (CellExecutionError, CellTimeoutError, DeadKernelError)
 #: What stays of a notebook's metadata.
 METADATA = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
     "language_info": {"name": "python"},
 }
+
+#: Settings that a learner may have made for their own runs.
+_OWN = ("LEARNKIT_MODE", "LEARNKIT_RECORDINGS")
 
 
 def execute(path: Path, env: Mapping[str, str] | None = None) -> Any:
@@ -37,7 +43,8 @@ def execute(path: Path, env: Mapping[str, str] | None = None) -> Any:
         The executed notebook, normalised.
 
     Raises:
-        nbclient.exceptions.CellExecutionError: if a cell fails that is not meant to.
+        nbclient.exceptions.CellExecutionError: if a cell fails that is not meant to; see
+            :data:`FAILURES` for what else a cell can do.
     """
     notebook = nbformat.read(path, as_version=4)
     for cell in notebook.cells:
@@ -95,6 +102,17 @@ def differences(path: Path) -> list[str]:
     return found
 
 
+def told(error: Exception) -> str:
+    """One of :data:`FAILURES`, for somebody who has to find the cell."""
+    if isinstance(error, CellExecutionError):
+        cell = str(error).partition("\n------------------\n")[2]
+        source = cell.partition("\n------------------\n")[0]
+        return f"a cell failed with {error.ename}: {error.evalue}\n\n{source}"
+    if isinstance(error, CellTimeoutError):
+        return f"a cell was not done after {CELL_TIMEOUT} s\n\n{str(error).strip()}"
+    return f"the kernel died: {str(error).strip()}"
+
+
 def normalise(notebook: Any) -> Any:
     """Take out of a notebook what differs from machine to machine; changes and returns it."""
     notebook.metadata = nbformat.from_dict(METADATA)
@@ -117,10 +135,15 @@ def _code(notebook: Any) -> Iterator[Any]:
 
 @contextlib.contextmanager
 def _environment(env: Mapping[str, str]) -> Iterator[None]:
-    """Set variables that the kernel inherits: static form, no key, and ``env``."""
+    """Set variables that the kernel inherits: static form, and ``env``.
+
+    One's own settings stay out, or the outputs would depend on them; only who asks the API
+    (mode ``record``) needs the key, the server and the model.
+    """
     before = dict(os.environ)
-    if "LEARNKIT_MODE" not in env:
-        for name in [name for name in os.environ if name.startswith("ANTHROPIC_")]:
+    for name in before:
+        asks = name.startswith("ANTHROPIC_") or name == "LEARNKIT_MODEL"
+        if name in _OWN or (asks and env.get("LEARNKIT_MODE") != "record"):
             del os.environ[name]
     os.environ.update({"LEARNKIT_STATIC": "1", "PYDEVD_DISABLE_FILE_VALIDATION": "1", **env})
     try:

@@ -6,7 +6,7 @@ said to the model is written down anew. A changed tool result then shows up as a
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,14 @@ from learnkit.client.scripted import Failure, Reply, Request, ScriptEnded
 from learnkit.client.transport import Client, OfflineTransport, offline_client
 from learnkit.clock import Clock
 from learnkit.errors import UsageError
+
+
+@dataclass(eq=False, slots=True)
+class _Given:
+    """An answer, and the lane that was given it."""
+
+    lane: str
+    answer: Reply | Failure
 
 
 class Keeper:
@@ -39,14 +47,14 @@ class Keeper:
         for turn, answer in zip(turns, _numbered([t.answer for t in turns]), strict=True):
             self._left.setdefault(turn.lane, []).append(answer)
         self._recorder = Recorder(path, scenario, recording.meta.get("source", "scripted"))
-        self._earlier: dict[str, list[Reply | Failure]] = {}
-        self._now: dict[str, list[Reply | Failure]] = {}
+        self._earlier: dict[str, list[_Given]] = {}
+        self._now: dict[str, list[_Given]] = {}
 
     def enter(self) -> None:
         """The scenario starts again from its beginning."""
         self._earlier.update(self._now)
         self._now = {}
-        self._known = {hash: list(answers) for hash, answers in self._earlier.items()}
+        self._known = {hash: list(given) for hash, given in self._earlier.items()}
         self._recorder.start_over()
 
     def answer(self, request: Request, lane: str) -> Reply | Failure:
@@ -55,9 +63,12 @@ class Keeper:
 
     def answer_to(self, prefix: Prefix, lane: str) -> Reply | Failure:
         """The answer given to this request before, else the lane's next reply."""
-        known = self._known.get(prefix.hash)
-        if known:
-            return known.pop(0) if len(known) > 1 else known[0]
+        known = self._known.get(prefix.hash, [])
+        mine = [given for given in known if given.lane == lane] or known  # as in replay
+        if mine:
+            if len(mine) > 1:
+                known.remove(mine[0])
+            return mine[0].answer
         if not self._left.get(lane):
             raise ScriptEnded(f"agent {lane!r} asked for more replies than the recording holds")
         return self._left[lane].pop(0)
@@ -67,7 +78,7 @@ class Keeper:
         if prefix.hash in self._known:
             self._recorder.follow(prefix, lane)
             return
-        self._now.setdefault(prefix.hash, []).append(answer)
+        self._now.setdefault(prefix.hash, []).append(_Given(lane, answer))
         self._recorder.keep(prefix, lane, answer)
 
 

@@ -76,8 +76,7 @@ def sign_reply(body: dict[str, Any], content: list[dict[str, Any]]) -> list[dict
             link, text = prefix.link, block.get("thinking", "")
             parts = (link, _own(link, text), prefix.mac())
             block = {**block, "signature": ".".join(parts)}
-        if block.get("type") != "text" or block["text"].strip():
-            prefix.add(block)  # a blank text is not sent back, so nothing may be bound to it
+        prefix.add(block)
         signed.append(block)
     return signed
 
@@ -128,7 +127,8 @@ class _Prefix:
     def add(self, block: dict[str, Any]) -> None:
         kind, add = block["type"], self._parts.append
         if kind == "text":
-            add(_text(block["text"]))
+            if block["text"].strip():  # a blank text cannot be sent back, so it binds nothing
+                add(_text(block["text"]))
         elif kind == "tool_use":
             add(f"u{block['id']}:{block['name']}")
             for key, value in sorted(block["input"].items()):

@@ -26,6 +26,8 @@ from learnkit.clock import Clock
 from learnkit.events import LANE
 from learnkit.tokens import estimate_tokens
 
+_encode = json.JSONEncoder(ensure_ascii=False).encode
+
 #: What the SDK must wait before a retry, in ms; it takes 0 for "not said", and backs off.
 RETRY_AFTER_MS = "0.001"
 
@@ -148,7 +150,7 @@ def _json(status: int, value: dict[str, Any], request_id: str) -> httpx2.Respons
     headers = {"content-type": "application/json", "request-id": request_id}
     if status >= 400:
         headers["retry-after-ms"] = RETRY_AFTER_MS
-    content = json.dumps(value, ensure_ascii=False).encode("utf-8", "replace")
+    content = _encode(value).encode("utf-8", "replace")
     return httpx2.Response(status, content=content, headers=headers)
 
 

@@ -19,7 +19,11 @@ def asked() -> threading.Semaphore:
 
 def seat(asked: threading.Semaphore) -> tuple[Human, lk.SystemClock, lk.Agent]:
     clock = lk.SystemClock()
-    human = Human(clock, others=lambda _: "I am scripted", asked=lambda _: asked.release())
+    human = Human(
+        clock,
+        others=lambda _: lk.say("I am scripted", latency=0.0),
+        asked=lambda _: asked.release(),
+    )
     client = from_source(human, clock, "human")
 
     @lk.tool
@@ -37,11 +41,12 @@ def test_the_loop_waits_for_a_reply_and_acts_on_it(asked: threading.Semaphore) -
         assert asked.acquire(timeout=20)
         assert human.pending is not None
         assert human.pending["tools"][0]["name"] == "double"
-        human.send(lk.reply(lk.use("double", number=21), lk.use("double", number=4)))
+        calls = lk.use("double", number=21), lk.use("double", number=4)
+        human.send(lk.reply(*calls, latency=0.0))
         assert asked.acquire(timeout=20)
         results = human.pending["messages"][-1]["content"]
         assert [result["content"] for result in results] == ["42", "8"]
-        human.send(lk.say("42 and 8"))
+        human.send(lk.say("42 and 8", latency=0.0))
         assert worker.join(timeout=20).text == "42 and 8"
     assert human.pending is None
 
@@ -108,7 +113,7 @@ def test_connect_gives_a_client_that_waits() -> None:
         worker = client.clock.spawn("loop", lk.Agent(client).run, "hello")
         while client.source.pending is None:
             client.clock.sleep(0.001)
-        client.source.send(lk.say("I am the model"))
+        client.source.send(lk.say("I am the model", latency=0.0))
         assert worker.join(timeout=20).text == "I am the model"
 
 
@@ -119,7 +124,7 @@ def test_an_answer_needs_a_question(asked: threading.Semaphore) -> None:
     with clock:
         worker = clock.spawn("game", agent.run, "hello")
         assert asked.acquire(timeout=20)
-        human.send(lk.say("once"))
+        human.send(lk.say("once", latency=0.0))
         with pytest.raises(lk.UsageError, match="no request waits"):
             human.send(lk.say("twice"))
         assert worker.join(timeout=20).text == "once"

@@ -17,7 +17,9 @@ from learnkit.client.secrets import SecretError
 
 TRICKY = ["yes", "1e3", "2031-02-03", "a: b", "- x", "", " lead", "trail \n", "tab\there", "a\r\nb"]
 texts = st.one_of(
-    st.sampled_from(TRICKY), st.text(st.characters(exclude_categories=["Cs"]), max_size=60)
+    st.sampled_from(TRICKY),
+    st.text(st.characters(exclude_categories=["Cs"]), max_size=60),
+    st.text(" \n\t\r#:-abc'\"|>%@&*!?{}[],\\é😀\x00\x1b\x85\u2028", max_size=300),  # to be folded
 )
 arguments = st.dictionaries(texts, st.one_of(texts, st.integers(), st.none(), st.lists(texts)))
 blocks = st.one_of(
@@ -81,6 +83,15 @@ def test_what_is_saved_comes_back(
         ("turns: {a: 1}", "it has no list `turns`"),
         ("turns: [unclosed", "is not YAML"),
         ("turns: [{id: a, scenario: s, reply: [{say: x}]}]", "turn 1 a"),
+        ("turns: [{id: a, scenario: s, reply: hello}]", "turn 1 a.*must be a list of blocks"),
+        ("turns: [{id: a, scenario: s, reply: [hello]}]", "turn 1 a"),
+        ("turns: [{id: a, scenario: s, said: [{user: x, assistant: y}], reply: []}]", "turn 1 a"),
+        ("turns: [{id: a, scenario: s, sayd: [{user: x}], reply: []}]", "turn 1 a.*has no sayd"),
+        ("turns: [{id: a, scenario: s, usage: 3, reply: []}]", "turn 1 a"),
+        ("turns: [{id: a, scenario: s, latency: soon, reply: []}]", "turn 1 a.*soon"),
+        ("turns: [{id: a, scenario: s, params: [1], reply: []}]", "turn 1 a"),
+        ("turns: [{id: a, scenario: s, params: {tools: x}, reply: []}]", "turn a.*'x'.*`shared`"),
+        ("turns: [{id: a, scenario: s, error: {status: 529}}]", "turn 1 a.*message"),
         ("turns: [{scenario: s, reply: []}]", "turn 1 : KeyError.*id"),
         ("turns: [3]", "turn 1"),
         (
@@ -88,13 +99,61 @@ def test_what_is_saved_comes_back(
             "its id is doubled",
         ),
         ("turns: [{id: a, scenario: s, after: b, reply: []}]", "`after` unknown"),
+        ("{meta: [1], turns: []}", "`meta` and `shared` must be mappings"),
+        ("{shared: a, turns: []}", "`meta` and `shared` must be mappings"),
+        ("turns: [\xff]", "is not YAML"),
+        ("turns: [\x00]", "is not YAML"),
     ],
 )
 def test_a_mistake_in_a_file_is_named(tmp_path: Path, text: str, words: str) -> None:
     path = tmp_path / "s.yaml"
-    path.write_text(text)
-    with pytest.raises(lk.UsageError, match=words):
+    path.write_text(text, encoding="latin-1")
+    with pytest.raises(lk.UsageError, match=words) as caught:
         Recording.load(path)
+    assert str(path) in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (
+            "turns: [{id: a, scenario: s, edits: {7: {user: x}}, reply: []}]",
+            "turn a edits message 7",
+        ),
+        (
+            "turns: [{id: a, scenario: s, after: b, reply: []}, {id: b, scenario: s, reply: []}]",
+            "turn a comes after b, which is not before it",
+        ),
+        (
+            "turns: [{id: a, scenario: r, reply: []}, {id: b, scenario: s, after: a, reply: []}]",
+            "turn b comes after a",
+        ),
+        ("turns: [{id: 1, scenario: 2, reply: []}]", "has no scenario 's'; it has: 2"),
+        ("turns: []", "has no scenario 's'; it has: none"),
+    ],
+)
+def test_a_mistake_that_replay_finds_is_named_with_its_file(
+    tmp_path: Path, text: str, words: str
+) -> None:
+    path = tmp_path / "s.yaml"
+    path.write_text(text)
+    with pytest.raises(lk.UsageError, match=words) as caught:
+        lk.connect(recording=path, scenario="s")
+    assert str(path) in str(caught.value)
+
+
+def test_numbers_will_do_as_names(tmp_path: Path) -> None:
+    path = tmp_path / "s.yaml"
+    first = "{id: 1, scenario: 2, lane: 3, reply: []}"
+    second = "{id: 2, scenario: 2, after: 1, reply: []}"
+    path.write_text(f"turns: [{first}, {second}]")
+    one, two = Recording.load(path).turns
+    assert (one.id, one.scenario, one.lane, two.after) == ("1", "2", "3", "1")
+
+
+def test_a_folder_is_no_recording(tmp_path: Path) -> None:
+    with pytest.raises(lk.UsageError, match="cannot be read"):
+        lk.connect(recording=tmp_path)
 
 
 def test_a_missing_recording_says_how_to_make_one(tmp_path: Path) -> None:
@@ -108,6 +167,11 @@ SECRETS = [
     "AKIA" + "ABCDEFGHIJKLMNOP",
     "xoxb-" + "123456789012",
     "-----BEGIN RSA " + "PRIVATE KEY-----",
+    "glpat-" + "abcdefghij0123456789",
+    "hf_" + "a" * 34,
+    "AIza" + "b" * 35,
+    "sk_live_" + "c" * 24,
+    "eyJhbGciOiJIUzI1" + ".eyJzdWIiOiIxMjM0" + ".abc",
     "Authorization: " + "Bearer abcdefghijkl",
 ]
 
@@ -123,10 +187,33 @@ def test_a_secret_is_not_written(tmp_path: Path, secret: str) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("secret", SECRETS[:2])
+def test_a_secret_is_found_wherever_it_stands(tmp_path: Path, secret: str) -> None:
+    said = [{"role": "user", "content": "x"}]
+    call = {"type": "tool_use", "id": "t", "name": "bash", "input": {"env": [{secret: secret}]}}
+    result = {"type": "tool_result", "tool_use_id": "t", "content": f"line\n{secret}\n"}
+    failure = Failure(401, "authentication_error", f"invalid key {secret}")
+    recordings = [
+        Recording(turns=[turn(Reply((call,)), said)]),
+        Recording(turns=[turn(Reply(()), said, edits={3: {"role": "user", "content": [result]}})]),
+        Recording(turns=[turn(failure, said)]),
+        Recording(turns=[turn(Reply(()), said, params={"x": {"y": secret}})]),
+        Recording(meta={"note": secret}, turns=[turn(Reply(()), said)]),
+    ]
+    shared = Recording(turns=[turn(Reply(()), said)])
+    shared.turns[0].params = {"system": shared.share(f"You use {secret}.")}
+    for recording in [*recordings, shared]:
+        with pytest.raises(SecretError) as caught:
+            recording.save(tmp_path / "s.yaml")
+        assert secret not in str(caught.value)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["MY_SERVICE_TOKEN", "my_service_key", "DB_PASSWORD"])
 def test_a_key_of_this_environment_is_a_secret_whatever_it_looks_like(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    monkeypatch.setenv("MY_SERVICE_TOKEN", "correct horse battery")
+    monkeypatch.setenv(name, "correct horse battery")
     said = [{"role": "user", "content": "correct horse battery staple"}]
     with pytest.raises(SecretError):
         Recording(turns=[turn(Reply(()), said)]).save(tmp_path / "s.yaml")

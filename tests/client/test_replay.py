@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -192,7 +193,13 @@ def test_lanes_in_threads_replay_each_their_own(tmp_path: Path) -> None:
             workers = [client.clock.spawn(a.name, a.run, "Note a, b, c.") for a in agents]
             return [worker.join(timeout=60).text for worker in workers]
 
-    script = {name: [lk.use("note", text=name), lk.say(f"I am {name}")] for name in names}
+    script = {
+        name: [
+            lk.reply(lk.use("note", text=name), latency=0.01),
+            lk.say(f"I am {name}", latency=0.01),
+        ]
+        for name in names
+    }
     upstream = lk.connect("record", recording=path, upstream=script, clock=lk.SystemClock())
     assert run(upstream) == [f"I am {name}" for name in names]
     for clock in (lk.SystemClock(), lk.VirtualClock()):
@@ -426,7 +433,7 @@ def test_equal_requests_get_the_replies_in_turn_and_then_the_last(tmp_path: Path
 
 def test_threads_that_ask_at_once_are_all_answered(tmp_path: Path) -> None:
     path = tmp_path / "s.yaml"
-    record(path)
+    record(path, script=[replace(reply, latency=0.01) for reply in SCRIPT])
     client = lk.connect(recording=path, clock=lk.SystemClock())
     texts: list[str] = []
 

@@ -135,8 +135,7 @@ def test_a_mark_that_moves_on_loses_nothing() -> None:
     mark = {"cache_control": {"type": "ephemeral"}}
     first = ask(client, [said("x" * 400, **mark)]).usage
     after = [said("x" * 400), {"role": "assistant", "content": "ok"}, said("y" * 400, **mark)]
-    read = ask(client, after).usage.cache_read_input_tokens
-    assert read == first.cache_creation_input_tokens > 100
+    assert ask(client, after).usage.cache_read_input_tokens == first.cache_creation_input_tokens
 
 
 def test_ids_are_never_given_twice() -> None:
@@ -144,12 +143,11 @@ def test_ids_are_never_given_twice() -> None:
     quick = [replace(one, latency=0.0) for one in calls]
     client = lk.scripted(quick, clock=lk.SystemClock())
     replies: list[Any] = []
-    threads = [
-        threading.Thread(
-            target=lambda: replies.append(ask(client, [{"role": "user", "content": "x"}]))
-        )
-        for _ in range(20)
-    ]
+
+    def once() -> None:
+        replies.append(ask(client, [{"role": "user", "content": "x"}]))
+
+    threads = [threading.Thread(target=once) for _ in range(20)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -199,7 +197,7 @@ def test_eight_agents_share_a_client(clock: Any) -> None:
     assert run() == [f"hello from {n}" for n in range(8)]
 
 
-def test_nothing_is_bound_to_a_blank_text_of_the_same_reply() -> None:
+def test_a_blank_text_between_two_thoughts_binds_nothing() -> None:
     blocks = [
         {"type": "thinking", "thinking": "First."},
         {"type": "text", "text": " "},
