@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from learnkit.mechanism import Call, Mechanism
     from learnkit.permission import Permission
     from learnkit.shell import BwrapShell, LocalShell, ShellResult
+    from learnkit.skillfile import Skill
+    from learnkit.skills import Skills
     from learnkit.tokens import estimate_tokens
     from learnkit.tools import Tool, Toolbox, tool
 
@@ -51,6 +53,8 @@ _HOMES = {
     "BwrapShell": "shell",
     "LocalShell": "shell",
     "ShellResult": "shell",
+    "Skill": "skillfile",
+    "Skills": "skills",
     "estimate_tokens": "tokens",
     "CodingTools": "coding",
     "Tool": "tools",
@@ -72,6 +76,8 @@ __all__ = [
     "Outcome",
     "Permission",
     "ShellResult",
+    "Skill",
+    "Skills",
     "SystemClock",
     "Tool",
     "ToolError",

@@ -121,7 +121,7 @@ class Batch:
             how, output = "cancelled", "Cancelled before it ran."
         else:
             try:
-                output = result_content(agent.tools[call.name].run(agent, call.input))
+                output = result_content(agent.tools[call.name].run(agent, call.input, call))
                 how = "ran"
             except ArgumentsError as error:
                 how, output = "invalid", str(error)

@@ -47,6 +47,7 @@ class Mechanism:
         "refuse": ("agent", "call"),
         "after_tools": ("agent", "calls"),
         "on_stop": ("agent",),
+        "carry": ("agent",),
     }
 
     _serves: Agent | None = None
@@ -72,6 +73,12 @@ class Mechanism:
 
     def on_stop(self, agent: Agent) -> str | None:
         """The model has stopped: text that makes it take another turn."""
+
+    def carry(self, agent: Agent) -> str | None:
+        """The messages are compacted: text that must stand in what is left of them.
+
+        The loop itself never asks; :class:`learnkit.Compaction` does.
+        """
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)

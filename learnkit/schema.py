@@ -21,6 +21,9 @@ from learnkit.errors import ArgumentsError, UsageError
 
 Json = dict[str, Any]
 
+#: Parameters that the harness fills in, and a model never sees.
+INJECTED = ("agent", "call")
+
 _ORDER = ("type", "description", "enum", "items", "properties", "required")
 
 
@@ -28,9 +31,9 @@ class Arguments:
     """The arguments a model may give to a function.
 
     Args:
-        function: its parameters need annotations; ``self`` and ``agent`` are left out. A
-            parameter is described by ``Annotated[str, "text"]``, or by a line ``name: text`` in
-            the section ``Args:`` of the docstring.
+        function: its parameters need annotations; ``self``, ``agent`` and ``call`` are left
+            out. A parameter is described by ``Annotated[str, "text"]``, or by a line
+            ``name: text`` in the section ``Args:`` of the docstring.
         name: the tool's name, for error messages.
 
     Raises:
@@ -41,16 +44,16 @@ class Arguments:
         self._function, self._name = function, name
         self.text, self._notes = _split_docstring(function)
         signature = _signature(function)
-        self.takes_agent = "agent" in signature.parameters
+        self.injected = tuple(name for name in INJECTED if name in signature.parameters)
         self.takes_self = next(iter(signature.parameters), "") == "self"
         self._parameters = {
             key: parameter
             for key, parameter in signature.parameters.items()
-            if key != "agent" and not (self.takes_self and key == "self")
+            if key not in INJECTED and not (self.takes_self and key == "self")
         }
         for parameter in self._parameters.values():
             self._refuse_unsupported(parameter)
-        unknown = set(self._notes) - set(self._parameters) - {"agent"}
+        unknown = set(self._notes) - set(self._parameters) - set(INJECTED)
         if unknown:
             raise self._error(f"Args: describes {min(unknown)!r}, which is no parameter of it")
 

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, overload
 
 from learnkit.errors import UsageError
-from learnkit.mechanism import Mechanism
+from learnkit.mechanism import Call, Mechanism
 from learnkit.schema import Arguments
 
 if TYPE_CHECKING:
@@ -32,8 +32,8 @@ class Tool:
     It can still be called like the function it is made from. In a class it works like a method.
 
     Args:
-        function: what is run. A parameter named ``agent`` receives the calling agent, and the
-            model does not see it.
+        function: what is run. A parameter named ``agent`` receives the calling agent, one named
+            ``call`` the :class:`learnkit.Call` that it answers; the model sees neither.
         name: by default the function's.
         description: by default the docstring, without its section ``Args:``.
         parallel: how many calls of one reply may run side by side; True for 4.
@@ -82,12 +82,15 @@ class Tool:
             "input_schema": self.input_schema,
         }
 
-    def run(self, agent: Agent | None, input: dict[str, Any]) -> str | list[dict[str, Any]]:
+    def run(
+        self, agent: Agent | None, input: dict[str, Any], call: Call | None = None
+    ) -> str | list[dict[str, Any]]:
         """Call the function with what the model wrote.
 
         Args:
             agent: who calls.
             input: the arguments, as they stand in the ``tool_use`` block.
+            call: the block itself, if a model has written one.
 
         Returns:
             What goes into the ``tool_result`` block: a text, or content blocks; ``(no output)``
@@ -100,8 +103,8 @@ class Tool:
         if self._owner is None and self._arguments.takes_self:
             raise UsageError(f"tool {self.name!r} is a method; take it from an instance")
         arguments = self._arguments.check(input)
-        if self._arguments.takes_agent:
-            arguments["agent"] = agent
+        given = {"agent": agent, "call": call}
+        arguments.update((name, given[name]) for name in self._arguments.injected)
         return _as_result(self(**arguments))
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:

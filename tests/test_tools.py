@@ -8,19 +8,19 @@ import sys
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 import pydantic
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from learnkit.agent import Agent
+from learnkit.client.modes import scripted
+from learnkit.client.scripted import reply, say, use
 from learnkit.errors import ArgumentsError, ToolError, UsageError
-from learnkit.mechanism import Mechanism
+from learnkit.mechanism import Call, Mechanism
 from learnkit.tools import Tool, Toolbox, select, tool
-
-if TYPE_CHECKING:
-    from learnkit.agent import Agent
 
 
 @tool
@@ -547,3 +547,22 @@ def test_making_a_tool_does_not_load_pydantic() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
+
+
+def test_the_call_that_a_tool_answers_is_injected() -> None:
+    seen = []
+
+    @tool
+    def who(agent: Agent, call: Call, text: str) -> str:
+        """Note who calls."""
+        seen.append((agent.name, call.id, call.input))
+        return text
+
+    assert list(who.input_schema["properties"]) == ["text"]
+    script = [reply(use("who", text="a"), use("who", text="b")), say("done")]
+    Agent(scripted(script), [Toolbox(who)]).run("go")
+    assert [(name, arguments["text"]) for name, _, arguments in seen] == [
+        ("lead", "a"),
+        ("lead", "b"),
+    ]
+    assert len({id for _, id, _ in seen}) == 2
