@@ -12,12 +12,15 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from learnkit import charts as charts
+    from learnkit import models as models
     from learnkit import views as views
     from learnkit.agent import Agent, Outcome
     from learnkit.client.modes import connect, scripted
     from learnkit.client.scripted import fail, reply, say, use
     from learnkit.clock import SystemClock, VirtualClock
     from learnkit.coding import CodingTools
+    from learnkit.compaction import Compaction, micro_compact
     from learnkit.errors import LearnkitError, ToolError, UsageError
     from learnkit.events import Event, EventLog
     from learnkit.lab import lesson
@@ -26,6 +29,8 @@ if TYPE_CHECKING:
     from learnkit.shell import BwrapShell, LocalShell, ShellResult
     from learnkit.skillfile import Skill
     from learnkit.skills import Skills
+    from learnkit.subagents import Subagents
+    from learnkit.todo import Todo
     from learnkit.tokens import estimate_tokens
     from learnkit.tools import Tool, Toolbox, tool
 
@@ -60,6 +65,12 @@ _HOMES = {
     "Tool": "tools",
     "Toolbox": "tools",
     "tool": "tools",
+    "Todo": "todo",
+    "Subagents": "subagents",
+    "Compaction": "compaction",
+    "micro_compact": "compaction",
+    "charts": "",
+    "models": "",
     "views": "",
 }
 
@@ -68,6 +79,7 @@ __all__ = [
     "BwrapShell",
     "Call",
     "CodingTools",
+    "Compaction",
     "Event",
     "EventLog",
     "LearnkitError",
@@ -78,16 +90,21 @@ __all__ = [
     "ShellResult",
     "Skill",
     "Skills",
+    "Subagents",
     "SystemClock",
+    "Todo",
     "Tool",
     "ToolError",
     "Toolbox",
     "UsageError",
     "VirtualClock",
+    "charts",
     "connect",
     "estimate_tokens",
     "fail",
     "lesson",
+    "micro_compact",
+    "models",
     "reply",
     "say",
     "scripted",

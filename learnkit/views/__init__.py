@@ -10,13 +10,27 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from learnkit.views.base import View
+    from learnkit.views.compaction import Compaction
+    from learnkit.views.contexts import Contexts
     from learnkit.views.dispatch import Dispatch
     from learnkit.views.messages import Messages
+    from learnkit.views.skills import Skills
+    from learnkit.views.todo import Todo
+    from learnkit.views.tokens import Tokens
 
 #: Public name -> the module here that defines it.
-_HOMES = {"View": "base", "Messages": "messages", "Dispatch": "dispatch"}
+_HOMES = {
+    "View": "base",
+    "Compaction": "compaction",
+    "Contexts": "contexts",
+    "Dispatch": "dispatch",
+    "Messages": "messages",
+    "Skills": "skills",
+    "Todo": "todo",
+    "Tokens": "tokens",
+}
 
-__all__ = ["Dispatch", "Messages", "View"]
+__all__ = ["Compaction", "Contexts", "Dispatch", "Messages", "Skills", "Todo", "Tokens", "View"]
 
 
 def __getattr__(name: str) -> Any:
