@@ -74,6 +74,21 @@ class Lab:
             stack.enter_context(client.clock)
             yield Run(workspace, client, EventLog(), LocalShell())
 
+    def mechanical(self, name: str) -> Script:
+        """A script that carries on after an edit: it makes the recorded calls, come what may.
+
+        Example: ``with lab.scenario("create", script=lab.mechanical("create")) as run:``.
+
+        Args:
+            name: the scenario whose calls it knows.
+
+        Raises:
+            UsageError: if the recording has no such scenario.
+        """
+        from learnkit.models import following
+
+        return following(self._recording, name)
+
     def be_the_model(self, game: Game | str | None = None) -> BeTheModel:
         """Let the learner answer in the model's place; without a widget a script plays.
 

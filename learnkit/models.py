@@ -14,11 +14,16 @@ import random
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from learnkit.client.scripted import Block, Reply, Request, reply, say, use
 from learnkit.errors import UsageError
 from learnkit.tokens import estimate_tokens
 from learnkit.transcript import texts
+
+if TYPE_CHECKING:
+    from learnkit.client.follow import Following
 
 #: How many children it starts in one reply, when it can delegate.
 SIDE_BY_SIDE = 3
@@ -88,7 +93,8 @@ class Forgetful:
         window: tokens (four characters each) that it can see, counted from the end.
         seed: which of many equally forgetful models this is.
         habit: the share of turns in which it updates its list unreminded, from 0 to 1.
-        by_heart: it knows that all the steps are asked for, and need not read it.
+        by_heart: it knows that all the steps are asked for, and need not read it; it makes no
+            other calls than theirs.
 
     Raises:
         UsageError: for a window below 1, a habit out of range, or two steps of one name.
@@ -127,9 +133,10 @@ class Forgetful:
         offered = {tool["name"] for tool in request.get("tools", ())}
         todo = [step for step in steps if step.call is not None and step.name not in known.done]
         parts: list[Reply] = []
-        if "todo" in offered and (items := self._list(steps, todo, known, dice)):
+        listing = "todo" in offered and not self._by_heart
+        if listing and (items := self._list(steps, todo, known, dice)):
             parts.append(use("todo", items=items))
-        if todo and "task" in offered:
+        if todo and "task" in offered and not self._by_heart:
             for step in todo[:SIDE_BY_SIDE]:
                 prompt = f"Do this one thing and report what you find:\n- {step.name}"
                 parts.append(use("task", prompt=prompt, description=step.name))
@@ -159,16 +166,16 @@ class Forgetful:
 
     def _know(self, seen: Sequence[Seen]) -> _Known:
         known = _Known()
-        calls = {str(step.call.content[0]["input"]): step.name for step in self.plan if step.call}
+        calls = {_deed(step.call.content[0]): step.name for step in self.plan if step.call}
         begun: dict[str, str | None] = {}  # noticed call -> its step
         last: str | None = None  # the step it takes itself to be at
         for one in seen:
             if one.call is None:
                 of = begun.get(one.answers, last) if one.answers else None
                 self._read(known, one, of)
-            elif one.call["name"] == "task":
+            elif one.call["name"] == "task" and _deed(one.call) not in calls:
                 known.done.update(self._named.findall(str(one.call["input"].get("prompt", ""))))
-            elif name := calls.get(str(one.call["input"])):
+            elif name := calls.get(_deed(one.call)):
                 begun[one.call["id"]] = last = name
                 known.done.add(name)
         return known
@@ -232,6 +239,11 @@ class Forgetful:
         return "\n".join([*lines, f"done: {', '.join(sorted(known.done))}"])
 
 
+def _deed(call: Block) -> str:
+    """What a call does, whichever id it has."""
+    return f"{call['name']} {call['input']}"
+
+
 def _things(messages: Sequence[Block], window: int) -> Iterator[Seen]:
     """Lines and calls from the end of the messages on, as far as the window reaches."""
     distance = 0
@@ -257,3 +269,18 @@ def _things(messages: Sequence[Block], window: int) -> Iterator[Seen]:
 def _wants_summary(request: Request) -> bool:
     said = "\n".join(texts(request["messages"][-1]["content"]))
     return "summar" in said[:400].lower() or "summar" in said[-400:].lower()
+
+
+def following(recording: str | Path, scenario: str | None = None) -> Following:
+    """A policy that makes the calls of a recording, whatever it is asked.
+
+    Args:
+        recording: its path.
+        scenario: the part of it; by default the first.
+
+    Raises:
+        UsageError: if there is no such scenario.
+    """
+    from learnkit.client.follow import Following
+
+    return Following(recording, scenario)

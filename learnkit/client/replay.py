@@ -23,6 +23,9 @@ from learnkit.errors import UsageError
 #: What a learner can do about a miss, in this order.
 WAYS_ON = (
     "undo the change, and the recording fits again",
+    "let the mechanical model carry on with the recorded calls, in a lesson: "
+    "lab.scenario(name, script=lab.mechanical(name)), elsewhere: "
+    "lk.scripted(lk.models.following(path, scenario))",
     'script the replies: lk.scripted([lk.use("bash", command="ls"), lk.say("done")]), '
     "in a lesson: lab.scenario(name, script=[...])",
     'be the model yourself, in a lesson: lab.be_the_model("your prompt")',
