@@ -62,6 +62,17 @@ class Rule:
     type: str = "invalid_request_error"
 
 
+@dataclass(slots=True)
+class Memory:
+    """The request that was accepted last in a conversation.
+
+    The next one repeats it all, as the API wants it; what stands there again need not be checked
+    again, so a call costs the same however long the history is.
+    """
+
+    last: Request | None = None
+
+
 def _survey(find: Callable[[Survey], str | None]) -> Callable[[Request], str | None]:
     """A rule that looks at nothing but the messages."""
     return lambda asked: find(asked.messages)
@@ -159,6 +170,7 @@ def check(
     size: int = 0,
     beta: bool = False,
     signed_here: bool = True,
+    memory: Memory | None = None,
 ) -> Refusal | None:
     """Say what the API would refuse about a request.
 
@@ -170,6 +182,7 @@ def check(
         beta: it names betas in an ``anthropic-beta`` header, so their keys are let through.
         signed_here: the thinking blocks were signed offline. False when an API upstream signed
             them: its signatures are its own to judge.
+        memory: of the same conversation; changes nothing but the time it takes.
 
     Returns:
         The first rule broken, in the order of ``RULES``, or None for a request that is accepted.
@@ -183,13 +196,17 @@ def check(
     if size > request.MAX_BYTES:
         text = f"Request exceeds the maximum size: {size} bytes > {request.MAX_BYTES}"
         return Refusal(413, "request_too_large", text, "body_size", "documented")
-    asked = Request(body, size, route == COUNT_PATH, beta, signed_here)
+    before = memory.last if memory is not None else None
+    asked = Request(body, size, route == COUNT_PATH, beta, signed_here, before)
     for rule in RULES:
         problem = rule.find(asked)
         if problem is not None:
             note = " (strict: learnkit's own caution)" if rule.provenance == "strict" else ""
             text = problem + note
             return Refusal(rule.status, rule.type, text, rule.name, rule.provenance)
+    asked.before = None  # it has been used
+    if memory is not None:
+        memory.last = asked
     return None
 
 

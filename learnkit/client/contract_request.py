@@ -12,7 +12,7 @@ from typing import Any
 
 from learnkit.client.catalog import MODELS, THINKING_TYPES, ModelSpec
 from learnkit.client.contract_survey import Survey, survey
-from learnkit.client.signatures import Flaw, flaws
+from learnkit.client.signatures import Flaw, Reading, reading
 from learnkit.tokens import estimate_tokens
 
 MAX_MESSAGES = 100_000
@@ -57,6 +57,7 @@ class Request:
         counting: it goes to ``count_tokens``.
         beta: it names betas in an ``anthropic-beta`` header.
         signed_here: its thinking blocks were signed by :mod:`learnkit.client.signatures`.
+        before: an accepted request that this one may continue; saves reading the same again.
     """
 
     body: dict[str, Any]
@@ -64,6 +65,7 @@ class Request:
     counting: bool = False
     beta: bool = False
     signed_here: bool = True
+    before: Request | None = None
 
     @cached_property
     def spec(self) -> ModelSpec:
@@ -71,7 +73,7 @@ class Request:
 
     @cached_property
     def messages(self) -> Survey:
-        return survey(self.body["messages"])
+        return survey(self.body["messages"], self.before.messages if self.before else None)
 
     @cached_property
     def tools(self) -> list[Any]:
@@ -85,9 +87,16 @@ class Request:
     @cached_property
     def flaws(self) -> list[Flaw]:
         """Thinking blocks that are not as they were returned."""
+        return self.reading.flaws if self.reading else []
+
+    @cached_property
+    def reading(self) -> Reading | None:
+        """What its thinking blocks are bound to; None if it has none that could be verified."""
         if not (self.signed_here and self.messages.thinking):
-            return []
-        return list(flaws(self.body, bound=self.spec.preserved_thinking and not self._may_drop))
+            return None
+        bound = self.spec.preserved_thinking and not self._may_drop
+        before = self.before.reading if self.before else None
+        return reading(self.body, bound=bound, before=before)
 
     @property
     def _may_drop(self) -> bool:

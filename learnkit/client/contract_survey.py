@@ -7,7 +7,7 @@ noted and left out. Consecutive messages of one role are one turn, here as in th
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 _COMMON = frozenset({"type", "cache_control"})
@@ -75,15 +75,20 @@ class Survey:
     system: list[int] = field(default_factory=list)
 
 
-def survey(messages: list[Any]) -> Survey:
+def survey(messages: list[Any], before: Survey | None = None) -> Survey:
     """Walk the messages once and note what the rules ask about.
 
     Args:
         messages: the ``messages`` of a request, of whatever shape.
+        before: a survey of messages that these may continue; then only the new ones are walked
+            over. It stays as it is.
     """
-    found = Survey(messages)
-    turn = Turn("", 0)
-    for i, message in enumerate(messages):
+    found, turn, known = Survey(messages), Turn("", 0), 0
+    if before is not None and before.turns and continues(messages, before.messages):
+        known, turn = len(before.messages), replace(before.turns[-1])
+        turns = [*before.turns[:-1], turn]
+        found = replace(before, messages=messages, turns=turns, system=[*before.system])
+    for i, message in enumerate(messages[known:], start=known):
         if not isinstance(message, dict):
             found.shape = found.shape or f"messages.{i}: Input should be an object"
             continue
@@ -109,6 +114,11 @@ def survey(messages: list[Any]) -> Survey:
         elif "content" in message:
             found.shape = found.shape or f"messages.{i}.content: Input should be a valid list"
     return found
+
+
+def continues(messages: list[Any], before: list[Any]) -> bool:
+    """Whether messages begin with all of those before."""
+    return len(messages) >= len(before) and messages[: len(before)] == before
 
 
 def _block(found: Survey, turn: Turn, i: int, j: int, block: Any) -> None:

@@ -18,10 +18,10 @@ import httpx2
 import jiter  # the SDK's own JSON parser: twice as fast as json on a long history
 
 from learnkit.client import sse
-from learnkit.client.contract import Refusal, check
+from learnkit.client.contract import Memory, Refusal, check
 from learnkit.client.prefix import Prefix
 from learnkit.client.scripted import Block, Failure, Reply, Source, told_at_once
-from learnkit.client.signatures import sign_reply
+from learnkit.client.signatures import Reading, sign_reply
 from learnkit.clock import Clock
 from learnkit.events import LANE
 from learnkit.tokens import estimate_tokens
@@ -44,6 +44,7 @@ class OfflineTransport(httpx2.BaseTransport):
     def __init__(self, source: Source, clock: Clock, recorder: Any = None) -> None:
         self.source, self.clock, self._recorder = source, clock, recorder
         self._before: dict[str, Prefix] = {}
+        self._accepted: dict[str, Memory] = {}
         self._numbers = {"msg": count(1), "toolu": count(1), "req": count(1)}
         self._lock = threading.Lock()
 
@@ -63,7 +64,10 @@ class OfflineTransport(httpx2.BaseTransport):
             return _error(400, error, request_id)
         path = request.url.path
         beta = "anthropic-beta" in request.headers
-        refusal = check(body, method=request.method, path=path, size=len(raw), beta=beta)
+        memory = self._accepted.setdefault(LANE.get(), Memory())
+        refusal = check(
+            body, method=request.method, path=path, size=len(raw), beta=beta, memory=memory
+        )
         if refusal is not None:
             return _refused(refusal, request_id)
         if path.endswith("/count_tokens"):
@@ -101,11 +105,16 @@ class OfflineTransport(httpx2.BaseTransport):
             "type": "message",
             "role": "assistant",
             "model": prefix.body["model"],
-            "content": sign_reply(prefix.body, content),
+            "content": sign_reply(prefix.body, content, self._reading()),
             "stop_reason": reply.stop_reason or ("tool_use" if calls else "end_turn"),
             "stop_sequence": None,
             "usage": {**_usage(prefix, content), **(reply.usage or {})},
         }
+
+    def _reading(self) -> Reading | None:
+        """What the contract has read of the lane's thinking blocks."""
+        accepted = self._accepted.get(LANE.get(), Memory()).last
+        return accepted.reading if accepted is not None else None
 
     def _with_id(self, block: Block) -> Block:
         if block["type"] != "tool_use" or "id" in block:
