@@ -70,7 +70,8 @@ class Arguments:
     def check(self, given: Any) -> Json:
         """Check what the model wrote, and turn it into Python values.
 
-        ``"5"`` passes for an integer, and a JSON text for a list or an object: models write both.
+        ``"5"`` passes for an integer, 5 for a text, and a JSON text for a list or an object:
+        models write both.
 
         Returns:
             Keyword arguments for the function; defaults are left to the function.
@@ -111,8 +112,8 @@ class Arguments:
             except pydantic.errors.PydanticUserError as error:
                 raise self._error(f"parameter {name!r} has no JSON Schema: {error}") from None
             fields[f"field_{number}"] = field
-        forbid = pydantic.ConfigDict(extra="forbid")
-        return pydantic.create_model(self._name, __config__=forbid, **fields)
+        strict = pydantic.ConfigDict(extra="forbid", coerce_numbers_to_str=True)
+        return pydantic.create_model(self._name, __config__=strict, **fields)
 
     def _hints(self) -> Json:
         holder = types.SimpleNamespace(
