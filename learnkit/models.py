@@ -10,6 +10,7 @@ that are long or short, tidy or polluted, and nothing about any real model.
 
 from __future__ import annotations
 
+import json
 import random
 import re
 from collections.abc import Iterator, Sequence
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 SIDE_BY_SIDE = 3
 
 _LISTED = re.compile(r"\[([ >x])\] #\S+ (.*)")
+_TOLD, _CALL = re.compile(r"(user|assistant): (.*)"), re.compile(r"(\w+) (\{.*\})")
 _MARKS = {" ": "pending", ">": "in_progress", "x": "completed"}
 
 
@@ -126,9 +128,10 @@ class Forgetful:
     def __call__(self, request: Request) -> Reply:
         """The reply to a request; pure: nothing is kept from one call to the next."""
         seen, dice = self._notice(request)
-        known = self._know(seen)
+        retold = _wants_summary(request)
+        known = self._know(_taken_part_in(seen) if retold else seen)
         steps = [step for step in self.plan if self._by_heart or step.name in known.asked]
-        if _wants_summary(request):
+        if retold:
             return say(self._summary(steps, known))
         offered = {tool["name"] for tool in request.get("tools", ())}
         todo = [step for step in steps if step.call is not None and step.name not in known.done]
@@ -237,6 +240,23 @@ class Forgetful:
         lines = [f"{name} = {value}" for name, value in known.facts.items()]
         lines += [f"- {step.name}" for step in steps if step.name not in known.done]
         return "\n".join([*lines, f"done: {', '.join(sorted(known.done))}"])
+
+
+def _taken_part_in(seen: Sequence[Seen]) -> Iterator[Seen]:
+    """A conversation that is told in a text, as if it had been one's own."""
+    id = ""
+    for one in seen:
+        told = _TOLD.fullmatch(one.text)
+        if told and told[1] == "assistant" and (call := _CALL.fullmatch(told[2])):
+            id = f"told at {one.distance}"
+            block = {"id": id, "name": call[1], "input": json.loads(call[2])}
+            yield Seen("", one.distance, call=block)
+            continue
+        if told:  # somebody else speaks, or the result begins
+            id = id if told[1] == "user" else ""
+        text = told[2] if told else one.text
+        is_request = text.startswith("- ") or text.startswith("<")
+        yield Seen(text, one.distance, answers="" if is_request else id)
 
 
 def _deed(call: Block) -> str:

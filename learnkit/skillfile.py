@@ -211,7 +211,7 @@ def _text_of(place: Path, inside: Path) -> str:
     try:
         real = Path(os.path.realpath(place, strict=True))
         if not real.is_relative_to(inside):
-            raise ToolError("leads out of the folder, which links may not do")
+            raise ToolError("leads out of the folder, which no path and no link may do")
         if not real.is_file():  # reading a pipe would wait for ever
             raise ToolError("is not a regular file")
         if (size := real.stat().st_size) > FILE_LIMIT:

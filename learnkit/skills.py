@@ -12,9 +12,10 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
+from weakref import WeakKeyDictionary
 
-from learnkit.errors import UsageError
-from learnkit.mechanism import Mechanism
+from learnkit.errors import ToolError, UsageError
+from learnkit.mechanism import Call, Mechanism
 from learnkit.skillfile import FILES_SHOWN, Skill
 from learnkit.tokens import estimate_tokens
 from learnkit.tools import Tool
@@ -74,6 +75,8 @@ class Skills(Mechanism):
                 known = ", ".join(self.skills) or "none"
                 raise UsageError(f"cannot preload skill {name!r}: {why}; the skills: {known}")
         self.preloaded = tuple(names)
+        # By agent: another agent may have been given the tool, and has a conversation of its own.
+        self._loaded: WeakKeyDictionary[Agent, dict[str, str]] = WeakKeyDictionary()
         self._tools = (self._loader(),) if self.skills else ()
 
     @property
@@ -87,8 +90,18 @@ class Skills(Mechanism):
         lines = [_line(skill, skill.name in self.preloaded) for skill in self.skills.values()]
         return "\n".join([_HEADING, *lines]) if lines else ""
 
+    def carry(self, agent: Agent) -> str | None:
+        """What this conversation has loaded, word for word, in the order of loading.
+
+        Files of a skill are left out, since they can be read again; so are preloaded
+        instructions, since they stand in the system prompt.
+        """
+        return "\n\n".join(self._loaded.get(agent, {}).values()) or None
+
     def system(self, agent: Agent) -> str | None:
         """The catalogue, and the instructions that are loaded beforehand."""
+        if not agent.messages:  # a conversation begins, and nothing is loaded in it yet
+            self._loaded.pop(agent, None)
         agent.emit(
             "skills.listed",
             catalogue=estimate_tokens(self.catalogue),
@@ -96,8 +109,19 @@ class Skills(Mechanism):
             preloaded=list(self.preloaded),
             problems=list(self.problems),
         )
-        parts = [self.catalogue, *(self.skills[name].wrapped for name in self.preloaded)]
+        ready = [self.skills[name] for name in self.preloaded]
+        parts = [self.catalogue, *(one.wrapped + _about_files(agent, one) for one in ready)]
         return "\n\n".join(parts) if self.skills else None
+
+    def after_tools(self, agent: Agent, calls: Sequence[Call]) -> None:
+        """Note in the log which files of a skill were read with the file tools."""
+        for call in calls:
+            if call.name == "read_file" and (place := _place(agent, call.input.get("path"))):
+                inside = [one for one in self.skills.values() if place.is_relative_to(one.folder)]
+                output = _output(agent, call) if inside else None
+                for skill in inside if output else ():
+                    file, tokens = str(place.relative_to(skill.folder)), estimate_tokens(output)
+                    agent.emit("skill.read", name=skill.name, file=file, tokens=tokens)
 
     def _loader(self) -> Tool:
         def load_skill(agent: Agent | None, name: str, file: str = "") -> str:
@@ -119,6 +143,8 @@ class Skills(Mechanism):
             agent.emit("skill.read", name=skill.name, file=file, tokens=estimate_tokens(text))
         elif agent is not None:
             agent.emit("skill.loaded", name=skill.name, tokens=estimate_tokens(text))
+            if skill.name not in self.preloaded:
+                self._loaded.setdefault(agent, {})[skill.name] = text
         return text
 
 
@@ -136,14 +162,37 @@ def _about_files(agent: Agent | None, skill: Skill) -> str:
         return ""
     shown = ", ".join(files[:FILES_SHOWN]) + (", …" if files[FILES_SHOWN:] else "")
     where, how = str(skill.folder), "load_skill, giving file"
-    for one in () if agent is None else agent.mechanisms:
-        workspace = getattr(one, "workspace", None)
-        if isinstance(workspace, Workspace) and skill.folder.is_relative_to(workspace.root):
-            where, how = workspace.shown(skill.folder), "read_file"
+    workspace = _workspace(agent)
+    if workspace and skill.folder.is_relative_to(workspace.root):
+        where, how = workspace.shown(skill.folder), "read_file"
     return (
         f"\n\nPaths in this skill are relative to {where}. Its files: {shown}. Read one with {how} "
         "when the instructions refer to it; run a script by its full path."
     )
+
+
+def _workspace(agent: Agent | None) -> Workspace | None:
+    """The workspace of the agent's file tools, if it has any."""
+    found = (getattr(one, "workspace", None) for one in (agent.mechanisms if agent else ()))
+    return next((one for one in found if isinstance(one, Workspace)), None)
+
+
+def _place(agent: Agent, path: Any) -> Path | None:
+    """The place of a path that the model wrote, if it is one in the agent's workspace."""
+    workspace = _workspace(agent)
+    try:
+        return workspace.locate(path) if workspace and isinstance(path, str) else None
+    except ToolError:
+        return None
+
+
+def _output(agent: Agent, call: Call) -> str | None:
+    """What a call gave back just now; None if that was an error."""
+    for place in range(len(agent.events) - 1, -1, -1):
+        event = agent.events[place]
+        if event.type == "tool.ended" and event.data["id"] == call.id:
+            return None if event.data["is_error"] else str(event.data["output"])
+    return None
 
 
 def _one_of(names: tuple[str, ...]) -> Any:

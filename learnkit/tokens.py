@@ -1,12 +1,14 @@
 """Token estimates: how long a request is, before the API has said so.
 
 Four characters a token is the field's rule of thumb for English text and code. It is an
-estimate, so whatever shows one marks it with ≈.
+estimate, so whatever shows one marks it with ≈. ``TokenCount`` follows one conversation: it
+measures each message once, and takes what the API counts into account from the first reply on.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 #: Characters a token, to begin with.
@@ -30,3 +32,64 @@ def estimate_tokens(messages: Any) -> int:
         return sum(estimate_tokens(one) for one in messages)
     text = messages if isinstance(messages, str) else _compact(messages)
     return -(-len(text) // CHARS_PER_TOKEN)
+
+
+class TokenCount:
+    """The estimated length of a conversation that grows, is rewritten now and then, and is sent.
+
+    A turn costs what is new in it: a list that was only appended to is measured from where it
+    ended before, and after a rewrite the messages that were kept are not measured again. They are
+    known by identity, so a message that is edited in place goes unnoticed until it is replaced.
+
+    Attributes:
+        chars_per_token: 4 to begin with, then as the API has counted.
+    """
+
+    def __init__(self) -> None:
+        self.chars_per_token: float = CHARS_PER_TOKEN
+        self._list: Sequence[Any] = ()
+        self._sizes: list[tuple[Any, int]] = []
+        self._chars = 0
+
+    def measure(self, messages: Sequence[dict[str, Any]], head: int = 0) -> int:
+        """Follow the messages to where they are now.
+
+        Args:
+            messages: all of them.
+            head: characters of the system prompt and the tools.
+
+        Returns:
+            Estimated tokens of a request with them.
+        """
+        if messages is not self._list or len(messages) < len(self._sizes):
+            known = {id(message): (message, size) for message, size in self._sizes}
+            self._list, self._sizes, self._chars = messages, [], 0
+        else:
+            known = {}
+        for message in messages[len(self._sizes) :]:
+            same = known.get(id(message))
+            size = same[1] if same is not None else len(_compact(message))
+            self._sizes.append((message, size))  # which keeps the message, and so its id
+            self._chars += size
+        return self.tokens(self._chars + head)
+
+    def calibrate(self, chars: int, tokens: int) -> None:
+        """Learn from a reply: a request of so many characters was counted as so many tokens."""
+        if chars > 0 and tokens > 0:
+            self.chars_per_token = chars / tokens
+
+    @property
+    def chars(self) -> int:
+        """Characters of the messages as they were measured last, in compact JSON."""
+        return self._chars
+
+    def tokens(self, chars: int) -> int:
+        """Estimated tokens of so many characters, rounded up."""
+        return -int(-chars // self.chars_per_token)
+
+
+def length(part: Any) -> int:
+    """Characters of a part of a request, in compact JSON; a text as it is; 0 for nothing."""
+    if not part:
+        return 0
+    return len(part) if isinstance(part, str) else len(_compact(part))

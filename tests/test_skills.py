@@ -435,7 +435,7 @@ def test_a_link_to_a_skill_elsewhere_is_refused(tmp_path: Path) -> None:
     root, elsewhere = outside(tmp_path)
     (root / "stolen").symlink_to(elsewhere)
     assert Skills(root).problems == (
-        "stolen/SKILL.md: leads out of the folder, which links may not do",
+        "stolen/SKILL.md: leads out of the folder, which no path and no link may do",
     )
 
 
@@ -482,6 +482,86 @@ def test_what_cannot_be_read_is_a_problem_and_no_crash(tmp_path: Path) -> None:
     assert reasons[2] == reasons[4] == "is not a regular file"
     assert reasons[0] == reasons[1] == reasons[5] == "cannot be read: No such file or directory"
     assert "symbolic links" in reasons[3]
+
+
+def test_files_that_are_read_with_the_file_tools_are_in_the_log(tmp_path: Path) -> None:
+    folder = write(tmp_path / "skills", "pdf")
+    (folder / "forms.md").write_text("Fill them in.")
+    (tmp_path / "other.md").write_text("no part of a skill")
+    paths = ("skills/pdf/forms.md", "/workspace/skills/pdf/SKILL.md", "other.md", "../x", "gone.md")
+    calls = [lk.use("read_file", path=path) for path in (*paths, "skills/pdf/gone.md")]
+    odd = lk.use("read_file", path=["skills/pdf/forms.md"])
+    agent = run(
+        Skills(tmp_path / "skills"), lk.reply(*calls, odd), tools=(lk.CodingTools(tmp_path),)
+    )
+    read = events(agent, "skill.read")
+    assert [(one["name"], one["file"]) for one in read] == [
+        ("pdf", "forms.md"),
+        ("pdf", "SKILL.md"),
+    ]
+    assert read[0]["tokens"] == estimate_tokens("Fill them in.")
+
+
+def test_a_preloaded_skill_says_where_its_files_are(tmp_path: Path) -> None:
+    (write(tmp_path / "skills", "pdf") / "forms.md").write_text("Fill them in.")
+    agent = run(Skills(tmp_path / "skills", preload=["pdf"]), tools=(lk.CodingTools(tmp_path),))
+    assert "relative to /workspace/skills/pdf. Its files: forms.md" in agent.system
+
+
+# What a compaction leaves of it
+
+
+def test_loaded_instructions_are_carried_as_they_were_given(tmp_path: Path) -> None:
+    write(tmp_path, "pdf")
+    write(tmp_path, "csv")
+    write(tmp_path, "never")
+    (tmp_path / "csv" / "more.md").write_text("more of it")
+    skills = Skills(tmp_path)
+    loads = [lk.use("load_skill", name=name) for name in ("pdf", "csv", "pdf")]
+    agent = run(skills, *loads, lk.use("load_skill", name="csv", file="more.md"))
+    given = [one["content"] for one in results(agent)]
+    assert skills.carry(agent) == f"{given[0]}\n\n{given[1]}"
+    assert given[3] == "more of it"
+
+
+def test_what_stands_in_the_system_prompt_is_not_carried(tmp_path: Path) -> None:
+    write(tmp_path, "pdf")
+    skills = Skills(tmp_path, preload=["pdf"])
+    agent = run(skills, lk.use("load_skill", name="pdf"))
+    assert "Steps." in agent.system
+    assert skills.carry(agent) is None
+
+
+def test_a_load_that_failed_is_not_carried(tmp_path: Path) -> None:
+    write(tmp_path, "pdf")
+    skills = Skills(tmp_path)
+    agent = run(skills, lk.use("load_skill", name="gone"), lk.use("load_skill"))
+    assert skills.carry(agent) is None
+
+
+def test_each_agent_carries_what_it_loaded_itself(tmp_path: Path) -> None:
+    write(tmp_path, "pdf")
+    skills = Skills(tmp_path)
+    agent = run(skills, lk.use("load_skill", name="pdf"))
+    other = lk.Agent(lk.scripted([lk.say("done")]), [lk.Toolbox(*skills.tools)], name="other")
+    other.run("go")
+    assert skills.carry(other) is None
+    assert (skills.carry(agent) or "").startswith('<skill name="pdf">')
+
+
+def test_what_was_loaded_lasts_for_the_conversation_and_no_longer(tmp_path: Path) -> None:
+    write(tmp_path, "pdf")
+    skills = Skills(tmp_path)
+    replies = [lk.use("load_skill", name="pdf"), *[lk.say("done")] * 3]
+    agent = lk.Agent(lk.scripted(replies), [skills])
+    agent.run("go")
+    agent.run("go on")
+    agent.rewrite([{"role": "user", "content": "a summary"}], "compacted")
+    agent.run()
+    assert skills.carry(agent) is not None
+    agent.messages = []
+    agent.start("something else")
+    assert skills.carry(agent) is None
 
 
 # Any input at all
@@ -546,4 +626,4 @@ def test_the_agent_is_told_which_argument_does_not_fit(tmp_path: Path) -> None:
     write(tmp_path, "pdf")
     (tool,) = Skills(tmp_path).tools
     with pytest.raises(ArgumentsError, match="argument 'file'"):
-        tool.run(None, {"name": "pdf", "file": 3})
+        tool.run(None, {"name": "pdf", "file": ["forms.md"]})

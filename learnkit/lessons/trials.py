@@ -109,7 +109,7 @@ def overflow(seeds: Iterable[int], *, output: int = 1_200, window: int = 4_000) 
     def compacting(tools: Toolbox) -> list[Mechanism]:
         folder = tempfile.TemporaryDirectory(prefix="learnkit-")
         world.folders.append(folder)
-        return [tools, Compaction(threshold=window // 2, transcripts=folder.name)]
+        return [tools, Compaction(window // 2, len(DAYS), folder.name)]  # summaries only
 
     return _both(seeds, world, prompts, compacting)
 

@@ -1,0 +1,164 @@
+"""What can be taken out of a message array without breaking it: pure functions, no model asked.
+
+The API wants every call answered, results that were returned where they belong, and thinking only
+behind what it was thought about. So results are emptied and never removed, thinking behind a change
+goes, and an array is cut only where no call would lose its result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+Message = dict[str, Any]
+
+#: Results longer than this are worth clearing, in characters.
+WORTH = 100
+#: Tools whose results are instructions that still hold, and tools of which the last result does.
+HOLDING, LAST_HOLDS = ("load_skill",), ("todo", "todo_add", "todo_update", "todo_delete")
+
+_THINKING = ("thinking", "redacted_thinking")
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """A tool result in a message array.
+
+    Attributes:
+        index: of its message.
+        place: of its block in the message.
+        id: of the call.
+        name: of the tool.
+        chars: length of its content, in characters.
+        failed: it is marked as an error.
+    """
+
+    index: int
+    place: int
+    id: str
+    name: str
+    chars: int
+    failed: bool
+
+
+def results(messages: Sequence[Message]) -> list[Result]:
+    """Every tool result, in order."""
+    names: dict[str, str] = {}
+    found = []
+    for index, message in enumerate(messages):
+        for place, block in enumerate(_blocks(message)):
+            if block["type"] == "tool_use":
+                names[block["id"]] = block["name"]
+            elif block["type"] == "tool_result":
+                id, failed = block["tool_use_id"], bool(block.get("is_error"))
+                name = names.get(id, "a tool")
+                chars = _length(block.get("content", ""))
+                found.append(Result(index, place, id, name, chars, failed))
+    return found
+
+
+def seen(messages: Sequence[Message]) -> int:
+    """How many messages the model has answered: those up to its last reply."""
+    last = (i for i in range(len(messages), 0, -1) if messages[i - 1]["role"] == "assistant")
+    return next(last, 0)
+
+
+def clearable(messages: Sequence[Message], keep: int = 3, over: int = WORTH) -> list[Result]:
+    """The results that may go: seen by the model, old, long, no failures, nothing that holds.
+
+    Args:
+        messages: the array.
+        keep: how many of the last results stay.
+        over: results of at most so many characters stay.
+    """
+    found, end = results(messages), seen(messages)
+    kept = {one.id for one in found[max(0, len(found) - keep) :]}
+    kept |= {one.id for one in [one for one in found if one.name in LAST_HOLDS][-1:]}
+    return [
+        one
+        for one in found
+        if one.index < end
+        and one.chars > over
+        and not one.failed
+        and one.name not in HOLDING
+        and one.id not in kept
+    ]
+
+
+def micro_compact(messages: Sequence[Message], keep: int = 3) -> list[Message]:
+    """Clear old tool results, in the form that is widely known: layer 1 of compaction.
+
+    It leaves thinking as it is. Done before every request, it changes what stands before returned
+    thinking, which current models refuse, and breaks the prompt cache each time;
+    :class:`learnkit.Compaction` does it rarely, and drops the thinking that it invalidates.
+
+    Args:
+        messages: the array; it stays as it is.
+        keep: how many of the last results stay.
+
+    Returns:
+        A new array, in which each cleared result reads ``[Previous: used NAME]``.
+    """
+    return replaced(messages, clearable(messages, keep), lambda one: f"[Previous: used {one.name}]")
+
+
+def replaced(
+    messages: Sequence[Message], chosen: Sequence[Result], text: Callable[[Result], str]
+) -> list[Message]:
+    """A new array in which some results say something else; what did not change is shared."""
+    new = list(messages)
+    for one in chosen:
+        message = new[one.index]
+        blocks = [*message["content"]]
+        blocks[one.place] = {**blocks[one.place], "content": text(one)}
+        new[one.index] = {**message, "content": blocks}
+    return new
+
+
+def without_stale_thinking(messages: Sequence[Message], changed: int) -> list[Message]:
+    """The array without the thinking behind a change, which was bound to what stood there.
+
+    Args:
+        messages: the array.
+        changed: index of the first message that is not as it was.
+    """
+    new = list(messages)
+    for index, message in enumerate(messages[changed:], start=changed):
+        blocks = _blocks(message)
+        kept = [block for block in blocks if block["type"] not in _THINKING]
+        if len(kept) < len(blocks):
+            new[index] = {**message, "content": kept}
+    return new
+
+
+def cut_before(messages: Sequence[Message], index: int) -> int:
+    """The nearest place at or before ``index`` where the array can be cut: no pair is split."""
+    while index > 0 and index < len(messages) and _answers(messages[index]):
+        index -= 1
+    return index
+
+
+def pending(messages: Sequence[Message]) -> int:
+    """Where what the model has not seen yet begins, with the calls that it answers."""
+    return cut_before(messages, seen(messages))
+
+
+def _answers(message: Message) -> bool:
+    return any(block["type"] == "tool_result" for block in _blocks(message))
+
+
+def _blocks(message: Message) -> list[dict[str, Any]]:
+    content = message["content"]
+    return [] if isinstance(content, str) else content
+
+
+def _length(content: str | Sequence[dict[str, Any]]) -> int:
+    if isinstance(content, str):
+        return len(content)
+    return sum(map(len, _texts(content)))
+
+
+def _texts(blocks: Sequence[dict[str, Any]]) -> Iterator[str]:
+    for block in blocks:
+        yield block["text"] if block["type"] == "text" else str(block)
