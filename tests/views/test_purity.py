@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from learnkit.events import EventLog
-from learnkit.views import Dispatch, Messages, View
+from learnkit.views import Dispatch, Messages, Skills, View
 from learnkit.views.static import LIMIT
 
-VIEWS = [Messages, Dispatch]
+VIEWS = [Messages, Dispatch, Skills]
 
 words = st.text(max_size=40) | st.sampled_from(["", "<script>", "a\nb\nc\nd", "x" * 400])
 ids = st.sampled_from(["t1", "t2", "t 3", "<t>"])
@@ -62,6 +62,15 @@ event = st.one_of(
     of("tool.started", id=ids, name=names, input=st.dictionaries(words, words, max_size=2)),
     of("tool.ended", id=ids, name=names, is_error=st.booleans(), output=words, how=hows),
     of("permission.decided", id=ids, name=names, decision=words, answer=words, reason=words),
+    of(
+        "skills.listed",
+        catalogue=st.integers(0, 900),
+        skills=st.dictionaries(names, st.integers(0, 9000)),
+        preloaded=st.lists(names, max_size=2),
+        problems=st.lists(words, max_size=2),
+    ),
+    of("skill.loaded", name=names, tokens=st.integers(0, 9000)),
+    of("skill.read", name=names, file=words, tokens=st.integers(0, 900)),
     of("run.ended", reason=words, text=words, turns=st.integers(0, 9)),
     of("lesson.invented"),
 )
@@ -114,7 +123,7 @@ import sys
 from learnkit.events import EventLog
 from learnkit import views
 log = EventLog()
-for view in (views.Messages(log), views.Dispatch(log)):
+for view in (views.Messages(log), views.Dispatch(log), views.Skills(log)):
     with view.live() as same:
         assert same is view
         log.append("run.started", prompt="hi", system="", tools=[], model="m")

@@ -1,0 +1,229 @@
+"""Skill layers: what is listed, what was loaded, and what it would cost to know everything.
+
+Two lengths on one printed scale answer the question: all instructions upfront, and what stands in
+the requests now. Below them every skill has its place in the long bar, as a step of a staircase:
+an outline for what was only listed, filled for what was loaded, half as high for files of it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import ClassVar
+
+from learnkit.events import Event
+from learnkit.views import static, theme
+from learnkit.views.base import View
+from learnkit.views.shelf import METHOD, Row, Shelf, grow, scale_of, sentence, ticks_of
+from learnkit.views.staircase import Staircase
+from learnkit.views.static import Picture
+from learnkit.views.text import clean, count, esc, one_line
+
+#: Names of files that one row shows.
+FILES = 2
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """Every agent's skills, the scale they share, and their fragments."""
+
+    shelves: dict[str, Shelf] = field(default_factory=dict)
+    scale: int = 10
+    html: dict[str, str] = field(default_factory=dict)
+    head: str = "Nothing has happened yet."
+
+
+class Skills(View[State]):
+    """Tokens of the catalogue, of what was loaded, and of everything, as lengths."""
+
+    name = "skill layers"
+    css: ClassVar[str] = """
+.region:not([data-region=""]){gap:0;container-type:inline-size;flex-basis:520px}
+.region>[data-changed]{outline-offset:0}
+.shelf{display:flex;flex-wrap:wrap;align-items:baseline;justify-content:space-between;gap:0 16px;
+ padding:0 4px;font-size:12px;color:var(--lk-quiet);margin-bottom:8px}
+.shelf b{font:600 22px/1.35 var(--lk-sans);color:var(--lk-ink)}
+.sk{display:grid;grid-template-columns:minmax(9ch,136px) minmax(160px,1fr) minmax(13ch,134px);
+ column-gap:12px;align-items:center;font-size:12px;line-height:16px;padding:1px 4px;
+ font-variant-numeric:tabular-nums}
+.sk>:first-child{overflow-wrap:anywhere} .sk.row>:first-child{font-family:var(--lk-mono)}
+.sk.on>:first-child{font-weight:600}
+.sk small{grid-column:1/4;font-size:12px;color:var(--lk-quiet);overflow-wrap:anywhere}
+.sk.sum{padding:3px 4px} .sk.sum>:first-child{font-weight:600}
+.sk.sum.now{padding-bottom:5px;margin-bottom:4px}
+.sk.sum small{grid-column:2/4;padding-top:4px} .sk small span{white-space:nowrap}
+.sk .p{position:relative;height:12px} .sk.sum .p{height:20px}
+.sk .p i{position:absolute;top:0;bottom:0;left:calc(var(--o)/var(--s)*100%);
+ width:max(1px,calc(var(--n)/var(--s)*100%))}
+.sk i.list{border:1px solid var(--lk-pending-edge);background:var(--lk-pending-bg)}
+.sk i.list+i.list,.sk i.list+i.some,.sk i.some+i.list,.sk i.some+i.some{border-left-width:0}
+.sk i.some{border:1px solid var(--lk-done-edge);background:var(--lk-done-bg)}
+.sk i.pre,.sk i.cat{background:var(--lk-system-edge)}
+.sk i.got,.sk i.file{background:var(--lk-done-edge);min-width:3px} .sk i.file{top:50%}
+.sk i+i.pre,.sk i+i.got,.sk i+i.file{border-left:1px solid var(--lk-ground)}
+.sk i.gap{border:solid var(--lk-edge);border-width:0 1px;display:flex;align-items:center}
+.sk i.gap::before,.sk i.gap::after{content:"";flex:1;border-top:1px solid var(--lk-edge)}
+.sk i.gap u{text-decoration:none;font-style:normal;white-space:nowrap;padding:0 6px;
+ overflow:hidden;text-overflow:ellipsis}
+.sk.axis{color:var(--lk-quiet);padding-bottom:4px;white-space:nowrap}
+.sk.axis .p{height:22px;border-bottom:1px solid var(--lk-edge)}
+.sk.axis .p span{position:absolute;bottom:0;left:calc(var(--o)/var(--s)*100%);padding-bottom:5px;
+ border-left:1px solid var(--lk-edge);padding-left:3px;line-height:14px;white-space:nowrap}
+@container (max-width:480px){.sk,.sk.sum{grid-template-columns:1fr auto}
+ .sk .p{grid-column:1/3;grid-row:2}.sk small,.sk.sum small{grid-column:1/3;grid-row:3}
+ .sk.axis .p{margin-right:6ch}.sk.axis>:last-child{display:none}}
+@media (forced-colors:active){.sk i{forced-color-adjust:none;border-color:CanvasText}
+ .sk i.got,.sk i.file,.sk i.pre,.sk i.cat{background:CanvasText}
+ .sk i.list,.sk i.some{background:Canvas}}
+"""
+
+    def init(self) -> State:
+        return State()
+
+    def step(self, state: State, event: Event) -> State:
+        old = state.shelves.get(event.lane) or Shelf(event.lane)
+        new = grow(old, event)
+        head = sentence(new, event)
+        if len(state.shelves) + (event.lane not in state.shelves) > 1:
+            head = f"{one_line(event.lane, 40)}: {head}"
+        if new is old:
+            return replace(state, head=head)
+        shelves = {**state.shelves, event.lane: new}
+        scale = scale_of(max(shelf.longest for shelf in shelves.values()))
+        html = {**state.html, **_drawn(new, old if event.lane in state.shelves else None)}
+        if scale != state.scale or len(shelves) != len(state.shelves):
+            html |= {f"{clean(lane)}/1": _axis(scale) for lane in shelves}
+        return State(shelves, scale, _in_order(shelves, html), head)
+
+    def frame(self, state: State) -> dict[str, str]:
+        return state.html or {"": '<div class="note">No skills were listed yet.</div>'}
+
+    def head(self, state: State) -> str:
+        return state.head
+
+    def line(self, state: State) -> str:
+        sizes = [
+            f"{one_line(lane, 40)} {shelf.loaded} of {count(len(shelf.rows), 'skill')} loaded, "
+            f"≈ {shelf.now:,} tokens instead of ≈ {shelf.everything:,}, {shelf.gain}"
+            for lane, shelf in state.shelves.items()
+        ]
+        return f"{self.name}: {'; '.join([*sizes, state.head])}"
+
+    def picture(self, state: State, rows: int) -> Picture:
+        picture = Picture(f"{self.line(state)} Every number stands in the table below.")
+        y = 10.0
+        for shelf in state.shelves.values():
+            drawing = Staircase(picture, state.scale, y)
+            y = drawing.shelf(shelf, rows // len(state.shelves)) + 18
+        if not state.shelves:
+            picture.text(16, y + 18, "No skills were listed yet.", "q")
+            y += 36
+        picture.height = y
+        return picture
+
+    def facts(self, state: State, rows: int) -> str:
+        tables = [
+            _table(shelf, rows // len(state.shelves), rows) for shelf in state.shelves.values()
+        ]
+        return "".join(tables) or "<p>empty</p>"
+
+
+def _in_order(shelves: dict[str, Shelf], html: dict[str, str]) -> dict[str, str]:
+    """The fragments in the order of their regions and rows; none of a row that is gone."""
+    keys = [
+        f"{clean(lane)}/{part}"
+        for lane, shelf in shelves.items()
+        for part in ("0", "1", "2", "3", *(f"s {clean(name)}" for name in shelf.rows))
+    ]
+    return {key: html[key] for key in keys}
+
+
+def _drawn(shelf: Shelf, old: Shelf | None) -> dict[str, str]:
+    """The fragments of a shelf that are new; rows that did not change are left as they are."""
+    lane = clean(shelf.lane)
+    title = f"<b>{shelf.gain}</b><span>{esc(shelf.note)}</span>"
+    found = {
+        f"{lane}/0": f'<div class="shelf" data-quiet>{title}</div>',
+        f"{lane}/2": _sum("everything upfront", "", shelf.everything, _whole(shelf)),
+        f"{lane}/3": _sum("this conversation", "now", shelf.now, _used(shelf), _layers(shelf)),
+    }
+    for name, row in shelf.rows.items():
+        if old is None or old.rows.get(name) is not row:
+            found[f"{lane}/s {clean(name)}"] = _row(row)
+    return found
+
+
+def _axis(scale: int) -> str:
+    marks = "".join(f'<span style="--o:{at}">{at:,}</span>' for at in ticks_of(scale))
+    return (
+        f'<div class="sk axis" data-quiet><style>:host{{--s:{scale}}}</style><span>{METHOD}</span>'
+        f'<span class="p">{marks}</span><span></span></div>'
+    )
+
+
+def _bar(kind: str, start: int, length: int) -> str:
+    return f'<i class="{kind}" style="--o:{start};--n:{length}"></i>' if length else ""
+
+
+def _sum(name: str, kind: str, tokens: int, bars: str, below: str = "") -> str:
+    quiet = "" if kind else " data-quiet"
+    return (
+        f'<div class="sk sum {kind}" role="group" aria-label="{name}: ≈ {tokens:,} tokens"{quiet}>'
+        f'<span>{name}</span><span class="p">{bars}</span><span>≈ {tokens:,}</span>{below}</div>'
+    )
+
+
+def _whole(shelf: Shelf) -> str:
+    return "".join(
+        _bar("some" if row.body else "list", row.start, row.size) for row in shelf.rows.values()
+    )
+
+
+def _used(shelf: Shelf) -> str:
+    bars = "".join(_bar(*part) for part in shelf.parts)
+    spared = shelf.everything - shelf.now
+    if spared > 0:
+        place = f"--o:{shelf.now};--n:{spared}"
+        bars += f'<i class="gap" style="{place}"><u>not sent: {shelf.share}</u></i>'
+    return bars
+
+
+def _layers(shelf: Shelf) -> str:
+    parts = [
+        f'<span class="t-{mark.key}">{mark.glyph} {name} ≈ {tokens:,}</span>'
+        for mark, name, tokens in shelf.layers
+    ]
+    return f"<small>{' · '.join(parts)}</small>" if parts else ""
+
+
+def _row(row: Row) -> str:
+    files = [f"{esc(one_line(file, 60))} ≈ {tokens:,}" for file, tokens in row.files[:FILES]]
+    files += [count(len(row.files) - FILES, "more file")] if row.files[FILES:] else []
+    below = f"<small>{theme.RESULT.glyph} {', '.join(files)}</small>" if files else ""
+    bars = _bar(row.kind, row.start, row.tokens)
+    bars += _bar("file", row.start + row.tokens, row.read)
+    said = f"{esc(row.name)}: {row.word}, ≈ {row.tokens:,} tokens"
+    return (
+        f'<div class="sk row{" on" if row.body else ""}" role="group" aria-label="{said}">'
+        f'<span>{esc(row.name)}</span><span class="p">{bars}</span>'
+        f'<span class="t-{row.mark.key}">{row.word} ≈ {row.tokens:,}</span>{below}</div>'
+    )
+
+
+def _table(shelf: Shelf, rows: int, width: int) -> str:
+    body: list[list[object]] = [
+        ["everything upfront", "", shelf.everything, "", ""],
+        ["this conversation", shelf.gain, shelf.now, "", ""],
+        ["catalogue", theme.SYSTEM.label, shelf.catalogue, "", ""],
+    ]
+    shown = list(shelf.rows.values())[:rows]
+    for row in shown:
+        files = one_line(", ".join(file for file, _ in row.files), 20 + width)
+        cells: list[object] = [one_line(row.name, 64), row.word, row.tokens]
+        body.append([*cells, files, row.read or ""])
+    if len(shown) < len(shelf.rows):
+        body.append([f"… {count(len(shelf.rows) - len(shown), 'more skill')}", *[""] * 4])
+    body += [
+        [one_line(one, 60 + 2 * width), "✗ left out", "", "", ""] for one in shelf.problems[:rows]
+    ]
+    head = [f"skills of {one_line(shelf.lane, 40)}", "", "≈ tokens", "files read", "≈ tokens"]
+    return static.table(head, body)
