@@ -48,7 +48,7 @@ Item.__pydantic_config__ = {"coerce_numbers_to_str": True, "extra": "forbid"}  #
 class Todo(Mechanism):
     """Offers the tool ``todo``, and reminds the model of an open list.
 
-    Emits ``todo.updated`` with ``items``, ``done`` and ``total``; ``todo.rejected`` with
+    Emits ``todo.updated`` with ``items``, ``done``, ``total`` and ``remind_after``; ``todo.rejected`` with
     ``problem``; and ``todo.reminded`` with ``rounds`` and ``text``.
 
     Args:
@@ -184,7 +184,13 @@ class Todo(Mechanism):
         self._items = [_tidy(item) for item in items]
         if agent is not None:
             done, total = len(self._items) - len(self.open), len(self._items)
-            agent.emit("todo.updated", items=self._items, done=done, total=total)
+            agent.emit(
+                "todo.updated",
+                items=self._items,
+                done=done,
+                total=total,
+                remind_after=self.remind_after,
+            )
         return self.render()
 
     def _rejected(self, agent: Agent | None, problem: str) -> ToolError:

@@ -73,9 +73,18 @@ def _decided(data: dict[str, Any]) -> str:
     return f"The policy {verbs.get(decision, decision)} {name}{asked}{reason}."
 
 
+def _listed(data: dict[str, Any]) -> str:
+    items = data.get("items", [])
+    current = [str(item.get("text", "")) for item in items if item.get("status") == "in_progress"]
+    now = f"; in progress: {quoted(current[0])}" if current else ""
+    return f"{data.get('done', 0)} of {count(data.get('total', 0), 'item')} completed{now}."
+
+
 def _replied(data: dict[str, Any]) -> str:
     usage = data.get("usage") or {}
     tokens = f"{usage.get('input_tokens', 0):,} tokens in, {usage.get('output_tokens', 0):,} out"
+    if data.get("purpose") == "summary":
+        return f"The model has written a summary ({tokens})."
     why = stopped(data.get("stop_reason", ""))
     return f"Turn {data.get('turn', '?')}: the reply is here, {why} ({tokens})."
 
@@ -102,6 +111,12 @@ _REASONS = {
     "turn_limit": "the turn limit is reached",
 }
 
+_ASKERS = {
+    "tool": "The model asks",
+    "threshold": "The threshold is passed; compaction asks",
+    "person": "A person asks",
+}
+
 _SENTENCES: dict[str, Callable[[dict[str, Any]], str]] = {
     "run.started": lambda data: f"The run starts with {quoted(data.get('prompt', ''))}.",
     "run.ended": lambda data: (
@@ -114,7 +129,9 @@ _SENTENCES: dict[str, Callable[[dict[str, Any]], str]] = {
         f"{': ' + data['why'] if data.get('why') else ''}."
     ),
     "model.requested": lambda data: (
-        f"Turn {data.get('turn', '?')}: {count(data.get('messages', 0), 'message')} "
+        "The model is asked for a summary."
+        if data.get("purpose") == "summary"
+        else f"Turn {data.get('turn', '?')}: {count(data.get('messages', 0), 'message')} "
         f"{'goes' if data.get('messages') == 1 else 'go'} to the model."
     ),
     "model.replied": _replied,
@@ -127,4 +144,49 @@ _SENTENCES: dict[str, Callable[[dict[str, Any]], str]] = {
     ),
     "tool.ended": _ended,
     "permission.decided": _decided,
+    "todo.updated": _listed,
+    "todo.rejected": lambda data: f"An update of the list is refused: {data.get('problem', '')}.",
+    "todo.reminded": lambda data: (
+        f"After {count(data.get('rounds', 0), 'round')} without a look at the list a reminder "
+        "follows the results."
+    ),
+    "subagent.started": lambda data: (
+        f"A subagent of {data.get('parent', '?')} starts in a context of its own: "
+        f"{quoted(data.get('description') or data.get('prompt', ''))}."
+    ),
+    "subagent.ended": lambda data: (
+        f"A subagent ends after {count(data.get('turns', 0), 'turn')}: of its "
+        f"≈{data.get('tokens', 0):,} tokens ≈{data.get('returned', 0):,} go back."
+    ),
+    "skills.listed": lambda data: (
+        f"{count(len(data.get('skills', {})), 'skill')} stand in the system prompt by name and "
+        f"description, ≈{data.get('catalogue', 0):,} tokens."
+    ),
+    "skill.loaded": lambda data: (
+        f"The instructions of {data.get('name', '?')} are loaded, "
+        f"≈{data.get('tokens', 0):,} tokens."
+    ),
+    "skill.read": lambda data: (
+        f"{data.get('file', '?')} of {data.get('name', '?')} is read, "
+        f"≈{data.get('tokens', 0):,} tokens."
+    ),
+    "tokens.estimated": lambda data: (
+        f"The next request has ≈{data.get('tokens', 0):,} tokens; the threshold is "
+        f"{data.get('threshold', 0):,}."
+    ),
+    "compaction.cleared": lambda data: (
+        f"{count(len(data.get('results', [])), 'old result')} cleared: "
+        f"≈{data.get('before', 0):,} tokens become ≈{data.get('after', 0):,}."
+    ),
+    "compaction.asked": lambda data: (
+        f"{_ASKERS.get(data.get('by', ''), 'Somebody asks')} for a summary"
+        f"{' with focus on ' + quoted(data['focus']) if data.get('focus') else ''}."
+    ),
+    "compaction.summarised": lambda data: (
+        f"The conversation is a summary now: ≈{data.get('before', 0):,} tokens become "
+        f"≈{data.get('after', 0):,}."
+    ),
+    "compaction.failed": lambda data: (
+        f"The summary fails, and the messages stay as they are: {data.get('error', '')}."
+    ),
 }

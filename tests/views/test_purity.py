@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from learnkit.events import EventLog
-from learnkit.views import Dispatch, Messages, Skills, View
+from learnkit.views import Compaction, Contexts, Dispatch, Messages, Skills, Todo, Tokens, View
 from learnkit.views.static import LIMIT
 
-VIEWS = [Messages, Dispatch, Skills]
+VIEWS = [Messages, Dispatch, Todo, Contexts, Skills, Tokens, Compaction]
 
 words = st.text(max_size=40) | st.sampled_from(["", "<script>", "a\nb\nc\nd", "x" * 400])
 ids = st.sampled_from(["t1", "t2", "t 3", "<t>"])
@@ -69,6 +69,50 @@ event = st.one_of(
         preloaded=st.lists(names, max_size=2),
         problems=st.lists(words, max_size=2),
     ),
+    of(
+        "todo.updated",
+        items=st.lists(
+            st.fixed_dictionaries(
+                {
+                    "id": ids,
+                    "text": words,
+                    "status": st.sampled_from(["pending", "completed", "?"]),
+                },
+                optional={"note": words},
+            ),
+            max_size=3,
+        ),
+        done=st.integers(0, 3),
+        total=st.integers(0, 3),
+    ),
+    of("todo.rejected", problem=words),
+    of("todo.reminded", rounds=st.integers(1, 9), text=words),
+    of("subagent.started", parent=names, call=ids, prompt=words, description=words, kind=words),
+    of(
+        "subagent.ended",
+        parent=names,
+        call=ids,
+        reason=words,
+        turns=st.integers(0, 9),
+        tokens=st.integers(0, 9000),
+        returned=st.integers(0, 90),
+    ),
+    of("tokens.estimated", tokens=st.integers(0, 9000), threshold=st.integers(0, 9000)),
+    of(
+        "compaction.cleared",
+        results=st.just([]),
+        before=st.integers(0, 9000),
+        after=st.integers(0, 900),
+    ),
+    of(
+        "compaction.summarised",
+        before=st.integers(0, 9000),
+        after=st.integers(0, 900),
+        transcript=words,
+        focus=words,
+    ),
+    of("compaction.asked", focus=words, by=st.sampled_from(["tool", "threshold", "?"])),
+    of("compaction.failed", error=words),
     of("skill.loaded", name=names, tokens=st.integers(0, 9000)),
     of("skill.read", name=names, file=words, tokens=st.integers(0, 900)),
     of("run.ended", reason=words, text=words, turns=st.integers(0, 9)),
@@ -123,7 +167,8 @@ import sys
 from learnkit.events import EventLog
 from learnkit import views
 log = EventLog()
-for view in (views.Messages(log), views.Dispatch(log), views.Skills(log)):
+for view in [kind(log) for kind in (views.Messages, views.Dispatch, views.Todo, views.Contexts,
+             views.Skills, views.Tokens, views.Compaction)]:
     with view.live() as same:
         assert same is view
         log.append("run.started", prompt="hi", system="", tools=[], model="m")

@@ -1,0 +1,286 @@
+"""Contexts: what each agent has in front of it, as lengths on one scale.
+
+One row an agent, a subagent below its parent. What a subagent read makes its own row long; in the
+parent's row it is one short result. What the parent was spared is the difference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
+
+from learnkit.events import Event
+from learnkit.tokens import estimate_tokens
+from learnkit.views import static, theme
+from learnkit.views.base import View
+from learnkit.views.static import Picture
+from learnkit.views.text import blocks_of, clean, count, esc, one_line
+from learnkit.views.words import describe
+
+#: What a part of a context is, by its key; in the order of the legend.
+_PARTS = {
+    "system": "system prompt and tools",
+    "user": "request",
+    "assistant": "text",
+    "call": "calls",
+    "result": "results",
+    "error": "errors",
+    "injected": "injected",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What one agent has in front of it.
+
+    Attributes:
+        lane: the agent.
+        parent: who started it; empty for an agent of its own.
+        title: what it was started for.
+        parts: key of a mark and tokens, in order; neighbours of one kind are one part.
+        ended: how it ended; empty while it works.
+        returned: tokens that its parent was given.
+    """
+
+    lane: str
+    parent: str = ""
+    title: str = ""
+    parts: tuple[tuple[str, int], ...] = ()
+    ended: str = ""
+    returned: int = 0
+
+    @property
+    def tokens(self) -> int:
+        return sum(tokens for _, tokens in self.parts)
+
+    @property
+    def mark(self) -> theme.Mark:
+        if not self.ended:
+            return theme.WORKING
+        return theme.DONE if self.ended in ("end_turn", "stop_sequence") else theme.FAILED
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """Contexts by lane, in the order in which they began."""
+
+    lanes: dict[str, Context] = field(default_factory=dict)
+    html: dict[str, str] = field(default_factory=dict)
+    head: str = "Nothing has happened yet."
+
+    @property
+    def children(self) -> list[Context]:
+        return [one for one in self.lanes.values() if one.parent]
+
+    @property
+    def scale(self) -> int:
+        """The tokens that the full width stands for: the next 1, 2 or 5 with zeros."""
+        longest = max((one.tokens for one in self.lanes.values()), default=0)
+        steps: Iterator[int] = (
+            digit * 10**zeros for zeros in (2, 3, 4, 5, 6, 7) for digit in (1, 2, 5)
+        )
+        return next(step for step in steps if step >= longest or step == 5 * 10**7)
+
+
+class Contexts(View[State]):
+    """Parent and subagents side by side, each with the tokens it has in front of it."""
+
+    name = "contexts"
+    css: ClassVar[str] = """
+.region[data-region="contexts"]{flex:1 1 100%;gap:2px}
+.context{display:grid;grid-template-columns:minmax(120px,26ch) 1fr 9ch;gap:10px;padding:4px 8px;
+ align-items:center}
+.context.child>:first-child{padding-left:16px}
+.context .who{overflow:hidden;text-overflow:ellipsis;white-space:nowrap;font-size:12px}
+.context b{font-weight:600}
+.context .bar{display:flex;height:18px;gap:1px;min-width:0}
+.context .bar>i{display:block;min-width:2px;border-width:1px;border-radius:2px}
+.context .n{text-align:right;font-variant-numeric:tabular-nums;font-size:12px}
+.scale{font-size:12px;color:var(--lk-quiet);padding:2px 8px}
+.scale span{white-space:nowrap}
+.scale i{display:inline-block;width:10px;height:10px;border-radius:2px;margin:0 4px 0 10px}
+.spared{padding:6px 8px;border-top:1px solid var(--lk-line)}
+"""
+
+    def init(self) -> State:
+        return State()
+
+    def step(self, state: State, event: Event) -> State:
+        data, lane = event.data, event.lane
+        state = replace(state, head=describe(event))
+        known = state.lanes.get(lane)
+        one = known or Context(lane)
+        if event.type == "subagent.started":
+            title = str(data.get("description") or data.get("prompt", ""))
+            one = replace(one, parent=str(data.get("parent", "?")), title=title)
+        elif event.type == "subagent.ended":
+            one = replace(
+                one, ended=str(data.get("reason", "")), returned=int(data.get("returned", 0))
+            )
+        elif event.type == "run.started":
+            head = estimate_tokens(data.get("system")) + estimate_tokens(data.get("tools"))
+            rest = one.parts[1:] if one.parts[:1] and one.parts[0][0] == "system" else one.parts
+            title = one.title or str(data.get("prompt") or "")
+            one = replace(one, title=title, ended="", parts=(("system", head), *rest))
+        elif event.type == "message.added":
+            new = _parts(data.get("message", {}), bool(data.get("injected")))
+            one = replace(one, parts=_joined([*one.parts, *new]))
+        elif event.type == "messages.rewritten":
+            start = [part for part in one.parts[:1] if part[0] == "system"]
+            all = [part for message in data.get("messages", []) for part in _parts(message)]
+            one = replace(one, parts=_joined([*start, *all]))
+        elif event.type == "run.ended" and not one.parent:
+            one = replace(one, ended=str(data.get("reason", "")))
+        if one is known or (known is None and one == Context(lane)):
+            return state
+        return _with(replace(state, lanes={**state.lanes, lane: one}), state.scale, lane)
+
+    def frame(self, state: State) -> dict[str, str]:
+        return state.html
+
+    def head(self, state: State) -> str:
+        return state.head
+
+    def line(self, state: State) -> str:
+        if not state.children:
+            own = ", ".join(f"{one.lane} ≈{one.tokens:,}" for one in state.lanes.values())
+            return f"{self.name}: {own or 'none'} tokens; {state.head}"
+        return f"{self.name}: {_spared(state)} {state.head}"
+
+    def picture(self, state: State, rows: int) -> Picture:
+        picture = Picture(f"{self.line(state)} Every length stands in the table below.")
+        shown = list(state.lanes.values())[:rows]
+        left, right, scale = 236, 80, state.scale
+        width = static.WIDTH - left - right
+        picture.text(left, 24, f"full width: ≈{scale:,} tokens (≈4 characters each)", "q")
+        y = 34.0
+        for one in shown:
+            indent = 14 if one.parent else 0
+            picture.text(16 + indent, y + 15, one.mark.glyph, "", 20, one.mark.key)
+            picture.text(36 + indent, y + 15, _who(one), "" if one.parent else "b", 190 - indent)
+            x = float(left)
+            for key, tokens in one.parts:
+                length = width * tokens / scale
+                picture.bar(x, y + 3, max(length - 0.7, 0.6), 15, key)
+                x += length
+            picture.text(static.WIDTH - 16, y + 15, f"≈{one.tokens:,}", "e", right)
+            y += 24
+        if len(shown) < len(state.lanes):
+            picture.text(36, y + 15, f"… {len(state.lanes) - len(shown)} more …", "q")
+            y += 24
+        x = 16.0
+        for key in _used(state):
+            picture.bar(x, y + 8, 10, 10, key)
+            picture.text(x + 15, y + 17, _PARTS[key], "q", 200)
+            x += 28 + len(_PARTS[key]) * static.NARROW
+        y += 24
+        if state.children:
+            picture.text(16, y + 17, _spared(state), "b")
+            y += 22
+        picture.height = y + 12
+        return picture
+
+    def facts(self, state: State, rows: int) -> str:
+        used = _used(state)
+        body: list[list[object]] = []
+        for one in list(state.lanes.values())[:rows]:
+            sums = [sum(n for kind, n in one.parts if kind == key) for key in used]
+            back = one.returned if one.parent else ""
+            body.append([one.lane, one_line(one.title, 60), *sums, one.tokens, back])
+        if rows < len(state.lanes):
+            body.append([f"… {len(state.lanes) - rows} more", *[""] * (len(used) + 3)])
+        head = ["agent", "for", *(_PARTS[key] for key in used), "≈ tokens", "given back"]
+        said = f"<p>{esc(_spared(state))}</p>" if state.children else ""
+        return static.table(head, body) + said
+
+
+def _parts(message: dict[str, Any], injected: bool = False) -> Iterator[tuple[str, int]]:
+    """The parts of a message, each with its tokens."""
+    role = message.get("role")
+    after_results = False
+    for block in blocks_of(message.get("content")):
+        kind = block.get("type")
+        if kind == "tool_result":
+            after_results = True
+            yield ("error" if block.get("is_error") else "result"), estimate_tokens(block)
+        elif kind == "tool_use":
+            yield "call", estimate_tokens(block)
+        elif role == "user":
+            text = block.get("text", block)
+            yield ("injected" if injected or after_results else "user"), estimate_tokens(text)
+        else:
+            yield "assistant", estimate_tokens(block.get("text", block))
+
+
+def _joined(parts: Sequence[tuple[str, int]]) -> tuple[tuple[str, int], ...]:
+    """Neighbours of one kind, as one."""
+    joined: list[tuple[str, int]] = []
+    for key, tokens in parts:
+        if joined and joined[-1][0] == key:
+            joined[-1] = key, joined[-1][1] + tokens
+        else:
+            joined.append((key, tokens))
+    return tuple(joined)
+
+
+def _used(state: State) -> list[str]:
+    present = {key for one in state.lanes.values() for key, _ in one.parts}
+    return [key for key in _PARTS if key in present]
+
+
+def _who(one: Context) -> str:
+    return one.title or one.lane if one.parent else one.lane
+
+
+def _spared(state: State) -> str:
+    """What the parents did not have to read, in a sentence."""
+    read = sum(one.tokens for one in state.children)
+    back = sum(one.returned for one in state.children)
+    share = f" ({100 * (read - back) / read:.0f} %)" if read else ""
+    return (
+        f"{count(len(state.children), 'subagent')} had ≈{read:,} tokens before them and gave back "
+        f"≈{back:,}: the parent was spared ≈{read - back:,}{share}."
+    )
+
+
+def _with(state: State, scale_before: int, lane: str) -> State:
+    """The state with the row of a lane drawn again, and all of them if the scale is another."""
+    scale, html = state.scale, {}
+    html["contexts/ scale"] = _legend(state)
+    for one in state.lanes.values():
+        key = f"contexts/{clean(one.lane)}"
+        same = one.lane != lane and scale == scale_before and key in state.html
+        html[key] = state.html[key] if same else _row(one, scale, one.lane == lane)
+    if state.children:
+        html["contexts/ spared"] = f'<div class="spared" data-quiet>{esc(_spared(state))}</div>'
+    return replace(state, html=html)
+
+
+def _legend(state: State) -> str:
+    keys = "".join(
+        f'<span><i style="background:var(--lk-{key}-edge)"></i>{_PARTS[key]}</span>'
+        for key in _used(state)
+    )
+    return (
+        f'<div class="scale" data-quiet>full width: ≈{state.scale:,} tokens '
+        f"(≈4 characters each){keys}</div>"
+    )
+
+
+def _row(one: Context, scale: int, changed: bool) -> str:
+    bars = "".join(
+        f'<i class="m-{key}" style="width:{100 * tokens / scale:.2f}%;border-style:solid;'
+        f'background:var(--lk-{key}-edge)" title="{_PARTS[key]}: ≈{tokens:,} tokens"></i>'
+        for key, tokens in one.parts
+    )
+    child = " child" if one.parent else ""
+    name = esc(_who(one)) if one.parent else f"<b>{esc(one.lane)}</b>"
+    said = f"{one.lane}, {one.mark.word}: ≈{one.tokens:,} tokens"
+    return (
+        f'<div class="context{child}" role="group" aria-label="{esc(said)}"'
+        f'{"" if changed else " data-quiet"}><span class="who" title="{esc(one.lane)}: '
+        f'{esc(one.title)}"><span class="t-{one.mark.key}">{one.mark.glyph}</span> {name}</span>'
+        f'<span class="bar" aria-hidden="true">{bars}</span><span class="n">≈{one.tokens:,}</span>'
+        "</div>"
+    )

@@ -1,0 +1,280 @@
+"""Tokens over turns: how long each request was, and where compaction made it shorter.
+
+One column a request, on one scale with the threshold. What the prompt cache held is drawn quietly,
+what was new in full colour, so that a rewrite shows twice: as a shorter column, and as one that is
+all new. Below stand the compactions, before and after on the same scale.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import ClassVar
+
+from learnkit.events import Event
+from learnkit.tokens import estimate_tokens
+from learnkit.views import static
+from learnkit.views.base import View
+from learnkit.views.static import Picture
+from learnkit.views.text import count, esc, one_line
+from learnkit.views.words import describe
+
+#: Pixels that the highest column is high, live and in the picture.
+HEIGHT = 150
+#: What a compaction did, by the last word of its event.
+_LAYERS = {"cleared": ("▽", "results cleared"), "summarised": ("▼", "summarised")}
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One request: its tokens, those of them that the cache held, and whether the API said so."""
+
+    turn: int
+    tokens: int
+    cached: int = 0
+    counted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Shortened:
+    """One compaction, before the request of a place in the list of requests."""
+
+    place: int
+    layer: str
+    before: int
+    after: int
+
+    @property
+    def told(self) -> str:
+        glyph, word = _LAYERS[self.layer]
+        share = 100 * (self.before - self.after) / self.before if self.before else 0
+        return (
+            f"{glyph} {word}: ≈{self.before:,} → ≈{self.after:,} tokens, "
+            f"≈{self.before - self.after:,} saved ({share:.0f} %)"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """Requests, compactions, and how long the array is by now."""
+
+    requests: tuple[Request, ...] = ()
+    shortened: tuple[Shortened, ...] = ()
+    threshold: int = 0
+    head_tokens: int = 0
+    length: int = 0
+    estimate: int | None = None
+    html: dict[str, str] = field(default_factory=dict)
+    head: str = "Nothing has happened yet."
+
+    @property
+    def scale(self) -> int:
+        """The tokens that the full height stands for: the next 1, 2 or 5 with zeros."""
+        longest = max([self.threshold, *(one.tokens for one in self.requests)], default=0)
+        longest = max([longest, *(one.before for one in self.shortened)])
+        steps: Iterator[int] = (d * 10**z for z in (2, 3, 4, 5, 6, 7) for d in (1, 2, 5))
+        return next(step for step in steps if step >= longest or step == 5 * 10**7)
+
+
+class Tokens(View[State]):
+    """The length of every request of one agent, the threshold, and each compaction."""
+
+    name = "tokens over turns"
+    css: ClassVar[str] = f"""
+.region[data-region="turns"]{{flex:1 1 100%;gap:4px}}
+.region[data-region="saved"]{{flex:1 1 100%;gap:3px}}
+.plot{{position:relative;height:{HEIGHT}px;border-left:1px solid var(--lk-line);
+ border-bottom:1px solid var(--lk-line);overflow-x:auto;overflow-y:hidden}}
+.plot .cols{{display:flex;align-items:flex-end;gap:1px;height:100%;padding:0 2px}}
+.plot .cols>i{{flex:1 1 8px;min-width:3px;max-width:26px;display:flex;flex-direction:column;
+ justify-content:flex-end;height:100%}}
+.plot .cols>i>b{{display:block;background:var(--lk-assistant-edge)}}
+.plot .cols>i>u{{display:block;background:var(--lk-system-edge);opacity:.55}}
+.plot .cols>i.after{{border-left:1px dashed var(--lk-injected-edge)}}
+.plot .cols>i.now{{outline:2px solid var(--lk-accent,currentColor);outline-offset:-1px}}
+.plot hr{{position:absolute;left:0;right:0;margin:0;border:0;
+ border-top:1px dashed var(--lk-error-edge)}}
+.plot em{{position:absolute;right:4px;font:12px/16px var(--lk-sans);color:var(--lk-error-fg);
+ background:var(--lk-error-bg);padding:0 4px;border-radius:2px}}
+.axis{{font-size:12px;color:var(--lk-quiet)}}
+.axis i{{display:inline-block;width:10px;height:10px;margin:0 4px 0 10px}}
+.saved{{display:grid;grid-template-columns:1fr;gap:2px;padding:4px 8px;font-size:12px}}
+.saved .pair{{display:block;height:6px;background:var(--lk-system-edge);opacity:.55}}
+.saved .pair.after{{background:var(--lk-assistant-edge);opacity:1}}
+"""
+
+    def init(self) -> State:
+        return State()
+
+    def step(self, state: State, event: Event) -> State:
+        if event.lane != (self.lane or "lead"):
+            return state
+        data, requests = event.data, state.requests
+        drawn = state
+        state = replace(state, head=describe(event))
+        if event.type == "run.started":
+            head = estimate_tokens(data.get("system")) + estimate_tokens(data.get("tools"))
+            return replace(state, head_tokens=head)
+        if event.type == "message.added":
+            return replace(
+                state, length=state.length + estimate_tokens(data.get("message")), estimate=None
+            )
+        if event.type == "messages.rewritten":
+            return replace(state, length=estimate_tokens(data.get("messages")), estimate=None)
+        if event.type == "tokens.estimated":
+            state = replace(
+                state, estimate=data.get("tokens"), threshold=int(data.get("threshold") or 0)
+            )
+        elif event.type == "model.requested" and "purpose" not in data:
+            tokens = state.estimate
+            if tokens is None:
+                tokens = state.head_tokens + state.length
+            requests = (*requests, Request(int(data.get("turn", 0)), tokens))
+        elif event.type == "model.replied" and "purpose" not in data and requests:
+            usage = data.get("usage") or {}
+            cached = int(usage.get("cache_read_input_tokens") or 0)
+            made = int(usage.get("cache_creation_input_tokens") or 0)
+            total = int(usage.get("input_tokens") or 0) + cached + made
+            if total:
+                last = replace(requests[-1], tokens=total, cached=cached, counted=True)
+                requests = (*requests[:-1], last)
+        elif (layer := event.type.rpartition(".")[2]) in _LAYERS:
+            before, after = int(data.get("before", 0)), int(data.get("after", 0))
+            new = Shortened(len(requests), layer, before, after)
+            state = replace(state, shortened=(*state.shortened, new), estimate=None)
+        state = replace(state, requests=requests)
+        if (state.requests, state.shortened, state.threshold) == (
+            drawn.requests,
+            drawn.shortened,
+            drawn.threshold,
+        ):
+            return state
+        return replace(state, html=_drawn(state))
+
+    def frame(self, state: State) -> dict[str, str]:
+        return state.html
+
+    def head(self, state: State) -> str:
+        return state.head
+
+    def line(self, state: State) -> str:
+        longest = max((one.tokens for one in state.requests), default=0)
+        saved = sum(one.before - one.after for one in state.shortened)
+        return (
+            f"{self.name}: {count(len(state.requests), 'request')}, the longest "
+            f"≈{longest:,} tokens; {count(len(state.shortened), 'compaction')} saved "
+            f"≈{saved:,}; {state.head}"
+        )
+
+    def picture(self, state: State, rows: int) -> Picture:
+        picture = Picture(f"{self.line(state)} The lengths stand in the table below.")
+        left, width, top = 70, static.WIDTH - 86, 20.0
+        base, scale = top + HEIGHT, state.scale
+        each = min(width / max(len(state.requests), 1), 26.0)
+        picture.text(left - 6, top + 8, f"≈{scale:,}", "q e", 60)
+        picture.text(left - 6, base, "0", "q e", 60)
+        picture.path(f"M{left} {top}V{base}H{left + width}")
+        cuts = {one.place: one for one in state.shortened}
+        for place, one in enumerate(state.requests):
+            x = left + 2 + place * each
+            high, quiet = HEIGHT * one.tokens / scale, HEIGHT * one.cached / scale
+            if quiet:
+                picture.bar(round(x, 1), base - quiet, max(each - 1, 1), quiet, "system")
+            picture.bar(round(x, 1), base - high, max(each - 1, 1), high - quiet, "assistant")
+            if place in cuts:
+                glyph, _ = _LAYERS[cuts[place].layer]
+                picture.text(x - 3, base - high - 5, glyph, "b", 20, "injected")
+        if state.threshold:
+            y = base - HEIGHT * state.threshold / scale
+            picture.path(f"M{left} {y:.1f}H{left + width}", "error")
+            picture.text(left + width, y - 4, f"threshold ≈{state.threshold:,}", "e", 200, "error")
+        y = base + 20
+        picture.bar(left, y - 9, 10, 10, "system")
+        picture.text(left + 15, y, "from the prompt cache", "q", 200)
+        picture.bar(left + 170, y - 9, 10, 10, "assistant")
+        picture.text(left + 185, y, _method(state), "q")
+        for cut in state.shortened[-max(rows // 2, 1) :]:
+            y += 20
+            picture.text(left, y, _where(state, cut), "", width)
+        picture.height = y + 16
+        return picture
+
+    def facts(self, state: State, rows: int) -> str:
+        cuts = {one.place: one for one in state.shortened}
+        shown = list(enumerate(state.requests))
+        first, again = static.middle_cut([1] * len(shown), rows * 2) if shown else (0, 0)
+        body: list[list[object]] = []
+        for place, one in [*shown[:first], *shown[again:]]:
+            if place == again and again > first:
+                body.append([f"… {again - first} more …", "", "", ""])
+            note = one_line(cuts[place].told, 90) if place in cuts else ""
+            body.append([one.turn, one.tokens, one.cached, note])
+        return static.table(["turn", "≈ tokens", "from the cache", "before it"], body)
+
+
+def _method(state: State) -> str:
+    counted = any(one.counted for one in state.requests)
+    return "new in the request" + ("" if counted else " (≈4 characters a token)")
+
+
+def _where(state: State, one: Shortened) -> str:
+    before = state.requests[one.place].turn if one.place < len(state.requests) else None
+    return f"{f'before turn {before}' if before else 'before the next turn'}: {one.told}"
+
+
+def _drawn(state: State) -> dict[str, str]:
+    """The fragments; one that says the same as before is the same string."""
+    scale = state.scale
+    html = {
+        "turns/axis": (
+            f'<div class="axis" data-quiet>full height: ≈{scale:,} tokens'
+            '<i style="background:var(--lk-system-edge);opacity:.55"></i>from the prompt cache'
+            f'<i style="background:var(--lk-assistant-edge)"></i>{esc(_method(state))}</div>'
+        ),
+        "turns/plot": _plot(state, scale),
+    }
+    for number, one in enumerate(state.shortened):
+        html[f"saved/{number}"] = (
+            f'<div class="saved m-injected" style="border-left-width:3px">'
+            f"{esc(_where(state, one))}"
+            f'<span class="pair" style="width:{100 * one.before / scale:.1f}%"></span>'
+            f'<span class="pair after" style="width:{100 * one.after / scale:.1f}%"></span></div>'
+        )
+    return {
+        key: state.html[key] if state.html.get(key) == new else new for key, new in html.items()
+    }
+
+
+def _plot(state: State, scale: int) -> str:
+    cuts = {one.place: one for one in state.shortened}
+    columns = []
+    for place, one in enumerate(state.requests):
+        classes = " ".join(
+            name
+            for name, holds in (("after", place in cuts), ("now", one is state.requests[-1]))
+            if holds
+        )
+        cached = f", {one.cached:,} of them from the cache" if one.cached else ""
+        said = f"turn {one.turn}: ≈{one.tokens:,} tokens{cached}"
+        if place in cuts:
+            said += f"; before it {cuts[place].told}"
+        new = HEIGHT * (one.tokens - one.cached) / scale
+        columns.append(
+            f'<i class="{classes}" title="{esc(said)}"><b style="height:{new:.1f}px"></b>'
+            f'<u style="height:{HEIGHT * one.cached / scale:.1f}px"></u></i>'
+        )
+    line = ""
+    if state.threshold:
+        y = HEIGHT * (1 - state.threshold / scale)
+        line = (
+            f'<hr style="top:{y:.1f}px"><em style="top:{max(y - 18, 0):.1f}px">'
+            f"threshold ≈{state.threshold:,}</em>"
+        )
+    last = state.requests[-1] if state.requests else None
+    said = f"{count(len(state.requests), 'request')}" + (
+        f", the last with ≈{last.tokens:,} tokens" if last else ""
+    )
+    return (
+        f'<div class="plot" data-quiet role="img" aria-label="{esc(said)}">'
+        f'<div class="cols">{"".join(columns)}</div>{line}</div>'
+    )
