@@ -22,7 +22,7 @@ from learnkit.tools import Tool, Toolbox, tool
 #: The five steps of lesson 3's feature.
 FEATURE = ("parse", "alerts", "command", "manual", "tests")
 #: Lesson 4's stations, and lesson 6's days.
-STATIONS = tuple(f"station_{letter}" for letter in "abcdefghijkl")
+STATIONS = tuple(f"station_{letter}" for letter in "abcdefgh")
 DAYS = tuple(f"day_{number:02}" for number in range(1, 25))
 
 
@@ -71,8 +71,8 @@ def drift(seeds: Iterable[int], *, output: int = 1_500, window: int = 2_000) -> 
     return _both(seeds, world, prompts, lambda tools: [tools, Todo()])
 
 
-def pollution(seeds: Iterable[int], *, output: int = 1_200, window: int = 4_000) -> Both:
-    """Lesson 4: which value marks a missing reading at each of twelve stations?
+def pollution(seeds: Iterable[int], *, output: int = 1_200, window: int = 2_700) -> Both:
+    """Lesson 4: which value marks a missing reading at each of eight stations?
 
     Args:
         seeds: one run each.

@@ -1,0 +1,89 @@
+"""Lesson 4's forty station parsers: small, real, and each written by somebody else.
+
+Every station sends its readings in a form of its own. Some parsers take care of a reading that is
+missing, in one of four ways; some do not; and some only say that they do.
+"""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+#: How a parser treats a missing reading, and the lines that do it.
+WAYS = {
+    "-9999": ("        if value == -9999:\n            continue\n", "-9999 marks a gap."),
+    "NA": ('        if field == "NA":\n            continue\n', "NA stands for no reading."),
+    "empty": ("        if not field:\n            continue\n", "An empty field is no reading."),
+    "negative humidity": (
+        "        if humidity < 0:\n            continue\n",
+        "Below 0 % the sensor was off.",
+    ),
+    "not handled": ("", "The logger writes every ten minutes."),
+    "said, not done": ("", "Missing values are skipped."),
+}
+
+_TEMPLATE = '''"""Station {number:02}, {place}: {note}"""
+
+SEPARATOR = {separator!r}
+COLUMN = {column}
+HEADER = {head}
+OFFSET = {offset}  # {reason}
+
+
+def parse(text):
+    """Pairs of time and degrees Celsius, in the order of the file."""
+    readings = []
+    for line in text.splitlines()[HEADER:]:
+        parts = line.split(SEPARATOR)
+        field = parts[COLUMN].strip()
+        humidity = int(parts[-1])
+{before}        value = float(field)
+{after}        readings.append((parts[0], {value}))
+    return readings
+'''
+
+_PLACES = ("harbour", "airport", "school", "ridge", "valley", "roof", "park", "mill")
+_REASONS = ("sensor stands in the sun", "calibrated in spring", "measured beside a road")
+
+
+def way(number: int) -> str:
+    """How the parser of a station treats a missing reading: a key of ``WAYS``."""
+    return random.Random(f"way {number}").choice(list(WAYS))
+
+
+def source(number: int) -> str:
+    """The text of a station's parser."""
+    dice = random.Random(f"station {number}")
+    kind = way(number)
+    lines, note = WAYS[kind]
+    offset = dice.choice((0, 0, -0.4, 1.5))
+    return _TEMPLATE.format(
+        number=number,
+        place=dice.choice(_PLACES),
+        note=note,
+        separator=dice.choice((",", ";", "\t", "|")),
+        column=dice.choice((1, 2)),
+        offset=offset,
+        reason=dice.choice(_REASONS),
+        head=dice.choice((1, 2)),
+        before="" if kind == "-9999" else lines,
+        after=lines if kind == "-9999" else "",
+        value="value + OFFSET" if offset else "value",
+    )
+
+
+def write_parsers(workspace: Path, number: int = 40) -> Path:
+    """Write the parsers of so many stations.
+
+    Args:
+        workspace: the folder in which ``parsers/station_01.py`` and so on are written.
+        number: how many.
+
+    Returns:
+        The folder ``parsers``.
+    """
+    folder = workspace / "parsers"
+    folder.mkdir()
+    for one in range(1, number + 1):
+        (folder / f"station_{one:02}.py").write_text(source(one), encoding="utf-8")
+    return folder
