@@ -221,7 +221,8 @@ def tokens(
 
 
 def _lengths(log: Iterable[Event], lane: str) -> list[int]:
-    usages = [e.data["usage"] for e in log if e.type == "model.replied" and e.lane == lane]
+    replies = [e.data for e in log if e.type == "model.replied" and e.lane == lane]
+    usages = [one["usage"] for one in replies if "purpose" not in one]  # a summary is no turn
     kinds = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
     return [sum(usage.get(kind, 0) for kind in kinds) for usage in usages]
 

@@ -52,6 +52,7 @@ def test_the_turns_of_a_run_are_its_replies_in_one_lane() -> None:
     for lane, length in (("lead", 100), ("alice", 900), ("lead", 300)):
         usage = {"input_tokens": 10, "cache_read_input_tokens": length - 10}
         log.append("model.replied", lane=lane, usage=usage)
+    log.append("model.replied", usage={"input_tokens": 5_000}, purpose="summary")
     chart = lk.charts.tokens({"one": log}, "It grows.", threshold=250)
     assert chart.rows == (("one", "2", "300", "300", "400"),)
 

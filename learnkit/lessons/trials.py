@@ -23,7 +23,7 @@ from learnkit.tools import Tool, Toolbox, tool
 FEATURE = ("parse", "alerts", "command", "manual", "tests")
 #: Lesson 4's stations, and lesson 6's days.
 STATIONS = tuple(f"station_{letter}" for letter in "abcdefgh")
-DAYS = tuple(f"day_{number:02}" for number in range(1, 25))
+DAYS = tuple(f"day_{number:02}" for number in range(1, 17))
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ def pollution(seeds: Iterable[int], *, output: int = 1_200, window: int = 2_700)
     return _both(seeds, world, prompts, lambda tools: [tools, Subagents(lambda: [world.toolbox()])])
 
 
-def overflow(seeds: Iterable[int], *, output: int = 1_200, window: int = 4_000) -> Both:
+def overflow(seeds: Iterable[int], *, output: int = 1_200, window: int = 2_700) -> Both:
     """Lesson 6: the highest value of each of many days, in a unit that was agreed on before.
 
     Args:

@@ -1,0 +1,98 @@
+"""Lesson 6, compaction: its predictions and quiz."""
+
+from __future__ import annotations
+
+from learnkit.lessons import Lesson, Option, Prediction, Question
+from learnkit.lessons.s06_exercises import EXERCISES
+
+LESSON = Lesson(
+    title="Compaction",
+    promise="You make an agent forget on purpose, so that it can go on for ever.",
+    predictions={
+        "p1": Prediction(
+            "A hundred turns fill the window. What should an agent lose first?",
+            {
+                "a": Option(
+                    "The oldest messages, whatever they are.",
+                    "The oldest is the request. An agent without it does not know what it is for.",
+                ),
+                "b": Option(
+                    "Raw data that it has seen, and could read again.",
+                    "Right: much room, little loss. Reasons and decisions come last: nobody can "
+                    "read those again.",
+                ),
+                "c": Option(
+                    "Its own earlier replies: they are only words.",
+                    "In them stands why it did what it did.",
+                ),
+            },
+            "b",
+        ),
+        "p2": Prediction(
+            "Clearing old results before every request saves the most tokens. What does it cost?",
+            {
+                "a": Option("Nothing: fewer tokens are always better.", "Look at the ledger."),
+                "b": Option(
+                    "The prompt cache: what stands behind a change is no longer found there.",
+                    "Right, and on models that preserve thinking the request is refused besides.",
+                ),
+                "c": Option(
+                    "A request to the model for each clearing.",
+                    "Clearing asks nobody. A summary does.",
+                ),
+            },
+            "b",
+        ),
+    },
+    exercises=EXERCISES,
+    quiz=[
+        Question(
+            "Which results may be cleared?",
+            {
+                "a": Option("All but the last three.", "And if the model has not seen the fourth?"),
+                "b": Option(
+                    "Old ones that the model has seen, if they are long and no failures.",
+                    "Right. A failure is short, and it keeps the model from doing it again.",
+                ),
+                "c": Option("The longest ones.", "Also one that arrived a second ago?"),
+            },
+            "b",
+        ),
+        Question(
+            "The request for the summary fails. What does the array look like afterwards?",
+            {
+                "a": Option(
+                    "As it did before.",
+                    "Right: a new array is put in place when it is complete, and not earlier.",
+                ),
+                "b": Option("Empty.", "Then an overloaded server would end every long run."),
+                "c": Option("Shorter by half.", "By whose choice?"),
+            },
+            "a",
+        ),
+        Question(
+            "Why does thinking go that stands behind a cleared result?",
+            {
+                "a": Option("To save its tokens.", "It is short; that would not be worth it."),
+                "b": Option(
+                    "It is bound to what stood before it, and that has changed.",
+                    "Right: the API refuses a block that is bound to another conversation.",
+                ),
+                "c": Option("It is out of date.", "It may be as true as ever."),
+            },
+            "b",
+        ),
+        Question(
+            "What stands in the array right after a summary?",
+            {
+                "a": Option("The summary, and nothing else.", "Then the plan would be lost."),
+                "b": Option(
+                    "The summary, the request, what mechanisms carry, and what is not yet seen.",
+                    "Right: and the name of the file in which everything is kept.",
+                ),
+                "c": Option("The summary as a reply of the model.", "It never said that."),
+            },
+            "b",
+        ),
+    ],
+)
