@@ -8,6 +8,7 @@ measures each message once, and takes what the API counts into account from the 
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -85,7 +86,7 @@ class TokenCount:
 
     def tokens(self, chars: int) -> int:
         """Estimated tokens of so many characters, rounded up."""
-        return -int(-chars // self.chars_per_token)
+        return math.ceil(round(chars / self.chars_per_token, 6))  # so that 202.0000001 is 202
 
 
 def length(part: Any) -> int:
