@@ -129,7 +129,7 @@ class Forgetful:
         """The reply to a request; pure: nothing is kept from one call to the next."""
         seen, dice = self._notice(request)
         retold = _wants_summary(request)
-        known = self._know(_taken_part_in(seen) if retold else seen)
+        known = self._know(list(_taken_part_in(seen)) if retold else seen)
         steps = [step for step in self.plan if self._by_heart or step.name in known.asked]
         if retold:
             return say(self._summary(steps, known))

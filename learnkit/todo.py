@@ -48,8 +48,8 @@ Item.__pydantic_config__ = {"coerce_numbers_to_str": True, "extra": "forbid"}  #
 class Todo(Mechanism):
     """Offers the tool ``todo``, and reminds the model of an open list.
 
-    Emits ``todo.updated`` with ``items``, ``done``, ``total`` and ``remind_after``; ``todo.rejected`` with
-    ``problem``; and ``todo.reminded`` with ``rounds`` and ``text``.
+    Emits ``todo.updated`` with ``items``, ``done``, ``total`` and ``remind_after``;
+    ``todo.rejected`` with ``problem``; and ``todo.reminded`` with ``rounds`` and ``text``.
 
     Args:
         remind_after: rounds of tool calls without ``todo`` after which a reminder follows the

@@ -58,9 +58,13 @@ def spared(events):
 """.strip()
 
 
+def _is_mechanism(made: Any) -> bool:
+    return isinstance(made, type) and issubclass(made, lk.Mechanism)
+
+
 def check_brief(Brief: Any) -> Verdict:
     """A child whose report is long is asked once for a shorter one."""
-    if not (isinstance(Brief, type) and issubclass(Brief, lk.Mechanism)):
+    if not _is_mechanism(Brief):
         return "`Brief` must be a class that is an lk.Mechanism"
     long = "word " * 100
     for said, wanted, what in (
@@ -136,7 +140,7 @@ class Brief(lk.Mechanism):
 
 def check_retry(Retrying: Any) -> Verdict:
     """A failed subtask is tried once more, by a new child."""
-    if not (isinstance(Retrying, type) and issubclass(Retrying, lk.Mechanism)):
+    if not _is_mechanism(Retrying):
         return "`Retrying` must be a class that is an lk.Mechanism, such as one of lk.Subagents"
 
     def answers(outcomes: list[bool]) -> tuple[lk.Agent, list[str]]:
