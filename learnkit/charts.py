@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from learnkit.errors import UsageError
 from learnkit.events import Event
+from learnkit.tokens import sent
 from learnkit.views import static, theme
 
 if TYPE_CHECKING:
@@ -223,8 +224,7 @@ def tokens(
 def _lengths(log: Iterable[Event], lane: str) -> list[int]:
     replies = [e.data for e in log if e.type == "model.replied" and e.lane == lane]
     usages = [one["usage"] for one in replies if "purpose" not in one]  # a summary is no turn
-    kinds = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
-    return [sum(usage.get(kind, 0) for kind in kinds) for usage in usages]
+    return [sent(usage) for usage in usages]
 
 
 def _mean(values: Sequence[float]) -> tuple[float, float]:

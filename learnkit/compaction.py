@@ -20,7 +20,7 @@ from learnkit.events import LANE
 from learnkit.mechanism import Mechanism
 from learnkit.output import head_and_tail
 from learnkit.pressure import Change, Layers, Policy
-from learnkit.tokens import TokenCount, length
+from learnkit.tokens import TokenCount, length, sent
 from learnkit.tools import Tool, tool
 from learnkit.workspace import Workspace
 
@@ -151,7 +151,7 @@ class Compaction(Mechanism):
             event = agent.events[place]
             mine = event.lane == agent.name and event.type == "model.replied"
             if mine and "purpose" not in event.data:
-                self._count.calibrate(self._sent, _counted(event.data["usage"]))
+                self._count.calibrate(self._sent, sent(event.data["usage"]))
         self._read = end
 
     def _is_worth(self, agent: Agent, change: Change, tokens: int) -> bool:
@@ -242,11 +242,6 @@ def _prompt(messages: Sequence[Message], focus: str) -> str:
     told, _ = head_and_tail([transcript.as_text(messages)], SUMMARY_INPUT)
     wish = f"\nAbove all keep what concerns: {focus}" if focus else ""
     return f"{_INSTRUCTIONS}{wish}\n\n<conversation>\n{told}\n</conversation>"
-
-
-def _counted(usage: dict[str, Any]) -> int:
-    kinds = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
-    return sum(usage.get(kind) or 0 for kind in kinds)
 
 
 def _shown(agent: Agent, path: Path) -> str:

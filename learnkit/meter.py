@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from learnkit.events import Event
+from learnkit.tokens import sent
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,7 +14,7 @@ class Meter:
     """What a run has used.
 
     Attributes:
-        turns: requests that were answered.
+        turns: requests that were answered, those for a summary included.
         calls: tool calls that were answered, and how many of them with an error.
         errors: see ``calls``.
         input_tokens: all tokens that were sent, whether or not the cache had them.
@@ -44,12 +45,11 @@ class Meter:
         usages = [event.data["usage"] for event in chosen if event.type == "model.replied"]
         ended = [event for event in chosen if event.type == "tool.ended"]
         cached = sum(usage.get("cache_read_input_tokens", 0) for usage in usages)
-        written = sum(usage.get("cache_creation_input_tokens", 0) for usage in usages)
         return cls(
             turns=len(usages),
             calls=len(ended),
             errors=sum(event.data["is_error"] for event in ended),
-            input_tokens=sum(usage["input_tokens"] for usage in usages) + cached + written,
+            input_tokens=sum(map(sent, usages)),
             cached_tokens=cached,
             output_tokens=sum(usage["output_tokens"] for usage in usages),
             seconds=chosen[-1].time - chosen[0].time if chosen else 0.0,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 #: Characters a token, to begin with.
@@ -33,6 +33,16 @@ def estimate_tokens(messages: Any) -> int:
         return sum(estimate_tokens(one) for one in messages)
     text = messages if isinstance(messages, str) else _compact(messages)
     return -(-len(text) // CHARS_PER_TOKEN)
+
+
+def sent(usage: Mapping[str, Any]) -> int:
+    """All the tokens that a request had, as the API counted them: new ones and cached ones.
+
+    Args:
+        usage: of the reply.
+    """
+    kinds = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
+    return sum(usage.get(kind) or 0 for kind in kinds)
 
 
 class TokenCount:

@@ -23,6 +23,11 @@ S = TypeVar("S")
 V = TypeVar("V", bound="View[Any]")
 
 
+def kept(new: dict[str, str], old: dict[str, str]) -> dict[str, str]:
+    """The new fragments; one that says the same as before is the same string as before."""
+    return {key: old[key] if old.get(key) == html else html for key, html in new.items()}
+
+
 class View(ABC, Generic[S]):
     """A picture of an event log.
 

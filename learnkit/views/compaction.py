@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 from learnkit.events import Event
 from learnkit.tokens import estimate_tokens
 from learnkit.views import static, theme
-from learnkit.views.base import View
+from learnkit.views.base import View, kept
 from learnkit.views.static import Picture
 from learnkit.views.text import blocks_of, content_text, count, esc, one_line
 from learnkit.views.words import describe
@@ -134,11 +134,13 @@ class Compaction(View[State]):
         tables = []
         for title, entries in (("before", state.before), ("after", state.after)):
             first, again = static.middle_cut([1] * len(entries), rows) if entries else (0, 0)
-            body = [
+            body: list[list[object]] = [
                 [number, _label(one), one_line(one.text, 60), one.tokens]
                 for number, one in enumerate(entries)
                 if not first <= number < again
             ]
+            if first < again:
+                body.insert(first, ["…", f"{again - first} messages left out", "", ""])
             tables.append(static.table([title, "what", "text", "≈ tokens"], body))
         return "".join(tables)
 
@@ -250,9 +252,7 @@ def _drawn(state: State) -> dict[str, str]:
         for place, one in enumerate(entries):
             gone = region == "before" and one.fate in ("cleared", "summarised")
             html[f"{region}/{place}"] = _row(one, state.scale, gone)
-    return {
-        key: state.html[key] if state.html.get(key) == new else new for key, new in html.items()
-    }
+    return kept(html, state.html)
 
 
 def _row(one: Entry, scale: int, gone: bool) -> str:

@@ -15,7 +15,7 @@ from learnkit.tokens import estimate_tokens
 from learnkit.views import static, theme
 from learnkit.views.base import View
 from learnkit.views.static import Picture
-from learnkit.views.text import blocks_of, clean, count, esc, one_line
+from learnkit.views.text import blocks_of, clean, count, esc, one_line, scale_of
 from learnkit.views.words import describe
 
 #: What a part of a context is, by its key; in the order of the legend.
@@ -28,6 +28,10 @@ _PARTS = {
     "error": "errors",
     "injected": "injected",
 }
+
+
+#: Segments that a bar has at most: more would be narrower than can be seen.
+SEGMENTS = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,10 +81,7 @@ class State:
     def scale(self) -> int:
         """The tokens that the full width stands for: the next 1, 2 or 5 with zeros."""
         longest = max((one.tokens for one in self.lanes.values()), default=0)
-        steps: Iterator[int] = (
-            digit * 10**zeros for zeros in (2, 3, 4, 5, 6, 7) for digit in (1, 2, 5)
-        )
-        return next(step for step in steps if step >= longest or step == 5 * 10**7)
+        return scale_of(longest)
 
 
 class Contexts(View[State]):
@@ -160,7 +161,7 @@ class Contexts(View[State]):
             picture.text(16 + indent, y + 15, one.mark.glyph, "", 20, one.mark.key)
             picture.text(36 + indent, y + 15, _who(one), "" if one.parent else "b", 190 - indent)
             x = float(left)
-            for key, tokens in one.parts:
+            for key, tokens in _drawable(one):
                 length = width * tokens / scale
                 picture.bar(x, y + 3, max(length - 0.7, 0.6), 15, key)
                 x += length
@@ -224,6 +225,21 @@ def _joined(parts: Sequence[tuple[str, int]]) -> tuple[tuple[str, int], ...]:
     return tuple(joined)
 
 
+def _drawable(one: Context) -> list[tuple[str, int]]:
+    """The parts to draw: at most ``SEGMENTS``, neighbours put together under the longest kind."""
+    if len(one.parts) <= SEGMENTS:
+        return list(one.parts)
+    drawn: list[tuple[str, int]] = []
+    bucket: dict[str, int] = {}
+    for place, (key, tokens) in enumerate(one.parts, start=1):
+        bucket[key] = bucket.get(key, 0) + tokens
+        full = sum(bucket.values()) >= one.tokens / SEGMENTS
+        if full or place == len(one.parts):
+            drawn.append((max(bucket, key=bucket.__getitem__), sum(bucket.values())))
+            bucket = {}
+    return drawn
+
+
 def _used(state: State) -> list[str]:
     present = {key for one in state.lanes.values() for key, _ in one.parts}
     return [key for key in _PARTS if key in present]
@@ -272,7 +288,7 @@ def _row(one: Context, scale: int, changed: bool) -> str:
     bars = "".join(
         f'<i class="m-{key}" style="width:{100 * tokens / scale:.2f}%;border-style:solid;'
         f'background:var(--lk-{key}-edge)" title="{_PARTS[key]}: ≈{tokens:,} tokens"></i>'
-        for key, tokens in one.parts
+        for key, tokens in _drawable(one)
     )
     child = " child" if one.parent else ""
     name = esc(_who(one)) if one.parent else f"<b>{esc(one.lane)}</b>"

@@ -197,15 +197,6 @@ def sentence(shelf: Shelf, event: Event) -> str:
     return describe(event)
 
 
-def scale_of(longest: int) -> int:
-    """The end of the scale: a round number that is not much longer than what it must hold."""
-    steps = (10, 12, 15, 20, 25, 30, 40, 50, 60, 80)
-    power = 1
-    while steps[-1] * power < longest and 10 * steps[0] * power < longest:
-        power *= 10
-    return next((s * power for s in steps if s * power >= longest), 10 * steps[0] * power)
-
-
 def ticks_of(scale: int) -> list[int]:
     step = next(s for p in range(12) for s in (10**p, 2 * 10**p, 5 * 10**p) if scale / s <= 5)
     return list(range(0, scale + 1, step))

@@ -13,10 +13,10 @@ from typing import ClassVar
 from learnkit.events import Event
 from learnkit.views import static, theme
 from learnkit.views.base import View
-from learnkit.views.shelf import METHOD, Row, Shelf, grow, scale_of, sentence, ticks_of
+from learnkit.views.shelf import METHOD, Row, Shelf, grow, sentence, ticks_of
 from learnkit.views.staircase import Staircase
 from learnkit.views.static import Picture
-from learnkit.views.text import clean, count, esc, one_line
+from learnkit.views.text import clean, count, esc, one_line, scale_of
 
 #: Names of files that one row shows.
 FILES = 2

@@ -77,6 +77,19 @@ def count(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
+def scale_of(longest: int) -> int:
+    """What a full length stands for: a round number not much longer than what it must hold.
+
+    Args:
+        longest: the longest thing to draw, in whatever unit.
+    """
+    steps = (10, 12, 15, 20, 25, 30, 40, 50, 60, 80)
+    power = 1
+    while steps[-1] * power < longest and 10 * steps[0] * power < longest:
+        power *= 10
+    return next((s * power for s in steps if s * power >= longest), 10 * steps[0] * power)
+
+
 def listed(names: list[str]) -> str:
     """``a``, ``a and b``, ``a, b and c``; repeats become ``a (3 times)``."""
     counted = [

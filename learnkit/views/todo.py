@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Literal
 
 from learnkit.events import Event
 from learnkit.views import static, theme
-from learnkit.views.base import View
+from learnkit.views.base import View, kept
 from learnkit.views.static import Picture
 from learnkit.views.text import blocks_of, clean, count, esc, one_line
 from learnkit.views.words import describe
@@ -130,6 +130,10 @@ class Todo(View[State]):
         picture.text(16, y + 16, f"rounds of calls: {_legend(state)}", "q")
         y += 26
         x = 16.0
+        earlier = len(state.rounds) - 2 * rows
+        if earlier > 0:
+            picture.text(x, y + 14.5, f"… {count(earlier, 'earlier round')} …", "q", 140)
+            x += 150
         for number, one in list(enumerate(state.rounds, start=1))[-2 * rows :]:
             mark, _ = _KINDS[one.kind]
             if x > static.WIDTH - 80:
@@ -159,6 +163,8 @@ class Todo(View[State]):
             [number, _KINDS[one.kind][1], "✉ after its results" if one.reminded else ""]
             for number, one in list(enumerate(state.rounds, start=1))[-2 * rows :]
         ]
+        if (earlier := len(state.rounds) - 2 * rows) > 0:
+            rounds.insert(0, ["…", f"{count(earlier, 'earlier round')} left out", ""])
         return static.table(["id", "state", "item"], items) + static.table(
             ["round", "what", "reminder"], rounds
         )
@@ -210,9 +216,7 @@ def _drawn(state: State) -> dict[str, str]:
         )
         + f'</div><div class="legend">{esc(_gauge(state))}</div>'
     )
-    return {
-        key: state.html[key] if state.html.get(key) == one else one for key, one in html.items()
-    }
+    return kept(html, state.html)
 
 
 def _item(item: dict[str, Any]) -> str:

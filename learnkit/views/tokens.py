@@ -7,16 +7,15 @@ all new. Below stand the compactions, before and after on the same scale.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 from learnkit.events import Event
-from learnkit.tokens import estimate_tokens
+from learnkit.tokens import estimate_tokens, sent
 from learnkit.views import static
-from learnkit.views.base import View
+from learnkit.views.base import View, kept
 from learnkit.views.static import Picture
-from learnkit.views.text import count, esc, one_line
+from learnkit.views.text import count, esc, one_line, scale_of
 from learnkit.views.words import describe
 
 #: Pixels that the highest column is high, live and in the picture.
@@ -72,8 +71,7 @@ class State:
         """The tokens that the full height stands for: the next 1, 2 or 5 with zeros."""
         longest = max([self.threshold, *(one.tokens for one in self.requests)], default=0)
         longest = max([longest, *(one.before for one in self.shortened)])
-        steps: Iterator[int] = (d * 10**z for z in (2, 3, 4, 5, 6, 7) for d in (1, 2, 5))
-        return next(step for step in steps if step >= longest or step == 5 * 10**7)
+        return scale_of(longest)
 
 
 class Tokens(View[State]):
@@ -133,9 +131,7 @@ class Tokens(View[State]):
         elif event.type == "model.replied" and "purpose" not in data and requests:
             usage = data.get("usage") or {}
             cached = int(usage.get("cache_read_input_tokens") or 0)
-            made = int(usage.get("cache_creation_input_tokens") or 0)
-            total = int(usage.get("input_tokens") or 0) + cached + made
-            if total:
+            if total := sent(usage):
                 last = replace(requests[-1], tokens=total, cached=cached, counted=True)
                 requests = (*requests[:-1], last)
         elif (layer := event.type.rpartition(".")[2]) in _LAYERS:
@@ -240,9 +236,7 @@ def _drawn(state: State) -> dict[str, str]:
             f'<span class="pair" style="width:{100 * one.before / scale:.1f}%"></span>'
             f'<span class="pair after" style="width:{100 * one.after / scale:.1f}%"></span></div>'
         )
-    return {
-        key: state.html[key] if state.html.get(key) == new else new for key, new in html.items()
-    }
+    return kept(html, state.html)
 
 
 def _plot(state: State, scale: int) -> str:

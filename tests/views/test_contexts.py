@@ -86,3 +86,19 @@ def test_compaction_makes_a_row_shorter() -> None:
     view = Contexts(log)
     assert view.at(1).lanes["lead"].tokens == 1_000
     assert view.at(2).lanes["lead"].tokens == 2
+
+
+def test_a_long_row_has_no_more_segments_than_can_be_seen() -> None:
+    log = lk.EventLog()
+    for number in range(400):
+        call = {"type": "tool_use", "id": f"t{number}", "name": "look", "input": {}}
+        result = {"type": "tool_result", "tool_use_id": f"t{number}", "content": "x" * 400}
+        log.append("message.added", message={"role": "assistant", "content": [call]})
+        log.append("message.added", message={"role": "user", "content": [result]})
+    view = Contexts(log)
+    row = view.frame(view.at())["contexts/lead"]
+    assert 20 < row.count("<i ") <= 61
+    assert len(view.html().encode()) < 20_000
+    widths = [float(part.split("%")[0]) for part in row.split("width:")[1:]]
+    lead = view.at().lanes["lead"]
+    assert abs(sum(widths) - 100 * lead.tokens / view.at().scale) < 1

@@ -10,8 +10,9 @@ import pytest
 
 from learnkit.events import EventLog
 from learnkit.views import Skills
-from learnkit.views.shelf import scale_of, ticks_of
+from learnkit.views.shelf import ticks_of
 from learnkit.views.static import LIMIT
+from learnkit.views.text import scale_of
 
 SIX = {f"skill-{letter}": 1000 for letter in "abcdef"}
 TWENTY = {f"skill-{number:02}": 5000 for number in range(1, 21)}
