@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import nbformat
-from jupyter_client.manager import KernelManager
+from jupyter_client.manager import AsyncKernelManager
+from jupyter_core.utils import run_sync
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 
@@ -50,9 +51,10 @@ def execute(path: Path, env: Mapping[str, str] | None = None) -> Any:
     for cell in notebook.cells:
         if cell.cell_type == "code":
             cell.outputs, cell.execution_count = [], None
+    # An asynchronous manager: with the other one, waiting for a kernel that has died never ends.
     # Socket files instead of TCP ports: ports can be taken between their choice and their use.
     with tempfile.TemporaryDirectory(prefix="lk-") as folder, _environment(env or {}):
-        manager = KernelManager(
+        manager = AsyncKernelManager(
             kernel_name="python3",
             transport="ipc",
             connection_file=str(Path(folder) / "k.json"),
@@ -71,7 +73,7 @@ def execute(path: Path, env: Mapping[str, str] | None = None) -> Any:
             if client.kc is not None:
                 client.kc.stop_channels()
             if manager.has_kernel:
-                manager.shutdown_kernel(now=True)
+                run_sync(manager.shutdown_kernel)(now=True)
     return normalise(notebook)
 
 
