@@ -12,8 +12,8 @@ import nbformat
 import pytest
 from project import ROOT
 
-from learnkit.client.recording import Recording
 from learnkit import copies, verify
+from learnkit.client.recording import Recording
 from learnkit.doctor import examine
 
 LESSON = "s01_agent_loop.ipynb"
@@ -174,5 +174,7 @@ def test_a_shipped_recording_is_its_own_script(path: Path, tmp_path: Path) -> No
     verify.execute(lesson, env)
     assert (tmp_path / path.name).read_text() == path.read_text()
     assert "source: scripted" in path.read_text()
-    counted = [turn.id for turn in Recording.load(path).turns if getattr(turn.answer, "usage", None)]
+    counted = [
+        turn.id for turn in Recording.load(path).turns if getattr(turn.answer, "usage", None)
+    ]
     assert counted == [], "token counts of a hand-written reply are invented"
