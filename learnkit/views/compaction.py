@@ -44,17 +44,13 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """The array now, and as it was before the last rewrite."""
+    """The array now, and as it was before the last rewrite; the longest message's tokens."""
 
     before: tuple[Entry, ...] = ()
     after: tuple[Entry, ...] = ()
+    scale: int = 1
     html: dict[str, str] = field(default_factory=dict)
     head: str = "Nothing has happened yet."
-
-    @property
-    def scale(self) -> int:
-        """Tokens of the longest message, for which a bar has full length."""
-        return max([1, *(one.tokens for one in (*self.before, *self.after))])
 
 
 class Compaction(View[State]):
@@ -83,11 +79,12 @@ class Compaction(View[State]):
         state = replace(state, head=describe(event))
         if event.type == "message.added":
             new = _entry(event.data.get("message") or {})
-            state = replace(state, after=(*state.after, new))
-        elif event.type == "messages.rewritten":
+            return _with(replace(state, after=(*state.after, new)), state.scale)
+        if event.type == "messages.rewritten":
             now = [_entry(one) for one in event.data.get("messages", [])]
             before, after = _fates([replace(one, fate="") for one in state.after], now)
-            state = replace(state, before=before, after=after)
+            scale = max([1, *(one.tokens for one in (*before, *after))])
+            state = replace(state, before=before, after=after, scale=scale)
         else:
             return state
         return replace(state, html=_drawn(state))
@@ -238,6 +235,22 @@ def _saved(state: State) -> str:
     )
 
 
+def _with(state: State, scale_before: int) -> State:
+    """The state after one more message: the others are drawn again only for another scale."""
+    new = state.after[-1]
+    if new.tokens > scale_before:
+        state = replace(state, scale=new.tokens)
+        return replace(state, html=_drawn(state))
+    row = {f"after/{len(state.after) - 1}": _row(new, state.scale, gone=False)}
+    return replace(state, html={**state.html, "after/ title": _title("after", state), **row})
+
+
+def _title(region: str, state: State) -> str:
+    entries = state.before if region == "before" else state.after
+    name = region if state.before else "the array"
+    return f'<div class="col" data-quiet>{name} <small>{_sum(entries)}</small></div>'
+
+
 def _drawn(state: State) -> dict[str, str]:
     """The fragments; one that says the same as before is the same string."""
     html: dict[str, str] = {}
@@ -245,10 +258,7 @@ def _drawn(state: State) -> dict[str, str]:
     for region, entries in columns:
         if not entries:
             continue
-        title = region if state.before else "the array"
-        html[f"{region}/ title"] = (
-            f'<div class="col" data-quiet>{title} <small>{_sum(entries)}</small></div>'
-        )
+        html[f"{region}/ title"] = _title(region, state)
         for place, one in enumerate(entries):
             gone = region == "before" and one.fate in ("cleared", "summarised")
             html[f"{region}/{place}"] = _row(one, state.scale, gone)

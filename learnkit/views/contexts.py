@@ -43,6 +43,7 @@ class Context:
         parent: who started it; empty for an agent of its own.
         title: what it was started for.
         parts: key of a mark and tokens, in order; neighbours of one kind are one part.
+        tokens: of all the parts.
         ended: how it ended; empty while it works.
         returned: tokens that its parent was given.
     """
@@ -51,12 +52,9 @@ class Context:
     parent: str = ""
     title: str = ""
     parts: tuple[tuple[str, int], ...] = ()
+    tokens: int = 0
     ended: str = ""
     returned: int = 0
-
-    @property
-    def tokens(self) -> int:
-        return sum(tokens for _, tokens in self.parts)
 
     @property
     def mark(self) -> theme.Mark:
@@ -123,14 +121,16 @@ class Contexts(View[State]):
             head = estimate_tokens(data.get("system")) + estimate_tokens(data.get("tools"))
             rest = one.parts[1:] if one.parts[:1] and one.parts[0][0] == "system" else one.parts
             title = one.title or str(data.get("prompt") or "")
-            one = replace(one, title=title, ended="", parts=(("system", head), *rest))
+            one = _holding(replace(one, title=title, ended=""), [("system", head), *rest])
         elif event.type == "message.added":
-            new = _parts(data.get("message", {}), bool(data.get("injected")))
-            one = replace(one, parts=_joined([*one.parts, *new]))
+            new = list(_parts(data.get("message", {}), bool(data.get("injected"))))
+            parts = (*one.parts[:-1], *_joined([*one.parts[-1:], *new]))
+            tokens = one.tokens + sum(tokens for _, tokens in new)
+            one = replace(one, parts=parts, tokens=tokens)
         elif event.type == "messages.rewritten":
             start = [part for part in one.parts[:1] if part[0] == "system"]
             all = [part for message in data.get("messages", []) for part in _parts(message)]
-            one = replace(one, parts=_joined([*start, *all]))
+            one = _holding(one, [*start, *all])
         elif event.type == "run.ended" and not one.parent:
             one = replace(one, ended=str(data.get("reason", "")))
         if one is known or (known is None and one == Context(lane)):
@@ -214,6 +214,10 @@ def _parts(message: dict[str, Any], injected: bool = False) -> Iterator[tuple[st
             yield "assistant", estimate_tokens(block.get("text", block))
 
 
+def _holding(one: Context, parts: Sequence[tuple[str, int]]) -> Context:
+    return replace(one, parts=_joined(parts), tokens=sum(tokens for _, tokens in parts))
+
+
 def _joined(parts: Sequence[tuple[str, int]]) -> tuple[tuple[str, int], ...]:
     """Neighbours of one kind, as one."""
     joined: list[tuple[str, int]] = []
@@ -231,9 +235,10 @@ def _drawable(one: Context) -> list[tuple[str, int]]:
         return list(one.parts)
     drawn: list[tuple[str, int]] = []
     bucket: dict[str, int] = {}
+    least = one.tokens / SEGMENTS
     for place, (key, tokens) in enumerate(one.parts, start=1):
         bucket[key] = bucket.get(key, 0) + tokens
-        full = sum(bucket.values()) >= one.tokens / SEGMENTS
+        full = sum(bucket.values()) >= least
         if full or place == len(one.parts):
             drawn.append((max(bucket, key=bucket.__getitem__), sum(bucket.values())))
             bucket = {}

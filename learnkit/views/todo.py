@@ -82,7 +82,7 @@ class Todo(View[State]):
         return State()
 
     def step(self, state: State, event: Event) -> State:
-        data = event.data
+        data, before = event.data, state
         state = replace(state, head=describe(event), problem="")
         if event.type == "todo.updated":
             items = tuple(one for one in data.get("items", []) if isinstance(one, dict))
@@ -99,6 +99,15 @@ class Todo(View[State]):
             state = replace(
                 state, rounds=(*state.rounds, new), since=since, kind="work", reminding=False
             )
+        shown = (state.items, state.rounds, state.since, state.remind_after, state.problem)
+        if shown == (
+            before.items,
+            before.rounds,
+            before.since,
+            before.remind_after,
+            before.problem,
+        ):
+            return state
         return replace(state, html=_drawn(state))
 
     def frame(self, state: State) -> dict[str, str]:
