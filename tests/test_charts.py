@@ -6,13 +6,14 @@ import statistics
 import subprocess
 import sys
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+import nbformat
 import pytest
-from IPython.testing.globalipapp import start_ipython
-from IPython.utils.capture import capture_output
 
 import learnkit as lk
+from learnkit import verify
 
 
 @dataclass
@@ -64,17 +65,17 @@ def test_the_same_numbers_give_the_same_bytes() -> None:
     assert len(one.png) < 60_000
 
 
-def test_a_notebook_shows_the_picture_with_an_alt_text_and_the_table() -> None:
-    start_ipython()
-    chart = lk.charts.compare({"off": OFF, "on": ON}, ["repeated"], "Lists <help>.")
-    with capture_output() as shown:
-        chart._ipython_display_()
-    picture, table = shown.outputs
+def test_a_notebook_shows_the_picture_with_an_alt_text_and_the_table(tmp_path: Path) -> None:
+    source = 'import learnkit as lk\nlk.charts.bars({"a": {"read": 10}}, "Lists <help>.", "tok")'
+    cell = nbformat.v4.new_code_cell(source, id="cell-01")
+    book = nbformat.v4.new_notebook(cells=[cell], metadata=nbformat.from_dict(verify.METADATA))
+    nbformat.write(book, tmp_path / "n.ipynb")
+    picture, table = verify.execute(tmp_path / "n.ipynb").cells[0].outputs
     assert "Lists <help>." in picture.metadata["image/png"]["alt"]
     assert picture.metadata["image/png"]["width"] == 760
     assert picture.data["text/plain"] == "chart: Lists <help>."
-    assert "<td>off</td>" in table.data["text/html"]
-    assert table.data["text/plain"] == str(chart)
+    assert "<td>a</td>" in table.data["text/html"]
+    assert table.data["text/plain"].startswith("Lists <help>.\ntok  read")
 
 
 @pytest.mark.parametrize(
