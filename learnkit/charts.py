@@ -148,6 +148,10 @@ def bars(values: Mapping[str, Mapping[str, float]], title: str, unit: str = "") 
     colours = dict(zip(names, SERIES[1:] * len(names), strict=False))
     figure = _figure(title, 108 + 38 * len(values))
     axes = _panel(figure, 0, 1, 0.2, len(values))
+    height, x = figure.get_size_inches()[1] * 100, 0.2
+    for name in names:
+        figure.text(x, 1 - 48 / height, f"■ {name}", fontsize=8.5, color=colours[name])
+        x += (len(name) + 5) * 0.0095
     top = max(sum(parts.values()) for parts in values.values()) or 1.0
     axes.set_xlim(0, top * 1.16)
     for row, (label, parts) in enumerate(values.items()):
