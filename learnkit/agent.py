@@ -49,7 +49,8 @@ class Agent:
         system: the first paragraph of the system prompt.
         name: the agent's lane in the event log.
         events: the log to write to; by default a new one.
-        stop: the signal that cancels the run; by default one of its own.
+        stop: the signal that cancels the run; by default one of its own, a new one after each
+            run that it has cancelled.
         max_turns: how many times a run may ask the model.
         max_tokens: the longest reply to ask for, in tokens.
 
@@ -291,8 +292,8 @@ class Agent:
         return Outcome(self._text, reason, self.turns)
 
     def _rearm(self) -> None:
-        if self._own_stop:
-            self.stop.clear()  # it has done its work; the next run starts afresh
+        if self._own_stop and self.stop.is_set():  # the next run starts afresh; the old one stays
+            self.stop = self.clock.signal(self.stop.name)  # set, for whoever has still to see it
 
 
 def _default_model() -> str:

@@ -12,6 +12,7 @@ from typing import Annotated
 
 import typer
 
+from learnkit import files
 from learnkit.errors import LearnkitError, UsageError
 
 app = typer.Typer(
@@ -99,8 +100,7 @@ def record(
                 "was written; take the others out of the recording, or ask for them in the lesson"
             )
         changed = not path.exists() or copy.read_bytes() != path.read_bytes()
-        shutil.copy(copy, path.with_suffix(".part"))
-        path.with_suffix(".part").replace(path)
+        files.replace(path, copy.read_bytes())
     typer.echo(f"{path.name}: {len(after.turns)} turns, {'changed' if changed else 'as before'}")
 
 

@@ -6,9 +6,7 @@ log, so "the state after k events" is always well defined and a slider can scrub
 
 from __future__ import annotations
 
-import contextlib
 import json
-import os
 import threading
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
@@ -16,6 +14,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, overload
 
+from learnkit import files
 from learnkit.errors import UsageError
 
 #: The agent that acts in the current thread. The offline client reads it to pick a lane.
@@ -119,17 +118,8 @@ class EventLog:
 
     def save(self, path: str | Path) -> None:
         """Write the log as JSON lines, one event a line; the file appears whole or not at all."""
-        path = Path(path)
-        # Half a surrogate pair is no UTF-8, but its JSON escape is; JSON reads it back.
         lines = [json.dumps(asdict(event), ensure_ascii=False) + "\n" for event in self]
-        content = "".join(lines).encode("utf-8", "backslashreplace")
-        partial = path.with_name(f"{path.name}.{os.getpid()}-{threading.get_ident()}.part")
-        try:
-            partial.write_bytes(content)
-            partial.replace(path)
-        finally:
-            with contextlib.suppress(FileNotFoundError):
-                partial.unlink()
+        files.replace(path, "".join(lines))
 
     @classmethod
     def load(cls, path: str | Path) -> EventLog:

@@ -14,12 +14,13 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import IO, Protocol
 
+from learnkit.environment import environment
 from learnkit.errors import ToolError, UsageError
 from learnkit.output import decoded, head_and_tail
 from learnkit.processes import Family
@@ -31,23 +32,6 @@ GRACE = 0.5
 
 _FLOODED = f"\n[stopped: it printed more than {DISK_LIMIT // 1_000_000} MB; the rest is dropped]"
 
-_PASSED = ("PATH", "HOME", "TERM", "TMPDIR", "USER")
-_FIXED = {
-    "LC_ALL": "C.UTF-8",  # decides over LANG and every other LC_ name
-    "PYTHONDONTWRITEBYTECODE": "1",
-    # One author, one date, one branch name and no configuration of the user's: hashes repeat.
-    "GIT_AUTHOR_NAME": "learnkit",
-    "GIT_AUTHOR_EMAIL": "learnkit@example.org",
-    "GIT_AUTHOR_DATE": "2026-01-01T00:00:00+00:00",
-    "GIT_COMMITTER_NAME": "learnkit",
-    "GIT_COMMITTER_EMAIL": "learnkit@example.org",
-    "GIT_COMMITTER_DATE": "2026-01-01T00:00:00+00:00",
-    "GIT_CONFIG_GLOBAL": os.devnull,
-    "GIT_CONFIG_NOSYSTEM": "1",
-    "GIT_CONFIG_COUNT": "1",
-    "GIT_CONFIG_KEY_0": "init.defaultBranch",
-    "GIT_CONFIG_VALUE_0": "main",
-}
 _MARK = "LEARNKIT_RUN"
 
 
@@ -82,7 +66,12 @@ class Shell(Protocol):
     """Runs commands; the tools need no more than this."""
 
     def run(
-        self, command: str, cwd: str | Path, timeout: float = 120.0, stop: Stop | None = None
+        self,
+        command: str,
+        cwd: str | Path,
+        timeout: float = 120.0,
+        stop: Stop | None = None,
+        started: Callable[[], object] | None = None,
     ) -> ShellResult:
         """Run a command to its end, its time limit or the stop signal.
 
@@ -91,6 +80,7 @@ class Shell(Protocol):
             cwd: the folder to run in.
             timeout: seconds.
             stop: looked at about every 20 ms; when it is set the command is ended.
+            started: called once the command runs, perhaps in another thread.
 
         Raises:
             ToolError: if the command cannot be started, with the reason.
@@ -118,13 +108,18 @@ class LocalShell:
     """
 
     def __init__(self, env: Mapping[str, str] | None = None) -> None:
-        self._env = _environment(env or {})
+        self._env = environment(env or {})
 
     def run(
-        self, command: str, cwd: str | Path, timeout: float = 120.0, stop: Stop | None = None
+        self,
+        command: str,
+        cwd: str | Path,
+        timeout: float = 120.0,
+        stop: Stop | None = None,
+        started: Callable[[], object] | None = None,
     ) -> ShellResult:
         """See :meth:`Shell.run`."""
-        return _run(["bash", "-c", command], _folder(cwd), self._env, timeout, stop)
+        return _run(["bash", "-c", command], _folder(cwd), self._env, timeout, stop, started)
 
 
 class BwrapShell:
@@ -147,7 +142,7 @@ class BwrapShell:
     ) -> None:
         if problem := _bwrap_problem():
             raise UsageError(f"BwrapShell cannot work here: {problem}. LocalShell needs neither.")
-        self._env = _environment({"TMPDIR": "/tmp", **(env or {})})
+        self._env = environment({"TMPDIR": "/tmp", **(env or {})})
         for path in writable:
             if not Path(path).is_dir():
                 raise UsageError(f"writable: there is no folder {str(path)!r}; create it first")
@@ -159,7 +154,12 @@ class BwrapShell:
         return _bwrap_problem() is None
 
     def run(
-        self, command: str, cwd: str | Path, timeout: float = 120.0, stop: Stop | None = None
+        self,
+        command: str,
+        cwd: str | Path,
+        timeout: float = 120.0,
+        stop: Stop | None = None,
+        started: Callable[[], object] | None = None,
     ) -> ShellResult:
         """See :meth:`Shell.run`."""
         folder = _folder(cwd)
@@ -170,7 +170,7 @@ class BwrapShell:
         for path in map(str, (*self._writable, folder)):
             argv += ["--bind", path, path]
         argv += ["--chdir", str(folder), "--", "bash", "-c", command]
-        return _run(argv, folder, self._env, timeout, stop)
+        return _run(argv, folder, self._env, timeout, stop, started)
 
 
 _SANDBOX = (
@@ -190,13 +190,6 @@ def _bwrap_problem() -> str | None:
     return None
 
 
-def _environment(extra: Mapping[str, str]) -> dict[str, str]:
-    env = {name: os.environ[name] for name in _PASSED if name in os.environ} | _FIXED
-    python = str(Path(sys.executable).parent)  # `python` is the one that runs the notebook
-    env["PATH"] = os.pathsep.join((python, env.get("PATH", os.defpath)))
-    return env | dict(extra)
-
-
 def _folder(path: str | Path) -> Path:
     folder = Path(path)
     if not folder.is_dir():
@@ -205,7 +198,12 @@ def _folder(path: str | Path) -> Path:
 
 
 def _run(
-    argv: list[str], cwd: Path, env: dict[str, str], timeout: float, stop: Stop | None
+    argv: list[str],
+    cwd: Path,
+    env: dict[str, str],
+    timeout: float,
+    stop: Stop | None,
+    started: Callable[[], object] | None,
 ) -> ShellResult:
     """Check, and supervise the command from a thread that no interrupt can strike.
 
@@ -217,12 +215,12 @@ def _run(
     interrupted, done = threading.Event(), threading.Event()
     stops = (interrupted,) if stop is None else (interrupted, stop)
     if threading.current_thread() is not threading.main_thread():
-        return _supervise(argv, cwd, env, timeout, stops)
+        return _supervise(argv, cwd, env, timeout, stops, started)
     outcome: list[ShellResult | Exception] = []
 
     def work() -> None:
         try:
-            outcome.append(_supervise(argv, cwd, env, timeout, stops))
+            outcome.append(_supervise(argv, cwd, env, timeout, stops, started))
         except Exception as error:
             outcome.append(error)
         finally:
@@ -245,7 +243,12 @@ def _run(
 
 
 def _supervise(
-    argv: list[str], cwd: Path, env: dict[str, str], timeout: float, stops: Sequence[Stop]
+    argv: list[str],
+    cwd: Path,
+    env: dict[str, str],
+    timeout: float,
+    stops: Sequence[Stop],
+    started: Callable[[], object] | None,
 ) -> ShellResult:
     if any(stop.is_set() for stop in stops):
         return ShellResult("", None, stopped=True)
@@ -268,6 +271,8 @@ def _supervise(
         family = Family(process, f"{_MARK}={mark}".encode())
         grace, why = GRACE, ""
         try:
+            if started is not None:
+                started()
             why = _wait(process, file, timeout, stops)
             if why == "flooded":
                 grace = 0.0  # in half a second it could write another gigabyte

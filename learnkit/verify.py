@@ -19,6 +19,8 @@ from jupyter_core.utils import run_sync
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 
+from learnkit import files
+
 #: Seconds a cell may take.
 CELL_TIMEOUT = 60
 #: How a notebook can fail.
@@ -82,13 +84,7 @@ def refresh(path: Path) -> bool:
     text = nbformat.writes(execute(path)) + "\n"
     if text == path.read_text(encoding="utf-8"):
         return False
-    partial = path.with_name(f".{path.name}.part")
-    try:
-        partial.write_text(text, encoding="utf-8")
-        partial.replace(path)
-    finally:
-        with contextlib.suppress(FileNotFoundError):
-            partial.unlink()
+    files.replace(path, text)
     return True
 
 

@@ -12,9 +12,10 @@ import difflib
 import os
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 
+from learnkit import files
 from learnkit.errors import ToolError, UsageError
 
 #: What a workspace is called in everything that the model reads.
@@ -128,16 +129,7 @@ class Workspace:
             if old:
                 _refuse_irregular(place, shown)
             place.parent.mkdir(parents=True, exist_ok=True)
-            partial = place.with_name(f".learnkit-{os.urandom(8).hex()}.part")
-            try:
-                with partial.open("xb") as file:
-                    file.write(data)
-                if old:
-                    partial.chmod(place.stat().st_mode & 0o7777)
-                partial.replace(place)
-            finally:
-                with suppress(FileNotFoundError):
-                    partial.unlink()
+            files.replace(place, data)
         return not old
 
 

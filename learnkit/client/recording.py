@@ -6,17 +6,15 @@ are new since the turn it follows. Nothing is saved that looks like a secret.
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
-import os
 import re
-import threading
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import yaml
 
+from learnkit import files
 from learnkit.blocks import Block, sendable
 from learnkit.client.prefix import Prefix
 from learnkit.client.scripted import Failure, Reply
@@ -129,13 +127,7 @@ class Recording:
             data, Dumper=_Dumper, allow_unicode=True, sort_keys=False, width=96, indent=2
         )
         path.parent.mkdir(parents=True, exist_ok=True)
-        partial = path.with_name(f"{path.name}.{os.getpid()}.{threading.get_ident()}.part")
-        try:
-            partial.write_text(text, encoding="utf-8")
-            partial.replace(path)
-        finally:
-            with contextlib.suppress(FileNotFoundError):
-                partial.unlink()
+        files.replace(path, text)
 
     def share(self, value: Any) -> str:
         """Store a system prompt or tool list once; return its key."""

@@ -1,0 +1,43 @@
+"""Writing a file so that it appears whole or not at all.
+
+The new content goes to a temporary file beside the old one, and a rename puts it in place: who
+reads sees the one or the other, also when the writer is killed in between. That holds for the
+death of the process; after a power cut the last writes may be missing.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+from pathlib import Path
+
+
+def replace(path: str | Path, content: bytes | str, *, kind: str = "learnkit") -> None:
+    """Put ``content`` in the place of a file; one that exists keeps its permissions.
+
+    Args:
+        path: the folder must exist.
+        content: text is written as UTF-8. Half a surrogate pair, which is no UTF-8, becomes the
+            escape that JSON has for it.
+        kind: the temporary file is called ``.<kind>-<16 hex digits>.part``. Only a writer that was
+            killed leaves it behind.
+
+    Raises:
+        OSError: if it cannot be written; the old file is as it was.
+    """
+    path = Path(path)
+    data = content if isinstance(content, bytes) else content.encode("utf-8", "backslashreplace")
+    partial = path.with_name(f".{kind}-{os.urandom(8).hex()}.part")
+    try:
+        with partial.open("xb") as file:
+            file.write(data)
+            # The kernel's own stamps are milliseconds apart: two writes could look like one.
+            now = time.time_ns()
+            os.utime(file.fileno() if os.utime in os.supports_fd else partial, ns=(now, now))
+        if path.exists():
+            partial.chmod(path.stat().st_mode & 0o7777)
+        partial.replace(path)
+    finally:
+        with contextlib.suppress(FileNotFoundError):
+            partial.unlink()
