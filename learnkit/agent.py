@@ -113,6 +113,7 @@ class Agent:
             except BaseException as error:
                 self._answer_open_calls()
                 if isinstance(error, KeyboardInterrupt):
+                    self.stop.set()  # it may have come between two waits: jobs have to hear of it
                     self._end("cancelled")
                 self._rearm()
                 raise

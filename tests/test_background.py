@@ -433,6 +433,21 @@ def test_an_interrupt_ends_jobs_on_the_virtual_clock(tmp_path: Path) -> None:
     assert jobs(agent)[0]["status"] == "stopped"
 
 
+def test_an_interrupt_between_two_waits_ends_jobs_too(tmp_path: Path) -> None:
+    mark = f"4{os.getpid()}41"
+
+    def interrupt(request: Any) -> Any:
+        raise KeyboardInterrupt
+
+    clock = lk.SystemClock()
+    agent = agent_of(tmp_path, run(f"sleep {mark}"), interrupt, clock=clock)
+    with pytest.raises(KeyboardInterrupt):
+        agent.run("go")
+    assert gone(mark)
+    clock.close()
+    assert jobs(agent)[0]["status"] == "stopped"
+
+
 SCRIPT = """
 import sys, learnkit as lk
 script = [lk.use("background_run", command=sys.argv[1]), lk.say("waiting")]

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from learnkit.views.dispatch import Dispatch
     from learnkit.views.messages import Messages
     from learnkit.views.skills import Skills
+    from learnkit.views.tasks import Tasks
+    from learnkit.views.timeline import Timeline
     from learnkit.views.todo import Todo
     from learnkit.views.tokens import Tokens
 
@@ -26,11 +28,24 @@ _HOMES = {
     "Dispatch": "dispatch",
     "Messages": "messages",
     "Skills": "skills",
+    "Tasks": "tasks",
+    "Timeline": "timeline",
     "Todo": "todo",
     "Tokens": "tokens",
 }
 
-__all__ = ["Compaction", "Contexts", "Dispatch", "Messages", "Skills", "Todo", "Tokens", "View"]
+__all__ = [
+    "Compaction",
+    "Contexts",
+    "Dispatch",
+    "Messages",
+    "Skills",
+    "Tasks",
+    "Timeline",
+    "Todo",
+    "Tokens",
+    "View",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -89,6 +89,46 @@ def _replied(data: dict[str, Any]) -> str:
     return f"Turn {data.get('turn', '?')}: the reply is here, {why} ({tokens})."
 
 
+def _task(data: dict[str, Any]) -> str:
+    task = data.get("task")
+    task = task if isinstance(task, dict) else {}
+    return f"task #{task.get('id', '?')} ({one_line(str(task.get('subject', '')), 60)})"
+
+
+def _freed(data: dict[str, Any]) -> str:
+    freed = data.get("freed")
+    ids = [f"#{id}" for id in freed] if isinstance(freed, list) else []
+    verb = "is" if len(ids) == 1 else "are"
+    after = f"; {listed(ids)} {verb} ready now" if ids else ""
+    return f"{_capital(_task(data))} is completed{after}."
+
+
+def _started(data: dict[str, Any]) -> str:
+    task = data.get("task")
+    owner = task.get("owner") if isinstance(task, dict) else ""
+    return f"{owner} begins {_task(data)}." if owner else f"{_capital(_task(data))} begins."
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _told(data: dict[str, Any]) -> str:
+    ids = data.get("ids")
+    jobs = count(len(ids) if isinstance(ids, list) else 0, "result")
+    how = {"check": "is looked at", "stop": "is told, and takes another turn"}
+    verb = how.get(str(data.get("by")), "is told, after the results of this turn")
+    return f"The model hears: {jobs} of a background job {verb}."
+
+
+def _job_ended(data: dict[str, Any]) -> str:
+    code = f" (exit code {data['code']})" if data.get("code") else ""
+    said = quoted(str(data.get("output") or "no output"), 60)
+    seconds = data.get("seconds") or 0.0
+    status = data.get("status", "?")
+    return f"Job {data.get('id', '?')}: {status}{code} after {seconds:.1f} s: {said}."
+
+
 _HOW = {
     "ran": "reports an error",
     "refused": "is refused",
@@ -170,6 +210,22 @@ _SENTENCES: dict[str, Callable[[dict[str, Any]], str]] = {
         f"{data.get('file', '?')} of {data.get('name', '?')} is read, "
         f"≈{data.get('tokens', 0):,} tokens."
     ),
+    "board.opened": lambda data: (
+        f"The board is as it was left: {count(len(data.get('tasks') or []), 'task')}."
+    ),
+    "task.created": lambda data: f"{_capital(_task(data))} is on the board.",
+    "task.updated": lambda data: f"{_capital(_task(data))} is changed.",
+    "task.started": _started,
+    "task.completed": _freed,
+    "task.failed": lambda data: f"{_capital(_task(data))} has failed.",
+    "task.deleted": lambda data: f"{_capital(_task(data))} is deleted.",
+    "task.refused": lambda data: f"The board refuses: {data.get('problem', '')}.",
+    "job.started": lambda data: (
+        f"Job {data.get('id', '?')} starts in the background: "
+        f"{one_line(str(data.get('command', '')), 60)}"
+    ),
+    "job.ended": _job_ended,
+    "job.delivered": _told,
     "tokens.estimated": lambda data: (
         f"The next request has ≈{data.get('tokens', 0):,} tokens; the threshold is "
         f"{data.get('threshold', 0):,}."

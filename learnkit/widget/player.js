@@ -2,6 +2,7 @@
 // It knows nothing of what the fragments mean. What a fragment may ask for, by attribute:
 //   data-quiet     do not outline it when it changes
 //   data-pair      names; hovering or focusing it highlights every element that shares one
+//   data-at        "left top width height" in pixels: where its cell stands in its region
 //   data-expand    a button that opens and closes the element before it
 //   data-intent    JSON that a click (on a form: submitting it, with its fields) sends to Python
 
@@ -176,6 +177,7 @@ class Stage {
       if (!cell) this.cells.set(key, (cell = make("div", { "data-key": key })));
       if (cell.source !== html.get(key)) {
         cell.innerHTML = cell.source = html.get(key);
+        stand(cell, cell.firstElementChild?.dataset?.at);
         cell.querySelectorAll("[data-expand]").forEach((button, place) => {
           if (this.open.has(`${key} ${place}`)) this.expand(button);
         });
@@ -280,6 +282,14 @@ class Stage {
       one.toggleAttribute("data-paired", names.some((name) => its.includes(name)));
     }
   }
+}
+
+/** Put a cell where its content wants to stand; without a wish, where it comes in the order. */
+function stand(cell, at) {
+  const [left, top, width, height] = (at ?? "").split(" ").map((one) => `${one}px`);
+  const style = at ? { position: "absolute", left, top, width, height } : {};
+  cell.removeAttribute("style");
+  Object.assign(cell.style, style);
 }
 
 /** Send to Python; rejects, instead of throwing, when nobody is there any more. */

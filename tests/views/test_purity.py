@@ -12,11 +12,23 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from learnkit.events import EventLog
-from learnkit.views import Compaction, Contexts, Dispatch, Messages, Skills, Todo, Tokens, View
+from learnkit.views import (
+    Compaction,
+    Contexts,
+    Dispatch,
+    Messages,
+    Skills,
+    Tasks,
+    Timeline,
+    Todo,
+    Tokens,
+    View,
+)
 from learnkit.views.static import LIMIT
 
-VIEWS = [Messages, Dispatch, Todo, Contexts, Skills, Tokens, Compaction]
+VIEWS = [Messages, Dispatch, Todo, Contexts, Skills, Tokens, Compaction, Tasks, Timeline]
 
+_STATUSES = ["pending", "in_progress", "completed", "failed"]
 words = st.text(max_size=40) | st.sampled_from(["", "<script>", "a\nb\nc\nd", "x" * 400])
 ids = st.sampled_from(["t1", "t2", "t 3", "<t>"])
 names = st.sampled_from(["bash", "read_file", "<b>", "gone"])
@@ -50,6 +62,11 @@ def of(
     return st.fixed_dictionaries(fields).map(lambda data: (type, data))
 
 
+numbers = st.lists(st.integers(1, 5), max_size=3)
+task = st.fixed_dictionaries(
+    {"id": st.integers(1, 5), "subject": words, "status": st.sampled_from([*_STATUSES, "?"])},
+    optional={"blockedBy": numbers | words, "owner": names, "tags": st.lists(words, max_size=2)},
+)
 event = st.one_of(
     of("run.started", prompt=words, system=words, tools=tools, model=words),
     of("message.added", index=st.integers(0, 8) | st.none(), message=message),
@@ -113,6 +130,24 @@ event = st.one_of(
     ),
     of("compaction.asked", focus=words, by=st.sampled_from(["tool", "threshold", "?"])),
     of("compaction.failed", error=words),
+    of("board.opened", tasks=st.lists(task, max_size=4) | st.just(None)),
+    of("task.created", task=task),
+    of("task.updated", task=task),
+    of("task.started", task=task),
+    of("task.completed", task=task, freed=st.lists(st.integers(1, 4), max_size=2)),
+    of("task.failed", task=task),
+    of("task.deleted", task=task),
+    of("task.refused", tool=names, problem=words),
+    of("job.started", id=ids, command=words, limit=st.just(300.0)),
+    of(
+        "job.ended",
+        id=ids,
+        status=st.sampled_from(["completed", "failed", "timeout", "stopped", "?"]),
+        code=st.sampled_from([0, 1, None]),
+        seconds=st.just(1.5),
+        output=words,
+    ),
+    of("job.delivered", ids=st.lists(ids, max_size=2), by=words),
     of("skill.loaded", name=names, tokens=st.integers(0, 9000)),
     of("skill.read", name=names, file=words, tokens=st.integers(0, 900)),
     of("run.ended", reason=words, text=words, turns=st.integers(0, 9)),
@@ -168,7 +203,7 @@ from learnkit.events import EventLog
 from learnkit import views
 log = EventLog()
 for view in [kind(log) for kind in (views.Messages, views.Dispatch, views.Todo, views.Contexts,
-             views.Skills, views.Tokens, views.Compaction)]:
+             views.Skills, views.Tokens, views.Compaction, views.Tasks, views.Timeline)]:
     with view.live() as same:
         assert same is view
         log.append("run.started", prompt="hi", system="", tools=[], model="m")

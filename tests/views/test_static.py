@@ -19,13 +19,15 @@ from learnkit.views import (
     Dispatch,
     Messages,
     Skills,
+    Tasks,
+    Timeline,
     Todo,
     Tokens,
     View,
     static,
 )
 
-VIEWS = [Messages, Dispatch, Todo, Contexts, Skills, Tokens, Compaction]
+VIEWS = [Messages, Dispatch, Todo, Contexts, Skills, Tokens, Compaction, Tasks, Timeline]
 PLAIN = {"p", "strong", "img", "details", "summary", "table", "thead", "tbody", "tr", "th", "td"}
 HOSTILE = (
     '"><script>alert(1)</script><img src=x onerror=alert(1)> ]]> </svg> \u202e\u2066abc '

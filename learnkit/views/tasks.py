@@ -1,0 +1,304 @@
+"""The task graph: what waits for what, what is ready, and what has just been freed.
+
+Tasks stand in layers: the first could begin at once, the next after those, and so on. Tasks that
+depend on nothing and that nothing depends on have a strip of their own below.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
+
+from learnkit.events import Event
+from learnkit.views import static, theme
+from learnkit.views.base import View, kept
+from learnkit.views.layout import Layout, layered
+from learnkit.views.static import Picture
+from learnkit.views.text import count, esc, one_line
+from learnkit.views.words import describe
+
+#: Tasks that are drawn at most; of more, those that are done for longest are only counted.
+DRAWN = 120
+#: Pixels of a task's height: with two lines, and with one when there are many.
+TALL, FLAT, MANY = 42.0, 24.0, 24
+
+_ROOM = static.WIDTH - 32.0
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """A task as it is drawn."""
+
+    id: int
+    subject: str
+    mark: theme.Mark
+    blockers: tuple[int, ...] = ()
+    owner: str = ""
+    tags: str = ""
+    waits: tuple[int, ...] = ()
+
+    @property
+    def state(self) -> str:
+        """Its state in a word or two."""
+        if self.mark is theme.BLOCKED:
+            return f"waits for {', '.join(f'#{id}' for id in self.waits)}"
+        return f"{self.mark.word}, {self.owner}" if self.owner else self.mark.word
+
+    @property
+    def top(self) -> str:
+        """What stands over the subject."""
+        more = f" {self.owner}" if self.owner else ""
+        return f"{self.mark.glyph} #{self.id}{more or ' ' + self.mark.word}"
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """The tasks by number as the log has them, and how they are drawn."""
+
+    tasks: dict[int, dict[str, Any]] = field(default_factory=dict)
+    cards: dict[int, Card] = field(default_factory=dict)
+    shape: tuple[tuple[int, tuple[int, ...]], ...] = ()
+    layout: Layout | None = None
+    loose: tuple[int, ...] = ()
+    html: dict[str, str] = field(default_factory=dict)
+    head: str = "Nothing has happened yet."
+
+    @property
+    def said(self) -> str:
+        """How far the board is, in a sentence."""
+        if not self.tasks:
+            return "The board is empty."
+        cards = self.cards.values()
+        done = sum(card.mark is theme.DONE for card in cards)
+        parts = [f"{done} of {count(len(cards), 'task')} completed"]
+        for mark, word in ((theme.ACTIVE, "in progress"), (theme.READY, "ready")):
+            if ids := [f"#{card.id}" for card in cards if card.mark is mark]:
+                parts.append(f"{word}: {', '.join(ids[:8])}{' …' if len(ids) > 8 else ''}")
+        for mark, word in ((theme.BLOCKED, "waiting"), (theme.FAILED, "failed")):
+            if number := sum(card.mark is mark for card in cards):
+                parts.append(f"{number} {word}")
+        return "; ".join(parts) + "."
+
+
+class Tasks(View[State]):
+    """The board as a graph; with ``on_intent``, a click or Enter completes a task.
+
+    Example: ``Tasks(log, on_intent=learnkit.tasks.clicks(board, log))``.
+    """
+
+    name = "task graph"
+    css: ClassVar[str] = """
+.region[data-region="sum"]{flex:1 1 100%}
+.region[data-region="graph"]{position:relative;display:block;flex:1 1 100%;overflow-x:auto;
+ padding:2px}
+.region[data-region="loose"]{flex:1 1 100%;flex-flow:row wrap;gap:8px}
+.region[data-region="loose"]>:first-child{flex:1 1 100%}
+.graph{display:block}
+.graph path{fill:none;stroke:var(--lk-edge);stroke-width:1.3}
+.graph path.done{stroke:var(--lk-done-edge)}
+.graph path.wait{stroke-dasharray:5 3}
+.graph path[data-paired]{stroke:var(--lk-ink);stroke-width:2.4;outline:none}
+.task{display:block;width:100%;height:100%;min-width:84px;text-align:left;padding:3px 8px;
+ font:12px/1.4 var(--lk-sans);border-width:1px;border-left-width:3px;border-radius:3px;
+ overflow:hidden}
+.task b,.task span{display:block;overflow:hidden;text-overflow:ellipsis;white-space:nowrap}
+.task b{font-weight:600}
+.task.flat b,.task.flat span{display:inline}
+.task.flat{white-space:nowrap;text-overflow:ellipsis;padding:2px 6px}
+button.task{cursor:pointer}
+button.task:hover{text-decoration:underline}
+.region[data-region="loose"] .task{width:168px}
+.sum{font-size:12px;color:var(--lk-quiet)}
+"""
+
+    def init(self) -> State:
+        return State()
+
+    def step(self, state: State, event: Event) -> State:
+        data, tasks = event.data, state.tasks
+        state = replace(state, head=describe(event))
+        if event.type == "board.opened":
+            tasks = dict(filter(None, map(_record, _listed(data.get("tasks")))))
+        elif event.type.startswith("task.") and (found := _record(data.get("task"))):
+            id, task = found
+            tasks = {key: one for key, one in tasks.items() if key != id}
+            if event.type != "task.deleted":
+                tasks = dict(sorted({**tasks, id: task}.items()))
+        if tasks == state.tasks:
+            return state
+        return self._drawn(replace(state, tasks=tasks, cards=_cards(tasks)))
+
+    def frame(self, state: State) -> dict[str, str]:
+        return state.html or {"sum/said": f'<div class="sum" data-quiet>{esc(state.said)}</div>'}
+
+    def head(self, state: State) -> str:
+        return state.head
+
+    def line(self, state: State) -> str:
+        return f"{self.name}: {state.said} {state.head}"
+
+    def picture(self, state: State, rows: int) -> Picture:
+        picture = Picture(f"{state.said} {state.head} Every task stands in the table below.")
+        cards, layout, y = state.cards, state.layout, 14.0
+        picture.text(16, y + 10, state.said, "b")
+        y += 26
+        if layout is not None:
+            for mark, d in _paths(layout, cards, 16, y).items():
+                picture.path(d, mark)
+            for id, (left, top) in layout.places.items():
+                _box(picture, cards[id], 16 + left, y + top, layout.size)
+            y += layout.height + 14
+        if state.loose:
+            picture.text(16, y + 12, "no dependencies", "q")
+            x, y = 16.0, y + 20
+            wide, tall = 174.0, FLAT
+            for id in state.loose[: 2 * rows]:
+                if x + wide > static.WIDTH - 10:
+                    x, y = 16.0, y + tall + 6
+                _box(picture, cards[id], x, y, (wide, tall))
+                x += wide + 8
+            if (more := len(state.loose) - 2 * rows) > 0:
+                y += tall + 6
+                picture.text(16, y + 14, f"… {more} more …", "q")
+            y += tall + 8
+        if (hidden := len(cards) - len(state.shape)) > 0:
+            picture.text(16, y + 12, f"{count(hidden, 'completed task')} not drawn", "q")
+            y += 18
+        picture.height = y + 6
+        return picture
+
+    def facts(self, state: State, rows: int) -> str:
+        cards = list(state.cards.values())
+        body: list[list[object]] = []
+        for card in cards[:rows]:
+            after = ", ".join(f"#{id}" for id in card.blockers)
+            body.append([f"#{card.id}", one_line(card.subject, 60), _label(card), after])
+        if len(cards) > rows:
+            body.append([f"… {len(cards) - rows} more", "", "", ""])
+        return static.table(["task", "subject", "state", "after"], body)
+
+    def _drawn(self, state: State) -> State:
+        """The state with its fragments; places are found anew only when the graph is another."""
+        shown = _shown(state.cards)
+        shape = tuple(
+            (id, tuple(b for b in state.cards[id].blockers if b in shown)) for id in shown
+        )
+        if shape != state.shape:
+            edges = [(blocker, id) for id, blockers in shape for blocker in blockers]
+            tied = {id for edge in edges for id in edge}
+            tall = TALL if len(tied) <= MANY else FLAT
+            layout = layered(sorted(tied), edges, _ROOM, tall) if tied else None
+            loose = tuple(id for id in shown if id not in tied)
+            state = replace(state, shape=shape, layout=layout, loose=loose)
+        html = {"sum/said": f'<div class="sum" data-quiet>{esc(state.said)}</div>'}
+        if layout := state.layout:
+            html["graph/edges"] = _svg(layout, state.cards)
+            flat = layout.size[1] < TALL
+            for id, (left, top) in layout.places.items():
+                at = f"{left:g} {top:g} {layout.size[0]:g} {layout.size[1]:g}"
+                html[f"graph/{id}"] = self._card(state.cards[id], f' data-at="{at}"', flat)
+        if state.loose:
+            html["loose/title"] = '<div class="sum" data-quiet>no dependencies</div>'
+            for id in state.loose:
+                html[f"loose/{id}"] = self._card(state.cards[id], "", False)
+        if (hidden := len(state.cards) - len(shape)) > 0:
+            more = f"{count(hidden, 'completed task')} not drawn"
+            html["more/said"] = f'<div class="sum" data-quiet>{more}</div>'
+        return replace(state, html=kept(html, state.html))
+
+    def _card(self, card: Card, at: str, flat: bool) -> str:
+        pairs = " ".join([f"t{card.id}"] + [f"e{blocker}-{card.id}" for blocker in card.blockers])
+        title = f"#{card.id} {card.subject}: {card.state}"
+        if card.tags:
+            title += f" ({card.tags})"
+        body = f"<b>{esc(card.top)}</b> <span>{esc(one_line(card.subject, 60))}</span>"
+        kind = f'class="task m-{card.mark.key}{" flat" if flat else ""}"{at} data-pair="{pairs}"'
+        if self.on_intent is None or card.mark is theme.DONE:
+            return f'<div {kind} tabindex="0" role="group" title="{esc(title)}">{body}</div>'
+        intent = esc(f'{{"complete": {card.id}}}')
+        says = esc(f"{title}. Press to complete it")
+        return (
+            f'<button type="button" {kind} data-intent="{intent}" title="{esc(title)}" '
+            f'aria-label="{says}">{body}</button>'
+        )
+
+
+def _record(value: Any) -> tuple[int, dict[str, Any]] | None:
+    """A task of the log by its number, if it is one."""
+    if not isinstance(value, dict) or type(value.get("id")) is not int:
+        return None
+    return value["id"], value
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _cards(tasks: dict[int, dict[str, Any]]) -> dict[int, Card]:
+    done = {id for id, task in tasks.items() if task.get("status") == "completed"}
+    cards = {}
+    for id, task in tasks.items():
+        wanted = [one for one in _listed(task.get("blockedBy")) if type(one) is int]
+        blockers = tuple(sorted({one for one in wanted if one in tasks and one != id}))
+        waits = tuple(one for one in blockers if one not in done)
+        status = str(task.get("status"))
+        mark = _MARKS.get(status) or (theme.BLOCKED if waits else theme.READY)
+        owner = str(task.get("owner") or "")
+        tags = ", ".join(map(str, _listed(task.get("tags"))))
+        subject = str(task.get("subject", ""))
+        cards[id] = Card(id, subject, mark, blockers, owner, tags, waits)
+    return cards
+
+
+_MARKS = {
+    "in_progress": theme.ACTIVE,
+    "completed": theme.DONE,
+    "failed": theme.FAILED,
+}
+
+
+def _shown(cards: dict[int, Card]) -> list[int]:
+    """The tasks to draw: all of them, or those that are not done and the newest of the others."""
+    if len(cards) <= DRAWN:
+        return list(cards)
+    first = sorted(cards.values(), key=lambda card: (card.mark is theme.DONE, -card.id))
+    return sorted(card.id for card in first[:DRAWN])
+
+
+def _label(card: Card) -> str:
+    return f"{card.mark.glyph} {card.state}"
+
+
+def _kind(cards: dict[int, Card], blocker: int) -> str:
+    return "done" if cards[blocker].mark is theme.DONE else "wait"
+
+
+def _svg(layout: Layout, cards: dict[int, Card]) -> str:
+    paths = "".join(
+        f'<path class="{_kind(cards, a)}" data-pair="t{a} e{a}-{b}" d="{layout.path((a, b))}"/>'
+        for a, b in layout.ways
+    )
+    size = f'width="{layout.width + 4:g}" height="{layout.height + 4:g}"'
+    return f'<svg class="graph" data-quiet aria-hidden="true" {size}>{paths}</svg>'
+
+
+def _paths(layout: Layout, cards: dict[int, Card], x: float, y: float) -> dict[str, str]:
+    """All edges of a kind as one path: a picture has to be small."""
+    found: dict[str, list[str]] = {}
+    moved = layout.shifted(x, y)
+    for edge in moved.ways:
+        mark = "done" if _kind(cards, edge[0]) == "done" else "blocked"
+        found.setdefault(mark, []).append(moved.path(edge))
+    return {mark: "".join(parts) for mark, parts in sorted(found.items())}
+
+
+def _box(picture: Picture, card: Card, x: float, y: float, size: tuple[float, float]) -> None:
+    wide, tall = size
+    key = card.mark.key
+    picture.box(x, y, wide, tall, key)
+    if tall < TALL:
+        text = f"{card.mark.glyph} #{card.id} {card.subject}"
+        picture.text(x + 6, y + 16, text, "", wide - 8, key)
+        return
+    picture.text(x + 8, y + 17, card.top, "b", wide - 12, key)
+    picture.text(x + 8, y + 33, card.subject, "", wide - 12, key)

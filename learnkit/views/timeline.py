@@ -1,0 +1,308 @@
+"""The timeline: when each agent and each job was busy, on one scale, and what ran side by side.
+
+One row an agent, with its turns and its tool calls; one row a job, from its start to its end. The
+sum of all the lengths is the time that it would have taken one after the other.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import ClassVar
+
+from learnkit.events import Event
+from learnkit.views import static, theme
+from learnkit.views.base import View, kept
+from learnkit.views.static import Picture
+from learnkit.views.text import count, esc, one_line, scale_of
+from learnkit.views.words import describe
+
+#: Lengths of one row that are drawn at most; the oldest are put together.
+LENGTHS = 80
+
+_ENDS = {
+    "completed": theme.DONE,
+    "failed": theme.FAILED,
+    "timeout": theme.FAILED,
+    "error": theme.FAILED,
+    "stopped": theme.SHUTDOWN,
+}
+_WORDS = {"assistant": "the model thinks", "call": "a tool runs"}
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """An agent or a job.
+
+    Attributes:
+        name: the agent's lane, or the job's id.
+        title: the command of a job.
+        agent: whose job it is; empty for an agent.
+        spans: key of a mark, begin and end in seconds; the last may still be growing.
+        open: keys by the id of what runs: a turn, a call, a job.
+        mark: how it stands.
+        told: seconds at which the model was told of a job, or an agent was told of one.
+        busy: seconds of all spans that have ended.
+    """
+
+    name: str
+    title: str = ""
+    agent: str = ""
+    spans: tuple[tuple[str, float, float], ...] = ()
+    open: tuple[tuple[str, str, float], ...] = ()
+    mark: theme.Mark = theme.WORKING
+    state: str = "working"
+    told: tuple[float, ...] = ()
+    busy: float = 0.0
+
+    def begun(self, key: str, id: str, now: float) -> Row:
+        return replace(self, open=(*self.open, (key, id, now)))
+
+    def over(self, id: str, now: float) -> Row:
+        """With the thing that is called ``id`` at its end, if it has begun."""
+        found = next((one for one in self.open if one[1] == id), None)
+        if found is None:
+            return self
+        key, _, since = found
+        rest = tuple(one for one in self.open if one is not found)
+        spans = _joined((*self.spans, (key, since, now)))
+        return replace(self, open=rest, spans=spans, busy=self.busy + now - since)
+
+    def drawn(self, now: float) -> tuple[tuple[str, float, float], ...]:
+        """All spans, those included that are still going on."""
+        return (*self.spans, *((key, since, now) for key, _, since in self.open))
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """Rows by their key, in the order in which they began, and the time of the last event."""
+
+    rows: dict[str, Row] = field(default_factory=dict)
+    now: float = 0.0
+    html: dict[str, str] = field(default_factory=dict)
+    head: str = "Nothing has happened yet."
+
+    @property
+    def serial(self) -> float:
+        """Seconds that all of it takes one after the other."""
+        open = sum(self.now - since for row in self.rows.values() for _, _, since in row.open)
+        return open + sum(row.busy for row in self.rows.values())
+
+    @property
+    def scale(self) -> float:
+        """Seconds that the full width stands for."""
+        return scale_of(max(1, round(self.now * 10))) / 10
+
+    @property
+    def said(self) -> str:
+        """Elapsed time against the sum of all work."""
+        if not self.serial:
+            return "No work so far."
+        saved = self.serial - self.now
+        text = f"{span(self.now)} passed; one after the other it is {span(self.serial)}"
+        return f"{text}: {saved / self.serial:.0%} saved." if saved > 0.005 else f"{text}."
+
+
+class Timeline(View[State]):
+    """Turns, tool calls and background jobs over time."""
+
+    name = "timeline"
+    css: ClassVar[str] = """
+.region[data-region="lines"]{flex:1 1 100%;gap:2px}
+.track{display:grid;grid-template-columns:minmax(110px,24ch) 1fr minmax(9ch,auto);gap:10px;
+ padding:3px 8px;align-items:center}
+.track .who{overflow:hidden;text-overflow:ellipsis;white-space:nowrap;font-size:12px}
+.track.job .who{padding-left:14px}
+.track .n{font-size:12px;text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
+.track .bar{position:relative;height:20px;border-bottom:1px solid var(--lk-line)}
+.track .bar>i{position:absolute;top:2px;height:16px;min-width:2px;border-radius:2px}
+.track.job .bar>i{border-width:1px}
+.track .bar>b{position:absolute;top:1px;font-weight:400;font-size:12px;line-height:18px;
+ transform:translateX(-50%);color:var(--lk-injected-fg);background:var(--lk-injected-bg);
+ border:1px dotted var(--lk-injected-edge);border-radius:3px;padding:0 2px}
+.axis{display:grid;grid-template-columns:minmax(110px,24ch) 1fr minmax(9ch,auto);gap:10px;
+ padding:0 8px;font-size:12px;color:var(--lk-quiet)}
+.axis>div{position:relative;height:18px}
+.axis>div>span{position:absolute;border-left:1px solid var(--lk-edge);padding-left:3px}
+.sum{padding:6px 8px;border-top:1px solid var(--lk-line)}
+.legend{font-size:12px;color:var(--lk-quiet);padding:2px 8px}
+"""
+
+    def init(self) -> State:
+        return State()
+
+    def step(self, state: State, event: Event) -> State:
+        data, lane, now = event.data, event.lane, max(event.time, state.now)
+        state = replace(state, head=describe(event), now=now)
+        rows, id = state.rows, str(data.get("id", ""))
+        own = rows.get(lane) or Row(lane)
+        job = rows.get(f"job {id}")
+        if event.type == "model.requested":
+            rows = {**rows, lane: _working(own.begun("assistant", "turn", now))}
+        elif event.type in ("model.replied", "model.failed"):
+            rows = {**rows, lane: own.over("turn", now)}
+        elif event.type == "tool.started":
+            rows = {**rows, lane: _working(own.begun("call", f"call {id}", now))}
+        elif event.type == "tool.ended":
+            rows = {**rows, lane: own.over(f"call {id}", now)}
+        elif event.type == "job.started":
+            title = str(data.get("command", ""))
+            new = Row(id, title, lane, mark=theme.ACTIVE, state="running")
+            rows = {**rows, f"job {id}": new.begun("active", id, now)}
+        elif event.type == "job.ended" and job is not None:
+            status = str(data.get("status", ""))
+            ended = replace(job.over(id, now), mark=_ENDS.get(status, theme.DONE), state=status)
+            rows = {**rows, f"job {id}": _coloured(ended)}
+        elif event.type == "job.delivered":
+            named = data.get("ids")
+            ids = [str(one) for one in named] if isinstance(named, list) else []
+            told = [key for key in (f"job {one}" for one in ids) if key in rows]
+            rows = {**rows, **{key: replace(rows[key], told=(now,)) for key in told}}
+            if told:
+                rows = {**rows, lane: replace(own, told=(*own.told, now))}
+        elif event.type == "run.ended":
+            rows = {**rows, lane: replace(own, mark=theme.DONE, state="done")}
+        if rows is state.rows and not any(row.open for row in rows.values()):
+            return state
+        return _drawn(replace(state, rows=rows))
+
+    def frame(self, state: State) -> dict[str, str]:
+        return state.html
+
+    def head(self, state: State) -> str:
+        return state.head
+
+    def line(self, state: State) -> str:
+        jobs = sum(bool(row.agent) for row in state.rows.values())
+        return f"{self.name}: {count(jobs, 'job')}; {state.said} {state.head}"
+
+    def picture(self, state: State, rows: int) -> Picture:
+        picture = Picture(f"{self.line(state)} All times stand in the table below.")
+        left, right = 196, 128
+        width = static.WIDTH - left - right
+        y = 14.0
+        picture.text(16, y + 10, state.said, "b")
+        y += 24
+        for at, text in _ticks(state.scale):
+            picture.path(f"M{left + width * at:.1f} {y:g}v14")
+            picture.text(left + width * at + 4, y + 11, text, "q", 70)
+        y += 18
+        shown = list(state.rows.values())[:rows]
+        for row in shown:
+            indent = 14 if row.agent else 0
+            picture.text(16 + indent, y + 15, row.mark.glyph, "", 20, row.mark.key)
+            picture.text(34 + indent, y + 15, _who(row), "" if row.agent else "b", 158 - indent)
+            picture.path(f"M{left} {y + 20:g}h{width}")
+            for key, begin, end in row.drawn(state.now):
+                x, w = left + width * begin / state.scale, width * (end - begin) / state.scale
+                picture.bar(round(x, 1), y + 3, max(w, 1.5), 14, key)
+            for at in row.told[-20:]:
+                x = round(left + width * at / state.scale, 1)
+                picture.box(x - 7, y + 2, 15, 16, "injected")
+                picture.text(x - 5, y + 14.5, theme.INJECTED.glyph, "", 20, "injected")
+            picture.text(static.WIDTH - 16, y + 15, _time(row, state.now), "q e", right - 20)
+            y += 24
+        if len(shown) < len(state.rows):
+            picture.text(34, y + 15, f"… {len(state.rows) - len(shown)} more …", "q")
+            y += 24
+        picture.text(16, y + 16, _legend(state), "q")
+        picture.height = y + 28
+        return picture
+
+    def facts(self, state: State, rows: int) -> str:
+        body: list[list[object]] = []
+        for row in list(state.rows.values())[:rows]:
+            spans = row.drawn(state.now)
+            begin = span(min(one[1] for one in spans)) if spans else ""
+            end = span(max(one[2] for one in spans)) if spans else ""
+            told = ", ".join(span(at) for at in row.told[-5:])
+            busy = span(_busy(row, state.now))
+            what = one_line(row.title, 50) or "turns and calls"
+            body.append([row.name, what, f"{row.mark.glyph} {row.state}", begin, end, busy, told])
+        if rows < len(state.rows):
+            body.append([f"… {len(state.rows) - rows} more", *[""] * 6])
+        head = ["who", "what", "state", "from", "to", "busy", "told at"]
+        return static.table(head, body) + f"<p>{esc(state.said)}</p>"
+
+
+def span(seconds: float) -> str:
+    """A length of time for reading: ``1.5 s``, ``35 min``, ``2.5 h``."""
+    if seconds < 120:
+        return f"{seconds:.1f} s" if seconds % 1 else f"{seconds:.0f} s"
+    value, unit = (seconds / 60, "min") if seconds < 7200 else (seconds / 3600, "h")
+    return f"{value:.1f} {unit}" if round(value, 1) % 1 else f"{value:.0f} {unit}"
+
+
+def _working(row: Row) -> Row:
+    return replace(row, mark=theme.WORKING, state="working")
+
+
+def _coloured(row: Row) -> Row:
+    """A job that has ended, in the colour of how it ended."""
+    return replace(row, spans=tuple((row.mark.key, a, b) for _, a, b in row.spans))
+
+
+def _joined(spans: tuple[tuple[str, float, float], ...]) -> tuple[tuple[str, float, float], ...]:
+    """At most ``LENGTHS`` spans: of more, the two oldest neighbours become one."""
+    if len(spans) <= LENGTHS:
+        return spans
+    (key, begin, _), (_, _, end) = spans[:2]
+    return ((key, begin, end), *spans[2:])
+
+
+def _busy(row: Row, now: float) -> float:
+    return row.busy + sum(now - since for _, _, since in row.open)
+
+
+def _who(row: Row) -> str:
+    return one_line(row.title, 40) if row.agent else row.name
+
+
+def _time(row: Row, now: float) -> str:
+    return f"{row.state} {span(_busy(row, now))}" if row.agent else f"busy {span(_busy(row, now))}"
+
+
+def _ticks(scale: float) -> list[tuple[float, str]]:
+    """Share of the scale and label, for four lengths of it."""
+    return [(part / 4, span(scale * part / 4)) for part in range(4)]
+
+
+def _legend(state: State) -> str:
+    used = {key for row in state.rows.values() for key, _, _ in row.drawn(state.now)}
+    parts = [f"{theme.MARKS[key].glyph} {word}" for key, word in _WORDS.items() if key in used]
+    if any(row.agent for row in state.rows.values()):
+        parts.append(f"{theme.ACTIVE.glyph} a job runs")
+    if any(row.told for row in state.rows.values()):
+        parts.append(f"{theme.INJECTED.glyph} the model is told")
+    return " · ".join(parts)
+
+
+def _drawn(state: State) -> State:
+    scale = state.scale
+    axis = "".join(f'<span style="left:{at:.0%}">{esc(text)}</span>' for at, text in _ticks(scale))
+    html = {"lines/axis": f'<div class="axis" data-quiet><i></i><div>{axis}</div><i></i></div>'}
+    for place, row in enumerate(state.rows.values()):
+        html[f"lines/{place}"] = _line(row, state.now, scale)
+    html["lines/sum"] = f'<div class="sum" data-quiet>{esc(state.said)}</div>'
+    html["lines/legend"] = f'<div class="legend" data-quiet>{esc(_legend(state))}</div>'
+    return replace(state, html=kept(html, state.html))
+
+
+def _line(row: Row, now: float, scale: float) -> str:
+    bars = "".join(
+        f'<i class="m-{key}" style="left:{begin / scale:.2%};width:{(end - begin) / scale:.2%};'
+        f'background:var(--lk-{key}-edge)"></i>'
+        for key, begin, end in row.drawn(now)
+    )
+    bars += "".join(
+        f'<b style="left:{at / scale:.2%}" title="the model is told at {span(at)}">'
+        f"{theme.INJECTED.glyph}</b>"
+        for at in row.told[-20:]
+    )
+    title = row.title or row.name
+    says = f"{title}: {_time(row, now)}"
+    return (
+        f'<div class="track{" job" if row.agent else ""}" title="{esc(one_line(says, 200))}">'
+        f'<span class="who"><span class="t-{row.mark.key}">{row.mark.glyph}</span> '
+        f'{esc(_who(row))}</span><div class="bar">{bars}</div>'
+        f'<span class="n">{esc(_time(row, now))}</span></div>'
+    )
