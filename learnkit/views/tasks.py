@@ -22,7 +22,8 @@ DRAWN = 120
 #: Pixels of a task's height: with two lines, and with one when there are many.
 TALL, FLAT, MANY = 42.0, 24.0, 24
 
-_ROOM = static.WIDTH - 32.0
+#: Pixels of width: what a notebook has beside JupyterLab's side bar.
+_ROOM = 620.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +99,7 @@ class Tasks(View[State]):
 .graph path.done{stroke:var(--lk-done-edge)}
 .graph path.wait{stroke-dasharray:5 3}
 .graph path[data-paired]{stroke:var(--lk-ink);stroke-width:2.4;outline:none}
-.task{display:block;width:100%;height:100%;min-width:84px;text-align:left;padding:3px 8px;
+.task{display:block;width:100%;height:100%;min-width:56px;text-align:left;padding:3px 8px;
  font:12px/1.4 var(--lk-sans);border-width:1px;border-left-width:3px;border-radius:3px;
  overflow:hidden}
 .task b,.task span{display:block;overflow:hidden;text-overflow:ellipsis;white-space:nowrap}
@@ -140,7 +141,7 @@ button.task:hover{text-decoration:underline}
     def picture(self, state: State, rows: int) -> Picture:
         picture = Picture(f"{state.said} {state.head} Every task stands in the table below.")
         cards, layout, y = state.cards, state.layout, 14.0
-        picture.text(16, y + 10, state.said, "b")
+        picture.text(16, y + 10, state.said, "b", 640)
         y += 26
         if layout is not None:
             for mark, d in _paths(layout, cards, 16, y).items():
@@ -211,7 +212,8 @@ button.task:hover{text-decoration:underline}
         title = f"#{card.id} {card.subject}: {card.state}"
         if card.tags:
             title += f" ({card.tags})"
-        body = f"<b>{esc(card.top)}</b> <span>{esc(one_line(card.subject, 60))}</span>"
+        top = f"{card.mark.glyph} #{card.id}" if flat else card.top
+        body = f"<b>{esc(top)}</b> <span>{esc(one_line(card.subject, 60))}</span>"
         kind = f'class="task m-{card.mark.key}{" flat" if flat else ""}"{at} data-pair="{pairs}"'
         if self.on_intent is None or card.mark is theme.DONE:
             return f'<div {kind} tabindex="0" role="group" title="{esc(title)}">{body}</div>'
@@ -298,7 +300,7 @@ def _box(picture: Picture, card: Card, x: float, y: float, size: tuple[float, fl
     picture.box(x, y, wide, tall, key)
     if tall < TALL:
         text = f"{card.mark.glyph} #{card.id} {card.subject}"
-        picture.text(x + 6, y + 16, text, "", wide - 8, key)
+        picture.text(x + 6, y + 16, text, "", wide - 14, key)
         return
-    picture.text(x + 8, y + 17, card.top, "b", wide - 12, key)
-    picture.text(x + 8, y + 33, card.subject, "", wide - 12, key)
+    picture.text(x + 8, y + 17, card.top, "b", wide - 22, key)
+    picture.text(x + 8, y + 33, card.subject, "", wide - 16, key)

@@ -6,6 +6,7 @@ sum of all the lengths is the time that it would have taken one after the other.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
@@ -13,11 +14,18 @@ from learnkit.events import Event
 from learnkit.views import static, theme
 from learnkit.views.base import View, kept
 from learnkit.views.static import Picture
-from learnkit.views.text import count, esc, one_line, scale_of
+from learnkit.views.text import count, esc, one_line
 from learnkit.views.words import describe
 
 #: Lengths of one row that are drawn at most; the oldest are put together.
 LENGTHS = 80
+
+#: Seconds from one mark of the axis to the next.
+_TICKS = (
+    *(0.5, 1, 2, 5, 10, 15, 30),
+    *(60 * minutes for minutes in (1, 2, 5, 10, 15, 30)),
+    *(3600 * hours for hours in (1, 2, 3, 6, 12, 24)),
+)
 
 _ENDS = {
     "completed": theme.DONE,
@@ -88,9 +96,14 @@ class State:
         return open + sum(row.busy for row in self.rows.values())
 
     @property
+    def tick(self) -> float:
+        """Seconds between two marks on the axis: at most six of them."""
+        return next((one for one in _TICKS if self.now <= 6 * one), self.now / 6)
+
+    @property
     def scale(self) -> float:
         """Seconds that the full width stands for."""
-        return scale_of(max(1, round(self.now * 10))) / 10
+        return self.tick * max(1, math.ceil(self.now / self.tick - 1e-9))
 
     @property
     def said(self) -> str:
@@ -108,7 +121,7 @@ class Timeline(View[State]):
     name = "timeline"
     css: ClassVar[str] = """
 .region[data-region="lines"]{flex:1 1 100%;gap:2px}
-.track{display:grid;grid-template-columns:minmax(110px,24ch) 1fr minmax(9ch,auto);gap:10px;
+.track{display:grid;grid-template-columns:170px minmax(0,1fr) 116px;gap:10px;
  padding:3px 8px;align-items:center}
 .track .who{overflow:hidden;text-overflow:ellipsis;white-space:nowrap;font-size:12px}
 .track.job .who{padding-left:14px}
@@ -119,7 +132,7 @@ class Timeline(View[State]):
 .track .bar>b{position:absolute;top:1px;font-weight:400;font-size:12px;line-height:18px;
  transform:translateX(-50%);color:var(--lk-injected-fg);background:var(--lk-injected-bg);
  border:1px dotted var(--lk-injected-edge);border-radius:3px;padding:0 2px}
-.axis{display:grid;grid-template-columns:minmax(110px,24ch) 1fr minmax(9ch,auto);gap:10px;
+.axis{display:grid;grid-template-columns:170px minmax(0,1fr) 116px;gap:10px;
  padding:0 8px;font-size:12px;color:var(--lk-quiet)}
 .axis>div{position:relative;height:18px}
 .axis>div>span{position:absolute;border-left:1px solid var(--lk-edge);padding-left:3px}
@@ -180,9 +193,9 @@ class Timeline(View[State]):
         left, right = 196, 128
         width = static.WIDTH - left - right
         y = 14.0
-        picture.text(16, y + 10, state.said, "b")
+        picture.text(16, y + 10, state.said, "b", 640)
         y += 24
-        for at, text in _ticks(state.scale):
+        for at, text in _ticks(state):
             picture.path(f"M{left + width * at:.1f} {y:g}v14")
             picture.text(left + width * at + 4, y + 11, text, "q", 70)
         y += 18
@@ -190,7 +203,7 @@ class Timeline(View[State]):
         for row in shown:
             indent = 14 if row.agent else 0
             picture.text(16 + indent, y + 15, row.mark.glyph, "", 20, row.mark.key)
-            picture.text(34 + indent, y + 15, _who(row), "" if row.agent else "b", 158 - indent)
+            picture.text(34 + indent, y + 15, _who(row), "" if row.agent else "b", 140 - indent)
             picture.path(f"M{left} {y + 20:g}h{width}")
             for key, begin, end in row.drawn(state.now):
                 x, w = left + width * begin / state.scale, width * (end - begin) / state.scale
@@ -261,9 +274,10 @@ def _time(row: Row, now: float) -> str:
     return f"{row.state} {span(_busy(row, now))}" if row.agent else f"busy {span(_busy(row, now))}"
 
 
-def _ticks(scale: float) -> list[tuple[float, str]]:
-    """Share of the scale and label, for four lengths of it."""
-    return [(part / 4, span(scale * part / 4)) for part in range(4)]
+def _ticks(state: State) -> list[tuple[float, str]]:
+    """Share of the scale and label of each mark on the axis; the last has no room for one."""
+    marks = round(state.scale / state.tick)
+    return [(number / marks, span(state.tick * number)) for number in range(marks)]
 
 
 def _legend(state: State) -> str:
@@ -278,7 +292,7 @@ def _legend(state: State) -> str:
 
 def _drawn(state: State) -> State:
     scale = state.scale
-    axis = "".join(f'<span style="left:{at:.0%}">{esc(text)}</span>' for at, text in _ticks(scale))
+    axis = "".join(f'<span style="left:{at:.0%}">{esc(text)}</span>' for at, text in _ticks(state))
     html = {"lines/axis": f'<div class="axis" data-quiet><i></i><div>{axis}</div><i></i></div>'}
     for place, row in enumerate(state.rows.values()):
         html[f"lines/{place}"] = _line(row, state.now, scale)
