@@ -82,6 +82,7 @@ def counted(way: str, folder: Path) -> int:
 def together(way: str, times: int) -> tuple[float, int]:
     """Operations a second of two processes, and how many counts were lost."""
     with tempfile.TemporaryDirectory() as name:
+        WAYS[way](Path(name), 0)  # a database is made by one
         command = [sys.executable, __file__, "--work", way, name, str(times)]
         workers = [
             subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
