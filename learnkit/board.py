@@ -6,7 +6,8 @@ board, in whatever process, and wherever one of them is killed.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
@@ -76,7 +77,7 @@ class TaskBoard:
         Raises:
             ToolError: if there is none with this id.
         """
-        with locked(self.folder):
+        with self._open(id):
             return _find(self._files.tasks([id]) or self._files.tasks(), id)
 
     def tasks(self) -> list[Task]:
@@ -119,7 +120,7 @@ class TaskBoard:
         Raises:
             ToolError: if it cannot be so, with the reason; the board is as it was.
         """
-        with locked(self.folder):
+        with self._open(id):
             old = self._files.tasks()
             tasks = dict(old)
             _find(tasks, id)
@@ -152,7 +153,7 @@ class TaskBoard:
         """
         if not owner:
             raise ToolError("say who claims the task")
-        with locked(self.folder):
+        with self._open(id):
             task = self.get(id)
             near = {id: task, **self._files.tasks(task.blocked_by)}
             if task.status != "pending":
@@ -171,6 +172,14 @@ class TaskBoard:
             self._told = now
         ids = [id for id in sorted({*told, *now}) if told.get(id) is not now.get(id)]
         return [(told.get(id), now.get(id)) for id in ids if told.get(id) != now.get(id)]
+
+    @contextmanager
+    def _open(self, id: int) -> Iterator[None]:
+        """Hold the board's lock, if there is a board: looking for a task does not make one."""
+        if not self.folder.is_dir():
+            _find({}, id)
+        with locked(self.folder):
+            yield
 
     def _write(self, old: dict[int, Task], new: dict[int, Task]) -> None:
         changes: dict[str, Any] = {

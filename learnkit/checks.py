@@ -171,7 +171,8 @@ def _learners(filename: str) -> bool:
     """Whether code is the learner's: neither ours nor Python's nor a library's."""
     paths = sysconfig.get_paths()
     others = [paths[name] for name in ("stdlib", "platstdlib", "purelib", "platlib")]
-    others += [str(Path(__file__).resolve().parent), "<frozen "]
+    # What dataclasses and attrs generate is called <string> and <attrs …>.
+    others += [str(Path(__file__).resolve().parent), "<frozen ", "<string>", "<attrs "]
     libraries = ("site-packages", "dist-packages")
     return not filename.startswith(tuple(others)) and not any(n in filename for n in libraries)
 

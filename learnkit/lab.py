@@ -111,6 +111,19 @@ class Lab:
         self._games = [BeTheModel(agent, chosen.prompt, chosen.script, static=self.static)]
         return self._games[0]
 
+    def folder(self, name: str) -> Path:
+        """An empty folder, for what is no scenario; it lives until the lab is closed.
+
+        Args:
+            name: asking again by the same name empties it.
+
+        Raises:
+            UsageError: if the name is no plain name, or the lab is closed.
+        """
+        if Path(name).name != name:
+            raise UsageError(f"{name!r} is no plain name for a folder; give one like 'board'")
+        return self._example.empty(name)
+
     def show(self, messages: Sequence[Any]) -> Messages:
         """The message array view of a plain list of messages."""
         return show(messages)

@@ -88,6 +88,24 @@ class Example:
         Raises:
             UsageError: after :meth:`remove`, or if git does not work.
         """
+        folder = self._made()
+        self._copies += 1
+        workspace = folder / f"run-{self._copies}" / EXAMPLE.name
+        shutil.copytree(folder / "pristine", workspace, symlinks=True)
+        return workspace
+
+    def empty(self, name: str) -> Path:
+        """A folder without anything in it, emptied if it is there already.
+
+        Raises:
+            UsageError: after :meth:`remove`, or if git does not work.
+        """
+        folder = self._made() / "own" / name
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        return folder
+
+    def _made(self) -> Path:
         if self._removed:
             raise UsageError("this lab is closed; run the set-up cell again to go on")
         if self._folder is None:
@@ -98,10 +116,7 @@ class Example:
                 shutil.rmtree(folder, ignore_errors=True)
                 raise
             self._folder = folder
-        self._copies += 1
-        workspace = self._folder / f"run-{self._copies}" / EXAMPLE.name
-        shutil.copytree(self._folder / "pristine", workspace, symlinks=True)
-        return workspace
+        return self._folder
 
     def clear(self) -> None:
         """Remove the workspaces that runs have left behind."""

@@ -389,6 +389,9 @@ def test_reading_a_board_that_is_not_there_makes_nothing(tmp_path: Path) -> None
     board = TaskBoard(tmp_path / "deep" / ".tasks")
     assert board.tasks() == []
     assert board.news() == []
+    for act in (lambda: board.get(1), lambda: board.update(1), lambda: board.claim(1, "a")):
+        with pytest.raises(ToolError, match="there is no task 1; the board has: none"):
+            act()
     assert list(tmp_path.iterdir()) == []
 
 

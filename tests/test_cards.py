@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import re
 import sys
@@ -244,6 +245,15 @@ def test_long_work_in_the_package_is_not_taken_for_an_endless_loop() -> None:
     names: dict[str, Any] = {}
     exec(compile("def check(_):\n for n in range(100): pass", cards.__file__, "exec"), names)
     assert judge(names["check"], None, lines=10) is None
+
+
+def test_what_a_dataclass_generates_is_not_the_learner_s_code() -> None:
+    many = dataclasses.make_dataclass("Many", [f"field_{number}" for number in range(20)])
+
+    def check(_: object) -> None:
+        many(*range(20))
+
+    assert judge(check, None, lines=10) is None
 
 
 def test_hints_come_one_by_one_and_then_point_to_the_solution(

@@ -1,0 +1,122 @@
+"""Lesson 7's workers: real processes that use a board, meet at the wrong moment, or are killed.
+
+A race that shows itself once in a thousand times teaches nothing. Here the bad luck is arranged:
+two processes wait for each other where the first byte would be written; or the kernel ends a
+process when a file has grown to a certain size. What they do is real.
+"""
+
+from __future__ import annotations
+
+import linecache
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from learnkit.errors import UsageError
+
+_KILL = """
+import resource, signal
+signal.signal(signal.SIGXFSZ, signal.SIG_DFL)  # Python would make an OSError of it
+resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+resource.setrlimit(resource.RLIMIT_FSIZE, ({size}, {size}))
+"""
+
+# Whoever is about to write waits until every other process is about to write too, or waits at a
+# lock: then it cannot come nearer.
+_MEET = """
+import sys, time
+from pathlib import Path
+meeting, me, many = Path({meeting!r}), {me!r}, {many}
+def arrived(place):
+    (meeting / me).write_text(place) if not (meeting / me).exists() else None
+def meet(event, details):
+    global met
+    if event == "fcntl.flock" and not met:
+        met = True
+        arrived("at the lock")
+        met = False
+    writes = event == "open" and isinstance(details[1], str) and set(details[1]) & set("wx")
+    if writes and not met:
+        met = True
+        arrived("about to write")
+        end = time.monotonic() + 20
+        while len(list(meeting.iterdir())) < many and time.monotonic() < end:
+            time.sleep(0.002)
+met = False
+sys.addaudithook(meet)
+"""
+
+
+def source_of(board: type) -> str:
+    """Python text that defines a class as ``Board``: its cell, or an import.
+
+    Raises:
+        UsageError: if the text cannot be found.
+    """
+    if board.__module__ != "__main__":
+        return f"from {board.__module__} import {board.__name__} as Board"
+    functions = [one for one in vars(board).values() if hasattr(one, "__code__")]
+    for function in functions:
+        if lines := linecache.getlines(function.__code__.co_filename):
+            return "".join(lines) + f"\nBoard = {board.__name__}"
+    raise UsageError(f"the cell that defines {board.__name__} cannot be found; run it again")
+
+
+def in_process(board: type, folder: Path, code: str, *, dies_at: int | None = None) -> bool:
+    """Run code on a board in a process of its own.
+
+    Args:
+        board: a class; the code finds ``Board(folder)`` as ``board``.
+        folder: of the board.
+        code: Python, such as ``board.create("parse")``.
+        dies_at: the kernel ends the process when a file that it writes has so many bytes.
+
+    Returns:
+        Whether the process was killed.
+
+    Raises:
+        UsageError: if the code failed, with what it said.
+    """
+    begin = "" if dies_at is None else _KILL.format(size=dies_at)
+    return _ended(_start(board, folder, begin, code))
+
+
+def race(board: type, folder: Path, codes: Sequence[str]) -> None:
+    """Run several pieces of code in as many processes, which meet at their first write.
+
+    Args:
+        board: a class, as in :func:`in_process`.
+        folder: of the board.
+        codes: one a process.
+
+    Raises:
+        UsageError: if one of them failed, with what it said.
+    """
+    with tempfile.TemporaryDirectory() as meeting:
+        begins = [
+            _MEET.format(meeting=meeting, me=str(number), many=len(codes))
+            for number in range(len(codes))
+        ]
+        started = [
+            _start(board, folder, begin, code) for begin, code in zip(begins, codes, strict=True)
+        ]
+        for process in started:
+            _ended(process)
+
+
+def _start(board: type, folder: Path, begin: str, code: str) -> subprocess.Popen[str]:
+    text = f"{source_of(board)}\nboard = Board({str(folder)!r})\n{begin}\n{code}\n"
+    command = [sys.executable, "-c", text]
+    options: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE}
+    return subprocess.Popen(command, text=True, stdin=subprocess.DEVNULL, **options)
+
+
+def _ended(process: subprocess.Popen[str]) -> bool:
+    _, said = process.communicate()
+    if process.returncode > 0:
+        last = (said.strip().splitlines() or ["it said nothing"])[-1]
+        raise UsageError(f"the process failed: {last}")
+    return process.returncode < 0
