@@ -80,7 +80,8 @@ class Background(Mechanism):
     On a virtual clock a command runs to its end at once, while everybody else stands still, and
     its result arrives after the sum of its sleeps; other work in it takes no virtual time.
 
-    Emits ``job.started`` with ``id``, ``command`` and ``limit``; ``job.ended`` with ``id``,
+    Emits ``job.started`` with ``id``, ``command``, ``limit`` and ``counted``, whether its sleep
+    only counts; ``job.ended`` with ``id``,
     ``status``, ``code``, ``seconds`` and ``output`` (500 characters); ``job.delivered`` with
     ``ids`` and ``by``: ``results``, ``stop`` or ``check``.
 
@@ -213,7 +214,13 @@ class Background(Mechanism):
         def started() -> None:
             with self._lock:
                 self._jobs[job.id] = job
-            agent.emit("job.started", id=job.id, command=job.command, limit=self.limit)
+            agent.emit(
+                "job.started",
+                id=job.id,
+                command=job.command,
+                limit=self.limit,
+                counted=isinstance(clock, VirtualClock),
+            )
             job.begun.set()
 
         try:

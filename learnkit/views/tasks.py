@@ -23,7 +23,8 @@ DRAWN = 120
 TALL, FLAT, MANY = 42.0, 24.0, 24
 
 #: Pixels of width: what a notebook has beside JupyterLab's side bar.
-_ROOM = 620.0
+_ROOM = 616.0
+_EDGE = 6.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +91,7 @@ class Tasks(View[State]):
     name = "task graph"
     css: ClassVar[str] = """
 .region[data-region="sum"]{flex:1 1 100%}
-.region[data-region="graph"]{position:relative;display:block;flex:1 1 100%;overflow-x:auto;
- padding:2px}
+.region[data-region="graph"]{position:relative;display:block;flex:1 1 100%;overflow-x:auto}
 .region[data-region="loose"]{flex:1 1 100%;flex-flow:row wrap;gap:8px}
 .region[data-region="loose"]>:first-child{flex:1 1 100%}
 .graph{display:block}
@@ -192,7 +192,8 @@ button.task:hover{text-decoration:underline}
             loose = tuple(id for id in shown if id not in tied)
             state = replace(state, shape=shape, layout=layout, loose=loose)
         html = {"sum/said": f'<div class="sum" data-quiet>{esc(state.said)}</div>'}
-        if layout := state.layout:
+        if state.layout is not None:
+            layout = state.layout.shifted(_EDGE, _EDGE)  # room for the outline of what changed
             html["graph/edges"] = _svg(layout, state.cards)
             flat = layout.size[1] < TALL
             for id, (left, top) in layout.places.items():
@@ -280,7 +281,7 @@ def _svg(layout: Layout, cards: dict[int, Card]) -> str:
         f'<path class="{_kind(cards, a)}" data-pair="t{a} e{a}-{b}" d="{layout.path((a, b))}"/>'
         for a, b in layout.ways
     )
-    size = f'width="{layout.width + 4:g}" height="{layout.height + 4:g}"'
+    size = f'width="{layout.width + 2 * _EDGE:g}" height="{layout.height + 2 * _EDGE:g}"'
     return f'<svg class="graph" data-quiet aria-hidden="true" {size}>{paths}</svg>'
 
 

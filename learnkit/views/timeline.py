@@ -50,6 +50,7 @@ class Row:
         mark: how it stands.
         told: seconds at which the model was told of a job, or an agent was told of one.
         busy: seconds of all spans that have ended.
+        counted: a job whose sleep only counts: it takes no real time.
     """
 
     name: str
@@ -61,6 +62,7 @@ class Row:
     state: str = "working"
     told: tuple[float, ...] = ()
     busy: float = 0.0
+    counted: bool = False
 
     def begun(self, key: str, id: str, now: float) -> Row:
         return replace(self, open=(*self.open, (key, id, now)))
@@ -159,7 +161,8 @@ class Timeline(View[State]):
             rows = {**rows, lane: own.over(f"call {id}", now)}
         elif event.type == "job.started":
             title = str(data.get("command", ""))
-            new = Row(id, title, lane, mark=theme.ACTIVE, state="running")
+            counted = bool(data.get("counted"))
+            new = Row(id, title, lane, mark=theme.ACTIVE, state="running", counted=counted)
             rows = {**rows, f"job {id}": new.begun("active", id, now)}
         elif event.type == "job.ended" and job is not None:
             status = str(data.get("status", ""))
@@ -287,6 +290,8 @@ def _legend(state: State) -> str:
         parts.append(f"{theme.ACTIVE.glyph} a job runs")
     if any(row.told for row in state.rows.values()):
         parts.append(f"{theme.INJECTED.glyph} the model is told")
+    if any(row.counted for row in state.rows.values()):
+        parts.append("⏱\ufe0e sleep only counts: this takes no real time")
     return " · ".join(parts)
 
 
