@@ -29,6 +29,9 @@ VIRTUAL_START = datetime(2026, 1, 1, tzinfo=UTC)
 #: it blocks is not heard before it wakes, so it must not block for ever.
 PATIENCE = 0.5
 
+#: Real seconds that a paced clock waits at most in one go: half an hour has to be watched too.
+LONGEST = 1.0
+
 
 class SystemClock(Clock):
     """The wall clock, and ordinary threads. A script ends only when its threads have ended."""
@@ -120,8 +123,8 @@ class VirtualClock(Clock):
     Args:
         seed: 0 keeps ties in order of arrival; any other number permutes them, which is how
             races are searched for.
-        pace: real seconds for a virtual second, so that a picture can be watched growing.
-            0 waits for nothing.
+        pace: real seconds for a virtual second, so that a picture can be watched growing; at most
+            one real second between two moments at which something happens. 0 waits for nothing.
 
     The thread that first sleeps or waits is the main participant; others come from ``spawn``.
     Method: next-event time advance as in any discrete-event simulation, with a baton (one lock
@@ -229,7 +232,7 @@ class VirtualClock(Clock):
             owed, self._owed = self._owed, 0.0
             self._hurry.acquire(blocking=False)  # one may be left over
             if self.pace and not self._to_main:
-                self._hurry.acquire(timeout=min(owed * self.pace, threading.TIMEOUT_MAX))
+                self._hurry.acquire(timeout=min(owed * self.pace, LONGEST))
 
     def _take_back(self, main: _Participant) -> None:
         """After an interrupt: stop the agents, and run main alone again.

@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from learnkit.clock import (
+    LONGEST,
     VIRTUAL_START,
     Clock,
     Signal,
@@ -403,7 +404,18 @@ def test_pacing_takes_real_time() -> None:
     assert time.monotonic() - began >= 0.05
 
 
-def test_skipping_ends_the_pace_and_a_new_pace_begins_it_again() -> None:
+def test_a_pace_waits_no_longer_than_a_second_in_one_go() -> None:
+    clock = VirtualClock(pace=1000)
+    began = time.monotonic()
+    clock.sleep(3600)
+    assert LONGEST <= time.monotonic() - began < 20
+    assert clock.time() == 3600
+
+
+def test_skipping_ends_the_pace_and_a_new_pace_begins_it_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("learnkit.clock.LONGEST", 1e6)
     clock = VirtualClock(pace=1000)
 
     def skip() -> None:

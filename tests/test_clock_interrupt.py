@@ -15,7 +15,7 @@ import pytest
 
 PRELUDE = """
 import random, signal, sys, threading, time
-import learnkit as lk
+import learnkit, learnkit.clock, learnkit as lk
 from learnkit.clock import StuckError, SystemClock, VirtualClock
 
 MAIN = threading.main_thread().ident
@@ -146,6 +146,7 @@ def test_a_second_interrupt_does_not_wait_for_work_that_does_not_stop(tmp_path: 
 def test_an_interrupt_ends_the_pace(tmp_path: Path) -> None:
     out = child(
         """
+        learnkit.clock.LONGEST = 1e6
         clock = VirtualClock(pace=1000)
         stop = clock.signal("stop")
         worker = clock.spawn("worker", lambda: clock.sleep(10, stop))
