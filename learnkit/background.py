@@ -151,6 +151,7 @@ class Background(Mechanism):
             if not running:  # one may have ended between the two looks
                 return self._tell(agent, "stop")
             agent.clock.wait(*running)
+            agent.clock.sleep(0)  # what ends at the same moment is told in the same turn
         return self._tell(agent, "stop")
 
     @tool

@@ -11,6 +11,7 @@ import linecache
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -24,8 +25,8 @@ resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 resource.setrlimit(resource.RLIMIT_FSIZE, ({size}, {size}))
 """
 
-# Whoever is about to write waits until every other process is about to write too, or waits at a
-# lock: then it cannot come nearer.
+# All begin together, with their boards made. Whoever is about to write waits until every other
+# process is about to write too, or waits at a lock: then it cannot come nearer.
 _MEET = """
 import sys, time
 from pathlib import Path
@@ -43,9 +44,12 @@ def meet(event, details):
         met = True
         arrived("about to write")
         end = time.monotonic() + 20
-        while len(list(meeting.iterdir())) < many and time.monotonic() < end:
+        while len(list(meeting.iterdir())) < 2 * many and time.monotonic() < end:
             time.sleep(0.002)
 met = False
+(meeting / f"ready {{me}}").touch()
+while len(list(meeting.glob("ready *"))) < many:
+    time.sleep(0.002)
 sys.addaudithook(meet)
 """
 
@@ -103,8 +107,17 @@ def race(board: type, folder: Path, codes: Sequence[str]) -> None:
         started = [
             _start(board, folder, begin, code) for begin, code in zip(begins, codes, strict=True)
         ]
-        for process in started:
-            _ended(process)
+        try:
+            while any(process.poll() is None for process in started):
+                if any((process.returncode or 0) > 0 for process in started):
+                    break  # the others wait for one that will not come
+                time.sleep(0.005)
+        finally:
+            for process in started:
+                process.kill()
+        said = [(process.communicate()[1], process.returncode) for process in started]
+    for text, code in said:
+        _check(text, code)
 
 
 def _start(board: type, folder: Path, begin: str, code: str) -> subprocess.Popen[str]:
@@ -116,7 +129,11 @@ def _start(board: type, folder: Path, begin: str, code: str) -> subprocess.Popen
 
 def _ended(process: subprocess.Popen[str]) -> bool:
     _, said = process.communicate()
-    if process.returncode > 0:
+    _check(said, process.returncode)
+    return process.returncode < 0
+
+
+def _check(said: str, code: int) -> None:
+    if code > 0:
         last = (said.strip().splitlines() or ["it said nothing"])[-1]
         raise UsageError(f"the process failed: {last}")
-    return process.returncode < 0

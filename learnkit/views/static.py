@@ -66,6 +66,10 @@ class Picture:
         shape = f'<rect x="{x:g}" y="{y:g}" width="{width:.4g}" height="{height:g}"'
         self._body.append(f"{shape}{self._class('f', mark)}/>")
 
+    def areas(self, d: str, mark: str) -> None:
+        """Fill closed paths with a mark's ground: many boxes in few bytes."""
+        self._body.append(f'<path d="{d}"{self._class("g", mark)}/>')
+
     def path(self, d: str, mark: str = "") -> None:
         """Draw a thin line in a mark's edge colour, or as a hairline."""
         self._body.append(f'<path d="{d}"{self._class("l", mark)}/>')

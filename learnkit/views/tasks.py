@@ -14,6 +14,7 @@ from learnkit.views import static, theme
 from learnkit.views.base import View, kept
 from learnkit.views.layout import Layout, layered
 from learnkit.views.static import Picture
+from learnkit.views.taskcard import Card, cards_of, listed, record
 from learnkit.views.text import count, esc, one_line
 from learnkit.views.words import describe
 
@@ -21,36 +22,12 @@ from learnkit.views.words import describe
 DRAWN = 120
 #: Pixels of a task's height: with two lines, and with one when there are many.
 TALL, FLAT, MANY = 42.0, 24.0, 24
+#: Tasks up to which a static picture has their subjects: it has to stay small.
+NAMED = 60
 
 #: Pixels of width: what a notebook has beside JupyterLab's side bar.
 _ROOM = 616.0
 _EDGE = 6.0
-
-
-@dataclass(frozen=True, slots=True)
-class Card:
-    """A task as it is drawn."""
-
-    id: int
-    subject: str
-    mark: theme.Mark
-    blockers: tuple[int, ...] = ()
-    owner: str = ""
-    tags: str = ""
-    waits: tuple[int, ...] = ()
-
-    @property
-    def state(self) -> str:
-        """Its state in a word or two."""
-        if self.mark is theme.BLOCKED:
-            return f"waits for {', '.join(f'#{id}' for id in self.waits)}"
-        return f"{self.mark.word}, {self.owner}" if self.owner else self.mark.word
-
-    @property
-    def top(self) -> str:
-        """What stands over the subject."""
-        more = f" {self.owner}" if self.owner else ""
-        return f"{self.mark.glyph} #{self.id}{more or ' ' + self.mark.word}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,15 +96,17 @@ button.task:hover{text-decoration:underline}
         data, tasks = event.data, state.tasks
         state = replace(state, head=describe(event))
         if event.type == "board.opened":
-            tasks = dict(filter(None, map(_record, _listed(data.get("tasks")))))
-        elif event.type.startswith("task.") and (found := _record(data.get("task"))):
+            tasks = dict(filter(None, map(record, listed(data.get("tasks")))))
+        elif event.type.startswith("task.") and (found := record(data.get("task"))):
             id, task = found
             tasks = {key: one for key, one in tasks.items() if key != id}
             if event.type != "task.deleted":
                 tasks = dict(sorted({**tasks, id: task}.items()))
+        if event.type == "run.ended":
+            state = replace(state, head=f"{state.head} {state.said}")
         if tasks == state.tasks:
             return state
-        return self._drawn(replace(state, tasks=tasks, cards=_cards(tasks)))
+        return self._drawn(replace(state, tasks=tasks, cards=cards_of(tasks)))
 
     def frame(self, state: State) -> dict[str, str]:
         return state.html or {"sum/said": f'<div class="sum" data-quiet>{esc(state.said)}</div>'}
@@ -146,8 +125,11 @@ button.task:hover{text-decoration:underline}
         if layout is not None:
             for mark, d in _paths(layout, cards, 16, y).items():
                 picture.path(d, mark)
-            for id, (left, top) in layout.places.items():
-                _box(picture, cards[id], 16 + left, y + top, layout.size)
+            if layout.size[1] < TALL:
+                _small(picture, layout.shifted(16, y), cards)
+            else:
+                for id, (left, top) in layout.places.items():
+                    _box(picture, cards[id], 16 + left, y + top, layout.size)
             y += layout.height + 14
         if state.loose:
             picture.text(16, y + 12, "no dependencies", "q")
@@ -226,40 +208,6 @@ button.task:hover{text-decoration:underline}
         )
 
 
-def _record(value: Any) -> tuple[int, dict[str, Any]] | None:
-    """A task of the log by its number, if it is one."""
-    if not isinstance(value, dict) or type(value.get("id")) is not int:
-        return None
-    return value["id"], value
-
-
-def _listed(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []
-
-
-def _cards(tasks: dict[int, dict[str, Any]]) -> dict[int, Card]:
-    done = {id for id, task in tasks.items() if task.get("status") == "completed"}
-    cards = {}
-    for id, task in tasks.items():
-        wanted = [one for one in _listed(task.get("blockedBy")) if type(one) is int]
-        blockers = tuple(sorted({one for one in wanted if one in tasks and one != id}))
-        waits = tuple(one for one in blockers if one not in done)
-        status = str(task.get("status"))
-        mark = _MARKS.get(status) or (theme.BLOCKED if waits else theme.READY)
-        owner = str(task.get("owner") or "")
-        tags = ", ".join(map(str, _listed(task.get("tags"))))
-        subject = str(task.get("subject", ""))
-        cards[id] = Card(id, subject, mark, blockers, owner, tags, waits)
-    return cards
-
-
-_MARKS = {
-    "in_progress": theme.ACTIVE,
-    "completed": theme.DONE,
-    "failed": theme.FAILED,
-}
-
-
 def _shown(cards: dict[int, Card]) -> list[int]:
     """The tasks to draw: all of them, or those that are not done and the newest of the others."""
     if len(cards) <= DRAWN:
@@ -293,6 +241,21 @@ def _paths(layout: Layout, cards: dict[int, Card], x: float, y: float) -> dict[s
         mark = "done" if _kind(cards, edge[0]) == "done" else "blocked"
         found.setdefault(mark, []).append(moved.path(edge))
     return {mark: "".join(parts) for mark, parts in sorted(found.items())}
+
+
+def _small(picture: Picture, layout: Layout, cards: dict[int, Card]) -> None:
+    """Many tasks: boxes of one colour in one path; of very many only the numbers."""
+    wide, tall = layout.size
+    boxes: dict[str, str] = {}
+    for id, (x, y) in layout.places.items():
+        key = cards[id].mark.key
+        boxes[key] = f"{boxes.get(key, '')}M{x:g} {y:g}h{wide:.4g}v{tall:g}h-{wide:.4g}z"
+    for key, d in sorted(boxes.items()):
+        picture.areas(d, key)
+    for id, (x, y) in layout.places.items():
+        card = cards[id]
+        text = f"{card.mark.glyph} #{id}" + (f" {card.subject}" if len(cards) <= NAMED else "")
+        picture.text(round(x + 6), round(y + 16), text, "", wide - 14, card.mark.key)
 
 
 def _box(picture: Picture, card: Card, x: float, y: float, size: tuple[float, float]) -> None:

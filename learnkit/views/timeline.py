@@ -13,12 +13,10 @@ from typing import ClassVar
 from learnkit.events import Event
 from learnkit.views import static, theme
 from learnkit.views.base import View, kept
+from learnkit.views.row import Row, span
 from learnkit.views.static import Picture
 from learnkit.views.text import count, esc, one_line
 from learnkit.views.words import describe
-
-#: Lengths of one row that are drawn at most; the oldest are put together.
-LENGTHS = 80
 
 #: Seconds from one mark of the axis to the next.
 _TICKS = (
@@ -38,51 +36,6 @@ _WORDS = {"assistant": "the model thinks", "call": "a tool runs"}
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
-    """An agent or a job.
-
-    Attributes:
-        name: the agent's lane, or the job's id.
-        title: the command of a job.
-        agent: whose job it is; empty for an agent.
-        spans: key of a mark, begin and end in seconds; the last may still be growing.
-        open: keys by the id of what runs: a turn, a call, a job.
-        mark: how it stands.
-        told: seconds at which the model was told of a job, or an agent was told of one.
-        busy: seconds of all spans that have ended.
-        counted: a job whose sleep only counts: it takes no real time.
-    """
-
-    name: str
-    title: str = ""
-    agent: str = ""
-    spans: tuple[tuple[str, float, float], ...] = ()
-    open: tuple[tuple[str, str, float], ...] = ()
-    mark: theme.Mark = theme.WORKING
-    state: str = "working"
-    told: tuple[float, ...] = ()
-    busy: float = 0.0
-    counted: bool = False
-
-    def begun(self, key: str, id: str, now: float) -> Row:
-        return replace(self, open=(*self.open, (key, id, now)))
-
-    def over(self, id: str, now: float) -> Row:
-        """With the thing that is called ``id`` at its end, if it has begun."""
-        found = next((one for one in self.open if one[1] == id), None)
-        if found is None:
-            return self
-        key, _, since = found
-        rest = tuple(one for one in self.open if one is not found)
-        spans = _joined((*self.spans, (key, since, now)))
-        return replace(self, open=rest, spans=spans, busy=self.busy + now - since)
-
-    def drawn(self, now: float) -> tuple[tuple[str, float, float], ...]:
-        """All spans, those included that are still going on."""
-        return (*self.spans, *((key, since, now) for key, _, since in self.open))
-
-
-@dataclass(frozen=True, slots=True)
 class State:
     """Rows by their key, in the order in which they began, and the time of the last event."""
 
@@ -99,8 +52,8 @@ class State:
 
     @property
     def tick(self) -> float:
-        """Seconds between two marks on the axis: at most six of them."""
-        return next((one for one in _TICKS if self.now <= 6 * one), self.now / 6)
+        """Seconds between two marks on the axis: at most five of them."""
+        return next((one for one in _TICKS if self.now <= 5 * one), self.now / 5)
 
     @property
     def scale(self) -> float:
@@ -179,7 +132,10 @@ class Timeline(View[State]):
             rows = {**rows, lane: replace(own, mark=theme.DONE, state="done")}
         if rows is state.rows and not any(row.open for row in rows.values()):
             return state
-        return _drawn(replace(state, rows=rows))
+        state = replace(state, rows=rows)
+        if event.type == "run.ended":
+            state = replace(state, head=f"{state.head} {state.said}")
+        return _drawn(state)
 
     def frame(self, state: State) -> dict[str, str]:
         return state.html
@@ -240,14 +196,6 @@ class Timeline(View[State]):
         return static.table(head, body) + f"<p>{esc(state.said)}</p>"
 
 
-def span(seconds: float) -> str:
-    """A length of time for reading: ``1.5 s``, ``35 min``, ``2.5 h``."""
-    if seconds < 120:
-        return f"{seconds:.1f} s" if seconds % 1 else f"{seconds:.0f} s"
-    value, unit = (seconds / 60, "min") if seconds < 7200 else (seconds / 3600, "h")
-    return f"{value:.1f} {unit}" if round(value, 1) % 1 else f"{value:.0f} {unit}"
-
-
 def _working(row: Row) -> Row:
     return replace(row, mark=theme.WORKING, state="working")
 
@@ -255,14 +203,6 @@ def _working(row: Row) -> Row:
 def _coloured(row: Row) -> Row:
     """A job that has ended, in the colour of how it ended."""
     return replace(row, spans=tuple((row.mark.key, a, b) for _, a, b in row.spans))
-
-
-def _joined(spans: tuple[tuple[str, float, float], ...]) -> tuple[tuple[str, float, float], ...]:
-    """At most ``LENGTHS`` spans: of more, the two oldest neighbours become one."""
-    if len(spans) <= LENGTHS:
-        return spans
-    (key, begin, _), (_, _, end) = spans[:2]
-    return ((key, begin, end), *spans[2:])
 
 
 def _busy(row: Row, now: float) -> float:
