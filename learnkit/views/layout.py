@@ -107,7 +107,7 @@ def layered(nodes: Iterable[int], edges: Iterable[Edge], room: float, tall: floa
     if down:
         passing = max(sum(isinstance(one, tuple) for one in layer) for layer in layers)
         wide = (room - LANE * passing) / max(widest, 1) - 10
-        size = min(max(wide, 60.0), 168.0), tall
+        size = min(max(wide, 62.0), 168.0), tall
         across, along, gap, step = size[0], tall, 10.0, 30.0
     else:
         step = 44.0

@@ -20,10 +20,10 @@ from learnkit.views.words import describe
 
 #: Tasks that are drawn at most; of more, those that are done for longest are only counted.
 DRAWN = 120
-#: Pixels of a task's height: with two lines, and with one when there are many.
-TALL, FLAT, MANY = 42.0, 24.0, 24
+#: Pixels of a task's height; of many tasks each is smaller, and one beside the graph is flat.
+TALL, SMALL, FLAT, MANY = 42.0, 36.0, 24.0, 24
 #: Tasks up to which a static picture has their subjects: it has to stay small.
-NAMED = 60
+NAMED = 48
 
 #: Pixels of width: what a notebook has beside JupyterLab's side bar.
 _ROOM = 616.0
@@ -52,7 +52,7 @@ class State:
         parts = [f"{done} of {count(len(cards), 'task')} completed"]
         for mark, word in ((theme.ACTIVE, "in progress"), (theme.READY, "ready")):
             if ids := [f"#{card.id}" for card in cards if card.mark is mark]:
-                parts.append(f"{word}: {', '.join(ids[:8])}{' …' if len(ids) > 8 else ''}")
+                parts.append(f"{word}: {', '.join(ids[:5])}{' …' if len(ids) > 5 else ''}")
         for mark, word in ((theme.BLOCKED, "waiting"), (theme.FAILED, "failed")):
             if number := sum(card.mark is mark for card in cards):
                 parts.append(f"{number} {word}")
@@ -81,8 +81,7 @@ class Tasks(View[State]):
  overflow:hidden}
 .task b,.task span{display:block;overflow:hidden;text-overflow:ellipsis;white-space:nowrap}
 .task b{font-weight:600}
-.task.flat b,.task.flat span{display:inline}
-.task.flat{white-space:nowrap;text-overflow:ellipsis;padding:2px 6px}
+.task.small{padding:1px 4px;line-height:1.3}
 button.task{cursor:pointer}
 button.task:hover{text-decoration:underline}
 .region[data-region="loose"] .task{width:168px}
@@ -169,7 +168,7 @@ button.task:hover{text-decoration:underline}
         if shape != state.shape:
             edges = [(blocker, id) for id, blockers in shape for blocker in blockers]
             tied = {id for edge in edges for id in edge}
-            tall = TALL if len(tied) <= MANY else FLAT
+            tall = TALL if len(tied) <= MANY else SMALL
             layout = layered(sorted(tied), edges, _ROOM, tall) if tied else None
             loose = tuple(id for id in shown if id not in tied)
             state = replace(state, shape=shape, layout=layout, loose=loose)
@@ -177,10 +176,10 @@ button.task:hover{text-decoration:underline}
         if state.layout is not None:
             layout = state.layout.shifted(_EDGE, _EDGE)  # room for the outline of what changed
             html["graph/edges"] = _svg(layout, state.cards)
-            flat = layout.size[1] < TALL
+            small = layout.size[1] < TALL
             for id, (left, top) in layout.places.items():
                 at = f"{left:g} {top:g} {layout.size[0]:g} {layout.size[1]:g}"
-                html[f"graph/{id}"] = self._card(state.cards[id], f' data-at="{at}"', flat)
+                html[f"graph/{id}"] = self._card(state.cards[id], f' data-at="{at}"', small)
         if state.loose:
             html["loose/title"] = '<div class="sum" data-quiet>no dependencies</div>'
             for id in state.loose:
@@ -190,14 +189,14 @@ button.task:hover{text-decoration:underline}
             html["more/said"] = f'<div class="sum" data-quiet>{more}</div>'
         return replace(state, html=kept(html, state.html))
 
-    def _card(self, card: Card, at: str, flat: bool) -> str:
+    def _card(self, card: Card, at: str, small: bool) -> str:
         pairs = " ".join([f"t{card.id}"] + [f"e{blocker}-{card.id}" for blocker in card.blockers])
         title = f"#{card.id} {card.subject}: {card.state}"
         if card.tags:
             title += f" ({card.tags})"
-        top = f"{card.mark.glyph} #{card.id}" if flat else card.top
+        top = f"{card.mark.glyph} #{card.id}" if small else card.top
         body = f"<b>{esc(top)}</b> <span>{esc(one_line(card.subject, 60))}</span>"
-        kind = f'class="task m-{card.mark.key}{" flat" if flat else ""}"{at} data-pair="{pairs}"'
+        kind = f'class="task m-{card.mark.key}{" small" if small else ""}"{at} data-pair="{pairs}"'
         if self.on_intent is None or card.mark is theme.DONE:
             return f'<div {kind} tabindex="0" role="group" title="{esc(title)}">{body}</div>'
         intent = esc(f'{{"complete": {card.id}}}')
@@ -253,9 +252,10 @@ def _small(picture: Picture, layout: Layout, cards: dict[int, Card]) -> None:
     for key, d in sorted(boxes.items()):
         picture.areas(d, key)
     for id, (x, y) in layout.places.items():
-        card = cards[id]
-        text = f"{card.mark.glyph} #{id}" + (f" {card.subject}" if len(cards) <= NAMED else "")
-        picture.text(round(x + 6), round(y + 16), text, "", wide - 14, card.mark.key)
+        card, left = cards[id], round(x + 5)
+        picture.text(left, round(y + 15), f"{card.mark.glyph} #{id}", "b", wide, card.mark.key)
+        if len(cards) <= NAMED:
+            picture.text(left, round(y + 30), card.subject, "", wide - 12, card.mark.key)
 
 
 def _box(picture: Picture, card: Card, x: float, y: float, size: tuple[float, float]) -> None:
