@@ -6,7 +6,6 @@ go to the folder that LEARNKIT_SHOTS names.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from itertools import combinations
 from pathlib import Path
@@ -53,14 +52,6 @@ agent = lk.Agent(lk.scripted([start, *[lk.say("waiting")] * 3]), [jobs])
 with lk.views.Timeline(agent.events).live():
     agent.run("Start two sleeps.")
 """
-
-
-@pytest.fixture(scope="module")
-def shots(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    asked = os.environ.get("LEARNKIT_SHOTS")
-    folder = Path(asked) if asked else tmp_path_factory.mktemp("shots")
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,6 @@ Pictures, in light, dark and high contrast, go to the folder that LEARNKIT_SHOTS
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 import sys
@@ -22,14 +21,6 @@ from learnkit.lessons import load
 
 LESSONS = sorted(path.name for path in (ROOT / "notebooks").glob("s[0-9][0-9]_*.ipynb"))
 RUN = "Create hello.py that prints Hello World."
-
-
-@pytest.fixture(scope="module")
-def shots(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    asked = os.environ.get("LEARNKIT_SHOTS")
-    folder = Path(asked) if asked else tmp_path_factory.mktemp("shots")
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,6 @@ Pictures of each step, light and dark, go to the folder that LEARNKIT_SHOTS name
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -31,14 +30,6 @@ game = BeTheModel(agent, "If it is above 30 °C in Beijing, mail me.")
 game
 """
 BUSY = "time.sleep(4)"
-
-
-@pytest.fixture(scope="module")
-def shots(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    asked = os.environ.get("LEARNKIT_SHOTS")
-    folder = Path(asked) if asked else tmp_path_factory.mktemp("shots")
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder
 
 
 @pytest.fixture(scope="module")

@@ -8,25 +8,13 @@ import sys
 from typing import Any
 
 import pytest
+from every_view import VIEWS
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from learnkit.events import EventLog
-from learnkit.views import (
-    Compaction,
-    Contexts,
-    Dispatch,
-    Messages,
-    Skills,
-    Tasks,
-    Timeline,
-    Todo,
-    Tokens,
-    View,
-)
+from learnkit.views import View
 from learnkit.views.static import LIMIT
-
-VIEWS = [Messages, Dispatch, Todo, Contexts, Skills, Tokens, Compaction, Tasks, Timeline]
 
 _STATUSES = ["pending", "in_progress", "completed", "failed"]
 words = st.text(max_size=40) | st.sampled_from(["", "<script>", "a\nb\nc\nd", "x" * 400])
@@ -202,8 +190,7 @@ import sys
 from learnkit.events import EventLog
 from learnkit import views
 log = EventLog()
-for view in [kind(log) for kind in (views.Messages, views.Dispatch, views.Todo, views.Contexts,
-             views.Skills, views.Tokens, views.Compaction, views.Tasks, views.Timeline)]:
+for view in [getattr(views, name)(log) for name in views.__all__ if name != "View"]:
     with view.live() as same:
         assert same is view
         log.append("run.started", prompt="hi", system="", tools=[], model="m")

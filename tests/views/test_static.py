@@ -10,24 +10,12 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
+from every_view import VIEWS
 
 from learnkit.events import EventLog
 from learnkit.tokens import estimate_tokens
-from learnkit.views import (
-    Compaction,
-    Contexts,
-    Dispatch,
-    Messages,
-    Skills,
-    Tasks,
-    Timeline,
-    Todo,
-    Tokens,
-    View,
-    static,
-)
+from learnkit.views import Compaction, Dispatch, Messages, Todo, View, static
 
-VIEWS = [Messages, Dispatch, Todo, Contexts, Skills, Tokens, Compaction, Tasks, Timeline]
 PLAIN = {"p", "strong", "img", "details", "summary", "table", "thead", "tbody", "tr", "th", "td"}
 HOSTILE = (
     '"><script>alert(1)</script><img src=x onerror=alert(1)> ]]> </svg> \u202e\u2066abc '
