@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from learnkit import models as models
     from learnkit import views as views
     from learnkit.agent import Agent, Outcome
+    from learnkit.background import Background
+    from learnkit.board import TaskBoard
     from learnkit.client.modes import connect, scripted
     from learnkit.client.scripted import fail, reply, say, use
     from learnkit.clock import SystemClock, VirtualClock
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from learnkit.skillfile import Skill
     from learnkit.skills import Skills
     from learnkit.subagents import Subagents
+    from learnkit.tasks import Tasks
     from learnkit.todo import Todo
     from learnkit.tokens import estimate_tokens
     from learnkit.tools import Tool, Toolbox, tool
@@ -79,6 +82,7 @@ _HOMES = {
 
 __all__ = [
     "Agent",
+    "Background",
     "BwrapShell",
     "Call",
     "CodingTools",
@@ -95,6 +99,8 @@ __all__ = [
     "Skills",
     "Subagents",
     "SystemClock",
+    "TaskBoard",
+    "Tasks",
     "Todo",
     "Tool",
     "ToolError",

@@ -187,6 +187,23 @@ def test_each_result_is_delivered_exactly_once(
         assert injected.count(f"\njob-{i}\n") <= 1
 
 
+def test_on_the_virtual_clock_the_same_run_is_the_same_to_the_byte(tmp_path: Path) -> None:
+    def log() -> list[Any]:
+        start = lk.reply(*(run(f"sleep {n}; seq {n}") for n in (2, 2, 1, 3)))
+        script = [start, lk.use("work"), run("sleep 1; exit 4"), *[lk.say("waiting")] * 5]
+        return list(agent_ran(agent_of(tmp_path, *script, latency=0.5)).events)
+
+    first = log()
+    assert sum(event.type == "job.ended" for event in first) == 5
+    for _ in range(10):
+        assert log() == first
+
+
+def agent_ran(agent: lk.Agent) -> lk.Agent:
+    agent.run("go")
+    return agent
+
+
 def test_a_result_that_was_looked_at_is_not_told_again(tmp_path: Path) -> None:
     def check(request: Any) -> Any:
         agent.clock.sleep(1)

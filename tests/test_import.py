@@ -30,6 +30,10 @@ LIGHT = [
 ]
 
 
+def test_every_public_name_is_listed() -> None:
+    assert sorted(learnkit.__all__) == sorted(learnkit._HOMES)
+
+
 def heavy_after(code: str) -> list[str]:
     """The heavy packages that a fresh Python has loaded after some code."""
     ask = f"{code}\nimport json, sys\nprint(json.dumps([m for m in {HEAVY} if m in sys.modules]))"
