@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from learnkit.errors import LearnkitError, ToolError, UsageError
     from learnkit.events import Event, EventLog
     from learnkit.lab import lesson
+    from learnkit.mailbox import Mailbox
     from learnkit.mechanism import Call, Mechanism
     from learnkit.permission import Permission
     from learnkit.shell import BwrapShell, LocalShell, ShellResult
@@ -50,6 +51,7 @@ _HOMES = {
     "scripted": "client.modes",
     "use": "client.scripted",
     "Background": "background",
+    "Mailbox": "mailbox",
     "TaskBoard": "board",
     "Tasks": "tasks",
     "SystemClock": "clock",
@@ -91,6 +93,7 @@ __all__ = [
     "EventLog",
     "LearnkitError",
     "LocalShell",
+    "Mailbox",
     "Mechanism",
     "Outcome",
     "Permission",
