@@ -205,25 +205,29 @@ class Inbox:
         self._path = mailbox._known(name)
         self._reader = self._open()
         self._seen = set(seen)
+        self._passed: set[str] = set()  # ids up to which commit would move the place
 
     def look(self) -> list[Mail]:
         """What has come and was not taken. Changes nothing, not even what commit will say."""
-        return self._new(self._open())
+        return [mail for mail in _mail(self._open()) if mail.id not in self._seen]
 
     def take(self) -> list[Mail]:
         """What has come since the last time, in order; each message once."""
-        new = self._new(self._reader)
-        self._seen |= {mail.id for mail in new}
+        pending = _mail(self._reader)
+        self._passed = {mail.id for mail in pending}
+        new = [mail for mail in pending if mail.id not in self._seen]
+        self._seen |= self._passed
         return new
-
-    def _open(self) -> Reader:
-        return Reader(Journal(self._path), self._path.with_suffix(".place.json"))
-
-    def _new(self, reader: Reader) -> list[Mail]:
-        found = filter(None, map(Mail.from_json, reader.pending()))
-        return [mail for mail in found if mail.id not in self._seen]
 
     def commit(self) -> None:
         """What was taken has been dealt with: nobody is given it again."""
         self._reader.commit()
-        self._seen.clear()  # what lies behind the place does not come again
+        self._seen -= self._passed  # what lies behind the place does not come again
+        self._passed = set()
+
+    def _open(self) -> Reader:
+        return Reader(Journal(self._path), self._path.with_suffix(".place.json"))
+
+
+def _mail(reader: Reader) -> list[Mail]:
+    return list(filter(None, map(Mail.from_json, reader.pending())))
