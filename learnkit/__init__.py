@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from learnkit.skills import Skills
     from learnkit.subagents import Subagents
     from learnkit.tasks import Tasks
+    from learnkit.team import Team
     from learnkit.todo import Todo
     from learnkit.tokens import estimate_tokens
     from learnkit.tools import Tool, Toolbox, tool
@@ -52,6 +53,7 @@ _HOMES = {
     "use": "client.scripted",
     "Background": "background",
     "Mailbox": "mailbox",
+    "Team": "team",
     "TaskBoard": "board",
     "Tasks": "tasks",
     "SystemClock": "clock",
@@ -104,6 +106,7 @@ __all__ = [
     "SystemClock",
     "TaskBoard",
     "Tasks",
+    "Team",
     "Todo",
     "Tool",
     "ToolError",

@@ -174,7 +174,7 @@ class Subagents(Mechanism):
             )
         child = Agent(
             agent.client,
-            [_AsTheParent(agent), *made],
+            [AsTheParent(agent), *made],
             model=agent.model,
             system=_CHILD,
             name=lane,
@@ -206,7 +206,7 @@ class Subagents(Mechanism):
         return "\n\n".join([*parts, prompt])
 
 
-class _AsTheParent(Mechanism):
+class AsTheParent(Mechanism):
     """What the parent may not do, its child may not do for it."""
 
     def __init__(self, parent: Agent) -> None:

@@ -129,6 +129,19 @@ def _job_ended(data: dict[str, Any]) -> str:
     return f"Job {data.get('id', '?')}: {status}{code} after {seconds:.1f} s: {said}."
 
 
+def _mailed(data: dict[str, Any]) -> str:
+    mail = data.get("mail")
+    mail = mail if isinstance(mail, dict) else {}
+    said = quoted(str(mail.get("content", "")))
+    return f"{mail.get('from', '?')} writes to {mail.get('to', '?')}: {said}."
+
+
+_STATES: dict[Any, str] = {
+    "working": "working",
+    "idle": "idle, and waits for mail",
+    "shutdown": "shut down",
+}
+
 _HOW = {
     "ran": "reports an error",
     "refused": "is refused",
@@ -226,6 +239,17 @@ _SENTENCES: dict[str, Callable[[dict[str, Any]], str]] = {
     ),
     "job.ended": _job_ended,
     "job.delivered": _told,
+    "team.spawned": lambda data: (
+        f"{data.get('name', '?')} joins the team as {data.get('role', '?')}: "
+        f"{quoted(str(data.get('prompt', '')))}."
+    ),
+    "team.status": lambda data: (
+        f"{data.get('name', '?')} is {_STATES.get(data.get('status'), '?')}."
+    ),
+    "mail.sent": _mailed,
+    "mail.read": lambda data: (
+        f"{data.get('by', '?')} reads {count(len(data.get('ids') or []), 'message')}."
+    ),
     "tokens.estimated": lambda data: (
         f"The next request has ≈{data.get('tokens', 0):,} tokens; the threshold is "
         f"{data.get('threshold', 0):,}."
