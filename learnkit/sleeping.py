@@ -69,13 +69,25 @@ def slept(output: str) -> tuple[str, float]:
     return text, int(sum) / 1000
 
 
+_HAS_PARENT = """
+has_parent() {
+  [ -d /proc/self ] || { kill -0 "$PPID" 2> /dev/null; return; }
+  local key parent=0
+  while read -r key parent; do [ "$key" != PPid: ] || break; done < /proc/$$/status
+  [ "$parent" = "$PPID" ]
+}
+""".strip()
+
+
 def watched(command: str) -> str:
     """The command with a watch beside it: when the process that started it is gone, all ends.
 
-    It looks once a second. What has left the process group gets away.
+    It looks once a second, at whose child the command is. (That a process of its parent's number
+    exists would say nothing: it may be a zombie, or another one by now.) What has left the process
+    group gets away.
 
     Args:
         command: for bash.
     """
-    watch = 'while kill -0 "$PPID" 2> /dev/null; do sleep 1; done; kill -KILL 0'
+    watch = f"{_HAS_PARENT}; while has_parent; do sleep 1; done; kill -KILL 0"
     return f"({watch}) < /dev/null > /dev/null 2>&1 &\nexec bash -c {shlex.quote(command)}"

@@ -490,9 +490,9 @@ def test_a_job_dies_with_the_process_of_its_agent(tmp_path: Path, how: signal.Si
     while len(processes(f"sleep {mark}")) < 2:
         time.sleep(0.01)
     process.send_signal(how)
+    assert gone(f"sleep {mark}", within=30)  # also while nobody has reaped the agent's process
     process.wait(timeout=10)
     process.stdout.close()
-    assert gone(f"sleep {mark}")
 
 
 # Counted sleep
