@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from learnkit import models as models
     from learnkit import views as views
     from learnkit.agent import Agent, Outcome
+    from learnkit.autonomy import Autonomy
     from learnkit.background import Background
     from learnkit.board import TaskBoard
     from learnkit.client.modes import connect, scripted
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from learnkit.mailbox import Mailbox
     from learnkit.mechanism import Call, Mechanism
     from learnkit.permission import Permission
+    from learnkit.protocols import Protocols
     from learnkit.shell import BwrapShell, LocalShell, ShellResult
     from learnkit.skillfile import Skill
     from learnkit.skills import Skills
@@ -53,6 +55,8 @@ _HOMES = {
     "use": "client.scripted",
     "Background": "background",
     "Mailbox": "mailbox",
+    "Autonomy": "autonomy",
+    "Protocols": "protocols",
     "Team": "team",
     "TaskBoard": "board",
     "Tasks": "tasks",
@@ -86,6 +90,7 @@ _HOMES = {
 
 __all__ = [
     "Agent",
+    "Autonomy",
     "Background",
     "BwrapShell",
     "Call",
@@ -99,6 +104,7 @@ __all__ = [
     "Mechanism",
     "Outcome",
     "Permission",
+    "Protocols",
     "ShellResult",
     "Skill",
     "Skills",

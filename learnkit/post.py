@@ -64,5 +64,7 @@ class Post:
 def _letter(mail: Mail) -> str:
     """A message for reading; it may say anything, but not end the frame around it."""
     content = mail.content.replace("</inbox", "</ inbox").replace("</message", "</ message")
-    head = f'<message id="{mail.id}" from="{mail.sender}" type="{mail.type}">'
+    request = mail.more.get("request_id")
+    about = f' request_id="{request}"' if request else ""
+    head = f'<message id="{mail.id}" from="{mail.sender}" type="{mail.type}"{about}>'
     return f"{head}\n{content}\n</message>"

@@ -44,8 +44,9 @@ class Tasks(Mechanism):
 
     Emits ``board.opened`` with ``tasks`` when a run starts on a board that is not empty; for every
     change, whoever made it, ``task.created``, ``task.started``, ``task.completed`` (with ``freed``:
-    the ids that became ready), ``task.failed``, ``task.updated`` or ``task.deleted``, each with
-    ``task``; and ``task.refused`` with ``tool`` and ``problem``.
+    the ids that became ready), ``task.failed``, ``task.returned`` (it is nobody's again),
+    ``task.updated`` or ``task.deleted``, each with ``task``; and ``task.refused`` with ``tool`` and
+    ``problem``.
 
     Args:
         board: where the tasks are.
@@ -197,7 +198,8 @@ def log_news(board: Board, emit: Callable[..., Event | None]) -> None:
         if old is None:
             type = "task.created"
         elif new.status != old.status:
-            type = _EVENTS.get(new.status, type)
+            returned = (old.status, new.status) == ("in_progress", "pending")
+            type = "task.returned" if returned else _EVENTS.get(new.status, type)
         if type == "task.completed":
             more = {"freed": [id for id in new.blocks if id in now and is_ready(now[id], now)]}
         emit(type, task=new.to_json(), **more)

@@ -9,20 +9,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, get_args
 
 from learnkit.agent import Agent
 from learnkit.errors import ToolError, UsageError
 from learnkit.mailbox import Mail, Mailbox, Type
 from learnkit.mechanism import Call, Mechanism
 from learnkit.post import Post
-from learnkit.store import Document, Journal
+from learnkit.roster import Roster
+from learnkit.store import Journal
 from learnkit.subagents import AsTheParent
-from learnkit.teammate import Member, Teammate
-from learnkit.tools import tool
+from learnkit.teammate import Extension, Member, Teammate
+from learnkit.tools import Tool, tool
 
 if TYPE_CHECKING:
-    from learnkit.timing import Clock, Signal
+    from learnkit.timing import Signal
 
 Factory = Callable[[str, str], Sequence[Mechanism]]
 
@@ -47,6 +48,10 @@ class Team(Mechanism):
     ``team.status`` with ``name``, ``role`` and ``status``; ``mail.sent`` with ``mail``; and
     ``mail.read`` with ``ids`` and ``by``.
 
+    Attributes:
+        roster: name, role and status of each member, as the file has them.
+        mailbox: everybody's inbox.
+
     Args:
         folder: such as ``.team``: ``config.json``, ``inbox/`` and ``transcripts/``.
         factory: makes a teammate's mechanisms, new ones each time, from its name and role.
@@ -58,7 +63,6 @@ class Team(Mechanism):
         UsageError: for an argument that cannot work.
     """
 
-    _stop: Signal
     _news: Signal  # mail for the lead, or somebody's status
 
     def __init__(
@@ -80,7 +84,11 @@ class Team(Mechanism):
         self.folder, self.name = Path(folder), name
         self.mailbox = Mailbox(self.folder / "inbox")
         self._factory, self._max_turns, self._wait = factory, max_turns, wait
-        self._roster = Document(self.folder / "config.json")
+        self.roster = Roster(self.folder, name)
+        self.poll: float | None = None
+        self.patience: float | None = None
+        self.types: Sequence[str] = get_args(Type)
+        self.extensions: list[Extension] = []
         self._members: dict[str, Teammate] = {}
         self._post: Post | None = None
 
@@ -100,12 +108,13 @@ class Team(Mechanism):
         """Everybody who was started, in order, also those who have shut down."""
         return list(self._members.values())
 
-    def roster(self) -> list[dict[str, str]]:
-        """Name, role and status of each member, as the file has them."""
-        members: list[dict[str, str]] = self._roster.read({"members": []})["members"]
-        return members
-
     # The lead's hooks and tools
+
+    @property
+    def tools(self) -> Sequence[Tool]:
+        """The lead's five."""
+        send = self.send_message.narrowed(msg_type=self.types)
+        return [self.spawn_teammate, self.list_teammates, send, self.read_inbox, self.broadcast]
 
     def system(self, agent: Agent) -> str | None:
         """How a team is led."""
@@ -148,7 +157,7 @@ class Team(Mechanism):
     def list_teammates(self, agent: Agent | None) -> str:
         """Show who is in the team, what each is doing, and how much mail waits for it."""
         lines = []
-        for one in self.roster():
+        for one in self.roster.members():
             unread = len(self.mailbox.unread(one["name"]))
             lines.append(f"{one['name']} ({one['role']}): {one['status']}, {unread} unread")
         return "\n".join(lines) or "There are no teammates."
@@ -180,7 +189,7 @@ class Team(Mechanism):
             content: the message.
         """
         self._begin()
-        mail = self.mailbox.broadcast(self.lead.name, content, at=self._clock.now())
+        mail = self.mailbox.broadcast(self.lead.name, content, at=self.lead.clock.now())
         for one in mail:
             self._announce(self.lead, one)
         return f"Sent to {', '.join(one.to for one in mail) or 'nobody: there is no teammate'}."
@@ -204,50 +213,64 @@ class Team(Mechanism):
         before = self._members.get(name)
         if before is not None and before.status != "shutdown":
             raise ToolError(f"{name} is {before.status}; write to it with send_message")
-        if self._stop.is_set():
-            self.close()  # everybody was stopped: with somebody new it begins again
-            self._stop = self._clock.signal(self._stop.name)
-        mate = Teammate(self, name, role, self._clock, self._stop)
+        mate = Teammate(self, name, role, lead.clock)
         mate.agent = Agent(
             lead.client,
-            [AsTheParent(lead), Member(self, mate), *self._factory(name, role)],
+            [
+                AsTheParent(lead),
+                Member(self, mate),
+                *(more for one in self.extensions for more in one.member(mate)),
+                *self._factory(name, role),
+            ],
             model=lead.model,
             system=_MEMBER.format(name=name, role=role, team=self.name, lead=lead.name),
             name=name,
             events=lead.events,
-            stop=self._stop,
+            stop=mate.stop,
             max_turns=self._max_turns,
             max_tokens=lead.max_tokens,
         )
-        mate.agent.clock = self._clock
+        mate.agent.clock = lead.clock
         mate.post = Post(self.mailbox, mate.agent, self._transcript(name))
         self._members[name] = mate
         mate.agent.emit("team.spawned", name=name, role=role, prompt=prompt)
+        self.assigned(mate)
         mate.start(prompt)
         return mate
 
-    def send(self, agent: Agent, to: str, content: str, type: Type = "message") -> Mail:
+    def send(
+        self, agent: Agent, to: str, content: str, type: Type = "message", **more: Any
+    ) -> Mail:
         """Put a message from an agent into an inbox, and wake its owner.
+
+        Args:
+            agent: who writes.
+            to: the name of who is to read it.
+            content: the text.
+            type: what kind of message it is.
+            more: further fields, such as ``request_id``.
 
         Raises:
             ToolError: if it cannot be sent.
         """
         if to == agent.name:
             raise ToolError("that is yourself; write to somebody else")
-        mail = self.mailbox.send(agent.name, to, content, type, at=self._clock.now())
+        mail = self.mailbox.send(agent.name, to, content, type, at=self.lead.clock.now(), **more)
         self._announce(agent, mail)
         return mail
 
-    def noted(self, member: Teammate) -> None:
+    def assigned(self, mate: Teammate) -> None:
+        """A teammate has got a new assignment: its first prompt, or a task."""
+        for extension in self.extensions:
+            extension.assigned(mate)
+
+    def noted(self, mate: Teammate) -> None:
         """A teammate's status has changed: write it down, log it; the lead may wait for it."""
-        entry = {"name": member.name, "role": member.role, "status": member.status}
-        with self._roster.change({"team_name": self.name, "members": []}) as config:
-            names = [one["name"] for one in config["members"]]
-            if member.name in names:
-                config["members"][names.index(member.name)] = entry
-            else:
-                config["members"].append(entry)
-        member.agent.emit("team.status", **entry)
+        entry = {"name": mate.name, "role": mate.role, "status": mate.status}
+        self.roster.note(entry)
+        mate.agent.emit("team.status", **entry)
+        for extension in self.extensions:
+            extension.changed(mate)
         self._news.set()
 
     def close(self) -> None:
@@ -256,16 +279,11 @@ class Team(Mechanism):
         Raises:
             BaseException: the first exception that ended a teammate's thread.
         """
-        if self._post is None:
-            return
-        self._stop.set()
-        errors = []
         for member in self.members:
-            if member.worker is not None:
-                try:
-                    member.worker.join()
-                except Exception as error:
-                    errors.append(error)
+            member.stop.set()
+        errors = [error for member in self.members if (error := member.ended())]
+        for extension in self.extensions:
+            extension.close()
         if errors:
             raise errors[0]
 
@@ -281,20 +299,13 @@ class Team(Mechanism):
 
     # How it is done
 
-    @property
-    def _clock(self) -> Clock:
-        return self.lead.clock
-
     def _begin(self) -> Post:
         """The lead's post; with the first use the signals are made, and old entries closed."""
         if self._post is None:
             lead = self.lead
-            self._stop = lead.clock.signal(f"the stop of the team {self.name!r}")
             self._news = lead.clock.signal(f"news for {lead.name!r}")
             self._post = Post(self.mailbox, lead, self._transcript(lead.name))
-            with self._roster.change({"team_name": self.name, "members": []}) as config:
-                for one in config["members"]:  # nobody of an earlier process is there any more
-                    one["status"] = "shutdown"
+            self.roster.begin()
         return self._post
 
     def _announce(self, agent: Agent, mail: Mail) -> None:

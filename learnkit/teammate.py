@@ -9,10 +9,10 @@ from learnkit.agent import Agent, Outcome
 from learnkit.mailbox import Mail, Type
 from learnkit.mechanism import Call, Mechanism
 from learnkit.post import Post
-from learnkit.tools import tool
+from learnkit.tools import Tool, tool
 
 if TYPE_CHECKING:
-    from learnkit.timing import Clock, Signal, Worker
+    from learnkit.timing import Clock, Worker
 
 Status = Literal["working", "idle", "shutdown"]
 
@@ -25,13 +25,54 @@ _ENDS = {
 }
 
 
+class Extension:
+    """What can be added to a team, as lessons 10 and 11 do; each method does nothing by default."""
+
+    def member(self, mate: Teammate) -> Sequence[Mechanism]:
+        """New mechanisms for a teammate that starts."""
+        return []
+
+    def assigned(self, mate: Teammate) -> None:
+        """A teammate has got a new assignment: its first prompt, or a task."""
+
+    def changed(self, mate: Teammate) -> None:
+        """A teammate's status is another one."""
+
+    def work(self, mate: Teammate) -> str | None:
+        """Something to do for a teammate that is idle and has no mail."""
+
+    def has_work(self, mate: Teammate) -> bool:
+        """Whether there is something to do for it; looking takes nothing."""
+        return False
+
+    def waits(self, mate: Teammate) -> bool:
+        """Whether it waits for an answer, so that it does not end for want of work."""
+        return False
+
+    def last(self, mate: Teammate) -> str | None:
+        """A last word to one that would now end for want of work."""
+
+    def close(self) -> None:
+        """The team has ended: leave no thread behind."""
+
+
 class Office(Protocol):
-    """What a teammate needs of its team."""
+    """What a teammate needs of its team.
+
+    ``poll`` and ``patience`` are seconds: how often one that is idle looks for work, and after how
+    long without any it shuts down; None for never.
+    """
+
+    poll: float | None
+    patience: float | None
+    types: Sequence[str]  # of messages that may be sent by hand
 
     @property
     def lead(self) -> Agent: ...
+    @property
+    def extensions(self) -> Sequence[Extension]: ...
     def send(self, agent: Agent, to: str, content: str, type: Type = "message") -> Mail: ...
-    def noted(self, member: Teammate) -> None: ...
+    def noted(self, mate: Teammate) -> None: ...
 
 
 class Teammate:
@@ -43,7 +84,8 @@ class Teammate:
         agent: its own loop; set by the team.
         post: its inbox and transcript; set by the team.
         mail: set when something has come.
-        stop: ends its life.
+        stop: ends its life, where it stands.
+        leaving: ends its life with the calls in hand.
         status: ``working``, ``idle`` or ``shutdown``.
         worker: its thread, once it has been started.
     """
@@ -52,23 +94,36 @@ class Teammate:
     post: Post
     worker: Worker | None = None
 
-    def __init__(self, office: Office, name: str, role: str, clock: Clock, stop: Signal) -> None:
-        self.name, self.role, self.stop = name, role, stop
+    def __init__(self, office: Office, name: str, role: str, clock: Clock) -> None:
+        self.name, self.role = name, role
+        self.stop = clock.signal(f"the stop of {name!r}")
         self.mail = clock.signal(f"mail for {name!r}")
+        self.leaving = False
         self.status: Status = "idle"
         self._office, self._clock = office, clock
 
     @property
     def busy(self) -> bool:
-        """Whether it works, or has mail that it will work on."""
-        if self.status == "working":
-            return True
-        return self.status == "idle" and bool(self.post.inbox.look())
+        """Whether it works, or will: it has mail, or there is something to do for it."""
+        if self.status != "idle":
+            return self.status == "working"
+        return bool(self.post.inbox.look()) or any(
+            one.has_work(self) for one in self._office.extensions
+        )
 
     def start(self, prompt: str) -> None:
         """Begin its life in a thread of its own."""
         self.become("working")
         self.worker = self._clock.spawn(self.name, self._live, prompt)
+
+    def ended(self) -> Exception | None:
+        """Wait until its thread has ended; return the exception that ended it, if one did."""
+        try:
+            if self.worker is not None:
+                self.worker.join()
+        except Exception as error:
+            return error
+        return None
 
     def become(self, status: Status) -> None:
         """Have another status, and let the team know."""
@@ -76,15 +131,25 @@ class Teammate:
         if changed:
             self._office.noted(self)
 
+    def rest(self, report: str) -> str | None:
+        """Report, be idle, and come back with something to do; None at the end of its life."""
+        if report and not self.stop.is_set():
+            self._office.send(self.agent, self._office.lead.name, report)
+        if self.leaving or self.stop.is_set():
+            return None
+        self.become("idle")
+        text = self._next()
+        if text is not None:
+            self.become("working")
+        return text
+
     def _live(self, prompt: str) -> None:
-        """Work, report, wait for mail, until the stop."""
+        """Work and rest, until the end."""
         text: str | None = prompt
         try:
             with self._clock.interruptible(self.stop):
                 while text is not None:
-                    self._report(self._work(text))
-                    self.become("idle")
-                    text = self._next()
+                    text = self.rest(self._work(text))
         finally:
             self.become("shutdown")
 
@@ -92,28 +157,33 @@ class Teammate:
         """Do one piece of work; return what the lead is told of it."""
         from anthropic import APIError
 
-        self.become("working")
         try:
             return _last_words(self.agent.run(text))
         except APIError as error:  # the array stays valid: it can be woken again
             return f"failed: {type(error).__name__}: {error}"
         except Exception as error:
-            self._report(f"failed: {type(error).__name__}: {error}")
+            self._office.send(
+                self.agent, self._office.lead.name, f"failed: {type(error).__name__}: {error}"
+            )
             raise
         finally:
             self.post.keep()
 
-    def _report(self, text: str) -> None:
-        if not self.stop.is_set():
-            self._office.send(self.agent, self._office.lead.name, text)
-
     def _next(self) -> str | None:
-        """Wait for mail; None at the stop."""
+        """Wait for mail or work; None at the stop, or when nothing has come for too long."""
+        office, clock = self._office, self._clock
+        end = None if office.patience is None else clock.time() + office.patience
         while not self.stop.is_set():
             self.mail.clear()
             if text := self.post.told():
                 return text
-            self._clock.wait(self.mail, self.stop)
+            for extension in office.extensions:
+                if text := extension.work(self):
+                    return text
+            late = end is not None and clock.time() >= end
+            if late and not any(one.waits(self) for one in office.extensions):
+                return next(filter(None, (one.last(self) for one in office.extensions)), None)
+            clock.wait(self.mail, self.stop, timeout=office.poll)
         return None
 
 
@@ -133,12 +203,20 @@ class Member(Mechanism):
         self._mate.post.keep()
 
     def after_tools(self, agent: Agent, calls: Sequence[Call]) -> str | None:
-        """Mail that has come."""
+        """Mail that has come; one that is leaving goes now."""
+        if self._mate.leaving:
+            self._mate.stop.set()
+            return None
         return self._mate.post.told()
 
     def on_stop(self, agent: Agent) -> str | None:
         """Mail that has come while it was at its last words."""
         return None if agent.stop.is_set() else self._mate.post.told()
+
+    @property
+    def tools(self) -> Sequence[Tool]:
+        """``send_message`` and ``read_inbox``."""
+        return [self.send_message.narrowed(msg_type=self._office.types), self.read_inbox]
 
     @tool
     def send_message(self, to: str, content: str, msg_type: Type = "message") -> str:

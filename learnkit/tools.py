@@ -15,7 +15,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, overload
 
-from learnkit.errors import UsageError
+from learnkit.errors import ArgumentsError, UsageError
 from learnkit.mechanism import Call, Mechanism
 from learnkit.schema import Arguments
 
@@ -68,11 +68,31 @@ class Tool:
         self._arguments = Arguments(function, self.name)
         self.description = self._arguments.text if description is None else description
         self._owner: Any = None
+        self._only: dict[str, tuple[str, ...]] = {}
 
     @property
     def input_schema(self) -> dict[str, Any]:
         """JSON Schema of the arguments, an object."""
-        return copy.deepcopy(self._arguments.schema)
+        schema = copy.deepcopy(self._arguments.schema)
+        for name, values in self._only.items():
+            schema["properties"][name]["enum"] = list(values)
+        return schema
+
+    def narrowed(self, **only: Sequence[str]) -> Tool:
+        """A copy that takes fewer values.
+
+        Args:
+            only: parameter and the values that it may have, all of them texts.
+
+        Raises:
+            UsageError: if there is no such parameter.
+        """
+        for name in only:
+            if name not in self._arguments.schema["properties"]:
+                raise UsageError(f"tool {self.name!r} has no parameter {name!r}")
+        made = copy.copy(self)
+        made._only = {**self._only, **{name: tuple(values) for name, values in only.items()}}
+        return made
 
     def spec(self) -> dict[str, Any]:
         """The tool as a request to the API describes it."""
@@ -103,6 +123,10 @@ class Tool:
         if self._owner is None and self._arguments.takes_self:
             raise UsageError(f"tool {self.name!r} is a method; take it from an instance")
         arguments = self._arguments.check(input)
+        for name, values in self._only.items():
+            if name in arguments and arguments[name] not in values:
+                allowed = ", ".join(map(repr, values))
+                raise ArgumentsError(f"{self.name}: {name} must be one of {allowed}")
         given = {"agent": agent, "call": call}
         arguments.update((name, given[name]) for name in self._arguments.injected)
         return _as_result(self(**arguments))

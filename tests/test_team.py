@@ -15,65 +15,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from teams import Ran, say, send, spawn, tools
 
 import learnkit as lk
 from learnkit.store import Journal
-
-
-@lk.tool
-def work(task: str = "") -> str:
-    """Work."""
-    if task == "break":
-        raise RuntimeError("a broken tool")
-    return "worked"
-
-
-def spawn(name: str, prompt: str = "Begin.", role: str = "coder") -> Any:
-    return lk.use("spawn_teammate", name=name, role=role, prompt=prompt)
-
-
-def send(to: str, content: str) -> Any:
-    return lk.use("send_message", to=to, content=content)
-
-
-def tools(name: str, role: str) -> list[lk.Mechanism]:
-    return [lk.Toolbox(work)]
-
-
-class Ran:
-    """A team's run, and what can be seen of it."""
-
-    def __init__(self, folder: Path, lanes: Any, clock: Any = None, **options: Any) -> None:
-        self.folder, self.clock = folder / ".team", clock or lk.VirtualClock()
-        more = options.pop("mechanisms", [])
-        self.team = lk.Team(self.folder, options.pop("factory", tools), **options)
-        client = lk.scripted(lanes, clock=self.clock)
-        self.lead = lk.Agent(client, [self.team, *more], name="lead")
-
-    def go(self, prompt: str = "Go.") -> lk.Outcome:
-        with self.team:
-            return self.lead.run(prompt)
-
-    def of(self, type: str) -> list[dict[str, Any]]:
-        return [event.data for event in self.lead.events if event.type == type]
-
-    def told(self, name: str) -> list[str]:
-        """What an agent was told of its mail: the contents, in order."""
-        agents = {one.name: one.agent for one in self.team.members} | {"lead": self.lead}
-        text = "\n".join(
-            block["text"] if isinstance(block, dict) else block
-            for message in agents[name].messages
-            if message["role"] == "user"
-            for block in (
-                message["content"] if isinstance(message["content"], list) else [message["content"]]
-            )
-            if isinstance(block, str) or block["type"] == "text"
-        )
-        return re.findall(r"<message id=[^>]*>\n(.*?)\n</message>", text, re.S)
-
-
-def say(*texts: str) -> list[Any]:
-    return [lk.say(text) for text in texts]
 
 
 @pytest.fixture(autouse=True)
@@ -104,7 +49,7 @@ def test_teammates_work_write_to_each_other_and_report(tmp_path: Path, clock: An
     assert ran.go().reason == "end_turn"
     assert ran.told("bob") == ["-9999 means missing"]
     assert sorted(ran.told("lead")) in (["parsed", "ready", "tested"], ["parsed", "tested"])
-    assert [one["status"] for one in ran.team.roster()] == ["shutdown", "shutdown"]
+    assert [one["status"] for one in ran.team.roster.members()] == ["shutdown", "shutdown"]
 
 
 def test_the_lead_has_nine_tools_and_a_teammate_six(tmp_path: Path) -> None:
@@ -278,7 +223,7 @@ def test_one_that_has_shut_down_can_be_spawned_again(tmp_path: Path) -> None:
     with ran.team:
         ran.lead.run("Go.")
         ran.team.close()
-        assert [one["status"] for one in ran.team.roster()] == ["shutdown"]
+        assert [one["status"] for one in ran.team.roster.members()] == ["shutdown"]
         ran.lead.run("Again.")
     assert ran.told("lead") == ["first", "second"]
 

@@ -136,6 +136,28 @@ def _mailed(data: dict[str, Any]) -> str:
     return f"{mail.get('from', '?')} writes to {mail.get('to', '?')}: {said}."
 
 
+def _request(data: dict[str, Any]) -> dict[str, Any]:
+    request = data.get("request")
+    return request if isinstance(request, dict) else {}
+
+
+def _asked(data: dict[str, Any]) -> str:
+    request = _request(data)
+    who, to, id = (request.get(key, "?") for key in ("sender", "to", "id"))
+    if request.get("kind") == "shutdown":
+        return f"{who} asks {to} to shut down: request {id} is pending."
+    return f"{who} submits plan {id} to {to}: {quoted(str(request.get('content', '')))}."
+
+
+def _answered(data: dict[str, Any]) -> str:
+    request = _request(data)
+    who, id, state = (request.get(key, "?") for key in ("to", "id", "state"))
+    note = f": {quoted(str(request['note']))}" if request.get("note") else ""
+    verbs = {"approved": "approves", "rejected": "rejects"}
+    verb = verbs.get(str(state), "requests changes to")
+    return f"{who} {verb} {request.get('kind', 'request')} {id}{note}."
+
+
 _STATES: dict[Any, str] = {
     "working": "working",
     "idle": "idle, and waits for mail",
@@ -230,6 +252,7 @@ _SENTENCES: dict[str, Callable[[dict[str, Any]], str]] = {
     "task.updated": lambda data: f"{_capital(_task(data))} is changed.",
     "task.started": _started,
     "task.completed": _freed,
+    "task.returned": lambda data: f"{_capital(_task(data))} is given back, and nobody's again.",
     "task.failed": lambda data: f"{_capital(_task(data))} has failed.",
     "task.deleted": lambda data: f"{_capital(_task(data))} is deleted.",
     "task.refused": lambda data: f"The board refuses: {data.get('problem', '')}.",
@@ -250,6 +273,12 @@ _SENTENCES: dict[str, Callable[[dict[str, Any]], str]] = {
     "mail.read": lambda data: (
         f"{data.get('by', '?')} reads {count(len(data.get('ids') or []), 'message')}."
     ),
+    "request.opened": _asked,
+    "request.answered": _answered,
+    "request.expired": lambda data: (
+        f"Request {_request(data).get('id', '?')} expires: {_request(data).get('note', '')}."
+    ),
+    "request.refused": lambda data: f"That does not count: {data.get('problem', '')}.",
     "tokens.estimated": lambda data: (
         f"The next request has ≈{data.get('tokens', 0):,} tokens; the threshold is "
         f"{data.get('threshold', 0):,}."

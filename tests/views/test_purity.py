@@ -55,6 +55,18 @@ task = st.fixed_dictionaries(
     {"id": st.integers(1, 5), "subject": words, "status": st.sampled_from([*_STATUSES, "?"])},
     optional={"blockedBy": numbers | words, "owner": names, "tags": st.lists(words, max_size=2)},
 )
+request = st.fixed_dictionaries(
+    {},
+    optional={
+        "id": ids,
+        "kind": st.sampled_from(["shutdown", "plan", "?"]),
+        "sender": names,
+        "to": names,
+        "content": words,
+        "state": st.sampled_from(["pending", "approved", "rejected", "changes_requested", "?"]),
+        "note": words,
+    },
+)
 event = st.one_of(
     of("run.started", prompt=words, system=words, tools=tools, model=words),
     of("message.added", index=st.integers(0, 8) | st.none(), message=message),
@@ -124,6 +136,7 @@ event = st.one_of(
     of("task.started", task=task),
     of("task.completed", task=task, freed=st.lists(st.integers(1, 4), max_size=2)),
     of("task.failed", task=task),
+    of("task.returned", task=task),
     of("task.deleted", task=task),
     of("task.refused", tool=names, problem=words),
     of("job.started", id=ids, command=words, limit=st.just(300.0)),
@@ -138,8 +151,22 @@ event = st.one_of(
     of("job.delivered", ids=st.lists(ids, max_size=2), by=words),
     of("team.spawned", name=names, role=words, prompt=words),
     of("team.status", name=names, role=words, status=st.sampled_from(["working", "idle", "?"])),
-    of("mail.sent", mail=st.fixed_dictionaries({"from": names, "to": names, "content": words})),
+    of(
+        "mail.sent",
+        mail=st.fixed_dictionaries(
+            {"from": names, "to": names, "content": words},
+            optional={
+                "id": ids,
+                "type": st.sampled_from(["message", "broadcast", "shutdown_request", "?"]),
+                "request_id": ids,
+            },
+        ),
+    ),
     of("mail.read", ids=st.lists(ids, max_size=2), by=names),
+    of("request.opened", request=request),
+    of("request.answered", request=request),
+    of("request.expired", request=request),
+    of("request.refused", tool=names, problem=words),
     of("skill.loaded", name=names, tokens=st.integers(0, 9000)),
     of("skill.read", name=names, file=words, tokens=st.integers(0, 900)),
     of("run.ended", reason=words, text=words, turns=st.integers(0, 9)),

@@ -1,0 +1,103 @@
+"""A team with a script for each lane, and what can be seen of its run."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import learnkit as lk
+
+
+@lk.tool
+def work(task: str = "") -> str:
+    """Work."""
+    if task == "break":
+        raise RuntimeError("a broken tool")
+    return "worked"
+
+
+def spawn(name: str, prompt: str = "Begin.", role: str = "coder") -> Any:
+    return lk.use("spawn_teammate", name=name, role=role, prompt=prompt)
+
+
+def send(to: str, content: str) -> Any:
+    return lk.use("send_message", to=to, content=content)
+
+
+def say(*texts: str) -> list[Any]:
+    return [lk.say(text) for text in texts]
+
+
+def tools(name: str, role: str) -> list[lk.Mechanism]:
+    return [lk.Toolbox(work)]
+
+
+class Ran:
+    """A team's run.
+
+    Args:
+        folder: for the team's files.
+        lanes: the script of each lane.
+        clock: a virtual one, if not given.
+        options: for the team; ``factory`` and the lead's further ``mechanisms`` among them.
+    """
+
+    def __init__(self, folder: Path, lanes: Any, clock: Any = None, **options: Any) -> None:
+        self.folder, self.clock = folder / ".team", clock or lk.VirtualClock()
+        more = options.pop("mechanisms", [])
+        self.team = lk.Team(self.folder, options.pop("factory", tools), **options)
+        client = lk.scripted(lanes, clock=self.clock)
+        made = more(self.team) if callable(more) else more
+        self.lead = lk.Agent(client, [self.team, *made], name="lead")
+
+    def go(self, prompt: str = "Go.") -> lk.Outcome:
+        with self.team:
+            return self.lead.run(prompt)
+
+    def of(self, type: str) -> list[dict[str, Any]]:
+        return [event.data for event in self.lead.events if event.type == type]
+
+    def outputs(self, name: str, lane: str | None = None) -> list[str]:
+        """What the calls of a tool gave back."""
+        return [
+            event.data["output"]
+            for event in self.lead.events
+            if event.type == "tool.ended" and event.data["name"] == name
+            if lane is None or event.lane == lane
+        ]
+
+    def texts(self, name: str) -> str:
+        """All user texts in an agent's messages."""
+        agents = {one.name: one.agent for one in self.team.members} | {"lead": self.lead}
+        return "\n".join(
+            block["text"] if isinstance(block, dict) else block
+            for message in agents[name].messages
+            if message["role"] == "user"
+            for block in (
+                message["content"] if isinstance(message["content"], list) else [message["content"]]
+            )
+            if isinstance(block, str) or block["type"] == "text"
+        )
+
+    def told(self, name: str) -> list[str]:
+        """What an agent was told of its mail: the contents, in order."""
+        return re.findall(r"<message id=[^>]*>\n(.*?)\n</message>", self.texts(name), re.S)
+
+
+def when(*steps: tuple[str, Any]) -> Any:
+    """A model that reacts: each step is taken once, when its text stands in the last message.
+
+    Of several that fit the first is taken; when none does, the model stops.
+    """
+    left = list(steps)
+
+    def model(request: Any) -> Any:
+        said = str(request["messages"][-1]["content"])
+        for step in left:
+            if step[0] in said:
+                left.remove(step)
+                return step[1]
+        return lk.say("…")
+
+    return model
