@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from learnkit.team import Team
     from learnkit.timing import Signal, Worker
 
-#: What may be called while a plan is not approved: nothing that writes.
+#: What may be called while a plan is not approved: nothing that writes, but for the board and mail.
 OPEN = (
     *READ_ONLY,
-    *("task_list", "task_get", "claim_task", "idle", "check_background"),
+    *("task_list", "task_get", "task_update", "claim_task", "idle", "check_background"),
     *("send_message", "read_inbox", "shutdown_response", "plan_approval"),
 )
 

@@ -195,8 +195,11 @@ def log_news(board: Board, emit: Callable[..., Event | None]) -> None:
             emit("task.deleted", task=old.to_json() if old else {})
             continue
         type, more = "task.updated", {}
-        if old is None:
-            type = "task.created"
+        if old is None:  # somebody may have begun it before anybody has looked
+            emit("task.created", task=new.to_json())
+            if new.status not in _EVENTS:
+                continue
+            type = _EVENTS[new.status]
         elif new.status != old.status:
             returned = (old.status, new.status) == ("in_progress", "pending")
             type = "task.returned" if returned else _EVENTS.get(new.status, type)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import learnkit as lk
-from learnkit.tasks import clicks, render
+from learnkit.tasks import clicks, log_news, render
 
 
 @pytest.fixture
@@ -117,6 +117,14 @@ def test_changes_of_others_are_told_by_whoever_looks_next(board: lk.TaskBoard) -
     assert told(agent) == [("task.created", 1)]
 
 
+def test_a_task_that_was_begun_before_anybody_looked_is_new_and_begun(board: lk.TaskBoard) -> None:
+    other = lk.TaskBoard(board.folder)
+    other.claim(other.create("from another process").id, "bob")
+    log = lk.EventLog()
+    log_news(board, log.append)
+    assert [event.type for event in log] == ["task.created", "task.started"]
+
+
 def test_deleting_and_failing_and_giving_back(board: lk.TaskBoard) -> None:
     agent = ran(
         board,
@@ -134,7 +142,7 @@ def test_deleting_and_failing_and_giving_back(board: lk.TaskBoard) -> None:
         "(0/2 completed)",
     ]
     kinds = [type for type, _ in told(agent)[3:]]
-    assert kinds == ["task.started", "task.updated", "task.failed", "task.deleted"]
+    assert kinds == ["task.started", "task.returned", "task.failed", "task.deleted"]
 
 
 def test_what_survives_a_compaction_is_that_there_is_a_board(board: lk.TaskBoard) -> None:
