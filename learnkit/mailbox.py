@@ -219,6 +219,14 @@ class Inbox:
         self._seen |= self._passed
         return new
 
+    def put_back(self, ids: Iterable[str]) -> None:
+        """Some of what was taken has not arrived: the next ``take`` gives it again.
+
+        Args:
+            ids: of messages taken since the last ``commit``.
+        """
+        self._seen -= set(ids)
+
     def commit(self) -> None:
         """What was taken has been dealt with: nobody is given it again."""
         self._reader.commit()

@@ -7,8 +7,10 @@ is killed after is not.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
+from learnkit.blocks import clean
 from learnkit.mailbox import Inbox, Mail, Mailbox
 from learnkit.store import Journal
 
@@ -31,7 +33,7 @@ class Post:
         seen = [id for entry in entries for id in entry.get("mail", [])]
         self.inbox = Inbox(mailbox, agent.name, seen)
         self._agent, self._transcript = agent, transcript
-        self._told: list[str] = []
+        self._told: list[tuple[list[str], str]] = []  # ids and text of what is not yet safe
         self._kept = len(agent.events)
 
     def told(self) -> str | None:
@@ -40,25 +42,50 @@ class Post:
         if not mail:
             return None
         ids = [one.id for one in mail]
-        self._told += ids
+        text = clean("\n".join(["<inbox>", *map(_letter, mail), "</inbox>"]))
+        self._told.append((ids, text))
         self._agent.emit("mail.read", ids=ids, by=self._agent.name)
-        return "\n".join(["<inbox>", *map(_letter, mail), "</inbox>"])
+        return text
 
     def keep(self) -> None:
-        """Write the messages that are new into the transcript; then what was told is safe."""
+        """Write the messages that are new into the transcript; what was told in them is safe.
+
+        To be called when no text is on its way into a message. What was told and stands in none of
+        them got lost there, because something failed; it goes back, and will be told again.
+        """
         events = self._agent.events
         new = [
-            {"message": event.data["message"]}
+            {"message": event.data["message"], **self._safe_with(event.data["message"])}
             for event in events[self._kept :]
             if event.type == "message.added" and event.lane == self._agent.name
         ]
         self._kept = len(events)
-        if self._told and new:
-            new[-1]["mail"], self._told = self._told, []
         if new:
             self._transcript.append(*new)
-        if not self._told:
+        lost = [id for ids, _ in self._told for id in ids]
+        self._told = []
+        if lost:
+            self.inbox.put_back(lost)
+        else:
             self.inbox.commit()
+
+    def _safe_with(self, message: dict[str, Any]) -> dict[str, list[str]]:
+        """The ids of the mail that a message tells, which need not be told again."""
+        if not self._told or message["role"] != "user":
+            return {}
+        texts = list(_texts(message["content"]))
+        safe = [one for one in self._told if any(one[1] in text for text in texts)]
+        self._told = [one for one in self._told if one not in safe]
+        return {"mail": [id for ids, _ in safe for id in ids]} if safe else {}
+
+
+def _texts(content: Any) -> Iterator[str]:
+    """All texts of a message, those in results too."""
+    if isinstance(content, str):
+        yield content
+    else:
+        for block in content:
+            yield from _texts(block.get("text") or block.get("content") or "")
 
 
 def _letter(mail: Mail) -> str:

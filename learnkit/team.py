@@ -213,6 +213,8 @@ class Team(Mechanism):
         before = self._members.get(name)
         if before is not None and before.status != "shutdown":
             raise ToolError(f"{name} is {before.status}; write to it with send_message")
+        if before is not None:
+            before.ended()  # an error of its was reported; with a new life it is dealt with
         mate = Teammate(self, name, role, lead.clock)
         mate.agent = Agent(
             lead.client,

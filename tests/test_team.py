@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from teams import Ran, say, send, spawn, tools
+from teams import Ran, say, send, spawn, tools, work
 
 import learnkit as lk
 from learnkit.store import Journal
@@ -212,6 +212,29 @@ def test_mail_is_safe_when_it_stands_in_the_transcript(tmp_path: Path) -> None:
     assert len(mailed) == 1
     assert "hello" in str(mailed[0]["message"])
     assert ran.team.mailbox.unread("alice") == []
+
+
+def test_mail_that_got_lost_on_its_way_into_a_message_is_told_again(tmp_path: Path) -> None:
+    faults = [RuntimeError("between the mail and the message")]
+
+    def fail(event: lk.Event) -> None:
+        if event.type == "mail.read" and faults:
+            raise faults.pop()
+
+    lanes = {
+        "lead": [spawn("alice"), lk.use("list_teammates"), *[lk.use("work")] * 2, *say("x", "y")],
+        "alice": [lk.say("parsed", latency=0.5), *say("y")],
+    }
+    ran = Ran(tmp_path, lanes, mechanisms=[lk.Toolbox(work)])
+    ran.lead.events.subscribe(fail)
+    with ran.team:
+        with pytest.raises(RuntimeError, match="between"):
+            ran.lead.run("Go.")
+        assert ran.told("lead") == []
+        ran.lead.run("Go on.")
+    assert ran.told("lead") == ["parsed"]
+    entries, _ = Journal(ran.folder / "transcripts" / "lead.jsonl").read()
+    assert [entry["mail"] for entry in entries if "mail" in entry] == [["m1"]]
 
 
 def test_one_that_has_shut_down_can_be_spawned_again(tmp_path: Path) -> None:

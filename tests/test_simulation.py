@@ -1,0 +1,106 @@
+"""Random teams: whatever they do, and whoever dies when, what was promised holds."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from simulated import simulate
+
+import learnkit as lk
+from learnkit.mailbox import Inbox
+from learnkit.post import Post
+from learnkit.tracker import Tracker
+
+
+@pytest.mark.parametrize("seed", range(1000, 1010))
+def test_a_random_team_keeps_what_was_promised(tmp_path: Path, seed: int) -> None:
+    simulate(seed, tmp_path)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_random_team_on_the_wall_clock_too(tmp_path: Path, seed: int) -> None:
+    simulate(seed, tmp_path, real=True)
+
+
+def test_the_same_seed_gives_the_same_log_to_the_byte(tmp_path: Path) -> None:
+    logs = [str(list(simulate(5, tmp_path / str(n)).lead.events)) for n in range(3)]
+    assert len(logs[0]) > 10_000
+    assert len(set(logs)) == 1
+
+
+# That the checks bite: with a fault of one line, a few seeds are enough.
+
+
+def believe(self: Post) -> None:
+    """Keep the transcript, but take everything for safe."""
+    self._told = []
+    keep(self)
+
+
+keep = Post.keep
+
+
+def forgets(self: Inbox) -> list[Any]:
+    """Give what was taken before once more."""
+    self._seen = set()
+    return take(self)
+
+
+take = Inbox.take
+
+
+def anybody(self: Tracker, data: Any, id: str, late: bool = True) -> Any:
+    """Find a request, and say that it is pending, whatever it is."""
+    return find(self, data, id, late).__class__(
+        **{**find(self, data, id, late).to_json(), "state": "pending"}
+    )
+
+
+find = Tracker._find
+
+
+@pytest.mark.parametrize(
+    ("target", "name", "fault", "says"),
+    [
+        (Post, "keep", believe, r"told 0 times|told \d times"),
+        (Inbox, "take", forgets, r"told \d times"),
+        (Tracker, "_find", anybody, "has no end, or two"),
+        (lk.Autonomy, "_give_back", lambda self, name, by: None, "still held|not done"),
+    ],
+)
+def test_a_fault_is_found(
+    tmp_path: Path, monkeypatch: Any, target: Any, name: str, fault: Any, says: str
+) -> None:
+    monkeypatch.setattr(target, name, fault)
+    found = []
+    for seed in range(10):
+        try:
+            simulate(seed, tmp_path / str(seed))
+        except (AssertionError, lk.LearnkitError) as error:
+            found.append(str(error))
+    assert any(re.search(says, text) for text in found), found
+
+
+def test_the_command_names_a_seed_that_fails_and_says_how_to_run_it_again(tmp_path: Path) -> None:
+    root = Path(__file__).resolve().parent.parent
+    command = [sys.executable, "-m", "tests.simulate", "--seeds", "2", "--start", "7"]
+    done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.startswith("2 of 2 teams passed: ")
+    code = (
+        "import sys, learnkit as lk; lk.Autonomy._give_back = lambda self, name, by: None\n"
+        "from tests import simulate; sys.argv = ['x', '--seeds', '10']\n"
+        "raise SystemExit(simulate.main())"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=root, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert re.search(
+        r"seed (\d+): .*\n  again: python -m tests.simulate --seeds 1 --start \1", done.stdout
+    )
