@@ -8,6 +8,7 @@ a message is from is stamped here; what it says is untrusted text, and nobody's 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, get_args
 
@@ -108,8 +109,6 @@ class Team(Mechanism):
         """Everybody who was started, in order, also those who have shut down."""
         return list(self._members.values())
 
-    # The lead's hooks and tools
-
     @property
     def tools(self) -> Sequence[Tool]:
         """The lead's five."""
@@ -194,8 +193,6 @@ class Team(Mechanism):
             self._announce(self.lead, one)
         return f"Sent to {', '.join(one.to for one in mail) or 'nobody: there is no teammate'}."
 
-    # What the tools do
-
     def spawn(self, name: str, role: str, prompt: str) -> Teammate:
         """Start a teammate in a thread of its own.
 
@@ -270,10 +267,11 @@ class Team(Mechanism):
         """A teammate's status has changed: write it down, log it; the lead may wait for it."""
         entry = {"name": mate.name, "role": mate.role, "status": mate.status}
         self.roster.note(entry)
-        mate.agent.emit("team.status", **entry)
-        for extension in self.extensions:
-            extension.changed(mate)
-        self._news.set()
+        with ExitStack() as stack:  # all are told, also when a listener of the log fails
+            stack.callback(self._news.set)
+            for extension in reversed(self.extensions):
+                stack.callback(extension.changed, mate)
+            mate.agent.emit("team.status", **entry)
 
     def close(self) -> None:
         """Stop all teammates, and wait until their threads have ended.
@@ -298,8 +296,6 @@ class Team(Mechanism):
         except Exception:
             if kind is None:  # else the error on its way out matters more
                 raise
-
-    # How it is done
 
     def _begin(self) -> Post:
         """The lead's post; with the first use the signals are made, and old entries closed."""

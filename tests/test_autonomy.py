@@ -252,6 +252,20 @@ def test_who_ends_gives_back_what_it_holds_and_another_finds_it(tmp_path: Path) 
     assert (board.get(1).status, board.get(1).owner) == ("completed", "bob")
 
 
+def test_also_one_that_dies_while_it_shuts_down_gives_back_what_it_holds(tmp_path: Path) -> None:
+    board = board_of(tmp_path, "a")
+    run = ran(tmp_path, {"lead": when(("Go.", spawn("alice"))), "alice": say(*"xyzuvw")})
+
+    def fail(event: lk.Event) -> None:
+        if event.type == "team.status" and event.data["status"] == "shutdown":
+            raise RuntimeError("a listener fails")
+
+    run.lead.events.subscribe(fail)
+    with pytest.raises(RuntimeError, match="a listener fails"):
+        run.go()
+    assert board.get(1).status == "pending"
+
+
 def test_a_new_process_gives_back_what_members_of_the_old_one_held(tmp_path: Path) -> None:
     board = board_of(tmp_path, "a", "b")
     run = ran(tmp_path, {"lead": when(("Go.", spawn("alice"))), "alice": worker})

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from learnkit.views.timeline import Timeline
     from learnkit.views.todo import Todo
     from learnkit.views.tokens import Tokens
+    from learnkit.views.traffic import Traffic
 
 #: Public name -> the module here that defines it.
 _HOMES = {
@@ -32,6 +33,7 @@ _HOMES = {
     "Timeline": "timeline",
     "Todo": "todo",
     "Tokens": "tokens",
+    "Traffic": "traffic",
 }
 
 __all__ = [
@@ -44,6 +46,7 @@ __all__ = [
     "Timeline",
     "Todo",
     "Tokens",
+    "Traffic",
     "View",
 ]
 

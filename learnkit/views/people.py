@@ -1,0 +1,154 @@
+"""Who is in the log: each agent with its role, what it is doing, its unread mail and its tasks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from learnkit.events import Event
+from learnkit.views import theme
+from learnkit.views.text import count, esc, one_line
+
+#: Agents that are drawn at most; nobody follows more.
+MOST = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """An agent of a team.
+
+    Attributes:
+        name: its lane.
+        role: what it is there for.
+        mark: working, idle or shutdown.
+        unread: ids of the mail that it has not read.
+        holds: numbers of the tasks it is at.
+    """
+
+    name: str
+    role: str = ""
+    mark: theme.Mark = theme.WORKING
+    unread: tuple[str, ...] = ()
+    holds: tuple[int, ...] = ()
+
+    @property
+    def said(self) -> str:
+        """What it is doing, in words."""
+        parts = [self.mark.word]
+        if self.holds:
+            parts.append(f"at {', '.join(f'#{id}' for id in self.holds)}")
+        if self.unread:
+            parts.append(f"{len(self.unread)} unread")
+        return ", ".join(parts)
+
+
+People = dict[str, Person]
+
+
+def grown(people: People, event: Event) -> People:
+    """Everybody after one more event; the same object if nothing has changed."""
+    data, lane = event.data, event.lane
+    if event.type in ("run.started", "run.ended"):
+        if "." in lane:
+            return people  # a subagent is gone before anybody could write to it
+        one = people.get(lane) or Person(lane, "" if people else "leads")
+        if one.role != "leads" and lane in people:
+            return people  # a teammate's status has events of its own
+        mark = theme.WORKING if event.type == "run.started" else theme.IDLE
+        return _with(people, replace(one, mark=mark))
+    if event.type in ("team.spawned", "team.status"):
+        name = str(data.get("name", "?"))
+        known = people.get(name) or Person(name)
+        mark = _MARKS.get(data.get("status"), known.mark)
+        return _with(people, replace(known, role=str(data.get("role", "")), mark=mark))
+    if event.type == "mail.sent" and isinstance(data.get("mail"), dict):
+        return _posted(people, data["mail"])
+    if event.type == "mail.read":
+        read = [str(id) for id in _list(data.get("ids"))]
+        reader = people.get(str(data.get("by")))
+        if reader is None:
+            return people
+        left = tuple(id for id in reader.unread if id not in read)
+        return _with(people, replace(reader, unread=left))
+    if event.type.startswith("task.") and isinstance(data.get("task"), dict):
+        return _holding(people, data["task"])
+    return people
+
+
+def _posted(people: People, mail: dict[str, Any]) -> People:
+    sender, to, id = str(mail.get("from", "?")), str(mail.get("to", "?")), str(mail.get("id", ""))
+    if sender not in people:
+        people = _with(people, Person(sender, mark=theme.IDLE))
+    known = people.get(to) or Person(to, mark=theme.IDLE)
+    return _with(people, replace(known, unread=(*known.unread, id)))
+
+
+def _holding(people: People, task: dict[str, Any]) -> People:
+    id, owner = task.get("id"), str(task.get("owner") or "")
+    if type(id) is not int:
+        return people
+    active = task.get("status") == "in_progress"
+    for person in people.values():
+        others = tuple(one for one in person.holds if one != id)
+        holds = (*others, id) if active and person.name == owner else others
+        if holds != person.holds:
+            people = _with(people, replace(person, holds=holds))
+    return people
+
+
+def _with(people: People, person: Person) -> People:
+    return people if people.get(person.name) == person else {**people, person.name: person}
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+_MARKS: dict[Any, theme.Mark] = {
+    "working": theme.WORKING,
+    "idle": theme.IDLE,
+    "shutdown": theme.SHUTDOWN,
+}
+
+
+def drawn(people: People) -> list[Person]:
+    """Those that are drawn."""
+    return list(people.values())[:MOST]
+
+
+def tag(person: Person) -> str:
+    """Glyph and name."""
+    return f"{person.mark.glyph} {person.name}"
+
+
+def unread(person: Person) -> str:
+    """The mail that waits, with its glyph; empty if there is none."""
+    return f"{theme.INJECTED.glyph} {len(person.unread)}" if person.unread else ""
+
+
+def head_html(person: Person, pairs: str) -> str:
+    """A person as the head of a lane."""
+    title = f"{person.name}, {person.role}: {person.said}" if person.role else person.said
+    return (
+        f'<div class="who m-{person.mark.key}" data-pair="{esc(pairs)}" '
+        f'title="{esc(one_line(title, 160))}"><b>{esc(tag(person))}</b>'
+        f"<span>{esc(one_line(person.role, 24))}</span>"
+        f"<span>{esc(unread(person) or person.mark.word)}</span></div>"
+    )
+
+
+def summary(people: People) -> str:
+    """Everybody in one sentence."""
+    if not people:
+        return "Nobody is here."
+    waiting = sum(len(person.unread) for person in people.values())
+    names = [f"{person.name} {person.mark.word}" for person in drawn(people)]
+    after = f"; {count(waiting, 'message')} unread" if waiting else ""
+    return f"{', '.join(names)}{after}."
+
+
+CSS = """
+.who{display:block;text-align:left;padding:3px 6px;font-size:12px;line-height:1.35;
+ border-width:1px;border-radius:3px;overflow:hidden;min-width:0}
+.who b,.who span{display:block;overflow:hidden;text-overflow:ellipsis;white-space:nowrap}
+"""

@@ -1,0 +1,329 @@
+"""Traffic: who wrote what to whom, when, and what of it has been read: a sequence diagram.
+
+A column an agent, time runs downwards. An arrow is dashed as long as its message is unread; the
+head of a column says how its agent stands and how much waits for it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
+
+from learnkit.events import Event
+from learnkit.views import people as folk
+from learnkit.views import static, theme
+from learnkit.views.base import View, kept
+from learnkit.views.people import People, drawn
+from learnkit.views.row import span
+from learnkit.views.static import Picture
+from learnkit.views.text import count, esc, one_line
+from learnkit.views.words import describe
+
+#: Lines that are kept; older ones are only counted.
+LINES = 80
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of the diagram: a message, or somebody reading.
+
+    Attributes:
+        key: of its fragment.
+        at: seconds.
+        sender: who writes; empty when somebody reads.
+        to: who is written to, or who reads.
+        type: of the message.
+        text: what it says.
+        ids: of the messages: several for a broadcast.
+        request: id of the request that it is about.
+        unread: ids of those that were not read yet.
+    """
+
+    key: str
+    at: float
+    sender: str
+    to: tuple[str, ...]
+    type: str
+    text: str
+    ids: tuple[str, ...]
+    request: str = ""
+    unread: tuple[str, ...] = ()
+
+    @property
+    def mark(self) -> theme.Mark:
+        """Its colour and glyph."""
+        return _MARKS.get(self.type, theme.INJECTED) if self.sender else theme.DONE
+
+    @property
+    def said(self) -> str:
+        """What stands beside the arrow."""
+        if not self.sender:
+            return f"{self.mark.glyph} reads {', '.join(self.ids)}"
+        if self.type == "shutdown_request":
+            return f"{self.mark.glyph} shut down? {self.request}"
+        kind = "" if self.type == "message" else f"{_WORDS.get(self.type, self.type)}: "
+        return f"{self.mark.glyph} {kind}{self.text}"
+
+    @property
+    def same(self) -> tuple[str, str, str, float]:
+        """What several messages of one broadcast have in common."""
+        return self.type, self.sender, self.text, self.at
+
+    @property
+    def pairs(self) -> str:
+        """What it belongs to: its messages, its request."""
+        return " ".join([*self.ids, self.request]).strip()
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """Everybody, the lines, and how they are drawn."""
+
+    people: People = field(default_factory=dict)
+    lines: tuple[Line, ...] = ()
+    gone: int = 0
+    sent: int = 0
+    html: dict[str, str] = field(default_factory=dict)
+    head: str = "Nothing has happened yet."
+
+    @property
+    def said(self) -> str:
+        """How much mail there was, and what waits."""
+        waiting = sum(len(person.unread) for person in self.people.values())
+        return f"{count(self.sent, 'message')} sent, {waiting} unread."
+
+
+class Traffic(View[State]):
+    """The mail of a team over time."""
+
+    name = "inbox traffic"
+    css: ClassVar[str] = (
+        folk.CSS
+        + """
+.region[data-region="heads"],.region[data-region="lines"]{flex:1 1 100%;gap:0;overflow-x:auto}
+.heads,.ln{display:grid;grid-template-columns:52px minmax(0,1fr);column-gap:8px;
+ min-width:calc(60px + var(--n)*64px)}
+.heads>div{display:grid;grid-template-columns:repeat(var(--n),minmax(0,1fr));gap:6px}
+.ln .at{font-size:12px;color:var(--lk-quiet);text-align:right;padding-top:3px;
+ font-variant-numeric:tabular-nums}
+.ln .lanes{position:relative;height:40px;background:repeating-linear-gradient(90deg,
+ transparent 0 calc(50%/var(--n) - .5px),var(--lk-edge) 0 calc(50%/var(--n) + .5px),
+ transparent 0 calc(100%/var(--n)))}
+.ln.read .lanes{height:24px}
+.ln .ar{position:absolute;top:12px;border-top:2px solid currentColor;height:0}
+.ln .ar.wait{border-top-style:dashed}
+.ln .ar::after{content:"";position:absolute;right:-1px;top:-6px;border:5px solid transparent;
+ border-left:8px solid currentColor;border-right:0}
+.ln .ar.back::after{right:auto;left:-1px;border-left:0;border-right:8px solid currentColor}
+.ln .say{position:absolute;top:17px;font-size:12px;line-height:18px;white-space:nowrap;
+ overflow:hidden;text-overflow:ellipsis;padding:0 5px;border-radius:3px}
+.ln.read .say{top:2px;transform:translateX(-50%)}
+.sum{font-size:12px;color:var(--lk-quiet);padding:4px 0}
+"""
+    )
+
+    def init(self) -> State:
+        return State()
+
+    def step(self, state: State, event: Event) -> State:
+        head = f"{event.lane}: {describe(event)}" if _is_inner(event) else describe(event)
+        state = replace(state, head=head)
+        if event.type == "run.ended" and "." not in event.lane:
+            state = replace(state, head=f"{state.head} {state.said}")
+        people, lines, sent = folk.grown(state.people, event), state.lines, state.sent
+        if event.type == "mail.sent" and isinstance(event.data.get("mail"), dict):
+            lines, sent = _posted(lines, event, event.data["mail"]), sent + 1
+        elif event.type == "mail.read":
+            lines = _read(lines, event)
+        if people is state.people and lines is state.lines:
+            return state
+        gone = state.gone + max(0, len(lines) - LINES)
+        return _drawn(replace(state, people=people, lines=lines[-LINES:], gone=gone, sent=sent))
+
+    def frame(self, state: State) -> dict[str, str]:
+        return state.html
+
+    def head(self, state: State) -> str:
+        return state.head
+
+    def line(self, state: State) -> str:
+        return f"{self.name}: {state.said} {state.head}"
+
+    def picture(self, state: State, rows: int) -> Picture:
+        picture = Picture(f"{self.line(state)} Every message stands in the table below.")
+        there = drawn(state.people)
+        left, width = 68.0, static.WIDTH - 84.0
+        each = width / max(1, len(there))
+        middle = {one.name: left + each * (n + 0.5) for n, one in enumerate(there)}
+        for number, person in enumerate(there):
+            x = left + each * number
+            picture.box(x + 2, 12, each - 6, 48, person.mark.key)
+            picture.text(x + 7, 27, folk.tag(person), "b", each - 14, person.mark.key)
+            picture.text(x + 7, 41, person.role or " ", "", each - 14, person.mark.key)
+            said = folk.unread(person) or person.mark.word
+            picture.text(x + 7, 55, said, "", each - 14, person.mark.key)
+        y, shown = 66.0, state.lines[-rows:]
+        if (hidden := len(state.lines) + state.gone - len(shown)) > 0:
+            picture.text(16, y + 12, f"… {count(hidden, 'earlier line')} …", "q")
+            y += 20
+        end = y + sum(34 if line.sender else 20 for line in shown)
+        picture.path("".join(f"M{x:.0f} {y:g}V{end:g}" for x in middle.values()))
+        for line in shown:
+            _arrow(picture, line, middle, y)
+            y += 34 if line.sender else 20
+        picture.text(16, y + 18, f"{state.said} {_LEGEND}", "q")
+        picture.height = y + 30
+        return picture
+
+    def facts(self, state: State, rows: int) -> str:
+        body: list[list[object]] = []
+        mails = [line for line in state.lines if line.sender]
+        for line in mails[-rows:]:
+            read = "read" if not line.unread else f"unread: {len(line.unread)}"
+            to, text = ", ".join(line.to), one_line(line.text, 60)
+            body.append([span(line.at), line.sender, to, line.type, text, read])
+        if len(mails) > rows:
+            body.insert(0, [f"… {len(mails) - rows} earlier", *[""] * 5])
+        roster = [[one.name, one.role, one.said] for one in drawn(state.people)]
+        return static.table(["who", "role", "state"], roster) + static.table(
+            ["at", "from", "to", "type", "text", "read?"], body
+        )
+
+
+def _is_inner(event: Event) -> bool:
+    """Whether its sentence does not say whose it is."""
+    return event.type.startswith(("message", "model.", "tool.", "run.", "permission."))
+
+
+def _posted(lines: tuple[Line, ...], event: Event, mail: dict[str, Any]) -> tuple[Line, ...]:
+    fields = {key: str(mail.get(key, "")) for key in ("id", "type", "from", "to", "content")}
+    id, type, sender, to, text = fields.values()
+    same = ("broadcast", sender, text, event.time)
+    if lines and (type, *same[1:]) == same and lines[-1].same == same and to not in lines[-1].to:
+        last = lines[-1]
+        more = replace(last, to=(*last.to, to), ids=(*last.ids, id), unread=(*last.unread, id))
+        return (*lines[:-1], more)
+    request = str(mail.get("request_id") or "")
+    new = Line(f"{event.seq}", event.time, sender, (to,), type, text, (id,), request, (id,))
+    return (*lines, new)
+
+
+def _read(lines: tuple[Line, ...], event: Event) -> tuple[Line, ...]:
+    named = event.data.get("ids")
+    ids = tuple(str(id) for id in named) if isinstance(named, list) else ()
+    if not ids:
+        return lines
+    by = str(event.data.get("by", "?"))
+    read = [
+        replace(line, unread=tuple(id for id in line.unread if id not in ids))
+        if any(id in ids for id in line.unread)
+        else line
+        for line in lines
+    ]
+    return (*read, Line(f"{event.seq}", event.time, "", (by,), "read", "", ids))
+
+
+_MARKS = {
+    "shutdown_request": theme.CALL,
+    "shutdown_response": theme.RESULT,
+    "plan_approval_response": theme.ASSISTANT,
+}
+_WORDS = {
+    "broadcast": "to all",
+    "shutdown_response": "shutdown",
+    "plan_approval_response": "plan",
+}
+_LEGEND = "Dashed: unread; solid: read."
+
+
+def _drawn(state: State) -> State:
+    there = drawn(state.people)
+    places = {one.name: (n + 0.5) / len(there) for n, one in enumerate(there)}
+    pairs = {
+        one.name: " ".join(
+            id
+            for line in state.lines[-30:]
+            if one.name in (line.sender, *line.to)
+            for id in line.ids
+        )
+        for one in there
+    }
+    heads = "".join(folk.head_html(one, pairs[one.name]) for one in there)
+    html = {
+        "heads/all": f'<div class="heads" style="--n:{len(there)}"><i></i><div>{heads}</div></div>'
+    }
+    if state.gone:
+        html["lines/gone"] = f'<div class="sum">{count(state.gone, "earlier line")}</div>'
+    for line in state.lines:
+        html[f"lines/{line.key}"] = _row(line, places)
+    html["lines/sum"] = f'<div class="sum" data-quiet>{esc(f"{state.said} {_LEGEND}")}</div>'
+    return replace(state, html=kept(html, state.html))
+
+
+def _row(line: Line, places: dict[str, float]) -> str:
+    spots = [places[name] for name in line.to if name in places]
+    begin = places.get(line.sender)
+    parts = []
+    if begin is None:
+        place = f"left:{spots[0]:.1%}" if spots else "left:50%"
+    else:
+        for id, spot in zip(line.ids, spots, strict=False):
+            low, high = sorted((begin, spot))
+            kind = " back" if spot < begin else ""
+            wait = " wait" if id in line.unread else ""
+            parts.append(
+                f'<b class="ar t-{line.mark.key}{kind}{wait}" '
+                f'style="left:{low:.1%};width:{high - low:.1%}"></b>'
+            )
+        low, high = min([begin, *spots]), max([begin, *spots])
+        place = (
+            f"left:{low:.1%};max-width:{1 - low:.1%}"
+            if low < 0.6
+            else f"right:{1 - high:.1%};max-width:{high:.1%}"
+        )
+    parts.append(f'<span class="say m-{line.mark.key}" style="{place}">{esc(_short(line))}</span>')
+    title = f"{span(line.at)}: {line.sender or line.to[0]} → {', '.join(line.to)}: {line.text}"
+    return (
+        f'<div class="ln{"" if line.sender else " read"}" style="--n:{max(1, len(places))}" '
+        f'data-pair="{esc(line.pairs)}" title="{esc(one_line(title, 240))}" tabindex="0" '
+        f'role="group"><span class="at">{span(line.at)}</span>'
+        f'<div class="lanes">{"".join(parts)}</div></div>'
+    )
+
+
+def _short(line: Line) -> str:
+    return one_line(line.said, 90)
+
+
+def _arrow(picture: Picture, line: Line, middle: dict[str, float], y: float) -> None:
+    """Draw one line: 34 pixels, or 20 if somebody reads."""
+    picture.text(58, y + 14, span(line.at), "q e", 50)
+    ends = [middle[name] for name in line.to if name in middle]
+    key, begin = line.mark.key, middle.get(line.sender)
+    if begin is None:
+        x = ends[0] if ends else 68.0
+        picture.text(min(x + 4, static.WIDTH - 150), y + 14, line.said, "", 140, key)
+        return
+    for id, end in zip(line.ids, ends, strict=False):
+        to = end - 7 if end > begin else end + 7
+        dash = "" if id not in line.unread else "wait"
+        picture.path(
+            _dashes(begin, to, y + 10) if dash else f"M{begin:.0f} {y + 10:g}H{to:.0f}", key
+        )
+        side = -1 if end > begin else 1
+        head = f"M{end:.0f} {y + 10:g}l{8 * side} -4v8z"
+        picture.path(head, key)
+        picture.areas(head, key)
+    low, high = min([begin, *ends]), max([begin, *ends])
+    text = one_line(line.said, 90)
+    if low < static.WIDTH * 0.55:
+        picture.text(low + 5, y + 26, text, "", static.WIDTH - low - 20, key)
+    else:
+        picture.text(high - 5, y + 26, text, "e", high - 80, key)
+
+
+def _dashes(begin: float, end: float, y: float) -> str:
+    """A dashed line as a path: nothing else is left of a style where pictures are shown."""
+    step = 9 if end > begin else -9
+    marks = int(abs(end - begin) // 9)
+    return "".join(f"M{begin + n * step:.0f} {y:g}h{step * 5 / 9:.0f}" for n in range(marks + 1))
