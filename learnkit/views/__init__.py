@@ -14,8 +14,10 @@ if TYPE_CHECKING:
     from learnkit.views.contexts import Contexts
     from learnkit.views.dispatch import Dispatch
     from learnkit.views.messages import Messages
+    from learnkit.views.protocol import Protocol
     from learnkit.views.skills import Skills
     from learnkit.views.tasks import Tasks
+    from learnkit.views.team import Team
     from learnkit.views.timeline import Timeline
     from learnkit.views.todo import Todo
     from learnkit.views.tokens import Tokens
@@ -28,8 +30,10 @@ _HOMES = {
     "Contexts": "contexts",
     "Dispatch": "dispatch",
     "Messages": "messages",
+    "Protocol": "protocol",
     "Skills": "skills",
     "Tasks": "tasks",
+    "Team": "team",
     "Timeline": "timeline",
     "Todo": "todo",
     "Tokens": "tokens",
@@ -41,8 +45,10 @@ __all__ = [
     "Contexts",
     "Dispatch",
     "Messages",
+    "Protocol",
     "Skills",
     "Tasks",
+    "Team",
     "Timeline",
     "Todo",
     "Tokens",

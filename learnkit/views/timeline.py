@@ -6,24 +6,17 @@ sum of all the lengths is the time that it would have taken one after the other.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 from learnkit.events import Event
 from learnkit.views import static, theme
+from learnkit.views.axis import Axis
 from learnkit.views.base import View, kept
 from learnkit.views.row import Row, span
 from learnkit.views.static import Picture
 from learnkit.views.text import count, esc, one_line
 from learnkit.views.words import describe
-
-#: Seconds from one mark of the axis to the next.
-_TICKS = (
-    *(0.5, 1, 2, 5, 10, 15, 30),
-    *(60 * minutes for minutes in (1, 2, 5, 10, 15, 30)),
-    *(3600 * hours for hours in (1, 2, 3, 6, 12, 24)),
-)
 
 _ENDS = {
     "completed": theme.DONE,
@@ -51,14 +44,9 @@ class State:
         return open + sum(row.busy for row in self.rows.values())
 
     @property
-    def tick(self) -> float:
-        """Seconds between two marks on the axis: at most five of them."""
-        return next((one for one in _TICKS if self.now <= 5 * one), self.now / 5)
-
-    @property
-    def scale(self) -> float:
-        """Seconds that the full width stands for."""
-        return self.tick * max(1, math.ceil(self.now / self.tick - 1e-9))
+    def axis(self) -> Axis:
+        """The scale of time."""
+        return Axis(self.now)
 
     @property
     def said(self) -> str:
@@ -154,7 +142,7 @@ class Timeline(View[State]):
         y = 14.0
         picture.text(16, y + 10, state.said, "b", 640)
         y += 24
-        for at, text in _ticks(state):
+        for at, text in state.axis.ticks:
             picture.path(f"M{left + width * at:.1f} {y:g}v14")
             picture.text(left + width * at + 4, y + 11, text, "q", 70)
         y += 18
@@ -165,10 +153,13 @@ class Timeline(View[State]):
             picture.text(34 + indent, y + 15, _who(row), "" if row.agent else "b", 140 - indent)
             picture.path(f"M{left} {y + 20:g}h{width}")
             for key, begin, end in row.drawn(state.now):
-                x, w = left + width * begin / state.scale, width * (end - begin) / state.scale
+                x, w = (
+                    left + width * begin / state.axis.scale,
+                    width * (end - begin) / state.axis.scale,
+                )
                 picture.bar(round(x, 1), y + 3, max(w, 1.5), 14, key)
             for at in row.told[-20:]:
-                x = round(left + width * at / state.scale, 1)
+                x = round(left + width * at / state.axis.scale, 1)
                 picture.box(x - 7, y + 2, 15, 16, "injected")
                 picture.text(x - 5, y + 14.5, theme.INJECTED.glyph, "", 20, "injected")
             picture.text(static.WIDTH - 16, y + 15, _time(row, state.now), "q e", right - 20)
@@ -217,12 +208,6 @@ def _time(row: Row, now: float) -> str:
     return f"{row.state} {span(_busy(row, now))}" if row.agent else f"busy {span(_busy(row, now))}"
 
 
-def _ticks(state: State) -> list[tuple[float, str]]:
-    """Share of the scale and label of each mark on the axis; the last has no room for one."""
-    marks = round(state.scale / state.tick)
-    return [(number / marks, span(state.tick * number)) for number in range(marks)]
-
-
 def _legend(state: State) -> str:
     used = {key for row in state.rows.values() for key, _, _ in row.drawn(state.now)}
     parts = [f"{theme.MARKS[key].glyph} {word}" for key, word in _WORDS.items() if key in used]
@@ -236,8 +221,10 @@ def _legend(state: State) -> str:
 
 
 def _drawn(state: State) -> State:
-    scale = state.scale
-    axis = "".join(f'<span style="left:{at:.0%}">{esc(text)}</span>' for at, text in _ticks(state))
+    scale = state.axis.scale
+    axis = "".join(
+        f'<span style="left:{at:.0%}">{esc(text)}</span>' for at, text in state.axis.ticks
+    )
     html = {"lines/axis": f'<div class="axis" data-quiet><i></i><div>{axis}</div><i></i></div>'}
     for place, row in enumerate(state.rows.values()):
         html[f"lines/{place}"] = _line(row, state.now, scale)

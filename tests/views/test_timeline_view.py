@@ -98,8 +98,8 @@ def test_the_axis_holds_everything(tmp_path: Path) -> None:
     for seconds in (0, 1, 7, 59, 61, 3599, 3601, 8000):
         view = ran(tmp_path, replace(start(seconds), latency=0.0), *[lk.say("x", latency=0)] * 2)
         state = view.at()
-        assert state.scale >= state.now
-        assert state.tick * 5 >= state.now
+        assert state.axis.scale >= state.now
+        assert state.axis.tick * 5 >= state.now
 
 
 def test_many_turns_stay_few_lengths() -> None:

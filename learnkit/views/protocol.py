@@ -1,0 +1,247 @@
+"""Protocols: the state machine with the requests that stand in it, and each as a handshake.
+
+A request begins as pending and moves once, to one of four states. Below, each has its two arrows:
+who asked whom, and what the answer was; a request without an answer has only one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
+
+from learnkit.events import Event
+from learnkit.views import static, theme
+from learnkit.views.base import View, kept
+from learnkit.views.row import span
+from learnkit.views.static import Picture
+from learnkit.views.text import count, esc, one_line
+from learnkit.views.words import describe
+
+#: Requests that are drawn; older ones are only counted.
+REQUESTS = 40
+
+#: State -> how it looks. The first one is where all begin.
+STATES: dict[str, theme.Mark] = {
+    "pending": theme.PENDING,
+    "approved": theme.DONE,
+    "rejected": theme.FAILED,
+    "changes_requested": theme.BLOCKED,
+    "expired": theme.SHUTDOWN,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A request as the log has it."""
+
+    id: str
+    kind: str
+    sender: str
+    to: str
+    content: str
+    asked: float
+    state: str = "pending"
+    note: str = ""
+    answered: float | None = None
+
+    @property
+    def mark(self) -> theme.Mark:
+        """How its state looks."""
+        return STATES.get(self.state, theme.PENDING)
+
+    @property
+    def question(self) -> str:
+        """What is asked, in a few words."""
+        return "shut down?" if self.kind == "shutdown" else f"plan: {self.content}"
+
+    @property
+    def answer(self) -> str:
+        """What came of it, in a few words."""
+        note = f": {self.note}" if self.note.strip() else ""
+        return f"{_word(self.state)}{note}"
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """The requests in order, what was refused, and how it is drawn."""
+
+    requests: dict[str, Seen] = field(default_factory=dict)
+    gone: int = 0
+    refused: int = 0
+    html: dict[str, str] = field(default_factory=dict)
+    head: str = "Nothing has happened yet."
+
+    @property
+    def said(self) -> str:
+        """How many requests stand where."""
+        if not self.requests:
+            return "No request so far."
+        standing = [one.state for one in self.requests.values()]
+        parts = [f"{standing.count(s)} {_word(s)}" for s in STATES if s in standing]
+        extra = f"; {count(self.refused, 'answer')} did not count" if self.refused else ""
+        return f"{count(len(standing) + self.gone, 'request')}: {', '.join(parts)}{extra}."
+
+
+class Protocol(View[State]):
+    """The requests of a team: the state machine, the tracker and the handshakes."""
+
+    name = "protocols"
+    css: ClassVar[str] = """
+.region[data-region="machine"],.region[data-region="list"]{flex:1 1 100%;gap:4px}
+.machine{display:grid;grid-template-columns:minmax(110px,1fr) minmax(140px,1fr) minmax(150px,2fr);
+ align-items:stretch;row-gap:4px}
+.machine .st{border-width:1px;border-left-width:3px;border-radius:3px;padding:3px 8px;
+ font-size:12px;min-width:0}
+.machine .st b{display:block}
+.machine .first{grid-row:1/5;align-self:center}
+.machine .way{position:relative;font-size:12px;color:var(--lk-quiet);text-align:center;
+ align-self:center;padding:0 14px 0 6px;border-bottom:1px solid var(--lk-edge);margin:0 6px}
+.machine .way::after{content:"";position:absolute;right:-2px;bottom:-5px;
+ border:4px solid transparent;border-left:7px solid var(--lk-edge);border-right:0}
+.ask{display:grid;grid-template-columns:150px minmax(0,1fr);gap:2px 10px;font-size:12px;
+ border-width:1px;border-left-width:3px;border-radius:3px;padding:4px 8px}
+.ask>b,.ask>span{overflow:hidden;text-overflow:ellipsis;white-space:nowrap}
+.ask .step{grid-column:2}
+.sum{font-size:12px;color:var(--lk-quiet);padding:4px 0}
+"""
+
+    def init(self) -> State:
+        return State()
+
+    def step(self, state: State, event: Event) -> State:
+        head = describe(event)
+        if not event.type.startswith(("request.", "mail.", "team.", "task.")):
+            head = f"{event.lane}: {head}"
+        state = replace(state, head=head)
+        if event.type == "run.ended" and "." not in event.lane:
+            state = replace(state, head=f"{state.head} {state.said}")
+        if event.type == "request.refused":
+            return _drawn(replace(state, refused=state.refused + 1))
+        found = event.data.get("request")
+        if not event.type.startswith("request.") or not isinstance(found, dict):
+            return state
+        requests = {**state.requests}
+        seen = _seen(found, event, requests.get(str(found.get("id", "?"))))
+        requests[seen.id] = seen
+        gone = state.gone
+        while len(requests) > REQUESTS:
+            requests.pop(next(iter(requests)))
+            gone += 1
+        return _drawn(replace(state, requests=requests, gone=gone))
+
+    def frame(self, state: State) -> dict[str, str]:
+        return state.html or _drawn(state).html
+
+    def head(self, state: State) -> str:
+        return state.head
+
+    def line(self, state: State) -> str:
+        return f"{self.name}: {state.said} {state.head}"
+
+    def picture(self, state: State, rows: int) -> Picture:
+        picture = Picture(f"{self.line(state)} Every request stands in the table below.")
+        _node(picture, state, "pending", 16, 57, 170)
+        for number, name in enumerate(list(STATES)[1:]):
+            y = 12 + 42.0 * number
+            picture.path(f"M186 75C226 75 226 {y + 16:g} 260 {y + 16:g}H372l-6 -4m6 4l-6 4")
+            picture.text(262, y + 12, _BY[name], "q", 110)
+            _node(picture, state, name, 376, y, static.WIDTH - 392)
+        y = 190.0
+        shown = list(state.requests.values())[-max(2, rows // 2) :]
+        if (hidden := len(state.requests) + state.gone - len(shown)) > 0:
+            picture.text(16, y + 10, f"… {count(hidden, 'earlier request')} …", "q")
+            y += 20
+        for one in shown:
+            key = one.mark.key
+            picture.bar(16, y, 3, 34, key)
+            picture.text(26, y + 13, f"{one.mark.glyph} {one.id}", "b", 150, key)
+            picture.text(26, y + 29, f"{one.kind}, {_word(one.state)}", "", 150, key)
+            for place, text in enumerate(_steps(one)):
+                picture.text(190, y + 13 + 16 * place, text, "", static.WIDTH - 206)
+            y += 42
+        picture.text(16, y + 12, state.said, "q")
+        picture.height = y + 24
+        return picture
+
+    def facts(self, state: State, rows: int) -> str:
+        body: list[list[object]] = []
+        for one in list(state.requests.values())[-rows:]:
+            ended = "" if one.answered is None else span(one.answered)
+            what = one_line(one.question, 50)
+            state_of = f"{one.mark.glyph} {one_line(one.answer, 60)}"
+            body.append([one.id, one.sender, one.to, what, span(one.asked), state_of, ended])
+        head = ["request", "who asks", "whom", "what", "at", "state", "since"]
+        return static.table(head, body) + f"<p>{esc(state.said)}</p>"
+
+
+#: Who brings a state about.
+_BY = {
+    "approved": "addressee",
+    "rejected": "addressee",
+    "changes_requested": "addressee",
+    "expired": "harness",
+}
+
+
+def _word(state: str) -> str:
+    return state.replace("_", " ")
+
+
+def _seen(request: dict[str, Any], event: Event, old: Seen | None) -> Seen:
+    fields = {key: str(request.get(key, "?")) for key in ("id", "kind", "sender", "to", "content")}
+    asked = old.asked if old else event.time
+    state, note = str(request.get("state", "pending")), str(request.get("note") or "")
+    answered = None if event.type == "request.opened" else event.time
+    return Seen(**fields, asked=asked, state=state, note=note, answered=answered)
+
+
+def _steps(one: Seen) -> list[str]:
+    """The handshake: the question, and the answer if there is one."""
+    steps = [f"{span(one.asked)}  {one.sender} ─▶ {one.to}:  {one.question}"]
+    if one.answered is not None:
+        who = f"{one.sender} ◀─ {one.to}" if one.state != "expired" else "the harness"
+        steps.append(f"{span(one.answered)}  {who}:  {one.answer}")
+    return steps
+
+
+def _standing(state: State, name: str) -> list[Seen]:
+    return [one for one in state.requests.values() if one.state == name]
+
+
+def _ids(standing: list[Seen]) -> str:
+    return ", ".join(one.id for one in standing[-4:]) + (" …" if len(standing) > 4 else "")
+
+
+def _node(picture: Picture, state: State, name: str, x: float, y: float, wide: float) -> None:
+    standing, mark = _standing(state, name), STATES[name]
+    picture.box(x, y, wide, 36, mark.key)
+    label = f"{mark.glyph} {_word(name)} · {len(standing)}"
+    picture.text(x + 8, y + 15, label, "b", wide - 16, mark.key)
+    picture.text(x + 8, y + 30, _ids(standing) or "–", "", wide - 16, mark.key)
+
+
+def _drawn(state: State) -> State:
+    nodes = []
+    for name, mark in STATES.items():
+        standing = _standing(state, name)
+        first = " first" if name == "pending" else ""
+        pairs = esc(" ".join(one.id for one in standing))
+        if not first:
+            nodes.append(f'<div class="way">{_BY[name]}</div>')
+        nodes.append(
+            f'<div class="st m-{mark.key}{first}" data-pair="{pairs}">'
+            f"<b>{mark.glyph} {_word(name)} · {len(standing)}</b>{esc(_ids(standing) or '–')}</div>"
+        )
+    html = {"machine/all": f'<div class="machine">{"".join(nodes)}</div>'}
+    if state.gone:
+        html["list/gone"] = f'<div class="sum">{count(state.gone, "earlier request")}</div>'
+    for one in state.requests.values():
+        steps = "".join(f'<span class="step">{esc(one_line(s, 160))}</span>' for s in _steps(one))
+        title = esc(one_line(f"{one.id}: {one.question} {one.answer}", 240))
+        html[f"list/{one.id}"] = (
+            f'<div class="ask m-{one.mark.key}" data-pair="{esc(one.id)}" title="{title}" '
+            f'tabindex="0" role="group"><b>{one.mark.glyph} {esc(one.id)} '
+            f"{esc(one_line(one.kind, 10))}</b>{steps}</div>"
+        )
+    html["list/sum"] = f'<div class="sum" data-quiet>{esc(state.said)}</div>'
+    return replace(state, html=kept(html, state.html))

@@ -1,0 +1,213 @@
+"""The views of a team: mail as a sequence diagram, requests as a state machine, lives as lanes."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+from simulated import simulate
+from teams import Ran, send, spawn, when, work
+
+import learnkit as lk
+from learnkit.tracker import RULES
+from learnkit.tracker import State as TrackerState
+from learnkit.views import Protocol, Team, Traffic, protocol, static
+from learnkit.views.traffic import LINES
+
+
+def words(html: str) -> str:
+    return " ".join(re.sub("<[^>]+>", " ", html).split())
+
+
+def ran(folder: Path) -> lk.EventLog:
+    """alice and bob settle something; alice is asked to shut down, and agrees."""
+    board = lk.TaskBoard(folder / ".tasks")
+    board.create("parse")
+    run = Ran(
+        folder,
+        {
+            "lead": when(
+                ("Go.", lk.reply(spawn("alice"), spawn("bob", role="tester"))),
+                ("has started", lk.use("broadcast", content="phase 1")),
+                ("settled", lk.use("shutdown_request", teammate="alice")),
+            ),
+            "alice": when(
+                ("Begin.", send("bob", "is -9999 missing?")),
+                ("it is", lk.reply("settled", send("lead", "settled"))),
+                ("shut down", lk.use("shutdown_response", request_id="r0000001", approve=True)),
+            ),
+            "bob": when(
+                ("-9999", send("alice", "it is")),
+                ("Task #1", lk.use("task_update", task_id=1, status="completed")),
+            ),
+        },
+        factory=lambda name, role: [lk.Tasks(board), lk.Toolbox(work)],
+        mechanisms=lambda team: [
+            lk.Protocols(team),
+            lk.Autonomy(team, board, idle=8),
+        ],
+    )
+    run.go()
+    return run.lead.events
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> lk.EventLog:
+    return ran(tmp_path)
+
+
+def step_of(log: lk.EventLog, type: str, number: int = 0) -> int:
+    """How many events there are when something has happened."""
+    return [k for k, event in enumerate(log, 1) if event.type == type][number]
+
+
+def test_each_message_is_a_line_and_a_broadcast_is_one(log: lk.EventLog) -> None:
+    lines = [line for line in Traffic(log).at().lines if line.sender]
+    sent = [event.data["mail"] for event in log if event.type == "mail.sent"]
+    assert [id for line in lines for id in line.ids] == [mail["id"] for mail in sent]
+    (shout,) = [line for line in lines if line.type == "broadcast"]
+    assert shout.to == ("alice", "bob")
+
+
+def test_a_message_is_unread_until_it_is_read(log: lk.EventLog) -> None:
+    view = Traffic(log)
+    sent = view.at(step_of(log, "mail.sent"))
+    assert sent.people["alice"].unread == ("m1",)
+    assert sent.lines[0].unread == ("m1",)
+    assert "wait" in view.frame(sent)[f"lines/{sent.lines[0].key}"]
+    after = view.at(step_of(log, "mail.read"))
+    reader = next(line for line in after.lines if not line.sender)
+    assert not set(reader.ids) & set(after.lines[0].unread)
+    end = view.at()
+    unread = {id for line in end.lines for id in line.unread}
+    told = {id for event in log if event.type == "mail.read" for id in event.data["ids"]}
+    assert unread == {e.data["mail"]["id"] for e in log if e.type == "mail.sent"} - told
+
+
+def test_what_belongs_together_is_paired(log: lk.EventLog) -> None:
+    view = Traffic(log)
+    state = view.at()
+    ask, answer = (line for line in state.lines if line.request == "r0000001")
+    assert "r0000001" in ask.pairs
+    assert "r0000001" in answer.pairs
+    heads = view.frame(state)["heads/all"]
+    assert re.search(r'data-pair="[^"]*m1\b', heads)
+
+
+def test_types_are_words_and_glyphs_not_colours_alone(log: lk.EventLog) -> None:
+    text = words(Traffic(log).html()) + " ".join(map(words, Traffic(log).at().html.values()))
+    for said in (
+        "to all: phase 1",
+        "shut down? r0000001",
+        "shutdown: r0000001 approved",
+        "reads m",
+    ):
+        assert said in text
+
+
+def test_of_many_lines_the_last_are_kept_and_the_others_counted() -> None:
+    log = lk.EventLog()
+    log.append("run.started", prompt="x")
+    for number in range(LINES + 20):
+        mail = {"id": f"m{number}", "from": "lead", "to": "bob", "content": "x", "type": "message"}
+        log.append("mail.sent", mail=mail)
+    state = Traffic(log).at()
+    assert (len(state.lines), state.gone) == (LINES, 20)
+    assert "20 earlier lines" in words(Traffic(log).frame(state)["lines/gone"])
+
+
+def test_each_request_stands_in_one_state_and_has_its_handshake(log: lk.EventLog) -> None:
+    view = Protocol(log)
+    opened = view.at(step_of(log, "request.opened"))
+    assert opened.said == "1 request: 1 pending."
+    end = view.at()
+    assert end.said == "1 request: 1 approved."
+    text = words(view.frame(end)["list/r0000001"])
+    assert "lead ─▶ alice: shut down?" in text
+    assert "lead ◀─ alice: approved" in text
+    assert "approved · 1 r0000001" in words(view.frame(end)["machine/all"])
+
+
+def test_the_states_of_the_picture_are_those_of_the_rules() -> None:
+    assert set(protocol.STATES) == set(get_args(TrackerState))
+    assert {rule.after: rule.by for rule in RULES} == protocol._BY
+
+
+def test_lives_are_spans_of_work_and_of_idleness(log: lk.EventLog) -> None:
+    state = Team(log).at()
+    for name, lane in state.lanes.items():
+        spans = lane.row.drawn(state.now)
+        assert all(a[2] <= b[1] for a, b in itertools.pairwise(spans)), name
+        changes = [e for e in log if e.type == "team.status" and e.data["name"] == name]
+        begun = [(e.data["status"], e.time) for e in changes if e.data["status"] != "shutdown"]
+        if name != "lead":
+            assert [(key, begin) for key, begin, _ in spans] == begun
+    assert state.people["alice"].mark.word == "shutdown"
+
+
+def test_a_claim_stands_on_its_lane_with_what_became_of_it(log: lk.EventLog) -> None:
+    claimed = Team(log).at(step_of(log, "task.started"))
+    owner = next(e.data["task"]["owner"] for e in log if e.type == "task.started")
+    assert [(id, mark.word) for _, id, mark in claimed.lanes[owner].tasks] == [(1, "in progress")]
+    assert claimed.people[owner].holds == (1,)
+
+
+def test_a_task_that_is_given_back_is_marked_on_the_lane_that_had_it() -> None:
+    log = lk.EventLog()
+    task = {"id": 1, "subject": "x", "status": "in_progress", "owner": "alice"}
+    log.append("team.spawned", name="alice", role="coder", prompt="x")
+    log.append("task.started", lane="alice", task=task)
+    log.append("task.returned", lane="lead", task={**task, "status": "pending", "owner": ""})
+    state = Team(log).at()
+    ((_, _, mark),) = state.lanes["alice"].tasks
+    assert mark.word == "pending"
+    assert state.people["alice"].holds == ()
+
+
+def test_buttons_add_tasks_only_where_somebody_listens() -> None:
+    log = lk.EventLog()
+    silent = Team(log, add=("coder",))
+    assert silent.add == ()
+    heard: list[Any] = []
+    view = Team(log, add=("coder", "anyone"), on_intent=heard.append)
+    log.append("run.started", prompt="x")
+    html = view.frame(view.at())["board/add"]
+    assert html.count("<button") == 2
+    assert 'data-intent="{&quot;add&quot;: &quot;coder&quot;}"' in html
+
+
+@pytest.mark.parametrize("kind", [Traffic, Protocol, Team])
+def test_eight_teammates_and_much_mail_have_a_small_static_form(tmp_path: Path, kind: Any) -> None:
+    log = simulate(17, tmp_path).lead.events
+    assert len({e.data["name"] for e in log if e.type == "team.spawned"}) == 8
+    view = kind(log)
+    html = view.html()
+    assert len(html.encode()) < static.LIMIT
+    names = [f"mate{number}" for number in range(8)]
+    if kind is not Protocol:
+        assert all(name in words(html) for name in names)
+
+
+@pytest.mark.parametrize("kind", [Traffic, Protocol, Team])
+def test_what_a_model_wrote_is_escaped(kind: Any) -> None:
+    bad = '<script>alert(1)</script>" onx="'
+    log = lk.EventLog()
+    log.append("run.started", lane="<b>", prompt=bad)
+    log.append("team.spawned", name="<i>", role=bad, prompt=bad)
+    mail = {"id": bad, "from": "<i>", "to": "<b>", "content": bad, "type": bad, "request_id": bad}
+    log.append("mail.sent", mail=mail)
+    log.append("mail.read", ids=[bad], by="<b>")
+    log.append(
+        "task.started", task={"id": 1, "subject": bad, "owner": bad, "status": "in_progress"}
+    )
+    request = {"id": bad, "kind": bad, "sender": bad, "to": bad, "content": bad, "note": bad}
+    log.append("request.opened", request=request)
+    view = kind(log)
+    state = view.at()
+    for html in [*view.frame(state).values(), view.html()]:
+        assert "<script" not in html
+        assert '" onx="' not in html
+        assert "<i>" not in html.replace("<i></i>", "")
