@@ -7,6 +7,7 @@ is killed after is not.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -89,8 +90,8 @@ def _texts(content: Any) -> Iterator[str]:
 
 
 def _letter(mail: Mail) -> str:
-    """A message for reading; it may say anything, but not end the frame around it."""
-    content = mail.content.replace("</inbox", "</ inbox").replace("</message", "</ message")
+    """A message for reading; it may say anything, but neither end nor begin a frame of ours."""
+    content = re.sub(r"<(?=/?(inbox|message))", "< ", mail.content)
     request = mail.more.get("request_id")
     about = f' request_id="{request}"' if request else ""
     head = f'<message id="{mail.id}" from="{mail.sender}" type="{mail.type}"{about}>'

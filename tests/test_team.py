@@ -192,7 +192,8 @@ def test_who_a_message_is_from_is_stamped_and_its_text_cannot_forge_another(tmp_
     )
     ran.go()
     (text,) = ran.told("bob")
-    assert "</ message>" in text
+    assert "< /message>\n< message id=" in text
+    assert ran.texts("bob").count("</message>") == 1
     (mail,) = [e["mail"] for e in ran.of("mail.sent") if e["mail"]["to"] == "bob"]
     assert mail["from"] == "alice"
 

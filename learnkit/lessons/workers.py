@@ -1,4 +1,4 @@
-"""Lesson 7's workers: real processes that use a board, meet at the wrong moment, or are killed.
+"""Workers of lessons 7 and 9: real processes that meet at the wrong moment, or are killed.
 
 A race that shows itself once in a thousand times teaches nothing. Here the bad luck is arranged:
 two processes wait for each other where the first byte would be written; or the kernel ends a
@@ -51,6 +51,22 @@ met = False
 while len(list(meeting.glob("ready *"))) < many:
     time.sleep(0.002)
 sys.addaudithook(meet)
+"""
+
+
+# What two processes need to take turns: a place that one has reached, and that the other waits for.
+_TURNS = """
+import time
+from pathlib import Path
+meeting = Path({meeting!r})
+def reached(place):
+    (meeting / place).touch()
+def until(place):
+    end = time.monotonic() + 20
+    while not (meeting / place).exists():
+        if time.monotonic() > end:
+            raise TimeoutError("nobody has reached " + place)
+        time.sleep(0.002)
 """
 
 
@@ -120,10 +136,33 @@ def race(board: type, folder: Path, codes: Sequence[str]) -> None:
         _check(text, code)
 
 
+def in_turns(board: type, folder: Path, codes: Sequence[str]) -> list[str]:
+    """Run pieces of code in as many processes, which wait for each other where the code says so.
+
+    Args:
+        board: a class, as in :func:`in_process`.
+        folder: of the board.
+        codes: one a process; ``reached("here")`` lets those go on that are at ``until("here")``.
+
+    Returns:
+        What each has printed.
+
+    Raises:
+        UsageError: if one of them failed, with what it said.
+    """
+    with tempfile.TemporaryDirectory() as meeting:
+        begin = _TURNS.format(meeting=meeting)
+        started = [_start(board, folder, begin, code) for code in codes]
+        said = [process.communicate() for process in started]
+    for process, (_, text) in zip(started, said, strict=True):
+        _check(text, process.returncode)
+    return [printed.strip() for printed, _ in said]
+
+
 def _start(board: type, folder: Path, begin: str, code: str) -> subprocess.Popen[str]:
     text = f"{source_of(board)}\nboard = Board({str(folder)!r})\n{begin}\n{code}\n"
     command = [sys.executable, "-c", text]
-    options: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE}
+    options: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     return subprocess.Popen(command, text=True, stdin=subprocess.DEVNULL, **options)
 
 
