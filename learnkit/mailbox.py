@@ -174,7 +174,8 @@ class Mailbox:
     def _known(self, name: str) -> Path:
         path = self._path(name)
         if not path.exists():
-            raise ToolError(f"nobody is called {name!r}; there are: {', '.join(self.names)}")
+            there = ", ".join(self.names) or "none"
+            raise ToolError(f"nobody is called {name!r}; there are: {there}")
         return path
 
     def _path(self, name: str) -> Path:
