@@ -7,8 +7,8 @@ point that could be slow or dead. One that ends gives back what it holds.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
 
 from learnkit.errors import ToolError, UsageError
 from learnkit.mechanism import Mechanism
@@ -20,12 +20,32 @@ from learnkit.tools import tool
 
 if TYPE_CHECKING:
     from learnkit.agent import Agent
+    from learnkit.events import EventLog
     from learnkit.team import Team
 
 _HOW = (
     "Teammates find work by themselves: put tasks on the board, with tags for the roles that they "
     "suit, and who is idle claims one. You need not hand them out."
 )
+
+
+def additions(board: Board, events: EventLog) -> Callable[[dict[str, Any]], None]:
+    """What a view does when somebody adds a task in it: put it on the board, and log that.
+
+    Example: ``lk.views.Team(log, buttons=…, on_intent=additions(board, log))``.
+
+    Args:
+        board: to change.
+        events: the log of the view.
+    """
+
+    def added(intent: dict[str, Any]) -> None:
+        now = events[-1].time if len(events) else 0.0
+        tag = str(intent.get("add", ""))
+        board.create(f"yours, for {tag or 'anyone'}", tags=[tag] if tag else [])
+        log_news(board, lambda type, **data: events.append(type, lane="person", time=now, **data))
+
+    return added
 
 
 class Market(Board, Protocol):
@@ -136,6 +156,16 @@ class Autonomy(Mechanism, Extension):
         task = self._claim(mate.agent, id)
         self.team.assigned(mate)
         return task
+
+    def wait(self) -> None:
+        """Wait until every teammate has ended: for want of work, or otherwise.
+
+        Raises:
+            BaseException: the exception that ended a teammate's thread.
+        """
+        for mate in self.team.members:
+            if mate.worker is not None:
+                mate.worker.join()
 
     def _claim(self, agent: Agent, id: int) -> Task:
         try:

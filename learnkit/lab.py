@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from learnkit.client.transport import Client
     from learnkit.lessons import Game, Lesson
     from learnkit.seat import BeTheModel
+    from learnkit.stage import Stage
     from learnkit.views import Messages
 
 #: Real seconds for a virtual one in JupyterLab, so that a picture can be watched growing.
@@ -50,7 +51,7 @@ class Lab:
         self._unused: dict[str, set[str]] = {}
         self._answers: dict[str, str] = {}
         self._kept: dict[str, Any] = {}
-        self._games: list[BeTheModel] = []
+        self._games: list[BeTheModel | Stage] = []
 
     # Scenarios
 
@@ -66,13 +67,24 @@ class Lab:
             UsageError: if the recording has no such scenario.
         """
         with contextlib.ExitStack() as stack:
-            workspace = self._example.copy()
-            stack.callback(shutil.rmtree, workspace.parent, ignore_errors=True)
-            client = self._client(name, script)
-            stack.callback(self._note_unused, name, client)
-            stack.callback(client.close)
-            stack.enter_context(client.clock)
-            yield Run(workspace, client, EventLog(), LocalShell())
+            run = self._opened(stack, name, script)
+            stack.enter_context(run.clock)
+            yield run
+
+    def stage(self, name: str, *, script: Script | None = None) -> Stage:
+        """A scenario that goes on while its cell is over, so that clicks are heard.
+
+        Args:
+            name: the part of the recording to use.
+            script: as for :meth:`scenario`.
+        """
+        from learnkit.stage import Stage
+
+        self._close_games()
+        stack = contextlib.ExitStack()
+        stage = Stage(self._opened(stack, name, script), stack, live=not self.static)
+        self._games = [stage]
+        return stage
 
     def mechanical(self, name: str) -> Script:
         """A script that carries on after an edit: it makes the recorded calls, come what may.
@@ -108,8 +120,9 @@ class Lab:
             mechanisms = chosen.mechanisms(workspace)
             return Agent(client, mechanisms, system=chosen.system, events=events)
 
-        self._games = [BeTheModel(agent, chosen.prompt, chosen.script, static=self.static)]
-        return self._games[0]
+        made = BeTheModel(agent, chosen.prompt, chosen.script, static=self.static)
+        self._games = [made]
+        return made
 
     def folder(self, name: str) -> Path:
         """An empty folder, for what is no scenario; it lives until the lab is closed.
@@ -203,6 +216,15 @@ class Lab:
         return cards.show_source(thing)
 
     # How it is done
+
+    def _opened(self, stack: contextlib.ExitStack, name: str, script: Script | None) -> Run:
+        """A fresh run; the stack closes it."""
+        workspace = self._example.copy()
+        stack.callback(shutil.rmtree, workspace.parent, ignore_errors=True)
+        client = self._client(name, script)
+        stack.callback(self._note_unused, name, client)
+        stack.callback(client.close)
+        return Run(workspace, client, EventLog(), LocalShell())
 
     def _client(self, scenario: str, script: Script | None) -> Client:
         from learnkit.client import modes

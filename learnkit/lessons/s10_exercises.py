@@ -110,7 +110,7 @@ def check_desk(Desk: Any) -> Verdict:
     return None
 
 
-DESK_STUB = '''
+DESK_STUB = """
 class Desk:
     def __init__(self):
         self.requests = {}
@@ -130,7 +130,7 @@ class Desk:
 
     def state(self, id):
         return self.requests[id]["state"]
-'''.strip()
+""".strip()
 
 _WITHDRAW = """    def withdraw(self, id, by):
         request = self.requests[id]

@@ -7,7 +7,8 @@ that has come. The board below shows each task with its owner.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
@@ -60,11 +61,11 @@ class State:
 
 
 class Team(View[State]):
-    """Lifecycle lanes, roster and board; with ``on_intent``, buttons that add a task.
+    """Lifecycle lanes, roster and board; with ``on_intent``, buttons.
 
     Args:
         events: an ``EventLog``, or any sequence of events.
-        add: what the buttons offer: tags of a new task; an intent is ``{"add": tag}``.
+        buttons: what may be pressed: the label, and the intent that it sends.
         more: as for :class:`View`.
     """
 
@@ -97,12 +98,12 @@ class Team(View[State]):
         self,
         events: Any,
         *,
-        add: tuple[str, ...] = (),
+        buttons: Mapping[str, dict[str, Any]] | None = None,
         lane: str | None = None,
         on_intent: Callable[[dict[str, Any]], object] | None = None,
     ) -> None:
         super().__init__(events, lane=lane, on_intent=on_intent)
-        self.add = add if on_intent is not None else ()
+        self.buttons = dict(buttons or {}) if on_intent is not None else {}
 
     def init(self) -> State:
         return State()
@@ -217,15 +218,15 @@ class Team(View[State]):
             html[f"lanes/{person.name}"] = _lane(person, lane, state.now, axis)
         html["lanes/legend"] = f'<div class="sum" data-quiet>{_LEGEND}</div>'
         cards = list(cards_of(state.tasks).values())[-TASKS:]
-        if cards or self.add:
+        if cards or self.buttons:
             html["board/sum"] = f'<div class="sum" data-quiet>{esc(state.board)}</div>'
         for card in cards:
             html[f"board/{card.id}"] = _chip(card)
-        if self.add:
+        if self.buttons:
             buttons = "".join(
-                f'<button type="button" data-intent="{esc(f"""{{"add": "{tag}"}}""")}">'
-                f"add a task for {esc(tag)}</button>"
-                for tag in self.add
+                f'<button type="button" data-intent="{esc(json.dumps(intent))}">'
+                f"{esc(label)}</button>"
+                for label, intent in self.buttons.items()
             )
             html["board/add"] = f'<div class="adds" data-quiet>{buttons}</div>'
         return replace(state, html=kept(html, state.html))
