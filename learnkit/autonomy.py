@@ -84,6 +84,9 @@ class Autonomy(Mechanism, Extension):
 
     def system(self, agent: Agent) -> str | None:
         """How work is shared out. What members of an earlier process held is free again."""
+        self.board.news()
+        if tasks := self.board.tasks():
+            agent.emit("board.opened", tasks=[task.to_json() for task in tasks])
         there = {one.name for one in self.team.members if one.status != "shutdown"}
         for entry in self.team.roster.members():
             if entry["name"] not in there:

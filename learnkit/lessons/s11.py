@@ -29,8 +29,8 @@ LESSON = Lesson(
             "b",
         ),
         "p2": Prediction(
-            "Bob is at task 3 and ends: his plug is pulled. Alice is idle and looks at the board "
-            "each 5 seconds. When does she find task 3?",
+            "Bob is at task 2 and ends: his plug is pulled. Alice is idle and looks at the board "
+            "each 5 seconds. When does she find task 2?",
             {
                 "a": Option(
                     "At her next look.",
@@ -95,7 +95,7 @@ LESSON = Lesson(
             "After a compaction a teammate calls itself bob, and is alice. What helps?",
             {
                 "a": Option(
-                    "`if len(messages) <= 3` it is told again who it is.",
+                    "With three messages or fewer in the array, it is told again who it is.",
                     "A fresh conversation is as short, and a compacted one may be longer.",
                 ),
                 "b": Option(
