@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from learnkit.blocks import clean
-from learnkit.mailbox import Inbox, Mail, Mailbox
+from learnkit.mailbox import Mail, PostOffice
 from learnkit.store import Journal
 
 if TYPE_CHECKING:
@@ -28,11 +28,11 @@ class Post:
         transcript: the journal of its messages.
     """
 
-    def __init__(self, mailbox: Mailbox, agent: Agent, transcript: Journal) -> None:
+    def __init__(self, mailbox: PostOffice, agent: Agent, transcript: Journal) -> None:
         mailbox.open(agent.name)
         entries, _ = transcript.read()
         seen = [id for entry in entries for id in entry.get("mail", [])]
-        self.inbox = Inbox(mailbox, agent.name, seen)
+        self.inbox = mailbox.reader(agent.name, seen)
         self._agent, self._transcript = agent, transcript
         self._told: list[tuple[list[str], str]] = []  # ids and text of what is not yet safe
         self._kept = len(agent.events)

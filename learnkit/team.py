@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Self, get_args
 
 from learnkit.agent import Agent
 from learnkit.errors import ToolError, UsageError
-from learnkit.mailbox import Mail, Mailbox, Type
+from learnkit.mailbox import Mail, Mailbox, PostOffice, Type
 from learnkit.mechanism import Call, Mechanism
 from learnkit.post import Post
 from learnkit.roster import Roster
@@ -59,6 +59,7 @@ class Team(Mechanism):
         name: of the team.
         max_turns: how often a teammate may ask the model for one piece of work.
         wait: when the lead has nothing left to do, its run waits as long as a teammate works.
+        mailbox: by default files in the folder.
 
     Raises:
         UsageError: for an argument that cannot work.
@@ -74,6 +75,7 @@ class Team(Mechanism):
         name: str = "team",
         max_turns: int = 50,
         wait: bool = True,
+        mailbox: PostOffice | None = None,
     ) -> None:
         if not callable(factory):
             raise UsageError(
@@ -83,7 +85,7 @@ class Team(Mechanism):
         if max_turns < 1:
             raise UsageError(f"max_turns is {max_turns}; give a number from 1 up")
         self.folder, self.name = Path(folder), name
-        self.mailbox = Mailbox(self.folder / "inbox")
+        self.mailbox: PostOffice = mailbox or Mailbox(self.folder / "inbox")
         self._factory, self._max_turns, self._wait = factory, max_turns, wait
         self.roster = Roster(self.folder, name)
         self.poll: float | None = None

@@ -31,6 +31,9 @@ class MessagesServer:
     """What was asked, and what is answered.
 
     Attributes:
+        source: what answers.
+        delay: seconds before each answer.
+        pace: seconds, besides, for each second of its latency.
         url: for ANTHROPIC_BASE_URL.
         bodies: the requests, in order.
         headers: their headers, names in lower case.
@@ -38,6 +41,7 @@ class MessagesServer:
 
     source: Scripted
     delay: float = 0.0
+    pace: float = 0.0
     url: str = ""
     bodies: list[dict[str, Any]] = field(default_factory=list)
     headers: list[dict[str, str]] = field(default_factory=list)
@@ -57,6 +61,7 @@ class MessagesServer:
                 answer = self.source.answer(body, "lead")
             except ScriptEnded as ended:
                 answer = Failure(400, "invalid_request_error", str(ended))
+        time.sleep(self.pace * getattr(answer, "latency", 0.0))
         if isinstance(answer, Failure):
             error = {"type": answer.type, "message": answer.message}
             return answer.status, {"type": "error", "error": error}
@@ -83,15 +88,18 @@ class MessagesServer:
 
 
 @contextmanager
-def serving(script: Any, delay: float = 0.0, wire: Wire | None = None) -> Iterator[MessagesServer]:
+def serving(
+    script: Any, delay: float = 0.0, wire: Wire | None = None, pace: float = 0.0
+) -> Iterator[MessagesServer]:
     """Serve a script on a free port of the loopback address.
 
     Args:
         script: as for ``lk.scripted``.
         delay: seconds before each answer.
         wire: changes the answers of status 200 on their way, for servers that misbehave.
+        pace: seconds, besides, for each second of a reply's latency.
     """
-    state = MessagesServer(Scripted(script), delay)
+    state = MessagesServer(Scripted(script), delay, pace)
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"

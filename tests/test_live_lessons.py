@@ -1,0 +1,89 @@
+"""The lessons on teams in live mode: on the wall clock, with real threads and a real server.
+
+A local server speaks the Messages API and takes a tenth of the recorded time. Its replies are those
+of the recordings, found by what a conversation begins with and by how many replies it holds. Where
+real time has led to more turns than were recorded, the model has nothing more to say; and which
+task is whose is decided anew.
+"""
+
+from __future__ import annotations
+
+import linecache
+import re
+import threading
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+from messages_server import serving
+
+import learnkit as lk
+from learnkit.client.recording import Recording
+from learnkit.clock import SystemClock
+
+NOTEBOOKS = Path(__file__).resolve().parent.parent / "notebooks"
+LESSONS = {"s09": "s09_teams", "s10": "s10_protocols", "s11": "s11_autonomy"}
+
+
+def model(lesson: str) -> Any:
+    """A model that says what stands in a lesson's recording, in each lane's order."""
+    turns = Recording.load(NOTEBOOKS / "recordings" / f"{lesson}.yaml").turns
+    begins: dict[tuple[str, str], str] = {}
+    replies: dict[tuple[str, str], list[Any]] = defaultdict(list)
+    for turn in turns:
+        if turn.said:
+            begins.setdefault((turn.scenario, turn.lane), str(turn.said[0]["content"]))
+        replies[turn.lane, begins[turn.scenario, turn.lane]].append(turn.answer)
+
+    def answer(request: Any) -> Any:
+        member = re.search(r"You are (\w+), ", str(request["system"]))
+        lane = member[1] if member else "lead"
+        said = sum(message["role"] == "assistant" for message in request["messages"])
+        claimed = re.findall(r"<auto-claimed>Task #(\d+)", str(request["messages"][-1]["content"]))
+        if claimed:  # who gets which is decided by real time, not by the recording
+            return lk.use("task_update", task_id=int(claimed[-1]), status="completed")
+        if lane != "lead" and lesson == "s11":
+            return lk.say("…")
+        known = replies[lane, str(request["messages"][0]["content"])]
+        return known[said] if said < len(known) else lk.say("…")
+
+    return answer
+
+
+def cells(notebook: str) -> list[tuple[str, bool]]:
+    """The code cells, and whether each is meant to fail."""
+    found = nbformat.read(NOTEBOOKS / f"{notebook}.ipynb", as_version=4).cells
+    return [
+        (cell.source, "raises-exception" in cell.metadata.get("tags", []))
+        for cell in found
+        if cell.cell_type == "code"
+    ]
+
+
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_a_lesson_runs_live_against_a_server_with_real_delays(
+    lesson: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = set(threading.enumerate())
+    clocks: list[Any] = []
+    init = SystemClock.__init__
+    monkeypatch.setattr(SystemClock, "__init__", lambda self: (init(self), clocks.append(self))[0])
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "for-a-local-server")
+    monkeypatch.setenv("LEARNKIT_MODE", "live")
+    space: dict[str, Any] = {"__name__": "__main__"}
+    with serving(model(lesson), pace=0.1) as server:
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
+        for number, (source, fails) in enumerate(cells(LESSONS[lesson])):
+            name = f"<cell {number} of {lesson}>"
+            linecache.cache[name] = (len(source), None, source.splitlines(True), name)
+            code = compile(source, name, "exec")
+            if fails:
+                with pytest.raises((AssertionError, lk.LearnkitError)):
+                    exec(code, space)
+            else:
+                exec(code, space)
+    assert len(clocks) >= 3, "the scenarios must run on the wall clock"
+    assert server.bodies, "nobody has asked the server"
+    assert set(threading.enumerate()) <= before, "a thread is left"
