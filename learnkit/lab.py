@@ -158,8 +158,10 @@ class Lab:
 
     def close(self) -> None:
         """End everything that was started, remove the workspaces, and say so."""
-        self._close_games()
-        self._example.remove()
+        try:
+            self._close_games()
+        finally:
+            self._example.remove()
         line = "Closed: no thread, process or workspace is left."
         if self.mode == "replay":
             unused = self.unused()
@@ -254,9 +256,9 @@ class Lab:
         self._answers[name] = answer
 
     def _close_games(self) -> None:
-        for game in self._games:
+        games, self._games = self._games, []
+        for game in games:
             game.close()
-        self._games = []
 
     @staticmethod
     def _named(things: Any, name: str, kind: str) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -134,6 +135,44 @@ def test_the_game_is_over_when_the_lab_closes(lab: Lab) -> None:
     lab.close()
     with pytest.raises(lk.UsageError, match="run the set-up cell"):
         lab.be_the_model()
+
+
+def test_on_a_stage_visits_stand_in_for_a_person(lab: Lab) -> None:
+    stage = lab.stage("create", script=[lk.say("done", latency=5.0)])
+    heard: list[tuple[float, Any]] = []
+    agent = stage.run.agent()
+    visits = [(2.0, {"add": "one"}), (4.0, {"add": "two"})]
+    stage.go(
+        lambda: agent.run("Go."), visits, lambda one: heard.append((stage.run.clock.time(), one))
+    )
+    assert heard == visits
+    assert agent.events[-1].type == "run.ended"
+    lab.close()
+    assert not stage.run.workspace.exists()
+
+
+def test_with_a_person_a_stage_has_a_thread_and_closing_ends_it(lab: Lab) -> None:
+    lab.static = False
+    before = set(threading.enumerate())
+    stage = lab.stage("create", script=lambda request: lk.use("bash", command="true"))
+    agent = stage.run.agent([lk.CodingTools(stage.run.workspace)], max_turns=10_000)
+    stage.go(lambda: agent.run("Go."))  # the cell is over at once
+    assert set(threading.enumerate()) > before
+    time.sleep(0.3)
+    lab.close()
+    assert set(threading.enumerate()) == before
+    assert agent.events[-1].data["reason"] == "cancelled"
+    assert not stage.run.workspace.exists()
+
+
+def test_what_fails_on_a_stage_is_told_when_it_is_closed(lab: Lab) -> None:
+    lab.static = False
+    stage = lab.stage("create", script=[])
+    stage.go(lambda: stage.run.agent().run("Go."))
+    time.sleep(0.2)
+    with pytest.raises(Exception, match="one more reply"):
+        lab.close()
+    assert not stage.run.workspace.exists()
 
 
 def test_live_mode_runs_the_same_cells(monkeypatch: pytest.MonkeyPatch) -> None:

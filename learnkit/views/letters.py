@@ -7,6 +7,7 @@ from typing import Any
 
 from learnkit.events import Event
 from learnkit.views import theme
+from learnkit.views.text import count
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +45,8 @@ class Line:
     def said(self) -> str:
         """What stands beside the arrow."""
         if not self.sender:
-            return f"{self.mark.glyph} reads {', '.join(self.ids)}"
+            few = ", ".join(self.ids) if len(self.ids) < 4 else count(len(self.ids), "message")
+            return f"{self.mark.glyph} reads {few}"
         if self.type == "shutdown_request":
             return f"{self.mark.glyph} shut down? {self.request}"
         kind = "" if self.type == "message" else f"{_WORDS.get(self.type, self.type)}: "

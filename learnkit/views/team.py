@@ -72,6 +72,7 @@ class Team(View[State]):
     name = "team"
     css: ClassVar[str] = """
 .region[data-region="lanes"]{flex:1 1 100%;gap:2px}
+.region[data-region="buttons"]{flex:1 1 100%}
 .region[data-region="board"]{flex:1 1 100%;flex-flow:row wrap;gap:6px}
 .region[data-region="board"]>:first-child{flex:1 1 100%}
 .life,.axis{display:grid;grid-template-columns:150px minmax(0,1fr) 116px;gap:10px;padding:2px 8px;
@@ -129,9 +130,9 @@ class Team(View[State]):
                 lanes = {name: ended(lane, id, _ENDS[event.type]) for name, lane in lanes.items()}
         if event.type == "run.ended" and "." not in event.lane:
             head = f"{head} {State(people, lanes, tasks, now).said}"
+        new = replace(state, people=people, lanes=lanes, tasks=tasks, now=now, head=head)
         same = (people, lanes, tasks) == (state.people, state.lanes, state.tasks)
-        state = replace(state, people=people, lanes=lanes, tasks=tasks, now=now, head=head)
-        return state if same and state.html and not _moves(state) else self._drawn(state)
+        return new if same and state.html and not _moves(new) else self._drawn(new, state)
 
     def frame(self, state: State) -> dict[str, str]:
         return state.html
@@ -205,7 +206,7 @@ class Team(View[State]):
         tables = static.table(["who", "role", "state", "worked", "idle"], roster)
         return tables + (static.table(["task", "subject", "state", "for"], board) if board else "")
 
-    def _drawn(self, state: State) -> State:
+    def _drawn(self, state: State, old: State) -> State:
         axis = state.axis
         ticks = "".join(
             f'<span style="left:{at:.0%}">{esc(text)}</span>' for at, text in axis.ticks
@@ -215,7 +216,8 @@ class Team(View[State]):
         }
         for person in drawn(state.people):
             lane = state.lanes.get(person.name) or Lane(Row(person.name))
-            html[f"lanes/{person.name}"] = _lane(person, lane, state.now, axis)
+            was = old.people.get(person.name), old.lanes.get(person.name)
+            html[f"lanes/{person.name}"] = _lane(person, lane, state.now, axis, was)
         html["lanes/legend"] = f'<div class="sum" data-quiet>{_LEGEND}</div>'
         cards = list(cards_of(state.tasks).values())[-TASKS:]
         if cards or self.buttons:
@@ -228,7 +230,7 @@ class Team(View[State]):
                 f"{esc(label)}</button>"
                 for label, intent in self.buttons.items()
             )
-            html["board/add"] = f'<div class="adds" data-quiet>{buttons}</div>'
+            html["buttons/all"] = f'<div class="adds" data-quiet>{buttons}</div>'
         return replace(state, html=kept(html, state.html))
 
 
@@ -245,7 +247,8 @@ def _moves(state: State) -> bool:
     return any(lane.row.open for lane in state.lanes.values())
 
 
-def _lane(person: Person, lane: Lane, now: float, axis: Axis) -> str:
+def _lane(person: Person, lane: Lane, now: float, axis: Axis, was: tuple[Any, Any]) -> str:
+    """A lane; one on which only time has passed is not to be marked as changed."""
     bars = "".join(
         f'<i class="{key}" style="left:{begin / axis.scale:.2%};'
         f'width:{(end - begin) / axis.scale:.2%};background:var(--lk-{key}-edge)"></i>'
@@ -258,7 +261,8 @@ def _lane(person: Person, lane: Lane, now: float, axis: Axis) -> str:
     flags += "".join(f'<u style="left:{at / axis.scale:.1%}"></u>' for at in lane.mail)
     title = f"{person.name}, {person.role}: {person.said}"
     return (
-        f'<div class="life" title="{esc(one_line(title, 200))}" data-pair="{esc(person.name)}" '
+        f'<div class="life"{" data-quiet" if was == (person, lane) else ""} '
+        f'title="{esc(one_line(title, 200))}" data-pair="{esc(person.name)}" '
         f'tabindex="0" role="group"><span class="name"><span class="t-{person.mark.key}">'
         f"{person.mark.glyph}</span> <strong>{esc(person.name)}</strong> "
         f'{esc(one_line(person.role, 20))}</span><div class="bar">{bars}{flags}</div>'

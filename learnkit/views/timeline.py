@@ -88,6 +88,7 @@ class Timeline(View[State]):
 
     def step(self, state: State, event: Event) -> State:
         data, lane, now = event.data, event.lane, max(event.time, state.now)
+        before = state.rows
         state = replace(state, head=describe(event), now=now)
         rows, id = state.rows, str(data.get("id", ""))
         own = rows.get(lane) or Row(lane)
@@ -123,7 +124,7 @@ class Timeline(View[State]):
         state = replace(state, rows=rows)
         if event.type == "run.ended":
             state = replace(state, head=f"{state.head} {state.said}")
-        return _drawn(state)
+        return _drawn(state, before)
 
     def frame(self, state: State) -> dict[str, str]:
         return state.html
@@ -220,20 +221,21 @@ def _legend(state: State) -> str:
     return " · ".join(parts)
 
 
-def _drawn(state: State) -> State:
+def _drawn(state: State, before: dict[str, Row]) -> State:
     scale = state.axis.scale
     axis = "".join(
         f'<span style="left:{at:.0%}">{esc(text)}</span>' for at, text in state.axis.ticks
     )
     html = {"lines/axis": f'<div class="axis" data-quiet><i></i><div>{axis}</div><i></i></div>'}
-    for place, row in enumerate(state.rows.values()):
-        html[f"lines/{place}"] = _line(row, state.now, scale)
+    for place, (key, row) in enumerate(state.rows.items()):
+        html[f"lines/{place}"] = _line(row, state.now, scale, before.get(key) == row)
     html["lines/sum"] = f'<div class="sum" data-quiet>{esc(state.said)}</div>'
     html["lines/legend"] = f'<div class="legend" data-quiet>{esc(_legend(state))}</div>'
     return replace(state, html=kept(html, state.html))
 
 
-def _line(row: Row, now: float, scale: float) -> str:
+def _line(row: Row, now: float, scale: float, grown: bool) -> str:
+    """A row; one that has only grown with the time is not to be marked as changed."""
     bars = "".join(
         f'<i class="m-{key}" style="left:{begin / scale:.2%};width:{(end - begin) / scale:.2%};'
         f'background:var(--lk-{key}-edge)"></i>'
@@ -247,7 +249,8 @@ def _line(row: Row, now: float, scale: float) -> str:
     title = row.title or row.name
     says = f"{title}: {_time(row, now)}"
     return (
-        f'<div class="track{" job" if row.agent else ""}" title="{esc(one_line(says, 200))}">'
+        f'<div class="track{" job" if row.agent else ""}"{" data-quiet" if grown else ""} '
+        f'title="{esc(one_line(says, 200))}">'
         f'<span class="who"><span class="t-{row.mark.key}">{row.mark.glyph}</span> '
         f'{esc(_who(row))}</span><div class="bar">{bars}</div>'
         f'<span class="n">{esc(_time(row, now))}</span></div>'

@@ -66,7 +66,7 @@ class Traffic(View[State]):
 .ln .ar.back::after{right:auto;left:-1px;border-left:0;border-right:8px solid currentColor}
 .ln .say{position:absolute;top:17px;font-size:12px;line-height:18px;white-space:nowrap;
  overflow:hidden;text-overflow:ellipsis;padding:0 5px;border-radius:3px}
-.ln.read .say{top:2px;transform:translateX(-50%)}
+.ln.read .say{top:2px}
 .sum{font-size:12px;color:var(--lk-quiet);padding:4px 0}
 """
     )
@@ -176,7 +176,10 @@ def _row(line: Line, places: dict[str, float]) -> str:
     begin = places.get(line.sender)
     parts = []
     if begin is None:
-        place = f"left:{spots[0]:.1%}" if spots else "left:50%"
+        spot = spots[0] if spots else 0.5
+        near = "translateX(-50%)" if 0.2 < spot < 0.8 else "none"
+        place = f"right:{1 - spot:.1%}" if spot >= 0.8 else f"left:{spot:.1%}"
+        place += f";transform:{near}"
     else:
         for id, spot in zip(line.ids, spots, strict=False):
             low, high = sorted((begin, spot))

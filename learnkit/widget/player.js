@@ -105,7 +105,9 @@ class Stage {
       this.ticking = undefined;
       const behind = this.tape.last - this.k;
       if (!this.follow || behind <= 0) return;
-      this.show(this.k + (behind > 200 ? behind : Math.ceil(behind / 6)), this.k + 1);
+      // After a leap the whole picture is new: then only the last step's changes say something.
+      if (behind > 200) this.show(this.tape.last);
+      else this.show(this.k + Math.ceil(behind / 6), this.k + 1);
       if (this.k < this.tape.last) this.grown();
     });
   }

@@ -155,6 +155,16 @@ def test_a_claim_stands_on_its_lane_with_what_became_of_it(log: lk.EventLog) -> 
     assert claimed.people[owner].holds == (1,)
 
 
+def test_a_lane_on_which_only_time_passes_is_not_marked(log: lk.EventLog) -> None:
+    view = Team(log)
+    before = view.at(step_of(log, "mail.sent"))
+    after = view.step(before, lk.Event(0, before.now + 5, "bob", "model.requested", {}))
+    old, new = view.frame(before), view.frame(after)
+    grown = [key for key in new if key.startswith("lanes/") and new[key] != old[key]]
+    assert "lanes/alice" in grown
+    assert all("data-quiet" in new[key] for key in grown)
+
+
 def test_a_task_that_is_given_back_is_marked_on_the_lane_that_had_it() -> None:
     log = lk.EventLog()
     task = {"id": 1, "subject": "x", "status": "in_progress", "owner": "alice"}
@@ -170,10 +180,10 @@ def test_a_task_that_is_given_back_is_marked_on_the_lane_that_had_it() -> None:
 def test_there_are_buttons_only_where_somebody_listens() -> None:
     log = lk.EventLog()
     buttons: dict[str, Any] = {"a task for a coder": {"add": "coder"}, "<b>": {"stop": "bob"}}
-    assert "board/add" not in Team(log, buttons=buttons).frame(Team(log).at())
+    assert "buttons/all" not in Team(log, buttons=buttons).frame(Team(log).at())
     view = Team(log, buttons=buttons, on_intent=lambda intent: None)
     log.append("run.started", prompt="x")
-    html = view.frame(view.at())["board/add"]
+    html = view.frame(view.at())["buttons/all"]
     assert html.count("<button") == 2
     assert 'data-intent="{&quot;add&quot;: &quot;coder&quot;}">a task for a coder' in html
     assert "<b>" not in html

@@ -1,0 +1,184 @@
+"""The views of a team in a real JupyterLab: eight teammates, and a crew that takes orders by click.
+
+Pictures, light and dark, of traffic, protocols and lanes go to the folder that LEARNKIT_SHOTS
+names.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+
+import lab
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+LIGHT, DARK, _ = lab.THEMES
+EIGHT = """
+import tempfile
+from pathlib import Path
+import learnkit as lk
+
+names = [f"mate{number}" for number in range(8)]
+spawns = [lk.use("spawn_teammate", name=n, role="coder", prompt="Begin.") for n in names]
+letter = lambda n: [lk.use("send_message", to=names[n - 7], content=f"hello from {n}")]
+lanes = {name: [*letter(n), *[lk.say("done")] * 9] for n, name in enumerate(names)}
+stop = lk.use("shutdown_request", teammate="mate1")
+lanes["lead"] = [lk.reply(*spawns), stop, lk.use("broadcast", content="hi"), *[lk.say("…")] * 30]
+agree = lk.use("shutdown_response", request_id="r0000001", approve=True)
+lanes["mate1"] = [lk.say("ready", latency=3.0), agree]
+folder = Path(tempfile.mkdtemp())
+client = lk.scripted(lanes)
+with client.clock, lk.Team(folder, lambda name, role: []) as team:
+    lead = lk.Agent(client, [team, lk.Protocols(team)])
+    lead.run("Go.")
+with lk.views.Traffic(lead.events).live():
+    pass
+"""
+REQUESTS = "with lk.views.Protocol(lead.events).live():\n    pass"
+LANES = "with lk.views.Team(lead.events).live():\n    pass"
+CREW = """
+from learnkit import lesson
+from learnkit.autonomy import additions
+from learnkit.lessons import crew
+
+lab = lesson("s11")
+stage = lab.stage("crew", script=crew.lanes())
+board = lk.TaskBoard(stage.run.workspace / ".tasks")
+board.create("look at oslo", tags=["tester"])
+tools = lambda name, role: [lk.Tasks(board), lk.Toolbox(crew.look_at)]
+team = lk.Team(stage.run.workspace / ".team", tools, wait=False)
+autonomy = lk.Autonomy(team, board)
+lead = stage.run.agent([team, autonomy])
+add = additions(board, stage.run.events)
+
+def pressed(intent):
+    for mate in team.members:
+        if mate.name == intent.get("stop"):
+            return mate.stop.set()
+    return add(intent)
+
+def all_day():
+    with team:
+        lead.run("Start them.")
+        autonomy.wait()
+
+buttons = {"work for a coder": {"add": "coder"}, "pull bob's plug": {"stop": "bob"}}
+with lk.views.Team(stage.run.events, buttons=buttons, on_intent=pressed).live():
+    stage.go(all_day, [], pressed)
+"""
+#: Run for the second time, it ends the crew.
+CLOSE = """
+import threading
+if "again" in globals():
+    lab.close()
+    print([one.name for one in threading.enumerate() if one.name in crew.ROLES])
+again = True
+"""
+
+
+@pytest.fixture(scope="module")
+def page() -> Iterator[Page]:
+    with lab.browser(1200, 1000) as one:
+        yield one
+
+
+@pytest.fixture(scope="module")
+def notebook(tmp_path_factory: pytest.TempPathFactory, page: Page) -> Iterator[lab.Notebook]:
+    folder, scratch = tmp_path_factory.mktemp("teams"), tmp_path_factory.mktemp("lab")
+    lab.write_notebook(folder / "team.ipynb", [EIGHT, REQUESTS, LANES, CREW, CLOSE])
+    with lab.lab(folder, scratch) as url:
+        one = lab.Notebook(page, url, "team.ipynb")
+        one.run_all()
+        yield one
+
+
+def output(page: Page, number: int) -> Locator:
+    page.evaluate("(n) => jupyterapp.shell.currentWidget.content.scrollToItem(n, 'start')", number)
+    return page.locator(".jp-CodeCell").nth(number).locator(".jp-OutputArea-output").last
+
+
+def shoot(notebook: lab.Notebook, number: int, path: Path) -> None:
+    for theme in (LIGHT, DARK):
+        notebook.theme(theme)
+        view = output(notebook.page, number)
+        view.screenshot(path=path.with_name(f"{path.name}-{theme.split()[-1].lower()}.png"))
+    notebook.theme(LIGHT)
+
+
+def boxes(view: Locator, selector: str) -> list[tuple[float, float, float, float]]:
+    """Left, top, right and bottom of each element, in pixels."""
+    found: list[tuple[float, float, float, float]] = view.evaluate(
+        """(view, selector) => [...view.querySelectorAll('.learnkit-player')].flatMap((host) =>
+          [...host.shadowRoot.querySelectorAll(selector)].map((e) => {
+            const { left, top, right, bottom } = e.getBoundingClientRect();
+            return [left, top, right, bottom];
+          }))""",
+        selector,
+    )
+    return found
+
+
+def test_the_columns_of_nine_agents_stand_side_by_side(notebook: lab.Notebook, shots: Path) -> None:
+    view = output(notebook.page, 0)
+    heads = boxes(view, ".who")
+    assert len(heads) == 9
+    assert all(one[2] <= other[0] for one, other in pairwise(heads))
+    assert all(right - left > 50 and bottom - top > 40 for left, top, right, bottom in heads)
+    arrows = boxes(view, ".ln .ar")
+    middles = [(left + right) / 2 for left, _, right, _ in heads]
+    for left, _, right, _ in arrows:  # each begins and ends at somebody's line
+        assert min(abs(left - x) for x in middles) < 3
+        assert min(abs(right - x) for x in middles) < 3
+    shoot(notebook, 0, shots / "traffic")
+
+
+def test_after_a_leap_only_the_last_step_is_marked(notebook: lab.Notebook) -> None:
+    for number, most in ((0, 1), (2, 1)):  # mate7 shuts down: the heads, or its lane
+        view = output(notebook.page, number)
+        expect(view.locator("[aria-live]")).to_have_text("mate7 is shut down.")
+        assert view.locator("[data-changed]").count() <= most
+
+
+def test_a_request_is_paired_with_its_answer(notebook: lab.Notebook, shots: Path) -> None:
+    view = output(notebook.page, 0)
+    view.locator(".ln", has_text="shut down?").hover()
+    assert view.locator(".ln[data-paired]").count() >= 2
+    notebook.page.mouse.move(5, 5)
+    requests = output(notebook.page, 1)
+    expect(requests.locator(".ask")).to_have_count(1)
+    expect(requests.locator(".ask .step").last).to_contain_text("lead ◀─ mate1: approved")
+    shoot(notebook, 1, shots / "protocol")
+
+
+def test_the_lanes_of_nine_agents_stand_under_each_other(
+    notebook: lab.Notebook, shots: Path
+) -> None:
+    view = output(notebook.page, 2)
+    lanes = boxes(view, ".life")
+    assert len(lanes) == 9
+    assert all(one[3] <= other[1] + 1 for one, other in pairwise(lanes))
+    names = view.locator(".life .name").all_inner_texts()
+    assert [re.search(r"(lead|mate\d)", name)[0] for name in names] == [  # type: ignore[index]
+        "lead",
+        *(f"mate{number}" for number in range(8)),
+    ]
+    shoot(notebook, 2, shots / "lanes")
+
+
+def test_a_crew_takes_orders_while_it_runs(notebook: lab.Notebook, shots: Path) -> None:
+    view = output(notebook.page, 3)
+    expect(view.locator(".life")).to_have_count(5, timeout=15_000)
+    view.locator("button", has_text="work for a coder").click()
+    expect(view.locator(".chip")).to_have_count(2)
+    expect(view.locator(".chip").last).to_contain_text("✓ #2", timeout=20_000)
+    view.locator("button", has_text="pull bob's plug").click()
+    expect(view.locator(".life", has_text="bob")).to_contain_text("shutdown", timeout=15_000)
+    expect(view.locator(".life", has_text="carol")).not_to_contain_text("shutdown")
+    shoot(notebook, 3, shots / "crew")
+    page = notebook.page
+    page.evaluate("jupyterapp.shell.currentWidget.content.activeCellIndex = 4")
+    notebook.command("notebook:run-cell")
+    expect(page.locator(".jp-OutputArea-output").last).to_contain_text("[]", timeout=15_000)
