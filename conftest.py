@@ -12,6 +12,9 @@ import os
 import subprocess
 import sys
 import tempfile
+import threading
+import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -95,3 +98,14 @@ def _quiet_matplotlib(config: pytest.Config, scratch: Path) -> None:
     if not any(folder.glob("fontlist-*.json")):
         build = [sys.executable, "-W", "ignore", "-c", "import matplotlib.font_manager"]
         subprocess.run(build, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+@pytest.fixture
+def no_thread_is_left() -> Iterator[None]:
+    """Every thread that the test has started is gone soon after it."""
+    before = set(threading.enumerate())
+    yield
+    end = time.monotonic() + 5
+    while left := [one for one in threading.enumerate() if one not in before]:
+        assert time.monotonic() < end, left
+        time.sleep(0.01)

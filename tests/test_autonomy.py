@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import re
-import threading
-import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +10,8 @@ import pytest
 from teams import Ran, say, send, spawn, tools, when, work
 
 import learnkit as lk
+
+pytestmark = pytest.mark.usefixtures("no_thread_is_left")
 
 CLOCKS = pytest.mark.parametrize("clock", [lk.VirtualClock, lk.SystemClock])
 
@@ -65,16 +64,6 @@ def owners(board: lk.TaskBoard) -> dict[int, str]:
 
 def states(run: Ran, name: str) -> list[str]:
     return [one["status"] for one in run.of("team.status") if one["name"] == name]
-
-
-@pytest.fixture(autouse=True)
-def no_thread_is_left() -> Iterator[None]:
-    before = set(threading.enumerate())
-    yield
-    end = time.monotonic() + 5
-    while left := [one for one in threading.enumerate() if one not in before]:
-        assert time.monotonic() < end, left
-        time.sleep(0.01)
 
 
 def test_the_lead_has_fourteen_tools_and_a_teammate_ten(tmp_path: Path) -> None:

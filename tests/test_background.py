@@ -9,7 +9,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,8 @@ from hypothesis import strategies as st
 import learnkit as lk
 from learnkit.background import KEPT, TOLD
 from learnkit.sleeping import counted, slept, watched
+
+pytestmark = pytest.mark.usefixtures("no_thread_is_left")
 
 CLOCKS: list[Callable[[], Any]] = [lk.VirtualClock, lk.SystemClock]
 
@@ -91,16 +93,6 @@ def gone(mark: str, within: float = 5.0) -> bool:
             return False
         time.sleep(0.02)
     return True
-
-
-@pytest.fixture(autouse=True)
-def no_thread_is_left() -> Iterator[None]:
-    before = set(threading.enumerate())
-    yield
-    end = time.monotonic() + 5
-    while left := [one for one in threading.enumerate() if one not in before]:
-        assert time.monotonic() < end, left
-        time.sleep(0.01)
 
 
 # Delivery

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
+import importlib.metadata
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 from project import ROOT, lessons, pins, requirements, tracked_files
 
@@ -106,3 +109,13 @@ def test_every_requirement_has_a_pin_that_it_accepts() -> None:
     for requirement in requirements("lab", "test", "dev"):
         version = known_good[canonicalize_name(requirement.name)]
         assert requirement.specifier.contains(version), f"{requirement} against {version}"
+
+
+def test_every_pinned_version_runs_on_the_oldest_python_that_is_promised() -> None:
+    needs = {}
+    for name in pins():
+        with contextlib.suppress(importlib.metadata.PackageNotFoundError):  # of another platform
+            needs[name] = importlib.metadata.metadata(name)["Requires-Python"] or ""
+    assert len(needs) > 50
+    too_new = {n: need for n, need in needs.items() if not SpecifierSet(need).contains("3.11.0")}
+    assert too_new == {}

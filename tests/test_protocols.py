@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import threading
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +11,8 @@ import pytest
 from teams import Ran, say, send, spawn, tools, when, work
 
 import learnkit as lk
+
+pytestmark = pytest.mark.usefixtures("no_thread_is_left")
 
 R1, R2, R3 = "r0000001", "r0000002", "r0000003"
 CLOCKS = pytest.mark.parametrize("clock", [lk.VirtualClock, lk.SystemClock])
@@ -46,16 +46,6 @@ def ran(folder: Path, lanes: Any, clock: Any = None, **options: Any) -> Ran:
 def requests(run: Ran) -> dict[str, str]:
     data = json.loads((run.folder / "requests.json").read_text())
     return {one["id"]: one["state"] for one in data["requests"]}
-
-
-@pytest.fixture(autouse=True)
-def no_thread_is_left() -> Iterator[None]:
-    before = set(threading.enumerate())
-    yield
-    end = time.monotonic() + 5
-    while left := [one for one in threading.enumerate() if one not in before]:
-        assert time.monotonic() < end, left
-        time.sleep(0.01)
 
 
 def coding(folder: Path) -> Any:

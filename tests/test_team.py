@@ -9,8 +9,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,15 +18,7 @@ from teams import Ran, say, send, spawn, tools, work
 import learnkit as lk
 from learnkit.store import Journal
 
-
-@pytest.fixture(autouse=True)
-def no_thread_is_left() -> Iterator[None]:
-    before = set(threading.enumerate())
-    yield
-    end = time.monotonic() + 5
-    while left := [one for one in threading.enumerate() if one not in before]:
-        assert time.monotonic() < end, left
-        time.sleep(0.01)
+pytestmark = pytest.mark.usefixtures("no_thread_is_left")
 
 
 @pytest.mark.parametrize("clock", [lk.VirtualClock, lk.SystemClock])

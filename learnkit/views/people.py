@@ -8,6 +8,7 @@ from typing import Any
 from learnkit.events import Event
 from learnkit.views import theme
 from learnkit.views.text import count, esc, one_line
+from learnkit.views.words import describe
 
 #: Agents that are drawn at most; nobody follows more.
 MOST = 12
@@ -73,6 +74,12 @@ def grown(people: People, event: Event) -> People:
     if event.type.startswith("task.") and isinstance(data.get("task"), dict):
         return _holding(people, data["task"])
     return people
+
+
+def sentence(event: Event) -> str:
+    """What has happened, and to whom, if the sentence does not say it by itself."""
+    inner = event.type.startswith(("message", "model.", "tool.", "run.", "permission."))
+    return f"{event.lane}: {describe(event)}" if inner else describe(event)
 
 
 def _posted(people: People, mail: dict[str, Any]) -> People:

@@ -10,12 +10,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 from learnkit.events import Event
+from learnkit.views import people as folk
 from learnkit.views import static, theme
 from learnkit.views.base import View, kept
 from learnkit.views.row import span
 from learnkit.views.static import Picture
 from learnkit.views.text import count, esc, one_line
-from learnkit.views.words import describe
 
 #: Requests that are drawn; older ones are only counted.
 REQUESTS = 40
@@ -109,10 +109,7 @@ class Protocol(View[State]):
         return State()
 
     def step(self, state: State, event: Event) -> State:
-        head = describe(event)
-        if not event.type.startswith(("request.", "mail.", "team.", "task.")):
-            head = f"{event.lane}: {head}"
-        state = replace(state, head=head)
+        state = replace(state, head=folk.sentence(event))
         if event.type == "run.ended" and "." not in event.lane:
             state = replace(state, head=f"{state.head} {state.said}")
         if event.type == "request.refused":

@@ -24,7 +24,6 @@ from learnkit.views.static import Picture
 from learnkit.views.taskcard import Card, cards_of, record
 from learnkit.views.taskcard import listed as items
 from learnkit.views.text import count, esc, one_line
-from learnkit.views.words import describe
 
 #: Tasks that are drawn at most, the newest ones.
 TASKS = 48
@@ -111,8 +110,7 @@ class Team(View[State]):
 
     def step(self, state: State, event: Event) -> State:
         now, data = max(event.time, state.now), event.data
-        inner = event.type.startswith(("message", "model.", "tool.", "run.", "permission."))
-        head = f"{event.lane}: {describe(event)}" if inner else describe(event)
+        head = folk.sentence(event)
         people, tasks = folk.grown(state.people, event), state.tasks
         lanes = lived(state.lanes, state.people, people, now)
         if event.type == "mail.sent" and isinstance(data.get("mail"), dict):

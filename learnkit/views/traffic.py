@@ -18,7 +18,6 @@ from learnkit.views.people import People, drawn
 from learnkit.views.row import span
 from learnkit.views.static import Picture
 from learnkit.views.text import count, esc, one_line
-from learnkit.views.words import describe
 
 #: Lines that are kept; older ones are only counted.
 LINES = 80
@@ -75,8 +74,7 @@ class Traffic(View[State]):
         return State()
 
     def step(self, state: State, event: Event) -> State:
-        head = f"{event.lane}: {describe(event)}" if _is_inner(event) else describe(event)
-        state = replace(state, head=head)
+        state = replace(state, head=folk.sentence(event))
         if event.type == "run.ended" and "." not in event.lane:
             state = replace(state, head=f"{state.head} {state.said}")
         people, lines, sent = folk.grown(state.people, event), state.lines, state.sent
@@ -137,11 +135,6 @@ class Traffic(View[State]):
         return static.table(["who", "role", "state"], roster) + static.table(
             ["at", "from", "to", "type", "text", "read?"], body
         )
-
-
-def _is_inner(event: Event) -> bool:
-    """Whether its sentence does not say whose it is."""
-    return event.type.startswith(("message", "model.", "tool.", "run.", "permission."))
 
 
 _LEGEND = "Dashed: unread; solid: read."

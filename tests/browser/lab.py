@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Locator, Page, sync_playwright
 
 #: The themes that come with JupyterLab and that every view has to be readable in.
 THEMES = ("JupyterLab Light", "JupyterLab Dark", "JupyterLab Dark High Contrast")
@@ -200,6 +200,24 @@ class Notebook:
         """
         self.page.wait_for_function("() => window.ranAll === true", timeout=timeout * 1000)
         self.page.wait_for_function(_DONE, timeout=timeout * 1000)
+
+    def output(self, number: int) -> Locator:
+        """The last output of a code cell, scrolled into sight.
+
+        Args:
+            number: of the cell, from 0.
+        """
+        content = "jupyterapp.shell.currentWidget.content"
+        self.page.evaluate(f"(n) => {content}.scrollToItem(n, 'start')", number)
+        return self.page.locator(".jp-CodeCell").nth(number).locator(".jp-OutputArea-output").last
+
+    def shoot(self, number: int, path: Path) -> None:
+        """Pictures of a cell's last output in the light and the dark theme."""
+        for theme in THEMES[:2]:
+            self.theme(theme)
+            name = f"{path.name}-{theme.split()[-1].lower()}.png"
+            self.output(number).screenshot(path=path.with_name(name))
+        self.theme(THEMES[0])
 
     def theme(self, name: str) -> None:
         """Switch to a theme, by the name in the menu, and wait until the page wears it."""

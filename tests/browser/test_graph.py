@@ -14,7 +14,6 @@ import lab
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-LIGHT, DARK, _ = lab.THEMES
 DIAMOND = """
 import tempfile
 import learnkit as lk
@@ -70,26 +69,13 @@ def notebook(tmp_path_factory: pytest.TempPathFactory, page: Page) -> Iterator[l
         yield one
 
 
-def output(page: Page, number: int) -> Locator:
-    page.evaluate("(n) => jupyterapp.shell.currentWidget.content.scrollToItem(n, 'start')", number)
-    return page.locator(".jp-CodeCell").nth(number).locator(".jp-OutputArea-output").last
-
-
 def states(view: Locator) -> list[str]:
     return [" ".join(text.split()) for text in view.locator(".task").all_inner_texts()]
 
 
-def shoot(notebook: lab.Notebook, number: int, path: Path) -> None:
-    for theme in (LIGHT, DARK):
-        notebook.theme(theme)
-        view = output(notebook.page, number)
-        view.screenshot(path=path.with_name(f"{path.name}-{theme.split()[-1].lower()}.png"))
-    notebook.theme(LIGHT)
-
-
 def test_nothing_overlaps_and_all_of_it_can_be_read(notebook: lab.Notebook, shots: Path) -> None:
     for number, count in ((0, 4), (1, 38)):
-        view = output(notebook.page, number)
+        view = notebook.output(number)
         boxes = view.evaluate(
             """(view) => [...view.querySelectorAll('.learnkit-player')].flatMap((host) =>
               [...host.shadowRoot.querySelectorAll('[data-region=graph] .task')].map((e) => {
@@ -107,13 +93,13 @@ def test_nothing_overlaps_and_all_of_it_can_be_read(notebook: lab.Notebook, shot
             )
         assert all(right - left > 50 and bottom - top > 20 for left, top, right, bottom, _ in boxes)
         assert all(size >= 12 for *_, size in boxes)
-    shoot(notebook, 0, shots / "graph")
-    shoot(notebook, 1, shots / "graph-40")
-    shoot(notebook, 2, shots / "graph-static")
+    notebook.shoot(0, shots / "graph")
+    notebook.shoot(1, shots / "graph-40")
+    notebook.shoot(2, shots / "graph-static")
 
 
 def test_hovering_a_task_shows_its_neighbours(notebook: lab.Notebook) -> None:
-    view = output(notebook.page, 0)
+    view = notebook.output(0)
     view.locator(".task", has_text="#2").hover()
     paired = view.locator("[data-paired]")
     expect(paired).to_have_count(3)  # itself, and the edges to and from it
@@ -122,7 +108,7 @@ def test_hovering_a_task_shows_its_neighbours(notebook: lab.Notebook) -> None:
 
 
 def test_a_click_completes_a_task_and_what_waited_is_ready(notebook: lab.Notebook) -> None:
-    view = output(notebook.page, 0)
+    view = notebook.output(0)
     head = view.locator("[aria-live]")
     assert states(view)[0].startswith("◎ #1 ready")
     view.locator(".task", has_text="#4").click()
@@ -138,7 +124,7 @@ def test_a_click_completes_a_task_and_what_waited_is_ready(notebook: lab.Noteboo
 
 
 def test_the_keyboard_does_the_same_and_the_past_can_be_seen(notebook: lab.Notebook) -> None:
-    page, view = notebook.page, output(notebook.page, 0)
+    page, view = notebook.page, notebook.output(0)
     view.locator(".task", has_text="#2").focus()
     page.keyboard.press("Enter")
     head = view.locator("[aria-live]")
@@ -153,7 +139,7 @@ def test_the_keyboard_does_the_same_and_the_past_can_be_seen(notebook: lab.Noteb
 
 
 def test_the_bars_of_the_timeline_stand_on_one_scale(notebook: lab.Notebook, shots: Path) -> None:
-    view = output(notebook.page, 3)
+    view = notebook.output(3)
     bars = view.locator(".bar")
     expect(bars).to_have_count(3)
     edges = {(round(box["x"]), round(box["width"])) for box in map(box_of, bars.all())}
@@ -163,7 +149,7 @@ def test_the_bars_of_the_timeline_stand_on_one_scale(notebook: lab.Notebook, sho
     assert abs((job["x"] - left) / width - 1 / 5) < 0.02  # it begins at 1 s of 5
     assert abs(job["width"] / width - 3 / 5) < 0.02
     expect(view.locator("[aria-live]")).to_contain_text("one after the other it is 8 s")
-    shoot(notebook, 3, shots / "timeline")
+    notebook.shoot(3, shots / "timeline")
 
 
 def box_of(one: Locator) -> dict[str, float]:

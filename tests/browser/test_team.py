@@ -15,7 +15,6 @@ import lab
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-LIGHT, DARK, _ = lab.THEMES
 EIGHT = """
 import tempfile
 from pathlib import Path
@@ -95,19 +94,6 @@ def notebook(tmp_path_factory: pytest.TempPathFactory, page: Page) -> Iterator[l
         yield one
 
 
-def output(page: Page, number: int) -> Locator:
-    page.evaluate("(n) => jupyterapp.shell.currentWidget.content.scrollToItem(n, 'start')", number)
-    return page.locator(".jp-CodeCell").nth(number).locator(".jp-OutputArea-output").last
-
-
-def shoot(notebook: lab.Notebook, number: int, path: Path) -> None:
-    for theme in (LIGHT, DARK):
-        notebook.theme(theme)
-        view = output(notebook.page, number)
-        view.screenshot(path=path.with_name(f"{path.name}-{theme.split()[-1].lower()}.png"))
-    notebook.theme(LIGHT)
-
-
 def boxes(view: Locator, selector: str) -> list[tuple[float, float, float, float]]:
     """Left, top, right and bottom of each element, in pixels."""
     found: list[tuple[float, float, float, float]] = view.evaluate(
@@ -122,7 +108,7 @@ def boxes(view: Locator, selector: str) -> list[tuple[float, float, float, float
 
 
 def test_the_columns_of_nine_agents_stand_side_by_side(notebook: lab.Notebook, shots: Path) -> None:
-    view = output(notebook.page, 0)
+    view = notebook.output(0)
     heads = boxes(view, ".who")
     assert len(heads) == 9
     assert all(one[2] <= other[0] for one, other in pairwise(heads))
@@ -132,31 +118,31 @@ def test_the_columns_of_nine_agents_stand_side_by_side(notebook: lab.Notebook, s
     for left, _, right, _ in arrows:  # each begins and ends at somebody's line
         assert min(abs(left - x) for x in middles) < 3
         assert min(abs(right - x) for x in middles) < 3
-    shoot(notebook, 0, shots / "traffic")
+    notebook.shoot(0, shots / "traffic")
 
 
 def test_after_a_leap_only_the_last_step_is_marked(notebook: lab.Notebook) -> None:
     for number, most in ((0, 1), (2, 1)):  # mate7 shuts down: the heads, or its lane
-        view = output(notebook.page, number)
+        view = notebook.output(number)
         expect(view.locator("[aria-live]")).to_have_text("mate7 is shut down.")
         assert view.locator("[data-changed]").count() <= most
 
 
 def test_a_request_is_paired_with_its_answer(notebook: lab.Notebook, shots: Path) -> None:
-    view = output(notebook.page, 0)
+    view = notebook.output(0)
     view.locator(".ln", has_text="shut down?").hover()
     assert view.locator(".ln[data-paired]").count() >= 2
     notebook.page.mouse.move(5, 5)
-    requests = output(notebook.page, 1)
+    requests = notebook.output(1)
     expect(requests.locator(".ask")).to_have_count(1)
     expect(requests.locator(".ask .step").last).to_contain_text("lead ◀─ mate1: approved")
-    shoot(notebook, 1, shots / "protocol")
+    notebook.shoot(1, shots / "protocol")
 
 
 def test_the_lanes_of_nine_agents_stand_under_each_other(
     notebook: lab.Notebook, shots: Path
 ) -> None:
-    view = output(notebook.page, 2)
+    view = notebook.output(2)
     lanes = boxes(view, ".life")
     assert len(lanes) == 9
     assert all(one[3] <= other[1] + 1 for one, other in pairwise(lanes))
@@ -165,11 +151,11 @@ def test_the_lanes_of_nine_agents_stand_under_each_other(
         "lead",
         *(f"mate{number}" for number in range(8)),
     ]
-    shoot(notebook, 2, shots / "lanes")
+    notebook.shoot(2, shots / "lanes")
 
 
 def test_a_crew_takes_orders_while_it_runs(notebook: lab.Notebook, shots: Path) -> None:
-    view = output(notebook.page, 3)
+    view = notebook.output(3)
     expect(view.locator(".life")).to_have_count(5, timeout=15_000)
     view.locator("button", has_text="work for a coder").click()
     expect(view.locator(".chip")).to_have_count(2)
@@ -177,7 +163,7 @@ def test_a_crew_takes_orders_while_it_runs(notebook: lab.Notebook, shots: Path) 
     view.locator("button", has_text="pull bob's plug").click()
     expect(view.locator(".life", has_text="bob")).to_contain_text("shutdown", timeout=15_000)
     expect(view.locator(".life", has_text="carol")).not_to_contain_text("shutdown")
-    shoot(notebook, 3, shots / "crew")
+    notebook.shoot(3, shots / "crew")
     page = notebook.page
     page.evaluate("jupyterapp.shell.currentWidget.content.activeCellIndex = 4")
     notebook.command("notebook:run-cell")
