@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from learnkit.todo import Todo
     from learnkit.tokens import estimate_tokens
     from learnkit.tools import Tool, Toolbox, tool
+    from learnkit.worktrees import Worktrees
 
 #: Public name -> the module that defines it.
 _HOMES = {
@@ -58,6 +59,7 @@ _HOMES = {
     "Autonomy": "autonomy",
     "Protocols": "protocols",
     "Team": "team",
+    "Worktrees": "worktrees",
     "TaskBoard": "board",
     "Tasks": "tasks",
     "SystemClock": "clock",
@@ -119,6 +121,7 @@ __all__ = [
     "Toolbox",
     "UsageError",
     "VirtualClock",
+    "Worktrees",
     "charts",
     "connect",
     "estimate_tokens",

@@ -102,6 +102,7 @@ class TaskBoard:
         add_blocks: Iterable[int] = (),
         remove_blocked_by: Iterable[int] = (),
         result_summary: str | None = None,
+        worktree: str | None = None,
     ) -> Task | None:
         """Change a task: all that is asked for, or nothing.
 
@@ -113,6 +114,7 @@ class TaskBoard:
             add_blocks: tasks that have to wait for this one.
             remove_blocked_by: tasks that it need not wait for.
             result_summary: what came of it, for those who build on it.
+            worktree: name of the worktree that it is done in; an empty one for none.
 
         Returns:
             The task as it is now; None if it was deleted.
@@ -138,6 +140,8 @@ class TaskBoard:
                 raise ToolError(f"a result_summary has at most {MAX_DESCRIPTION:,} characters")
             if result_summary is not None and id in tasks:
                 tasks[id] = replace(tasks[id], result_summary=result_summary)
+            if worktree is not None and id in tasks:
+                tasks[id] = replace(tasks[id], worktree=worktree)
             self._write(old, tasks)
             return tasks.get(id)
 

@@ -35,6 +35,7 @@ class Task:
         owner: who is at it, or was; empty as long as it is nobody's.
         tags: who it suits.
         result_summary: what came of it.
+        worktree: name of the worktree that it is done in; empty for none.
         more: what else stands in the file; it is kept.
     """
 
@@ -47,6 +48,7 @@ class Task:
     owner: str = ""
     tags: tuple[str, ...] = ()
     result_summary: str = ""
+    worktree: str = ""
     more: dict[str, Any] = field(default_factory=dict)
 
     @property
@@ -71,6 +73,7 @@ class Task:
             "owner": self.owner,
             "tags": list(self.tags),
             **({"result_summary": self.result_summary} if self.result_summary else {}),
+            **({"worktree": self.worktree} if self.worktree else {}),
             **self.more,
         }
 
@@ -111,6 +114,7 @@ _FIELDS: dict[str, tuple[str, type, type]] = {
     "owner": ("owner", str, str),
     "tags": ("tags", list, str),
     "result_summary": ("result_summary", str, str),
+    "worktree": ("worktree", str, str),
 }
 
 

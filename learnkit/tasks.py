@@ -45,6 +45,7 @@ class Board(Protocol):
         add_blocks: Iterable[int] = (),
         remove_blocked_by: Iterable[int] = (),
         result_summary: str | None = None,
+        worktree: str | None = None,
     ) -> Task | None: ...
     def news(self) -> list[Change]: ...
 
@@ -235,6 +236,7 @@ def _line(task: Task, tasks: dict[int, Task] | None = None) -> str:
     waits = open_blockers(task, tasks or {})
     owner = f" @{task.owner}" if task.owner else ""
     tags = f" {{{', '.join(task.tags)}}}" if task.tags else ""
+    tags += f" in {task.worktree}" if task.worktree else ""
     blocked = f" (blocked by: {waits})" if waits and task.status != "completed" else ""
     return f"{task.mark} #{task.id}: {task.subject}{tags}{owner}{blocked}"
 

@@ -158,6 +158,13 @@ def _answered(data: dict[str, Any]) -> str:
     return f"{who} {verb} {request.get('kind', 'request')} {id}{note}."
 
 
+def _tree(data: dict[str, Any]) -> str:
+    tree = data.get("tree")
+    tree = tree if isinstance(tree, dict) else {}
+    task = f" for task #{tree['task_id']}" if tree.get("task_id") else ""
+    return f"{tree.get('name', '?')}{task}"
+
+
 _STATES: dict[Any, str] = {
     "working": "working",
     "idle": "idle, and waits for mail",
@@ -279,6 +286,14 @@ _SENTENCES: dict[str, Callable[[dict[str, Any]], str]] = {
         f"Request {_request(data).get('id', '?')} expires: {_request(data).get('note', '')}."
     ),
     "request.refused": lambda data: f"That does not count: {data.get('problem', '')}.",
+    "worktree.create": lambda data: f"Worktree {_tree(data)} is made.",
+    "worktree.merge": lambda data: f"Worktree {_tree(data)} is merged into the main branch.",
+    "worktree.keep": lambda data: f"Worktree {_tree(data)} is kept.",
+    "worktree.remove": lambda data: f"Worktree {_tree(data)} is removed; its branch stays.",
+    "worktree.failed": lambda data: f"That did not work: {data.get('problem', '')}.",
+    "worktree.commits": lambda data: (
+        f"There are {count(len(data.get('commits') or []), 'commit')} on all branches."
+    ),
     "tokens.estimated": lambda data: (
         f"The next request has ≈{data.get('tokens', 0):,} tokens; the threshold is "
         f"{data.get('threshold', 0):,}."
