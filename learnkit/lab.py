@@ -67,7 +67,7 @@ class Lab:
             UsageError: if the recording has no such scenario.
         """
         with contextlib.ExitStack() as stack:
-            run = self._opened(stack, name, script)
+            run = self._opened(stack, name, script, paced=script is None)
             stack.enter_context(run.clock)
             yield run
 
@@ -82,7 +82,7 @@ class Lab:
 
         self._close_games()
         stack = contextlib.ExitStack()
-        stage = Stage(self._opened(stack, name, script), stack, live=not self.static)
+        stage = Stage(self._opened(stack, name, script, paced=True), stack, live=not self.static)
         self._games = [stage]
         return stage
 
@@ -219,19 +219,21 @@ class Lab:
 
     # How it is done
 
-    def _opened(self, stack: contextlib.ExitStack, name: str, script: Script | None) -> Run:
-        """A fresh run; the stack closes it."""
+    def _opened(
+        self, stack: contextlib.ExitStack, name: str, script: Script | None, *, paced: bool
+    ) -> Run:
+        """A fresh run, which the stack closes; paced, if somebody is to watch it."""
         workspace = self._example.copy()
         stack.callback(shutil.rmtree, workspace.parent, ignore_errors=True)
-        client = self._client(name, script)
+        client = self._client(name, script, PACE if paced and not self.static else 0.0)
         stack.callback(self._note_unused, name, client)
         stack.callback(client.close)
         return Run(workspace, client, EventLog(), LocalShell())
 
-    def _client(self, scenario: str, script: Script | None) -> Client:
+    def _client(self, scenario: str, script: Script | None, pace: float) -> Client:
         from learnkit.client import modes
 
-        clock = VirtualClock(pace=0.0 if self.static else PACE)
+        clock = VirtualClock(pace=pace)
         if script is not None:
             return modes.scripted(script, clock)
         if self.mode == "live":

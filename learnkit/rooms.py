@@ -48,7 +48,9 @@ class History:
         if not self._git.succeeds("rev-parse", "--verify", "--quiet", "HEAD"):
             return []
         found = []
-        text = self._git.run("log", "--all", "--topo-order", f"-{COMMITS}", "--format=%h%x09%p%x09%D%x09%s")
+        text = self._git.run(
+            "log", "--all", "--topo-order", f"-{COMMITS}", "--format=%h%x09%p%x09%D%x09%s"
+        )
         for line in text.splitlines():
             id, parents, refs, subject = line.split("\t", 3)
             names = [one.removeprefix("HEAD -> ") for one in refs.split(", ") if one]

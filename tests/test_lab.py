@@ -14,7 +14,7 @@ from messages_server import serving
 
 import learnkit as lk
 from learnkit.client.replay import Miss
-from learnkit.lab import Lab, recordings
+from learnkit.lab import PACE, Lab, recordings
 from learnkit.lessons import EXAMPLE, load
 from learnkit.meter import Meter
 from learnkit.run import Example, show
@@ -135,6 +135,17 @@ def test_the_game_is_over_when_the_lab_closes(lab: Lab) -> None:
     lab.close()
     with pytest.raises(lk.UsageError, match="run the set-up cell"):
         lab.be_the_model()
+
+
+def test_only_what_somebody_watches_is_paced(lab: Lab) -> None:
+    lab.static = False
+    paces: list[float] = []
+    with lab.scenario("hello") as run:
+        paces.append(run.clock.pace)  # type: ignore[attr-defined]
+    with lab.scenario("mine", script=[]) as run:
+        paces.append(run.clock.pace)  # type: ignore[attr-defined]
+    paces.append(lab.stage("crew", script=[]).run.clock.pace)  # type: ignore[attr-defined]
+    assert paces == [PACE, 0.0, PACE]
 
 
 def test_on_a_stage_visits_stand_in_for_a_person(lab: Lab) -> None:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from learnkit.views.todo import Todo
     from learnkit.views.tokens import Tokens
     from learnkit.views.traffic import Traffic
+    from learnkit.views.worktrees import Worktrees
 
 #: Public name -> the module here that defines it.
 _HOMES = {
@@ -38,6 +39,7 @@ _HOMES = {
     "Todo": "todo",
     "Tokens": "tokens",
     "Traffic": "traffic",
+    "Worktrees": "worktrees",
 }
 
 __all__ = [
@@ -54,6 +56,7 @@ __all__ = [
     "Tokens",
     "Traffic",
     "View",
+    "Worktrees",
 ]
 
 

@@ -167,6 +167,35 @@ event = st.one_of(
     of("request.answered", request=request),
     of("request.expired", request=request),
     of("request.refused", tool=names, problem=words),
+    *(
+        of(
+            f"worktree.{kind}",
+            tree=st.fixed_dictionaries(
+                {"name": names},
+                optional={
+                    "branch": words,
+                    "task_id": st.integers(1, 4) | st.none(),
+                    "status": st.sampled_from(["active", "kept", "removed", "?"]),
+                },
+            ),
+        )
+        for kind in ("create", "merge", "keep", "remove")
+    ),
+    of("worktree.failed", tool=words, name=names, problem=words),
+    of(
+        "worktree.commits",
+        commits=st.lists(
+            st.fixed_dictionaries(
+                {"id": ids},
+                optional={
+                    "parents": st.lists(ids, max_size=3),
+                    "refs": st.lists(names, max_size=2),
+                    "subject": words,
+                },
+            ),
+            max_size=5,
+        ),
+    ),
     of("skill.loaded", name=names, tokens=st.integers(0, 9000)),
     of("skill.read", name=names, file=words, tokens=st.integers(0, 900)),
     of("run.ended", reason=words, text=words, turns=st.integers(0, 9)),

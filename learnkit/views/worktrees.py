@@ -1,0 +1,230 @@
+"""Worktrees: which work lies in which folder, and how the branches part and join."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
+
+from learnkit.events import Event
+from learnkit.views import commits as graph
+from learnkit.views import people as folk
+from learnkit.views import static, theme
+from learnkit.views.base import View, kept
+from learnkit.views.commits import Dot, laid_out
+from learnkit.views.row import span
+from learnkit.views.static import Picture
+from learnkit.views.taskcard import record
+from learnkit.views.text import count, esc, one_line
+
+#: Commits and steps that are drawn, the newest ones.
+COMMITS, STEPS = 24, 8
+
+_MARKS = {"active": theme.ACTIVE, "kept": theme.DONE, "removed": theme.SHUTDOWN}
+
+
+@dataclass(frozen=True, slots=True)
+class Lane:
+    """A worktree as it is drawn."""
+
+    name: str
+    branch: str
+    task_id: int | None = None
+    status: str = "active"
+    merged: bool = False
+
+    @property
+    def mark(self) -> theme.Mark:
+        """How its state looks."""
+        return _MARKS.get(self.status, theme.ACTIVE)
+
+    @property
+    def state(self) -> str:
+        """Its state in words."""
+        return f"{self.status}, merged" if self.merged else self.status
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """Worktrees by name, the tasks, the commits, the last steps, and how it is drawn."""
+
+    lanes: dict[str, Lane] = field(default_factory=dict)
+    tasks: dict[int, dict[str, Any]] = field(default_factory=dict)
+    dots: tuple[Dot, ...] = ()
+    steps: tuple[str, ...] = ()
+    html: dict[str, str] = field(default_factory=dict)
+    head: str = "Nothing has happened yet."
+
+    @property
+    def said(self) -> str:
+        """How many worktrees there are, and in what state."""
+        if not self.lanes:
+            return "No worktree so far."
+        states = [lane.status for lane in self.lanes.values()]
+        parts = [f"{states.count(one)} {one}" for one in _MARKS if one in states]
+        merged = sum(lane.merged for lane in self.lanes.values())
+        more = f", {merged} merged" if merged else ""
+        return f"{count(len(states), 'worktree')}: {', '.join(parts)}{more}."
+
+    def task(self, lane: Lane) -> str:
+        """The task of a worktree, with its owner."""
+        if lane.task_id is None:
+            return "no task"
+        task = self.tasks.get(lane.task_id, {})
+        owner = f", {task['owner']}" if task.get("owner") else ""
+        return f"#{lane.task_id} {one_line(str(task.get('subject', '')), 40)}{owner}"
+
+
+class Worktrees(View[State]):
+    """The worktrees of a repository, its commit graph, and what has happened."""
+
+    name = "worktrees"
+    css: ClassVar[str] = """
+.region[data-region="trees"]{flex:1 1 100%;flex-flow:row wrap;gap:6px}
+.region[data-region="graph"]{position:relative;flex:1 1 60%;overflow-x:auto}
+.region[data-region="steps"]{flex:1 1 30%;gap:2px}
+.tree{width:196px;border-width:1px;border-left-width:3px;border-radius:3px;padding:2px 6px;
+ font-size:12px;line-height:1.4}
+.tree b,.tree span{display:block;overflow:hidden;text-overflow:ellipsis;white-space:nowrap}
+.dots{position:relative;font-size:12px;line-height:22px}
+.dots svg{position:absolute;left:0;top:0}
+.dots path{fill:none;stroke:var(--lk-edge);stroke-width:1.5}
+.dots circle{fill:var(--lk-ground);stroke:var(--lk-ink);stroke-width:1.5}
+.dots div{white-space:nowrap;overflow:hidden;text-overflow:ellipsis;height:22px}
+.dots code{font:12px var(--lk-mono);color:var(--lk-quiet)}
+.dots em{font-style:normal;border-width:1px;border-radius:3px;padding:0 4px;margin-left:4px}
+.step,.sum{font-size:12px;color:var(--lk-quiet)}
+"""
+
+    def init(self) -> State:
+        return State()
+
+    def step(self, state: State, event: Event) -> State:
+        data, lanes, tasks, dots = event.data, state.lanes, state.tasks, state.dots
+        state = replace(state, head=folk.sentence(event))
+        steps = state.steps
+        if event.type.startswith("worktree.") and event.type != "worktree.commits":
+            steps = (*steps, f"{span(event.time)}  {event.lane}: {state.head}")[-STEPS:]
+        if isinstance(data.get("tree"), dict) and event.type.startswith("worktree."):
+            lane = _lane(data["tree"], lanes, event.type == "worktree.merge")
+            lanes = {**lanes, lane.name: lane}
+        elif event.type == "worktree.commits" and isinstance(data.get("commits"), list):
+            dots = tuple(laid_out(data["commits"][:COMMITS]))
+        elif event.type == "board.opened" and isinstance(data.get("tasks"), list):
+            tasks = dict(filter(None, map(record, data["tasks"])))
+        elif event.type.startswith("task.") and (found := record(data.get("task"))):
+            tasks = {**tasks, found[0]: found[1]}
+        if event.type == "run.ended" and "." not in event.lane:
+            state = replace(state, head=f"{state.head} {state.said}")
+        same = (lanes, tasks, dots, steps) == (state.lanes, state.tasks, state.dots, state.steps)
+        if same:
+            return state
+        return _drawn(replace(state, lanes=lanes, tasks=tasks, dots=dots, steps=steps))
+
+    def frame(self, state: State) -> dict[str, str]:
+        return state.html
+
+    def head(self, state: State) -> str:
+        return state.head
+
+    def line(self, state: State) -> str:
+        return f"{self.name}: {state.said} {state.head}"
+
+    def picture(self, state: State, rows: int) -> Picture:
+        picture = Picture(f"{self.line(state)} Everything stands in the tables below.")
+        picture.text(16, 24, state.said, "b", 640)
+        x, y = 16.0, 36.0
+        shown = list(state.lanes.values())[-max(4, rows) :]
+        for number, lane in enumerate(shown):
+            if number and number % 4 == 0:
+                x, y = 16.0, y + 60
+            key = lane.mark.key
+            picture.box(x, y, 176, 54, key)
+            picture.text(x + 8, y + 16, f"{lane.mark.glyph} {lane.name}", "b", 164, key)
+            picture.text(x + 8, y + 32, f"{lane.branch}, {lane.state}", "", 164, key)
+            picture.text(x + 8, y + 48, state.task(lane), "", 164, key)
+            x += 183
+        y += 66 if shown else 0
+        dots = list(state.dots)[: max(4, rows)]
+        if dots:
+            wide = graph.COLUMN * (1 + max(dot.column for dot in dots))
+            there = {dot.id for dot in dots}
+            drawn = [
+                replace(dot, parents=tuple(id for id in dot.parents if id in there)) for dot in dots
+            ]
+            picture.path(graph.lines(drawn, 16, y), "system")
+            for dot in drawn:
+                left, middle = dot.at(16, y)
+                picture.bar(left - 3.5, middle - 3.5, 7, 7, "system")
+                refs = " ".join(f"[{ref}]" for ref in dot.refs)
+                text = f"{dot.id}  {dot.subject}  {refs}"
+                picture.text(24 + wide, middle + 4, text, "", static.WIDTH - wide - 48)
+            y += graph.ROW * len(dots) + 8
+        picture.height = y + 8
+        return picture
+
+    def facts(self, state: State, rows: int) -> str:
+        trees: list[list[object]] = [
+            [lane.name, lane.branch, state.task(lane), f"{lane.mark.glyph} {lane.state}"]
+            for lane in list(state.lanes.values())[-rows:]
+        ]
+        log: list[list[object]] = [
+            [dot.id, one_line(dot.subject, 60), ", ".join(dot.refs), ", ".join(dot.parents)]
+            for dot in list(state.dots)[:rows]
+        ]
+        steps = "".join(f"<li>{esc(one_line(step, 160))}</li>" for step in state.steps)
+        return (
+            static.table(["worktree", "branch", "task", "state"], trees)
+            + static.table(["commit", "subject", "branches", "parents"], log)
+            + (f"<ul>{steps}</ul>" if steps else "")
+        )
+
+
+def _lane(tree: dict[str, Any], lanes: dict[str, Lane], merged: bool) -> Lane:
+    name = str(tree.get("name", "?"))
+    old = lanes.get(name)
+    task = tree.get("task_id")
+    return Lane(
+        name,
+        str(tree.get("branch", "?")),
+        task if type(task) is int else None,
+        str(tree.get("status", "active")),
+        merged or (old is not None and old.merged),
+    )
+
+
+def _drawn(state: State) -> State:
+    html = {"sum/said": f'<div class="sum" data-quiet>{esc(state.said)}</div>'}
+    for lane in state.lanes.values():
+        task = state.task(lane)
+        title = esc(one_line(f"{lane.name}: {lane.branch}, {lane.state}, {task}", 200))
+        html[f"trees/{lane.name}"] = (
+            f'<div class="tree m-{lane.mark.key}" data-pair="{esc(lane.branch)}" title="{title}" '
+            f'tabindex="0" role="group"><b>{lane.mark.glyph} {esc(one_line(lane.name, 40))}</b>'
+            f"<span>{esc(one_line(f'{lane.branch}, {lane.state}', 60))}</span>"
+            f"<span>{esc(task)}</span></div>"
+        )
+    if state.dots:
+        html["graph/all"] = _graph(list(state.dots))
+    for number, step in enumerate(state.steps):
+        html[f"steps/{number}"] = f'<div class="step" data-quiet>{esc(one_line(step, 120))}</div>'
+    return replace(state, html=kept(html, state.html))
+
+
+def _graph(dots: list[Dot]) -> str:
+    wide = graph.COLUMN * (1 + max(dot.column for dot in dots))
+    tall = graph.ROW * len(dots)
+    circles = "".join(
+        f'<circle cx="{x:g}" cy="{y:g}" r="4"/>' for x, y in (dot.at(0, 0) for dot in dots)
+    )
+    rows = "".join(
+        f'<div style="padding-left:{wide + 6:g}px" data-pair="{esc(" ".join(dot.refs))}" '
+        f'title="{esc(one_line(f"{dot.id} {dot.subject}", 160))}"><code>{esc(dot.id)}</code> '
+        f"{esc(one_line(dot.subject, 60))}"
+        + "".join(f'<em class="m-user">{esc(one_line(ref, 30))}</em>' for ref in dot.refs)
+        + "</div>"
+        for dot in dots
+    )
+    return (
+        f'<div class="dots"><svg aria-hidden="true" width="{wide:g}" height="{tall:g}">'
+        f'<path d="{graph.lines(dots, 0, 0)}"/>{circles}</svg>{rows}</div>'
+    )
