@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from learnkit.compaction import Compaction, micro_compact
     from learnkit.errors import LearnkitError, ToolError, UsageError
     from learnkit.events import Event, EventLog
+    from learnkit.harness import full_agent
     from learnkit.lab import lesson
     from learnkit.mailbox import Mailbox
     from learnkit.mechanism import Call, Mechanism
@@ -77,6 +78,7 @@ _HOMES = {
     "Skill": "skillfile",
     "Skills": "skills",
     "estimate_tokens": "tokens",
+    "full_agent": "harness",
     "CodingTools": "coding",
     "Tool": "tools",
     "Toolbox": "tools",
@@ -126,6 +128,7 @@ __all__ = [
     "connect",
     "estimate_tokens",
     "fail",
+    "full_agent",
     "lesson",
     "micro_compact",
     "models",
