@@ -157,11 +157,11 @@ class Trees:
             self._note("worktree.keep", name)
             return index[name]
 
-    def merge(self, name: str) -> str:
+    def merge(self, name: str) -> list[str]:
         """Bring a worktree's commits into the branch of the main folder.
 
         Returns:
-            What git says.
+            The files that have changed there; none if there was nothing to merge.
 
         Raises:
             ToolError: if something is not committed, or both sides have changed the same lines:
@@ -172,8 +172,10 @@ class Trees:
             for what, folder in ((name, self.path(name)), ("the main folder", self.git.root)):
                 if left := [one for one in self.git.changes(folder) if one[:2] != "??"]:
                     raise ToolError(f"{what} has changes that are not committed: {left[0]}")
+            before = self.git.commit_of("HEAD")
             try:
-                return self.git.run("merge", "--no-ff", "-m", f"Merge {tree.branch}", tree.branch)
+                self.git.run("merge", "--no-ff", "-m", f"Merge {tree.branch}", tree.branch)
+                return self.git.run("diff", "--name-only", before, "HEAD").splitlines()
             except GitError as error:
                 conflicts = self.git.run("diff", "--name-only", "--diff-filter=U").split()
                 if self.git.succeeds("rev-parse", "--verify", "--quiet", "MERGE_HEAD"):

@@ -66,7 +66,6 @@ class Worktrees(Mechanism):
         self.shell: Shell = LocalShell() if shell is None else shell
         self.trees = Trees(repo, self.shell)
         self.board, self.limit = board, limit
-        self._workspace = Workspace(self.trees.git.root)
         self._busy: Counter[str] = Counter()  # commands that run in a worktree
         self.history = History(self.trees.git)
         self._lock = threading.Lock()
@@ -156,8 +155,10 @@ class Worktrees(Mechanism):
         Args:
             name: of the worktree.
         """
-        said = self._done(agent, "merge", name, lambda: self.trees.merge(name))
-        return self._workspace.masked(str(said)).strip()
+        files = self._done(agent, "merge", name, lambda: self.trees.merge(name))
+        if not files:
+            return f"{name} has nothing new to merge."
+        return f"{name} is merged; changed: {', '.join(files)}"
 
     @tool
     def worktree_remove(

@@ -148,7 +148,8 @@ def test_a_merge_brings_the_commits_back(repo: Path, trees: Trees) -> None:
     trees.create("parser")
     commit(trees.path("parser"), "two\n")
     commit(repo, "beside\n", "b.txt")
-    trees.merge("parser")
+    assert trees.merge("parser") == ["a.txt"]
+    assert trees.merge("parser") == []
     assert (repo / "a.txt").read_text() == "two\n"
     assert "Merge wt/parser" in git(repo, "log --format=%s -1")
 

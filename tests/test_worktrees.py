@@ -61,7 +61,7 @@ def test_a_piece_of_work_from_its_folder_to_the_main_branch(repo: Path) -> None:
     assert run == "/workspace"
     assert status.startswith("parser: wt/parser, active, 1 commits since ")
     assert status.endswith("nothing is uncommitted")
-    assert "parse.py" in merged
+    assert merged == "parser is merged; changed: parse.py"
     assert removed == "parser is removed; wt/parser stays."
     assert listed == "parser: wt/parser, removed"
     assert events.splitlines()[0] == "worktree.create.before parser"
