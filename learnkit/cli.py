@@ -1,19 +1,24 @@
-"""The terminal: ``learnkit lab | record | verify | doctor``."""
+"""The terminal: ``learnkit lab | chat | record | verify | doctor``."""
 
 from __future__ import annotations
 
+import contextlib
 import os
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from learnkit import files
 from learnkit.errors import LearnkitError, UsageError
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -21,6 +26,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help="learnkit: build a coding agent, one mechanism at a time.",
 )
+
+#: Lessons that the terminal can play, and the scenario that has the whole harness.
+PLAYED = {"s12": "package"}
 
 ROOT = Path(__file__).resolve().parent.parent
 NOTEBOOKS = ROOT / "notebooks"
@@ -102,6 +110,66 @@ def record(
         changed = not path.exists() or copy.read_bytes() != path.read_bytes()
         files.replace(path, copy.read_bytes())
     typer.echo(f"{path.name}: {len(after.turns)} turns, {'changed' if changed else 'as before'}")
+
+
+@app.command()
+def chat(
+    workspace: Annotated[Path, typer.Argument(help="the folder to work in")] = Path(),
+    replay: Annotated[str, typer.Option(help="no key: play a recorded lesson, s12")] = "",
+    yes: Annotated[bool, typer.Option("--yes", help="run every call without asking")] = False,
+    picture: Annotated[Path | None, typer.Option(help="save what was shown, as an SVG")] = None,
+) -> None:
+    """Talk to an agent with all twelve mechanisms: live with a key, or a recording without."""
+    from learnkit.chat import Chat
+    from learnkit.client.modes import connect
+
+    with contextlib.suppress(ImportError):
+        import readline  # noqa: F401 (gives the prompt a history and editing keys)
+    console = _console(picture)
+    if replay:
+        _play(replay, console)
+    elif not os.environ.get("ANTHROPIC_API_KEY"):
+        raise UsageError("there is no ANTHROPIC_API_KEY; set one, or try: chat --replay s12")
+    else:
+        client = connect("live")
+        with client.clock:
+            Chat(client, workspace, ask=not yes, console=console).run()
+    if picture is not None:
+        svg = console.export_svg(title="learnkit chat")
+        fonts = re.compile(r"@font-face\s*\{.*?\}", re.DOTALL)  # they would be fetched from afar
+        files.replace(picture, fonts.sub("", svg))
+
+
+def _console(picture: Path | None) -> Console:
+    from rich.console import Console
+
+    if picture is None:
+        return Console(highlight=False, soft_wrap=True)
+    return Console(highlight=False, record=True, width=100)
+
+
+def _play(lesson: str, console: Console) -> None:
+    """Play a lesson's recording of the whole harness, in a folder that is removed afterwards."""
+    from learnkit.chat import Chat
+    from learnkit.client.recording import Recording
+    from learnkit.lab import Lab
+    from learnkit.lessons import load
+
+    if lesson not in PLAYED:
+        raise UsageError(f"only {', '.join(PLAYED)} can be played, not {lesson!r}")
+    path = NOTEBOOKS / "recordings" / f"{lesson}.yaml"
+    scenario = PLAYED[lesson]
+    turns = [turn for turn in Recording.load(path).turns if turn.scenario == scenario]
+    prompt = str(turns[0].said[0]["content"])
+    made = Lab(load(lesson), "replay", path, static=False)
+    try:
+        with made.scenario(scenario) as run:
+            typer.echo(f"A recording, written by hand. Press Enter to say: {prompt}")
+            chat = Chat(run.client, run.workspace, events=run.events, ask=False, console=console)
+            chat.run(prompt)
+    finally:
+        made.reset()
+        made._example.remove()
 
 
 @app.command()
