@@ -45,8 +45,13 @@ class Tree:
     status: State = "active"
 
     def to_json(self) -> dict[str, Any]:
-        """The worktree as the index has it."""
-        return asdict(self)
+        """The worktree as the index has it; its path is relative to the repository."""
+        return {**asdict(self), "path": f".worktrees/{self.name}"}
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> Tree:
+        """Read what :meth:`to_json` gives."""
+        return cls(**{key: value for key, value in data.items() if key != "path"})
 
 
 class Trees:
@@ -193,7 +198,7 @@ class Trees:
         """The index under its lock, mended; changes are written at the end."""
         self._ignore()
         with locked(self.root), self._index.change({"worktrees": []}) as data:
-            index = {one["name"]: Tree(**one) for one in data["worktrees"]}
+            index = {one["name"]: Tree.from_json(one) for one in data["worktrees"]}
             self._mend(index)
             yield index
             data["worktrees"] = [tree.to_json() for tree in index.values()]

@@ -23,8 +23,10 @@ from rich.console import Console
 
 import learnkit as lk
 from learnkit.chat import ALLOWED, Chat
+from learnkit.client.catalog import DEFAULT_MODEL, MODELS
 from learnkit.commands import COMMANDS
 
+OTHER = next(name for name in MODELS if name != DEFAULT_MODEL)
 pytestmark = pytest.mark.usefixtures("no_thread_is_left")
 
 
@@ -241,9 +243,8 @@ def test_what_was_shown_can_be_saved_and_fetches_nothing(tmp_path: Path) -> None
 def test_live_in_a_terminal_with_ctrl_c(tmp_path: Path, live: Any) -> None:
     mark = f"7{os.getpid()}19"
     live.replies += [lk.use("bash", command=f"sleep {mark}"), lk.say("I am still here.")]
-    terminal = Terminal(
-        [str(tmp_path)], ANTHROPIC_API_KEY="for-a-local-server", ANTHROPIC_BASE_URL=live.url
-    )
+    env = {"ANTHROPIC_API_KEY": "for-a-local-server", "LEARNKIT_MODEL": OTHER}
+    terminal = Terminal([str(tmp_path)], ANTHROPIC_BASE_URL=live.url, **env)
     terminal.expect("> ")
     terminal.type("sleep\r")
     terminal.expect("run it?")
@@ -264,6 +265,7 @@ def test_live_in_a_terminal_with_ctrl_c(tmp_path: Path, live: Any) -> None:
     terminal.type("\x04")
     assert terminal.close() == 0
     assert live.bodies[-1]["stream"] is True
+    assert {body["model"] for body in live.bodies} == {OTHER}
 
 
 def _running(mark: str) -> bool:

@@ -64,6 +64,7 @@ def test_a_worktree_is_a_folder_and_a_branch(repo: Path, trees: Trees) -> None:
     assert events(trees) == [("create.before", "parser"), ("create.after", "parser")]
     data = json.loads((repo / ".worktrees" / "index.json").read_text())
     assert data["worktrees"][0]["name"] == "parser"
+    assert data["worktrees"][0]["path"] == ".worktrees/parser"
 
 
 def test_it_begins_where_one_says(repo: Path, trees: Trees) -> None:
