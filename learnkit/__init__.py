@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from learnkit.shell import BwrapShell, LocalShell, ShellResult
     from learnkit.skillfile import Skill
     from learnkit.skills import Skills
+    from learnkit.startpage import contents
     from learnkit.subagents import Subagents
     from learnkit.tasks import Tasks
     from learnkit.team import Team
@@ -56,6 +57,7 @@ _HOMES = {
     "scripted": "client.modes",
     "use": "client.scripted",
     "Background": "background",
+    "contents": "startpage",
     "Mailbox": "mailbox",
     "Autonomy": "autonomy",
     "Protocols": "protocols",
@@ -126,6 +128,7 @@ __all__ = [
     "Worktrees",
     "charts",
     "connect",
+    "contents",
     "estimate_tokens",
     "fail",
     "full_agent",

@@ -106,12 +106,15 @@ def reveal(prediction: Prediction, given: str | None) -> Card:
     return Card(f"<p><strong>{inline(head)}</strong></p>{why}", head)
 
 
-def exercise(number: int, exercise: Exercise) -> tuple[Callable[[Any], None], Callable[[], None]]:
+def exercise(
+    number: int, exercise: Exercise, on_pass: Callable[[], object] = lambda: None
+) -> tuple[Callable[[Any], None], Callable[[], None]]:
     """The two functions that stand below an exercise.
 
     Args:
         number: from 1.
         exercise: its check and its hints.
+        on_pass: called each time that the learner's object is right.
 
     Returns:
         ``check(thing)``, which prints ✓ or what is not right yet and does not raise, and
@@ -124,6 +127,8 @@ def exercise(number: int, exercise: Exercise) -> tuple[Callable[[Any], None], Ca
 
         wrong = judge(exercise.check, thing)
         print(f"not yet: {wrong}" if wrong else f"✓ exercise {number}: {exercise.title}")
+        if not wrong:
+            on_pass()
 
     def hint() -> None:
         nonlocal given

@@ -1,4 +1,4 @@
-"""The terminal: ``learnkit lab | chat | record | verify | doctor``."""
+"""The terminal: ``learnkit lab | progress | chat | record | verify | doctor``."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ import typer
 
 from learnkit import files
 from learnkit.errors import LearnkitError, UsageError
+from learnkit.progress import WORK
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -32,31 +33,48 @@ PLAYED = {"s12": "package"}
 
 ROOT = Path(__file__).resolve().parent.parent
 NOTEBOOKS = ROOT / "notebooks"
-#: Where learners work: a copy, so that their outputs and half-done exercises break no test.
-WORK = Path(os.environ.get("LEARNKIT_WORKBOOK") or ROOT / "workbook").absolute()
 
 
 @app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
 def lab(
     context: typer.Context,
-    lesson: Annotated[str, typer.Argument(help="the lesson to open")] = "s01",
+    lesson: Annotated[str, typer.Argument(help="by default the start page, and s01")] = "",
     reset: Annotated[bool, typer.Option(help="start again from fresh copies")] = False,
 ) -> None:
     """Open JupyterLab on a working copy of the lessons; other options go to JupyterLab."""
     if lesson.startswith("-"):  # an option for JupyterLab came first
         context.args.insert(0, lesson)
-        lesson = "s01"
-    from learnkit.copies import update
+        lesson = ""
+    from learnkit import startpage, workbook
 
-    for line in update(NOTEBOOKS, WORK, reset=reset):
+    for line in workbook.update(NOTEBOOKS, WORK, reset=reset):
         typer.echo(line)
-    notebook = _notebook(lesson, WORK)
     root = ROOT if WORK.is_relative_to(ROOT) else WORK  # links to the README work from ROOT
-    options = [f"--ServerApp.root_dir={root}", *context.args]
+    opened = _notebook(lesson or "s01", WORK)
+    if not lesson:
+        workbook.open_tab(WORK, str(opened.relative_to(root)))
+        opened = WORK / startpage.NAME
+    options = [
+        f"--ServerApp.root_dir={root}",
+        f"--LabApp.workspaces_dir={WORK / workbook.WORKSPACES}",
+        *context.args,
+    ]
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         options.append("--allow-root")
-    command = [sys.executable, "-m", "jupyterlab", str(notebook), *options]
-    raise typer.Exit(subprocess.run(command, check=False).returncode)
+    first = str(Path(__file__).with_name("kernel.py"))
+    env = {"PYTHONSTARTUP": first, **os.environ}  # one that the learner has set stays
+    command = [sys.executable, "-m", "jupyterlab", str(opened), *options]
+    raise typer.Exit(subprocess.run(command, check=False, env=env).returncode)
+
+
+@app.command()
+def progress(
+    forget: Annotated[bool, typer.Option("--forget", help="remove what is remembered")] = False,
+) -> None:
+    """Say how far you are in the course."""
+    from learnkit.startpage import contents
+
+    typer.echo(contents(forget=forget, folder=NOTEBOOKS).text)
 
 
 @app.command()

@@ -13,8 +13,13 @@ from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
 
+from learnkit import files
+
 #: Remembers what each copy was made from.
 STATE = ".copied.json"
+#: Where a lesson points to outside of its folder, and what stands in for it in the working copy:
+#: JupyterLab opens Markdown in an editor, and a notebook as a page.
+LINKS = {b"../README.md#lessons": b"start.ipynb", b"../docs/glossary.md": b"glossary.ipynb"}
 
 
 def update(source: Path, target: Path, *, reset: bool = False) -> Iterator[str]:
@@ -33,8 +38,11 @@ def update(source: Path, target: Path, *, reset: bool = False) -> Iterator[str]:
     made_from = _read(state_file)
     for original in sorted(source.glob("s[0-9][0-9]_*.ipynb")):
         copy = target / original.name
-        new = _digest(original)
-        old = _digest(copy) if copy.exists() else None
+        content = original.read_bytes()
+        for there, here in LINKS.items():
+            content = content.replace(there, here)
+        new = _digest(content)
+        old = _digest(copy.read_bytes()) if copy.exists() else None
         touched = old not in (None, new, made_from.get(copy.name))
         if touched and not reset:
             if made_from.get(copy.name) != new:
@@ -45,7 +53,7 @@ def update(source: Path, target: Path, *, reset: bool = False) -> Iterator[str]:
             shutil.copy(copy, kept)
             yield f"{copy.name}: fresh again; yours is kept as {kept.name}"
         if old != new:
-            shutil.copy(original, copy)
+            files.replace(copy, content)
         made_from[copy.name] = new
         state_file.write_text(json.dumps(made_from, indent=2), encoding="utf-8")
 
@@ -64,5 +72,5 @@ def _free(copy: Path) -> Path:
     return next(path for path in names if not path.exists())
 
 
-def _digest(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()

@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +18,9 @@ from learnkit.agent import Agent
 from learnkit.clock import SystemClock, VirtualClock
 from learnkit.errors import UsageError
 from learnkit.events import EventLog
-from learnkit.notebook import is_live, shorten_errors
+from learnkit.explain import explain_errors
+from learnkit.notebook import is_live
+from learnkit.questions import Questions
 from learnkit.run import Example, Run, show
 from learnkit.shell import LocalShell
 
@@ -34,7 +36,7 @@ if TYPE_CHECKING:
 PACE = 0.2
 
 
-class Lab:
+class Lab(Questions):
     """A lesson's scenarios, predictions, exercises and quiz.
 
     Args:
@@ -45,11 +47,11 @@ class Lab:
     """
 
     def __init__(self, lesson: Lesson, mode: str, recording: Path, static: bool) -> None:
-        self.lesson, self.mode, self.static = lesson, mode, static
+        super().__init__(lesson, recording.stem, static)
+        self.mode = mode
         self._recording = recording
         self._example = Example()
         self._unused: dict[str, set[str]] = {}
-        self._answers: dict[str, str] = {}
         self._kept: dict[str, Any] = {}
         self._games: list[BeTheModel | Stage] = []
 
@@ -168,55 +170,6 @@ class Lab:
             line += f" Recorded turns never used: {', '.join(unused) or 'none'}."
         print(line)
 
-    # Predictions, exercises, quiz
-
-    def predict(self, name: str, answer: str | None = None) -> Any:
-        """Ask for a prediction, or take it.
-
-        Args:
-            name: the prediction's name, e.g. ``p1``.
-            answer: the letter of the option; None shows the question.
-        """
-        from learnkit import cards
-
-        prediction = self._named(self.lesson.predictions, name, "prediction")
-        if answer is not None:
-            self._named(prediction.options, answer, "option")
-            self._answers[name] = answer
-        return cards.predict(prediction, answer, lambda given: self._note(name, given))
-
-    def reveal(self, name: str) -> Any:
-        """Explain every option of a prediction, and mark the one that was chosen."""
-        from learnkit import cards
-
-        prediction = self._named(self.lesson.predictions, name, "prediction")
-        return cards.reveal(prediction, self._answers.get(name))
-
-    def exercise(self, number: int) -> tuple[Callable[[Any], None], Callable[[], None]]:
-        """The check and the hints of an exercise: ``check_1, hint_1 = lab.exercise(1)``.
-
-        Args:
-            number: from 1.
-        """
-        from learnkit import cards
-
-        exercises = {str(i): one for i, one in enumerate(self.lesson.exercises, start=1)}
-        chosen = self._named(exercises, str(number), "exercise")
-        check, hint = cards.exercise(number, chosen)
-        return check, hint
-
-    def quiz(self, **answers: str) -> Any:
-        """The lesson's questions; answer with the widget, or as ``lab.quiz(q1="b")``."""
-        from learnkit import cards
-
-        return cards.quiz(self.lesson.quiz, answers, self._note)
-
-    def show_source(self, thing: Any) -> Any:
-        """The source of a function, method or class of the package, with where it stands."""
-        from learnkit import cards
-
-        return cards.show_source(thing)
-
     # How it is done
 
     def _opened(
@@ -254,19 +207,10 @@ class Lab:
             still = set(unused())
             self._unused[scenario] = self._unused.get(scenario, still) & still
 
-    def _note(self, name: str, answer: str) -> None:
-        self._answers[name] = answer
-
     def _close_games(self) -> None:
         games, self._games = self._games, []
         for game in games:
             game.close()
-
-    @staticmethod
-    def _named(things: Any, name: str, kind: str) -> Any:
-        if name not in things:
-            raise UsageError(f"there is no {kind} {name!r}; there are: {', '.join(things)}")
-        return things[name]
 
 
 def lesson(name: str, mode: str | None = None) -> Lab:
@@ -288,8 +232,11 @@ def lesson(name: str, mode: str | None = None) -> Lab:
     content = load(name)
     static = not is_live()
     if not static:
-        shorten_errors()
+        import anthropic  # noqa: F401 (its errors are explained too)
+
+        explain_errors()
     lab = Lab(content, mode, recordings() / f"{name}.yaml", static)
+    lab.remember("opened", "lesson")
     cards.show(cards.badge(lab))
     return lab
 

@@ -32,7 +32,13 @@ EXERCISE = Exercise(
     wrong=("def f(n): ...", "def f(n):\n    return n", "def f(n):\n    return n * n * n"),
 )
 LESSON = Lesson(
-    "A title", "a promise", {"p1": PREDICTION, "p2": PREDICTION}, [EXERCISE] * 3, [QUESTION] * 4
+    "A title",
+    "a promise",
+    "a thing",
+    30,
+    {"p1": PREDICTION, "p2": PREDICTION},
+    [EXERCISE] * 3,
+    [QUESTION] * 4,
 )
 
 
@@ -55,6 +61,7 @@ LESSON = Lesson(
         (EXERCISE, {"wrong": ("f = 1", "f = 2")}, "the stub first: 2, but 3 or more"),
         (EXERCISE, {"solution": "def f(:"}, "is not Python"),
         (EXERCISE, {"solution": "def g(n): ..."}, "does not define 'f'"),
+        (LESSON, {"adds": ""}, "its adds is empty"),
         (LESSON, {"promise": ""}, "its promise is empty"),
         (LESSON, {"predictions": {"p1": PREDICTION}}, "predictions: 1, but 2 or more"),
         (LESSON, {"predictions": {"p1": PREDICTION, "x": PREDICTION}}, "call them p1, p2"),

@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 from project import ROOT, lessons, pyproject
 
+from learnkit.lessons import load
+
 README = (ROOT / "README.md").read_text("utf-8")
 PAGES = sorted(path.relative_to(ROOT).as_posix() for path in ROOT.glob("*.md"))
 
@@ -82,7 +84,7 @@ def test_the_table_has_the_lessons_that_exist_and_promises_the_others() -> None:
         else:
             link = f"]({path.relative_to(ROOT).as_posix()})"
             assert title.endswith(link), f"lesson {number}: {title} does not link {path.name}"
-            assert re.fullmatch(r"\d+ min", state), f"lesson {number} says {state!r}"
+            assert state == f"{load(path.stem[:3]).minutes} min", f"lesson {number}"
 
 
 @pytest.mark.parametrize("path", lessons(), ids=lambda path: path.name)
@@ -91,3 +93,7 @@ def test_a_lesson_opens_with_the_title_that_the_table_gives_it(path: Path) -> No
     (title,) = re.findall(rf"^\| {number} \| \[(.+?)\]\(", README, re.MULTILINE)
     first = json.loads(path.read_text("utf-8"))["cells"][0]["source"]
     assert title.lower() in "".join(first).splitlines()[0].lower()
+    lesson = load(path.stem[:3])
+    assert f"# {number} · {lesson.title}\n" in "".join(first)
+    assert f"**{lesson.promise}**" in "".join(first)
+    assert f"\n{lesson.minutes} minutes · " in "".join(first)

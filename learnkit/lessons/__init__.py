@@ -145,6 +145,8 @@ class Lesson:
     Attributes:
         title: as in the notebook's heading.
         promise: what the learner can do afterwards, in one line.
+        adds: what the lesson adds to the loop, in a few words.
+        minutes: how long its core path takes.
         predictions: name -> prediction: ``p1``, ``p2``, …
         exercises: three: to modify, to extend, and an open one.
         quiz: four questions.
@@ -153,6 +155,8 @@ class Lesson:
 
     title: str
     promise: str
+    adds: str
+    minutes: int
     predictions: Mapping[str, Prediction]
     exercises: Sequence[Exercise]
     quiz: Sequence[Question]
@@ -160,7 +164,7 @@ class Lesson:
 
     def __post_init__(self) -> None:
         what = f"lesson {self.title!r}"
-        _filled(what, title=self.title, promise=self.promise)
+        _filled(what, title=self.title, promise=self.promise, adds=self.adds)
         _count(f"{what}: predictions", self.predictions, 2)
         _count(f"{what}: exercises", self.exercises, 3, exactly=True)
         _count(f"{what}: quiz questions", self.quiz, 4, exactly=True)

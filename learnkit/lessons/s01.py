@@ -19,6 +19,8 @@ GAME = Game(
 LESSON = Lesson(
     title="The agent loop",
     promise="You write the loop that turns a model into an agent, in about twenty lines.",
+    adds="the loop, and one tool: `bash`",
+    minutes=35,
     predictions={
         "p1": Prediction(
             "One request went out, and the reply asks for `bash`. What has run so far?",

@@ -8,6 +8,8 @@ from learnkit.lessons.s02_exercises import EXERCISES
 LESSON = Lesson(
     title="Tools",
     promise="You replace a chain of ifs by a registry, and a risky command by a typed tool.",
+    adds="typed tools to read, write and edit files",
+    minutes=35,
     predictions={
         "p1": Prediction(
             "The model calls a tool that does not exist. What should the harness do?",

@@ -8,6 +8,8 @@ from learnkit.lessons.s03_exercises import EXERCISES
 LESSON = Lesson(
     title="Todo",
     promise="You give an agent a plan that it cannot lose, and a harness that taps its shoulder.",
+    adds="`todo`, and a reminder from the harness",
+    minutes=35,
     predictions={
         "p1": Prediction(
             "An agent writes a fine plan into its first reply, and then works for twenty turns. "

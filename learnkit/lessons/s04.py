@@ -8,6 +8,8 @@ from learnkit.lessons.s04_exercises import EXERCISES
 LESSON = Lesson(
     title="Subagents",
     promise="You hand a subtask to an agent with an empty desk, and get one line back.",
+    adds="`task`: a child with messages of its own",
+    minutes=35,
     predictions={
         "p1": Prediction(
             "A subagent reads ten files and reports ten lines. What of it stands in the messages "

@@ -9,6 +9,8 @@ LESSON = Lesson(
     title="Skills",
     promise="You make an agent that knows much and carries little: "
     "it reads the manual when the work begins.",
+    adds="`load_skill`: know-how that is loaded when needed",
+    minutes=35,
     predictions={
         "p1": Prediction(
             "The model calls `load_skill`. Where do the instructions stand in the next request?",

@@ -8,6 +8,8 @@ from learnkit.lessons.s06_exercises import EXERCISES
 LESSON = Lesson(
     title="Compaction",
     promise="You make an agent forget on purpose, so that it can go on for ever.",
+    adds="three ways to make an array smaller",
+    minutes=40,
     predictions={
         "p1": Prediction(
             "A hundred turns fill the window. What should an agent lose first?",

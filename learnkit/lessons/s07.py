@@ -8,6 +8,8 @@ from learnkit.lessons.s07_exercises import EXERCISES
 LESSON = Lesson(
     title="Tasks",
     promise="You put goals into files, and they survive the night in which the kernel dies.",
+    adds="a graph of tasks on disk that outlives a kernel",
+    minutes=40,
     predictions={
         "p1": Prediction(
             "Two workers create a task at the same moment. Each looks for the highest number, "

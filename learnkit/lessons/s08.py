@@ -8,6 +8,8 @@ from learnkit.lessons.s08_exercises import EXERCISES
 LESSON = Lesson(
     title="Background",
     promise="You let a slow command run beside the loop, and the agent thinks on.",
+    adds="commands that run beside the loop",
+    minutes=35,
     predictions={
         "p1": Prediction(
             "One reply starts three commands in the background: sleep 3, sleep 1, sleep 2. Leave "

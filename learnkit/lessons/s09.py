@@ -8,6 +8,8 @@ from learnkit.lessons.s09_exercises import EXERCISES
 LESSON = Lesson(
     title="Teams",
     promise="You give agents names and inboxes, and none of their letters is lost.",
+    adds="teammates with names, threads and inboxes",
+    minutes=40,
     predictions={
         "p1": Prediction(
             "Alice's inbox is a file. Everybody appends to it; only alice reads, and then she "

@@ -8,6 +8,8 @@ from learnkit.lessons.s10_exercises import EXERCISES
 LESSON = Lesson(
     title="Protocols",
     promise="You ask so that an answer means something, and let code hold the gate.",
+    adds="requests with an id, and a gate in code",
+    minutes=40,
     predictions={
         "p1": Prediction(
             "A prompt says: change nothing before your plan is approved. A model follows the rule "

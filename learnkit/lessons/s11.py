@@ -8,6 +8,8 @@ from learnkit.lessons.s11_exercises import EXERCISES
 LESSON = Lesson(
     title="Autonomy",
     promise="You let teammates find their work, and nobody does it twice or forgets it.",
+    adds="`idle` and `claim_task`: work that is found",
+    minutes=40,
     predictions={
         "p1": Prediction(
             "Two idle teammates look at the board at the same moment. Each sees that task 1 is "

@@ -8,6 +8,8 @@ from learnkit.lessons.s12_exercises import EXERCISES
 LESSON = Lesson(
     title="Worktrees",
     promise="You give each piece of work a folder and a branch, and put all twelve together.",
+    adds="a folder and a branch for each task",
+    minutes=45,
     predictions={
         "p1": Prediction(
             "Two agents with clean contexts share one folder. Both read parse.py, both change "

@@ -1,0 +1,66 @@
+"""The learner's folder: working copies of the lessons, a start page, a glossary, the notes.
+
+``learnkit lab`` brings it up to date at each start. What the learner has changed is never
+overwritten; the start page and the glossary are no place to write in, and are always made anew.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+from learnkit import copies, files, startpage
+
+GLOSSARY = "glossary.ipynb"
+#: Where JupyterLab keeps which tabs are open, in a folder of the workbook: the learner's own
+#: JupyterLab is left as it is. The file is named as JupyterLab names that of its default workspace.
+WORKSPACES = ".workspaces"
+_DEFAULT = "default-37a8.jupyterlab-workspace"
+
+
+def update(course: Path, work: Path, *, reset: bool = False) -> Iterator[str]:
+    """Bring the folder up to date.
+
+    Args:
+        course: the folder of the course's notebooks; the glossary is in ``docs`` beside it.
+        work: the learner's folder; is made if it is missing.
+        reset: fresh copies of the lessons; see ``copies.update``.
+
+    Yields:
+        A line for each notebook that the learner should know about.
+    """
+    yield from copies.update(course, work, reset=reset)
+    _put(work / startpage.NAME, startpage.notebook(work))
+    words = course.parent / "docs" / "glossary.md"
+    if words.exists():
+        text = words.read_text("utf-8").replace("../notebooks/", "")
+        cell = {"cell_type": "markdown", "id": "words", "metadata": {}, "source": text}
+        _put(work / GLOSSARY, startpage.book(cell))
+
+
+def open_tab(work: Path, notebook: str) -> None:
+    """Let JupyterLab begin with a tab for this notebook, unless it remembers other ones.
+
+    Args:
+        work: the learner's folder.
+        notebook: relative to the server's root.
+    """
+    file = work / WORKSPACES / _DEFAULT
+    if file.exists():
+        return
+    tab = f"notebook:{notebook}"
+    dock = {"type": "tab-area", "currentIndex": 0, "widgets": [tab]}
+    layout = {"main": {"dock": dock, "current": tab}}
+    data = {
+        "layout-restorer:data": layout,
+        tab: {"data": {"path": notebook, "factory": "Notebook"}},
+    }
+    file.parent.mkdir(parents=True, exist_ok=True)
+    files.replace(file, json.dumps({"data": data, "metadata": {"id": "default"}}))
+
+
+def _put(path: Path, text: str) -> None:
+    """Write a page, unless it is as it should be: JupyterLab asks about files that change."""
+    if not path.exists() or path.read_text("utf-8") != text:
+        files.replace(path, text)
