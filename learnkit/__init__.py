@@ -26,10 +26,12 @@ if TYPE_CHECKING:
     from learnkit.compaction import Compaction, micro_compact
     from learnkit.errors import LearnkitError, ToolError, UsageError
     from learnkit.events import Event, EventLog
+    from learnkit.forking import fork
     from learnkit.harness import full_agent
     from learnkit.lab import lesson
     from learnkit.mailbox import Mailbox
     from learnkit.mechanism import Call, Mechanism
+    from learnkit.pages import share
     from learnkit.permission import Permission
     from learnkit.protocols import Protocols
     from learnkit.shell import BwrapShell, LocalShell, ShellResult
@@ -58,6 +60,8 @@ _HOMES = {
     "use": "client.scripted",
     "Background": "background",
     "contents": "startpage",
+    "fork": "forking",
+    "share": "pages",
     "Mailbox": "mailbox",
     "Autonomy": "autonomy",
     "Protocols": "protocols",
@@ -131,6 +135,7 @@ __all__ = [
     "contents",
     "estimate_tokens",
     "fail",
+    "fork",
     "full_agent",
     "lesson",
     "micro_compact",
@@ -138,6 +143,7 @@ __all__ = [
     "reply",
     "say",
     "scripted",
+    "share",
     "tool",
     "use",
     "views",

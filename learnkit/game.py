@@ -21,6 +21,7 @@ from learnkit.mechanism import Mechanism
 if TYPE_CHECKING:
     from learnkit.client.scripted import Policy, Reply
     from learnkit.client.transport import Client
+    from learnkit.forking import Fork
 
 Json = dict[str, Any]
 Factory = Callable[["Client", EventLog], Agent]
@@ -67,6 +68,7 @@ class Game:
         prompt: what the agent is asked to do.
         lane: name of the agent whose model the person is.
         others: a function of the request that answers for all other agents.
+        after: replies that are given first; then it is the person's turn.
 
     Attributes:
         phase: ``yours`` (a request waits), ``works`` (the harness does), ``refused`` (by the API),
@@ -83,7 +85,13 @@ class Game:
     """
 
     def __init__(
-        self, agent_factory: Factory, prompt: str, *, lane: str, others: Policy | None
+        self,
+        agent_factory: Factory,
+        prompt: str,
+        *,
+        lane: str,
+        others: Policy | None,
+        after: Fork | None = None,
     ) -> None:
         from learnkit.client.human import Human
         from learnkit.client.modes import from_source
@@ -101,7 +109,8 @@ class Game:
         self._back = clock.signal("the reply is taken back")
         self._rest = clock.signal("the game needs somebody")
         self._human = Human(clock, lane=lane, others=others, asked=self._asked)
-        self.agent = agent_factory(from_source(self._human, clock, "human"), EventLog())
+        source = after.at_once(self._human) if after else self._human
+        self.agent = agent_factory(from_source(source, clock, "human"), EventLog())
         self._careless = Careless()
         self.agent.mechanisms = (*self.agent.mechanisms, self._careless)
         self.agent.start(prompt)

@@ -25,8 +25,9 @@ from learnkit.run import Example, Run, show
 from learnkit.shell import LocalShell
 
 if TYPE_CHECKING:
-    from learnkit.client.scripted import Script
+    from learnkit.client.scripted import Script, Source
     from learnkit.client.transport import Client
+    from learnkit.forking import Fork
     from learnkit.lessons import Game, Lesson
     from learnkit.seat import BeTheModel
     from learnkit.stage import Stage
@@ -58,7 +59,7 @@ class Lab(Questions):
     # Scenarios
 
     @contextlib.contextmanager
-    def scenario(self, name: str, *, script: Script | None = None) -> Iterator[Run]:
+    def scenario(self, name: str, *, script: Script | Source | None = None) -> Iterator[Run]:
         """A fresh start: workspace, clock, ids, and place in the recording.
 
         Args:
@@ -73,7 +74,7 @@ class Lab(Questions):
             stack.enter_context(run.clock)
             yield run
 
-    def stage(self, name: str, *, script: Script | None = None) -> Stage:
+    def stage(self, name: str, *, script: Script | Source | None = None) -> Stage:
         """A scenario that goes on while its cell is over, so that clicks are heard.
 
         Args:
@@ -103,11 +104,14 @@ class Lab(Questions):
 
         return following(self._recording, name)
 
-    def be_the_model(self, game: Game | str | None = None) -> BeTheModel:
+    def be_the_model(
+        self, game: Game | str | None = None, *, after: Fork | None = None
+    ) -> BeTheModel:
         """Let the learner answer in the model's place; without a widget a script plays.
 
         Args:
             game: the task, or only its prompt; by default the lesson's own.
+            after: take up a run where :func:`learnkit.fork` took hold of it, instead of beginning.
 
         Raises:
             UsageError: if the lesson has none.
@@ -122,7 +126,7 @@ class Lab(Questions):
             mechanisms = chosen.mechanisms(workspace)
             return Agent(client, mechanisms, system=chosen.system, events=events)
 
-        made = BeTheModel(agent, chosen.prompt, chosen.script, static=self.static)
+        made = BeTheModel(agent, chosen.prompt, chosen.script, static=self.static, after=after)
         self._games = [made]
         return made
 
@@ -173,7 +177,7 @@ class Lab(Questions):
     # How it is done
 
     def _opened(
-        self, stack: contextlib.ExitStack, name: str, script: Script | None, *, paced: bool
+        self, stack: contextlib.ExitStack, name: str, script: Script | Source | None, *, paced: bool
     ) -> Run:
         """A fresh run, which the stack closes; paced, if somebody is to watch it."""
         workspace = self._example.copy()
@@ -183,7 +187,7 @@ class Lab(Questions):
         stack.callback(client.close)
         return Run(workspace, client, EventLog(), LocalShell())
 
-    def _client(self, scenario: str, script: Script | None, pace: float) -> Client:
+    def _client(self, scenario: str, script: Script | Source | None, pace: float) -> Client:
         from learnkit.client import modes
 
         clock = VirtualClock(pace=pace)

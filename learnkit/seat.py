@@ -20,7 +20,8 @@ from learnkit.events import EventLog
 from learnkit.game import Factory, Game
 
 if TYPE_CHECKING:
-    from learnkit.client.scripted import Policy, Reply, Script
+    from learnkit.client.scripted import Policy, Reply, Script, Source
+    from learnkit.forking import Fork
 
 Json = dict[str, Any]
 
@@ -38,6 +39,7 @@ class BeTheModel:
         static: let the script play at once, without a page and without waiting.
         lane: name of the agent whose model the learner is.
         others: a function of the request that answers for all other agents.
+        after: where another run is taken up; see :func:`learnkit.fork`.
 
     Raises:
         UsageError: for an empty prompt.
@@ -53,6 +55,7 @@ class BeTheModel:
         static: bool = False,
         lane: str = "lead",
         others: Policy | None = None,
+        after: Fork | None = None,
     ) -> None:
         self._game: Game | None = None
         self._error: Exception | None = None
@@ -63,9 +66,10 @@ class BeTheModel:
         self._seq = 0
         self._widget: Any = None
         if static:
-            self._agent = self._play_script(agent_factory, prompt, script)
+            played = after.then(script) if after else script
+            self._agent = self._play_script(agent_factory, prompt, played)
         else:
-            self._game = Game(agent_factory, prompt, lane=lane, others=others)
+            self._game = Game(agent_factory, prompt, lane=lane, others=others, after=after)
             self._agent = self._game.agent
             self._game.changed = self._show
 
@@ -247,7 +251,7 @@ class BeTheModel:
 
     # The static form
 
-    def _play_script(self, agent_factory: Factory, prompt: str, script: Script) -> Agent:
+    def _play_script(self, agent_factory: Factory, prompt: str, script: Script | Source) -> Agent:
         """Let the script play to its end, or to the first refusal."""
         import anthropic
 

@@ -26,17 +26,18 @@ def model_setting() -> str:
     return os.environ.get("LEARNKIT_MODEL") or DEFAULT_MODEL
 
 
-def scripted(script: Script, clock: Clock | None = None) -> Client:
+def scripted(script: Script | Source, clock: Clock | None = None) -> Client:
     """A client whose replies are written in Python.
 
     Args:
         script: replies in order, e.g. ``[use("bash", command="ls"), say("done")]``; or a function
-            of the request; or a dict of these by lane (the agent's name).
+            of the request; or a dict of these by lane (the agent's name); or any source of replies.
         clock: by default a new ``VirtualClock``.
     """
-    from learnkit.client.scripted import Scripted
+    from learnkit.client.scripted import Scripted, Source
 
-    return from_source(Scripted(script), clock or VirtualClock(), "scripted")
+    source = script if isinstance(script, Source) else Scripted(script)
+    return from_source(source, clock or VirtualClock(), "scripted")
 
 
 def from_source(source: Source, clock: Clock, mode: str, model: str | None = None) -> Client:

@@ -10,7 +10,7 @@ import contextlib
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 import anthropic
 
@@ -53,6 +53,7 @@ class Failure:
     latency: float = 0.0
 
 
+@runtime_checkable
 class Source(Protocol):
     """Where an offline client gets its replies."""
 

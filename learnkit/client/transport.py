@@ -43,6 +43,8 @@ class OfflineTransport(httpx2.BaseTransport):
 
     def __init__(self, source: Source, clock: Clock, recorder: Any = None) -> None:
         self.source, self.clock, self._recorder = source, clock, recorder
+        #: Lane and answer of each request that was answered, in order; a fork gives them again.
+        self.given: list[tuple[str, Reply | Failure]] = []
         self._before: dict[str, Prefix] = {}
         self._accepted: dict[str, Memory] = {}
         self._numbers = {"msg": count(1), "toolu": count(1), "req": count(1)}
@@ -80,6 +82,7 @@ class OfflineTransport(httpx2.BaseTransport):
         prefix = Prefix.of(body, self._before.get(lane))
         ask = getattr(self.source, "answer_to", None)  # a recording matches the canonical form
         answer: Reply | Failure = ask(prefix, lane) if ask else self.source.answer(body, lane)
+        self.given.append((lane, answer))  # without ids and values: another run has its own
         if isinstance(answer, Reply):
             content = tuple(self._with_id(block) for block in prefix.fill(list(answer.content)))
             answer = replace(answer, content=content)
@@ -171,18 +174,20 @@ class Client(anthropic.Anthropic):
         mode: replay, record, scripted, human or live.
         model: the model that agents ask for.
         source: where replies come from; None when live.
+        given: lane and answer of each request so far; None when live.
     """
 
     clock: Clock
     mode: str
     model: str
     source: Source | None = None
+    given: list[tuple[str, Reply | Failure]] | None = None
 
     def copy(self, **options: Any) -> Client:
         """As the SDK's; the copy keeps clock, mode, model and source."""
         other: Client = super().copy(**options)
         other.clock, other.mode, other.model = self.clock, self.mode, self.model
-        other.source = self.source
+        other.source, other.given = self.source, self.given
         return other
 
     with_options = copy
@@ -198,4 +203,5 @@ def offline_client(transport: httpx2.BaseTransport, clock: Clock, mode: str, mod
     )
     client.clock, client.mode, client.model = clock, mode, model
     client.source = getattr(transport, "source", None)
+    client.given = getattr(transport, "given", None)
     return client

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from learnkit.views.base import View
+    from learnkit.views.branches import Branches
     from learnkit.views.compaction import Compaction
     from learnkit.views.contexts import Contexts
     from learnkit.views.dispatch import Dispatch
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 #: Public name -> the module here that defines it.
 _HOMES = {
     "View": "base",
+    "Branches": "branches",
     "Compaction": "compaction",
     "Contexts": "contexts",
     "Dispatch": "dispatch",
@@ -43,6 +45,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "Branches",
     "Compaction",
     "Contexts",
     "Dispatch",

@@ -1,0 +1,198 @@
+"""Two runs that began alike: what they share, where they part, and what came of each.
+
+Both message arrays grow at once, each event at its time. Messages that stand in both, at the same
+place, are one card across the page; from the first that differs on there are two columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
+
+from learnkit.events import Event, EventLog
+from learnkit.views import blocks, static
+from learnkit.views.array import Array, Card, grow
+from learnkit.views.base import View
+from learnkit.views.messages import Messages
+from learnkit.views.static import Picture
+from learnkit.views.text import clean, count, esc, one_line
+from learnkit.views.words import describe
+
+#: Names of the two lanes: the run as it was, and the one that was forked from it.
+WAS, FORK = "as it was", "forked"
+#: Pixels of a column in the static picture.
+_COLUMN = (static.WIDTH - 48) / 2
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """Both arrays, and the sentence of the last step."""
+
+    arrays: dict[str, Array] = field(default_factory=dict)
+    ended: dict[str, str] = field(default_factory=dict)
+    head: str = "Nothing has happened yet."
+
+    @property
+    def shared(self) -> int:
+        """How many messages both begin with."""
+        if len(self.arrays) < 2:
+            return 0
+        one, other = (array.cards for array in self.arrays.values())
+        pairs = enumerate(zip(one, other, strict=False))
+        parts = (place for place, (a, b) in pairs if a.message != b.message)
+        return next(parts, min(len(one), len(other)))
+
+    @property
+    def both(self) -> tuple[Card, ...]:
+        """The messages that both begin with."""
+        return next(iter(self.arrays.values())).cards[: self.shared] if self.arrays else ()
+
+
+class Branches(View[State]):
+    """Two message arrays with a common beginning: the first two lanes of a log.
+
+    ``Branches.of(was, fork)`` makes that log from two runs.
+    """
+
+    name = "two runs compared"
+    css: ClassVar[str] = (
+        Messages.css
+        + """
+.parts{font-weight:600;margin:2px 0} .parts span{font-weight:400;color:var(--lk-quiet)}
+"""
+    )
+
+    @classmethod
+    def of(cls, was: Any, fork: Any, *, lane: str = "lead") -> Branches:
+        """The view of two runs.
+
+        Args:
+            was: the run as it was: events, or what has them as ``events``.
+            fork: the one that was forked from it.
+            lane: the agent whose arrays are compared.
+        """
+        return cls(merged(getattr(was, "events", was), getattr(fork, "events", fork), lane))
+
+    def init(self) -> State:
+        return State()
+
+    def step(self, state: State, event: Event) -> State:
+        if event.lane not in state.arrays and len(state.arrays) == 2:
+            return state  # there is no third
+        array = state.arrays.get(event.lane) or Array(event.lane)
+        grown = grow(array, event)
+        ended = state.ended
+        if event.type == "run.ended":
+            ended = {**ended, event.lane: describe(event)}
+        arrays = {**state.arrays, event.lane: grown}
+        head = f"{_name(event.lane)}: {describe(event)}"
+        return replace(state, arrays=arrays, ended=ended, head=head)
+
+    def frame(self, state: State) -> dict[str, str]:
+        shared = state.shared
+        shown = {"shared": _title("In both", count(shared, "message"))}
+        for card in state.both:
+            shown[f"both {card.index}"] = card.html
+        for raw, array in state.arrays.items():
+            lane = clean(raw)
+            shown[f"{lane}/title"] = _title(_name(raw), _rest(array, shared))
+            for card in array.cards[shared:]:
+                shown[f"{lane}/{card.index}"] = card.html
+        return shown
+
+    def head(self, state: State) -> str:
+        return state.head
+
+    def line(self, state: State) -> str:
+        return f"{self.name}: {_parting(state)} {state.head}"
+
+    def picture(self, state: State, rows: int) -> Picture:
+        picture = Picture(f"{self.line(state)} Both stand in the table below, side by side.")
+        shared = state.shared
+        picture.text(16, 26, f"In both: {count(shared, 'message')}", "b")
+        y = 34.0
+        both = state.both
+        first, last = static.middle_cut([1] * len(both), max(rows // 3, 2)) if both else (0, 0)
+        for card in both:
+            if first <= card.index < last:
+                if card.index == first:
+                    picture.text(56, y + 16, f"… {count(last - first, 'message')} left out …", "q")
+                    y += 22
+                continue
+            _draw(picture, card, 16, y, static.WIDTH - 32)
+            y += 22
+        top = y + 24
+        ends = [top]
+        for x, (lane, array) in zip((16, 32 + _COLUMN), state.arrays.items(), strict=False):
+            picture.text(x, top, f"{_name(lane)}: {_rest(array, shared)}", "b", _COLUMN)
+            y = top + 8
+            for card in array.cards[shared : shared + rows]:
+                _draw(picture, card, x, y, _COLUMN)
+                y += 22
+            ends.append(y)
+        picture.height = max(ends) + 10
+        return picture
+
+    def facts(self, state: State, rows: int) -> str:
+        longest = max((len(array.cards) for array in state.arrays.values()), default=0)
+        body: list[list[object]] = []
+        for place in range(longest):
+            if rows <= place < longest - rows:
+                continue
+            pair = [_short(array, place, 20 + rows) for array in state.arrays.values()]
+            body.append([place, *(pair if place >= state.shared else [pair[0], "the same"])])
+        table = static.table(["#", *map(_name, state.arrays)], body)
+        return f"<p>{esc(_parting(state))} {esc(' '.join(state.ended.values()))}</p>{table}"
+
+
+def merged(was: Iterable[Event], fork: Iterable[Event], lane: str = "lead") -> EventLog:
+    """One log of two runs: the events of one agent in each, by their time.
+
+    Args:
+        was, fork: the events of each.
+        lane: the agent; in the new log its lanes are called ``as it was`` and ``forked``.
+    """
+    log = EventLog()
+    both: list[tuple[float, int, Event]] = []
+    for side, events in enumerate((was, fork)):
+        both += [(event.time, side, event) for event in events if event.lane == lane]
+    for time, side, event in sorted(both, key=lambda one: one[:2]):
+        log.append(event.type, lane=(WAS, FORK)[side], time=time, **event.data)
+    return log
+
+
+def _name(lane: str) -> str:
+    name = one_line(lane, 40)
+    return name[:1].upper() + name[1:]
+
+
+def _parting(state: State) -> str:
+    shared, lengths = state.shared, [len(array.cards) for array in state.arrays.values()]
+    if shared == max(lengths, default=0):
+        return f"Both hold the same {count(shared, 'message')}."
+    return f"They share {count(shared, 'message')} and part at message {shared}."
+
+
+def _rest(array: Array, shared: int) -> str:
+    more = count(len(array.cards) - shared, "message")
+    return f"{more} of its own, ≈ {array.tokens:,} tokens in all"
+
+
+def _title(name: str, what: str) -> str:
+    return f'<div class="parts" data-quiet>{esc(name)} <span>{esc(what)}</span></div>'
+
+
+def _short(array: Array, place: int, width: int) -> str:
+    if place >= len(array.cards):
+        return ""
+    card = array.cards[place]
+    lines = " · ".join(map(str, blocks.lines(card.message, card.injected)))
+    return one_line(f"{card.mark.label}: {lines}", width)
+
+
+def _draw(picture: Picture, card: Card, x: float, y: float, width: float) -> None:
+    picture.bar(x, y + 3, 3, 18, card.mark.key)
+    picture.text(x + 10, y + 16, f"{card.index} {card.mark.glyph}", "m", 40, card.mark.key)
+    text = " · ".join(map(str, blocks.lines(card.message, card.injected)))
+    picture.text(x + 52, y + 16, text, "", width - 60)
