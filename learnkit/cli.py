@@ -1,4 +1,4 @@
-"""The terminal: ``learnkit lab | progress | chat | record | verify | doctor``."""
+"""The terminal: ``learnkit lab | progress | chat | record | verify | html | doctor``."""
 
 from __future__ import annotations
 
@@ -94,6 +94,21 @@ def verify(
         failed += bool(found)
         typer.echo("\n".join(found) or f"{path.name}: as committed")
     raise typer.Exit(1 if failed else 0)
+
+
+@app.command()
+def html(
+    lessons: Annotated[list[str] | None, typer.Argument(help="by default all")] = None,
+    out: Annotated[Path, typer.Option(help="the folder to write")] = Path("site"),
+) -> None:
+    """Build the HTML edition: pages with working sliders, which need no Python."""
+    from learnkit.edition import build
+
+    known = {path.stem[:3] for path in _chosen(None)}
+    if unknown := set(lessons or ()) - known:
+        raise UsageError(f"there is no lesson {', '.join(sorted(unknown))}")
+    for line in build(NOTEBOOKS, out, lessons or ()):
+        typer.echo(line)
 
 
 @app.command()

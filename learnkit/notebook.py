@@ -18,6 +18,11 @@ def is_static() -> bool:
     return os.environ.get("LEARNKIT_STATIC") == "1"
 
 
+def has_tapes() -> bool:
+    """Whether outputs are for pages with the player, as in the HTML edition."""
+    return os.environ.get("LEARNKIT_TAPES") == "1"
+
+
 def is_live() -> bool:
     """Whether somebody sits in front of a notebook."""
     return in_kernel() and not is_static()

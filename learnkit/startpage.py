@@ -44,23 +44,23 @@ class Row:
     @property
     def predicted(self) -> int:
         """Predictions made."""
-        return len(set(self.done["predictions"]) & set(self.lesson.predictions))
+        return len(set(self.done.get("predictions", ())) & set(self.lesson.predictions))
 
     @property
     def passed(self) -> int:
         """Exercises passed."""
         numbers = {str(n) for n in range(1, len(self.lesson.exercises) + 1)}
-        return len(set(self.done["exercises"]) & numbers)
+        return len(set(self.done.get("exercises", ())) & numbers)
 
     @property
     def right(self) -> int:
         """Questions of the quiz that were answered right at last."""
-        return sum(self.done["quiz"].get(name) == one.right for name, one in self._quiz.items())
+        return sum(self._answers.get(name) == one.right for name, one in self._quiz.items())
 
     @property
     def answered(self) -> int:
         """Questions of the quiz that were answered."""
-        return len(set(self.done["quiz"]) & set(self._quiz))
+        return len(set(self._answers) & set(self._quiz))
 
     @property
     def state(self) -> str:
@@ -70,14 +70,26 @@ class Row:
         return "begun" if any(self.done.values()) else "new"
 
     @property
+    def _answers(self) -> Mapping[str, str]:
+        return self.done.get("quiz", {})
+
+    @property
     def _quiz(self) -> dict[str, Any]:
         return {f"q{number}": one for number, one in enumerate(self.lesson.quiz, start=1)}
 
 
-def rows(folder: Path, progress: Progress) -> list[Row]:
-    """The lessons whose notebooks are in a folder, in order."""
+def rows(folder: Path, progress: Progress | None = None) -> list[Row]:
+    """The lessons whose notebooks are in a folder, in order.
+
+    Args:
+        folder: of the notebooks.
+        progress: where notes are; None for nobody's.
+    """
     files = {path.stem[:3]: path.name for path in sorted(folder.glob("s[0-9][0-9]_*.ipynb"))}
-    return [Row(int(name[1:]), file, load(name), progress.of(name)) for name, file in files.items()]
+    return [
+        Row(int(name[1:]), file, load(name), progress.of(name) if progress else {})
+        for name, file in files.items()
+    ]
 
 
 def contents(*, forget: bool = False, folder: str | Path = "") -> Card:

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from typing import Any, ClassVar, Generic, TypeVar
 
 from learnkit.events import Event
-from learnkit.notebook import in_kernel, is_static
+from learnkit.notebook import has_tapes, in_kernel, is_static
 from learnkit.views import static
 from learnkit.views.static import Picture
 
@@ -115,6 +115,10 @@ class View(ABC, Generic[S]):
         return shown
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+        if has_tapes():
+            from learnkit.widget import frozen
+
+            return {"text/html": frozen.tape(self), "text/plain": self.line(self.at())}
         return {"text/html": self.html(), "text/plain": self.line(self.at())}
 
     def __str__(self) -> str:

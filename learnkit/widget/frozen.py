@@ -27,9 +27,11 @@ _LOOK = """:root{color-scheme:light;--jp-layout-color0:#fff;--jp-content-font-co
 --lk-link:#1c4e96;--lk-rule:#d9dce1}
 @media (prefers-color-scheme:dark){:root{color-scheme:dark;--jp-layout-color0:#111;
 --jp-content-font-color1:#e4e7eb;--lk-link:#a9c9fa;--lk-rule:#3c4148}}
-body{background:var(--jp-layout-color0);color:var(--jp-content-font-color1);font:16px/1.55 system-ui,sans-serif;
+body{background:var(--jp-layout-color0);color:var(--jp-content-font-color1);
+font:16px/1.55 system-ui,sans-serif;
 margin:0 auto;max-width:60rem;padding:1.5rem 1rem 4rem}
-a{color:var(--lk-link)}h1{font-size:1.6rem;line-height:1.25}h2{font-size:1.15rem;margin:2rem 0 .4rem}
+a{color:var(--lk-link)}
+h1{font-size:1.6rem;line-height:1.25}h2{font-size:1.15rem;margin:2rem 0 .4rem}
 footer{font-size:.85rem;margin-top:3rem}.lk-tape{max-width:100%;overflow-x:auto}
 .lk-tape table{border-collapse:collapse;font-size:.85rem}.lk-tape td,.lk-tape th{
 border:1px solid #868d97;padding:2px 8px;text-align:left;vertical-align:top}

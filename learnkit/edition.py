@@ -1,0 +1,153 @@
+"""The HTML edition: the course as pages that can be read, and scrubbed, without Python.
+
+Every notebook is run, as CI runs it, with its views kept as tapes that a script in the page plays.
+A page holds everything that it shows; the links between the pages are relative, so the folder can
+lie on a disk or on any web server.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+
+from learnkit import files, verify
+from learnkit.lessons import load
+from learnkit.views.text import esc
+from learnkit.widget import frozen
+
+#: Looks of a lesson's page besides those of ``frozen``.
+_LOOK = """
+body{max-width:54rem}nav{display:flex;flex-wrap:wrap;gap:.3rem 1.2rem;font-size:.9rem;
+padding:.6rem 0;border-bottom:1px solid var(--lk-rule)}
+nav b{margin-right:auto}
+pre{overflow-x:auto;padding:.6rem .8rem;margin:.5rem 0;line-height:1.45}
+code,pre{font:.86rem/1.5 ui-monospace,Menlo,Consolas,monospace}
+.highlight{background:var(--lk-shade);border-radius:4px;margin:.8rem 0 .2rem}
+.highlight pre{background:none}
+.prompt,.anchor-link{display:none}
+.output_area pre{white-space:pre-wrap;margin:.2rem 0;border-left:3px solid var(--lk-rule)}
+table{border-collapse:collapse;font-size:.9rem;display:block;overflow-x:auto}
+td,th{border:1px solid var(--lk-rule);padding:3px 10px;text-align:left;vertical-align:top}
+details{margin:.6rem 0}summary{cursor:pointer}img{max-width:100%;height:auto}
+:root{--lk-shade:#f4f5f7}@media (prefers-color-scheme:dark){:root{--lk-shade:#1b1e23}}
+"""
+_DARK = "@media (prefers-color-scheme:dark){%s}"
+#: Where a link of a notebook leads in the edition.
+_LINKS = (
+    (r"(s\d\d_\w+)\.ipynb", r"\1.html"),
+    (r"\.\./README\.md(?:#\w+)?", "index.html"),
+    (r"\.\./docs/glossary\.md", "glossary.html"),
+    (r"\.\./notebooks/(s\d\d_\w+)\.ipynb", r"\1.html"),
+)
+
+
+def build(course: Path, target: Path, lessons: Sequence[str] = ()) -> Iterator[str]:
+    """Write the edition.
+
+    Args:
+        course: the folder of the notebooks; the glossary is in ``docs`` beside it.
+        target: the folder to write; pages that exist are replaced.
+        lessons: only these, as ``s01``; by default all.
+
+    Yields:
+        A line for each page.
+
+    Raises:
+        Exception: what a notebook fails with; see :data:`learnkit.verify.FAILURES`.
+    """
+    every = sorted(course.glob("s[0-9][0-9]_*.ipynb"))
+    chosen = [path for path in every if not lessons or path.stem[:3] in lessons]
+    target.mkdir(parents=True, exist_ok=True)
+    with ProcessPoolExecutor(max_workers=2) as pool:
+        for path, body in zip(chosen, pool.map(lesson, chosen), strict=True):
+            place = every.index(path)
+            around = [every[at] if 0 <= at < len(every) else None for at in (place - 1, place + 1)]
+            title = f"{int(path.stem[1:3])} · {load(path.stem[:3]).title}"
+            yield _written(target / f"{path.stem}.html", _page(title, body, *around))
+    yield _written(target / "index.html", _page("learnkit", _index(every)))
+    words = (course.parent / "docs" / "glossary.md").read_text("utf-8")
+    yield _written(target / "glossary.html", _page("Glossary", _markdown(words)))
+
+
+def lesson(path: Path) -> str:
+    """Run a notebook, and give it as HTML with tapes.
+
+    Args:
+        path: of the notebook.
+    """
+    from nbconvert import HTMLExporter
+
+    book = verify.execute(path, {"LEARNKIT_TAPES": "1"})
+    exporter = HTMLExporter(template_name="basic", embed_images=False)
+    body, _ = exporter.from_notebook_node(book)
+    return _linked(body)
+
+
+def _index(every: Sequence[Path]) -> str:
+    from learnkit import startpage
+
+    rows = "".join(
+        f"<tr><td>{row.number}</td><td><a href='{esc(row.file)}'>{esc(row.lesson.title)}</a><br>"
+        f"{esc(row.lesson.promise)}</td><td>{startpage.inline(row.lesson.adds)}</td>"
+        f"<td>{row.lesson.minutes}&nbsp;min</td></tr>"
+        for row in startpage.rows(every[0].parent)
+    )
+    return _linked(
+        "<h1>learnkit</h1><p><strong>How agents like Claude Code really work: you build one, "
+        "mechanism by mechanism, and watch it think.</strong></p>"
+        "<p>These pages are for reading: every picture can be scrubbed, and nothing runs. To "
+        "predict, break and mend things yourself, open the notebooks: the project's README says "
+        "how, in one line. The replies of the model were written by hand; everything else really "
+        "happened.</p>"
+        f"<table><tr><th></th><th>lesson</th><th>what it adds</th><th>time</th></tr>{rows}</table>"
+        "<p>The words of the course: <a href='glossary.html'>glossary</a>.</p>"
+    )
+
+
+def _page(title: str, body: str, before: Path | None = None, after: Path | None = None) -> str:
+    def link(path: Path | None, arrow: str) -> str:
+        if path is None:
+            return ""
+        name = f"{int(path.stem[1:3])} · {load(path.stem[:3]).title}"
+        return f'<a href="{path.stem}.html">{arrow.format(esc(name))}</a>'
+
+    nav = (
+        f"<nav><b><a href='index.html'>learnkit</a></b>{link(before, '← {}')}{link(after, '{} →')}"
+        "<a href='glossary.html'>glossary</a></nav>"
+    )
+    return frozen.page(title, f"{nav}<main>{body}</main>{nav}", look=_LOOK + _colours())
+
+
+def _colours() -> str:
+    """Pygments' colours for code, light and dark."""
+    from pygments.formatters import HtmlFormatter
+
+    def rules(style: str) -> str:
+        found = HtmlFormatter(style=style).get_style_defs(".highlight")
+        kept = [line for line in found.splitlines() if "background" not in line.partition("{")[2]]
+        return "\n".join(line for line in kept if line.startswith(".highlight ."))
+
+    return rules("default") + _DARK % rules("github-dark")
+
+
+def _markdown(text: str) -> str:
+    from nbconvert.filters import markdown2html
+
+    return _linked(str(markdown2html(text)))
+
+
+def _linked(html: str) -> str:
+    def there(match: re.Match[str]) -> str:
+        address = match[2]
+        for pattern, replacement in _LINKS:
+            address = re.sub(f"^{pattern}(?=#|$)", replacement, address)
+        return f"{match[1]}{address}{match[3]}"
+
+    return re.sub(r"(href=[\"'])([^\"']*)([\"'])", there, html)
+
+
+def _written(path: Path, text: str) -> str:
+    files.replace(path, text)
+    return f"{path.name}: {len(text.encode()) // 1000} KB"
