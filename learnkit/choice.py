@@ -58,7 +58,7 @@ class Choice:
         for letter, button in self.buttons.items():
             button.on_click(partial(self._choose, letter))
         head = widgets.HTML(f"{STYLE}<strong>{inline(question)}</strong>")
-        self.status = widgets.HTML(_spoken(""))
+        self.status = widgets.HTML(spoken(""))
         self.box = widgets.VBox([head, *self.buttons.values(), self.status])
         self.box.add_class("lk-choice")
 
@@ -73,7 +73,7 @@ class Choice:
             else:
                 button.disabled = True
         again = f"✓ noted: {letter}. To choose anew, run the cell again."
-        self.status.value = _spoken(self._feedback(letter) if self._feedback else again)
+        self.status.value = spoken(self._feedback(letter) if self._feedback else again)
 
 
 def quiz_box(
@@ -89,7 +89,7 @@ def quiz_box(
     score = widgets.HTML()
 
     def tell() -> None:
-        score.value = _spoken(f"<strong>{scored(questions, given)}</strong>")
+        score.value = spoken(f"<strong>{scored(questions, given)}</strong>")
 
     def ask(name: str, question: Question) -> Choice:
         def noted(letter: str) -> None:
@@ -109,6 +109,6 @@ def quiz_box(
     return widgets.VBox([*asked, score])
 
 
-def _spoken(html: str) -> str:
+def spoken(html: str) -> str:
     """HTML that a screen reader says when it changes."""
     return f'<div role="status" aria-live="polite">{html}</div>'

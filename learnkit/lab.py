@@ -20,11 +20,13 @@ from learnkit.errors import UsageError
 from learnkit.events import EventLog
 from learnkit.explain import explain_errors
 from learnkit.notebook import is_live
+from learnkit.progress import Progress
 from learnkit.questions import Questions
 from learnkit.run import Example, Run, show
 from learnkit.shell import LocalShell
 
 if TYPE_CHECKING:
+    from learnkit.card import Card
     from learnkit.client.scripted import Script, Source
     from learnkit.client.transport import Client
     from learnkit.forking import Fork
@@ -129,6 +131,19 @@ class Lab(Questions):
         made = BeTheModel(agent, chosen.prompt, chosen.script, static=self.static, after=after)
         self._games = [made]
         return made
+
+    def mutants(self) -> Card:
+        """Kill the mutants: runs of a harness in which one line is wrong; which one?"""
+        from learnkit.hunt import hunt
+        from learnkit.lessons.mutants import MUTANTS
+
+        given = {} if self.static else Progress().of(self.name)["play"]
+        return hunt(
+            MUTANTS,
+            self._example.empty("mutants"),
+            given,
+            lambda name, letter: self.remember("play", name, letter),
+        )
 
     def folder(self, name: str) -> Path:
         """An empty folder, for what is no scenario; it lives until the lab is closed.

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from learnkit.views.dispatch import Dispatch
     from learnkit.views.messages import Messages
     from learnkit.views.protocol import Protocol
+    from learnkit.views.schedule import Schedule
     from learnkit.views.skills import Skills
     from learnkit.views.tasks import Tasks
     from learnkit.views.team import Team
@@ -34,6 +35,7 @@ _HOMES = {
     "Dispatch": "dispatch",
     "Messages": "messages",
     "Protocol": "protocol",
+    "Schedule": "schedule",
     "Skills": "skills",
     "Tasks": "tasks",
     "Team": "team",
@@ -51,6 +53,7 @@ __all__ = [
     "Dispatch",
     "Messages",
     "Protocol",
+    "Schedule",
     "Skills",
     "Tasks",
     "Team",

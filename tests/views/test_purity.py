@@ -68,6 +68,12 @@ request = st.fixed_dictionaries(
     },
 )
 event = st.one_of(
+    of("race.started", reader=names, writers=st.lists(names, max_size=3), seed=st.integers(0, 9)),
+    *(
+        of(f"race.{kind}", letters=st.lists(words, max_size=3), content=st.lists(words, max_size=3))
+        for kind in ("wrote", "read", "emptied", "finished", "drained", "paused", "ended")
+    ),
+    of("race.lost", letter=words, writer=names, content=st.just([])),
     of("run.started", prompt=words, system=words, tools=tools, model=words),
     of("message.added", index=st.integers(0, 8) | st.none(), message=message),
     of("messages.rewritten", messages=st.lists(message, max_size=4), why=words),

@@ -1,0 +1,123 @@
+"""The hunt as widgets: a chooser, the run in a player, four buttons, and what was wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+import ipywidgets as widgets
+
+from learnkit.card import inline
+from learnkit.cards import explained
+from learnkit.choice import STYLE, Choice, spoken
+from learnkit.hunt import line, score, shown
+from learnkit.lessons.mutants import Mutant
+from learnkit.views.text import esc
+from learnkit.widget.host import Player
+
+
+class HuntBox:
+    """One mutant at a time.
+
+    Args:
+        mutants: in order.
+        workspace: a folder for their runs.
+        given: name -> letter, as far as they were answered before.
+        on_answer: called with name and letter.
+
+    Attributes:
+        box: the widget to show.
+        chooser: which mutant is shown.
+        choice: its four answers.
+    """
+
+    def __init__(
+        self,
+        mutants: Sequence[Mutant],
+        workspace: Path,
+        given: Mapping[str, str],
+        on_answer: Callable[[str, str], object],
+    ) -> None:
+        self._mutants, self._workspace = mutants, workspace
+        self._given, self._on_answer = dict(given), on_answer
+        self._players: list[Player] = []
+        self.choice: Choice
+        self.chooser = widgets.Dropdown(description="mutant", options=self._options(), value=0)
+        self.next = widgets.Button(description="next one")
+        self.next.on_click(lambda _: self._turn())
+        self._score = widgets.HTML()
+        self._stage = widgets.VBox()
+        head = widgets.HBox([self.chooser, self.next, self._score])
+        self.box = widgets.VBox([widgets.HTML(STYLE), head, self._stage])
+        self.box.add_class("lk-choice")
+        self.chooser.observe(lambda change: self.show(change["new"]), names="value")
+        self.show(0)
+
+    def show(self, place: int) -> None:
+        """Play a mutant, and ask.
+
+        Args:
+            place: from 0.
+        """
+        mutant = self._mutants[place]
+        self._clear()
+        self.choice = Choice(
+            "Which line of the harness is wrong?",
+            mutant.options,
+            lambda letter: self._answered(mutant, letter),
+            lambda letter: _feedback(mutant, letter),
+        )
+        scene = widgets.HTML(f"<p>{inline(mutant.scene)}</p>")
+        self._stage.children = [scene, self._player(mutant), self.choice.box]
+        self._tell()
+
+    def close(self) -> None:
+        """Remove the widgets, and let the players go."""
+        self._clear()
+        self.box.close()
+
+    def _answered(self, mutant: Mutant, letter: str) -> None:
+        self._given[mutant.name] = letter
+        self._on_answer(mutant.name, letter)
+        title = widgets.HTML("<p><strong>The same run, with the line as it should be:</strong></p>")
+        self._stage.children = [*self._stage.children, title, self._player(mutant, sound=True)]
+        place = self.chooser.value
+        with self.chooser.hold_trait_notifications():
+            self.chooser.options = self._options()
+            self.chooser.value = place
+        self._tell()
+
+    def _player(self, mutant: Mutant, *, sound: bool = False) -> Player:
+        player = Player(shown(mutant, self._workspace, sound=sound))
+        player.settle()
+        self._players.append(player)
+        return player
+
+    def _turn(self) -> None:
+        self.chooser.value = (self.chooser.value + 1) % len(self._mutants)
+
+    def _options(self) -> list[tuple[str, int]]:
+        marks = {True: "✓ ", False: "✗ ", None: ""}
+        return [
+            (
+                f"{marks[self._given[one.name] == one.right if one.name in self._given else None]}"
+                f"{int(one.name[1:])}",
+                place,
+            )
+            for place, one in enumerate(self._mutants)
+        ]
+
+    def _tell(self) -> None:
+        self._score.value = spoken(esc(score(self._mutants, self._given)))
+
+    def _clear(self) -> None:
+        self._stage.children = []
+        for player in self._players:
+            player.close()
+        self._players.clear()
+
+
+def _feedback(mutant: Mutant, letter: str) -> str:
+    head = "✓ killed" if letter == mutant.right else f"✗ it is {mutant.right}"
+    why = explained(mutant.options, mutant.right, letter)
+    return f"<strong>{head}</strong>{why}{line(mutant)}"

@@ -1,0 +1,249 @@
+"""A schedule: who took which step in which order, and what stood in the file after each one.
+
+A column a participant, steps run downwards, the file's letters stand beside each step. A bar in the
+reader's column is the time between reading and emptying: a letter that comes there can be lost.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
+
+from learnkit.events import Event
+from learnkit.views import static, theme
+from learnkit.views.base import View, kept
+from learnkit.views.static import Picture
+from learnkit.views.text import columns, count, esc, listed, one_line
+from learnkit.views.words import describe
+
+COLUMNS = 12  # that are drawn at most
+
+#: Mark, what was done in short, and the header sentence, by the type of the event.
+_KINDS = {
+    "race.wrote": (theme.INJECTED, "writes {letters}", "{who} writes {letters}{middle}. {file}."),
+    "race.read": (theme.ACTIVE, "reads {letters}", "{who} reads {letters}, and is not done yet."),
+    "race.emptied": (theme.DONE, "empties", "{who} empties the file. Read before: {letters}."),
+    "race.finished": (theme.DONE, "finishes", "{who} is done with {letters}. {file}."),
+    "race.drained": (theme.DONE, "drains {letters}", "{who} reads and empties at once: {letters}."),
+    "race.paused": (theme.PENDING, "pauses", "{who} pauses in the middle."),
+    "race.ended": (theme.SYSTEM, "left: {letters}", "The end. Still there: {letters}. {said}"),
+}
+_MIDDLE = ("race.read", "race.paused")  # after these somebody is not done yet
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One step.
+
+    Attributes:
+        number: from 1, as text.
+        who: took it.
+        type: of its event.
+        letters: that were written or read.
+        content: letters in the file after it.
+        open: whether the reader was in the middle of its look, before or after the step.
+        lost: letters that were lost by it.
+    """
+
+    number: str
+    who: str
+    type: str
+    letters: tuple[str, ...]
+    content: tuple[str, ...]
+    open: bool
+    lost: tuple[str, ...] = ()
+
+    @property
+    def loss(self) -> str:
+        """What was lost by it, in words."""
+        return f"{theme.ERROR.glyph} lost: {_named(self.lost)}" if self.lost else ""
+
+    @property
+    def file(self) -> str:
+        """What is in the file, in words."""
+        return "" if self.number == "end" else _named(self.content, "empty")
+
+    def mark(self, lost: tuple[str, ...]) -> theme.Mark:
+        """How it is shown: what loses a letter, or writes one that gets lost, is an error."""
+        mine = self.letters if self.type == "race.wrote" else ()
+        return theme.ERROR if self.lost or set(mine) & set(lost) else _KINDS[self.type][0]
+
+    def does(self, lost: tuple[str, ...]) -> str:
+        """Glyph and words."""
+        many = _named(self.letters) if len(self.letters) < 4 else f"{len(self.letters)} letters"
+        words = _KINDS[self.type][1].format(letters=many)
+        return f"{self.mark(lost).glyph} {words}"
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """Who takes part, the steps, and how they are drawn."""
+
+    reader: str = ""
+    people: tuple[str, ...] = ()
+    rows: tuple[Row, ...] = ()
+    open: bool = False
+    lost: tuple[str, ...] = ()
+    html: dict[str, str] = field(default_factory=dict)
+    head: str = "Nothing has happened yet."
+
+    @property
+    def said(self) -> str:
+        """How many letters there were, and how many are lost."""
+        sent = sum(row.type == "race.wrote" for row in self.rows)
+        return f"{count(sent, 'letter')} sent, {len(self.lost)} lost."
+
+    @property
+    def legend(self) -> str:
+        """What is said below the steps."""
+        bar = f"Bar: {self.reader} is between reading and emptying. " if self.reader else ""
+        return f"{self.said} {bar}{theme.ERROR.glyph} lost: nobody will read it."
+
+
+class Schedule(View[State]):
+    """The steps of several writers and one reader, in their order."""
+
+    name = "schedule"
+    css: ClassVar[str] = """
+.region[data-region="steps"]{flex:1 1 100%;gap:3px;overflow-x:auto;padding:6px}
+.st{display:grid;grid-template-columns:22px minmax(0,1fr) minmax(126px,26%);column-gap:8px;
+ align-items:center;font-size:12px;line-height:18px;min-width:calc(164px + var(--n)*104px)}
+.st .no{color:var(--lk-quiet);text-align:right;font-variant-numeric:tabular-nums}
+.st .lanes{display:grid;grid-template-columns:repeat(var(--n),minmax(0,1fr));min-height:26px;
+ align-items:center;align-self:stretch}
+.st .lanes>*{grid-row:1}
+.st .bar{align-self:stretch;width:14px;margin:-2px 0;background:var(--lk-active-bg);
+ border:solid var(--lk-active-edge);border-width:0 2px}
+.st .step{justify-self:start;margin-left:4px;border-width:1px;border-radius:3px;padding:1px 4px;
+ white-space:nowrap;position:relative}
+.st .file{display:flex;flex-wrap:wrap;gap:3px 6px;min-width:0;overflow-wrap:anywhere}
+.st .bad{border-width:1px;border-radius:3px;padding:0 5px}
+.sum{font-size:12px;color:var(--lk-quiet);padding:4px 0}
+"""
+
+    def init(self) -> State:
+        return State()
+
+    def step(self, state: State, event: Event) -> State:
+        data, who = event.data, event.lane
+        letters, ends = _texts(data.get("letters")), event.type == "race.ended"
+        if event.type == "race.started":
+            reader, writers = str(data.get("reader", "")), _texts(data.get("writers"))
+            begins = "A list" if data.get("seed") is None else f"Seed {data['seed']}"
+            head = f"{begins} says who goes first: {_named((reader, *writers))}."
+            people = tuple(dict.fromkeys((reader, *writers)))[:COLUMNS]
+            return _drawn(State(reader, people, head=one_line(head, 240)))
+        if event.type == "race.lost":
+            return _drawn(_losing(state, str(data.get("letter", ""))))
+        if event.type not in _KINDS:
+            return replace(state, head=describe(event))
+        middle = event.type in _MIDDLE if who == state.reader else state.open
+        number = "end" if ends else str(len(state.rows) + 1)
+        about = (letters, _texts(data.get("content")), not ends and (middle or state.open))
+        row = Row(number, who, event.type, *about)
+        people = tuple(dict.fromkeys((*state.people, who)))[:COLUMNS]
+        new = replace(state, people=people, rows=(*state.rows, row), open=middle)
+        words = {"who": who, "letters": _named(letters), "said": new.said}
+        words["file"] = f"In the file: {_named(row.content)}"
+        words["middle"] = f", while {state.reader} is in the middle" if middle else ""
+        head = _KINDS[event.type][2].format(**words)
+        return _drawn(replace(new, head=one_line(head, 240)))
+
+    def frame(self, state: State) -> dict[str, str]:
+        return state.html
+
+    def head(self, state: State) -> str:
+        return state.head
+
+    def picture(self, state: State, rows: int) -> Picture:
+        picture = Picture(f"{self.line(state)} Every step stands in the table below.")
+        each, right = 460 / max(1, len(state.people)), 520.0
+        lanes = {name: 48 + each * place for place, name in enumerate(state.people)}
+        for name, x in lanes.items():
+            picture.text(round(x), 26, name, "b", each - 4)
+        picture.text(right, 26, "in the file then", "b", 200)
+        y, shown = 36.0, state.rows[-rows:]
+        if (hidden := len(state.rows) - len(shown)) > 0:
+            picture.text(16, y + 12, f"… {count(hidden, 'earlier step')} …", "q")
+            y += 20
+        picture.path("".join(f"M{x + 7:.0f} {y:g}v{26 * len(shown)}" for x in lanes.values()))
+        for row in shown:
+            if row.open and state.reader in lanes:
+                picture.box(round(lanes[state.reader]), y, 14, 26, "active")
+            mark, does = row.mark(state.lost), one_line(row.does(state.lost), 24)
+            x, width = lanes.get(row.who, lanes[state.people[-1]]), 12 + 6.7 * columns(does)
+            x = round(min(x + 4, right - 8 - width))
+            picture.text(40, y + 17, row.number, "q e", 36)
+            picture.box(x, y + 3, width, 20, mark.key)
+            picture.text(x + 6, y + 17, does, "", width, mark.key)
+            if row.lost:
+                picture.box(right, y + 3, static.WIDTH - right - 12, 20, "error")
+            text = " · ".join(filter(None, [row.loss, row.file]))
+            picture.text(right + 5, y + 17, text or " ", "", 218, "error" if row.lost else "")
+            y += 26
+        picture.text(16, y + 18, state.legend, "q")
+        picture.height = y + 30
+        return picture
+
+    def facts(self, state: State, rows: int) -> str:
+        body: list[list[object]] = [
+            [row.number, one_line(row.who, 30), row.does(state.lost), row.file, row.loss]
+            for row in state.rows[-rows:]
+        ]
+        if (hidden := len(state.rows) - len(body)) > 0:
+            body.insert(0, [f"… {hidden} earlier", *[""] * 4])
+        return static.table(["step", "who", "does", "in the file then", "lost"], body)
+
+
+def _texts(value: Any) -> tuple[str, ...]:
+    return tuple(map(str, value)) if isinstance(value, list) else ()
+
+
+def _named(letters: tuple[str, ...], nothing: str = "nothing") -> str:
+    """Letters by name, eight at most."""
+    few = [one_line(one, 24) for one in letters[: 8 if len(letters) < 9 else 7]]
+    more = len(letters) - len(few)
+    return listed([*few, f"{more} more"] if more else few) or nothing
+
+
+def _losing(state: State, letter: str) -> State:
+    """The state with one more letter lost, by the last step."""
+    rows = state.rows
+    why = "nobody has read it, and it is not in the inbox any more"
+    if rows:
+        rows = (*rows[:-1], replace(rows[-1], lost=(*rows[-1].lost, letter)))
+        late = any(one.open and one.letters == (letter,) for one in rows if one.who != state.reader)
+        if late and rows[-1].type == "race.emptied":
+            why = f"it came after {state.reader} had read, and before the file was emptied"
+    head = one_line(f"{theme.ERROR.glyph} {one_line(letter, 24)} is lost: {why}.", 240)
+    return replace(state, rows=rows, lost=(*state.lost, letter), head=head)
+
+
+def _drawn(state: State) -> State:
+    names = "".join(f"<b>{esc(one_line(name, 24))}</b>" for name in state.people)
+    style = f'style="--n:{max(1, len(state.people))}"'
+    html = {
+        "steps/heads": f'<div class="st" {style} data-quiet><i></i><div class="lanes">{names}</div>'
+        "<b>in the file then</b></div>"
+    }
+    for place, row in enumerate(state.rows):
+        html[f"steps/{place}"] = _line(row, state, style)
+    html["steps/sum"] = f'<div class="sum" data-quiet>{esc(state.legend)}</div>'
+    return replace(state, html=kept(html, state.html))
+
+
+def _line(row: Row, state: State, style: str) -> str:
+    mark, does = row.mark(state.lost), row.does(state.lost)
+    column = {name: place for place, name in enumerate(state.people, 1)}
+    at, bar = column.get(row.who, len(column)), ""
+    if row.open and state.reader in column:
+        bar = f'<i class="bar" style="grid-column:{column[state.reader]}"></i>'
+    loss = f'<span class="bad m-error">{esc(row.loss)}</span>' if row.lost else ""
+    pairs = " ".join(one.replace(" ", "-") for one in (*row.letters, *row.lost))
+    title = f"{row.who} {does}. {row.loss}"
+    return (
+        f'<div class="st" {style} data-pair="{esc(pairs)}" title="{esc(one_line(title, 200))}" '
+        f'tabindex="0" role="group"><span class="no">{row.number}</span>'
+        f'<div class="lanes">{bar}<span class="step m-{mark.key}" style="grid-column:{at}">'
+        f'{esc(does)}</span></div><div class="file">{loss}<span>{esc(row.file)}</span></div></div>'
+    )
