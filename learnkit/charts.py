@@ -17,8 +17,10 @@ from typing import TYPE_CHECKING, Any
 
 from learnkit.errors import UsageError
 from learnkit.events import Event
+from learnkit.notebook import is_live
 from learnkit.tokens import sent
 from learnkit.views import static, theme
+from learnkit.views.text import esc
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -67,11 +69,13 @@ class Chart:
     def _ipython_display_(self) -> None:
         show = sys.modules["IPython"].display.display
         size = {"width": WIDTH, "height": self.height, "alt": f"{self.title} Numbers: below."}
-        image = {
-            "image/png": base64.b64encode(self.png).decode(),
-            "text/plain": f"chart: {self.title}",
-        }
-        show(image, metadata={"image/png": size}, raw=True)
+        data, text = base64.b64encode(self.png).decode(), f"chart: {self.title}"
+        if is_live():  # JupyterLab draws a PNG without its alternative text
+            attributes = "".join(f' {name}="{esc(value)}"' for name, value in size.items())
+            html = f'<img{attributes} src="data:image/png;base64,{data}">'
+            show({"text/html": html, "text/plain": text}, raw=True)
+        else:
+            show({"image/png": data, "text/plain": text}, metadata={"image/png": size}, raw=True)
         table = {"text/html": static.table(self.head, self.rows), "text/plain": str(self)}
         show(table, raw=True)
 

@@ -65,6 +65,18 @@ def test_the_same_numbers_give_the_same_bytes() -> None:
     assert len(one.png) < 60_000
 
 
+def test_in_front_of_a_reader_the_alt_text_is_in_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown: list[dict[str, str]] = []
+    monkeypatch.setattr("IPython.display.display", lambda data, **_: shown.append(data))
+    monkeypatch.setattr("learnkit.charts.is_live", lambda: True)
+    lk.charts.bars({"a": {"read": 10}}, 'Lists "<help>".', "tok")._ipython_display_()
+    html = shown[0]["text/html"]
+    assert ' alt="Lists &quot;&lt;help&gt;&quot;. Numbers: below."' in html
+    assert html.startswith('<img width="760" height="')
+    assert 'src="data:image/png;base64,' in html
+    assert "<td>a</td>" in shown[1]["text/html"]
+
+
 def test_a_notebook_shows_the_picture_with_an_alt_text_and_the_table(tmp_path: Path) -> None:
     source = 'import learnkit as lk\nlk.charts.bars({"a": {"read": 10}}, "Lists <help>.", "tok")'
     cell = nbformat.v4.new_code_cell(source, id="cell-01")

@@ -154,6 +154,21 @@ def test_a_script_that_ends_after_the_fork_says_so() -> None:
         run(lk.fork(agent, 10).then([lk.use("bash", command="true")]))
 
 
+def test_new_calls_get_ids_that_recorded_replies_have_not_used() -> None:
+    known = {"type": "tool_use", "id": "toolu_0001", "name": "bash", "input": {"command": "true"}}
+    again = {**known, "id": "toolu_0003"}
+    agent, _ = run([lk.reply(known), lk.reply(again), lk.say("done")])
+    fork = lk.fork(agent, len(agent.events)).before["lead"][:2]
+    more = [lk.use("bash", command="true"), lk.use("bash", command="true"), lk.say("ok")]
+    other, _ = run([*fork, *more])
+    ids = [
+        one["content"][0]["id"]
+        for one in other.messages
+        if one["role"] == "assistant" and "id" in one["content"][0]
+    ]
+    assert ids == ["toolu_0001", "toolu_0003", "toolu_0002", "toolu_0004"]
+
+
 def test_a_lesson_is_forked_by_script_and_by_hand() -> None:
     lab = lk.lesson("s01")
     game = Game("Go on.", lambda folder: [lk.CodingTools(folder)], [lk.say("by hand")])

@@ -48,6 +48,7 @@ class OfflineTransport(httpx2.BaseTransport):
         self._before: dict[str, Prefix] = {}
         self._accepted: dict[str, Memory] = {}
         self._numbers = {"msg": count(1), "toolu": count(1), "req": count(1)}
+        self._calls: set[str] = set()
         self._lock = threading.Lock()
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
@@ -120,9 +121,13 @@ class OfflineTransport(httpx2.BaseTransport):
         return accepted.reading if accepted is not None else None
 
     def _with_id(self, block: Block) -> Block:
-        if block["type"] != "tool_use" or "id" in block:
+        if block["type"] != "tool_use":
             return block
-        return {"type": "tool_use", "id": self._number("toolu"), **block}
+        id = block.get("id") or self._number("toolu")
+        while "id" not in block and id in self._calls:  # a fork: a recorded reply has brought it
+            id = self._number("toolu")
+        self._calls.add(id)
+        return {"type": "tool_use", "id": id, **block}
 
     def _number(self, kind: str) -> str:
         with self._lock:

@@ -37,7 +37,7 @@ LESSON = Lesson(
                 "c": Option(
                     "Nothing at all.",
                     "Right. The model wrote down which tool it wants, with which arguments. "
-                    "Running it is the harness's job: yours.",
+                    "Running it is the job of the program around the model: yours.",
                 ),
             },
             "c",
@@ -117,7 +117,10 @@ LESSON = Lesson(
             "Where is the agent's memory of what it did in turn 3?",
             {
                 "a": Option("In the model's weights.", "They do not change while you work."),
-                "b": Option("In the message array.", "Right, and nowhere else, until lesson 7."),
+                "b": Option(
+                    "In the message array.",
+                    "Right, and nowhere else. Later lessons put some of it in safer places.",
+                ),
                 "c": Option(
                     "In the API's session.", "There is none: each request holds the whole history."
                 ),

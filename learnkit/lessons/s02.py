@@ -2,8 +2,27 @@
 
 from __future__ import annotations
 
-from learnkit.lessons import Lesson, Option, Prediction, Question
+import learnkit as lk
+from learnkit.lessons import Game, Lesson, Option, Prediction, Question
 from learnkit.lessons.s02_exercises import EXERCISES
+
+ALERTS = "heatwatch/alerts.py"
+LINE = "KEEP = 30  # days that a mail stays in the outbox"
+#: The request quotes the line with one blank too few, so its text is not in the file.
+QUOTED = LINE.replace("  #", " #")
+
+GAME = Game(
+    f"In {ALERTS} it says: {QUOTED}. Make that 14 days, and change nothing else.",
+    lambda workspace: [lk.CodingTools(workspace)],
+    script=[
+        lk.use("edit_file", path=ALERTS, old_text=QUOTED, new_text=QUOTED.replace("30", "14")),
+        lk.use("edit_file", path=ALERTS, old_text="30", new_text="14"),
+        lk.use("edit_file", path=ALERTS, old_text="LIMIT = 14", new_text="LIMIT = 30"),
+        lk.use("edit_file", path=ALERTS, old_text=LINE, new_text=LINE.replace("30", "14")),
+        lk.use("bash", command="git diff -U0 | grep '^[+-][A-Z]'"),
+        lk.say("Mails are kept for 14 days now, and no other line has changed."),
+    ],
+)
 
 LESSON = Lesson(
     title="Tools",
@@ -49,6 +68,7 @@ LESSON = Lesson(
             "a",
         ),
     },
+    game=GAME,
     exercises=EXERCISES,
     quiz=[
         Question(
@@ -74,7 +94,7 @@ LESSON = Lesson(
                     "The model handles new tools by itself.",
                     "It can only ask; somebody has to find the function.",
                 ),
-                "c": Option("It did change.", "Compare it: the test in this lesson does."),
+                "c": Option("It did change.", "Step 6 used lesson 1's loop as it was."),
             },
             "a",
         ),
@@ -100,9 +120,7 @@ LESSON = Lesson(
                     "A list of forbidden words.",
                     "It lets the same deed pass in other words, and refuses harmless commands.",
                 ),
-                "b": Option(
-                    "A sentence in the system prompt.", "That is a request, and not a boundary."
-                ),
+                "b": Option("A sentence in the prompt.", "That is a request, and not a boundary."),
                 "c": Option(
                     "Permission for each call, and a sandbox around what runs.",
                     "Right: one decides what may start, the other limits what it can reach.",

@@ -2,8 +2,55 @@
 
 from __future__ import annotations
 
-from learnkit.lessons import Lesson, Option, Prediction, Question
+from pathlib import Path
+from typing import Any
+
+import learnkit as lk
+from learnkit.lessons import Game, Lesson, Option, Prediction, Question
 from learnkit.lessons.s03_exercises import EXERCISES
+
+STEPS = ("list the stations", "beijing", "cairo", "oslo", "write watch.txt")
+
+
+def _todo(done: int) -> Any:
+    """An update of the list: so many steps are completed, and the next one is begun."""
+    states = ["completed"] * done + ["in_progress"] + ["pending"] * len(STEPS)
+    listed = zip(STEPS, states, strict=False)
+    return lk.use(
+        "todo",
+        items=[
+            {"id": n, "text": text, "status": status}
+            for n, (text, status) in enumerate(listed, start=1)
+        ],
+    )
+
+
+def _latest(station: str) -> Any:
+    return lk.use("bash", command=f"python -m heatwatch latest {station}")
+
+
+def _mechanisms(workspace: Path) -> list[lk.Mechanism]:
+    return [lk.CodingTools(workspace), lk.Todo(remind_after=2)]
+
+
+#: Twice the script lets two rounds pass without the list, so that a reminder comes.
+GAME = Game(
+    "Prepare the weekend watch in five steps: list the stations, look up the latest reading of "
+    "beijing, of cairo and of oslo, and write the name of the hottest one to watch.txt.",
+    _mechanisms,
+    script=[
+        _todo(0),
+        lk.use("bash", command="python -m heatwatch stations"),
+        _latest("beijing"),
+        _todo(2),
+        _latest("cairo"),
+        _latest("oslo"),
+        _todo(4),
+        lk.use("write_file", path="watch.txt", content="cairo\n"),
+        _todo(5),
+        lk.say("The hottest is cairo with 35.2 °C; its name stands in watch.txt."),
+    ],
+)
 
 LESSON = Lesson(
     title="Todo",
@@ -33,26 +80,27 @@ LESSON = Lesson(
             "c",
         ),
         "p2": Prediction(
-            "After three rounds without a look at the list a reminder goes out. Where may its text "
-            "stand?",
+            "The list has open items, and the model does not call todo for seven rounds. After "
+            "which of these rounds does a reminder go out?",
             {
                 "a": Option(
-                    "Before the results, so that the model reads it first.",
-                    "The API refuses it: results come first in the message after the calls. You "
-                    "have just seen the error.",
+                    "After the third only.",
+                    "The count starts again after a reminder, so there is a second one.",
                 ),
                 "b": Option(
-                    "After the results, in the same user message.",
-                    "Right. It is also where it helps most: at the very end.",
+                    "After the third and the sixth.",
+                    "Right. Each reminder starts the count again: three more rounds, one more "
+                    "reminder.",
                 ),
                 "c": Option(
-                    "In an assistant message: “Noted, I will update my list.”",
-                    "Words that the model never said. It would be taught by them, wrongly.",
+                    "After every round from the third on.",
+                    "That would be nagging: sending a reminder sets the count back to 0.",
                 ),
             },
             "b",
         ),
     },
+    game=GAME,
     exercises=EXERCISES,
     quiz=[
         Question(
@@ -98,14 +146,22 @@ LESSON = Lesson(
             "c",
         ),
         Question(
-            "A restart, and the list is gone. What would you use?",
+            "Five short steps, and everything they print stays near the end of the context. What "
+            "does a list change?",
             {
-                "a": Option("A longer list.", "It would be gone as well."),
-                "b": Option(
-                    "Tasks on disk.",
-                    "Right: that is lesson 7. The list is for one session.",
+                "a": Option(
+                    "Fewer steps are forgotten.",
+                    "None were forgotten without it: everything was near enough to be noticed.",
                 ),
-                "c": Option("More reminders.", "There is nothing left to be reminded of."),
+                "b": Option(
+                    "It only costs: more tokens, the same result.",
+                    "Right. The second chart showed it: the list pays where output pushes the "
+                    "plan away.",
+                ),
+                "c": Option(
+                    "The run needs fewer tokens.",
+                    "Every update is a call, and the list is sent again with each turn.",
+                ),
             },
             "b",
         ),

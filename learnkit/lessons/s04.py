@@ -36,7 +36,7 @@ LESSON = Lesson(
             {
                 "a": Option(
                     "The result of the one that lives.",
-                    "You have just seen what the API says to a call without a result.",
+                    "The API refuses a call without a result; the next cells show it.",
                 ),
                 "b": Option(
                     "Two results, and the second says that it failed.",
@@ -65,16 +65,23 @@ LESSON = Lesson(
             "b",
         ),
         Question(
-            "Why does a child not get the tool `task`?",
+            "A child is to mend one parser, and has to know why it matters. The parent's "
+            "conversation is long and mostly about other things. What do you hand down?",
             {
                 "a": Option(
-                    "Its children would have children, and nobody would count them.",
-                    "Right: depth 1 unless you ask for more.",
+                    "Nothing but the prompt.", "It is the cheapest, but the reason is missing."
                 ),
-                "b": Option("The API allows one level.", "The API knows nothing of families."),
-                "c": Option("It could not pay for them.", "Nobody pays from inside."),
+                "b": Option(
+                    "Everything, to be safe.",
+                    "Then the child's desk is as full as the parent's, and the point of a clean "
+                    "one is gone.",
+                ),
+                "c": Option(
+                    "The goal, and the messages that share words with the task, shortened.",
+                    "Right: about forty tokens in this lesson's cell, and what is usually wanted.",
+                ),
             },
-            "a",
+            "c",
         ),
         Question(
             "Two subtasks write to the same file. What do you do?",

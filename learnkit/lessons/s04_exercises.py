@@ -83,7 +83,7 @@ def check_brief(Brief: Any) -> Verdict:
             return f"{what}: {type(error).__name__}: {error}"
         if outcome.text.strip() != wanted:
             shown = outcome.text if len(outcome.text) < 60 else f"{outcome.text[:57]}…"
-            return f"{what}: the last text is {shown!r}, after {outcome.turns} turns"
+            return f"{what}: turns: {outcome.turns}, and the last text is {shown!r}"
     return None
 
 
@@ -166,7 +166,7 @@ def check_retry(Retrying: Any) -> Verdict:
         agent, lanes = answers(outcomes)
         result = agent.messages[2]["content"][0]
         if len(lanes) != asked:
-            return f"{what}: {len(lanes)} children were asked, not {asked}"
+            return f"{what}: children asked: {len(lanes)}, not {asked}"
         if bool(result.get("is_error")) != failed:
             return f"{what}: the result is {'an' if not failed else 'no'} error: {result!r}"
     return None
@@ -190,7 +190,7 @@ class Retrying(lk.Subagents):
     @lk.tool
     def task(self, agent: lk.Agent, call: lk.Call, prompt: str, description: str) -> str:
         """Hand a subtask to a subagent; tried again once when it fails."""
-        run = lk.Subagents.task.__get__(self)
+        run = super().task
         try:
             return run(agent=agent, call=call, prompt=prompt, description=description)
         except lk.ToolError:
@@ -224,7 +224,7 @@ EXERCISES = [
         check_spared,
         (
             "Each child writes one event when it ends: `subagent.ended`.",
-            "`event.data` holds `tokens`, what the child had before it, and `returned`.",
+            "`event.data` holds `tokens`, what the child had in front of it, and `returned`.",
             'Sum `data["tokens"] - data["returned"]` over the events of that type.',
         ),
         SPARED,

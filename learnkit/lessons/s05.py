@@ -75,18 +75,19 @@ LESSON = Lesson(
             "a",
         ),
         Question(
-            "A rule must hold in every task of a project, and is two lines long. Where to?",
+            "A rule must hold in every task of a project, and is two lines long. Where does it "
+            "belong?",
             {
                 "a": Option(
-                    "Into a skill of its own.",
+                    "In a skill of its own.",
                     "A catalogue entry would be longer than the rule, and it might not be loaded.",
                 ),
                 "b": Option(
-                    "Into the system prompt.",
+                    "In the system prompt.",
                     "Right: what is short and always needed is cheapest upfront, or preloaded.",
                 ),
                 "c": Option(
-                    "Into a file that a skill refers to.",
+                    "In a file that a skill refers to.",
                     "Two steps away from being read, for something that must never be missed.",
                 ),
             },
@@ -98,8 +99,8 @@ LESSON = Lesson(
             {
                 "a": Option(
                     "Drop them, like an old listing of files.",
-                    "A listing is data that was used up. Instructions are still in force, and "
-                    "the model would not notice that they are gone.",
+                    "A listing is data that is no longer needed. Instructions are still in force, "
+                    "and the model would not notice that they are gone.",
                 ),
                 "b": Option(
                     "Keep them, word for word.",

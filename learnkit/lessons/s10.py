@@ -26,14 +26,14 @@ LESSON = Lesson(
                 ),
                 "c": Option(
                     "In 50, ten times 5.",
-                    "The chances do not simply add up: some runs break the rule twice.",
+                    "The chances do not add up: some runs break the rule twice.",
                 ),
             },
             "b",
         ),
         "p2": Prediction(
-            "Alice agrees to shut down. In the same reply she also calls write_file, behind the "
-            "answer. What becomes of the file?",
+            "Alice agrees to shut down. In the same reply, after the answer, she also calls "
+            "write_file. What becomes of the file?",
             {
                 "a": Option(
                     "It is not written: she has agreed to stop.",
@@ -41,7 +41,8 @@ LESSON = Lesson(
                 ),
                 "b": Option(
                     "It is written, and then she ends.",
-                    "Right: the calls in hand are finished, and there is no further request.",
+                    "Right: the calls in hand are still carried out, and there is no further "
+                    "request.",
                 ),
                 "c": Option(
                     "It is written, and she works on until her task is done.",
@@ -54,11 +55,21 @@ LESSON = Lesson(
     exercises=EXERCISES,
     quiz=[
         Question(
-            "What does a request need, so that “ok” answers it and nothing else?",
+            "A team works through the night, and its process is restarted twice. Where do open "
+            "requests and approvals belong?",
             {
-                "a": Option("An id that the answer names.", "Right."),
-                "b": Option("A deadline.", "It says until when, and not to what."),
-                "c": Option("A polite wording.", "Nobody can match words to questions for sure."),
+                "a": Option(
+                    "In a file.",
+                    "Right: what was asked, and who answered what, is there after each restart.",
+                ),
+                "b": Option(
+                    "In memory: the table is small.",
+                    "After a restart nobody knows what was asked, nor what was approved.",
+                ),
+                "c": Option(
+                    "In the prompts of the agents.",
+                    "A prompt is text: nobody checks it when an answer comes.",
+                ),
             },
             "a",
         ),

@@ -31,15 +31,16 @@ LESSON = Lesson(
             "b",
         ),
         "p2": Prediction(
-            "Bob is at task 2 and ends: his plug is pulled. Alice is idle and looks at the board "
-            "each 5 seconds. When does she find task 2?",
+            "Now Alice and Bob are teammates in one process. Bob's plug is pulled: his thread ends "
+            "while he holds task 2, and the team lives on. Alice is idle and looks at the board "
+            "every 5 seconds. When does she find task 2?",
             {
                 "a": Option(
                     "At her next look.",
                     "Right: whoever ends gives back what it holds, and then the task is ready.",
                 ),
                 "b": Option(
-                    "Never: bob's name stands in it.",
+                    "Never: Bob's name stands in it.",
                     "So it would be, if nobody took it out.",
                 ),
                 "c": Option(
@@ -59,7 +60,7 @@ LESSON = Lesson(
                     "It is asked once for every task, one after the other.",
                     "Right: everybody waits for its turn, and its context fills with reports.",
                 ),
-                "b": Option("It costs no more than a lead that does not.", "Look at its turns."),
+                "b": Option("Its letters may get lost.", "Not since lesson 9."),
                 "c": Option("It may not see the board.", "It may; that is not the point."),
             },
             "a",
@@ -94,7 +95,7 @@ LESSON = Lesson(
             "a",
         ),
         Question(
-            "After a compaction a teammate calls itself bob, and is alice. What helps?",
+            "After a compaction a teammate calls itself Bob, and is Alice. What helps?",
             {
                 "a": Option(
                     "With three messages or fewer in the array, it is told again who it is.",

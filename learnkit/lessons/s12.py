@@ -12,8 +12,8 @@ LESSON = Lesson(
     minutes=45,
     predictions={
         "p1": Prediction(
-            "Two agents with clean contexts share one folder. Both read parse.py, both change "
-            "another line, and both write the whole file. What is in it?",
+            "Two agents with clean contexts share one folder. Both read alerts.py, each changes "
+            "a different line, and both write the whole file. What is in it?",
             {
                 "a": Option(
                     "Both changes: they are on different lines.",
@@ -77,7 +77,7 @@ LESSON = Lesson(
             "a",
         ),
         Question(
-            "Somebody has deleted a worktree's folder by hand. What does the index say?",
+            "Somebody has deleted a worktree's folder by hand. What does the worktree index say?",
             {
                 "a": Option("That it is active.", "It would, if it were believed."),
                 "b": Option("Nothing: it is broken.", "It is mended each time it is opened."),

@@ -259,8 +259,10 @@ def _spared(state: State) -> str:
     read = sum(one.tokens for one in state.children)
     back = sum(one.returned for one in state.children)
     share = f" ({100 * (read - back) / read:.0f} %)" if read else ""
+    whom = "it" if len(state.children) == 1 else "them"
     return (
-        f"{count(len(state.children), 'subagent')} had ≈{read:,} tokens before them and gave back "
+        f"{count(len(state.children), 'subagent')} had ≈{read:,} tokens in front of {whom} and "
+        "gave back "
         f"≈{back:,}: the parent was spared ≈{read - back:,}{share}."
     )
 

@@ -193,6 +193,31 @@ class Notebook:
         """Run all cells without waiting for them."""
         self.page.evaluate(f"() => {{ {_START} }}")
 
+    def run_cell(self) -> None:
+        """Run the selected cell, and wait until it is done."""
+        self.page.evaluate(
+            """async () => {
+              window.ranAll = false;
+              await jupyterapp.commands.execute('notebook:run-cell').catch(() => {});
+              window.ranAll = true;
+            }"""
+        )
+        self.wait_idle()
+
+    def draw_all(self) -> None:
+        """Draw every cell, also those far away: JupyterLab leaves them out at first."""
+        self.page.evaluate(
+            """() => {
+              const { content } = jupyterapp.shell.currentWidget;
+              content.notebookConfig = { ...content.notebookConfig, windowingMode: 'none' };
+            }"""
+        )
+
+    def side_bar(self, shown: bool) -> None:
+        """Show or hide the file browser."""
+        if self.page.evaluate("() => !jupyterapp.shell.leftCollapsed") != shown:
+            self.command("application:toggle-left-area")
+
     def wait_idle(self, timeout: float = 90.0) -> None:
         """Wait until every code cell has run.
 

@@ -1,0 +1,207 @@
+"""All twelve lessons in a real JupyterLab: run, looked at in every theme, narrow, and with axe.
+
+Each lesson is opened once, as `learnkit lab` opens it, and its tests follow each other on that
+page. Pictures go to the folder that LEARNKIT_SHOTS names.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import lab
+import nbformat
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Locator, Page, expect
+from project import ROOT
+
+from learnkit.lessons import Lesson, load
+
+LESSONS = sorted(path.name for path in (ROOT / "notebooks").glob("s[0-9][0-9]_*.ipynb"))
+#: What axe finds and a reader would stumble over.
+GRAVE = ("serious", "critical")
+#: JupyterLab's own: how it nests what a cell shows.
+_OURS = ".jp-OutputArea-output"
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """What the README's first command ends in, with a workbook of its own."""
+    work, scratch = tmp_path_factory.mktemp("work"), tmp_path_factory.mktemp("lab")
+    command = [str(Path(sys.executable).with_name("learnkit")), "lab"]
+    with lab.lab(work, scratch, command, LEARNKIT_WORKBOOK=str(work)) as url:
+        yield url
+
+
+@pytest.fixture(scope="module")
+def page() -> Iterator[Page]:
+    with lab.browser(1200, 1000) as one:
+        yield one
+
+
+class Open:
+    """A lesson that has run in the browser, with every cell drawn."""
+
+    def __init__(self, page: Page, server: str, file: str) -> None:
+        page.set_viewport_size({"width": 1200, "height": 1000})
+        self.page, self.name = page, file[:3]
+        self.lesson: Lesson = load(self.name)
+        self.committed = nbformat.read(ROOT / "notebooks" / file, as_version=4)
+        self.notebook = lab.Notebook(page, server, file)
+        self.notebook.draw_all()
+        self.notebook.run_all()
+
+    def cells(self, text: str) -> list[int]:
+        """Numbers of the code cells that hold a text."""
+        code = [cell for cell in self.committed.cells if cell.cell_type == "code"]
+        return [number for number, cell in enumerate(code) if text in cell.source]
+
+    def cell(self, number: int) -> Locator:
+        found = self.page.locator(".jp-CodeCell").nth(number)
+        found.scroll_into_view_if_needed()
+        return found
+
+    def heads(self, number: int) -> list[str]:
+        """The header sentences of the views that a cell has in the repository."""
+        code = [cell for cell in self.committed.cells if cell.cell_type == "code"]
+        html = [str(one.get("data", {}).get("text/html", "")) for one in code[number].outputs]
+        found = [re.match(r"<p><strong>(.*?)</strong></p><img", one) for one in html]
+        return [unescape(one[1]) for one in found if one]
+
+    def select(self, number: int, source: str | None) -> None:
+        self.page.evaluate(
+            """([number, source]) => {
+              const { content } = jupyterapp.shell.currentWidget;
+              const code = content.widgets.filter((cell) => cell.model.type === 'code');
+              content.activeCellIndex = content.widgets.indexOf(code[number]);
+              if (source !== null) code[number].model.sharedModel.setSource(source);
+            }""",
+            [number, source],
+        )
+
+    def run(self, number: int, source: str | None = None) -> None:
+        """Run one code cell, with another source if one is given."""
+        self.select(number, source)
+        self.notebook.run_cell()
+
+
+@pytest.fixture(scope="module", params=LESSONS, ids=lambda name: name[:3])
+def opened(request: pytest.FixtureRequest, page: Page, server: str) -> Open:
+    return Open(page, server, request.param)
+
+
+def test_only_the_tagged_cell_fails(opened: Open) -> None:
+    failed = opened.page.evaluate(
+        """() => jupyterapp.shell.currentWidget.content.widgets
+          .filter((cell) => cell.model.type === 'code')
+          .map((cell) => [cell.model.getMetadata('tags') ?? [],
+            cell.model.outputs.toJSON().filter((one) => one.output_type === 'error').length])
+          .filter(([tags, errors]) => errors > 0 || tags.includes('raises-exception'))"""
+    )
+    assert failed == [[["raises-exception"], 1]]
+    assert opened.page.errors == []  # type: ignore[attr-defined]
+
+
+def test_every_view_is_there_and_says_what_the_repository_says(opened: Open) -> None:
+    shown = 0
+    for number in opened.cells(".live()"):
+        heads = opened.heads(number)
+        players = opened.cell(number).locator(".learnkit-player")
+        expect(players).to_have_count(len(heads))
+        for place, head in enumerate(heads):
+            player = players.nth(place)
+            heads_of(player, head)
+            shown += 1
+    assert shown >= 1
+
+
+def heads_of(player: Locator, wanted: str) -> None:
+    """Go to the step with this sentence; a live view may have seen some more at the end."""
+    head, back = player.locator("[aria-live]").first, player.get_by_label("one step back (←)")
+    for _ in range(12):
+        if head.inner_text() == wanted:
+            break
+        back.click()
+    expect(head).to_have_text(wanted)
+    player.get_by_label("last step (End)").click()
+
+
+def test_a_view_is_scrubbed_by_keyboard(opened: Open) -> None:
+    number = next(n for n in opened.cells(".live()") if opened.heads(n))
+    view = opened.cell(number).locator(".learnkit-player").first
+    head, slider = view.locator("[aria-live]").first, view.locator("input[type=range]")
+    last = head.inner_text()
+    slider.focus()
+    opened.page.keyboard.press("Home")
+    expect(head).not_to_have_text(last)
+    first = head.inner_text()
+    opened.page.keyboard.press("ArrowRight")
+    expect(slider).to_have_js_property("value", "1")
+    expect(head).not_to_have_text(first)
+    opened.page.keyboard.press("End")
+    expect(head).to_have_text(last)
+
+
+def test_a_prediction_is_taken(opened: Open) -> None:
+    asked = opened.cell(opened.cells('lab.predict("p1")')[0])
+    right = opened.lesson.predictions["p1"].right
+    asked.get_by_role("button", name=re.compile(f"^{right}: ")).click()
+    expect(asked).to_contain_text(f"noted: {right}")
+
+
+def test_an_exercise_is_passed_by_its_solution(opened: Open) -> None:
+    exercise = opened.lesson.exercises[0]
+    check = opened.cells("check_1(")[0]
+    expect(opened.cell(check)).to_contain_text("not yet")
+    opened.run(check - 1, exercise.solution)
+    opened.run(check)
+    expect(opened.cell(check)).to_contain_text("✓ exercise 1")
+
+
+def test_a_quiz_is_answered(opened: Open) -> None:
+    quiz = opened.cell(opened.cells("lab.quiz(")[0])
+    for number, question in enumerate(opened.lesson.quiz, start=1):
+        box = quiz.locator(".lk-choice", has_text=f"q{number}. ").last
+        box.get_by_role("button", name=re.compile(f"^{question.right}: ")).click()
+    expect(quiz).to_contain_text("4 of 4 right")
+
+
+@pytest.mark.parametrize("theme", lab.THEMES)
+def test_axe_finds_nothing_serious(opened: Open, shots: Path, theme: str) -> None:
+    opened.notebook.theme(theme)
+    kind = theme.removeprefix("JupyterLab ").lower().replace(" ", "-")
+    opened.page.locator(".jp-Cell").first.scroll_into_view_if_needed()
+    opened.notebook.screenshot(shots / f"{opened.name}-{kind}.png")
+    results: dict[str, Any] = (
+        Axe()
+        .run(opened.page, context={"include": [[_OURS]]}, options={"resultTypes": ["violations"]})
+        .response
+    )
+    opened.notebook.theme(lab.THEMES[0])
+    found = [
+        f"{one['id']}: {one['help']}: {node['html'][:160]}"
+        for one in results["violations"]
+        if one["impact"] in GRAVE
+        for node in one["nodes"]
+    ]
+    assert found == []
+
+
+def test_a_narrow_window_cuts_nothing_off(opened: Open, shots: Path) -> None:
+    opened.page.set_viewport_size({"width": 640, "height": 900})
+    opened.notebook.side_bar(False)
+    opened.page.wait_for_timeout(300)
+    wide = opened.page.evaluate(
+        """() => [...document.querySelectorAll('.jp-OutputArea-output')]
+          .filter((one) => one.querySelector('.learnkit-player, .learnkit-seat, .lk-choice'))
+          .filter((one) => one.scrollWidth > one.clientWidth + 1)
+          .map((one) => [one.scrollWidth, one.clientWidth, one.innerHTML.slice(0, 120)])"""
+    )
+    opened.notebook.screenshot(shots / f"{opened.name}-narrow.png")
+    opened.page.set_viewport_size({"width": 1200, "height": 1000})
+    assert wide == []
