@@ -1,0 +1,292 @@
+"""A newcomer's first hour: clone, the README's first command, lesson 1 to the end of its quiz.
+
+Only what the README and the pages say is used: the command as it stands there, the address that it
+prints, the links on the start page, the cells in their order, the folded solutions. The journey is
+recorded: a trace that playwright's viewer plays, pictures of the stations, and a list of what was
+done, in the folder that LEARNKIT_SHOTS names.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import lab
+import pytest
+from playwright.sync_api import Locator, Page, expect
+from project import ROOT
+
+README = (ROOT / "README.md").read_text("utf-8")
+#: What the server needs because nobody sits here: no browser of its own, root, and a hook for
+#: asking whether a cell is done.
+CONFIG = {
+    "ServerApp": {"open_browser": False, "allow_root": True},
+    "LabApp": {"expose_app_in_browser": True, "open_browser": False},
+}
+#: Seconds that the installation and the start may take.
+INSTALL = 600
+#: What our learner believes before each run, right or wrong.
+GUESSES = {"p1": "a", "p2": "b"}
+#: What our learner says in the model's place: a call in each reply, and then a text.
+SAYS = (
+    "python -m heatwatch latest beijing",
+    'python -m heatwatch mail me "Beijing: 31.4 °C"',
+)
+
+
+class Diary:
+    """What the learner did, with a picture where there is something to see."""
+
+    def __init__(self, page: Page, folder: Path) -> None:
+        self.page, self.folder, self.lines = page, folder, list[str]()
+
+    def note(self, line: str, *, picture: str = "") -> None:
+        self.lines.append(line)
+        if picture:
+            self.page.screenshot(path=self.folder / f"journey-{picture}.png")
+        (self.folder / "journey.txt").write_text("\n".join(self.lines) + "\n", "utf-8")
+
+
+@pytest.fixture(scope="module")
+def shots(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    asked = os.environ.get("LEARNKIT_SHOTS")
+    folder = Path(asked) if asked else tmp_path_factory.mktemp("shots")
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Clone, run the README's first command, and read the address that it prints."""
+    home = tmp_path_factory.mktemp("newcomer")
+    subprocess.run(["git", "clone", "-q", str(ROOT), str(home / "learnkit")], check=True)
+    (command,) = re.findall(r"^python3 -m venv .*learnkit lab$", README, re.MULTILINE)
+    config = home / "config"
+    config.mkdir()
+    for name in ("jupyter_server_config.json", "jupyter_lab_config.json"):
+        (config / name).write_text(json.dumps(CONFIG))
+    own = ("LEARNKIT_STATIC", "LEARNKIT_WORKBOOK", "PYTHONPATH", "VIRTUAL_ENV")
+    env = {key: value for key, value in os.environ.items() if key not in own}
+    env["PATH"] = os.pathsep.join(
+        one for one in env["PATH"].split(os.pathsep) if not one.startswith(str(ROOT))
+    )
+    folders = {f"JUPYTER_{kind}_DIR": str(home / kind.lower()) for kind in ("DATA", "RUNTIME")}
+    env |= {"JUPYTER_CONFIG_DIR": str(config), "IPYTHONDIR": str(home / "ipython"), **folders}
+    env["JUPYTERLAB_SETTINGS_DIR"] = str(home / "settings")
+    log = home / "log.txt"
+    with log.open("wb") as out:
+        started = subprocess.Popen(
+            ["bash", "-c", command],
+            cwd=home / "learnkit",
+            env=env,
+            stdout=out,
+            stderr=out,
+            start_new_session=True,
+        )
+    try:
+        end = time.monotonic() + INSTALL
+        found = None
+        while found is None and time.monotonic() < end and started.poll() is None:
+            time.sleep(0.5)
+            said = log.read_text(errors="replace")
+            found = re.search(r"http://127\.0\.0\.1:\d+/lab/tree/\S+", said)
+        assert found, f"no address was printed:\n{log.read_text(errors='replace')[-2000:]}"
+        yield found[0]
+    finally:
+        os.killpg(started.pid, signal.SIGTERM)
+        try:
+            started.wait(timeout=20)
+        except subprocess.TimeoutExpired:
+            os.killpg(started.pid, signal.SIGKILL)
+            started.wait()
+
+
+def active(page: Page) -> tuple[int, str, str]:
+    """Number, kind and text of the selected cell."""
+    number, kind, text = page.evaluate(
+        """() => {
+          const { content } = jupyterapp.shell.currentWidget;
+          const { model } = content.activeCell;
+          return [content.activeCellIndex, model.type, model.sharedModel.getSource()];
+        }"""
+    )
+    return number, kind, text
+
+
+def shown(page: Page) -> Locator:
+    """The selected cell on the page."""
+    return page.locator(".jp-NotebookPanel:not(.lm-mod-hidden) .jp-Cell.jp-mod-active")
+
+
+def step(page: Page) -> None:
+    """Shift+Enter, and wait until the cell has run."""
+    number, kind, _ = active(page)
+    page.keyboard.press("Shift+Enter")
+    page.wait_for_function(
+        """([number, kind]) => {
+          const panel = jupyterapp.shell.currentWidget;
+          const cell = panel.content.widgets[number];
+          return kind !== 'code' || (cell.model.executionCount !== null && cell.prompt !== '*'
+            && panel.sessionContext.session?.kernel?.status === 'idle');
+        }""",
+        arg=[number, kind],
+        timeout=90_000,
+    )
+
+
+def select(page: Page, number: int) -> None:
+    """Click beside a cell, so that the keys go to the notebook."""
+    page.evaluate(
+        """async (number) => {
+          const { content } = jupyterapp.shell.currentWidget;
+          content.activeCellIndex = number;
+          await content.scrollToItem(number, 'start');
+          content.mode = 'command';
+          content.activate();
+        }""",
+        number,
+    )
+
+
+def play(page: Page, diary: Diary, cell: Locator) -> None:
+    """Be the model: two calls, then a text."""
+    seat = cell.locator(".learnkit-seat")
+    head = seat.locator(".head")
+    expect(head).to_contain_text("You are the model", timeout=30_000)
+    for turn, command in enumerate(SAYS, start=1):
+        seat.get_by_role("button", name="→ bash").click()
+        seat.get_by_label("command").fill(command)
+        seat.get_by_role("button", name="send the reply").click()
+        answer = seat.locator(f'[data-key="message {2 * turn}"]')
+        expect(answer).to_be_visible(timeout=30_000)
+        diary.note(f"as the model: {command} -> {answer.inner_text()!r}")
+    seat.get_by_role("button", name="write text").click()
+    seat.get_by_label("text of the reply").fill("It is 31.4 °C in Beijing; you have mail.")
+    seat.get_by_role("button", name="send the reply").click()
+    expect(head).to_contain_text("The loop ends after 3 turns", timeout=30_000)
+    diary.note("as the model: a text, and the loop ends", picture="2-be-the-model")
+
+
+def solve(page: Page, diary: Diary, check: int, number: int) -> None:
+    """The stub fails; ask for a hint; take the folded solution; pass."""
+    expect(page.locator(".jp-Cell").nth(check)).to_contain_text("not yet")
+    solution = page.evaluate(
+        """(check) => jupyterapp.shell.currentWidget.content.widgets.slice(check)
+          .map((cell) => cell.model.sharedModel.getSource())
+          .find((text) => text.includes('<details><summary>Solution'))""",
+        check,
+    )
+    (code,) = re.findall(r"```python\n(.*?)```", solution, re.DOTALL)
+    select(page, check - 1)
+    page.keyboard.press("Enter")
+    page.keyboard.press("Control+a")
+    page.keyboard.insert_text(code)
+    step(page)
+    assert active(page)[0] == check
+    page.keyboard.press("Enter")
+    page.keyboard.press("Control+End")
+    page.keyboard.insert_text(f"\nhint_{number}()")
+    step(page)
+    cell = page.locator(".jp-Cell").nth(check)
+    expect(cell).to_contain_text(f"✓ exercise {number}")
+    expect(cell).to_contain_text("hint 1 of 3")
+    diary.note(f"exercise {number}: the stub is refused, the solution passes, a hint is given")
+
+
+def test_from_the_readme_to_the_end_of_lesson_1(address: str, shots: Path) -> None:
+    with lab.browser(1280, 1000) as page:
+        page.context.tracing.start(screenshots=True, snapshots=True)
+        diary = Diary(page, shots)
+        try:
+            travel(page, address, diary)
+        finally:
+            page.context.tracing.stop(path=shots / "journey-trace.zip")
+        assert page.errors == []  # type: ignore[attr-defined]
+        assert len(diary.lines) > 15
+
+
+def travel(page: Page, address: str, diary: Diary) -> None:
+    page.goto(address)
+    page.wait_for_function(lab._READY, timeout=90_000)
+    contents = page.locator(".jp-NotebookPanel:not(.lm-mod-hidden)")
+    expect(contents).to_contain_text("12 lessons, about 8 hours. Begin with lesson 1.")
+    diary.note("the start page says where to begin", picture="1-start")
+    contents.get_by_role("link", name="lesson 1", exact=True).click()
+    page.wait_for_function(
+        "() => jupyterapp.shell.currentWidget?.title.label.startsWith('s01')", timeout=30_000
+    )
+    page.wait_for_function(lab._READY, timeout=90_000)
+    page.evaluate(
+        """() => {
+          const { content } = jupyterapp.shell.currentWidget;
+          content.notebookConfig = { ...content.notebookConfig, windowingMode: 'none' };
+        }"""
+    )
+    select(page, 0)
+    last = page.evaluate("() => jupyterapp.shell.currentWidget.content.widgets.length") - 1
+    here = -1
+    while here < last:
+        here, kind, text = active(page)
+        if kind == "code" and "lab.close()" in text:
+            finish(page, diary)
+            select(page, here)
+        step(page)
+        if kind != "code":
+            continue
+        cell = page.locator(".jp-NotebookPanel:not(.lm-mod-hidden) .jp-Cell").nth(here)
+        if "be_the_model()" in text:
+            play(page, diary, cell)
+        elif asked := re.search(r'lab\.predict\("(p\d)"\)', text):
+            guess = GUESSES[asked[1]]
+            cell.get_by_role("button", name=re.compile(f"^{guess}: ")).click()
+            expect(cell).to_contain_text(f"noted: {guess}")
+            diary.note(f"predicted {asked[1]}: {guess}")
+        elif asked := re.search(r'lab\.reveal\("(p\d)"\)', text):
+            expect(cell).to_contain_text(f"You said {GUESSES[asked[1]]}")
+            diary.note(f"revealed {asked[1]}: {cell.inner_text().splitlines()[-1]}")
+        elif exercise := re.search(r"lab\.exercise\((\d)\)", text):
+            solve(page, diary, here, int(exercise[1]))
+        elif "lab.quiz()" in text:
+            answer(page, diary, cell)
+        if here < last:
+            select(page, here + 1)
+
+
+def answer(page: Page, diary: Diary, quiz: Locator) -> None:
+    """Choose the first option of each question, and read what is explained."""
+    for number in range(1, 5):
+        box = quiz.locator(".lk-choice", has_text=f"q{number}. ").last
+        box.get_by_role("button", name=re.compile("^a: ")).click()
+        expect(box).to_contain_text(re.compile("✓ right|✗ it is"))
+    score = quiz.get_by_text(re.compile(r"^\d of 4 right$"))
+    expect(score).to_be_visible()
+    diary.note(f"the quiz: {score.inner_text()}", picture="3-quiz")
+
+
+def finish(page: Page, diary: Diary) -> None:
+    """Before the lesson is closed: no cell failed but the one that is meant to."""
+    failed = page.evaluate(
+        """() => jupyterapp.shell.currentWidget.content.widgets
+          .filter((cell) => cell.model.type === 'code')
+          .filter((cell) => cell.model.outputs.toJSON().some((o) => o.output_type === 'error'))
+          .map((cell) => cell.model.getMetadata('tags') ?? [])"""
+    )
+    assert failed == [["raises-exception"]]
+    page.get_by_role("tab", name="start.ipynb").click()
+    select(page, 1)
+    step(page)
+    contents = page.locator(".jp-NotebookPanel:not(.lm-mod-hidden)")
+    expect(contents).to_contain_text("1 of 12 lessons finished")
+    expect(contents).to_contain_text("next comes lesson 2, Tools.")
+    row = contents.get_by_role("row", name=re.compile("The agent loop"))
+    expect(row).to_contain_text("✓ finished")
+    expect(row).to_contain_text("2 of 2")
+    expect(row).to_contain_text("✓✓✓ 3 of 3")
+    diary.note(f"the start page: {row.inner_text()!r}", picture="4-progress")
+    page.get_by_role("tab", name="s01_agent_loop.ipynb").click()
