@@ -11,6 +11,7 @@ import sys
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
+from urllib.parse import quote
 
 import typer
 
@@ -54,8 +55,10 @@ def lab(
     if not lesson:
         workbook.open_tab(WORK, str(opened.relative_to(root)))
         opened = WORK / startpage.NAME
+    page = quote(f"/lab/tree/{opened.relative_to(root).as_posix()}")
     options = [
         f"--ServerApp.root_dir={root}",
+        f"--LabApp.default_url={page}",  # the address that is printed leads there too
         f"--LabApp.workspaces_dir={WORK / workbook.WORKSPACES}",
         *context.args,
     ]
@@ -63,7 +66,7 @@ def lab(
         options.append("--allow-root")
     first = str(Path(__file__).with_name("kernel.py"))
     env = {"PYTHONSTARTUP": first, **os.environ}  # one that the learner has set stays
-    command = [sys.executable, "-m", "jupyterlab", str(opened), *options]
+    command = [sys.executable, "-m", "jupyterlab", *options]
     raise typer.Exit(subprocess.run(command, check=False, env=env).returncode)
 
 

@@ -2,8 +2,39 @@
 
 from __future__ import annotations
 
-from learnkit.lessons import Lesson, Option, Prediction, Question
+from pathlib import Path
+
+import learnkit as lk
+from learnkit.lessons import Game, Lesson, Option, Prediction, Question
+from learnkit.lessons.logs import write_logs
 from learnkit.lessons.s06_exercises import EXERCISES
+
+
+def _seat(workspace: Path) -> list[lk.Mechanism]:
+    """Four logs to read, and a threshold that the third of them is over."""
+    write_logs(workspace, days=4)
+    transcripts = workspace / ".transcripts"
+    return [lk.CodingTools(workspace), lk.Compaction(1_700, keep=60, transcripts=transcripts)]
+
+
+GAME = Game(
+    "How hot was it in cairo at 14:00 on days 1 to 4, in °C? The logs are logs/day_01.txt and so "
+    "on; read one a turn.",
+    _seat,
+    script=[
+        lk.use("read_file", path="logs/day_01.txt"),
+        lk.use("read_file", path="logs/day_02.txt"),
+        lk.use("read_file", path="logs/day_03.txt"),
+        lk.say(
+            "The first line of a log says its unit; we report in °C. cairo at 14:00: day 1 "
+            "41.1 °C, day 2 39.6 °C (both logs in °C). Next: days 3 and 4."
+        ),
+        lk.reply(
+            "Day 3 is in °F: 108.5 °F is 42.5 °C.", lk.use("read_file", path="logs/day_04.txt")
+        ),
+        lk.say("In °C: 41.1 on day 1, 39.6 on day 2, 42.5 on day 3 and 37.3 on day 4."),
+    ],
+)
 
 LESSON = Lesson(
     title="Compaction",
@@ -36,7 +67,8 @@ LESSON = Lesson(
                 "a": Option("Nothing: fewer tokens are always better.", "Look at the ledger."),
                 "b": Option(
                     "The prompt cache: what stands behind a change is no longer found there.",
-                    "Right, and on models that preserve thinking the request is refused besides.",
+                    "Right. And where thinking is bound to what stood before it, the request is "
+                    "refused as well.",
                 ),
                 "c": Option(
                     "A request to the model for each clearing.",
@@ -46,6 +78,7 @@ LESSON = Lesson(
             "b",
         ),
     },
+    game=GAME,
     exercises=EXERCISES,
     quiz=[
         Question(

@@ -31,8 +31,8 @@ LESSON = Lesson(
             "b",
         ),
         "p2": Prediction(
-            "Task 3 shall wait for task 2. That changes two files: task 2 blocks 3, and task 3 is "
-            "blocked by 2. The worker is killed when it has written the first one. What does the "
+            "Task 2 is to wait for task 1. That changes two files: task 1 blocks 2, and task 2 is "
+            "blocked by 1. The worker is killed when it has written the first one. What does the "
             "next worker find, with the package's board?",
             {
                 "a": Option(
@@ -100,7 +100,8 @@ LESSON = Lesson(
                 ),
                 "c": Option(
                     "A killed process leaves it behind as a sign.",
-                    "It is the other way round: the kernel frees it when the process is gone.",
+                    "It is the other way round: the operating system frees it when the process is "
+                    "gone.",
                 ),
             },
             "a",

@@ -67,8 +67,8 @@ def startable(tasks):
 """.strip()
 
 
-def check_rounds(rounds: Any) -> Verdict:
-    """In how many rounds is the work done, if enough workers share it?"""
+def check_hours(hours: Any) -> Verdict:
+    """In how many hours is the work done, if enough workers share it?"""
     for rows, wanted, what in (
         ((), [], "an empty board"),
         (("1 pending", "2 pending"), [[1, 2]], "two tasks that wait for nothing"),
@@ -82,7 +82,7 @@ def check_rounds(rounds: Any) -> Verdict:
         ),
     ):
         try:
-            found = rounds(_tasks(*rows))
+            found = hours(_tasks(*rows))
         except RecursionError:
             return f"{what}: it calls itself without an end"
         if [sorted(one) for one in found or []] != wanted:
@@ -90,13 +90,13 @@ def check_rounds(rounds: Any) -> Verdict:
     return None
 
 
-ROUNDS_STUB = """
-def rounds(tasks):
+HOURS_STUB = """
+def hours(tasks):
     return [[task["id"] for task in tasks]]
 """.strip()
 
-ROUNDS = """
-def rounds(tasks):
+HOURS = """
+def hours(tasks):
     waiting = {task["id"]: set(task["blockedBy"]) for task in tasks}
     found = []
     while waiting:
@@ -107,8 +107,8 @@ def rounds(tasks):
     return found
 """.strip()
 
-ROUNDS_DEPTH = """
-def rounds(tasks):
+HOURS_DEPTH = """
+def hours(tasks):
     blockers = {task["id"]: task["blockedBy"] for task in tasks}
 
     def depth(id):
@@ -241,22 +241,22 @@ EXERCISES = [
         ],
     ),
     Exercise(
-        title="in how many rounds?",
+        title="in how many hours?",
         minutes=15,
-        name="rounds",
-        check=check_rounds,
+        name="hours",
+        check=check_hours,
         hints=[
-            "The first round are the tasks that wait for nothing. What is the second one?",
-            "Keep what is still waiting in a dict, and take out, round by round, what waits for "
+            "In the first hour come the tasks that wait for nothing. Which come in the second?",
+            "Keep what is still waiting in a dict, and take out, hour by hour, what waits for "
             "nobody in it.",
             "now = sorted(id for id, blockers in waiting.items() if not blockers & waiting.keys())",
         ],
-        solution=ROUNDS,
-        right=[ROUNDS_DEPTH],
+        solution=HOURS,
+        right=[HOURS_DEPTH],
         wrong=[
-            ROUNDS_STUB,
-            'def rounds(tasks):\n    return [[task["id"]] for task in tasks]',
-            ROUNDS_DEPTH.replace("max((", "min(("),
+            HOURS_STUB,
+            'def hours(tasks):\n    return [[task["id"]] for task in tasks]',
+            HOURS_DEPTH.replace("max((", "min(("),
         ],
     ),
     Exercise(

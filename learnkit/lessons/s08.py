@@ -107,8 +107,9 @@ LESSON = Lesson(
                     "The turns took as long in both runs.",
                 ),
                 "b": Option(
-                    "On the longest chain of what must wait for something else.",
-                    "Right, and on a machine that can really do two things at a time.",
+                    "On what has to wait for what.",
+                    "Right: the longest chain decides, on a machine that can really do two things "
+                    "at a time.",
                 ),
                 "c": Option(
                     "On the number of commands.",

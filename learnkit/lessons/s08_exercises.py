@@ -82,8 +82,8 @@ def _soon(step: Any, seconds: float = 0.0) -> Any:
 def _run(mechanism: Any, *script: Any) -> lk.Agent:
     """An agent with jobs and the learner's mechanism, after its run."""
     with tempfile.TemporaryDirectory() as folder:
-        client = lk.scripted(lambda request: next(steps, _soon(lk.say("done"))))
         steps = iter(script)
+        client = lk.scripted(lambda request: next(steps, _soon(lk.say("done"))))
         with client.clock:
             agent = lk.Agent(client, [lk.Background(workspace=folder), mechanism], max_turns=30)
             agent.run("Go.")

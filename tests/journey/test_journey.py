@@ -30,7 +30,7 @@ CONFIG = {
     "LabApp": {"expose_app_in_browser": True, "open_browser": False},
 }
 #: Seconds that the installation and the start may take.
-INSTALL = 600
+INSTALL = 300
 #: What our learner believes before each run, right or wrong.
 GUESSES = {"p1": "a", "p2": "b"}
 #: What our learner says in the model's place: a call in each reply, and then a text.
