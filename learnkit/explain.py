@@ -1,6 +1,7 @@
 """Errors as a learner should see them: what was wrong, and what to do, without a library's frames.
 
 A name that is not defined is most often a cell that was not run: then the error says which one.
+A cell that should fail, and does, says so.
 """
 
 from __future__ import annotations
@@ -13,9 +14,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+#: What is said of an error that a lesson wants.
+MEANT = "This error is meant to happen here: the lesson says why. Go on with the next cell."
+
 
 def explain_errors() -> None:
-    """In this notebook, explain a missing name, and what learnkit or the API refused.
+    """In this notebook, explain a missing name, what was refused, and errors that are meant.
 
     What the API refuses is explained once anthropic is imported; call it again then.
     """
@@ -25,17 +29,32 @@ def explain_errors() -> None:
     refused = (anthropic.APIStatusError,) if anthropic else ()
 
     def shown(shell: Any, kind: type, error: Any, *rest: Any, **options: Any) -> None:
-        if isinstance(error, NameError):
-            if hint := where(error.name or "", notebook()):
-                error.add_note(hint)
-        else:
+        hint = MEANT if is_meant(_cell(shell), notebook()) else ""
+        if isinstance(error, NameError) and not hint:
+            hint = where(error.name or "", notebook())
+        if isinstance(error, (*refused, LearnkitError)):
             said = _refusal(error) if isinstance(error, refused) else [str(error)]
-            lines = [f"{kind.__name__}: {said[0]}", *said[1:]]
+            lines = [f"{kind.__name__}: {said[0]}", *said[1:], *(["", hint] if hint else [])]
             error._render_traceback_ = lambda: lines
+        elif hint:
+            error.add_note(hint)
         shell.showtraceback((kind, error, error.__traceback__))
 
     shell = sys.modules["IPython"].get_ipython()
-    shell.set_custom_exc((*refused, LearnkitError, NameError), shown)
+    shell.set_custom_exc((Exception,), shown)
+
+
+def is_meant(cell: str, notebook: Path | None) -> bool:
+    """Whether a cell is one that should fail: its tag says so.
+
+    Args:
+        cell: its id.
+        notebook: its file.
+    """
+    return any(
+        one.get("id") == cell and "raises-exception" in one.get("metadata", {}).get("tags", ())
+        for one in _cells(notebook)
+    )
 
 
 def notebook() -> Path | None:
@@ -51,12 +70,8 @@ def where(name: str, notebook: Path | None) -> str:
         name: the one that is missing.
         notebook: its file.
     """
-    try:
-        cells = json.loads(notebook.read_text("utf-8"))["cells"] if notebook else []
-    except (OSError, ValueError, KeyError):
-        return ""
     heading = ""
-    for cell in cells:
+    for cell in _cells(notebook):
         source = "".join(cell.get("source", ""))
         if cell.get("cell_type") == "markdown":
             titles = [line.lstrip("# ") for line in source.splitlines() if line.startswith("#")]
@@ -68,6 +83,19 @@ def where(name: str, notebook: Path | None) -> str:
                 "up to here: Run → Run All Above Selected Cell."
             )
     return ""
+
+
+def _cells(notebook: Path | None) -> list[dict[str, Any]]:
+    try:
+        return list(json.loads(notebook.read_text("utf-8"))["cells"]) if notebook else []
+    except (OSError, ValueError, KeyError):
+        return []
+
+
+def _cell(shell: Any) -> str:
+    """The id of the cell that runs, if the front end has told."""
+    parent = shell.kernel.get_parent() if hasattr(shell, "kernel") else {}
+    return str(parent.get("metadata", {}).get("cellId", ""))
 
 
 def _defined(source: str) -> set[str]:

@@ -234,7 +234,11 @@ class Game:
             head = f"Your turn again: the array {'is as it was' if same else 'has grown'}"
         self.request = request
         self.asks += 1
-        self._change("yours", f"{head}. Call a tool, or answer with text.")
+        what = "Call a tool, or answer with text."
+        if self.agent.tools and not request.get("tools"):
+            head = "Another request, beside the array: the harness asks for a summary"
+            what = "There are no tools in it. Answer with text."
+        self._change("yours", f"{head}. {what}")
 
     def _happened(self, event: Event) -> None:
         from learnkit.views.words import describe

@@ -159,15 +159,9 @@ class RaceFinder:
     def _build(self) -> None:
         import ipywidgets as widgets
 
-        self.slider = widgets.SelectionSlider(
-            options=self.seeds,
-            value=self._seed,
-            description="seed",
-            tooltip="the seed of the clock: another seed, another order of steps",
-            continuous_update=False,
-            layout=widgets.Layout(width="100%"),
-            style={"description_width": "initial"},
-        )
+        from learnkit.widget.slider import Slider
+
+        self.slider = Slider(options=list(self.seeds), value=self._seed, description="seed")
         self.slider.observe(self._slid, "value")
         self.finds = widgets.Button(description="find a losing seed")
         self.finds.on_click(lambda _: self._do(self.find))

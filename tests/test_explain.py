@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import nbformat
 import pytest
 from jupyter_client.manager import start_new_kernel
 from project import ROOT
@@ -98,6 +99,18 @@ def test_what_learnkit_and_the_api_refuse_comes_without_frames(run: Callable[[st
     assert said.startswith("BadRequestError: the API refused the request (400, invalid_request")
     assert "site-packages" not in said
     assert run("lab.close()") == ""
+
+
+def test_a_cell_that_should_fail_is_known_by_its_tag(tmp_path: Path) -> None:
+    for path in sorted((ROOT / "notebooks").glob("s*.ipynb")):
+        cells = nbformat.read(path, as_version=4).cells
+        meant = [cell.id for cell in cells if explain.is_meant(cell.id, path)]
+        tagged = [c.id for c in cells if "raises-exception" in c.metadata.get("tags", ())]
+        assert meant == tagged
+        assert len(meant) == 1
+    assert not explain.is_meant("", LESSON)
+    assert not explain.is_meant(meant[0], None)
+    assert not explain.is_meant(meant[0], tmp_path / "gone.ipynb")
 
 
 def test_the_set_up_is_named_in_every_lesson() -> None:

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from traitlets import TraitError
 
 from learnkit import racefinder
 from learnkit.errors import UsageError
@@ -348,6 +349,8 @@ def test_the_slider_shows_the_schedule_of_its_seed() -> None:
     game = RaceFinder(Naive, range(30))
     box, slider = game.box, game.slider
     assert slider.description == "seed"
+    with pytest.raises(TraitError, match="none of the slider's options"):
+        slider.value = 99
     assert list(slider.options) == list(range(30))
     seen = []
     for seed in (losing()[0], losing()[1]):

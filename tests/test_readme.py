@@ -97,3 +97,25 @@ def test_a_lesson_opens_with_the_title_that_the_table_gives_it(path: Path) -> No
     assert f"# {number} · {lesson.title}\n" in "".join(first)
     assert f"**{lesson.promise}**" in "".join(first)
     assert f"\n{lesson.minutes} minutes · " in "".join(first)
+
+
+def test_every_view_is_in_the_gallery_by_day_and_by_night() -> None:
+    from every_view import VIEWS
+
+    _, _, after = README.partition("<!-- gallery -->")
+    gallery = after.partition("</table>")[0]
+    shown = set(re.findall(r"docs/views/view-(\w+)-(?:light|dark)\.png", gallery))
+    assert shown == {view.__name__.lower() for view in VIEWS}
+    for file in re.findall(r"docs/views/[\w-]+\.png", gallery):
+        assert (ROOT / file).stat().st_size > 4_000, file
+    assert len(re.findall(r"<img alt=\"[^\"]{20,}\"", gallery)) == len(VIEWS)
+
+
+def test_the_repository_stays_small() -> None:
+    listed = subprocess.run(
+        ["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True, text=True
+    )
+    files = [ROOT / name for name in listed.stdout.split("\0") if name]
+    assert sum(file.stat().st_size for file in files if file.exists()) < 15_000_000
+    for path in lessons():
+        assert path.stat().st_size <= 300_000, path.name

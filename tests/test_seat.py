@@ -442,3 +442,23 @@ def test_in_a_notebook_it_is_a_widget(board: Board) -> None:
     data = bundle[0] if isinstance(bundle, tuple) else bundle
     assert "application/vnd.jupyter.widget-view+json" in data
     assert game._repr_mimebundle_() == bundle, "two views of one game"
+
+
+def test_a_request_for_a_summary_is_announced_as_one(board: Board, tmp_path: Path) -> None:
+    def agent(client: Client, events: lk.EventLog) -> lk.Agent:
+        compaction = lk.Compaction(threshold=300, keep=1, transcripts=tmp_path / "t")
+        return lk.Agent(client, [lk.CodingTools(board.folder), compaction], events=events)
+
+    (board.folder / "long.txt").write_text("word " * 800)
+    game = BeTheModel(agent, "Read long.txt.")
+    board.games.append(game)
+    assert game.wait(SOON) == "yours"
+    game.send(lk.use("read_file", path="long.txt"))
+    for _ in range(3):
+        assert game.wait(SOON) == "yours"
+        if not game.state()["tools"]:
+            break
+        game.send(lk.use("bash", command="true"))
+    head = game.state()["head"]
+    assert "the harness asks for a summary" in head
+    assert "There are no tools in it." in head

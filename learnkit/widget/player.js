@@ -190,7 +190,9 @@ class Stage {
     }
     let spot = this.picture.firstElementChild;
     for (const region of next.keys()) {
+      const fresh = !region.isConnected;
       if (region !== spot) this.picture.insertBefore(region, spot);
+      if (fresh) reachable(region);
       spot = region.nextElementSibling;
     }
     for (const [name, region] of this.regions) {
@@ -235,6 +237,12 @@ class Stage {
     const on = path[0];
     const steps = { ArrowLeft: this.k - 1, ArrowRight: this.k + 1, Home: 0, End: this.tape.last };
     const writes = on.matches("textarea,select,input:not([type=range])");
+    const aside = event.shiftKey && { ArrowLeft: -80, ArrowRight: 80 }[event.key];
+    if (aside && !writes) {
+      event.stopPropagation();
+      event.preventDefault();
+      return on.scrollBy({ left: aside });
+    }
     if (!writes && event.key !== " " && !(event.key in steps)) return;
     event.stopPropagation();
     if (writes) return;
@@ -283,6 +291,16 @@ class Stage {
       const its = one.dataset.pair.split(" ");
       one.toggleAttribute("data-paired", names.some((name) => its.includes(name)));
     }
+  }
+}
+
+/** What scrolls by itself has to be reached by keyboard: arrows, sideways with Shift. */
+function reachable(region) {
+  const { overflowX, overflowY } = getComputedStyle(region);
+  if (![overflowX, overflowY].some((one) => one === "auto" || one === "scroll")) return;
+  const name = region.dataset.region || "picture";
+  for (const [key, value] of [["tabindex", "0"], ["role", "group"], ["aria-label", name]]) {
+    region.setAttribute(key, value);
   }
 }
 

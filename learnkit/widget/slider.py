@@ -1,0 +1,40 @@
+"""A slider over any list of values. That of ipywidgets has a handle without an accessible name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import anywidget
+import traitlets
+
+_CSS = """
+.lk-slider{display:flex;align-items:center;gap:10px;padding:2px 0}
+.lk-slider input{flex:1 1 auto;min-width:0;accent-color:var(--jp-brand-color1,#1c4e96)}
+.lk-slider output{min-width:4ch;text-align:right;font-variant-numeric:tabular-nums}
+"""
+
+
+class Slider(anywidget.AnyWidget):
+    """A slider; its value is one of the options, and is set when the reader lets go.
+
+    Args:
+        options: JSON-ready values, in order.
+        value: the one that is chosen.
+        description: the slider's name, shown before it and read aloud.
+
+    Raises:
+        traitlets.TraitError: for a value that is no option.
+    """
+
+    _esm = Path(__file__).with_name("slider.js").read_text("utf-8")
+    _css = _CSS
+    options: traitlets.List[object] = traitlets.List().tag(sync=True)
+    value = traitlets.Any().tag(sync=True)
+    description = traitlets.Unicode().tag(sync=True)
+
+    @traitlets.validate("value")
+    def _one_of_the_options(self, proposal: dict[str, object]) -> object:
+        value = proposal["value"]
+        if value not in self.options:
+            raise traitlets.TraitError(f"{value!r} is none of the slider's options")
+        return value
