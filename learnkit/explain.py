@@ -32,7 +32,8 @@ def explain_errors() -> None:
         hint = MEANT if is_meant(_cell(shell), notebook()) else ""
         if isinstance(error, NameError) and not hint:
             hint = where(error.name or "", notebook())
-        if isinstance(error, (*refused, LearnkitError)):
+        known = isinstance(error, (*refused, LearnkitError))
+        if known:
             said = _refusal(error) if isinstance(error, refused) else [str(error)]
             lines = [f"{kind.__name__}: {said[0]}", *said[1:], *(["", hint] if hint else [])]
             error._render_traceback_ = lambda: lines
