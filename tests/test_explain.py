@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -99,6 +101,15 @@ def test_what_learnkit_and_the_api_refuse_comes_without_frames(run: Callable[[st
     assert said.startswith("BadRequestError: the API refused the request (400, invalid_request")
     assert "site-packages" not in said
     assert run("lab.close()") == ""
+
+
+def test_a_python_without_learnkit_starts_in_peace() -> None:
+    start = ROOT / "learnkit" / "kernel.py"
+    code = f"exec(open({str(start)!r}).read()); print(sorted(n for n in dir() if n[0] != '_'))"
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", code], capture_output=True, text=True, check=False
+    )
+    assert (done.stdout, done.stderr) == ("[]\n", "")
 
 
 def test_a_cell_that_should_fail_is_known_by_its_tag(tmp_path: Path) -> None:

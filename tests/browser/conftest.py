@@ -1,17 +1,36 @@
-"""Where the browser tests put their pictures."""
+"""What browser tests share: the course as `learnkit lab` serves it, and a place for pictures."""
 
 from __future__ import annotations
 
-import os
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 
+import lab
 import pytest
+from playwright.sync_api import Page
+from project import lessons
 
 
 @pytest.fixture(scope="session")
 def shots(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder that LEARNKIT_SHOTS names, or a throw-away one."""
-    asked = os.environ.get("LEARNKIT_SHOTS")
-    folder = Path(asked) if asked else tmp_path_factory.mktemp("shots")
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder
+    """Where the pictures go."""
+    return lab.pictures(tmp_path_factory)
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """What the README's first command ends in, with a workbook of its own."""
+    work, scratch = tmp_path_factory.mktemp("work"), tmp_path_factory.mktemp("lab")
+    command = [str(Path(sys.executable).with_name("learnkit")), "lab"]
+    with lab.lab(work, scratch, command, LEARNKIT_WORKBOOK=str(work)) as url:
+        copies = {path.name for path in work.glob("*.ipynb")}
+        assert copies == {*(path.name for path in lessons()), "start.ipynb", "glossary.ipynb"}
+        yield url
+
+
+@pytest.fixture(scope="module")
+def page() -> Iterator[Page]:
+    """A browser's page for the tests of a module."""
+    with lab.browser(1200, 1000) as one:
+        yield one

@@ -28,6 +28,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+import pytest
 from playwright.sync_api import Locator, Page, sync_playwright
 
 #: The themes that come with JupyterLab and that every view has to be readable in.
@@ -121,11 +122,7 @@ def lab(
         start.append(f"--ServerApp.root_dir={folder}")
     environ = environment(scratch, **env)
     log = scratch / "server.log"
-    with log.open("wb") as out:
-        server = subprocess.Popen(
-            start, cwd=folder, env=environ, stdout=out, stderr=out, start_new_session=True
-        )
-    try:
+    with started(start, folder, environ, log) as server:
         for _ in range(600):
             if server.poll() is not None:
                 break
@@ -137,6 +134,19 @@ def lab(
         if server.returncode is not None:
             raise RuntimeError(f"JupyterLab ended:\n{log.read_text(errors='replace')[-2000:]}")
         yield url
+
+
+@contextlib.contextmanager
+def started(
+    command: Sequence[str], folder: Path, env: dict[str, str], log: Path
+) -> Iterator[subprocess.Popen[bytes]]:
+    """Start a server in a session of its own, and stop it with everything it started."""
+    with log.open("wb") as out:
+        server = subprocess.Popen(
+            command, cwd=folder, env=env, stdout=out, stderr=out, start_new_session=True
+        )
+    try:
+        yield server
     finally:
         # Kernels have sessions of their own; the server shuts them down when it is asked nicely.
         with contextlib.suppress(ProcessLookupError):
@@ -146,6 +156,14 @@ def lab(
         except subprocess.TimeoutExpired:
             os.killpg(server.pid, signal.SIGKILL)
             server.wait()
+
+
+def pictures(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder that LEARNKIT_SHOTS names, or a throw-away one."""
+    asked = os.environ.get("LEARNKIT_SHOTS")
+    folder = Path(asked) if asked else tmp_path_factory.mktemp("shots")
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
 
 
 def chromium() -> str | None:

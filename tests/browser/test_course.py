@@ -7,8 +7,6 @@ page. Pictures go to the folder that LEARNKIT_SHOTS names.
 from __future__ import annotations
 
 import re
-import sys
-from collections.abc import Iterator
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -46,30 +44,15 @@ PICTURED = {
 _OURS = ".jp-OutputArea-output"
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """What the README's first command ends in, with a workbook of its own."""
-    work, scratch = tmp_path_factory.mktemp("work"), tmp_path_factory.mktemp("lab")
-    command = [str(Path(sys.executable).with_name("learnkit")), "lab"]
-    with lab.lab(work, scratch, command, LEARNKIT_WORKBOOK=str(work)) as url:
-        yield url
-
-
-@pytest.fixture(scope="module")
-def page() -> Iterator[Page]:
-    with lab.browser(1200, 1000) as one:
-        yield one
-
-
 class Open:
     """A lesson that has run in the browser, with every cell drawn."""
 
-    def __init__(self, page: Page, server: str, file: str) -> None:
+    def __init__(self, page: Page, course: str, file: str) -> None:
         page.set_viewport_size({"width": 1200, "height": 1000})
         self.page, self.name = page, file[:3]
         self.lesson: Lesson = load(self.name)
         self.committed = nbformat.read(ROOT / "notebooks" / file, as_version=4)
-        self.notebook = lab.Notebook(page, server, file)
+        self.notebook = lab.Notebook(page, course, file)
         self.notebook.draw_all()
         self.notebook.run_all()
 
@@ -114,8 +97,8 @@ class Open:
 
 
 @pytest.fixture(scope="module", params=LESSONS, ids=lambda name: name[:3])
-def opened(request: pytest.FixtureRequest, page: Page, server: str) -> Open:
-    return Open(page, server, request.param)
+def opened(request: pytest.FixtureRequest, page: Page, course: str) -> Open:
+    return Open(page, course, request.param)
 
 
 def test_only_the_tagged_cell_fails(opened: Open) -> None:

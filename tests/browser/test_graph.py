@@ -54,12 +54,6 @@ with lk.views.Timeline(agent.events).live():
 
 
 @pytest.fixture(scope="module")
-def page() -> Iterator[Page]:
-    with lab.browser(1200, 1000) as one:
-        yield one
-
-
-@pytest.fixture(scope="module")
 def notebook(tmp_path_factory: pytest.TempPathFactory, page: Page) -> Iterator[lab.Notebook]:
     folder, scratch = tmp_path_factory.mktemp("graphs"), tmp_path_factory.mktemp("lab")
     lab.write_notebook(folder / "graph.ipynb", [DIAMOND, FORTY, STATIC, TIMES])

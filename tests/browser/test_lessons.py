@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import re
 import shutil
-import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import lab
@@ -24,25 +22,8 @@ RUN = "Create hello.py that prints Hello World."
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """What the README's first command ends in, with a workbook of its own."""
-    work, scratch = tmp_path_factory.mktemp("work"), tmp_path_factory.mktemp("lab")
-    command = [str(Path(sys.executable).with_name("learnkit")), "lab"]
-    with lab.lab(work, scratch, command, LEARNKIT_WORKBOOK=str(work)) as url:
-        copies = {path.name for path in work.glob("*.ipynb")}
-        assert copies == {*LESSONS, "start.ipynb", "glossary.ipynb"}
-        yield url
-
-
-@pytest.fixture(scope="module")
-def page() -> Iterator[Page]:
-    with lab.browser(1200, 1000) as one:
-        yield one
-
-
-@pytest.fixture(scope="module")
-def lesson1(server: str, page: Page) -> lab.Notebook:
-    notebook = lab.Notebook(page, server, "s01_agent_loop.ipynb")
+def lesson1(course: str, page: Page) -> lab.Notebook:
+    notebook = lab.Notebook(page, course, "s01_agent_loop.ipynb")
     notebook.run_all()
     return notebook
 
@@ -132,8 +113,8 @@ def test_an_edited_prompt_gets_the_report_and_no_frames(lesson1: lab.Notebook) -
     expect(error.last).not_to_contain_text("site-packages")
 
 
-def test_the_view_grows_while_the_cell_runs(server: str, page: Page, tmp_path: Path) -> None:
-    notebook = lab.Notebook(page, server, "s01_agent_loop.ipynb")
+def test_the_view_grows_while_the_cell_runs(course: str, page: Page, tmp_path: Path) -> None:
+    notebook = lab.Notebook(page, course, "s01_agent_loop.ipynb")
     seen = set()
     cell(page, "import learnkit as lk")
     notebook.command("notebook:run-cell")

@@ -42,12 +42,6 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield url
 
 
-@pytest.fixture(scope="module")
-def page() -> Iterator[Page]:
-    with lab.browser(1200, 1000) as one:
-        yield one
-
-
 def start(page: Page, server: str, name: str) -> tuple[lab.Notebook, Locator]:
     """Open a notebook and run its cells; return it, and its first game when that waits."""
     notebook = lab.Notebook(page, server, f"{name}.ipynb")

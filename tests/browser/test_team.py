@@ -79,12 +79,6 @@ again = True
 
 
 @pytest.fixture(scope="module")
-def page() -> Iterator[Page]:
-    with lab.browser(1200, 1000) as one:
-        yield one
-
-
-@pytest.fixture(scope="module")
 def notebook(tmp_path_factory: pytest.TempPathFactory, page: Page) -> Iterator[lab.Notebook]:
     folder, scratch = tmp_path_factory.mktemp("teams"), tmp_path_factory.mktemp("lab")
     lab.write_notebook(folder / "team.ipynb", [EIGHT, REQUESTS, LANES, CREW, CLOSE])

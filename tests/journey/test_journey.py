@@ -11,7 +11,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import signal
 import subprocess
 import time
 from collections.abc import Iterator
@@ -55,10 +54,8 @@ class Diary:
 
 @pytest.fixture(scope="module")
 def shots(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    asked = os.environ.get("LEARNKIT_SHOTS")
-    folder = Path(asked) if asked else tmp_path_factory.mktemp("shots")
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder
+    """Where the recording goes."""
+    return lab.pictures(tmp_path_factory)
 
 
 @pytest.fixture(scope="module")
@@ -85,31 +82,15 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     env |= {"JUPYTER_CONFIG_DIR": str(config), "IPYTHONDIR": str(home / "ipython"), **folders}
     env["JUPYTERLAB_SETTINGS_DIR"] = str(home / "settings")
     log = home / "log.txt"
-    with log.open("wb") as out:
-        started = subprocess.Popen(
-            ["bash", "-c", command],
-            cwd=home / "learnkit",
-            env=env,
-            stdout=out,
-            stderr=out,
-            start_new_session=True,
-        )
-    try:
+    with lab.started(["bash", "-c", command], home / "learnkit", env, log) as running:
         end = time.monotonic() + INSTALL
         found = None
-        while found is None and time.monotonic() < end and started.poll() is None:
+        while found is None and time.monotonic() < end and running.poll() is None:
             time.sleep(0.5)
             said = log.read_text(errors="replace")
             found = re.search(r"http://127\.0\.0\.1:\d+/lab/tree/\S+", said)
         assert found, f"no address was printed:\n{log.read_text(errors='replace')[-2000:]}"
         yield found[0]
-    finally:
-        os.killpg(started.pid, signal.SIGTERM)
-        try:
-            started.wait(timeout=20)
-        except subprocess.TimeoutExpired:
-            os.killpg(started.pid, signal.SIGKILL)
-            started.wait()
 
 
 def active(page: Page) -> tuple[int, str, str]:
