@@ -59,7 +59,7 @@ def card(mutant: Mutant, workspace: Path) -> Card:
     )
     why = explained(mutant.options, mutant.right, None)
     html = (
-        f"<p><strong>Mutant {_number(mutant)}.</strong> {inline(mutant.scene)}</p>{view.html()}"
+        f"<p><strong>Mutant {_number(mutant)}.</strong> {inline(mutant.scene)}</p>{view.embedded()}"
         f"<p><strong>Which line is wrong?</strong></p><ul>{rows}</ul>"
         f"<details><summary>answer</summary>{why}{line(mutant)}</details>"
     )

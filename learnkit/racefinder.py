@@ -114,7 +114,7 @@ class RaceFinder:
         if is_live():
             return {**bundle(self.box), "text/plain": f"find the race: {self.said}"}
         one, told = self._told()
-        html = f"<p>{esc(told)}</p>{View(one.events).html()}"
+        html = f"<p>{esc(told)}</p>{View(one.events).embedded()}"
         return {"text/html": html, "text/plain": f"find the race: {told}"}
 
     def __repr__(self) -> str:

@@ -114,12 +114,16 @@ class View(ABC, Generic[S]):
                 break
         return shown
 
-    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+    def embedded(self) -> str:
+        """The static form, for a larger one; where pages have the player, with its tape."""
         if has_tapes():
             from learnkit.widget import frozen
 
-            return {"text/html": frozen.tape(self), "text/plain": self.line(self.at())}
-        return {"text/html": self.html(), "text/plain": self.line(self.at())}
+            return frozen.tape(self)
+        return self.html()
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+        return {"text/html": self.embedded(), "text/plain": self.line(self.at())}
 
     def __str__(self) -> str:
         return self.line(self.at())
