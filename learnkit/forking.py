@@ -100,6 +100,9 @@ class Continued:
 def fork(run: Any, step: int) -> Fork:
     """Take hold of a run at a step.
 
+    Whatever goes on from there begins as this run did: with a fresh workspace, the same prompt, and
+    mechanisms of its own. Otherwise the replies are the same, and the results are not.
+
     Args:
         run: what has a client and events: a scenario's run, or an agent. Its client must be an
             offline one; only they keep what was replied.
