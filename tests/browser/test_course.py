@@ -191,6 +191,22 @@ def test_a_quiz_is_answered(opened: Open) -> None:
     expect(quiz).to_contain_text("4 of 4 right")
 
 
+def test_the_model_is_played_where_there_is_a_game(opened: Open) -> None:
+    games = opened.cells("lab.be_the_model()")
+    assert bool(games) == (opened.lesson.game is not None)
+    if not games:
+        return
+    opened.run(opened.cells("lab = lesson(")[0])  # the last cell has closed the lab
+    opened.run(games[0])
+    seat = opened.cell(games[0]).locator(".learnkit-seat")
+    head = seat.locator(".head")
+    expect(head).to_contain_text("You are the model", timeout=20_000)
+    seat.get_by_role("button", name="write text").click()
+    seat.get_by_label("text of the reply").fill("I would rather not.")
+    seat.get_by_role("button", name="send the reply").click()
+    expect(head).to_have_text("The loop ends after 1 turn: you called no tool.", timeout=20_000)
+
+
 def test_the_views_are_pictured(opened: Open, shots: Path) -> None:
     """For the README's gallery: each kind of view where it appears first in its lesson."""
     for name, number in pictured(opened).items():

@@ -1,0 +1,117 @@
+"""Pages without a kernel: a shared run and a lesson of the HTML edition, opened from the disk."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, Request, expect
+from project import ROOT
+
+import learnkit as lk
+from learnkit.edition import build
+
+HOSTILE = "</script><script>window.owned = 1</script><img src=x onerror='window.owned = 1'>"
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run whose every text would like to be a program."""
+    items = [{"id": "1", "text": HOSTILE, "status": "in_progress"}]
+    client = lk.scripted([lk.use("todo", items=items), lk.say(HOSTILE)])
+    with client.clock:
+        agent = lk.Agent(client, [lk.Todo()], system=HOSTILE)
+        agent.run(HOSTILE)
+    return lk.share(agent, tmp_path_factory.mktemp("shared") / "run.html", title=HOSTILE)
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The pages of lesson 7."""
+    folder = tmp_path_factory.mktemp("site")
+    assert len(list(build(ROOT / "notebooks", folder, ["s07"]))) == 3
+    return folder
+
+
+@pytest.fixture
+def loaded(page: Page) -> Iterator[list[str]]:
+    """What the page asks for."""
+    asked: list[str] = []
+
+    def note(request: Request) -> None:
+        if not request.url.startswith("data:"):
+            asked.append(request.url)
+
+    page.on("request", note)
+    yield asked
+    page.remove_listener("request", note)
+
+
+def faults(page: Page) -> list[str]:
+    results: dict[str, Any] = Axe().run(page).response
+    return [
+        f"{one['id']}: {node['html'][:120]}"
+        for one in results["violations"]
+        if one["impact"] in ("serious", "critical")
+        for node in one["nodes"]
+    ]
+
+
+def test_a_shared_run_plays_and_obeys_nobody(
+    page: Page, shared: Path, loaded: list[str], shots: Path
+) -> None:
+    page.goto(shared.as_uri())
+    players = page.locator(".learnkit-player")
+    expect(players).to_have_count(3)  # messages, the list, tokens
+    for number in range(3):
+        head = players.nth(number).locator("[aria-live]").first
+        last = head.inner_text()
+        players.nth(number).locator("input[type=range]").focus()
+        page.keyboard.press("Home")
+        expect(head).not_to_have_text(last)
+        page.keyboard.press("End")
+        expect(head).to_have_text(last)
+    expect(players.first).to_contain_text("window.owned")
+    assert page.evaluate("() => window.owned === undefined")
+    assert loaded == [shared.as_uri()]
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+        dark = page.locator(".learnkit-player[data-dark]")
+        expect(dark).to_have_count(3 if scheme == "dark" else 0)
+        assert faults(page) == []
+        page.screenshot(path=shots / f"shared-{scheme}.png")
+    page.emulate_media(color_scheme="light")
+    assert page.errors == []  # type: ignore[attr-defined]
+
+
+def test_a_lesson_of_the_edition_is_scrubbed_and_leads_on(
+    page: Page, site: Path, loaded: list[str], shots: Path
+) -> None:
+    page.goto((site / "index.html").as_uri())
+    page.get_by_role("link", name="Tasks").click()
+    view = page.locator(".learnkit-player").first
+    head = view.locator("[aria-live]").first
+    expect(head).to_contain_text("4 of 4 tasks completed")
+    expect(view.locator(".task")).to_have_count(4)
+    view.get_by_label("first step (Home)").click()
+    expect(view.locator(".task")).to_have_count(0)
+    view.get_by_label("play (Space)").click()
+    expect(view.locator(".task").first).to_be_visible(timeout=20_000)
+    page.screenshot(path=shots / "edition.png")
+    page.get_by_role("link", name="glossary").first.click()
+    expect(page.get_by_role("heading", name="task graph")).to_be_visible()
+    assert all(one.startswith("file:") for one in loaded)
+    assert page.errors == []  # type: ignore[attr-defined]
+
+
+def test_without_scripts_the_static_form_is_there(page: Page, shared: Path) -> None:
+    browser = page.context.browser
+    assert browser is not None
+    bare = browser.new_page(java_script_enabled=False)
+    bare.goto(shared.as_uri())
+    expect(bare.locator(".lk-tape img")).to_have_count(3)
+    expect(bare.locator("summary", has_text="the same as a table")).to_have_count(3)
+    bare.close()
