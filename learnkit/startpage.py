@@ -69,6 +69,15 @@ class Row:
             return "finished"
         return "begun" if any(self.done.values()) else "new"
 
+    def __str__(self) -> str:
+        lesson = self.lesson
+        return (
+            f"{_GLYPH[self.state]} {self.number:2} {lesson.title}: {self.state}; "
+            f"{self.predicted} of {len(lesson.predictions)} predictions, "
+            f"{self.passed} of {len(lesson.exercises)} exercises, "
+            f"{self.right} of {len(lesson.quiz)} right in the quiz"
+        )
+
     @property
     def _answers(self) -> Mapping[str, str]:
         return self.done.get("quiz", {})

@@ -15,6 +15,7 @@ from project import ROOT
 from learnkit import copies, verify
 from learnkit.client.recording import Recording
 from learnkit.doctor import examine
+from learnkit.progress import Progress
 
 LESSON = "s01_agent_loop.ipynb"
 
@@ -31,13 +32,28 @@ def test_without_a_command_it_says_what_there_is() -> None:
     assert all(word in shown.stdout for word in ("lab", "record", "verify", "doctor"))
 
 
-@pytest.mark.parametrize("command", ["lab", "verify", "record"])
+@pytest.mark.parametrize("command", ["lab", "verify", "record", "html"])
 def test_an_unknown_lesson_is_a_sentence(command: str, tmp_path: Path) -> None:
     shown = learnkit(command, "s99", LEARNKIT_WORKBOOK=str(tmp_path / "work"))
     assert shown.returncode == 2
     assert "there is no lesson 's99'" in shown.stderr
     assert "s01, s02" in shown.stderr
     assert "Traceback" not in shown.stderr
+
+
+def test_progress_is_told_and_forgotten(tmp_path: Path) -> None:
+    work = {"LEARNKIT_WORKBOOK": str(tmp_path)}
+    begin = "12 lessons, about 8 hours. Begin with lesson 1.\n"
+    assert learnkit("progress", **work).stdout == begin
+    progress = Progress(tmp_path / "progress.json")
+    progress.note("s02", "exercises", "3")
+    shown = learnkit("progress", **work).stdout.splitlines()
+    assert shown[0].endswith("go on with lesson 2, Tools.")
+    assert shown[1:] == [
+        "▶  2 Tools: begun; 0 of 2 predictions, 1 of 3 exercises, 0 of 4 right in the quiz"
+    ]
+    assert learnkit("progress", "--forget", **work).stdout == begin
+    assert not progress.path.exists()
 
 
 def test_recording_without_a_key_says_what_is_needed() -> None:

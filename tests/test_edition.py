@@ -78,5 +78,5 @@ def test_all_that_the_notebook_says_is_on_the_page(site: Path) -> None:
 
 def test_an_unknown_lesson_is_named(tmp_path: Path) -> None:
     shown = CliRunner().invoke(app, ["html", "s01", "s77", "--out", str(tmp_path / "x")])
-    assert "there is no lesson s77" in str(shown.exception)
+    assert "there is no lesson 's77'" in str(shown.exception)
     assert not (tmp_path / "x").exists()
