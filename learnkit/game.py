@@ -228,17 +228,24 @@ class Game:
                 self.leave()
 
     def _asked(self, request: Json) -> None:
-        head = "You are the model. This is everything you see"
-        if self.request is not None:
-            same = request["messages"] == self.request["messages"]
-            head = f"Your turn again: the array {'is as it was' if same else 'has grown'}"
-        self.request = request
+        before, self.request = self.request, request
         self.asks += 1
-        what = "Call a tool, or answer with text."
+        self._change("yours", self._announced(before, request))
+
+    def _announced(self, before: Json | None, request: Json) -> str:
+        """What kind of request this is, and what can be done."""
         if self.agent.tools and not request.get("tools"):
-            head = "Another request, beside the array: the harness asks for a summary"
-            what = "There are no tools in it. Answer with text."
-        self._change("yours", f"{head}. {what}")
+            return (
+                "Another request, beside the array: the harness asks for a summary. "
+                "There are no tools in it. Answer with text."
+            )
+        head = "You are the model. This is everything you see"
+        if before is not None and self.agent.tools and not before.get("tools"):
+            head = "Your turn again: the array begins with your summary now"
+        elif before is not None:
+            same = request["messages"] == before["messages"]
+            head = f"Your turn again: the array {'is as it was' if same else 'has grown'}"
+        return f"{head}. Call a tool, or answer with text."
 
     def _happened(self, event: Event) -> None:
         from learnkit.views.words import describe

@@ -462,3 +462,7 @@ def test_a_request_for_a_summary_is_announced_as_one(board: Board, tmp_path: Pat
     head = game.state()["head"]
     assert "the harness asks for a summary" in head
     assert "There are no tools in it." in head
+    game.send(lk.say("It is a long file of words."))
+    assert game.wait(SOON) == "yours"
+    assert "the array begins with your summary now" in game.state()["head"]
+    assert "It is a long file of words." in str(game.messages[0])
