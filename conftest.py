@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -55,6 +56,10 @@ def pytest_configure(config: pytest.Config) -> None:
         folder.mkdir()
         os.environ[name] = str(folder)
     _quiet_matplotlib(config, scratch)
+
+    # A shell's background jobs ignore interrupts, and so would the tests that send one.
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
     os.environ[netblock.SWITCH] = "1"
     before = [entry for entry in os.environ.get("PYTHONPATH", "").split(os.pathsep) if entry]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import importlib.metadata
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -119,3 +121,11 @@ def test_every_pinned_version_runs_on_the_oldest_python_that_is_promised() -> No
     assert len(needs) > 50
     too_new = {n: need for n, need in needs.items() if not SpecifierSet(need).contains("3.11.0")}
     assert too_new == {}
+
+
+def test_the_tests_can_run_where_interrupts_are_ignored() -> None:
+    # A script that starts them with "&" makes them ignore interrupts.
+    one = "tests/test_team.py::test_an_interrupt_stops_the_team"
+    run = f"trap '' INT; exec '{sys.executable}' -m pytest -q -n 0 -p no:cacheprovider {one}"
+    done = subprocess.run(["bash", "-c", run], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
