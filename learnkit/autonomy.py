@@ -14,7 +14,7 @@ from learnkit.errors import ToolError, UsageError
 from learnkit.mechanism import Mechanism
 from learnkit.seeker import Seeker, suits, told
 from learnkit.taskfile import Task
-from learnkit.tasks import Board, log_news
+from learnkit.tasks import Board, log_board, log_news
 from learnkit.teammate import Extension, Teammate
 from learnkit.tools import tool
 
@@ -84,9 +84,7 @@ class Autonomy(Mechanism, Extension):
 
     def system(self, agent: Agent) -> str | None:
         """How work is shared out. What members of an earlier process held is free again."""
-        self.board.news()
-        if tasks := self.board.tasks():
-            agent.emit("board.opened", tasks=[task.to_json() for task in tasks])
+        log_board(self.board, agent.emit)
         there = {one.name for one in self.team.members if one.status != "shutdown"}
         for entry in self.team.roster.members():
             if entry["name"] not in there:

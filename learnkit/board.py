@@ -44,7 +44,7 @@ class TaskBoard:
     def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder)
         self._files = Folder(self.folder)
-        self._told: dict[int, Task] = {}
+        self._told: dict[int, Task] | None = None
         if self.folder.is_dir():
             recover(self.folder)
             with locked(self.folder):
@@ -167,12 +167,22 @@ class TaskBoard:
             self._write({id: task}, {id: claimed})
             return claimed
 
+    def open(self) -> None:
+        """Take what is there as known: it is no news. Only the first look does so."""
+        if self._told is not None:
+            return
+        if not self.folder.is_dir():
+            self._told = {}
+            return
+        with locked(self.folder):
+            self._told = self._files.tasks()
+
     def news(self) -> list[Change]:
         """What has changed since it was last asked for, by whomever; by number."""
         if not self.folder.is_dir():
             return []
         with locked(self.folder):
-            told, now = self._told, self._files.tasks()
+            told, now = self._told or {}, self._files.tasks()
             self._told = now
         ids = [id for id in sorted({*told, *now}) if told.get(id) is not now.get(id)]
         return [(told.get(id), now.get(id)) for id in ids if told.get(id) != now.get(id)]

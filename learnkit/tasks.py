@@ -7,6 +7,7 @@ tools is :class:`learnkit.TaskBoard`; anything with the same methods can stand i
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
@@ -47,6 +48,7 @@ class Board(Protocol):
         result_summary: str | None = None,
         worktree: str | None = None,
     ) -> Task | None: ...
+    def open(self) -> None: ...
     def news(self) -> list[Change]: ...
 
 
@@ -68,9 +70,7 @@ class Tasks(Mechanism):
 
     def system(self, agent: Agent) -> str | None:
         """When to use the board, and how."""
-        self.board.news()
-        if tasks := self.board.tasks():
-            agent.emit("board.opened", tasks=[task.to_json() for task in tasks])
+        log_board(self.board, agent.emit)
         return _HOW
 
     def carry(self, agent: Agent) -> str | None:
@@ -195,11 +195,27 @@ def clicks(board: Board, events: EventLog) -> Callable[[dict[str, Any]], None]:
     return clicked
 
 
+def log_board(board: Board, emit: Callable[..., Event | None]) -> None:
+    """Log what is on a board when a run starts: all that is there, after what has changed.
+
+    Others may be at work on it already, so a change that they have made and not logged yet is
+    logged here; it would be missing otherwise.
+    """
+    with _LOGGING:
+        board.open()
+        log_news(board, emit)
+        if tasks := board.tasks():
+            emit("board.opened", tasks=[task.to_json() for task in tasks])
+
+
 def log_news(board: Board, emit: Callable[..., Event | None]) -> None:
     """Log every change of a board that was not logged yet."""
-    changes = board.news()
-    if not changes:
-        return
+    with _LOGGING:
+        if changes := board.news():
+            _log(changes, board, emit)
+
+
+def _log(changes: list[Change], board: Board, emit: Callable[..., Event | None]) -> None:
     now = {task.id: task for task in board.tasks()}
     for old, new in changes:
         if new is None:
@@ -218,6 +234,10 @@ def log_news(board: Board, emit: Callable[..., Event | None]) -> None:
             more = {"freed": [id for id in new.blocks if id in now and is_ready(now[id], now)]}
         emit(type, task=new.to_json(), **more)
 
+
+#: Held from taking news to having logged it: a thread that paused in between would log that a task
+#: was started after another one has logged that it is completed.
+_LOGGING = threading.RLock()
 
 _EVENTS = {"in_progress": "task.started", "completed": "task.completed", "failed": "task.failed"}
 

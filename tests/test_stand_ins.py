@@ -124,6 +124,11 @@ class MemoryBoard:
             self._tasks[id] = replace(self._tasks[id], status="in_progress", owner=owner)
             return self._tasks[id]
 
+    def open(self) -> None:
+        with self._lock:
+            if not self._told:
+                self._told = dict(self._tasks)
+
     def news(self) -> list[Change]:
         with self._lock:
             old, self._told = self._told, dict(self._tasks)

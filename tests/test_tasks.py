@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -117,6 +118,44 @@ def test_changes_of_others_are_told_by_whoever_looks_next(board: lk.TaskBoard) -
     assert told(agent) == [("task.created", 1)]
 
 
+def test_a_run_that_starts_logs_what_others_have_changed_meanwhile(board: lk.TaskBoard) -> None:
+    # A teammate that was between its claim and its log lost the claim to one that began.
+    board.create("a")
+    first = lk.Agent(lk.scripted([lk.say("ok")] * 2), [lk.Tasks(board)])
+    first.run("go")
+    assert told(first) == [("board.opened", None)]
+    board.claim(1, "bob")
+    board.create("b")
+    first.run("go on")
+    assert told(first)[1:] == [
+        ("task.started", 1),
+        ("task.created", 2),
+        ("board.opened", None),
+    ]
+
+
+def test_changes_are_logged_in_the_order_in_which_they_were_made(board: lk.TaskBoard) -> None:
+    log = lk.EventLog()
+    board.create("a")
+    board.open()
+
+    def finish() -> None:
+        board.update(1, "completed")
+        log_news(board, log.append)
+
+    worker = threading.Thread(target=finish)
+
+    def slow(type: str, **data: Any) -> lk.Event:
+        worker.start()
+        worker.join(0.3)  # time enough to overtake
+        return log.append(type, **data)
+
+    board.claim(1, "bob")
+    log_news(board, slow)
+    worker.join()
+    assert [e.type for e in log] == ["task.started", "task.completed"]
+
+
 def test_a_task_that_was_begun_before_anybody_looked_is_new_and_begun(board: lk.TaskBoard) -> None:
     other = lk.TaskBoard(board.folder)
     other.claim(other.create("from another process").id, "bob")
@@ -189,7 +228,7 @@ def test_a_click_completes_a_task_and_is_logged(board: lk.TaskBoard) -> None:
     board.create("a")
     board.create("b")
     board.update(2, add_blocked_by=[1])
-    board.news()
+    board.open()
     click = clicks(board, log)
     click({"complete": 2})
     click({"complete": 1})
@@ -209,7 +248,7 @@ def test_a_click_completes_a_task_and_is_logged(board: lk.TaskBoard) -> None:
 def test_a_click_on_nothing_changes_nothing(board: lk.TaskBoard, intent: dict[str, Any]) -> None:
     log = lk.EventLog()
     board.create("a")
-    board.news()
+    board.open()
     clicks(board, log)(intent)
     assert [e.type for e in log] == ["task.refused"]
     assert board.get(1).status == "pending"
