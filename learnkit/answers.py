@@ -81,8 +81,10 @@ class Answers(Mechanism):
             if not plan.strip():
                 raise ToolError("the plan is empty")
             team, agent = self._protocols.team, self._mate.agent
-            request = self._protocols.tracker.open("plan", agent.name, team.lead.name, plan)
-            agent.emit("request.opened", request=request.to_json())
+            tracker = self._protocols.tracker
+            with agent.events.ordered():
+                request = tracker.open("plan", agent.name, team.lead.name, plan)
+                agent.emit("request.opened", request=request.to_json())
             self._protocols.tell(agent, team.lead.name, plan, "plan_approval_response", request)
             return f"Plan {request.id} is with {team.lead.name}; end your turn and wait."
 

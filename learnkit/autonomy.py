@@ -8,13 +8,14 @@ point that could be slow or dead. One that ends gives back what it holds.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 from learnkit.errors import ToolError, UsageError
 from learnkit.mechanism import Mechanism
 from learnkit.seeker import Seeker, suits, told
 from learnkit.taskfile import Task
-from learnkit.tasks import Board, log_board, log_news
+from learnkit.tasks import Board, log_board, logged
 from learnkit.teammate import Extension, Teammate
 from learnkit.tools import tool
 
@@ -42,8 +43,8 @@ def additions(board: Board, events: EventLog) -> Callable[[dict[str, Any]], None
     def added(intent: dict[str, Any]) -> None:
         now = events[-1].time if len(events) else 0.0
         tag = str(intent.get("add", ""))
-        board.create(f"yours, for {tag or 'anyone'}", tags=[tag] if tag else [])
-        log_news(board, lambda type, **data: events.append(type, lane="person", time=now, **data))
+        with logged(board, partial(events.append, lane="person", time=now)):
+            board.create(f"yours, for {tag or 'anyone'}", tags=[tag] if tag else [])
 
     return added
 
@@ -169,10 +170,8 @@ class Autonomy(Mechanism, Extension):
                 mate.worker.join()
 
     def _claim(self, agent: Agent, id: int) -> Task:
-        try:
+        with logged(self.board, agent.emit):
             return self.board.claim(id, agent.name)
-        finally:
-            log_news(self.board, agent.emit)
 
     def held(self, name: str) -> list[Task]:
         """The tasks that somebody is at."""
@@ -183,6 +182,6 @@ class Autonomy(Mechanism, Extension):
         ]
 
     def _give_back(self, name: str, by: Agent) -> None:
-        for task in self.held(name):
-            self.board.update(task.id, "pending")
-        log_news(self.board, by.emit)
+        with logged(self.board, by.emit):
+            for task in self.held(name):
+                self.board.update(task.id, "pending")

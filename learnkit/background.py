@@ -253,12 +253,6 @@ class Background(Mechanism):
     def _end(self, agent: Agent, job: Job) -> None:
         try:
             if job.begun.is_set():
-                with self._lock:
-                    self._due.append(job)
-                    ended = [one for one in self._jobs.values() if one.status != "running"]
-                    for old in ended[:-KEPT]:
-                        if old not in self._due:
-                            del self._jobs[old.id]
                 output, _ = head_and_tail([job.output], TOLD)
                 agent.emit(
                     "job.ended",
@@ -268,8 +262,20 @@ class Background(Mechanism):
                     seconds=job.seconds,
                     output=output,
                 )
-        finally:
+        finally:  # not before: what has not ended in the log must not be delivered there
+            self._put_out(job)
             job.ended.set()
+
+    def _put_out(self, job: Job) -> None:
+        """A job's result may be told; the oldest ones that were told are forgotten."""
+        if not job.begun.is_set():
+            return
+        with self._lock:
+            self._due.append(job)
+            ended = [one for one in self._jobs.values() if one.status != "running"]
+            for old in ended[:-KEPT]:
+                if old not in self._due:
+                    del self._jobs[old.id]
 
     def _tell(self, agent: Agent, by: str) -> str | None:
         with self._lock:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -97,6 +98,14 @@ class EventLog:
             self._telling = False
         if errors:
             raise errors[0]
+
+    def ordered(self) -> AbstractContextManager[Any]:
+        """Do something and log it, with nothing of other threads logged in between.
+
+        Without it a message could be read, in the log, before it was sent: its sender has put it
+        into the inbox, and was not yet back to say so. What is done must not wait for others.
+        """
+        return self._lock
 
     def subscribe(self, listener: Callable[[Event], None]) -> Callable[[], None]:
         """Call ``listener`` with each new event, in the thread that appends it.

@@ -109,8 +109,9 @@ class Protocols(Mechanism, Extension):
 
         def ask() -> str:
             lead, mate = self.team.lead, self._mate(teammate)
-            request = self.tracker.open("shutdown", lead.name, mate.name, _ASKED, self.deadline)
-            lead.emit("request.opened", request=request.to_json())
+            with lead.events.ordered():
+                request = self.tracker.open("shutdown", lead.name, mate.name, _ASKED, self.deadline)
+                lead.emit("request.opened", request=request.to_json())
             self._watch(mate, request)
             self.team.send(lead, mate.name, _ASKED, "shutdown_request", request_id=request.id)
             return f"{teammate} is asked to shut down: request {request.id} is pending."
@@ -153,8 +154,7 @@ class Protocols(Mechanism, Extension):
             if not approve and not feedback.strip():
                 raise ToolError("say why in feedback; its author has nothing else to go by")
             lead = self.team.lead
-            request = self.tracker.answer(request_id, lead.name, state, feedback)
-            lead.emit("request.answered", request=request.to_json())
+            request = self._answer(lead, request_id, state, feedback)
             said = f"{request.id} {state}" + (f": {feedback}" if feedback.strip() else "")
             self.tell(lead, request.sender, said, "plan_approval_response", request)
             return request.line
@@ -169,12 +169,13 @@ class Protocols(Mechanism, Extension):
 
     def assigned(self, mate: Teammate) -> None:
         """With a new assignment nothing that was asked before counts."""
-        self._expired(mate, self.tracker.assign(mate.name))
+        self._expired(mate, lambda: self.tracker.assign(mate.name))
 
     def changed(self, mate: Teammate) -> None:
         """One that has ended answers nothing more."""
         if mate.status == "shutdown":
-            self._expired(mate, self.tracker.expire_all(mate.name, f"{mate.name} has ended"))
+            ended = f"{mate.name} has ended"
+            self._expired(mate, lambda: self.tracker.expire_all(mate.name, ended))
 
     def waits(self, mate: Teammate) -> bool:
         """Whether a plan of its has no answer yet."""
@@ -197,8 +198,7 @@ class Protocols(Mechanism, Extension):
             ToolError: if it is not its to answer, or not any more.
         """
         state: Answer = "approved" if approve else "rejected"
-        request = self.tracker.answer(id, mate.name, state, reason)
-        mate.agent.emit("request.answered", request=request.to_json())
+        request = self._answer(mate.agent, id, state, reason)
         if id in self._waits:
             self._waits[id][0].set()
         said = f"{request.id} {state}" + (f": {reason}" if reason.strip() else "")
@@ -227,6 +227,12 @@ class Protocols(Mechanism, Extension):
             f"{name!r} is not there to be asked; there are: {', '.join(there) or 'none'}"
         )
 
+    def _answer(self, agent: Agent, id: str, state: Answer, note: str) -> Request:
+        with agent.events.ordered():
+            request = self.tracker.answer(id, agent.name, state, note)
+            agent.emit("request.answered", request=request.to_json())
+        return request
+
     def _watch(self, mate: Teammate, request: Request) -> None:
         clock = self.team.lead.clock
         answered = clock.signal(f"the answer to {request.id}")
@@ -238,13 +244,19 @@ class Protocols(Mechanism, Extension):
         lead = self.team.lead
         if lead.clock.wait(answered, mate.stop, timeout=self.deadline):
             return
-        if late := self.tracker.expire(request.id, f"no answer in {self.deadline:g} s"):
-            lead.emit("request.expired", request=late.to_json())
+        with lead.events.ordered():
+            late = self.tracker.expire(request.id, f"no answer in {self.deadline:g} s")
+            if late:
+                lead.emit("request.expired", request=late.to_json())
+        if late:
             mate.stop.set()
 
-    def _expired(self, mate: Teammate, requests: Sequence[Request]) -> None:
+    def _expired(self, mate: Teammate, close: Callable[[], Sequence[Request]]) -> None:
+        with mate.agent.events.ordered():
+            requests = close()
+            for request in requests:
+                mate.agent.emit("request.expired", request=request.to_json())
         for request in requests:
-            mate.agent.emit("request.expired", request=request.to_json())
             if request.id in self._waits:
                 self._waits[request.id][0].set()
 

@@ -33,20 +33,23 @@ class History:
     def __init__(self, git: Git) -> None:
         self._git = git
         self._told: list[dict[str, Any]] = []
+        self._begun = False  # there is a commit; that does not end
         self._lock = threading.Lock()
 
     def log(self, agent: Agent) -> None:
         """Emit ``worktree.commits``, if there is something new to say."""
-        commits = self.commits()
-        with self._lock:
-            new, self._told = commits != self._told, commits
-        if new:
-            agent.emit("worktree.commits", commits=commits)
+        with self._lock:  # until it is said: else an older answer could be logged after a newer one
+            commits = self.commits()
+            if commits != self._told:
+                self._told = commits
+                agent.emit("worktree.commits", commits=commits)
 
     def commits(self) -> list[dict[str, Any]]:
         """The newest commits of all branches: id, parents, names that point to it, subject."""
-        if not self._git.succeeds("rev-parse", "--verify", "--quiet", "HEAD"):
-            return []
+        if not self._begun:
+            self._begun = self._git.succeeds("rev-parse", "--verify", "--quiet", "HEAD")
+            if not self._begun:
+                return []
         found = []
         text = self._git.run(
             "log", "--all", "--topo-order", f"-{COMMITS}", "--format=%h%x09%p%x09%D%x09%s"

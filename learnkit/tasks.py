@@ -8,7 +8,8 @@ tools is :class:`learnkit.TaskBoard`; anything with the same methods can stand i
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from learnkit.board import Change, TaskBoard, is_ready, open_blockers
@@ -159,15 +160,14 @@ class Tasks(Mechanism):
 
     def _done(self, agent: Agent | None, name: str, act: Callable[[], Any]) -> Any:
         """Do it, and log what has changed, or why it was refused."""
-        try:
+        if agent is None:
             return act()
-        except ToolError as error:
-            if agent is not None:
+        with logged(self.board, agent.emit):
+            try:
+                return act()
+            except ToolError as error:
                 agent.emit("task.refused", tool=name, problem=str(error))
-            raise
-        finally:
-            if agent is not None:
-                log_news(self.board, agent.emit)
+                raise
 
 
 def clicks(board: Board, events: EventLog) -> Callable[[dict[str, Any]], None]:
@@ -186,11 +186,11 @@ def clicks(board: Board, events: EventLog) -> Callable[[dict[str, Any]], None]:
         def emit(type: str, **data: Any) -> Event:
             return events.append(type, lane="person", time=now, **data)
 
-        try:
-            board.update(int(intent.get("complete", 0)), "completed")
-        except (ToolError, ValueError) as error:
-            emit("task.refused", tool="click", problem=str(error))
-        log_news(board, emit)
+        with logged(board, emit):
+            try:
+                board.update(int(intent.get("complete", 0)), "completed")
+            except (ToolError, ValueError) as error:
+                emit("task.refused", tool="click", problem=str(error))
 
     return clicked
 
@@ -208,22 +208,36 @@ def log_board(board: Board, emit: Callable[..., Event | None]) -> None:
             emit("board.opened", tasks=[task.to_json() for task in tasks])
 
 
+@contextmanager
+def logged(board: Board, emit: Callable[..., Event | None]) -> Iterator[None]:
+    """Change a board and log it, before another thread builds on it and logs that."""
+    with _LOGGING:
+        try:
+            yield
+        finally:
+            log_news(board, emit)
+
+
 def log_news(board: Board, emit: Callable[..., Event | None]) -> None:
     """Log every change of a board that was not logged yet."""
-    with _LOGGING:
-        if changes := board.news():
-            _log(changes, board, emit)
+    with _LOGGING, ExitStack() as stack:  # all are logged, also when a listener of the log fails
+        for type, data in reversed(list(_news(board))):
+            stack.callback(emit, type, **data)
 
 
-def _log(changes: list[Change], board: Board, emit: Callable[..., Event | None]) -> None:
+def _news(board: Board) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The events that tell what has changed."""
+    changes = board.news()
+    if not changes:
+        return
     now = {task.id: task for task in board.tasks()}
     for old, new in changes:
         if new is None:
-            emit("task.deleted", task=old.to_json() if old else {})
+            yield "task.deleted", {"task": old.to_json() if old else {}}
             continue
         type, more = "task.updated", {}
         if old is None:  # somebody may have begun it before anybody has looked
-            emit("task.created", task=new.to_json())
+            yield "task.created", {"task": new.to_json()}
             if new.status not in _EVENTS:
                 continue
             type = _EVENTS[new.status]
@@ -232,11 +246,11 @@ def _log(changes: list[Change], board: Board, emit: Callable[..., Event | None])
             type = "task.returned" if returned else _EVENTS.get(new.status, type)
         if type == "task.completed":
             more = {"freed": [id for id in new.blocks if id in now and is_ready(now[id], now)]}
-        emit(type, task=new.to_json(), **more)
+        yield type, {"task": new.to_json(), **more}
 
 
-#: Held from taking news to having logged it: a thread that paused in between would log that a task
-#: was started after another one has logged that it is completed.
+#: Held from a change to its event: a thread that paused in between would log that a task was
+#: started after another one has logged that it is completed.
 _LOGGING = threading.RLock()
 
 _EVENTS = {"in_progress": "task.started", "completed": "task.completed", "failed": "task.failed"}

@@ -16,7 +16,7 @@ from learnkit.agent import Agent
 from learnkit.errors import ToolError, UsageError
 from learnkit.mailbox import Mail, Mailbox, PostOffice, Type
 from learnkit.mechanism import Call, Mechanism
-from learnkit.post import Post
+from learnkit.post import Post, posted
 from learnkit.roster import Roster
 from learnkit.store import Journal
 from learnkit.subagents import AsTheParent
@@ -190,9 +190,8 @@ class Team(Mechanism):
             content: the message.
         """
         self._begin()
-        mail = self.mailbox.broadcast(self.lead.name, content, at=self.lead.clock.now())
-        for one in mail:
-            self._announce(self.lead, one)
+        send, now = self.mailbox.broadcast, self.lead.clock.now()
+        mail = self._posted(self.lead, lambda: send(self.lead.name, content, at=now))
         return f"Sent to {', '.join(one.to for one in mail) or 'nobody: there is no teammate'}."
 
     def spawn(self, name: str, role: str, prompt: str) -> Teammate:
@@ -256,9 +255,8 @@ class Team(Mechanism):
         """
         if to == agent.name:
             raise ToolError("that is yourself; write to somebody else")
-        mail = self.mailbox.send(agent.name, to, content, type, at=self.lead.clock.now(), **more)
-        self._announce(agent, mail)
-        return mail
+        send, now = self.mailbox.send, self.lead.clock.now()
+        return self._posted(agent, lambda: [send(agent.name, to, content, type, at=now, **more)])[0]
 
     def assigned(self, mate: Teammate) -> None:
         """A teammate has got a new assignment: its first prompt, or a task."""
@@ -308,13 +306,14 @@ class Team(Mechanism):
             self.roster.begin()
         return self._post
 
-    def _announce(self, agent: Agent, mail: Mail) -> None:
-        agent.emit("mail.sent", mail=mail.to_json())
-        member = self._members.get(mail.to)
-        if member is not None:
-            member.mail.set()
-        elif mail.to == self.lead.name:
-            self._news.set()
+    def _posted(self, agent: Agent, send: Callable[[], list[Mail]]) -> list[Mail]:
+        mail = posted(agent, send)
+        for one in mail:
+            if one.to in self._members:
+                self._members[one.to].mail.set()
+            elif one.to == self.lead.name:
+                self._news.set()
+        return mail
 
     def _transcript(self, name: str) -> Journal:
         return Journal(self.folder / "transcripts" / f"{name}.jsonl")

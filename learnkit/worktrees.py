@@ -10,6 +10,7 @@ from __future__ import annotations
 import threading
 from collections import Counter
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,7 @@ from learnkit.errors import ToolError, UsageError
 from learnkit.mechanism import Mechanism
 from learnkit.rooms import History, Rooms
 from learnkit.shell import LocalShell, Shell
-from learnkit.tasks import Board, log_news
+from learnkit.tasks import Board, log_news, logged
 from learnkit.tools import tool
 from learnkit.trees import Tree, Trees
 from learnkit.workspace import Workspace
@@ -186,11 +187,10 @@ class Worktrees(Mechanism):
         said = f"{name} is removed; {tree.branch} stays."
         if complete_task and tree.task_id is not None and self.board is not None:
             try:
-                self.board.update(tree.task_id, "completed")
+                with logged(self.board, agent.emit) if agent else nullcontext():
+                    self.board.update(tree.task_id, "completed")
             except ToolError as error:
                 return f"{said} Its task {tree.task_id} was not completed: {error}"
-            if agent is not None:
-                log_news(self.board, agent.emit)
             said += f" Task {tree.task_id} is completed."
         return said
 

@@ -1,6 +1,7 @@
 """Random teams, as many as you like: ``python -m tests.simulate --seeds 1000``.
 
-A seed that fails is named, with the command that runs it again; its log is saved.
+A seed that fails is named, with the command that runs it again and the file of its log. With
+``--wall`` threads decide who is first, so that another run of the seed may pass.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent / "support"))
 
 from simulated import simulate
 
+from learnkit import EventLog
+
 
 def main() -> int:
     """Run the seeds; return 1 if one of them fails."""
@@ -22,25 +25,31 @@ def main() -> int:
     parser.add_argument("--seeds", type=int, default=200, help="how many (200)")
     parser.add_argument("--start", type=int, default=0, help="the first one (0)")
     parser.add_argument("--log", action="store_true", help="print the log of each run")
+    parser.add_argument("--wall", action="store_true", help="run on the wall clock, 100 x as fast")
     options = parser.parse_args()
     failed, events, seconds, began = [], 0, 0.0, time.monotonic()
     for seed in range(options.start, options.start + options.seeds):
         with tempfile.TemporaryDirectory() as folder:
             try:
-                run = simulate(seed, Path(folder))
+                run = simulate(seed, Path(folder), real=options.wall)
             except Exception as error:
                 failed.append(seed)
                 print(f"seed {seed}: {type(error).__name__}: {error}")
-                print(f"  again: python -m tests.simulate --seeds 1 --start {seed}")
+                again = " --wall" if options.wall else ""
+                print(f"  again: python -m tests.simulate --seeds 1 --start {seed}{again}")
+                if isinstance(log := getattr(error, "log", None), EventLog):
+                    file = Path(tempfile.gettempdir()) / f"simulated-team-{seed}.jsonl"
+                    log.save(file)
+                    print(f"  log: {file}")
                 continue
         events += len(run.lead.events)
-        seconds += run.clock.time()
+        seconds += run.lead.events[-1].time
         if options.log:
             print(run.lead.events)
     took = time.monotonic() - began
     passed = options.seeds - len(failed)
     print(f"{passed} of {options.seeds} teams passed: {events:,} events,", end=" ")
-    print(f"{seconds / 3600:,.1f} virtual hours in {took:.0f} s")
+    print(f"{seconds / 3600:,.2f} {'' if options.wall else 'virtual '}hours in {took:.0f} s")
     return 1 if failed else 0
 
 

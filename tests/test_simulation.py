@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -98,9 +99,26 @@ def test_the_command_names_a_seed_that_fails_and_says_how_to_run_it_again(tmp_pa
         "raise SystemExit(simulate.main())"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code], cwd=root, capture_output=True, text=True, check=False
+        [sys.executable, "-c", code],
+        cwd=root,
+        env={**os.environ, "TMPDIR": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 1, done.stdout + done.stderr
-    assert re.search(
-        r"seed (\d+): .*\n  again: python -m tests.simulate --seeds 1 --start \1", done.stdout
+    found = re.search(
+        r"seed (\d+): .*\n  again: python -m tests.simulate --seeds 1 --start \1\n  log: (.*)\n",
+        done.stdout,
     )
+    assert found, done.stdout
+    assert any(e.type == "task.started" for e in lk.EventLog.load(found[2]))
+
+
+def test_teams_on_the_wall_clock_by_the_command() -> None:
+    root = Path(__file__).resolve().parent.parent
+    command = [sys.executable, "-m", "tests.simulate", "--wall", "--seeds", "2", "--start", "7"]
+    done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert " hours in " in done.stdout
+    assert "virtual" not in done.stdout

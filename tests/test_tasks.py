@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import threading
 from pathlib import Path
 from typing import Any
 
@@ -132,28 +131,6 @@ def test_a_run_that_starts_logs_what_others_have_changed_meanwhile(board: lk.Tas
         ("task.created", 2),
         ("board.opened", None),
     ]
-
-
-def test_changes_are_logged_in_the_order_in_which_they_were_made(board: lk.TaskBoard) -> None:
-    log = lk.EventLog()
-    board.create("a")
-    board.open()
-
-    def finish() -> None:
-        board.update(1, "completed")
-        log_news(board, log.append)
-
-    worker = threading.Thread(target=finish)
-
-    def slow(type: str, **data: Any) -> lk.Event:
-        worker.start()
-        worker.join(0.3)  # time enough to overtake
-        return log.append(type, **data)
-
-    board.claim(1, "bob")
-    log_news(board, slow)
-    worker.join()
-    assert [e.type for e in log] == ["task.started", "task.completed"]
 
 
 def test_a_task_that_was_begun_before_anybody_looked_is_new_and_begun(board: lk.TaskBoard) -> None:

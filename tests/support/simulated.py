@@ -176,8 +176,8 @@ def simulate(seed: int, folder: Path, *, real: bool = False) -> Ran:
     Args:
         seed: of everything.
         folder: an empty one, for the team's files.
-        real: on the wall clock, a hundred times as fast; then threads decide who is first, so that
-            no order of events is checked.
+        real: on the wall clock, a hundred times as fast; then threads decide who is first, and on
+            a busy machine one may give up after 0.6 s while another still holds what it waits for.
 
     Raises:
         AssertionError: naming what does not hold.
@@ -220,7 +220,11 @@ def simulate(seed: int, folder: Path, *, real: bool = False) -> Ran:
                 if mate.worker is not None:
                     mate.worker.join(timeout=1500 * slow)
     assert set(threading.enumerate()) == before, "a thread is left"
-    check(run, board, ordered=not real)
+    try:
+        check(run, board, patient=not real)
+    except AssertionError as error:
+        error.log = run.lead.events  # type: ignore[attr-defined]  # for who wants to look at it
+        raise
     return run
 
 
@@ -238,11 +242,10 @@ def _arm(run: Ran, plan: Plan) -> None:
     run.lead.events.subscribe(listen)
 
 
-def check(run: Ran, board: lk.TaskBoard, ordered: bool = True) -> None:
-    """What must hold after any run."""
+def check(run: Ran, board: lk.TaskBoard, *, patient: bool = True) -> None:
+    """What must hold after any run; ``patient``: nobody has given up too early."""
     _mail(run)
-    if ordered:
-        _tasks(run, board)
+    _tasks(run, board, patient)
     done = Counter(e["task"]["id"] for e in run.of("task.completed"))
     assert max(done.values(), default=1) == 1, f"done twice: {done}"
     held = {t.id: t.owner for t in board.tasks() if t.status == "in_progress" and t.owner != "lead"}
@@ -277,7 +280,7 @@ def _mail(run: Ran) -> None:
             )
 
 
-def _tasks(run: Ran, board: lk.TaskBoard) -> None:
+def _tasks(run: Ran, board: lk.TaskBoard, patient: bool) -> None:
     """Each was done, once, by the one who had it, after those it waits for."""
     holder: dict[int, str] = {}
     done: list[int] = []
@@ -307,7 +310,7 @@ def _tasks(run: Ran, board: lk.TaskBoard) -> None:
     excused = of_lead | late
     left = {task.id for task in board.tasks() if task.id not in done}
     forgotten = {id for id in left if not excused & _before(board, id)}
-    assert not forgotten, f"not done: {forgotten}"
+    assert not patient or not forgotten, f"not done: {forgotten}"
 
 
 def _before(board: lk.TaskBoard, id: int) -> set[int]:
