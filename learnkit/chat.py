@@ -19,7 +19,7 @@ from learnkit.mechanism import Call
 from learnkit.permission import Permission
 from learnkit.protocols import OPEN
 from learnkit.tokens import estimate_tokens
-from learnkit.views.text import arguments, one_line
+from learnkit.views.text import arguments, count, one_line
 
 if TYPE_CHECKING:
     import anthropic
@@ -156,7 +156,7 @@ class Chat:
         """How long the conversation is, for the prompt."""
         tokens = estimate_tokens(self.agent.messages)
         running = sum(event.type == "model.replied" for event in self.agent.events)
-        return f"≈{tokens:,} tokens · {running} {'turn' if running == 1 else 'turns'}"
+        return f"≈{tokens:,} tokens · {count(running, 'turn')}"
 
     def _ask(self, call: Call) -> bool | Literal["always"]:
         """Ask the person about a call: once, always, or no."""
@@ -184,7 +184,7 @@ class Chat:
             output = str(data.get("output", ""))
             lines = len(output.splitlines())
             sign = "✗" if data.get("is_error") else "✓"
-            more = f", {lines} lines" if lines > 1 else ""
+            more = f", {count(lines, 'line')}" if lines > 1 else ""
             first = one_line(output, 60)
             seconds = f"{data.get('seconds') or 0.0:.1f} s"
             call = f"{data.get('name')} {self._inputs.pop(str(data.get('id')), '')}".strip()

@@ -32,6 +32,9 @@ app = typer.Typer(
 #: Lessons that the terminal can play, and the scenario that has the whole harness.
 PLAYED = {"s12": "package"}
 
+#: What comes with the extra ``lab``, and not with the package alone.
+_LAB = ("jupyter_client", "jupyter_core", "nbclient", "nbconvert", "nbformat", "pygments")
+
 ROOT = Path(__file__).resolve().parent.parent
 NOTEBOOKS = ROOT / "notebooks"
 
@@ -239,6 +242,11 @@ def main() -> None:
         app()
     except LearnkitError as error:
         typer.echo(f"learnkit: {error}", err=True)
+        sys.exit(2)
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in _LAB:
+            raise
+        typer.echo(f"learnkit: {error.name} is missing: pip install -e '.[lab]'", err=True)
         sys.exit(2)
     except Exception as error:
         if type(error).__name__ != "CellExecutionError":

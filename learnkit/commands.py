@@ -86,10 +86,7 @@ def _inbox(agent: Agent, rest: str) -> str:
 
 def _todo(agent: Agent, rest: str) -> str:
     todo = _of(agent, Todo)
-    marks = {"pending": "[ ]", "in_progress": "[>]", "completed": "[x]"}
-    items = todo.items if todo else []
-    lines = [f"{marks[one['status']]} {one['text']}" for one in items]
-    return "\n".join(lines) or "the list is empty"
+    return todo.render() if todo else "there is no list here"
 
 
 def _skills(agent: Agent, rest: str) -> str:

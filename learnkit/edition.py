@@ -10,9 +10,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from functools import cache
 from pathlib import Path
 
 from learnkit import files, verify
+from learnkit.card import inline
 from learnkit.lessons import load
 from learnkit.views.text import esc
 from learnkit.widget import frozen
@@ -64,8 +66,7 @@ def build(course: Path, target: Path, lessons: Sequence[str] = ()) -> Iterator[s
         for path, body in zip(chosen, pool.map(lesson, chosen), strict=True):
             place = every.index(path)
             around = [every[at] if 0 <= at < len(every) else None for at in (place - 1, place + 1)]
-            title = f"{int(path.stem[1:3])} · {load(path.stem[:3]).title}"
-            yield _written(target / f"{path.stem}.html", _page(title, body, *around))
+            yield _written(target / f"{path.stem}.html", _page(_title(path), body, *around))
     yield _written(target / "index.html", _page("learnkit", _index(every)))
     words = (course.parent / "docs" / "glossary.md").read_text("utf-8")
     yield _written(target / "glossary.html", _page("Glossary", _markdown(words)))
@@ -90,7 +91,7 @@ def _index(every: Sequence[Path]) -> str:
 
     rows = "".join(
         f"<tr><td>{row.number}</td><td><a href='{esc(row.file)}'>{esc(row.lesson.title)}</a><br>"
-        f"{esc(row.lesson.promise)}</td><td>{startpage.inline(row.lesson.adds)}</td>"
+        f"{esc(row.lesson.promise)}</td><td>{inline(row.lesson.adds)}</td>"
         f"<td>{row.lesson.minutes}&nbsp;min</td></tr>"
         for row in startpage.rows(every[0].parent)
     )
@@ -110,8 +111,7 @@ def _page(title: str, body: str, before: Path | None = None, after: Path | None 
     def link(path: Path | None, arrow: str) -> str:
         if path is None:
             return ""
-        name = f"{int(path.stem[1:3])} · {load(path.stem[:3]).title}"
-        return f'<a href="{path.stem}.html">{arrow.format(esc(name))}</a>'
+        return f'<a href="{path.stem}.html">{arrow.format(esc(_title(path)))}</a>'
 
     nav = (
         f"<nav><b><a href='index.html'>learnkit</a></b>{link(before, '← {}')}{link(after, '{} →')}"
@@ -120,6 +120,11 @@ def _page(title: str, body: str, before: Path | None = None, after: Path | None 
     return frozen.page(title, f"{nav}<main>{body}</main>{nav}", look=_LOOK + _colours())
 
 
+def _title(path: Path) -> str:
+    return f"{int(path.stem[1:3])} · {load(path.stem[:3]).title}"
+
+
+@cache
 def _colours() -> str:
     """Pygments' colours for code, light and dark."""
     from pygments.formatters import HtmlFormatter

@@ -89,7 +89,7 @@ def where(name: str, notebook: Path | None) -> str:
 def _cells(notebook: Path | None) -> list[dict[str, Any]]:
     try:
         return list(json.loads(notebook.read_text("utf-8"))["cells"]) if notebook else []
-    except (OSError, ValueError, KeyError):
+    except (OSError, ValueError, KeyError, TypeError):  # gone, or no notebook
         return []
 
 
@@ -107,6 +107,7 @@ def _defined(source: str) -> set[str]:
         return set()
 
 
+#: What has names of its own, which the cells below do not see.
 _OWN = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
@@ -115,9 +116,7 @@ def _bound(node: ast.AST) -> Iterator[str]:
         if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             yield child.name
             continue  # what it binds inside is its own
-        if isinstance(
-            child, (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
-        ):
+        if isinstance(child, _OWN):
             continue
         if isinstance(child, ast.alias):
             yield (child.asname or child.name).partition(".")[0]

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
-
 import ipywidgets as widgets
 
 from learnkit.card import inline
 from learnkit.cards import explained
 from learnkit.choice import STYLE, Choice, spoken
-from learnkit.hunt import line, score, shown
+from learnkit.hunt import Hunt, line, number
 from learnkit.lessons.mutants import Mutant
 from learnkit.views.text import esc
 from learnkit.widget.host import Player
@@ -20,10 +17,7 @@ class HuntBox:
     """One mutant at a time.
 
     Args:
-        mutants: in order.
-        workspace: a folder for their runs.
-        given: name -> letter, as far as they were answered before.
-        on_answer: called with name and letter.
+        hunt: the mutants, and what was answered.
 
     Attributes:
         box: the widget to show.
@@ -31,15 +25,8 @@ class HuntBox:
         choice: its four answers.
     """
 
-    def __init__(
-        self,
-        mutants: Sequence[Mutant],
-        workspace: Path,
-        given: Mapping[str, str],
-        on_answer: Callable[[str, str], object],
-    ) -> None:
-        self._mutants, self._workspace = mutants, workspace
-        self._given, self._on_answer = dict(given), on_answer
+    def __init__(self, hunt: Hunt) -> None:
+        self._hunt = hunt
         self._players: list[Player] = []
         self.choice: Choice
         self.chooser = widgets.Dropdown(description="mutant", options=self._options(), value=0)
@@ -59,7 +46,7 @@ class HuntBox:
         Args:
             place: from 0.
         """
-        mutant = self._mutants[place]
+        mutant = self._hunt.mutants[place]
         self._clear()
         self.choice = Choice(
             "Which line of the harness is wrong?",
@@ -77,8 +64,7 @@ class HuntBox:
         self.box.close()
 
     def _answered(self, mutant: Mutant, letter: str) -> None:
-        self._given[mutant.name] = letter
-        self._on_answer(mutant.name, letter)
+        self._hunt.answer(mutant, letter)
         title = widgets.HTML("<p><strong>The same run, with the line as it should be:</strong></p>")
         self._stage.children = [*self._stage.children, title, self._player(mutant, sound=True)]
         place = self.chooser.value
@@ -88,27 +74,22 @@ class HuntBox:
         self._tell()
 
     def _player(self, mutant: Mutant, *, sound: bool = False) -> Player:
-        player = Player(shown(mutant, self._workspace, sound=sound))
+        player = Player(self._hunt.shown(mutant, sound=sound))
         player.settle()
         self._players.append(player)
         return player
 
     def _turn(self) -> None:
-        self.chooser.value = (self.chooser.value + 1) % len(self._mutants)
+        self.chooser.value = (self.chooser.value + 1) % len(self._hunt.mutants)
 
     def _options(self) -> list[tuple[str, int]]:
-        marks = {True: "✓ ", False: "✗ ", None: ""}
         return [
-            (
-                f"{marks[self._given[one.name] == one.right if one.name in self._given else None]}"
-                f"{int(one.name[1:])}",
-                place,
-            )
-            for place, one in enumerate(self._mutants)
+            (f"{self._hunt.mark(one)} {number(one)}".strip(), place)
+            for place, one in enumerate(self._hunt.mutants)
         ]
 
     def _tell(self) -> None:
-        self._score.value = spoken(esc(score(self._mutants, self._given)))
+        self._score.value = spoken(esc(self._hunt.score()))
 
     def _clear(self) -> None:
         self._stage.children = []

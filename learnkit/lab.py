@@ -11,6 +11,7 @@ import contextlib
 import os
 import shutil
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -134,16 +135,12 @@ class Lab(Questions):
 
     def mutants(self) -> Card:
         """Kill the mutants: runs of a harness in which one line is wrong; which one?"""
-        from learnkit.hunt import hunt
+        from learnkit.hunt import Hunt
         from learnkit.lessons.mutants import MUTANTS
 
         given = {} if self.static else Progress().of(self.name)["play"]
-        return hunt(
-            MUTANTS,
-            self._example.empty("mutants"),
-            given,
-            lambda name, letter: self.remember("play", name, letter),
-        )
+        folder = self._example.empty("mutants")
+        return Hunt(MUTANTS, folder, given, partial(self.remember, "play")).card()
 
     def folder(self, name: str) -> Path:
         """An empty folder, for what is no scenario; it lives until the lab is closed.

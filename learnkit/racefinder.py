@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
-from learnkit.card import FRAME, bundle
+from learnkit.card import bundle
 from learnkit.errors import UsageError
 from learnkit.lessons import schedules
 from learnkit.lessons.schedules import Make, Schedule
@@ -23,17 +23,11 @@ if TYPE_CHECKING:
     import ipywidgets
 
 _GOOD, _BAD = theme.DONE, theme.ERROR
-#: The controls; a foreground and a background are always set together.
+#: What the controls need besides those of a choice.
 _STYLE = (
-    f"<style>.lk-race{{{FRAME};max-width:none}}.lk-race button.widget-button{{width:auto;"
-    "color:var(--jp-content-font-color1,#1f2328);background:var(--jp-layout-color2,#eee);"
-    "border:1px solid var(--jp-border-color1,#8a9099)}"
-    ".lk-race :focus-visible{outline:2px solid var(--jp-brand-color1,#1c4e96)}"
-    ".lk-race .widget-html,.lk-race .widget-html-content{height:auto;color:inherit;"
-    "line-height:1.45}.lk-race .widget-label,.lk-race .widget-readout{color:inherit}"
-    ".lk-seeds{display:flex;flex-wrap:wrap;gap:2px;list-style:none;margin:0;padding:0;"
-    "max-height:7.5em;overflow:auto}.lk-seeds li{padding:0 4px;border-radius:3px;font-size:12px}"
-    "</style>"
+    "<style>.lk-race{max-width:none}.lk-seeds{display:flex;flex-wrap:wrap;gap:2px;"
+    "list-style:none;margin:0;padding:0;max-height:7.5em;overflow:auto}"
+    ".lk-seeds li{padding:0 4px;border-radius:3px;font-size:12px}</style>"
 )
 
 
@@ -159,6 +153,7 @@ class RaceFinder:
     def _build(self) -> None:
         import ipywidgets as widgets
 
+        from learnkit.choice import STYLE
         from learnkit.widget.slider import Slider
 
         self.slider = Slider(options=list(self.seeds), value=self._seed, description="seed")
@@ -171,8 +166,9 @@ class RaceFinder:
         self._stage = widgets.VBox()
         buttons = widgets.HBox([self.finds, self.shrinks])
         parts = [self.slider, buttons, self._status, self._marks, self._stage]
-        self._box = widgets.VBox([widgets.HTML(_STYLE), *parts])
-        self._box.add_class("lk-race")
+        self._box = widgets.VBox([widgets.HTML(STYLE + _STYLE), *parts])
+        for name in ("lk-choice", "lk-race"):
+            self._box.add_class(name)
         self._refresh()
 
     def _slid(self, change: Any) -> None:
@@ -188,7 +184,9 @@ class RaceFinder:
             self._tell()
 
     def _tell(self) -> None:
-        self._status.value = f'<div role="status" aria-live="polite">{esc(self.said)}</div>'
+        from learnkit.choice import spoken
+
+        self._status.value = spoken(esc(self.said))
         self._marks.value = _tried(self.tried)
 
     def _refresh(self) -> None:

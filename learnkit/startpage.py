@@ -192,7 +192,7 @@ def notebook(folder: Path) -> str:
         {
             "cell_type": "code",
             "id": "contents",
-            "metadata": {"jupyter": {"source_hidden": False}},
+            "metadata": {},
             "execution_count": 1,
             "outputs": [output],
             "source": _CELL,

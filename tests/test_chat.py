@@ -118,7 +118,7 @@ def test_every_command_answers(tmp_path: Path) -> None:
         "[ ] #1: parse",
         "alice (coder): ",
         "no unread mail",
-        "[>] write",
+        "[>] #1: write",
         "there are no skills",
         "will be summarised with the next turn",
         "all: ",

@@ -41,6 +41,25 @@ def test_an_unknown_lesson_is_a_sentence(command: str, tmp_path: Path) -> None:
     assert "Traceback" not in shown.stderr
 
 
+@pytest.mark.parametrize(
+    ("command", "missing"), [("html", "nbconvert"), ("verify", "nbclient"), ("record", "nbformat")]
+)
+def test_without_the_lab_extra_it_says_what_to_install(
+    command: str, missing: str, tmp_path: Path
+) -> None:
+    hidden = f"import sys; sys.modules[{missing!r}] = None; from learnkit.cli import main; main()"
+    options = ["--out", str(tmp_path)] if command == "html" else []
+    extra = ["--keep-replies"] if command == "record" else []
+    shown = subprocess.run(
+        [sys.executable, "-c", hidden, command, "s01", *options, *extra],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert shown.returncode == 2
+    assert shown.stderr == f"learnkit: {missing} is missing: pip install -e '.[lab]'\n"
+
+
 def test_progress_is_told_and_forgotten(tmp_path: Path) -> None:
     work = {"LEARNKIT_WORKBOOK": str(tmp_path)}
     begin = "12 lessons, about 8 hours. Begin with lesson 1.\n"

@@ -56,8 +56,10 @@ def test_the_nearest_heading_is_named_and_no_notebook_is_no_error(tmp_path: Path
     assert explain.where("nobody", path) == ""
     assert explain.where("x", None) == ""
     assert explain.where("x", tmp_path / "gone.ipynb") == ""
-    path.write_text("{")
-    assert explain.where("x", path) == ""
+    for damaged in ("{", "[1]", "3", '{"cells": 3}', '{"no": "cells"}'):
+        path.write_text(damaged)
+        assert explain.where("x", path) == ""
+        assert not explain.is_meant("x", path)
 
 
 @pytest.fixture(scope="module")

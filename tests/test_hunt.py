@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import learnkit as lk
-from learnkit import hunt
+from learnkit.hunt import Hunt
 from learnkit.huntbox import HuntBox
 from learnkit.lessons.mutants import MUTANTS
 from learnkit.progress import Progress
@@ -23,7 +23,7 @@ def answers() -> list[tuple[str, str]]:
 
 @pytest.fixture
 def box(tmp_path: Path, answers: list[tuple[str, str]]) -> Iterator[HuntBox]:
-    made = HuntBox(THREE, tmp_path, {}, lambda *given: answers.append(given))
+    made = HuntBox(Hunt(THREE, tmp_path, {}, lambda *given: answers.append(given)))
     yield made
     made.close()
 
@@ -34,7 +34,7 @@ def spoken(box: HuntBox) -> str:
 
 def test_the_committed_form_folds_the_answer(tmp_path: Path) -> None:
     for mutant in THREE:
-        html = hunt.card(mutant, tmp_path).html
+        html = Hunt([mutant], tmp_path).card().html
         before, _, answer = html.partition("<summary>answer</summary>")
         assert mutant.options[mutant.right].text in before.replace("<code>", "`")
         assert "Right" not in before
@@ -82,14 +82,22 @@ def test_the_next_one_comes_and_after_the_last_the_first(box: HuntBox) -> None:
 
 def test_what_was_found_before_is_marked(tmp_path: Path) -> None:
     given = {"m02": THREE[1].right, "m03": "?"}
-    box = HuntBox(THREE, tmp_path, given, lambda *_: None)
+    box = HuntBox(Hunt(THREE, tmp_path, given))
     assert [label for label, _ in box.chooser.options] == ["1", "✓ 2", "✗ 3"]
+    box.close()
+
+
+def test_a_run_is_played_once_however_often_it_is_shown(tmp_path: Path) -> None:
+    hunt = Hunt(THREE, tmp_path)
+    hunt.card()
+    box = HuntBox(hunt)
+    assert box._players[0]._view is hunt.shown(THREE[0])
     box.close()
 
 
 def test_none_is_refused(tmp_path: Path) -> None:
     with pytest.raises(lk.UsageError, match="no mutant"):
-        hunt.hunt([], tmp_path, {}, lambda *_: None)
+        Hunt([], tmp_path)
 
 
 def test_a_lab_remembers_the_hunt() -> None:

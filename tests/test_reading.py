@@ -20,7 +20,7 @@ from project import lessons
 from learnkit.lessons import load
 
 #: What repository pages leave out, content included, and attributes that they drop.
-STRIPPED = ("style", "script", "svg", "iframe", "object", "button", "input", "form")
+STRIPPED = ("style", "script", "svg", "iframe", "object", "button", "form")
 DROPPED = ("style", "class", "id", "onclick")
 
 
@@ -36,7 +36,7 @@ class Reader(HTMLParser):
         self.feed(page)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if tag in STRIPPED and tag != "input":
+        if tag in STRIPPED:
             self._hidden += 1
         elif not self._hidden:
             given = dict(attrs)
@@ -46,7 +46,7 @@ class Reader(HTMLParser):
             self.kept.append(f"<{tag}{kept}>")
 
     def handle_endtag(self, tag: str) -> None:
-        if tag in STRIPPED and tag != "input":
+        if tag in STRIPPED:
             self._hidden -= 1
         elif not self._hidden:
             self.kept.append(f"</{tag}>")

@@ -12,6 +12,7 @@ import pytest
 from project import ROOT, lessons, pyproject
 
 from learnkit.lessons import load
+from learnkit.lessons.mutants import MUTANTS
 
 README = (ROOT / "README.md").read_text("utf-8")
 PAGES = sorted(path.relative_to(ROOT).as_posix() for path in ROOT.glob("*.md"))
@@ -119,3 +120,18 @@ def test_the_repository_stays_small() -> None:
     assert sum(file.stat().st_size for file in files if file.exists()) < 15_000_000
     for path in lessons():
         assert path.stat().st_size <= 300_000, path.name
+
+
+def test_the_games_are_in_the_lessons_that_the_readme_and_the_start_page_name() -> None:
+    start = (ROOT / "learnkit" / "startpage.md").read_text("utf-8")
+    modelled = [number for number in range(1, 13) if load(f"s{number:02}").game is not None]
+    named = ", ".join(map(str, modelled[:-1])) + f" and {modelled[-1]}"
+    assert f"**Be the model** (lessons {named})" in README
+    (row,) = (line for line in start.splitlines() if "**Be the model.**" in line)
+    assert [int(number) for number in re.findall(r"\[(\d+)\]", row)] == modelled
+    assert f"in each of {len(MUTANTS)} short runs" in README
+    calls = {"Fork a run": "lk.fork(", "Find the race": "RaceFinder(", "Kill the mut": "mutants()"}
+    for name, call in calls.items():
+        (number,) = {int(path.stem[1:3]) for path in lessons() if call in path.read_text("utf-8")}
+        assert re.search(rf"\*\*{name}\w*\*\* \(lesson {number}\)", README), name
+        assert re.search(rf"^\| \[{number}\].*\*\*{name}", start, re.MULTILINE), name

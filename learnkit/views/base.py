@@ -31,7 +31,8 @@ def kept(new: dict[str, str], old: dict[str, str]) -> dict[str, str]:
 class View(ABC, Generic[S]):
     """A picture of an event log.
 
-    A subclass defines ``init``, ``step``, ``frame``, ``head``, ``picture`` and ``facts``.
+    A subclass defines ``init``, ``step``, ``frame``, ``picture`` and ``facts``, and ``head`` unless
+    its states have the sentence as ``head``.
 
     Args:
         events: an ``EventLog``, or any sequence of events.
@@ -75,10 +76,6 @@ class View(ABC, Generic[S]):
         """
 
     @abstractmethod
-    def head(self, state: S) -> str:
-        """What happened at this step, as one plain sentence (not HTML)."""
-
-    @abstractmethod
     def picture(self, state: S, rows: int) -> Picture:
         """The static picture, with about ``rows`` lines at most."""
 
@@ -86,9 +83,15 @@ class View(ABC, Generic[S]):
     def facts(self, state: S, rows: int) -> str:
         """What the picture shows, as HTML tables of about ``rows`` rows at most."""
 
+    def head(self, state: S) -> str:
+        """What happened at this step, as one plain sentence (not HTML): the state's ``head``."""
+        head: str = state.head  # type: ignore[attr-defined]
+        return head
+
     def line(self, state: S) -> str:
-        """The view in one line of plain text."""
-        return f"{self.name}: {self.head(state)}"
+        """The view in one line of plain text: what the state has ``said`` so far, and the head."""
+        said = getattr(state, "said", "")
+        return " ".join(filter(None, (f"{self.name}:", said, self.head(state))))
 
     # What every view can do.
 

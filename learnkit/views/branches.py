@@ -101,9 +101,6 @@ class Branches(View[State]):
                 shown[f"{lane}/{card.index}"] = card.html
         return shown
 
-    def head(self, state: State) -> str:
-        return state.head
-
     def line(self, state: State) -> str:
         return f"{self.name}: {_parting(state)} {state.head}"
 

@@ -92,9 +92,6 @@ class Compaction(View[State]):
     def frame(self, state: State) -> dict[str, str]:
         return state.html
 
-    def head(self, state: State) -> str:
-        return state.head
-
     def line(self, state: State) -> str:
         return f"{self.name}: {_saved(state)} {state.head}"
 

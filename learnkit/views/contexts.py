@@ -140,9 +140,6 @@ class Contexts(View[State]):
     def frame(self, state: State) -> dict[str, str]:
         return state.html
 
-    def head(self, state: State) -> str:
-        return state.head
-
     def line(self, state: State) -> str:
         if not state.children:
             own = ", ".join(f"{one.lane} ≈{one.tokens:,}" for one in state.lanes.values())

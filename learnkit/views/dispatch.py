@@ -118,9 +118,6 @@ class Dispatch(View[State]):
     def frame(self, state: State) -> dict[str, str]:
         return state.html or _with(state, {}).html
 
-    def head(self, state: State) -> str:
-        return state.head
-
     def line(self, state: State) -> str:
         used = [
             f"{one_line(row.name, 30)} {row.counts[0]}" for row in _ordered(state) if row.counts[0]

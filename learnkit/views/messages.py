@@ -89,9 +89,6 @@ class Messages(View[State]):
                 shown[f"{lane}/{place}"] = card.html
         return shown
 
-    def head(self, state: State) -> str:
-        return state.head
-
     def line(self, state: State) -> str:
         sizes = [f"{one_line(lane, 40)} {array.size}" for lane, array in state.arrays.items()]
         return f"{self.name}: {'; '.join([*sizes, state.head])}"

@@ -129,12 +129,6 @@ class Protocol(View[State]):
     def frame(self, state: State) -> dict[str, str]:
         return state.html or _drawn(state).html
 
-    def head(self, state: State) -> str:
-        return state.head
-
-    def line(self, state: State) -> str:
-        return f"{self.name}: {state.said} {state.head}"
-
     def picture(self, state: State, rows: int) -> Picture:
         picture = Picture(f"{self.line(state)} Every request stands in the table below.")
         _node(picture, state, "pending", 16, 57, 170)

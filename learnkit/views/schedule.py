@@ -152,8 +152,8 @@ class Schedule(View[State]):
     def frame(self, state: State) -> dict[str, str]:
         return state.html
 
-    def head(self, state: State) -> str:
-        return state.head
+    def line(self, state: State) -> str:
+        return f"{self.name}: {state.head}"  # the last one says what was said
 
     def picture(self, state: State, rows: int) -> Picture:
         picture = Picture(f"{self.line(state)} Every step stands in the table below.")

@@ -97,9 +97,6 @@ class Skills(View[State]):
     def frame(self, state: State) -> dict[str, str]:
         return state.html or {"": '<div class="note">No skills were listed yet.</div>'}
 
-    def head(self, state: State) -> str:
-        return state.head
-
     def line(self, state: State) -> str:
         sizes = [
             f"{one_line(lane, 40)} {shelf.loaded} of {count(len(shelf.rows), 'skill')} loaded, "

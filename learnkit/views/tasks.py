@@ -110,12 +110,6 @@ button.task:hover{text-decoration:underline}
     def frame(self, state: State) -> dict[str, str]:
         return state.html or {"sum/said": f'<div class="sum" data-quiet>{esc(state.said)}</div>'}
 
-    def head(self, state: State) -> str:
-        return state.head
-
-    def line(self, state: State) -> str:
-        return f"{self.name}: {state.said} {state.head}"
-
     def picture(self, state: State, rows: int) -> Picture:
         picture = Picture(f"{state.said} {state.head} Every task stands in the table below.")
         cards, layout, y = state.cards, state.layout, 14.0

@@ -135,12 +135,6 @@ class Team(View[State]):
     def frame(self, state: State) -> dict[str, str]:
         return state.html
 
-    def head(self, state: State) -> str:
-        return state.head
-
-    def line(self, state: State) -> str:
-        return f"{self.name}: {state.said} {state.head}"
-
     def picture(self, state: State, rows: int) -> Picture:
         picture = Picture(f"{self.line(state)} Everything stands in the tables below.")
         left, right, y = 176.0, 130.0, 14.0

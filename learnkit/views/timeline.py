@@ -129,9 +129,6 @@ class Timeline(View[State]):
     def frame(self, state: State) -> dict[str, str]:
         return state.html
 
-    def head(self, state: State) -> str:
-        return state.head
-
     def line(self, state: State) -> str:
         jobs = sum(bool(row.agent) for row in state.rows.values())
         return f"{self.name}: {count(jobs, 'job')}; {state.said} {state.head}"

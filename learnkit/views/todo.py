@@ -113,9 +113,6 @@ class Todo(View[State]):
     def frame(self, state: State) -> dict[str, str]:
         return state.html or _drawn(state)
 
-    def head(self, state: State) -> str:
-        return state.head
-
     def line(self, state: State) -> str:
         reminders = sum(one.reminded for one in state.rounds)
         return (

@@ -150,9 +150,6 @@ class Tokens(View[State]):
     def frame(self, state: State) -> dict[str, str]:
         return state.html
 
-    def head(self, state: State) -> str:
-        return state.head
-
     def line(self, state: State) -> str:
         longest = max((one.tokens for one in state.requests), default=0)
         saved = sum(one.before - one.after for one in state.shortened)

@@ -90,12 +90,6 @@ class Traffic(View[State]):
     def frame(self, state: State) -> dict[str, str]:
         return state.html
 
-    def head(self, state: State) -> str:
-        return state.head
-
-    def line(self, state: State) -> str:
-        return f"{self.name}: {state.said} {state.head}"
-
     def picture(self, state: State, rows: int) -> Picture:
         picture = Picture(f"{self.line(state)} Every message stands in the table below.")
         there = drawn(state.people)

@@ -123,12 +123,6 @@ class Worktrees(View[State]):
     def frame(self, state: State) -> dict[str, str]:
         return state.html
 
-    def head(self, state: State) -> str:
-        return state.head
-
-    def line(self, state: State) -> str:
-        return f"{self.name}: {state.said} {state.head}"
-
     def picture(self, state: State, rows: int) -> Picture:
         picture = Picture(f"{self.line(state)} Everything stands in the tables below.")
         picture.text(16, 24, state.said, "b", 640)

@@ -29,6 +29,7 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Locator, Page, sync_playwright
 
 #: The themes that come with JupyterLab and that every view has to be readable in.
@@ -164,6 +165,22 @@ def pictures(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = Path(asked) if asked else tmp_path_factory.mktemp("shots")
     folder.mkdir(parents=True, exist_ok=True)
     return folder
+
+
+def faults(page: Page, within: str = "html") -> list[str]:
+    """What axe finds that a reader would stumble over.
+
+    Args:
+        page: as it is now.
+        within: a selector of what is looked at.
+    """
+    found: dict[str, Any] = Axe().run(page, context={"include": [[within]]}).response
+    return [
+        f"{one['id']}: {one['help']}: {node['html'][:160]}"
+        for one in found["violations"]
+        if one["impact"] in ("serious", "critical")
+        for node in one["nodes"]
+    ]
 
 
 def chromium() -> str | None:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
+import lab
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, Request, expect
 from project import ROOT
 
@@ -50,16 +49,6 @@ def loaded(page: Page) -> Iterator[list[str]]:
     page.remove_listener("request", note)
 
 
-def faults(page: Page) -> list[str]:
-    results: dict[str, Any] = Axe().run(page).response
-    return [
-        f"{one['id']}: {node['html'][:120]}"
-        for one in results["violations"]
-        if one["impact"] in ("serious", "critical")
-        for node in one["nodes"]
-    ]
-
-
 def test_a_shared_run_plays_and_obeys_nobody(
     page: Page, shared: Path, loaded: list[str], shots: Path
 ) -> None:
@@ -81,7 +70,7 @@ def test_a_shared_run_plays_and_obeys_nobody(
         page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
         dark = page.locator(".learnkit-player[data-dark]")
         expect(dark).to_have_count(3 if scheme == "dark" else 0)
-        assert faults(page) == []
+        assert lab.faults(page) == []
         page.screenshot(path=shots / f"shared-{scheme}.png")
     page.emulate_media(color_scheme="light")
     assert page.errors == []  # type: ignore[attr-defined]

@@ -7,6 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import learnkit as lk
+from learnkit.lessons.mutants_stage import when
+
+__all__ = ["Ran", "say", "send", "spawn", "tools", "when", "work"]
 
 
 @lk.tool
@@ -83,21 +86,3 @@ class Ran:
     def told(self, name: str) -> list[str]:
         """What an agent was told of its mail: the contents, in order."""
         return re.findall(r"<message id=[^>]*>\n(.*?)\n</message>", self.texts(name), re.S)
-
-
-def when(*steps: tuple[str, Any]) -> Any:
-    """A model that reacts: each step is taken once, when its text stands in the last message.
-
-    Of several that fit the first is taken; when none does, the model stops.
-    """
-    left = list(steps)
-
-    def model(request: Any) -> Any:
-        said = str(request["messages"][-1]["content"])
-        for step in left:
-            if step[0] in said:
-                left.remove(step)
-                return step[1]
-        return lk.say("…")
-
-    return model
