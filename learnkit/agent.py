@@ -161,13 +161,14 @@ class Agent:
             reply = self.client.messages.create(**self.request())
         except Exception as error:
             body = getattr(error, "body", None)
-            kind = body.get("error", {}).get("type") if isinstance(body, dict) else None
+            said = body.get("error") if isinstance(body, dict) else None
+            said = said if isinstance(said, dict) else {}  # what stands between may say anything
             self.emit(
                 "model.failed",
                 turn=self.turns,
                 status=getattr(error, "status_code", None),
-                error_type=kind or type(error).__name__,
-                message=str(error),
+                error_type=str(said.get("type") or type(error).__name__),
+                message=str(said.get("message") or error),
             )
             raise
         finally:

@@ -33,8 +33,8 @@ class Choice:
     """One question to commit an answer to, once.
 
     Args:
-        question: raw text.
-        options: letter -> option.
+        question: text; what stands between backticks is code.
+        options: letter -> option; a button holds no code, so backticks in a text are left out.
         on_answer: called with the letter, before anything else happens.
         feedback: HTML to show after an answer; by default only that it is noted.
 
@@ -52,7 +52,7 @@ class Choice:
     ) -> None:
         self._on_answer, self._feedback, self._chosen = on_answer, feedback, False
         self.buttons = {
-            letter: widgets.Button(description=f"{letter}: {option.text}")
+            letter: widgets.Button(description=f"{letter}: {option.text.replace('`', '')}")
             for letter, option in options.items()
         }
         for letter, button in self.buttons.items():

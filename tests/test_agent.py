@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import anthropic
+import httpx2
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -254,6 +255,35 @@ def test_an_error_of_the_api_raises_and_the_run_can_be_called_again(
     assert roles(agent) == "uau"
     assert sound(agent)
     assert agent.run().text == "done"
+
+
+@pytest.mark.parametrize(
+    ("body", "kind", "message"),
+    [
+        ('{"type": "error", "error": {"type": "t_error", "message": "m"}}', "t_error", "m"),
+        ('{"error": "bad gateway"}', "BadRequestError", "bad gateway"),
+        ('{"error": {"type": null, "message": 7}}', "BadRequestError", "7"),
+        ('{"error": []}', "BadRequestError", "400"),
+        ("<html>bad gateway</html>", "BadRequestError", "bad gateway"),
+        ("", "BadRequestError", "400"),
+    ],
+)
+def test_an_error_is_raised_and_logged_whatever_stands_in_its_body(
+    body: str, kind: str, message: str
+) -> None:
+    # What stands between us and the API may answer in its own way.
+    def answer(request: httpx2.Request) -> httpx2.Response:
+        return httpx2.Response(400, text=body, headers={"content-type": "application/json"})
+
+    http = httpx2.Client(transport=httpx2.MockTransport(answer))
+    client = anthropic.Anthropic(api_key="none", base_url="http://test", http_client=http)
+    agent = lk.Agent(client)
+    with pytest.raises(anthropic.BadRequestError):
+        agent.run("Go.")
+    failed = next(event.data for event in agent.events if event.type == "model.failed")
+    assert failed["error_type"] == kind
+    assert message in failed["message"]
+    http.close()
 
 
 @pytest.mark.parametrize("status", [429, 500, 529])
