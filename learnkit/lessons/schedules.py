@@ -61,7 +61,7 @@ class Schedule:
 
     def __str__(self) -> str:
         name = "schedule" if self.seed is None else f"seed {self.seed}"
-        return f"{name}: {self.sent} sent, {self.read} read, {self.lost} lost"
+        return f"{name}: {self.sent} sent, {self.lost} lost"
 
 
 def run(make: Make, seed: int, writers: int = 3, each: int = 2) -> Schedule:
