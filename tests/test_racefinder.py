@@ -380,7 +380,7 @@ def test_the_buttons_find_and_shrink_and_the_slider_follows() -> None:
     assert f"Found after {losing()[0]} seed" in game._status.value
     game.shrinks.click()
     assert game.slider.value == losing()[0]
-    assert f"seed {losing()[0]}, shrunk: 1 sent, 0 read, 1 lost." in game._status.value
+    assert f"seed {losing()[0]}, shrunk: 1 sent, 1 lost." in game._status.value
     assert "alice reads, " in game._status.value
     assert game.slider in box.children
     game.slider.value = 0
