@@ -349,6 +349,13 @@ def test_the_chosen_button_keeps_the_keyboards_focus_and_the_others_are_off() ->
     }
 
 
+def test_a_button_says_code_without_its_backticks() -> None:
+    options = {"a": Option("`on_stop`", "why"), "b": Option("none", "why")}
+    choice = Choice("Which of `these`?", options, lambda letter: None)
+    assert [button.description for button in choice.buttons.values()] == ["a: on_stop", "b: none"]
+    assert "<code>these</code>" in choice.box.children[0].value
+
+
 def test_the_live_quiz_answers_at_once_and_keeps_the_score() -> None:
     noted: list[tuple[str, str]] = []
     named = {f"q{n}": question for n, question in enumerate(QUIZ, start=1)}
