@@ -81,10 +81,7 @@ class Answers(Mechanism):
             if not plan.strip():
                 raise ToolError("the plan is empty")
             team, agent = self._protocols.team, self._mate.agent
-            tracker = self._protocols.tracker
-            with agent.events.ordered():
-                request = tracker.open("plan", agent.name, team.lead.name, plan)
-                agent.emit("request.opened", request=request.to_json())
+            request = self._protocols.opened(agent, "plan", team.lead.name, plan)
             self._protocols.tell(agent, team.lead.name, plan, "plan_approval_response", request)
             return f"Plan {request.id} is with {team.lead.name}; end your turn and wait."
 

@@ -8,14 +8,13 @@ point that could be slow or dead. One that ends gives back what it holds.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 from learnkit.errors import ToolError, UsageError
 from learnkit.mechanism import Mechanism
 from learnkit.seeker import Seeker, suits, told
 from learnkit.taskfile import Task
-from learnkit.tasks import Board, log_board, logged
+from learnkit.tasks import Board, Person, log_board, logged
 from learnkit.teammate import Extension, Teammate
 from learnkit.tools import tool
 
@@ -41,9 +40,8 @@ def additions(board: Board, events: EventLog) -> Callable[[dict[str, Any]], None
     """
 
     def added(intent: dict[str, Any]) -> None:
-        now = events[-1].time if len(events) else 0.0
         tag = str(intent.get("add", ""))
-        with logged(board, partial(events.append, lane="person", time=now)):
+        with logged(board, Person(events)):
             board.create(f"yours, for {tag or 'anyone'}", tags=[tag] if tag else [])
 
     return added
@@ -85,7 +83,7 @@ class Autonomy(Mechanism, Extension):
 
     def system(self, agent: Agent) -> str | None:
         """How work is shared out. What members of an earlier process held is free again."""
-        log_board(self.board, agent.emit)
+        log_board(self.board, agent)
         there = {one.name for one in self.team.members if one.status != "shutdown"}
         for entry in self.team.roster.members():
             if entry["name"] not in there:
@@ -170,7 +168,7 @@ class Autonomy(Mechanism, Extension):
                 mate.worker.join()
 
     def _claim(self, agent: Agent, id: int) -> Task:
-        with logged(self.board, agent.emit):
+        with logged(self.board, agent):
             return self.board.claim(id, agent.name)
 
     def held(self, name: str) -> list[Task]:
@@ -182,6 +180,6 @@ class Autonomy(Mechanism, Extension):
         ]
 
     def _give_back(self, name: str, by: Agent) -> None:
-        with logged(self.board, by.emit):
+        with logged(self.board, by):
             for task in self.held(name):
                 self.board.update(task.id, "pending")

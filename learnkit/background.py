@@ -190,15 +190,14 @@ class Background(Mechanism):
             task_id: the id that background_run gave; all jobs if it is left out.
         """
         seen = [self._find(task_id)] if task_id else self.jobs
-        with self._lock:  # what is seen here has been told
+        each = 50_000 if task_id else TOLD
+        with self._lock:  # what is seen here has been told, and nothing else
+            shown = [job.told(each) for job in seen]
             ended = [job for job in seen if job in self._due]
             self._due = [job for job in self._due if job not in ended]
         if agent is not None and ended:
             agent.emit("job.delivered", ids=[job.id for job in ended], by="check")
-        if not seen:
-            return "No command was started in the background."
-        each = 50_000 if task_id else TOLD
-        return "\n\n".join(job.told(each) for job in seen)
+        return "\n\n".join(shown) or "No command was started in the background."
 
     def _find(self, id: str) -> Job:
         with self._lock:
@@ -211,6 +210,7 @@ class Background(Mechanism):
         """The job's thread: run the command, keep what came of it."""
         clock, stop = agent.clock, _AnyOf(agent.stop, job.stop)
         began = clock.time()
+        status: Status = "error"
 
         def started() -> None:
             with self._lock:
@@ -236,46 +236,43 @@ class Background(Mechanism):
                     output, stopped, late = result.output, result.stopped, result.timed_out
             job.output = self.workspace.masked(output)
             job.code = None if stopped or late else result.code
-            job.status = "stopped" if stopped else "timeout" if late else _status(result)
+            status = "stopped" if stopped else "timeout" if late else _status(result)
         except ToolError as error:
-            job.output, job.status = self.workspace.masked(str(error)), "error"
+            job.output = self.workspace.masked(str(error))
         except BaseException as error:  # a fault of ours: nobody must wait for ever
-            job.output, job.status = f"{type(error).__name__}: {error}", "error"
+            job.output = f"{type(error).__name__}: {error}"
             raise
         finally:
             job.seconds = clock.time() - began
-            self._end(agent, job)
+            self._end(agent, job, status)
 
     def _run(self, command: str, stop: _AnyOf, started: Callable[[], object]) -> ShellResult:
         folder = self.workspace.root
         return self.shell.run(self.workspace.unmasked(command), folder, self.limit, stop, started)
 
-    def _end(self, agent: Agent, job: Job) -> None:
+    def _end(self, agent: Agent, job: Job, status: Status) -> None:
+        """Log the end, and only then let the result be seen: it is not told before it is there."""
         try:
             if job.begun.is_set():
                 output, _ = head_and_tail([job.output], TOLD)
                 agent.emit(
                     "job.ended",
                     id=job.id,
-                    status=job.status,
+                    status=status,
                     code=job.code,
                     seconds=job.seconds,
                     output=output,
                 )
-        finally:  # not before: what has not ended in the log must not be delivered there
-            self._put_out(job)
+        finally:
+            with self._lock:
+                job.status = status
+                if job.begun.is_set():
+                    self._due.append(job)
+                ended = [one for one in self._jobs.values() if one.status != "running"]
+                for old in ended[:-KEPT]:
+                    if old not in self._due:
+                        del self._jobs[old.id]
             job.ended.set()
-
-    def _put_out(self, job: Job) -> None:
-        """A job's result may be told; the oldest ones that were told are forgotten."""
-        if not job.begun.is_set():
-            return
-        with self._lock:
-            self._due.append(job)
-            ended = [one for one in self._jobs.values() if one.status != "running"]
-            for old in ended[:-KEPT]:
-                if old not in self._due:
-                    del self._jobs[old.id]
 
     def _tell(self, agent: Agent, by: str) -> str | None:
         with self._lock:

@@ -64,13 +64,7 @@ def _tasks(agent: Agent, rest: str) -> str:
 
 def _team(agent: Agent, rest: str) -> str:
     team = _of(agent, Team)
-    if team is None:
-        return "there is no team here"
-    lines = []
-    for one in team.roster.members():
-        unread = len(team.mailbox.unread(one["name"]))
-        lines.append(f"{one['name']} ({one['role']}): {one['status']}, {unread} unread")
-    return "\n".join(lines) or "nobody is in the team"
+    return str(team.list_teammates(agent)) if team else "there is no team here"
 
 
 def _inbox(agent: Agent, rest: str) -> str:

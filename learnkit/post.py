@@ -8,7 +8,7 @@ is killed after is not.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from learnkit.blocks import clean
@@ -79,15 +79,6 @@ class Post:
         safe = [one for one in self._told if any(one[1] in text for text in texts)]
         self._told = [one for one in self._told if one not in safe]
         return {"mail": [id for ids, _ in safe for id in ids]} if safe else {}
-
-
-def posted(agent: Agent, send: Callable[[], list[Mail]]) -> list[Mail]:
-    """Send mail and log it, before anybody can log that it was read."""
-    with agent.events.ordered():
-        mail = send()
-        for one in mail:
-            agent.emit("mail.sent", mail=one.to_json())
-    return mail
 
 
 def _texts(content: Any) -> Iterator[str]:

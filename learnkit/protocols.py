@@ -10,7 +10,7 @@ Two names on the wire mislead, and are kept because models know them: the lead's
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from learnkit.answers import Answers
@@ -19,7 +19,7 @@ from learnkit.mechanism import Mechanism
 from learnkit.subagents import READ_ONLY
 from learnkit.teammate import Extension, Teammate
 from learnkit.tools import tool
-from learnkit.tracker import Answer, Request, Tracker
+from learnkit.tracker import Answer, Kind, Request, Tracker
 
 if TYPE_CHECKING:
     from learnkit.agent import Agent
@@ -109,9 +109,7 @@ class Protocols(Mechanism, Extension):
 
         def ask() -> str:
             lead, mate = self.team.lead, self._mate(teammate)
-            with lead.events.ordered():
-                request = self.tracker.open("shutdown", lead.name, mate.name, _ASKED, self.deadline)
-                lead.emit("request.opened", request=request.to_json())
+            request = self.opened(lead, "shutdown", mate.name, _ASKED, self.deadline)
             self._watch(mate, request)
             self.team.send(lead, mate.name, _ASKED, "shutdown_request", request_id=request.id)
             return f"{teammate} is asked to shut down: request {request.id} is pending."
@@ -169,13 +167,13 @@ class Protocols(Mechanism, Extension):
 
     def assigned(self, mate: Teammate) -> None:
         """With a new assignment nothing that was asked before counts."""
-        self._expired(mate, lambda: self.tracker.assign(mate.name))
+        self._expired(mate.agent, lambda: self.tracker.assign(mate.name))
 
     def changed(self, mate: Teammate) -> None:
         """One that has ended answers nothing more."""
         if mate.status == "shutdown":
             ended = f"{mate.name} has ended"
-            self._expired(mate, lambda: self.tracker.expire_all(mate.name, ended))
+            self._expired(mate.agent, lambda: self.tracker.expire_all(mate.name, ended))
 
     def waits(self, mate: Teammate) -> bool:
         """Whether a plan of its has no answer yet."""
@@ -190,6 +188,15 @@ class Protocols(Mechanism, Extension):
             watch.join()
 
     # For the teammates' side
+
+    def opened(
+        self, by: Agent, kind: Kind, to: str, content: str, within: float | None = None
+    ) -> Request:
+        """Note a new request, and log it before anybody can log its end."""
+        with by.events.ordered():
+            request = self.tracker.open(kind, by.name, to, content, within)
+            by.emit("request.opened", request=request.to_json())
+        return request
 
     def answered(self, mate: Teammate, id: str, approve: bool, reason: str) -> Request:
         """A teammate answers a request to shut down.
@@ -244,21 +251,18 @@ class Protocols(Mechanism, Extension):
         lead = self.team.lead
         if lead.clock.wait(answered, mate.stop, timeout=self.deadline):
             return
-        with lead.events.ordered():
-            late = self.tracker.expire(request.id, f"no answer in {self.deadline:g} s")
-            if late:
-                lead.emit("request.expired", request=late.to_json())
-        if late:
+        why = f"no answer in {self.deadline:g} s"
+        if self._expired(lead, lambda: filter(None, [self.tracker.expire(request.id, why)])):
             mate.stop.set()
 
-    def _expired(self, mate: Teammate, close: Callable[[], Sequence[Request]]) -> None:
-        with mate.agent.events.ordered():
-            requests = close()
+    def _expired(self, by: Agent, close: Callable[[], Iterable[Request]]) -> list[Request]:
+        with by.events.ordered():
+            requests = list(close())
             for request in requests:
-                mate.agent.emit("request.expired", request=request.to_json())
-        for request in requests:
-            if request.id in self._waits:
-                self._waits[request.id][0].set()
+                by.emit("request.expired", request=request.to_json())
+                if request.id in self._waits:
+                    self._waits[request.id][0].set()
+        return requests
 
 
 _ASKED = "Please shut down: answer with shutdown_response and this request_id."

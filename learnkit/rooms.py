@@ -5,7 +5,7 @@ And what comes of it: the commits of all branches, in the log, so that they can 
 
 from __future__ import annotations
 
-import threading
+import itertools
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -34,15 +34,17 @@ class History:
         self._git = git
         self._told: list[dict[str, Any]] = []
         self._begun = False  # there is a commit; that does not end
-        self._lock = threading.Lock()
+        self._asked, self._latest = itertools.count(1), 0
 
     def log(self, agent: Agent) -> None:
         """Emit ``worktree.commits``, if there is something new to say."""
-        with self._lock:  # until it is said: else an older answer could be logged after a newer one
-            commits = self.commits()
-            if commits != self._told:
+        number = next(self._asked)
+        commits = self.commits()  # git takes its time, and nobody has to wait for it
+        with agent.events.ordered():
+            if number > self._latest and commits != self._told:
                 self._told = commits
                 agent.emit("worktree.commits", commits=commits)
+            self._latest = max(number, self._latest)
 
     def commits(self) -> list[dict[str, Any]]:
         """The newest commits of all branches: id, parents, names that point to it, subject."""

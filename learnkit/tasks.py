@@ -7,9 +7,9 @@ tools is :class:`learnkit.TaskBoard`; anything with the same methods can stand i
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from learnkit.board import Change, TaskBoard, is_ready, open_blockers
@@ -71,7 +71,7 @@ class Tasks(Mechanism):
 
     def system(self, agent: Agent) -> str | None:
         """When to use the board, and how."""
-        log_board(self.board, agent.emit)
+        log_board(self.board, agent)
         return _HOW
 
     def carry(self, agent: Agent) -> str | None:
@@ -162,7 +162,7 @@ class Tasks(Mechanism):
         """Do it, and log what has changed, or why it was refused."""
         if agent is None:
             return act()
-        with logged(self.board, agent.emit):
+        with logged(self.board, agent):
             try:
                 return act()
             except ToolError as error:
@@ -180,49 +180,70 @@ def clicks(board: Board, events: EventLog) -> Callable[[dict[str, Any]], None]:
         events: the log of the view.
     """
 
+    person = Person(events)
+
     def clicked(intent: dict[str, Any]) -> None:
-        now = events[-1].time if len(events) else 0.0
-
-        def emit(type: str, **data: Any) -> Event:
-            return events.append(type, lane="person", time=now, **data)
-
-        with logged(board, emit):
+        with logged(board, person):
             try:
                 board.update(int(intent.get("complete", 0)), "completed")
             except (ToolError, ValueError) as error:
-                emit("task.refused", tool="click", problem=str(error))
+                person.emit("task.refused", tool="click", problem=str(error))
 
     return clicked
 
 
-def log_board(board: Board, emit: Callable[..., Event | None]) -> None:
+class Logs(Protocol):
+    """Who changes a board and logs it: an agent, or a :class:`Person`."""
+
+    @property
+    def events(self) -> EventLog: ...
+    def emit(self, type: str, **data: Any) -> Event: ...
+
+
+@dataclass(frozen=True)
+class Person:
+    """Who clicks in a view; logs at the time of the last event.
+
+    Attributes:
+        events: the log of the view.
+    """
+
+    events: EventLog
+
+    def emit(self, type: str, **data: Any) -> Event:
+        """Append an event in the lane ``person``."""
+        now = self.events[-1].time if len(self.events) else 0.0
+        return self.events.append(type, lane="person", time=now, **data)
+
+
+def log_board(board: Board, by: Logs) -> None:
     """Log what is on a board when a run starts: all that is there, after what has changed.
 
     Others may be at work on it already, so a change that they have made and not logged yet is
     logged here; it would be missing otherwise.
     """
-    with _LOGGING:
+    with by.events.ordered():
         board.open()
-        log_news(board, emit)
+        log_news(board, by)
         if tasks := board.tasks():
-            emit("board.opened", tasks=[task.to_json() for task in tasks])
+            by.emit("board.opened", tasks=[task.to_json() for task in tasks])
 
 
 @contextmanager
-def logged(board: Board, emit: Callable[..., Event | None]) -> Iterator[None]:
+def logged(board: Board, by: Logs) -> Iterator[None]:
     """Change a board and log it, before another thread builds on it and logs that."""
-    with _LOGGING:
+    with by.events.ordered():
         try:
             yield
         finally:
-            log_news(board, emit)
+            log_news(board, by)
 
 
-def log_news(board: Board, emit: Callable[..., Event | None]) -> None:
+def log_news(board: Board, by: Logs) -> None:
     """Log every change of a board that was not logged yet."""
-    with _LOGGING, ExitStack() as stack:  # all are logged, also when a listener of the log fails
+    with by.events.ordered(), ExitStack() as stack:  # all of them, also when a listener fails
         for type, data in reversed(list(_news(board))):
-            stack.callback(emit, type, **data)
+            stack.callback(by.emit, type, **data)
 
 
 def _news(board: Board) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -248,10 +269,6 @@ def _news(board: Board) -> Iterator[tuple[str, dict[str, Any]]]:
             more = {"freed": [id for id in new.blocks if id in now and is_ready(now[id], now)]}
         yield type, {"task": new.to_json(), **more}
 
-
-#: Held from a change to its event: a thread that paused in between would log that a task was
-#: started after another one has logged that it is completed.
-_LOGGING = threading.RLock()
 
 _EVENTS = {"in_progress": "task.started", "completed": "task.completed", "failed": "task.failed"}
 

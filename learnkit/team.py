@@ -16,7 +16,7 @@ from learnkit.agent import Agent
 from learnkit.errors import ToolError, UsageError
 from learnkit.mailbox import Mail, Mailbox, PostOffice, Type
 from learnkit.mechanism import Call, Mechanism
-from learnkit.post import Post, posted
+from learnkit.post import Post
 from learnkit.roster import Roster
 from learnkit.store import Journal
 from learnkit.subagents import AsTheParent
@@ -190,8 +190,10 @@ class Team(Mechanism):
             content: the message.
         """
         self._begin()
-        send, now = self.mailbox.broadcast, self.lead.clock.now()
-        mail = self._posted(self.lead, lambda: send(self.lead.name, content, at=now))
+        with self.lead.events.ordered():
+            mail = self.mailbox.broadcast(self.lead.name, content, at=self.lead.clock.now())
+            for one in mail:
+                self._announce(self.lead, one)
         return f"Sent to {', '.join(one.to for one in mail) or 'nobody: there is no teammate'}."
 
     def spawn(self, name: str, role: str, prompt: str) -> Teammate:
@@ -255,8 +257,10 @@ class Team(Mechanism):
         """
         if to == agent.name:
             raise ToolError("that is yourself; write to somebody else")
-        send, now = self.mailbox.send, self.lead.clock.now()
-        return self._posted(agent, lambda: [send(agent.name, to, content, type, at=now, **more)])[0]
+        with agent.events.ordered():  # before anybody can log that it was read
+            mail = self.mailbox.send(agent.name, to, content, type, at=agent.clock.now(), **more)
+            self._announce(agent, mail)
+        return mail
 
     def assigned(self, mate: Teammate) -> None:
         """A teammate has got a new assignment: its first prompt, or a task."""
@@ -300,20 +304,17 @@ class Team(Mechanism):
     def _begin(self) -> Post:
         """The lead's post; with the first use the signals are made, and old entries closed."""
         if self._post is None:
-            lead = self.lead
-            self._news = lead.clock.signal(f"news for {lead.name!r}")
-            self._post = Post(self.mailbox, lead, self._transcript(lead.name))
+            self._news = self.lead.clock.signal(f"news for {self.lead.name!r}")
+            self._post = Post(self.mailbox, self.lead, self._transcript(self.lead.name))
             self.roster.begin()
         return self._post
 
-    def _posted(self, agent: Agent, send: Callable[[], list[Mail]]) -> list[Mail]:
-        mail = posted(agent, send)
-        for one in mail:
-            if one.to in self._members:
-                self._members[one.to].mail.set()
-            elif one.to == self.lead.name:
-                self._news.set()
-        return mail
+    def _announce(self, agent: Agent, mail: Mail) -> None:
+        agent.emit("mail.sent", mail=mail.to_json())
+        if mail.to in self._members:
+            self._members[mail.to].mail.set()
+        elif mail.to == self.lead.name:
+            self._news.set()
 
     def _transcript(self, name: str) -> Journal:
         return Journal(self.folder / "transcripts" / f"{name}.jsonl")

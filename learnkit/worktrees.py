@@ -187,7 +187,7 @@ class Worktrees(Mechanism):
         said = f"{name} is removed; {tree.branch} stays."
         if complete_task and tree.task_id is not None and self.board is not None:
             try:
-                with logged(self.board, agent.emit) if agent else nullcontext():
+                with logged(self.board, agent) if agent else nullcontext():
                     self.board.update(tree.task_id, "completed")
             except ToolError as error:
                 return f"{said} Its task {tree.task_id} was not completed: {error}"
@@ -242,7 +242,7 @@ class Worktrees(Mechanism):
             tree = made if isinstance(made, Tree) else self.trees.get(name)
             agent.emit(f"worktree.{what}", tree=tree.to_json())
             if self.board is not None:
-                log_news(self.board, agent.emit)
+                log_news(self.board, agent)
             self.history.log(agent)
         return made
 

@@ -211,6 +211,19 @@ def live(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
         yield server
 
 
+def test_commands_for_what_was_left_out_say_so() -> None:
+    agent = lk.Agent(lk.scripted([lk.say("done")]))
+    said = {name: answer(agent, "") for name, (_, answer) in COMMANDS.items()}
+    assert [said[name] for name in ("tasks", "team", "inbox", "todo", "skills", "compact")] == [
+        "there is no board here",
+        "there is no team here",
+        "there is no team here",
+        "there is no list here",
+        "there are no skills",
+        "there is no compaction here",
+    ]
+
+
 def test_a_recording_plays_without_a_key() -> None:
     terminal = Terminal(["--replay", "s12"])
     terminal.expect("Press Enter to say: Build mean.py")

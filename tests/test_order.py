@@ -21,7 +21,7 @@ from learnkit.git import Git
 from learnkit.post import Post
 from learnkit.rooms import History
 from learnkit.store import Journal
-from learnkit.tasks import log_news, logged
+from learnkit.tasks import Person, clicks, log_news, logged
 
 TIME_ENOUGH = 0.3  # seconds to overtake a thread that does nothing but wait for it
 
@@ -34,7 +34,7 @@ class Overtaking:
     """
 
     def __init__(self, act: Callable[[], object]) -> None:
-        self._thread = threading.Thread(target=act)
+        self._thread = threading.Thread(target=act, daemon=True)
 
     def after(self, done: Callable[..., Any]) -> Callable[..., Any]:
         """A function in whose shadow the other thread acts: what it has done is not logged yet."""
@@ -77,13 +77,13 @@ def test_a_task_is_started_before_it_is_completed(tmp_path: Path) -> None:
     board.open()
 
     def finish() -> None:
-        board.update(1, "completed")
-        log_news(board, log.append)
+        with logged(board, Person(log)):
+            board.update(1, "completed")
 
     overtaking = Overtaking(finish)
     board.claim(1, "bob")
     board.news = overtaking.after(board.news)  # type: ignore[method-assign]
-    log_news(board, log.append)
+    log_news(board, Person(log))
     overtaking.end()
     assert told(log, "task.") == ["task.started", "task.completed"]
 
@@ -98,12 +98,12 @@ def test_what_a_task_waits_for_is_completed_before_it_is_started(
     board.open()
 
     def claim() -> None:
-        with logged(board, log.append):
+        with logged(board, Person(log)):
             board.claim(1, "bob")
 
     overtaking = Overtaking(claim)
     monkeypatch.setattr(board, "update", overtaking.after(board.update))
-    with logged(board, log.append):
+    with logged(board, Person(log)):
         board.update(2, "completed")
     overtaking.end()
     assert [(e.type, e.data["task"]["id"]) for e in log] == [
@@ -118,8 +118,34 @@ def test_no_change_is_lost_when_a_listener_fails(tmp_path: Path) -> None:
     board.create("a")
     board.create("b")
     with pytest.raises(ZeroDivisionError):
-        log_news(board, log.append)
+        log_news(board, Person(log))
     assert told(log, "task.") == ["task.created"] * 2
+
+
+def test_a_listener_may_change_the_board_while_others_do(tmp_path: Path) -> None:
+    log, board = lk.EventLog(), lk.TaskBoard(tmp_path)
+    board.create("a")
+    click = clicks(board, log)
+
+    def create() -> None:
+        with logged(board, Person(log)):
+            board.create("b")
+
+    overtaking = Overtaking(create)
+    answer = overtaking.after(lambda event: None)
+
+    def listen(event: lk.Event) -> None:
+        if event.type == "note":
+            answer(event)
+            click({"complete": 1})
+
+    log.subscribe(listen)
+    noting = threading.Thread(target=log.append, args=("note",), daemon=True)
+    noting.start()
+    noting.join(10)
+    assert not noting.is_alive(), "both wait for each other"
+    overtaking.end()
+    assert board.get(1).status == "completed"
 
 
 def test_a_request_is_opened_before_it_ends(
@@ -146,7 +172,8 @@ def test_a_job_ends_before_its_result_is_delivered(tmp_path: Path) -> None:
         lk.scripted([lk.use("background_run", command="true"), *say("ok", "I see")]),
         [background],
     )
-    overtaking = Overtaking(lambda: background.check_background(agent))
+    seen: list[str] = []
+    overtaking = Overtaking(lambda: seen.append(background.check_background(agent)))
     emit = agent.emit
 
     def slow(type: str, **data: Any) -> lk.Event:
@@ -158,6 +185,7 @@ def test_a_job_ends_before_its_result_is_delivered(tmp_path: Path) -> None:
     agent.run("go")
     overtaking.end()
     assert told(agent.events, "job.") == ["job.started", "job.ended", "job.delivered"]
+    assert [": true" in one and "running" in one for one in seen] == [True]
 
 
 def test_older_commits_are_not_logged_after_newer_ones(tmp_path: Path) -> None:
@@ -169,4 +197,4 @@ def test_older_commits_are_not_logged_after_newer_ones(tmp_path: Path) -> None:
     history.commits = overtaking.after(lambda: answers.pop(0))  # type: ignore[method-assign]
     history.log(agent)
     overtaking.end()
-    assert [len(e.data["commits"]) for e in agent.events] == [1, 2]
+    assert [len(e.data["commits"]) for e in agent.events] == [2]

@@ -93,7 +93,7 @@ class MemoryBoard:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._tasks: dict[int, Task] = {}
-        self._told: dict[int, Task] = {}
+        self._told: dict[int, Task] | None = None
 
     def create(self, subject: str, description: str = "", *, tags: Iterable[str] = ()) -> Task:
         with self._lock:
@@ -126,13 +126,14 @@ class MemoryBoard:
 
     def open(self) -> None:
         with self._lock:
-            if not self._told:
+            if self._told is None:
                 self._told = dict(self._tasks)
 
     def news(self) -> list[Change]:
         with self._lock:
-            old, self._told = self._told, dict(self._tasks)
-        return [(old.get(id), one) for id, one in self._told.items() if old.get(id) != one]
+            old, now = self._told or {}, dict(self._tasks)
+            self._told = now
+        return [(old.get(id), one) for id, one in now.items() if old.get(id) != one]
 
 
 @pytest.mark.parametrize("clock", [lk.VirtualClock, lk.SystemClock])

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import learnkit as lk
-from learnkit.tasks import clicks, log_news, render
+from learnkit.tasks import Person, clicks, log_news, render
 
 
 @pytest.fixture
@@ -137,7 +137,7 @@ def test_a_task_that_was_begun_before_anybody_looked_is_new_and_begun(board: lk.
     other = lk.TaskBoard(board.folder)
     other.claim(other.create("from another process").id, "bob")
     log = lk.EventLog()
-    log_news(board, log.append)
+    log_news(board, Person(log))
     assert [event.type for event in log] == ["task.created", "task.started"]
 
 

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, ClassVar, Generic, TypeVar
 
+from learnkit.errors import UsageError
 from learnkit.events import Event
 from learnkit.notebook import has_tapes, in_kernel, is_static
 from learnkit.views import static
@@ -85,8 +86,12 @@ class View(ABC, Generic[S]):
 
     def head(self, state: S) -> str:
         """What happened at this step, as one plain sentence (not HTML): the state's ``head``."""
-        head: str = state.head  # type: ignore[attr-defined]
-        return head
+        try:
+            return str(state.head)  # type: ignore[attr-defined]
+        except AttributeError as error:
+            raise UsageError(
+                f"{type(self).__name__} has no header: define head(state), or give its states one"
+            ) from error
 
     def line(self, state: S) -> str:
         """The view in one line of plain text: what the state has ``said`` so far, and the head."""

@@ -10,6 +10,7 @@ import pytest
 from every_view import VIEWS
 from static_page import Page
 
+from learnkit.errors import UsageError
 from learnkit.events import EventLog
 from learnkit.tokens import estimate_tokens
 from learnkit.views import Compaction, Dispatch, Messages, Todo, View, static
@@ -49,6 +50,15 @@ def test_under_20_kilobytes_however_long_the_run(
     assert len(html.encode()) < static.LIMIT
     if turns == 400 and view in (Messages, Dispatch, Todo, Compaction):
         assert re.search(r"7\d\d messages left out|more tools|earlier rounds left out", html)
+
+
+def test_a_view_without_a_header_says_what_is_missing() -> None:
+    class Bare(Messages):
+        def init(self) -> Any:
+            return {}
+
+    with pytest.raises(UsageError, match=r"Bare has no header: define head\(state\)"):
+        Bare([]).head({})  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("view", VIEWS)
