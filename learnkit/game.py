@@ -166,9 +166,11 @@ class Game:
         if not self._closed:
             self._closed = True
             self.leave()
-            self._worker.join()
-            self._clock.close()
-            self.agent.client.close()
+            try:
+                self._worker.join()
+            finally:
+                self._clock.close()
+                self.agent.client.close()
 
     def why(self) -> str:
         """What it waits for, or how it went, in a sentence."""
@@ -250,21 +252,29 @@ class Game:
     def _happened(self, event: Event) -> None:
         from learnkit.views.words import describe
 
-        if event.type in _SHOWN and self.phase == "works":
+        if event.type not in _SHOWN:
+            return
+        with self._lock:  # another agent's thread must not talk over the end of the game
+            if self.phase != "works":
+                return
             self.head = describe(event)
-            self.changed()
+        self.changed()
 
     def _change(self, phase: str, head: str) -> None:
+        """Tell the screens, and only then whoever waits: what they see is what was told."""
         with self._lock:
             self._set(phase, head)
-        self.changed()
+        try:
+            self.changed()
+        finally:
+            with self._lock:
+                if self.phase != "works":  # a screen may have answered already
+                    self._rest.set()
 
     def _set(self, phase: str, head: str) -> None:
         self.phase, self.head = phase, head
         if phase == "works":
             self._rest.clear()
-        else:
-            self._rest.set()
 
 
 def _ending(outcome: Outcome) -> str:

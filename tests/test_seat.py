@@ -8,6 +8,7 @@ import subprocess
 import sys
 import textwrap
 import threading
+import time
 from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
@@ -137,6 +138,47 @@ def test_the_page_is_told_of_each_step_in_order(board: Board) -> None:
     assert heads[-1] == "The loop ends after 2 turns: you called no tool."
     phases = list(dict.fromkeys(message["state"]["phase"] for message in board.seen))
     assert phases == ["yours", "works", "ended"]
+
+
+def test_who_waits_for_the_game_goes_on_when_the_page_has_been_told(board: Board) -> None:
+    game = board.open()
+    told: list[str] = []
+
+    def slow(message: dict[str, Any]) -> None:
+        time.sleep(0.05)
+        told.append(message["state"]["phase"])
+
+    game.watch(slow)
+    assert board.reply(game, [bash("true")]) == "yours" == told[-1]
+    assert board.reply(game, [{"text": "done"}]) == "ended" == told[-1]
+
+
+def test_a_page_that_answers_at_once_is_not_taken_for_one_that_waits(board: Board) -> None:
+    game = board.open()
+    answered: list[str] = []
+
+    def eager(message: dict[str, Any]) -> None:
+        if message["state"]["phase"] == "yours" and not answered:
+            answered.append("while it is told")
+            game.send(lk.use("bash", command="sleep 0.2"))
+
+    game.watch(eager)
+    assert board.reply(game, [bash("true")]) == "yours"
+    assert answered == ["while it is told"]
+    assert [block["content"] for block in results(game)] == ["(no output)"]
+    assert game.state()["ask"] == 3
+
+
+def test_a_page_that_breaks_does_not_hold_up_who_waits(board: Board) -> None:
+    game = board.open()
+
+    def broken(message: dict[str, Any]) -> None:
+        raise RuntimeError("the page is gone")
+
+    game.watch(broken)
+    assert board.reply(game, [{"text": "done"}]) == "broken"
+    with pytest.raises(RuntimeError, match="the page is gone"):
+        game.close()
 
 
 def test_a_form_that_is_incomplete_is_not_sent(board: Board) -> None:
