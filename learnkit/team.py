@@ -7,8 +7,9 @@ a message is from is stamped here; what it says is untrusted text, and nobody's 
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, get_args
 
@@ -88,6 +89,7 @@ class Team(Mechanism):
         self.mailbox: PostOffice = mailbox or Mailbox(self.folder / "inbox")
         self._factory, self._max_turns, self._wait = factory, max_turns, wait
         self.roster = Roster(self.folder, name)
+        self.moves = threading.Lock()  # for who goes to work or from it; see Teammate.busy
         self.poll: float | None = None
         self.patience: float | None = None
         self.types: Sequence[str] = get_args(Type)
@@ -137,8 +139,9 @@ class Team(Mechanism):
             self._news.clear()
             if text := post.told():
                 return text
-            busy = any(one.busy for one in self.members)
-            if not self._wait or not busy or agent.stop.is_set():
+            with self.moves:
+                goes_on = any(one.busy for one in self.members) or self._news.is_set()
+            if not self._wait or not goes_on or agent.stop.is_set():
                 return None
             agent.clock.wait(self._news, agent.stop)
 
@@ -210,10 +213,9 @@ class Team(Mechanism):
             if not text.strip():
                 raise ToolError(f"the {what} is empty")
         self.mailbox.open(name)
-        before = self._members.get(name)
-        if before is not None and before.status != "shutdown":
-            raise ToolError(f"{name} is {before.status}; write to it with send_message")
-        if before is not None:
+        if before := self._members.get(name):
+            if before.status != "shutdown":
+                raise ToolError(f"{name} is {before.status}; write to it with send_message")
             before.ended()  # an error of its was reported; with a new life it is dealt with
         mate = Teammate(self, name, role, lead.clock)
         mate.agent = Agent(
@@ -270,11 +272,11 @@ class Team(Mechanism):
     def noted(self, mate: Teammate) -> None:
         """A teammate's status has changed: write it down, log it; the lead may wait for it."""
         entry = {"name": mate.name, "role": mate.role, "status": mate.status}
-        self.roster.note(entry)
-        with ExitStack() as stack:  # all are told, also when a listener of the log fails
+        with ExitStack() as stack:  # all are told, also when the disk or a listener fails
             stack.callback(self._news.set)
             for extension in reversed(self.extensions):
                 stack.callback(extension.changed, mate)
+            self.roster.note(entry)
             mate.agent.emit("team.status", **entry)
 
     def close(self) -> None:
@@ -295,11 +297,9 @@ class Team(Mechanism):
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *rest: Any) -> None:
-        try:
+        # An error on its way out matters more than one found while closing.
+        with suppress(Exception) if kind else nullcontext():
             self.close()
-        except Exception:
-            if kind is None:  # else the error on its way out matters more
-                raise
 
     def _begin(self) -> Post:
         """The lead's post; with the first use the signals are made, and old entries closed."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal, Protocol
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from learnkit.agent import Agent, Outcome
 from learnkit.mailbox import Mail, Type
@@ -68,6 +69,8 @@ class Office(Protocol):
     types: Sequence[str]  # of messages that may be sent by hand
 
     @property
+    def moves(self) -> AbstractContextManager[Any]: ...
+    @property
     def lead(self) -> Agent: ...
     @property
     def extensions(self) -> Sequence[Extension]: ...
@@ -104,7 +107,10 @@ class Teammate:
 
     @property
     def busy(self) -> bool:
-        """Whether it works, or will: it has mail, or there is something to do for it."""
+        """Whether it works, or will: it has mail, or there is something to do for it.
+
+        To ask this of several, hold ``moves``: else what one hands to the next is seen at neither.
+        """
         if self.status != "idle":
             return self.status == "working"
         return bool(self.post.inbox.look()) or any(
@@ -127,7 +133,8 @@ class Teammate:
 
     def become(self, status: Status) -> None:
         """Have another status, and let the team know."""
-        changed, self.status = self.status != status, status
+        with self._office.moves:
+            changed, self.status = self.status != status, status
         if changed:
             self._office.noted(self)
 
@@ -175,16 +182,24 @@ class Teammate:
         end = None if office.patience is None else clock.time() + office.patience
         while not self.stop.is_set():
             self.mail.clear()
-            if text := self.post.told():
+            if text := self._take():
                 return text
-            for extension in office.extensions:
-                if text := extension.work(self):
-                    return text
             late = end is not None and clock.time() >= end
             if late and not any(one.waits(self) for one in office.extensions):
                 return next(filter(None, (one.last(self) for one in office.extensions)), None)
             clock.wait(self.mail, self.stop, timeout=office.poll)
         return None
+
+    def _take(self) -> str | None:
+        """Mail that has come, or else work: who takes it is at work in the same moment."""
+        with self._office.moves:
+            found = (one.work(self) for one in self._office.extensions)
+            text = self.post.told() or next(filter(None, found), None)
+            if text is None:
+                return None
+            self.status = "working"
+        self._office.noted(self)
+        return text
 
 
 class Member(Mechanism):

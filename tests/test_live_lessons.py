@@ -1,9 +1,9 @@
 """The lessons on teams in live mode: on the wall clock, with real threads and a real server.
 
 A local server speaks the Messages API and takes a tenth of the recorded time. Its replies are those
-of the recordings, found by what a conversation begins with and by how many replies it holds. Where
-real time has led to more turns than were recorded, the model has nothing more to say; and which
-task is whose is decided anew.
+of the recordings, found by what a conversation begins with and by how many of them it holds. Where
+real time leads to more turns than were recorded, the model has nothing to say; it answers a request
+when it has been told of it; and which task is whose is decided anew.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from learnkit.client.recording import Recording
 from learnkit.clock import SystemClock
 
 NOTEBOOKS = Path(__file__).resolve().parent.parent / "notebooks"
+NOTHING = "…"
 LESSONS = {"s09": "s09_teams", "s10": "s10_protocols", "s11": "s11_autonomy"}
 
 
@@ -40,14 +41,17 @@ def model(lesson: str) -> Any:
     def answer(request: Any) -> Any:
         member = re.search(r"You are (\w+), ", str(request["system"]))
         lane = member[1] if member else "lead"
-        said = sum(message["role"] == "assistant" for message in request["messages"])
+        told = str(request["messages"])
+        said = sum(m["role"] == "assistant" and NOTHING not in str(m) for m in request["messages"])
         claimed = re.findall(r"<auto-claimed>Task #(\d+)", str(request["messages"][-1]["content"]))
         if claimed:  # who gets which is decided by real time, not by the recording
             return lk.use("task_update", task_id=int(claimed[-1]), status="completed")
         if lane != "lead" and lesson == "s11":
-            return lk.say("…")
+            return lk.say(NOTHING)
         known = replies[lane, str(request["messages"][0]["content"])]
-        return known[said] if said < len(known) else lk.say("…")
+        reply = known[said] if said < len(known) else lk.say(NOTHING)
+        asked = re.findall(r"'request_id': '(\w+)'", str(reply.content))
+        return reply if all(id in told for id in asked) else lk.say(NOTHING)
 
     return answer
 

@@ -334,9 +334,8 @@ def check(ran: Ran) -> None:
     read = [id for e in ran.of("mail.read") for id in e["ids"]]
     assert len(set(read)) == len(read), "read twice"
     assert len({mail["id"] for mail in sent}) == len(sent)
-    unread = [m.id for name in ran.team.mailbox.names for m in ran.team.mailbox.unread(name)]
-    late = {mail["id"] for mail in sent} - set(read)
-    assert late <= set(unread), "lost"
+    assert {mail["id"] for mail in sent} == set(read), "lost, or the lead did not wait for it"
+    assert not any(ran.team.mailbox.unread(name) for name in ran.team.mailbox.names)
     for agent in [ran.lead, *(one.agent for one in ran.team.members)]:
         for message, after in zip(agent.messages, agent.messages[1:], strict=False):
             if message["role"] == "assistant":
