@@ -21,6 +21,7 @@ from typing import Any
 
 import nbval.kernel
 import netblock
+import overtaken
 import pytest
 from hypothesis import HealthCheck, settings
 from jupyter_client.manager import KernelManager
@@ -66,6 +67,8 @@ def pytest_configure(config: pytest.Config) -> None:
     if str(SUPPORT) not in before:
         os.environ["PYTHONPATH"] = os.pathsep.join([str(SUPPORT), *before])
     netblock.block()
+    if seed := os.environ.get(overtaken.SWITCH):
+        overtaken.begin(seed)
 
     nbval.kernel.KernelManager = SocketFileKernelManager
 

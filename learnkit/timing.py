@@ -153,8 +153,13 @@ class Clock(ABC):
 
     @contextlib.contextmanager
     def interruptible(self, stop: Signal) -> Iterator[None]:
-        """While the block runs, an interrupt of the main thread's wait also sets ``stop``."""
+        """While the block runs, an interrupt of the main thread's wait also sets ``stop``.
+
+        So does closing the clock, also when one of its threads comes here after that.
+        """
         self._stops.append(stop)
+        if self._closed and threading.current_thread() in [one._thread for one in self._workers]:
+            stop.set()
         try:
             yield
         finally:

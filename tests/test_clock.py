@@ -149,19 +149,47 @@ def test_closing_raises_what_nobody_has_joined(clock: Clock, error: BaseExceptio
 def test_closing_stops_and_joins_everything(clock: Clock) -> None:
     before = threading.active_count()
 
+    begun = []
+
     def agent() -> bool:
         stop = clock.signal("stop")
         with clock.interruptible(stop):
+            begun.append(stop)
             return clock.sleep(LONG, stop)
 
     with clock:
         workers = [clock.spawn(f"agent {i}", agent) for i in range(5)]
-        clock.sleep(0.05)
+        while len(begun) < 5:
+            clock.sleep(0.01)
     assert [worker.join() for worker in workers] == [True] * 5
     assert threading.active_count() == before
     with pytest.raises(UsageError, match="cannot start 'late': this clock has been closed"):
         clock.spawn("late", agent)
     assert clock.sleep(0) is False  # only its threads are gone
+
+
+def test_closing_also_stops_what_was_just_about_to_begin() -> None:
+    clock = SystemClock()
+    began = threading.Event()
+
+    def agent() -> bool:
+        began.set()
+        time.sleep(0.2)
+        stop = clock.signal("stop")
+        with clock.interruptible(stop):
+            return clock.sleep(20, stop)
+
+    with clock:
+        worker = clock.spawn("agent", agent)
+        began.wait()
+    assert worker.join() is True
+
+
+def test_a_closed_clock_still_serves_who_is_none_of_its_threads(clock: Clock) -> None:
+    clock.close()
+    stop = clock.signal("stop")
+    with clock.interruptible(stop):
+        assert clock.sleep(0.01, stop) is False
 
 
 def test_an_error_on_its_way_out_matters_more(clock: Clock) -> None:

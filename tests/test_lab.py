@@ -169,7 +169,10 @@ def test_with_a_person_a_stage_has_a_thread_and_closing_ends_it(lab: Lab) -> Non
     agent = stage.run.agent([lk.CodingTools(stage.run.workspace)], max_turns=10_000)
     stage.go(lambda: agent.run("Go."))  # the cell is over at once
     assert set(threading.enumerate()) > before
-    time.sleep(0.3)
+    end = time.monotonic() + 20
+    while len(agent.events) < 20:
+        assert time.monotonic() < end, "nothing happens on the stage"
+        time.sleep(0.01)
     lab.close()
     assert set(threading.enumerate()) == before
     assert agent.events[-1].data["reason"] == "cancelled"
@@ -179,8 +182,16 @@ def test_with_a_person_a_stage_has_a_thread_and_closing_ends_it(lab: Lab) -> Non
 def test_what_fails_on_a_stage_is_told_when_it_is_closed(lab: Lab) -> None:
     lab.static = False
     stage = lab.stage("create", script=[])
-    stage.go(lambda: stage.run.agent().run("Go."))
-    time.sleep(0.2)
+    failed = threading.Event()
+
+    def work() -> None:
+        try:
+            stage.run.agent().run("Go.")
+        finally:
+            failed.set()
+
+    stage.go(work)
+    assert failed.wait(20)
     with pytest.raises(Exception, match="one more reply"):
         lab.close()
     assert not stage.run.workspace.exists()

@@ -287,7 +287,7 @@ def test_an_interrupt_stops_the_team(tmp_path: Path) -> None:
     }
     ran = Ran(tmp_path, lanes, clock)
     timer = threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT))
-    timer.start()
+    ran.lead.events.subscribe(lambda e: e.type == "team.spawned" and timer.start())
     with pytest.raises(KeyboardInterrupt):
         ran.go()
     timer.join()
