@@ -158,7 +158,7 @@ class Clock(ABC):
         So does closing the clock, also when one of its threads comes here after that.
         """
         self._stops.append(stop)
-        if self._closed and threading.current_thread() in [one._thread for one in self._workers]:
+        if self._closed and self._runs_here():
             stop.set()
         try:
             yield
@@ -197,7 +197,7 @@ class Clock(ABC):
             UsageError: if one of the clock's own threads calls it.
         """
         workers = self._workers
-        if threading.current_thread() in [worker._thread for worker in workers]:
+        if self._runs_here():
             raise UsageError("a thread of this clock cannot close it: it would wait for itself")
         self._closed = True
         for stop in list(self._stops):
@@ -220,6 +220,10 @@ class Clock(ABC):
         self._workers = []
         if errors:
             raise errors[0]
+
+    def _runs_here(self) -> bool:
+        """Whether the thread that asks is one of the clock's own."""
+        return threading.current_thread() in [worker._thread for worker in self._workers]
 
     @abstractmethod
     def _end_stuck(self, workers: list[Worker]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib.metadata
+import os
 import re
 import subprocess
 import sys
@@ -129,3 +130,40 @@ def test_the_tests_can_run_where_interrupts_are_ignored() -> None:
     run = f"trap '' INT; exec '{sys.executable}' -m pytest -q -n 0 -p no:cacheprovider {one}"
     done = subprocess.run(["bash", "-c", run], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_a_thread_loses_its_turn_wherever_it_has_woken_or_begun_something() -> None:
+    """Else the stage of .ci/run that lets threads be overtaken would test nothing."""
+    script = """
+import subprocess, sys, threading, overtaken
+
+lost = []
+overtaken._sleep = lambda seconds: lost.append(seconds)
+overtaken.begin("1")
+
+from learnkit.events import EventLog
+
+def wake():
+    with condition:
+        condition.notify_all()
+
+log, condition, nobody = EventLog(), threading.Condition(), threading.Thread
+acts = {
+    "notify": wake,
+    "set": lambda: threading.Event().set(),
+    "start": lambda: nobody(target=int).start(),
+    "process": lambda: subprocess.Popen([sys.executable, "-c", ""]).wait(),
+    "event": lambda: log.append("x.happened"),
+}
+for name, act in acts.items():
+    lost.clear()
+    for _ in range(8 if name == "process" else 200):
+        act()
+    print(name, bool(lost), all(0 < one < overtaken.LONG for one in lost))
+"""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "tests" / "support")}
+    ran = subprocess.run(
+        [sys.executable, "-c", script], env=environment, capture_output=True, text=True
+    )
+    names = ["notify", "set", "start", "process", "event"]
+    assert ran.stdout.splitlines() == [f"{name} True True" for name in names], ran.stderr
