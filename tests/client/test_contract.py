@@ -417,6 +417,12 @@ ROWS = [
         "messages: final assistant content cannot end with trailing whitespace",
     ),
     Row(
+        "trailing_space",
+        lambda: ask(ASK, assistant(text("Well:"), text("it is ")), model=OLDER),
+        lambda: ask(ASK, assistant(text("Well: "), text("it is")), model=OLDER),
+        "messages: final assistant content cannot end with trailing whitespace",
+    ),
+    Row(
         "system_message",
         lambda: ask({"role": "system", "content": "Be brief."}, ASK),
         lambda: ask(ASK, {"role": "system", "content": "Be brief."}),
@@ -447,9 +453,33 @@ ROWS = [
         "messages.1: 'system' messages may only hold text blocks",
     ),
     Row(
+        "system_message",
+        lambda: ask(ASK, {"role": "system", "content": [text("Be brief."), IMAGE]}),
+        lambda: ask(ASK, {"role": "system", "content": [text("Be brief."), text("Be kind.")]}),
+        "messages.1: 'system' messages may only hold text blocks",
+    ),
+    Row(
+        "system_message",
+        lambda: ask(ASK, {"role": "system", "content": ""}),
+        lambda: ask(ASK, {"role": "system", "content": "x"}),
+        "messages.1: 'system' messages must have non-empty content",
+    ),
+    Row(
         "cache_control",
         lambda: ask(user(*[text("x", **CACHE)] * 3), system=[text("s", **CACHE)], **CACHE),
         lambda: ask(user(*[text("x", **CACHE)] * 3), system=[text("s", **CACHE)]),
+        "A maximum of 4 blocks with cache_control may be provided. Found 5.",
+    ),
+    Row(
+        "cache_control",
+        lambda: tools(*ROUND[:2], user(result(content=[text("x", **CACHE)] * 5))),
+        lambda: tools(*ROUND[:2], user(result(content=[text("x", **CACHE)] * 4))),
+        "A maximum of 4 blocks with cache_control may be provided. Found 5.",
+    ),
+    Row(
+        "cache_control",
+        lambda: ask(system=[text("s", **CACHE)] * 4, tools=[{**TOOL, **CACHE}]),
+        lambda: ask(system=[text("s", **CACHE)] * 3, tools=[{**TOOL, **CACHE}]),
         "A maximum of 4 blocks with cache_control may be provided. Found 5.",
     ),
     Row(
