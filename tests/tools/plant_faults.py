@@ -16,12 +16,13 @@ from __future__ import annotations
 
 import argparse
 import ast
+import contextlib
+import json
 import os
 import queue
 import random
 import re
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
@@ -33,8 +34,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 
-#: Area -> (modules, test files): what is changed, and which tests have to find it. Quick tests
-#: first. Patterns are relative to the root; each has to match something.
+#: Area -> (modules, test files): what is changed, and which tests have to find it. Patterns are
+#: relative to the root; each has to match something, and a module's first row counts.
 AREAS: dict[str, list[tuple[str, str]]] = {
     "contract": [
         (
@@ -56,7 +57,21 @@ AREAS: dict[str, list[tuple[str, str]]] = {
         ("learnkit/client/keep.py", "tests/client/test_record.py"),
         ("learnkit/client/secrets.py", "tests/client/test_record.py"),
     ],
-    "views": [("learnkit/views/*.py", "tests/views")],
+    "views": [
+        ("learnkit/views/lay*.py", "tests/views/test_layout.py tests/views/test_drawn.py"),
+        ("learnkit/views/task*.py", "tests/views/test_drawn.py tests/views/test_tasks_view.py"),
+        ("learnkit/views/text.py", "tests/views/test_text.py tests/views/test_drawn.py"),
+        ("learnkit/views/theme.py", "tests/views/test_theme.py tests/views/test_drawn.py"),
+        ("learnkit/views/schedule.py", "tests/views/test_drawn.py tests/views/test_schedule.py"),
+        *(
+            (
+                f"learnkit/views/{name}.py",
+                "tests/views/test_drawn.py tests/views/test_team_views.py",
+            )
+            for name in ("lanes", "letters", "people", "protocol", "team", "traffic")
+        ),
+        ("learnkit/views/*.py", "tests/views/test_drawn.py tests/views"),
+    ],
     "board": [
         ("learnkit/board.py", "tests/test_board.py"),
         ("learnkit/taskfile.py", "tests/test_board.py"),
@@ -307,19 +322,65 @@ class Result:
     seconds: float
 
 
+#: What takes long to import, and is the same for each run.
+WARM = ("anthropic.types", "hypothesis.stateful", "nbval.kernel", "nbval.plugin", "xdist.plugin")
+#: Runs in a process of its own, which has imported what takes long and forks for every pytest:
+#: reads its arguments and a time limit as a line of JSON, and answers with its exit code.
+_SERVER = """
+import contextlib, json, os, signal, sys, time
+import pytest
+for name in sys.argv[1:]:
+    __import__(name)
+for line in sys.stdin:
+    arguments, limit, output = json.loads(line)
+    child = os.fork()
+    if not child:
+        os.setsid()
+        file = os.open(output, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+        for number, target in ((0, os.open(os.devnull, os.O_RDONLY)), (1, file), (2, file)):
+            os.dup2(target, number)
+        code = 99
+        try:
+            code = int(pytest.main(arguments))
+            sys.stdout.flush()
+        finally:
+            os._exit(code)
+    end, done = time.monotonic() + limit, (0, 0)
+    while not done[0] and time.monotonic() < end:
+        time.sleep(0.02)
+        done = os.waitpid(child, os.WNOHANG)
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(child, signal.SIGKILL)  # and what a test has left running
+    if not done[0]:
+        os.waitpid(child, 0)
+    print(os.waitstatus_to_exitcode(done[1]) if done[0] else "late", flush=True)
+"""
+
+
 class Copy:
     """A scratch copy of the tree, in which one fault at a time is planted and looked for."""
 
-    def __init__(self, root: Path, folder: Path) -> None:
+    def __init__(self, root: Path, folder: Path, warm: Sequence[str]) -> None:
         self.root = folder
         shutil.copytree(root, folder, ignore=LEFT_OUT, symlinks=True)
+        environment = {
+            **os.environ,
+            "PYTHONPATH": str(folder),
+            # Python takes a compiled file by its time in seconds and its size, and so an old one.
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "CI": "1",  # the same examples each time
+        }
+        self._server = subprocess.Popen(
+            [sys.executable, "-c", _SERVER, *warm],
+            cwd=folder,
+            env=environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
 
     def survives(self, fault: Fault, tests: str, limit: float) -> bool:
-        """Whether the tests pass with the fault; those that do not end have found it.
-
-        Raises:
-            RuntimeError: when pytest could not do its work.
-        """
+        """Whether the tests pass with the fault; those that do not end have found it."""
         path = self.root / fault.file
         source = path.read_text("utf-8")
         path.write_text(fault.planted(source), "utf-8")
@@ -329,51 +390,34 @@ class Copy:
             path.write_text(source, "utf-8")
 
     def passes(self, tests: str, limit: float) -> bool:
-        """Whether the tests pass here, as the tree is now."""
-        # Python takes a compiled file by its time in seconds and its size, and so an old one.
-        environment = {
-            **os.environ,
-            "PYTHONPATH": str(self.root),
-            "PYTHONDONTWRITEBYTECODE": "1",
-            "CI": "1",  # the same examples each time
-        }
+        """Whether the tests pass here, as the tree is now.
+
+        Raises:
+            RuntimeError: when pytest could not do its work.
+        """
+        output = self.root / ".pytest_output"
+        # What the server has imported cannot be rewritten, which is no matter here. A cache of
+        # its own keeps matplotlib's list of fonts, which takes seconds.
+        options = ["-x", "-q", "-n", "0", "-W", "ignore::pytest.PytestAssertRewriteWarning"]
+        options += ["-o", f"cache_dir={self.root / '.pytest_cache'}"]
         shutil.rmtree(self.root / ".hypothesis", ignore_errors=True)
-        command = [sys.executable, "-m", "pytest", "-x", "-q", "-n", "0", "--no-header"]
-        # A cache of its own keeps matplotlib's list of fonts, which takes seconds.
-        command += ["-o", f"cache_dir={self.root / '.pytest_cache'}", *tests.split()]
-        with subprocess.Popen(
-            command,
-            cwd=self.root,
-            env=environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            stdin=subprocess.DEVNULL,
-            text=True,
-            start_new_session=True,
-        ) as process:
-            try:
-                told, _ = process.communicate(timeout=limit)
-            except subprocess.TimeoutExpired:
-                return False
-            finally:
-                _end(process)
-        if process.returncode not in (0, 1, 2):
-            if _broken_import(told):
-                return False
-            raise RuntimeError(f"pytest {tests} ended with {process.returncode}:\n{told[-2000:]}")
-        return process.returncode == 0
+        assert self._server.stdin is not None
+        assert self._server.stdout is not None
+        self._server.stdin.write(
+            json.dumps([[*options, *tests.split()], limit, str(output)]) + "\n"
+        )
+        self._server.stdin.flush()
+        code = self._server.stdout.readline().strip()
+        if code in ("", "3", "4", "5"):
+            told = output.read_text("utf-8", "replace") if output.exists() else ""
+            if "Error while loading conftest" not in told:
+                raise RuntimeError(f"pytest {tests} ended with {code!r}:\n{told[-2000:]}")
+        return code == "0"
 
-
-def _broken_import(told: str) -> bool:
-    return "ImportError while loading conftest" in told or "Traceback" in told
-
-
-def _end(process: subprocess.Popen[str]) -> None:
-    """End what a test has left running, too."""
-    try:
-        os.killpg(process.pid, signal.SIGKILL)
-    except ProcessLookupError:
-        return
+    def close(self) -> None:
+        """End its process."""
+        with self._server:
+            self._server.terminate()
 
 
 def plant(
@@ -385,6 +429,7 @@ def plant(
     jobs: int = 1,
     limit: float = 240,
     only: str = "",
+    warm: Sequence[str] = WARM,
 ) -> list[Result]:
     """Plant faults, look for them, and say what became of each.
 
@@ -396,6 +441,7 @@ def plant(
         jobs: how many at a time, each in a copy of its own.
         limit: seconds after which tests that do not end have found the fault.
         only: ``FILE:LINE``: every fault of this line, instead of a sample.
+        warm: modules to import before.
 
     Raises:
         RuntimeError: if tests fail without any fault, or a pattern of the table matches nothing.
@@ -408,6 +454,8 @@ def plant(
                 raise RuntimeError(f"{area}: no file is called {pattern}; change the table")
             for path in paths:
                 file = path.relative_to(root).as_posix()
+                if file in tests:
+                    continue  # an earlier row has it
                 tests[file] = files
                 table = path.name.endswith("_exercises.py")
                 found += faults(path.read_text("utf-8"), file, functions_only=table)
@@ -418,10 +466,13 @@ def plant(
         print(f"{area}: {len(picked)} of {len(found)} faults", flush=True)
         chosen += [(area, fault, tests[fault.file]) for fault in picked]
 
-    with tempfile.TemporaryDirectory(prefix="faults-", ignore_cleanup_errors=True) as scratch:
+    with contextlib.ExitStack() as stack:
+        scratch = tempfile.TemporaryDirectory(prefix="faults-", ignore_cleanup_errors=True)
+        folder = Path(stack.enter_context(scratch))
         copies: queue.Queue[Copy] = queue.Queue()
         for number in range(jobs):
-            copies.put(Copy(root, Path(scratch) / f"tree{number}"))
+            copies.put(copy := Copy(root, folder / f"tree{number}", warm))
+            stack.callback(copy.close)
 
         def sound(tests: str) -> None:
             copy = copies.get()
@@ -442,9 +493,9 @@ def plant(
                 print(fault.said((root / fault.file).read_text("utf-8")), flush=True)
             return result
 
-        with ThreadPoolExecutor(jobs) as pool:
-            list(pool.map(sound, dict.fromkeys(tests for _, _, tests in chosen)))
-            return list(pool.map(look, chosen))
+        pool = stack.enter_context(ThreadPoolExecutor(jobs))
+        list(pool.map(sound, dict.fromkeys(tests for _, _, tests in chosen)))
+        return list(pool.map(look, chosen))
 
 
 def table(results: Sequence[Result]) -> str:

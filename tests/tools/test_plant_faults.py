@@ -143,14 +143,14 @@ def test_what_a_test_asserts_is_found_and_what_none_asserts_survives(
     (tmp_path / "pytest.ini").write_text("[pytest]\n", "utf-8")
     areas = {"shop": [("shop.py", "test_shop.py")]}
     # Two faults, of the same operator, on the only two lines there are.
-    results = plant(tmp_path, areas, seed=3, per_area=2)
+    results = plant(tmp_path, areas, seed=3, per_area=2, warm=())
     assert {result.fault.line: result.survived for result in results} == {2: False, 6: True}
     assert table(results).splitlines()[2:] == ["| shop | 2 | 1 | 1 |", "| all | 2 | 1 | 1 |"]
     assert (tmp_path / "shop.py").read_text("utf-8") == SHOP
 
     (tmp_path / "test_shop.py").write_text("def test_wrong():\n    assert False\n", "utf-8")
     with pytest.raises(RuntimeError, match="without any fault"):
-        plant(tmp_path, areas, per_area=1)
+        plant(tmp_path, areas, per_area=1, warm=())
     with pytest.raises(RuntimeError, match=r"no file is called till\.py"):
         plant(tmp_path, {"till": [("till.py", "test_shop.py")]})
 
