@@ -79,7 +79,7 @@ AREAS: dict[str, list[tuple[str, str]]] = {
     "mailbox": [("learnkit/mailbox.py", "tests/test_mailbox.py")],
     "lab": [("learnkit/lab.py", "tests/test_lab.py"), ("learnkit/stage.py", "tests/test_lab.py")],
     "exercise checks": [
-        ("learnkit/checks.py", "tests/test_checks.py"),
+        ("learnkit/checks.py", "tests/test_cards.py"),
         ("learnkit/lessons/s*_exercises.py", "tests/lessons"),
     ],
 }
