@@ -15,10 +15,11 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any
 
+import executed
 import nbval.kernel
 import netblock
 import overtaken
@@ -71,6 +72,13 @@ def pytest_configure(config: pytest.Config) -> None:
         overtaken.begin(seed)
 
     nbval.kernel.KernelManager = SocketFileKernelManager
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> Generator[Any, Any, Any]:
+    """Give every notebook that nbval runs the rules that read its run."""
+    found = yield
+    return [executed.LessonFile.of(one, file_path, parent) for one in found]
 
 
 class SocketFileKernelManager(KernelManager):

@@ -7,6 +7,7 @@ scripts the page shows each view's static form. What the page may load is said i
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +50,16 @@ def tape(view: Any) -> str:
     return (
         f'<div class="lk-tape">{view.html()}'
         f'<script type="application/json">{_inert(json.dumps(data))}</script></div>'
+    )
+
+
+def untaped(html: str) -> str:
+    """HTML in which each tape is only its static form again."""
+    return re.sub(
+        r'<div class="lk-tape">(.*?)<script type="application/json">[^<]*</script></div>',
+        r"\1",
+        html,
+        flags=re.DOTALL,
     )
 
 
