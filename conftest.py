@@ -50,6 +50,8 @@ def pytest_configure(config: pytest.Config) -> None:
     for name in [name for name in os.environ if name.startswith("ANTHROPIC_")]:
         del os.environ[name]
     os.environ["LEARNKIT_STATIC"] = "1"
+    if executed.KEEP in os.environ:
+        os.environ["LEARNKIT_TAPES"] = "1"
     os.environ["LEARNKIT_WORKBOOK"] = str(scratch / "workbook")  # nobody's progress is touched
 
     # One's own Jupyter settings, extensions and history stay out, and stay as they are.

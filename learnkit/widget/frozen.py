@@ -18,6 +18,8 @@ from learnkit.widget.pump import Feed
 _HERE = Path(__file__).parent
 _SCRIPTS = ("tape.js", "parts.js", "player.js", "frozen.js")
 
+#: A tape in a page; its group is the view's static form.
+TAPE = r'(?s)<div class="lk-tape">(.*?)<script type="application/json">[^<]*</script></div>'
 #: Only what stands in the page itself.
 POLICY = (
     "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline'; "
@@ -54,13 +56,8 @@ def tape(view: Any) -> str:
 
 
 def untaped(html: str) -> str:
-    """HTML in which each tape is only its static form again."""
-    return re.sub(
-        r'<div class="lk-tape">(.*?)<script type="application/json">[^<]*</script></div>',
-        r"\1",
-        html,
-        flags=re.DOTALL,
-    )
+    """HTML in which only the static form is left of each tape."""
+    return re.sub(TAPE, r"\1", html)
 
 
 def scripts() -> str:

@@ -1,10 +1,10 @@
 """A lesson's one execution serves every rule that reads it.
 
-``pytest --nbval`` runs the cells of a notebook and compares their outputs. In the same kernel, after
-the last cell, the rules below look at what that run has shown and what it has left. They are tests
-of the notebook's own, so they run on the worker that has its kernel, and need no other execution.
-With ``LEARNKIT_EXECUTED=<folder>`` the run is written there, too, with its tapes: the HTML edition
-can be made of it.
+``pytest --nbval`` runs the cells of a notebook and compares their outputs. After the last cell, in
+the same kernel, the rules below look at what that run showed and what it left. They are tests of
+the notebook's own, so they run on the worker that has its kernel and need no other execution.
+With ``LEARNKIT_EXECUTED=<folder>`` the run is also written there, with its tapes, and the HTML
+edition is made from it.
 """
 
 from __future__ import annotations
@@ -131,6 +131,11 @@ class LessonFile(IPyNbFile):  # type: ignore[misc]
         super().teardown()
         self.folder.cleanup()
 
+    def setup_sanitize_files(self) -> None:
+        super().setup_sanitize_files()
+        if KEEP in os.environ:  # the committed outputs have no tapes
+            self.sanitize_patterns[frozen.TAPE] = r"\1"
+
     @property
     def run(self) -> Run:
         """What the run came to, once every cell has run."""
@@ -141,6 +146,7 @@ class LessonFile(IPyNbFile):  # type: ignore[misc]
             committed = self.path.read_text("utf-8")
             book = self.executed()
             if folder := os.environ.get(KEEP):
+                Path(folder).mkdir(parents=True, exist_ok=True)
                 nbformat.write(book, Path(folder) / self.path.name)
             for cell in book.cells:
                 for output in cell.get("outputs", []):
