@@ -23,25 +23,16 @@ import executed
 import nbval.kernel
 import netblock
 import overtaken
+import profiles
 import pytest
-from hypothesis import HealthCheck, settings
 from jupyter_client.manager import KernelManager
 
 SUPPORT = Path(netblock.__file__).resolve().parent
 
-# No deadline and no complaint about slow data: neither says anything on a loaded machine. In CI
-# the examples are the same every time; elsewhere they vary, and find what CI cannot.
-settings.register_profile(
-    "learnkit",
-    deadline=None,
-    derandomize="CI" in os.environ,
-    suppress_health_check=[HealthCheck.too_slow],
-)
-
 
 def pytest_configure(config: pytest.Config) -> None:
     """Set the environment that the tests, the workers and the kernels inherit."""
-    settings.load_profile("learnkit")
+    profiles.load(config)
     temporary = tempfile.TemporaryDirectory(prefix="lk-", ignore_cleanup_errors=True)
     config.add_cleanup(temporary.cleanup)
     scratch = Path(temporary.name)

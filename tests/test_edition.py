@@ -89,6 +89,7 @@ def test_a_run_that_is_not_there_or_not_of_this_lesson_is_named(tmp_path: Path) 
         list(build(COURSE, tmp_path / "site", ["s01"], executed=tmp_path))
 
 
+@pytest.mark.slow
 def test_the_pages_of_a_run_that_was_made_before_are_those_of_a_new_one(
     site: Path, tmp_path: Path
 ) -> None:
