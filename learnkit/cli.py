@@ -114,11 +114,14 @@ def verify(
 def html(
     lessons: Annotated[list[str] | None, typer.Argument(help="by default all")] = None,
     out: Annotated[Path, typer.Option(help="the folder to write")] = Path("site"),
+    executed: Annotated[
+        Path | None, typer.Option(help="notebooks already run with tapes; else they are run now")
+    ] = None,
 ) -> None:
     """Build the HTML edition: pages with working sliders, which need no Python."""
     from learnkit.edition import build
 
-    for line in build(NOTEBOOKS, out, [path.stem[:3] for path in _chosen(lessons)]):
+    for line in build(NOTEBOOKS, out, [path.stem[:3] for path in _chosen(lessons)], executed):
         typer.echo(line)
 
 

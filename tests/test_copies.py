@@ -10,6 +10,7 @@ import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+from profiles import examples
 
 from learnkit import copies
 
@@ -190,4 +191,4 @@ class WorkingCopy(RuleBasedStateMachine):
 
 
 TestWorkingCopy = WorkingCopy.TestCase
-TestWorkingCopy.settings = settings(max_examples=40, stateful_step_count=20)
+TestWorkingCopy.settings = settings(max_examples=examples(40), stateful_step_count=20)
