@@ -327,7 +327,7 @@ WARM = ("anthropic.types", "hypothesis.stateful", "nbval.kernel", "nbval.plugin"
 #: Runs in a process of its own, which has imported what takes long and forks for every pytest:
 #: reads its arguments and a time limit as a line of JSON, and answers with its exit code.
 _SERVER = """
-import contextlib, json, os, signal, sys, time
+import contextlib, json, os, resource, signal, sys, time
 import pytest
 for name in sys.argv[1:]:
     __import__(name)
@@ -336,6 +336,7 @@ for line in sys.stdin:
     child = os.fork()
     if not child:
         os.setsid()
+        resource.setrlimit(resource.RLIMIT_AS, (6 << 30, 6 << 30))  # a loop may fill the memory
         file = os.open(output, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
         for number, target in ((0, os.open(os.devnull, os.O_RDONLY)), (1, file), (2, file)):
             os.dup2(target, number)
@@ -398,7 +399,16 @@ class Copy:
         output = self.root / ".pytest_output"
         # What the server has imported cannot be rewritten, which is no matter here. A cache of
         # its own keeps matplotlib's list of fonts, which takes seconds.
-        options = ["-x", "-q", "-n", "0", "-W", "ignore::pytest.PytestAssertRewriteWarning"]
+        options = [
+            "-x",
+            "-q",
+            "-n",
+            "0",
+            "-m",
+            "",
+            "-W",
+            "ignore::pytest.PytestAssertRewriteWarning",
+        ]
         options += ["-o", f"cache_dir={self.root / '.pytest_cache'}"]
         shutil.rmtree(self.root / ".hypothesis", ignore_errors=True)
         assert self._server.stdin is not None
