@@ -122,8 +122,10 @@ class Replay:
         def likeness(turn: Turn) -> tuple[int, bool, int, float]:
             canon = self._prefixes[turn.id].canon
             same = _agree(canon, prefix.canon)
-            old, new = canon[same : same + 1] or [""], prefix.canon[same : same + 1] or [""]
-            alike = difflib.SequenceMatcher(None, old[0][:2000], new[0][:2000]).quick_ratio()
+            old, new = (
+                one[same][:2000] if same < len(one) else "" for one in (canon, prefix.canon)
+            )
+            alike = difflib.SequenceMatcher(None, old, new).quick_ratio()
             return same, turn.lane == lane, -abs(len(canon) - len(prefix.canon)), alike
 
         if not self._turns:

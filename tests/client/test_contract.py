@@ -207,6 +207,8 @@ ROWS = [
     ),
     Row("shape", lambda: ask({"role": "user"}), ask, "messages.0.content: Field required"),
     Row("shape", lambda: ask({"content": "x"}), ask, "messages.0.role: Field required"),
+    Row("shape", lambda: ask({**ASK, "content": 5}), ask, "messages.0.content: Input should be a"),
+    Row("shape", lambda: ask(ASK, "x"), lambda: ask(ASK, ASK), "messages.1: Input should be an ob"),
     Row("shape", lambda: ask(max_tokens="9"), lambda: ask(max_tokens=9), "valid integer"),
     Row(
         "shape",

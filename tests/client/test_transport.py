@@ -76,6 +76,17 @@ def test_a_script_may_say_its_own_usage() -> None:
     assert (usage.input_tokens, usage.output_tokens) == (5, 6)
 
 
+def test_a_reply_stops_for_its_calls_unless_it_says_why() -> None:
+    go = [{"role": "user", "content": "go"}]
+    for reply, reason in (
+        (lk.reply("I look.", lk.use("bash")), "tool_use"),
+        (lk.use("bash"), "tool_use"),
+        (lk.say("done"), "end_turn"),
+        (lk.reply("half a", stop_reason="max_tokens"), "max_tokens"),
+    ):
+        assert ask(lk.scripted([reply]), go).stop_reason == reason
+
+
 def test_latency_passes_on_the_clock() -> None:
     client = lk.scripted([lk.say("slow", latency=30.0), lk.say("usual")])
     for _ in range(2):

@@ -31,6 +31,11 @@ WRONG: dict[str, list[dict[str, str]]] = {
 }
 
 
+#: These run commands, git or jobs for each answer.
+LONG = {"s01 replies", "s08 AtMost", "s08 Still", "s12 merge_all"}
+NAMES = [pytest.param(name, marks=pytest.mark.slow) if name in LONG else name for name in EXERCISES]
+
+
 def verdict(exercise: Exercise, source: str) -> str | None:
     """What the check says to what a source defines."""
     names: dict[str, Any] = {"__name__": "__main__", "lk": lk}
@@ -58,7 +63,7 @@ def test_every_lesson_has_answers_to_each_of_its_exercises() -> None:
     assert WRONG.keys() == EXERCISES.keys()
 
 
-@pytest.mark.parametrize("name", EXERCISES)
+@pytest.mark.parametrize("name", NAMES)
 def test_right_answers_are_accepted(name: str) -> None:
     exercise = EXERCISES[name]
     assert [verdict(exercise, one) for one in (exercise.solution, *exercise.right)] == [
@@ -66,7 +71,7 @@ def test_right_answers_are_accepted(name: str) -> None:
     ]
 
 
-@pytest.mark.parametrize("name", WRONG)
+@pytest.mark.parametrize("name", NAMES)
 def test_wrong_answers_are_told_what_they_do_wrong(name: str) -> None:
     exercise = EXERCISES[name]
     for row in WRONG[name]:
