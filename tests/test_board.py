@@ -22,7 +22,7 @@ from profiles import examples
 
 from learnkit.board import NEXT, TaskBoard, is_ready
 from learnkit.errors import ToolError, UsageError
-from learnkit.taskfile import MAX_DESCRIPTION, MAX_SUBJECT, Task
+from learnkit.taskfile import MAX_DESCRIPTION, MAX_SUBJECT, Folder, Task
 
 WORKER = Path(__file__).parent / "support" / "board_worker.py"
 STATUSES = [*NEXT, "deleted"]
@@ -467,6 +467,17 @@ def test_both_directions_are_mended_at_the_start(tmp_path: Path) -> None:
     check(board)
     assert board.get(1).blocks == (2,)
     assert board.get(2).blocked_by == (1,)
+
+
+def test_only_the_files_that_are_asked_for_are_read(tmp_path: Path) -> None:
+    board_of(tmp_path, count=3)
+    (tmp_path / "task_2.json").write_text("{oops")
+    folder = Folder(tmp_path)
+    assert list(folder.tasks([3, 1, 9])) == [1, 3]
+    with pytest.raises(UsageError, match="is not JSON"):
+        folder.tasks()
+    first = folder.tasks([1])[1]
+    assert folder.tasks([1])[1] is first  # and once
 
 
 def test_ten_comes_after_nine(tmp_path: Path) -> None:

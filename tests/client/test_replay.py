@@ -410,6 +410,8 @@ def test_the_turn_that_is_most_alike_is_the_one_compared_with(tmp_path: Path) ->
     for text in ("count the stations of oslo", "write a mail", "book a flight to rome"):
         lk.Agent(client).run(text)
     error = missed(lk.Agent(lk.connect(recording=path)), "write a letter")
+    assert error.nearest == "main/2"
+    assert "It differs from the nearest turn main/2 at messages[0].content" in str(error)
     assert "-write a mail" in error.diff
     assert "+write a letter" in error.diff
 
