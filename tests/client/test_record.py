@@ -274,6 +274,28 @@ def test_an_error_that_is_not_the_apis_is_recorded_as_it_came(
     assert text in str(replayed.value)
 
 
+@pytest.mark.parametrize(
+    ("reply", "kept"),
+    [
+        (lk.reply("I note.", lk.use("note", text="a")), None),
+        (lk.say("done"), None),
+        (lk.reply("I note.", lk.use("note", text="a"), stop_reason="max_tokens"), "max_tokens"),
+        (lk.reply("refused", stop_reason="refusal"), "refusal"),
+    ],
+)
+def test_why_a_reply_stopped_is_recorded_where_it_is_not_clear(
+    path: Path, key: pytest.MonkeyPatch, reply: Reply, kept: str | None
+) -> None:
+    with serving([reply]) as server:
+        key.setenv("ANTHROPIC_BASE_URL", server.url)
+        with lk.connect("record", recording=path) as client:
+            reason = ask(client).stop_reason
+    (turn,) = Recording.load(path).turns
+    assert isinstance(turn.answer, Reply)
+    assert turn.answer.stop_reason == kept
+    assert ask(lk.connect(recording=path)).stop_reason == reason
+
+
 def test_a_stream_that_breaks_off_is_no_turn(path: Path, key: pytest.MonkeyPatch) -> None:
     def broken(content: bytes) -> tuple[int, str, bytes]:
         return 200, "text/event-stream", content[:-30] + CUT

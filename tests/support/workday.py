@@ -357,6 +357,21 @@ RACING: list[Step] = [
 ]
 
 
+#: Fields that hold what somebody wrote.
+_TEXTS = {"content", "subject", "prompt", "text", "description", "command", "output", "problem"}
+
+
+def wordy(value: Any, key: str = "") -> Any:
+    """The same, with everything that somebody wrote a dozen times as long."""
+    if isinstance(value, str):
+        return " ".join([value] * 12) if key in _TEXTS else value
+    if isinstance(value, dict):
+        return {name: wordy(one, name) for name, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return type(value)(wordy(one, key if isinstance(one, dict) else "") for one in value)
+    return value
+
+
 def log_of(steps: list[Step]) -> EventLog:
     """The steps as a log, half a second apart."""
     log = EventLog()

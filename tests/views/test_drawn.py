@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 from every_view import VIEWS
-from workday import ALONE, RACING, TOGETHER, log_of
+from workday import ALONE, RACING, TOGETHER, log_of, wordy
 
 from learnkit.views import View
 
@@ -38,8 +38,10 @@ def test_a_day_is_drawn_as_it_was(kind: type[View[Any]]) -> None:
     name = kind.__name__
     steps = RACING if name == "Schedule" else TOGETHER if name in OF_TEAMS else ALONE
     view = kind(log_of(steps))
-    # In the middle something runs and waits; at the end there is little room.
-    text = "\n".join([*drawn(view, len(steps) // 2, 48), *drawn(view, len(steps), 4)]) + "\n"
+    # In the middle something runs and waits; at the end there is little room, for lines and words.
+    parts = [*drawn(view, len(steps) // 2, 48), *drawn(view, len(steps), 4)]
+    crowded = drawn(kind(log_of(wordy(steps))), len(steps) - 9, 12)
+    text = "\n".join([*parts, *crowded[crowded.index("-- picture of 12 rows") :]]) + "\n"
     file = FOLDER / f"{name.lower()}.txt"
     if os.environ.get("DRAWN") == "new":
         file.write_text(text, "utf-8")

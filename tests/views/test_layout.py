@@ -248,3 +248,13 @@ def test_a_passing_edge_takes_a_lane_beside_the_node_that_it_passes() -> None:
     assert y == v
     assert (x, u) == (left, left + layout.size[0])
     assert min(abs(y - top), abs(y - (top + 42))) == pytest.approx(10 / 2 + LANE / 2)
+
+
+def test_edges_that_pass_several_layers_leave_and_arrive_in_the_order_of_their_lanes() -> None:
+    edges = [(1, 2), (2, 3), (3, 4), (1, 4), (1, 3), (2, 4)]
+    layout = layered(range(1, 5), edges, 616, 42)
+    for node, end in ((1, 0), (4, -1)):
+        its = [edge for edge in edges if node == edge[end]]
+        near = {edge: layout.ways[edge][1 if end == 0 else -2][1] for edge in its}
+        port = {edge: layout.ways[edge][end][1] for edge in its}
+        assert sorted(its, key=port.__getitem__) == sorted(its, key=lambda e: (near[e], e))
