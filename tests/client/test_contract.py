@@ -658,6 +658,42 @@ def test_the_last_message_of_the_assistant_alone_may_be_empty() -> None:
         assert refusal.message.startswith(f"messages.{messages.index(empty)}: all messages")
 
 
+def said(body: Body) -> str:
+    refusal = check(body)
+    assert refusal is not None
+    return refusal.message
+
+
+def test_who_thinks_by_itself_is_told_how_to_be_asked() -> None:
+    use = 'Use "thinking.type.adaptive" and "output_config.effort" to control thinking behavior.'
+    budget = {"type": "enabled", "budget_tokens": 2_000}
+    assert said(ask(thinking=budget)) == (
+        f'"thinking.type.enabled" is not supported for this model. {use}'
+    )
+    assert said(ask(thinking={"type": "adaptive"}, model=OLDER)) == (
+        '"thinking.type.adaptive" is not supported for this model.'
+    )
+    assert said(ask(thinking={"type": "on"})) == (
+        "thinking: Input tag 'on' does not match any of the expected tags"
+    )
+    assert said(ask(thinking={"type": "enabled"}, model=OLDER)) == (
+        "thinking.enabled.budget_tokens: Field required"
+    )
+
+
+def test_a_turn_that_is_paused_may_go_on_over_several_messages() -> None:
+    search = {"type": "server_tool_use", "id": "s1", "name": "web_search", "input": {}}
+    assert check(ask(assistant(search), assistant("hm"))) is None
+    assert check(ask(ASK, assistant("hm"), assistant(search))) is None
+    assert check(ask(ASK, assistant(search), assistant("hm"))) is None
+    assert "prefill" in said(ask(ASK, assistant(search), ASK, assistant("hm")))
+    assert "prefill" in said(ask(ASK, {"role": "assistant", "content": "hm"}))
+
+
+def test_as_many_messages_as_are_allowed_are() -> None:
+    assert check(ask(*[ASK] * contract_request.MAX_MESSAGES)) is None
+
+
 SHAPES = [
     (ask(model=5), "model: Input should be a valid string"),
     ({**ask(), "messages": {}}, "messages: Input should be a valid list"),
