@@ -17,9 +17,10 @@ from hypothesis import strategies as st
 from messages_server import serving
 
 import learnkit as lk
+from learnkit.client.catalog import MODELS
 from learnkit.client.prefix import Prefix
 from learnkit.client.recording import Recording
-from learnkit.client.replay import HEIGHT, WIDTH, Miss, compare
+from learnkit.client.replay import HEIGHT, WIDTH, Miss, Replay, compare
 from learnkit.client.secrets import SecretError
 from learnkit.events import LANE
 
@@ -350,6 +351,16 @@ def test_without_a_name_the_first_scenario_is_replayed(tmp_path: Path) -> None:
         record(path, name, [lk.say(f"This is {name}.")])
     assert replay(path).run("Note a, b and c.").text == "This is one."
     assert replay(path, "two").run("Note a, b and c.").text == "This is two."
+
+
+def test_the_model_of_a_scenario_is_that_of_its_first_turn(tmp_path: Path) -> None:
+    path = tmp_path / "s.yaml"
+    client = lk.connect("record", recording=path, upstream=lambda request: lk.say("yes"))
+    first, second = list(MODELS)[:2]
+    for model in (first, second):
+        messages: list[Any] = [{"role": "user", "content": model}]
+        client.messages.create(model=model, max_tokens=9, messages=messages)
+    assert Replay(Recording.load(path)).model == first
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import anthropic
 import pytest
 
 import learnkit as lk
-from learnkit.client.scripted import ScriptEnded
+from learnkit.client.scripted import ERROR_TYPES, Failure, Reply, ScriptEnded
 from learnkit.events import LANE
 
 TOOL = {"name": "bash", "description": "Run.", "input_schema": {"type": "object"}}
@@ -130,3 +130,42 @@ def test_parts_of_a_reply_are_checked() -> None:
         lk.reply(3)  # type: ignore[arg-type]
     with pytest.raises(lk.UsageError, match="is no error"):
         lk.fail(200)
+
+
+def test_a_reply_is_made_of_its_parts() -> None:
+    text, call = {"type": "text", "text": "I look."}, use_of("bash", command="ls")
+    plan = {"type": "thinking", "thinking": "First look."}
+    whole = lk.reply("I look.", lk.use("bash", command="ls"), dict(text), thinking="First look.")
+    assert whole == Reply((plan, text, call, text))
+    assert lk.reply(lk.say("x", stop_reason="refusal"), "y").stop_reason == "refusal"
+    cut = lk.reply(lk.say("x", stop_reason="refusal"), stop_reason="max_tokens")
+    assert cut.stop_reason == "max_tokens"
+    slow = lk.reply("x", latency=2.0, usage={"input_tokens": 3})
+    assert (slow.latency, slow.usage) == (2.0, {"input_tokens": 3})
+    assert lk.say("x", thinking="First look.").content == (plan, {"type": "text", "text": "x"})
+    assert lk.say("") == Reply(())
+    assert (lk.say("x").stop_reason, lk.say("x").latency, lk.use("bash").latency) == (None, 1, 1)
+
+
+def use_of(name: str, **input: Any) -> dict[str, Any]:
+    return {"type": "tool_use", "name": name, "input": input}
+
+
+@pytest.mark.parametrize(
+    ("status", "type"),
+    [
+        *ERROR_TYPES.items(),
+        (418, "invalid_request_error"),
+        (599, "api_error"),
+        (501, "api_error"),
+    ],
+)
+def test_a_failure_has_the_apis_type(status: int, type: str) -> None:
+    assert lk.fail(status) == Failure(status, type, "scripted failure")
+    assert lk.fail(status, "no", type="own") == Failure(status, "own", "no")
+
+
+@pytest.mark.parametrize("status", [200, 399, 600])
+def test_what_is_no_error_is_no_failure(status: int) -> None:
+    with pytest.raises(lk.UsageError, match=f"status {status} is no error; use one of \\[400, "):
+        lk.fail(status)
