@@ -89,8 +89,7 @@ def check_desk(Desk: Any) -> Verdict:
     """Requests that can be taken back by the one who has made them."""
     if not isinstance(Desk, type):
         return "`Desk` must be a class"
-    made: Any = Desk
-    desk = made()
+    desk: Any = Desk()
     first, second = desk.ask("lead", "alice"), desk.ask("lead", "bob")
     third = desk.ask("bob", "lead")
     steps = (

@@ -55,7 +55,7 @@ AREAS: dict[str, list[tuple[str, str]]] = {
         ("learnkit/client/prefix.py", "tests/client/test_prefix.py tests/client/test_recording.py"),
         ("learnkit/client/record.py", "tests/client/test_record.py"),
         ("learnkit/client/keep.py", "tests/client/test_record.py"),
-        ("learnkit/client/secrets.py", "tests/client/test_record.py"),
+        ("learnkit/client/secrets.py", "tests/client/test_recording.py"),
     ],
     "views": [
         ("learnkit/views/lay*.py", "tests/views/test_layout.py tests/views/test_drawn.py"),
