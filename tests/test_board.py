@@ -480,6 +480,23 @@ def test_only_the_files_that_are_asked_for_are_read(tmp_path: Path) -> None:
     assert folder.tasks([1])[1] is first  # and once
 
 
+def test_opening_a_board_writes_only_what_has_to_be_mended(tmp_path: Path) -> None:
+    board_of(tmp_path, "1>2", count=3)
+
+    def versions() -> dict[str, tuple[int, int]]:
+        stats = {path.name: path.stat() for path in tmp_path.glob("task_*.json")}
+        return {name: (stat.st_ino, stat.st_mtime_ns) for name, stat in stats.items()}
+
+    before = versions()
+    TaskBoard(tmp_path)
+    assert versions() == before
+    path = tmp_path / "task_3.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "blockedBy": [1]}))
+    edited = versions()
+    TaskBoard(tmp_path)
+    assert {name for name, one in versions().items() if one != edited[name]} == {"task_1.json"}
+
+
 def test_ten_comes_after_nine(tmp_path: Path) -> None:
     board = board_of(tmp_path, count=11)
     assert [task.id for task in board.tasks()] == list(range(1, 12))

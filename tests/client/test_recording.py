@@ -263,3 +263,16 @@ def test_a_turn_is_what_was_said_after_the_one_before_and_its_reply() -> None:
     assert [body["max_tokens"] for body in bodies.values()] == [9, 5, 9, 9, 9, 9]
     assert recording.turn("b/1").scenario == "b"
     assert recording.scenarios == ["a", "b"]
+
+
+def test_a_text_of_several_lines_stands_as_it_is_and_one_line_stays_one(tmp_path: Path) -> None:
+    path = tmp_path / "s.yaml"
+    said = [{"role": "user", "content": "first line\nsecond line"}]
+    recording = Recording({"model": "m"})
+    recording.turns = [turn(Reply(({"type": "text", "text": "one line"},)), said)]
+    recording.save(path)
+    lines = [line.strip() for line in path.read_text("utf-8").splitlines()]
+    place = lines.index("first line")
+    assert lines[place - 1].endswith("|-")
+    assert lines[place + 1] == "second line"
+    assert any(line.endswith("text: one line") for line in lines)

@@ -77,6 +77,18 @@ def test_a_script_may_say_its_own_usage() -> None:
     assert (usage.input_tokens, usage.output_tokens) == (5, 6)
 
 
+def test_a_stream_says_the_same_as_a_whole_reply() -> None:
+    answer = lk.reply("I look.", lk.use("bash", command="ls"), thinking="First look.")
+    request: Any = {"messages": [{"role": "user", "content": "go"}], "max_tokens": 9}
+    whole = ask(lk.scripted([answer]), request["messages"]).to_dict()
+    client = lk.scripted([answer])
+    with client.messages.stream(model=client.model, tools=[TOOL], **request) as stream:
+        assert stream.response.headers["content-type"].startswith("text/event-stream")
+        streamed = stream.get_final_message().to_dict()
+    for key in ("content", "stop_reason", "model", "id"):
+        assert streamed[key] == whole[key]
+
+
 def test_what_is_answered_counts_as_output_and_nothing_counts_as_one() -> None:
     client = lk.scripted([lk.say("word " * 100), lk.reply()])
     go = [{"role": "user", "content": "go"}]

@@ -39,7 +39,7 @@ def test_a_day_is_drawn_as_it_was(kind: type[View[Any]]) -> None:
     steps = RACING if name == "Schedule" else TOGETHER if name in OF_TEAMS else ALONE
     view = kind(log_of(steps))
     # In the middle something runs and waits; at the end there is little room, for lines and words.
-    parts = [*drawn(view, len(steps) // 2, 48), *drawn(view, len(steps), 4)]
+    parts = [*drawn(view, 0, 4), *drawn(view, len(steps) // 2, 48), *drawn(view, len(steps), 4)]
     crowded = drawn(kind(log_of(wordy(steps))), len(steps) - 9, 12)
     text = "\n".join([*parts, *crowded[crowded.index("-- picture of 12 rows") :]]) + "\n"
     file = FOLDER / f"{name.lower()}.txt"

@@ -169,3 +169,19 @@ def test_a_hundred_skills_are_cut_and_counted() -> None:
 def test_the_scale_is_a_round_number_that_holds_the_longest(longest: int, scale: int) -> None:
     assert scale_of(longest) == scale
     assert 3 <= len(ticks_of(scale)) <= 6
+
+
+@pytest.mark.parametrize(("number", "said"), [(1, ""), (2, ""), (3, "1 more file"), (4, "2 more")])
+def test_of_many_files_two_are_named_and_the_others_counted(number: int, said: str) -> None:
+    log = EventLog()
+    log.append("skills.listed", catalogue=80, skills={"a": 900}, preloaded=[], problems=[])
+    log.append("skill.loaded", name="a", tokens=900)
+    for place in range(number):
+        log.append("skill.read", name="a", file=f"f{place}.md", tokens=10)
+    view = Skills(log)
+    shown = "".join(view.frame(view.at()).values())
+    assert [name for name in ("f0.md", "f1.md", "f2.md") if f"{name} ≈ 10" in shown] == [
+        *("f0.md", "f1.md")[:number]
+    ]
+    assert ("more file" in shown) == bool(said)
+    assert said in shown
