@@ -60,7 +60,7 @@ def _git() -> Finding:
 def _jupyterlab() -> Finding:
     there = importlib.util.find_spec("jupyterlab") is not None
     found = metadata.version("jupyterlab") if there else "not installed"
-    return Finding("JupyterLab", there, found, "opens the lessons; pip install -e '.[lab]'")
+    return Finding("JupyterLab", there, found, "opens the lessons; pip install 'learnkit[lab]'")
 
 
 def _sandbox() -> Finding:

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from learnkit import files, verify
 from learnkit.card import inline
+from learnkit.errors import lab_extra
 from learnkit.lessons import load
 from learnkit.views.text import esc
 from learnkit.widget import frozen
@@ -78,7 +79,8 @@ def lesson(path: Path) -> str:
     Args:
         path: of the notebook.
     """
-    from nbconvert import HTMLExporter
+    with lab_extra():
+        from nbconvert import HTMLExporter
 
     book = verify.execute(path, {"LEARNKIT_TAPES": "1"})
     exporter = HTMLExporter(template_name="basic", embed_images=False)
@@ -127,7 +129,8 @@ def _title(path: Path) -> str:
 @cache
 def _colours() -> str:
     """Pygments' colours for code, light and dark."""
-    from pygments.formatters import HtmlFormatter
+    with lab_extra():
+        from pygments.formatters import HtmlFormatter
 
     def rules(style: str) -> str:
         found = HtmlFormatter(style=style).get_style_defs(".highlight")
@@ -138,7 +141,8 @@ def _colours() -> str:
 
 
 def _markdown(text: str) -> str:
-    from nbconvert.filters import markdown2html
+    with lab_extra():
+        from nbconvert.filters import markdown2html
 
     return _linked(str(markdown2html(text)))
 

@@ -10,13 +10,16 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
-from learnkit import copies, files, startpage
+from learnkit import copies, course_files, files, progress, startpage
+from learnkit.errors import UsageError
 
 GLOSSARY = "glossary.ipynb"
 #: Where JupyterLab keeps which tabs are open, in a folder of the workbook: the learner's own
 #: JupyterLab is left as it is. The file is named as JupyterLab names that of its default workspace.
 WORKSPACES = ".workspaces"
 _DEFAULT = "default-37a8.jupyterlab-workspace"
+#: What a folder may hold before the lessons are copied into it.
+_OURS = {WORKSPACES, "progress.json", ".ipynb_checkpoints", ".DS_Store"}
 
 
 def update(course: Path, work: Path, *, reset: bool = False) -> Iterator[str]:
@@ -29,7 +32,11 @@ def update(course: Path, work: Path, *, reset: bool = False) -> Iterator[str]:
 
     Yields:
         A line for each notebook that the learner should know about.
+
+    Raises:
+        UsageError: if the folder is no place for a working copy; it is as it was then.
     """
+    _refuse(work)
     yield from copies.update(course, work, reset=reset)
     _put(work / startpage.NAME, startpage.notebook(work))
     words = course.parent / "docs" / "glossary.md"
@@ -58,6 +65,23 @@ def open_tab(work: Path, notebook: str) -> None:
     }
     file.parent.mkdir(parents=True, exist_ok=True)
     files.replace(file, json.dumps({"data": data, "metadata": {"id": "default"}}))
+
+
+def _refuse(work: Path) -> None:
+    """Refuse what is not the learner's: the course itself, or a folder with other things."""
+    other = "give another folder: learnkit lab FOLDER"
+    if course_files.is_installed(work):
+        raise UsageError(f"{work} belongs to the installed package, not to you; {other}")
+    if work.exists() and not work.is_dir():
+        raise UsageError(f"{work} is a file; {other}")
+    if (work / "recordings").is_dir():
+        raise UsageError(f"{work} holds the course's own notebooks; {other}")
+    if work.is_dir() and not progress.is_copy(work):
+        found = sorted(path.name for path in work.iterdir() if path.name not in _OURS)
+        if found:
+            raise UsageError(
+                f"{work} is not a copy of the lessons, and holds {found[0]!r}; {other}"
+            )
 
 
 def _put(path: Path, text: str) -> None:
