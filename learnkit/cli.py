@@ -32,8 +32,8 @@ app = typer.Typer(
 #: Lessons that the terminal can play, and the scenario that has the whole harness.
 PLAYED = {"s12": "package"}
 
-#: A lesson's name, or the beginning of its file's.
-_LESSON = re.compile(r"s\d\w*")
+#: A lesson's name or the beginning of its file's, and how it may be mistyped.
+_LESSON = re.compile(r"[sS]?\d\w*")
 
 
 def _say_version(asked: bool) -> None:

@@ -18,8 +18,6 @@ GLOSSARY = "glossary.ipynb"
 #: JupyterLab is left as it is. The file is named as JupyterLab names that of its default workspace.
 WORKSPACES = ".workspaces"
 _DEFAULT = "default-37a8.jupyterlab-workspace"
-#: What a folder may hold before the lessons are copied into it.
-_OURS = {WORKSPACES, "progress.json", ".ipynb_checkpoints", ".DS_Store"}
 
 
 def update(course: Path, work: Path, *, reset: bool = False) -> Iterator[str]:
@@ -77,7 +75,9 @@ def _refuse(work: Path) -> None:
     if (work / "recordings").is_dir():
         raise UsageError(f"{work} holds the course's own notebooks; {other}")
     if work.is_dir() and not progress.is_copy(work):
-        found = sorted(path.name for path in work.iterdir() if path.name not in _OURS)
+        # Notes may be there before the lessons are, and so may what the system hides.
+        found = sorted(path.name for path in work.iterdir())
+        found = [name for name in found if not name.startswith((".", "progress."))]
         if found:
             raise UsageError(
                 f"{work} is not a copy of the lessons, and holds {found[0]!r}; {other}"

@@ -13,7 +13,7 @@ import nbformat
 import pytest
 from project import ROOT, tracked_files
 
-from learnkit import __version__, copies, verify
+from learnkit import __version__, copies, verify, workbook
 from learnkit.cli import _placed
 from learnkit.client.recording import Recording
 from learnkit.doctor import examine
@@ -76,6 +76,9 @@ def test_the_version_is_the_packages_own() -> None:
         ([], "learnkit-course", "", []),
         (["s03"], "learnkit-course", "s03", []),
         (["s03_todo"], "learnkit-course", "s03_todo", []),
+        (["S03"], "learnkit-course", "S03", []),
+        (["3"], "learnkit-course", "3", []),
+        (["./3"], "3", "", []),
         (["mine"], "mine", "", []),
         (["mine", "s03"], "mine", "s03", []),
         (["s04"], "s04", "", []),
@@ -98,6 +101,13 @@ def test_the_words_after_lab_are_a_folder_a_lesson_and_jupyterlabs(
     (tmp_path / "s04").mkdir()  # a folder that there is, though it is called like a lesson
     given = [*words[:2], *["", ""][len(words[:2]) :], *words[2:]]
     assert _placed(given) == (tmp_path / folder, lesson, rest)
+
+
+def test_notes_do_not_make_a_folder_somebody_elses(tmp_path: Path) -> None:
+    assert Progress(tmp_path / "work" / "progress.json").note("s01", "opened", "lesson")
+    (tmp_path / "work" / ".hidden").write_text("")
+    assert list(workbook.update(ROOT / "notebooks", tmp_path / "work")) == []
+    assert (tmp_path / "work" / LESSON).is_file()
 
 
 @pytest.mark.parametrize(
