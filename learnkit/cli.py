@@ -43,7 +43,7 @@ def _say_version(asked: bool) -> None:
 
 
 @app.callback()
-def options(
+def _common(
     version: Annotated[
         bool, typer.Option("--version", callback=_say_version, is_eager=True, help="say which one")
     ] = False,
