@@ -15,32 +15,24 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any
 
+import executed
 import nbval.kernel
 import netblock
 import overtaken
+import profiles
 import pytest
-from hypothesis import HealthCheck, settings
 from jupyter_client.manager import KernelManager
 
 SUPPORT = Path(netblock.__file__).resolve().parent
 
-# No deadline and no complaint about slow data: neither says anything on a loaded machine. In CI
-# the examples are the same every time; elsewhere they vary, and find what CI cannot.
-settings.register_profile(
-    "learnkit",
-    deadline=None,
-    derandomize="CI" in os.environ,
-    suppress_health_check=[HealthCheck.too_slow],
-)
-
 
 def pytest_configure(config: pytest.Config) -> None:
     """Set the environment that the tests, the workers and the kernels inherit."""
-    settings.load_profile("learnkit")
+    profiles.load(config)
     temporary = tempfile.TemporaryDirectory(prefix="lk-", ignore_cleanup_errors=True)
     config.add_cleanup(temporary.cleanup)
     scratch = Path(temporary.name)
@@ -49,6 +41,8 @@ def pytest_configure(config: pytest.Config) -> None:
     for name in [name for name in os.environ if name.startswith("ANTHROPIC_")]:
         del os.environ[name]
     os.environ["LEARNKIT_STATIC"] = "1"
+    if executed.KEEP in os.environ:
+        os.environ["LEARNKIT_TAPES"] = "1"
     os.environ["LEARNKIT_WORKBOOK"] = str(scratch / "workbook")  # nobody's progress is touched
 
     # One's own Jupyter settings, extensions and history stay out, and stay as they are.
@@ -71,6 +65,13 @@ def pytest_configure(config: pytest.Config) -> None:
         overtaken.begin(seed)
 
     nbval.kernel.KernelManager = SocketFileKernelManager
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> Generator[Any, Any, Any]:
+    """Give every notebook that nbval runs the rules that read its run."""
+    found = yield
+    return [executed.LessonFile.of(one, file_path, parent) for one in found]
 
 
 class SocketFileKernelManager(KernelManager):

@@ -12,7 +12,6 @@ import tempfile
 from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
-from urllib.parse import quote
 
 import typer
 
@@ -64,7 +63,7 @@ def lab(
 
     Other options go to JupyterLab.
     """
-    from learnkit import progress, startpage, workbook
+    from learnkit import progress, workbook
 
     work, lesson, rest = _placed([folder, lesson, *context.args])
     with lab_extra():
@@ -73,19 +72,7 @@ def lab(
     typer.echo(f"Your copies of the lessons are in {work}")
     for line in workbook.update(course_files.notebooks(), work, reset=reset):
         typer.echo(line)
-    clone = course_files.checkout()
-    root = clone if clone and work.is_relative_to(clone) else work  # a clone's files can be read
-    where = work.relative_to(root)
-    if not lesson:
-        workbook.open_tab(work, (where / opened).as_posix())
-        opened = startpage.NAME
-    page = quote(f"/lab/tree/{(where / opened).as_posix()}")
-    options = [
-        f"--ServerApp.root_dir={root}",
-        f"--LabApp.default_url={page}",  # the address that is printed leads there too
-        f"--LabApp.workspaces_dir={work / workbook.WORKSPACES}",
-        *rest,
-    ]
+    options = [*workbook.options(work, opened, alone=bool(lesson)), *rest]
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         options.append("--allow-root")
     first = str(Path(__file__).with_name("kernel.py"))
@@ -150,12 +137,16 @@ def verify(
 def html(
     lessons: Annotated[list[str] | None, typer.Argument(help="by default all")] = None,
     out: Annotated[Path, typer.Option(help="the folder to write")] = Path("site"),
+    executed: Annotated[
+        Path | None, typer.Option(help="notebooks already run with tapes; else they are run now")
+    ] = None,
 ) -> None:
     """Build the HTML edition: pages with working sliders, which need no Python."""
     from learnkit.edition import build
 
     course = course_files.notebooks()
-    for line in build(course, out, [path.stem[:3] for path in _chosen(lessons, course)]):
+    chosen = [path.stem[:3] for path in _chosen(lessons, course)]
+    for line in build(course, out, chosen, executed):
         typer.echo(line)
 
 

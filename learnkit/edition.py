@@ -1,6 +1,7 @@
 """The HTML edition: the course as pages that can be read, and scrubbed, without Python.
 
-Every notebook is run, as CI runs it, with its views kept as tapes that a script in the page plays.
+Every notebook is run, as CI runs it, with its views kept as tapes that a script in the page plays;
+or the runs of ``pytest --nbval`` with ``LEARNKIT_EXECUTED=<folder>`` are taken.
 A page holds everything that it shows; the links between the pages are relative, so the folder can
 lie on a disk or on any web server.
 """
@@ -12,13 +13,17 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from learnkit import files, verify
 from learnkit.card import inline
-from learnkit.errors import lab_extra
+from learnkit.errors import UsageError, lab_extra
 from learnkit.lessons import load
 from learnkit.views.text import esc
 from learnkit.widget import frozen
+
+with lab_extra():
+    import nbformat
 
 #: Looks of a lesson's page besides those of ``frozen``.
 _LOOK = """
@@ -46,25 +51,30 @@ _LINKS = (
 )
 
 
-def build(course: Path, target: Path, lessons: Sequence[str] = ()) -> Iterator[str]:
+def build(
+    course: Path, target: Path, lessons: Sequence[str] = (), executed: Path | None = None
+) -> Iterator[str]:
     """Write the edition.
 
     Args:
         course: the folder of the notebooks; the glossary is in ``docs`` beside it.
         target: the folder to write; pages that exist are replaced.
         lessons: only these, as ``s01``; by default all.
+        executed: a folder of notebooks that were run with tapes; by default they are run now.
 
     Yields:
         A line for each page.
 
     Raises:
+        UsageError: if ``executed`` lacks a notebook, or has one of another edition.
         Exception: what a notebook fails with; see :data:`learnkit.verify.FAILURES`.
     """
     every = sorted(course.glob("s[0-9][0-9]_*.ipynb"))
     chosen = [path for path in every if not lessons or path.stem[:3] in lessons]
+    runs = [None if executed is None else executed / path.name for path in chosen]
     target.mkdir(parents=True, exist_ok=True)
     with ProcessPoolExecutor(max_workers=2) as pool:
-        for path, body in zip(chosen, pool.map(lesson, chosen), strict=True):
+        for path, body in zip(chosen, pool.map(lesson, chosen, runs), strict=True):
             place = every.index(path)
             around = [every[at] if 0 <= at < len(every) else None for at in (place - 1, place + 1)]
             yield _written(target / f"{path.stem}.html", _page(_title(path), body, *around))
@@ -73,19 +83,36 @@ def build(course: Path, target: Path, lessons: Sequence[str] = ()) -> Iterator[s
     yield _written(target / "glossary.html", _page("Glossary", _markdown(words)))
 
 
-def lesson(path: Path) -> str:
+def lesson(path: Path, executed: Path | None = None) -> str:
     """Run a notebook, and give it as HTML with tapes.
 
     Args:
         path: of the notebook.
+        executed: the same notebook after a run with tapes; then it is not run again.
+
+    Raises:
+        UsageError: if ``executed`` is not there, or its cells are not those of the notebook.
     """
     with lab_extra():
         from nbconvert import HTMLExporter
 
-    book = verify.execute(path, {"LEARNKIT_TAPES": "1"})
+    if executed is None:
+        book = verify.execute(path, {"LEARNKIT_TAPES": "1"})
+    else:
+        book = _taken(path, executed)
     exporter = HTMLExporter(template_name="basic", embed_images=False)
     body, _ = exporter.from_notebook_node(book)
     return _linked(body)
+
+
+def _taken(path: Path, executed: Path) -> Any:
+    """A run that was made before, normalised."""
+    if not executed.is_file():
+        raise UsageError(f"there is no {executed}; run pytest --nbval with LEARNKIT_EXECUTED")
+    original, book = (nbformat.read(one, as_version=4) for one in (path, executed))
+    if [cell.source for cell in original.cells] != [cell.source for cell in book.cells]:
+        raise UsageError(f"{executed} has other cells than {path}; run pytest --nbval again")
+    return verify.normalise(book)
 
 
 def _index(every: Sequence[Path]) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import quote
 
 from learnkit import copies, course_files, files, progress, startpage
 from learnkit.errors import UsageError
@@ -42,6 +43,28 @@ def update(course: Path, work: Path, *, reset: bool = False) -> Iterator[str]:
         text = words.read_text("utf-8").replace("../notebooks/", "")
         cell = {"cell_type": "markdown", "id": "words", "metadata": {}, "source": text}
         _put(work / GLOSSARY, startpage.book(cell))
+
+
+def options(work: Path, notebook: str, *, alone: bool) -> list[str]:
+    """What JupyterLab has to know: which folder to serve, what to open, where to keep its tabs.
+
+    Args:
+        work: the learner's folder.
+        notebook: the name of the lesson to open.
+        alone: open only the lesson; else the start page, with the lesson in the tab beside it.
+    """
+    clone = course_files.checkout()
+    root = clone if clone and work.is_relative_to(clone) else work  # a clone's files can be read
+    where = work.relative_to(root)
+    if not alone:
+        open_tab(work, (where / notebook).as_posix())
+        notebook = startpage.NAME
+    page = quote(f"/lab/tree/{(where / notebook).as_posix()}")
+    return [
+        f"--ServerApp.root_dir={root}",
+        f"--LabApp.default_url={page}",  # the address that is printed leads there too
+        f"--LabApp.workspaces_dir={work / WORKSPACES}",
+    ]
 
 
 def open_tab(work: Path, notebook: str) -> None:

@@ -16,6 +16,7 @@ import anthropic
 import hypothesis
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from profiles import examples
 
 import learnkit as lk
 from learnkit.mechanism import Call, Mechanism
@@ -201,7 +202,7 @@ def check_log(agent: lk.Agent) -> None:
     assert started <= ended
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(
     replies=st.lists(REPLIES, max_size=8),
     plans=st.lists(st.lists(ACTIONS, max_size=10), max_size=2),
@@ -276,7 +277,7 @@ def one_run(agent: lk.Agent, prompt: str) -> str:
     return outcome.reason
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(
     replies=st.lists(REPLIES, max_size=6),
     plan=st.lists(ACTIONS, max_size=8),

@@ -13,7 +13,9 @@ import learnkit as lk
 
 pytestmark = pytest.mark.usefixtures("no_thread_is_left")
 
-CLOCKS = pytest.mark.parametrize("clock", [lk.VirtualClock, lk.SystemClock])
+CLOCKS = pytest.mark.parametrize(
+    "clock", [lk.VirtualClock, pytest.param(lk.SystemClock, marks=pytest.mark.slow)]
+)
 
 
 def done(id: int) -> Any:

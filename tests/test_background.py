@@ -18,6 +18,7 @@ import psutil
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from profiles import examples
 
 import learnkit as lk
 from learnkit.background import KEPT, TOLD
@@ -152,7 +153,7 @@ def test_three_sleeps_overlap_for_real(tmp_path: Path) -> None:
 sleeps = st.lists(st.integers(0, 6), min_size=1, max_size=4)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25))
 @given(sleeps, st.lists(st.sampled_from(["work", "check", "think"]), max_size=6), st.integers(0, 9))
 def test_each_result_is_delivered_exactly_once(
     tmp_path_factory: pytest.TempPathFactory, times: list[int], acts: list[str], seed: int

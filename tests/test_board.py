@@ -18,6 +18,7 @@ import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from profiles import examples
 
 from learnkit.board import NEXT, TaskBoard, is_ready
 from learnkit.errors import ToolError, UsageError
@@ -188,7 +189,7 @@ class AgainstAModel(RuleBasedStateMachine):
 
 
 TestAgainstAModel = AgainstAModel.TestCase
-TestAgainstAModel.settings = settings(max_examples=40, stateful_step_count=25, deadline=None)
+TestAgainstAModel.settings = settings(max_examples=examples(40), stateful_step_count=25)
 
 
 # Dependencies

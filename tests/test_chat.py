@@ -224,6 +224,7 @@ def test_commands_for_what_was_left_out_say_so() -> None:
     ]
 
 
+@pytest.mark.slow
 def test_a_recording_plays_without_a_key() -> None:
     terminal = Terminal(["--replay", "s12"])
     terminal.expect("Press Enter to say: Build mean.py")

@@ -267,6 +267,7 @@ def test_a_kernel_has_no_key_and_is_static(tmp_path: Path, monkeypatch: pytest.M
 # Recordings
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "path", sorted((ROOT / "notebooks" / "recordings").glob("*.yaml")), ids=lambda path: path.stem
 )

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from profiles import examples
 
 from learnkit.clock import (
     LONGEST,
@@ -538,7 +539,7 @@ class History:
         self.inside -= 1
 
 
-@settings(max_examples=8)
+@settings(max_examples=examples(8))
 @given(st.lists(programs(STEP), min_size=20, max_size=20), st.integers(0, 5))
 def test_the_same_seed_gives_the_same_history(programs: list[list[Any]], seed: int) -> None:
     histories = [History(programs, seed) for _ in range(20)]
@@ -550,7 +551,7 @@ def test_the_same_seed_gives_the_same_history(programs: list[list[Any]], seed: i
     assert sum(step[-1] == "ended" for step in first.steps) >= 21
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(st.lists(programs(SLEEP), min_size=1, max_size=8), st.integers(1, 1000))
 def test_without_signals_another_seed_moves_nothing_in_time(
     programs: list[list[Any]], seed: int

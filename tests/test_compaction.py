@@ -329,6 +329,7 @@ def write(folder: str, name: str, number: int) -> None:
         )
 
 
+@pytest.mark.slow
 def test_several_processes_never_write_over_each_other(tmp_path: Path) -> None:
     spawn = multiprocessing.get_context("spawn")
     workers = [spawn.Process(target=write, args=(str(tmp_path), "lead", 15)) for _ in range(4)]
@@ -345,6 +346,7 @@ def test_several_processes_never_write_over_each_other(tmp_path: Path) -> None:
         assert len(set(lines)) == 1
 
 
+@pytest.mark.slow
 def test_a_process_that_is_killed_leaves_only_whole_files(tmp_path: Path) -> None:
     spawn = multiprocessing.get_context("spawn")
     for pause in (0.0, 0.004, 0.011, 0.02):

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from profiles import examples
 
 import learnkit as lk
 from learnkit.clearing import results, seen
@@ -65,7 +66,7 @@ scripts = st.lists(st.lists(st.sampled_from(REPLIES), max_size=9), min_size=1, m
 policies = st.sampled_from([None, None, Pressure(long=200), Pressure(long=200, keep=0)])
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(
     runs=scripts,
     children=st.lists(st.sampled_from(REPLIES[:6]), max_size=3),
@@ -145,7 +146,7 @@ def survivors_stand(
         assert "Write °C." in text
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(script=st.lists(st.sampled_from(REPLIES[:6]), min_size=4, max_size=14), fails=st.booleans())
 def test_compacting_by_hand_at_any_moment_leaves_an_array_that_can_be_sent(
     skills: Path, script: list[Reply], fails: bool

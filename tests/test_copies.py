@@ -12,6 +12,7 @@ import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+from profiles import examples
 
 from learnkit import copies
 
@@ -326,4 +327,4 @@ def sources(text: str | None) -> list[str]:
 
 
 TestWorkingCopy = WorkingCopy.TestCase
-TestWorkingCopy.settings = settings(max_examples=40, stateful_step_count=20)
+TestWorkingCopy.settings = settings(max_examples=examples(40), stateful_step_count=20)

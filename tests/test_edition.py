@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
+import executed
 import pytest
 from project import ROOT
 from typer.testing import CliRunner
 
 from learnkit.cli import app
 from learnkit.edition import build
+from learnkit.errors import UsageError
 
 COURSE = ROOT / "notebooks"
 #: Links that lead out of the edition: the sources of what others claim, and Binder.
@@ -74,6 +79,34 @@ def test_all_that_the_notebook_says_is_on_the_page(site: Path) -> None:
         for heading in re.findall(r"^#+ (.+)$", cell.source, re.MULTILINE):
             if cell.cell_type == "markdown":
                 assert re.sub(r"[`*]", "", heading) in plain
+
+
+def test_a_run_that_is_not_there_or_not_of_this_lesson_is_named(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"there is no .*s01_agent_loop.ipynb; run pytest"):
+        list(build(COURSE, tmp_path / "site", ["s01"], executed=tmp_path))
+    (tmp_path / "s01_agent_loop.ipynb").write_bytes((COURSE / "s02_tools.ipynb").read_bytes())
+    with pytest.raises(UsageError, match="has other cells than"):
+        list(build(COURSE, tmp_path / "site", ["s01"], executed=tmp_path))
+
+
+@pytest.mark.slow
+def test_the_pages_of_a_run_that_was_made_before_are_those_of_a_new_one(
+    site: Path, tmp_path: Path
+) -> None:
+    """The run is nbval's: tapes beside outputs that compare as committed."""
+    command = [sys.executable, "-m", "pytest", "--nbval", "-n=0", "-q", "-p", "no:cacheprovider"]
+    run = subprocess.run(
+        [*command, "notebooks/s01_agent_loop.ipynb"],
+        cwd=ROOT,
+        env={**os.environ, executed.KEEP: str(tmp_path / "runs")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == 0, run.stdout
+    list(build(COURSE, tmp_path / "site", ["s01"], executed=tmp_path / "runs"))
+    for name, text in pages(site):
+        assert (tmp_path / "site" / name).read_text("utf-8") == text, name
 
 
 def test_an_unknown_lesson_is_named(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import anthropic
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from profiles import examples
 
 import learnkit as lk
 from learnkit.client.scripted import Source
@@ -41,7 +42,7 @@ def test_the_step_is_the_views_step() -> None:
     assert repr(lk.fork(agent, 0)) == "Fork(after step 0; replies so far: none)"
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(st.integers(0, 40), st.booleans())
 def test_up_to_the_step_everything_is_as_it_was(step: int, changed: bool) -> None:
     script = [*WRITE, lk.use("bash", command="cat a b c"), lk.say("done")]

@@ -23,6 +23,8 @@ import learnkit as lk
 from learnkit.client.recording import Recording
 from learnkit.clock import SystemClock
 
+pytestmark = pytest.mark.slow
+
 NOTEBOOKS = Path(__file__).resolve().parent.parent / "notebooks"
 NOTHING = "…"
 LESSONS = {"s09": "s09_teams", "s10": "s10_protocols", "s11": "s11_autonomy"}

@@ -17,6 +17,7 @@ import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+from profiles import examples
 
 from learnkit.errors import ToolError
 from learnkit.mailbox import MAX_CONTENT, Inbox, Mail, Mailbox
@@ -212,7 +213,7 @@ class AgainstAModel(RuleBasedStateMachine):
 
 
 TestAgainstAModel = AgainstAModel.TestCase
-TestAgainstAModel.settings = settings(max_examples=150, stateful_step_count=25, deadline=None)
+TestAgainstAModel.settings = settings(max_examples=examples(150), stateful_step_count=25)
 
 
 # Real processes

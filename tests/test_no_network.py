@@ -122,6 +122,7 @@ def test_a_sitecustomize_of_the_machine_still_runs(tmp_path: Path) -> None:
     assert "NetworkBlocked" in run.stderr
 
 
+@pytest.mark.slow
 def test_the_settings_reach_a_run_of_only_the_notebooks(tmp_path: Path) -> None:
     """The root conftest.py holds for any notebook below it, with a key in the environment too."""
     root = Path(netblock.__file__).parents[2]

@@ -126,6 +126,7 @@ def test_every_pinned_version_runs_on_the_oldest_python_that_is_promised() -> No
     assert too_new == {}
 
 
+@pytest.mark.slow
 def test_the_tests_can_run_where_interrupts_are_ignored() -> None:
     # A script that starts them with "&" makes them ignore interrupts.
     one = "tests/test_team.py::test_an_interrupt_stops_the_team"

@@ -15,7 +15,9 @@ import learnkit as lk
 pytestmark = pytest.mark.usefixtures("no_thread_is_left")
 
 R1, R2, R3 = "r0000001", "r0000002", "r0000003"
-CLOCKS = pytest.mark.parametrize("clock", [lk.VirtualClock, lk.SystemClock])
+CLOCKS = pytest.mark.parametrize(
+    "clock", [lk.VirtualClock, pytest.param(lk.SystemClock, marks=pytest.mark.slow)]
+)
 
 
 def ask(name: str = "alice") -> Any:

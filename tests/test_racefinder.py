@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from profiles import examples
 from traitlets import TraitError
 
 from learnkit import racefinder
@@ -177,7 +178,7 @@ def lost_letters(movers: list[str]) -> list[str]:
 movers = st.lists(st.sampled_from(["alice", "alice", "bob", "carol"]), max_size=9)
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(movers=movers)
 def test_a_replay_loses_what_must_be_lost(movers: list[str]) -> None:
     one = replay(Naive, movers)
@@ -186,7 +187,7 @@ def test_a_replay_loses_what_must_be_lost(movers: list[str]) -> None:
     assert told(replay(Naive, one.steps)) == told(one)
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(movers=movers)
 def test_the_packages_mailbox_loses_nothing_in_whatever_order(movers: list[str]) -> None:
     assert replay(Safe, movers).lost == 0

@@ -17,6 +17,8 @@ from learnkit.mailbox import Inbox
 from learnkit.post import Post
 from learnkit.tracker import Tracker
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("seed", range(1000, 1010))
 def test_a_random_team_keeps_what_was_promised(tmp_path: Path, seed: int) -> None:

@@ -136,7 +136,9 @@ class MemoryBoard:
         return [(old.get(id), one) for id, one in now.items() if old.get(id) != one]
 
 
-@pytest.mark.parametrize("clock", [lk.VirtualClock, lk.SystemClock])
+@pytest.mark.parametrize(
+    "clock", [lk.VirtualClock, pytest.param(lk.SystemClock, marks=pytest.mark.slow)]
+)
 def test_a_team_works_with_mail_and_a_board_that_are_no_files(tmp_path: Path, clock: Any) -> None:
     mail: PostOffice = MemoryMail()
     board: Market = MemoryBoard()

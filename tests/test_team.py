@@ -21,7 +21,9 @@ from learnkit.store import Journal
 pytestmark = pytest.mark.usefixtures("no_thread_is_left")
 
 
-@pytest.mark.parametrize("clock", [lk.VirtualClock, lk.SystemClock])
+@pytest.mark.parametrize(
+    "clock", [lk.VirtualClock, pytest.param(lk.SystemClock, marks=pytest.mark.slow)]
+)
 def test_teammates_work_write_to_each_other_and_report(tmp_path: Path, clock: Any) -> None:
     quick = lk.say("tested", latency=0.2)
     ran = Ran(
@@ -400,6 +402,7 @@ with lk.Team(folder, lambda name, role: []) as team:
 """
 
 
+@pytest.mark.slow
 def test_a_team_that_is_killed_goes_on_without_losing_or_repeating_mail(tmp_path: Path) -> None:
     chance, folder = random.Random(3), tmp_path / ".team"
     for _ in range(4):

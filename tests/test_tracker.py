@@ -12,6 +12,7 @@ import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+from profiles import examples
 
 import learnkit as lk
 from learnkit.tracker import KEPT, RULES, Answer, Request, State, Tracker
@@ -272,4 +273,4 @@ class Machine(RuleBasedStateMachine):
 
 
 TestMachine = Machine.TestCase
-TestMachine.settings = settings(max_examples=40, stateful_step_count=25)
+TestMachine.settings = settings(max_examples=examples(40), stateful_step_count=25)

@@ -61,3 +61,13 @@ def test_the_same_seeds_give_the_same_trials_and_leave_nothing_behind(
     assert callable(trials)
     assert trials(range(4)) == trials(range(4))
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_length_of_a_temporary_path_counts_no_token(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = overflow(range(1))
+    longer = tmp_path / ("long" * 20)
+    longer.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(longer))
+    assert overflow(range(1)) == here

@@ -13,6 +13,8 @@ from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernel
 
 from learnkit import verify
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(autouse=True)
 def _no_kernel_is_left() -> Iterator[None]:

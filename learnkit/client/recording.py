@@ -272,7 +272,7 @@ class _Flow(dict[str, Any]):
     """A mapping that is written on one line."""
 
 
-class _Dumper(yaml.SafeDumper):
+class _Dumper(getattr(yaml, "CSafeDumper", yaml.SafeDumper)):  # type: ignore[misc]
     """Writes texts of several lines as blocks, and never aliases."""
 
     def ignore_aliases(self, data: Any) -> bool:

@@ -18,6 +18,7 @@ from learnkit.client.scripted import use
 from learnkit.mechanism import Mechanism
 from learnkit.models import Forgetful, Step
 from learnkit.tools import Tool, Toolbox, tool
+from learnkit.workspace import Workspace
 
 #: The five steps of lesson 3's feature.
 FEATURE = ("parse", "alerts", "command", "manual", "tests")
@@ -109,9 +110,20 @@ def overflow(seeds: Iterable[int], *, output: int = 1_200, window: int = 2_700) 
     def compacting(tools: Toolbox) -> list[Mechanism]:
         folder = tempfile.TemporaryDirectory(prefix="learnkit-")
         world.folders.append(folder)
-        return [tools, Compaction(window // 2, len(DAYS), folder.name)]  # summaries only
+        place = _Place(folder.name)
+        return [tools, place, Compaction(window // 2, len(DAYS), folder.name)]  # summaries only
 
     return _both(seeds, world, prompts, compacting)
+
+
+class _Place(Mechanism):
+    """Gives a folder the workspace's name in what the model reads.
+
+    Where a machine keeps its temporary files must not count as tokens.
+    """
+
+    def __init__(self, folder: str) -> None:
+        self.workspace = Workspace(folder)
 
 
 class _World:

@@ -7,6 +7,7 @@ scripts the page shows each view's static form. What the page may load is said i
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,8 @@ from learnkit.widget.pump import Feed
 _HERE = Path(__file__).parent
 _SCRIPTS = ("tape.js", "parts.js", "player.js", "frozen.js")
 
+#: A tape in a page; its group is the view's static form.
+TAPE = r'(?s)<div class="lk-tape">(.*?)<script type="application/json">[^<]*</script></div>'
 #: Only what stands in the page itself.
 POLICY = (
     "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline'; "
@@ -50,6 +53,11 @@ def tape(view: Any) -> str:
         f'<div class="lk-tape">{view.html()}'
         f'<script type="application/json">{_inert(json.dumps(data))}</script></div>'
     )
+
+
+def untaped(html: str) -> str:
+    """HTML in which only the static form is left of each tape."""
+    return re.sub(TAPE, r"\1", html)
 
 
 def scripts() -> str:

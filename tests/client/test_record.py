@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from messages_server import CUT, Wire, serving
+from profiles import examples
 
 import learnkit as lk
 from learnkit.client.catalog import MODELS
@@ -78,7 +79,7 @@ says = st.lists(
 rewrites = st.sampled_from(["", "", "clear", "summary"])
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(st.lists(st.tuples(says, says, rewrites), min_size=1, max_size=6))
 def test_a_run_with_other_values_replays_with_its_own(
     tmp_path_factory: pytest.TempPathFactory, turns: list[tuple[str, str, str]]
@@ -156,6 +157,7 @@ def test_edits_are_the_messages_that_changed_and_no_others(path: Path) -> None:
     assert run(lk.connect(recording=path), Clears()) == recorded
 
 
+@pytest.mark.slow
 def test_a_turn_costs_the_same_whether_early_or_late(path: Path) -> None:
     script = [*(lk.use("note", text=f"{n:03}" * 30) for n in range(60)), "done"]
     client = lk.connect("record", recording=path, upstream=script)

@@ -172,8 +172,16 @@ FOUND = {
     "all_turns_used": "is never used",
     "nothing_left": "careless",
     "git_clean": "careless.txt",
-    "refreshing_changes_nothing": "changes the file",
 }
+#: What the rules of ``executed`` have to say to it: a plain run, without a rehearsal.
+FOUND_AT_ONCE = (
+    "refreshing it changes the file",
+    "threads left: careless",
+    "processes left: ",
+    "temporary files left: careless-",
+    "is never used",
+    "careless.txt",
+)
 
 
 def careless(subject: Subject) -> Subject:

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import re
+import shutil
+import subprocess
+import sys
 from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
+import executed
+import nbformat
 import pytest
 from project import ROOT, lessons
 
 from learnkit.client.catalog import MODELS
 
 from . import runs
-from .broken import BREAKERS, FOUND, Breaker, careless, failing
+from .broken import BREAKERS, FOUND, FOUND_AT_ONCE, Breaker, careless, failing
 from .rules import RULES, pasted
 from .runs import Rehearsal, rehearse
 from .subject import Subject
@@ -59,12 +64,14 @@ def test_form(rule: str, name: str) -> None:
     assert RULES[rule](subject(name)) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NOTEBOOKS)
 @pytest.mark.parametrize("rule", runs.RULES)
 def test_run(rule: str, name: str, stage: Stage) -> None:
     assert runs.RULES[rule](stage(name, None)) == []
 
 
+@pytest.mark.slow
 def test_scenarios_are_rehearsed(stage: Stage) -> None:
     outputs = stage(SAMPLE, None).outputs
     assert len(outputs) >= 3
@@ -93,16 +100,19 @@ def test_a_broken_copy_is_found_out(rule: str, says: str, breaker: Breaker) -> N
     assert any(says in finding for finding in new), new
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", FOUND)
 def test_a_careless_copy_is_found_out(rule: str, stage: Stage) -> None:
     findings = runs.RULES[rule](stage(SAMPLE, careless))
     assert any(FOUND[rule] in finding for finding in findings), findings
 
 
+@pytest.mark.slow
 def test_a_failing_copy_is_found_out(stage: Stage) -> None:
     assert "ZeroDivisionError" in runs.runs_through(stage(SAMPLE, failing))[0]
 
 
+@pytest.mark.slow
 def test_threads_processes_and_files_are_each_found(stage: Stage) -> None:
     found = stage(SAMPLE, careless).left
     assert "careless" in found["threads"]
@@ -110,9 +120,30 @@ def test_threads_processes_and_files_are_each_found(stage: Stage) -> None:
     assert any(name.startswith("careless-") for name in found["temporary files"])
 
 
+@pytest.mark.slow
+def test_a_careless_copy_is_found_out_where_it_is_executed(tmp_path: Path) -> None:
+    """By the rules that ``pytest --nbval`` adds to the cells of a notebook."""
+    careless_copy = careless(copied(SAMPLE)).book
+    for count, cell in enumerate(careless_copy.cells, start=1):
+        cell.execution_count = count
+    book = tmp_path / "notebooks" / f"{SAMPLE}_careless.ipynb"
+    shutil.copytree(NOTEBOOKS[SAMPLE].parent / "recordings", book.parent / "recordings")
+    nbformat.write(careless_copy, book)
+    for name in ("conftest.py", "pyproject.toml"):
+        shutil.copy(ROOT / name, tmp_path)
+    subprocess.run(["git", "init", "--quiet"], cwd=tmp_path, check=True)
+    command = [sys.executable, "-m", "pytest", "--nbval", "-n=0", "-rf", "notebooks"]
+    run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    for rule in executed.RULES:
+        assert re.search(rf"^FAILED \S+::{rule} - ", run.stdout, re.MULTILINE), rule
+    for words in FOUND_AT_ONCE:
+        assert words in run.stdout, words
+
+
 def test_every_rule_has_a_copy_that_breaks_it() -> None:
     assert {rule for rule, _, _ in BREAKERS} == set(RULES)
     assert {*FOUND, "runs_through"} == set(runs.RULES)
+    assert set(executed.RULES) - set(runs.RULES) == {"refreshing_changes_nothing"}
 
 
 def test_a_copy_pasted_into_another_lesson_is_found() -> None:

@@ -10,6 +10,7 @@ import time
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from profiles import examples
 
 from learnkit.views.layout import Layout, layered
 
@@ -90,7 +91,7 @@ def check(layout: Layout, nodes: list[int], edges: Edges) -> None:
                 assert not inside, f"{edge} runs across {node}"
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150))
 @given(graphs(), st.sampled_from([24.0, 42.0]))
 def test_every_graph_is_drawn_clearly(graph: tuple[list[int], Edges], tall: float) -> None:
     nodes, edges = graph

@@ -11,6 +11,7 @@ import pytest
 from every_view import VIEWS
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from profiles import examples
 
 from learnkit.events import EventLog
 from learnkit.views import View
@@ -220,7 +221,7 @@ def log_of(steps: list[tuple[str, tuple[str, dict[str, Any]]]]) -> EventLog:
 
 
 @pytest.mark.parametrize("kind", VIEWS)
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(steps=logs)
 def test_the_state_after_k_events_is_the_fold_of_the_first_k(
     kind: type[View[Any]], steps: list[Any]
@@ -242,7 +243,7 @@ def test_the_state_after_k_events_is_the_fold_of_the_first_k(
 
 
 @pytest.mark.parametrize("kind", VIEWS)
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(steps=logs)
 def test_every_log_has_a_static_form(kind: type[View[Any]], steps: list[Any]) -> None:
     view = kind(log_of(steps))

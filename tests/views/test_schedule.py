@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from profiles import examples
 from static_page import Page
 
 from learnkit.events import EventLog
@@ -189,7 +190,7 @@ def test_hostile_text_is_only_text() -> None:
     assert not {name for name in live.attributes if name.startswith("on")}
 
 
-@settings(max_examples=80)
+@settings(max_examples=examples(80))
 @given(log=logs)
 def test_the_state_after_k_events_is_the_fold_of_the_first_k(log: EventLog) -> None:
     view = Schedule(log)
@@ -205,7 +206,7 @@ def test_the_state_after_k_events_is_the_fold_of_the_first_k(log: EventLog) -> N
         assert view.head(fresh) == head
 
 
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 @given(log=logs)
 def test_every_log_has_a_static_form(log: EventLog) -> None:
     view = Schedule(log)

@@ -1,0 +1,200 @@
+"""A lesson's one execution serves every rule that reads it.
+
+``pytest --nbval`` runs the cells of a notebook and compares their outputs. After the last cell, in
+the same kernel, the rules below look at what that run showed and what it left. They are tests of
+the notebook's own, so they run on the worker that has its kernel and need no other execution.
+With ``LEARNKIT_EXECUTED=<folder>`` the run is also written there, with its tapes, and the HTML
+edition is made from it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterator
+from copy import deepcopy
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+from nbval.plugin import IPyNbCell, IPyNbFile
+
+from learnkit import verify
+from learnkit.widget import frozen
+
+#: The environment variable that names the folder for executed notebooks.
+KEEP = "LEARNKIT_EXECUTED"
+#: How a lesson's notebook is called.
+LESSON = re.compile(r"s\d\d_\w+\.ipynb")
+#: Runs first: what was there before.
+BEFORE = "import threading as _t\n_threads = {one.ident for one in _t.enumerate()}"
+#: Runs last, after lab.close(): what is there that was not.
+AFTER = """
+import json as _json, os as _os, psutil as _psutil, tempfile as _tempfile
+print(_json.dumps({
+    "threads": [one.name for one in _t.enumerate() if one.ident not in _threads],
+    "processes": [one.name() for one in _psutil.Process().children(recursive=True)],
+    "temporary files": sorted(_os.listdir(_tempfile.gettempdir())),
+    "unused": lab.unused(),
+}))
+"""
+
+
+@dataclass(slots=True)
+class Run:
+    """What came of running a notebook.
+
+    Attributes:
+        committed: the text of the file.
+        refreshed: the text that ``learnkit verify --refresh`` would have written.
+        left: what the probe found at the end: kind -> names.
+        stray: what git saw afterwards that it had not seen before.
+    """
+
+    committed: str = ""
+    refreshed: str = ""
+    left: dict[str, list[str]] = field(default_factory=dict)
+    stray: list[str] = field(default_factory=list)
+
+
+def refreshing_changes_nothing(run: Run) -> list[str]:
+    """The committed bytes are those that `learnkit verify --refresh` writes."""
+    same = run.refreshed == run.committed
+    return [] if same else ["refreshing it changes the file: run it and read the diff"]
+
+
+def nothing_left(run: Run) -> list[str]:
+    """After the last cell there is no thread, process or temporary file of the lesson's."""
+    return [
+        f"{kind} left: {', '.join(found)}"
+        for kind, found in run.left.items()
+        if kind != "unused" and found
+    ]
+
+
+def all_turns_used(run: Run) -> list[str]:
+    """Every recorded turn is asked for."""
+    return [f"turn {turn} of the recording is never used" for turn in run.left.get("unused", [])]
+
+
+def git_clean(run: Run) -> list[str]:
+    """git sees no file that was not there before."""
+    return [f"git status shows {line}" for line in run.stray]
+
+
+#: Name -> rule: each returns what it finds wrong, a line each.
+RULES: dict[str, Callable[[Run], list[str]]] = {
+    rule.__name__: rule
+    for rule in (refreshing_changes_nothing, nothing_left, all_turns_used, git_clean)
+}
+
+
+class LessonFile(IPyNbFile):  # type: ignore[misc]
+    """A notebook as nbval runs it; of a lesson, the rules are run after its cells."""
+
+    cells: list[IPyNbCell]
+    _run: Run | None = None
+
+    @classmethod
+    def of(cls, found: Any, path: Path, parent: pytest.Collector) -> Any:
+        """What was collected at a path, with the rules if it is a notebook of nbval's."""
+        return cls.from_parent(parent, path=path) if type(found) is IPyNbFile else found
+
+    def collect(self) -> Iterator[pytest.Item]:
+        self.cells = list(super().collect())
+        yield from self.cells
+        if LESSON.fullmatch(self.path.name):
+            for name in RULES:
+                yield LessonRule.from_parent(self, name=name)
+
+    def setup(self) -> None:
+        self.seen = untracked(self.path.parent)
+        # The kernel inherits the environment of this moment: its temporary files are its own.
+        self.folder = tempfile.TemporaryDirectory(prefix="lk-", ignore_cleanup_errors=True)
+        before = os.environ.get("TMPDIR")
+        os.environ["TMPDIR"] = self.folder.name
+        try:
+            super().setup()
+        finally:
+            if before is None:
+                del os.environ["TMPDIR"]
+            else:
+                os.environ["TMPDIR"] = before
+        self.ask(BEFORE)
+
+    def teardown(self) -> None:
+        super().teardown()
+        self.folder.cleanup()
+
+    def setup_sanitize_files(self) -> None:
+        super().setup_sanitize_files()
+        if KEEP in os.environ:  # the committed outputs have no tapes
+            self.sanitize_patterns[frozen.TAPE] = r"\1"
+
+    @property
+    def run(self) -> Run:
+        """What the run came to, once every cell has run."""
+        if self._run is None:
+            missing = [cell.name for cell in self.cells if cell.test_outputs is None]
+            if missing:
+                pytest.fail(f"{', '.join(missing)} did not run: run the whole notebook", False)
+            committed = self.path.read_text("utf-8")
+            book = self.executed()
+            if folder := os.environ.get(KEEP):
+                Path(folder).mkdir(parents=True, exist_ok=True)
+                nbformat.write(book, Path(folder) / self.path.name)
+            for cell in book.cells:
+                for output in cell.get("outputs", []):
+                    if "text/html" in output.get("data", {}):
+                        output.data["text/html"] = frozen.untaped(output.data["text/html"])
+            stray = sorted(set(untracked(self.path.parent)) - set(self.seen))
+            refreshed = nbformat.writes(verify.normalise(book)) + "\n"
+            self._run = Run(committed, refreshed, json.loads(self.ask(AFTER)), stray)
+        return self._run
+
+    def executed(self) -> Any:
+        """The notebook with the outputs of this run."""
+        book = deepcopy(self.nb)
+        code = (cell for cell in book.cells if cell.cell_type == "code")
+        for cell, item in zip(code, self.cells, strict=True):
+            cell.outputs = deepcopy(item.test_outputs)
+        return book
+
+    def ask(self, source: str) -> str:
+        """Run a source in the kernel that is no cell, and return what it prints."""
+        id = self.kernel.kc.execute(source, store_history=False, allow_stdin=False)
+        printed = ""
+        while True:
+            message = self.get_kernel_message(timeout=60)
+            if message["parent_header"].get("msg_id") != id:
+                continue
+            if message["msg_type"] == "stream":
+                printed += message["content"]["text"]
+            elif message["msg_type"] == "error":
+                pytest.fail("\n".join(message["content"]["traceback"]), pytrace=False)
+            elif message["content"].get("execution_state") == "idle":
+                return printed
+
+
+class LessonRule(pytest.Item):
+    """One of the rules, for one notebook's run."""
+
+    def runtest(self) -> None:
+        assert isinstance(self.parent, LessonFile)
+        if found := RULES[self.name](self.parent.run):
+            pytest.fail("\n".join(found), pytrace=False)
+
+    def reportinfo(self) -> tuple[Path, int, str]:
+        return self.path, 0, f"{self.path.name}: {self.name}"
+
+
+def untracked(folder: Path) -> list[str]:
+    """The files below a folder that git would take."""
+    command = ["git", "status", "--porcelain", "--untracked-files=all", "--", "."]
+    done = subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True)
+    return done.stdout.splitlines()
