@@ -1,4 +1,4 @@
-"""The repository's address stands once, and every link to the project is made from it."""
+"""The repository's address is written once, and every link to the project is made from it."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_every_link_to_the_project_is_rendered_from_its_address() -> None:
     assert differing == [], "run: learnkit verify --refresh"
 
 
-def test_the_address_stands_nowhere_else() -> None:
+def test_the_address_is_written_nowhere_else() -> None:
     # Rendered for somebody else, no file may name this repository any more.
     slug = HOME.removeprefix("https://github.com/")
     named = re.compile(rf"(?:github\.com|/gh)/{re.escape(slug)}\b")
