@@ -119,10 +119,13 @@ def verify(
     refresh: Annotated[bool, typer.Option("--refresh", help="write the outputs anew")] = False,
 ) -> None:
     """Run the lessons as CI does, and say what came out differently."""
+    from learnkit import repository
     from learnkit import verify as course
 
     failed = 0
     folder = course_files.originals() if refresh else course_files.notebooks()
+    for name in repository.refresh() if refresh else ():
+        typer.echo(f"{name}: links to the repository changed")
     for path in _chosen(lessons, folder):
         if refresh:
             typer.echo(f"{path.name}: {'changed' if course.refresh(path) else 'as before'}")

@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from learnkit import files, verify
+from learnkit import files, repository, verify
 from learnkit.card import inline
 from learnkit.errors import UsageError, lab_extra
 from learnkit.lessons import load
@@ -128,9 +128,9 @@ def _index(every: Sequence[Path]) -> str:
         "<h1>learnkit</h1><p><strong>How agents like Claude Code really work: you build one, "
         "mechanism by mechanism, and watch it think.</strong></p>"
         "<p>These pages are for reading: every picture can be scrubbed, and nothing runs. To "
-        "predict, break and mend things yourself, open the notebooks: the project's README says "
-        "how, in one line. The replies of the model were written by hand; everything else really "
-        "happened.</p>"
+        "predict, break and mend things yourself, open the notebooks: the "
+        f"<a href='{esc(repository.address())}'>project's README</a> says how, in one line. "
+        "The replies of the model were written by hand; everything else really happened.</p>"
         f"<table><tr><th></th><th>lesson</th><th>what it adds</th><th>time</th></tr>{rows}</table>"
         "<p>The words of the course: <a href='glossary.html'>glossary</a>.</p>"
     )

@@ -14,9 +14,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pytest
+import yaml
 from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
-from project import ROOT, lessons, pins, requirements, tracked_files
+from project import ROOT, lessons, pins, pyproject, requirements, tracked_files
+
+import learnkit
 
 TEXT = {".py", ".ipynb", ".md", ".toml", ".txt", ".yaml", ".yml", ".js", ".css", ".sh", ""}
 LINES = 320
@@ -124,6 +127,44 @@ def test_every_pinned_version_runs_on_the_oldest_python_that_is_promised() -> No
     assert len(needs) > 50
     too_new = {n: need for n, need in needs.items() if not SpecifierSet(need).contains("3.11.0")}
     assert too_new == {}
+
+
+def test_the_hooks_before_a_commit_use_the_pinned_ruff() -> None:
+    config = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text("utf-8"))
+    (ruff,) = config["repos"]
+    assert ruff["repo"] == "https://github.com/astral-sh/ruff-pre-commit"
+    assert ruff["rev"] == f"v{pins()['ruff']}"
+    assert [hook["id"] for hook in ruff["hooks"]] == ["ruff-check", "ruff-format"]
+
+
+def test_the_citation_is_complete_and_of_this_version() -> None:
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
+    assert {"cff-version", "message", "title", "authors", "version"} <= citation.keys()
+    assert citation["cff-version"] == "1.2.0"
+    assert citation["type"] == "software"
+    assert all("name" in author or "family-names" in author for author in citation["authors"])
+    assert citation["version"] == learnkit.__version__
+    assert citation["license"] == pyproject()["project"]["license"]
+    released = f"## {citation['version']} - {citation['date-released']}\n"
+    assert released in (ROOT / "CHANGELOG.md").read_text("utf-8")
+
+
+def test_each_template_asks_for_what_it_needs_and_names_every_lesson() -> None:
+    folder = ROOT / ".github" / "ISSUE_TEMPLATE"
+    forms = {path.stem: yaml.safe_load(path.read_text("utf-8")) for path in folder.glob("*.yml")}
+    assert forms.pop("config")["contact_links"][0]["url"].endswith("/security/advisories/new")
+    for name, form in forms.items():
+        assert {"name", "description", "body"} <= form.keys(), name
+        ids = [field["id"] for field in form["body"]]
+        assert len(ids) == len(set(ids)), name
+    (choice,) = (one for one in forms["lesson"]["body"] if one["type"] == "dropdown")
+    numbers = [option.split(" · ")[0] for option in choice["attributes"]["options"]]
+    assert numbers == [str(int(path.name[1:3])) for path in lessons()]
+
+
+def test_updates_are_proposed_for_the_dependencies_and_the_actions() -> None:
+    config = yaml.safe_load((ROOT / ".github/dependabot.yml").read_text("utf-8"))
+    assert {one["package-ecosystem"] for one in config["updates"]} == {"pip", "github-actions"}
 
 
 @pytest.mark.slow
