@@ -42,7 +42,10 @@ def test_the_gate_runs_the_second_command_as_it_stands_here() -> None:
     )
     assert shown.stdout == "".join(fences("sh")[:2])
     gate = (ROOT / ".ci/run").read_text("utf-8")
-    assert 'bash -euo pipefail -c "$test_command"' in gate
+    for part in ("install_part", "test_part"):
+        assert f'bash -euo pipefail -c "${part}"' in gate
+    split = "install_part=${test_command% && *}\ntest_part=${test_command##* && }\n"
+    assert split in gate
     assert ".[test]" not in gate, "the gate must not hold a copy of the README's command"
 
 
