@@ -13,11 +13,9 @@ from collections.abc import Iterator
 from importlib import metadata
 from pathlib import Path
 
-from learnkit import files
+from learnkit import course_files, files
 from learnkit.errors import UsageError
 
-#: The checkout that this package lies in; in an installed wheel there is none.
-_CHECKOUT = Path(__file__).resolve().parent.parent
 #: What an address has to look like: Binder needs the owner and the name.
 _ADDRESS = re.compile(r"https://github\.com/([\w.-]+/[\w.-]+)")
 #: Links that belong to this project, whatever repository they name now: Binder's, and GitHub's
@@ -40,13 +38,13 @@ def address(checkout: Path | None = None) -> str:
     """The repository's address: from the checkout's ``pyproject.toml``, else the wheel's metadata.
 
     Args:
-        checkout: the folder of ``pyproject.toml``; by default the one that this package lies in.
+        checkout: a clone; by default the one that this package runs from, if it does.
 
     Raises:
         UsageError: if it is not of the form ``https://github.com/OWNER/NAME``.
     """
-    declared = (checkout or _CHECKOUT) / "pyproject.toml"
-    if declared.is_file():
+    clone = checkout or course_files.checkout()
+    if clone is not None and (declared := clone / "pyproject.toml").is_file():
         urls = tomllib.loads(declared.read_text("utf-8"))["project"]["urls"]
         return _checked(urls.get("Repository", ""), declared.name)
     listed = metadata.metadata("learnkit").get_all("Project-URL") or []
@@ -66,11 +64,11 @@ def rendered(text: str, repository: str) -> str:
     return _OURS.sub(lambda match: (match[1] or match[2] or match[3]) + name, text)
 
 
-def refresh(checkout: Path | None = None) -> Iterator[str]:
+def refresh(checkout: Path) -> Iterator[str]:
     """Write the address into every file of a checkout that has links to the project.
 
     Args:
-        checkout: as for :func:`address`.
+        checkout: a clone.
 
     Yields:
         The name of each file that changed.
@@ -78,7 +76,6 @@ def refresh(checkout: Path | None = None) -> Iterator[str]:
     Raises:
         UsageError: for an address that no link can be made from; see :func:`address`.
     """
-    checkout = checkout or _CHECKOUT
     repository = address(checkout)
     for path in holders(checkout):
         text = path.read_text("utf-8")
@@ -87,14 +84,13 @@ def refresh(checkout: Path | None = None) -> Iterator[str]:
             yield path.relative_to(checkout).as_posix()
 
 
-def holders(checkout: Path | None = None) -> list[Path]:
+def holders(checkout: Path) -> list[Path]:
     """The files of a checkout that may hold links to the project, in order.
 
     Args:
-        checkout: as for :func:`address`.
+        checkout: a clone.
     """
-    folder = checkout or _CHECKOUT
-    return sorted({path for pattern in _RENDERED for path in folder.glob(pattern)})
+    return sorted({path for pattern in _RENDERED for path in checkout.glob(pattern)})
 
 
 def _checked(found: str, where: str) -> str:

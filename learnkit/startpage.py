@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from learnkit import repository
+from learnkit import course_files, repository
 from learnkit.card import Card, inline
 from learnkit.lessons import Lesson, load
 from learnkit.progress import Progress
@@ -113,7 +113,7 @@ def contents(*, forget: bool = False, folder: str | Path = "") -> Card:
     if forget:
         progress.forget()
     here = Path(folder) if folder else Path.cwd()
-    found = rows(here, progress) or rows(Path(__file__).parent.parent / "notebooks", progress)
+    found = rows(here, progress) or rows(course_files.notebooks(), progress)
     return Card(table(found), summary(found))
 
 

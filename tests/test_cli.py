@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import os
 import shutil
 import subprocess
@@ -10,9 +11,10 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from project import ROOT
+from project import ROOT, tracked_files
 
-from learnkit import copies, verify
+from learnkit import __version__, copies, verify, workbook
+from learnkit.cli import _placed
 from learnkit.client.recording import Recording
 from learnkit.doctor import examine
 from learnkit.progress import Progress
@@ -57,7 +59,73 @@ def test_without_the_lab_extra_it_says_what_to_install(
         check=False,
     )
     assert shown.returncode == 2
-    assert shown.stderr == f"learnkit: {missing} is missing: pip install -e '.[lab]'\n"
+    told = "is not installed; get it with: pip install 'learnkit[lab]'"
+    assert shown.stderr == f"learnkit: {missing} {told}\n"
+
+
+def test_the_version_is_the_packages_own() -> None:
+    shown = learnkit("--version")
+    assert shown.returncode == 0
+    assert shown.stdout == f"learnkit {__version__}\n"
+    assert __version__ == importlib.metadata.version("learnkit")
+
+
+@pytest.mark.parametrize(
+    ("words", "folder", "lesson", "rest"),
+    [
+        ([], "learnkit-course", "", []),
+        (["s03"], "learnkit-course", "s03", []),
+        (["s03_todo"], "learnkit-course", "s03_todo", []),
+        (["S03"], "learnkit-course", "S03", []),
+        (["3"], "learnkit-course", "3", []),
+        (["./3"], "3", "", []),
+        (["mine"], "mine", "", []),
+        (["mine", "s03"], "mine", "s03", []),
+        (["s04"], "s04", "", []),
+        (["s04", "s03", "x.ipynb"], "s04", "s03", ["x.ipynb"]),
+        (["--port", "1"], "learnkit-course", "", ["--port", "1"]),
+        (["s03", "--port", "1"], "learnkit-course", "s03", ["--port", "1"]),
+        (["mine", "s03", "--port=1"], "mine", "s03", ["--port=1"]),
+    ],
+)
+def test_the_words_after_lab_are_a_folder_a_lesson_and_jupyterlabs(
+    words: list[str],
+    folder: str,
+    lesson: str,
+    rest: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("LEARNKIT_WORKBOOK")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "s04").mkdir()  # a folder that there is, though it is called like a lesson
+    given = [*words[:2], *["", ""][len(words[:2]) :], *words[2:]]
+    assert _placed(given) == (tmp_path / folder, lesson, rest)
+
+
+def test_notes_do_not_make_a_folder_somebody_elses(tmp_path: Path) -> None:
+    assert Progress(tmp_path / "work" / "progress.json").note("s01", "opened", "lesson")
+    (tmp_path / "work" / ".hidden").write_text("")
+    assert list(workbook.update(ROOT / "notebooks", tmp_path / "work")) == []
+    assert (tmp_path / "work" / LESSON).is_file()
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ("notebooks", "holds the course's own notebooks"),
+        ("learnkit/lessons", "belongs to the installed package"),
+        ("LICENSE", "is a file"),
+        ("docs", "is not a copy of the lessons, and holds 'chat.svg'"),
+    ],
+)
+def test_a_folder_that_is_not_the_learners_is_left_alone(given: str, said: str) -> None:
+    before = sorted(tracked_files())
+    shown = learnkit("lab", str(ROOT / given))
+    assert shown.returncode == 2
+    assert said in shown.stderr
+    assert "give another folder" in shown.stderr
+    assert sorted(tracked_files()) == before
 
 
 def test_progress_is_told_and_forgotten(tmp_path: Path) -> None:
@@ -87,7 +155,7 @@ def test_the_doctor_finds_what_is_here_and_what_is_not(tmp_path: Path) -> None:
     shown = learnkit("doctor", ANTHROPIC_API_KEY="a-key-of-mine", COLUMNS="200")
     assert shown.returncode == 0
     assert "a-key-of-mine" not in shown.stdout
-    assert "[lab]" not in shown.stdout or "pip install -e '.[lab]'" in shown.stdout
+    assert "[lab]" not in shown.stdout or "pip install 'learnkit[lab]'" in shown.stdout
     shown = learnkit("doctor", PATH=str(tmp_path), COLUMNS="200")
     assert shown.returncode == 1
     assert any(line.startswith("✗") and "git" in line for line in shown.stdout.splitlines())

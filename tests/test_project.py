@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import ast
 import contextlib
+import functools
 import importlib.metadata
 import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -121,7 +123,7 @@ def test_every_pinned_version_runs_on_the_oldest_python_that_is_promised() -> No
     needs = {}
     for name in pins():
         with contextlib.suppress(importlib.metadata.PackageNotFoundError):  # of another platform
-            needs[name] = importlib.metadata.metadata(name)["Requires-Python"] or ""
+            needs[name] = importlib.metadata.metadata(name).get("Requires-Python", "")
     assert len(needs) > 50
     too_new = {n: need for n, need in needs.items() if not SpecifierSet(need).contains("3.11.0")}
     assert too_new == {}
@@ -209,3 +211,94 @@ for name, act in acts.items():
     )
     names = ["notify", "set", "start", "process", "event"]
     assert ran.stdout.splitlines() == [f"{name} True True" for name in names], ran.stderr
+
+
+# Imports and requirements
+
+
+def imported(path: Path) -> Iterator[tuple[str, bool]]:
+    """Each package that a module imports, and whether it does so under ``lab_extra()``.
+
+    What only a type checker imports counts as under it: any extra may bring it.
+    """
+
+    def walk(node: ast.AST, extra: bool) -> Iterator[tuple[str, bool]]:
+        if isinstance(node, ast.Import):
+            yield from ((one.name.partition(".")[0], extra) for one in node.names)
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            yield (node.module or "").partition(".")[0], extra
+        elif isinstance(node, ast.With):
+            extra = extra or any(ast.unparse(one) == "lab_extra()" for one in node.items)
+        elif isinstance(node, ast.If):
+            extra = extra or ast.unparse(node.test) == "TYPE_CHECKING"
+        for child in ast.iter_child_nodes(node):
+            yield from walk(child, extra)
+
+    yield from walk(ast.parse(path.read_text("utf-8")), False)
+
+
+def modules() -> list[Path]:
+    example = ROOT / "learnkit" / "lessons" / "heatwatch"
+    found = (ROOT / "learnkit").rglob("*.py")
+    return [path for path in found if not path.is_relative_to(example)]
+
+
+@functools.cache
+def declared_for(*, extra: bool) -> set[str]:
+    """The packages that learnkit requires, with the extra ``lab`` or without."""
+    return {canonicalize_name(one.name) for one in requirements(*["lab"] * extra)}
+
+
+@functools.cache
+def distributions() -> Mapping[str, Sequence[str]]:
+    """Name of a module -> the packages that it comes with."""
+    return importlib.metadata.packages_distributions()
+
+
+def undeclared(path: Path) -> list[str]:
+    """What a module imports, and neither the standard library nor a requirement provides."""
+    brings = distributions()
+    declared = [declared_for(extra=False), declared_for(extra=True)]
+    ours = {*sys.stdlib_module_names, "learnkit", "heatwatch", "annotationlib"}
+    comes_with = {"pydantic-core": "pydantic"}  # of which it is the half that is compiled
+    return [
+        name
+        for name, extra in imported(path)
+        if name not in ours
+        and not declared[extra]
+        & {comes_with.get(one, one) for one in map(canonicalize_name, brings.get(name, ()))}
+    ]
+
+
+def test_what_a_module_imports_is_declared() -> None:
+    found = {path.relative_to(ROOT).as_posix(): undeclared(path) for path in modules()}
+    assert {name: packages for name, packages in found.items() if packages} == {}
+
+
+@pytest.mark.parametrize("extra", [False, True])
+def test_what_is_declared_is_imported_or_started(extra: bool) -> None:
+    started = {"jupyterlab"} if extra else set()
+    brings = distributions()
+    names = {name for path in modules() for name, under in imported(path) if under is extra}
+    used = {canonicalize_name(one) for name in names for one in brings.get(name, ())} | started
+    wanted = declared_for(extra=True) - declared_for(extra=False)
+    assert (wanted if extra else declared_for(extra=False)) <= used
+
+
+@pytest.mark.parametrize(
+    ("source", "found"),
+    [
+        ("import matplotlib.figure", ["matplotlib"]),
+        ("def f():\n    from IPython.display import display", ["IPython"]),
+        ("with lab_extra():\n    import matplotlib.figure", []),
+        ("if TYPE_CHECKING:\n    from matplotlib.figure import Figure", []),
+        ("with lab_extra():\n    import pytest", ["pytest"]),
+        ("import jiter", ["jiter"]),
+        ("import pydantic_core, yaml, anthropic.types\nfrom . import x", []),
+    ],
+)
+def test_an_import_that_is_not_declared_is_found(
+    source: str, found: list[str], tmp_path: Path
+) -> None:
+    (tmp_path / "m.py").write_text(source)
+    assert undeclared(tmp_path / "m.py") == found

@@ -10,7 +10,7 @@ import pytest
 from project import ROOT, lessons, pyproject, tracked_files
 from typer.testing import CliRunner
 
-from learnkit import repository, startpage, verify
+from learnkit import course_files, repository, startpage, verify
 from learnkit.cli import app
 from learnkit.errors import UsageError
 
@@ -78,7 +78,7 @@ def test_links_to_other_projects_stay(theirs: str) -> None:
 def test_every_link_to_the_project_is_rendered_from_its_address() -> None:
     differing = [
         f"{path.relative_to(ROOT)}:{number}: {line.strip()[:120]}"
-        for path in repository.holders()
+        for path in repository.holders(ROOT)
         for number, line in enumerate(path.read_text("utf-8").splitlines(), 1)
         if repository.rendered(line, HOME) != line
     ]
@@ -89,7 +89,7 @@ def test_the_address_is_written_nowhere_else() -> None:
     # Rendered for somebody else, no file may name this repository any more.
     slug = HOME.removeprefix("https://github.com/")
     named = re.compile(rf"(?:github\.com|/gh)/{re.escape(slug)}\b")
-    holders = set(repository.holders())
+    holders = set(repository.holders(ROOT))
     left = {
         path.relative_to(ROOT).as_posix()
         for path in tracked_files()
@@ -119,7 +119,7 @@ def test_a_refresh_writes_the_address_into_every_file_and_then_nothing(tmp_path:
 
 def test_the_refresh_command_does_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = checkout(tmp_path)
-    monkeypatch.setattr(repository, "_CHECKOUT", folder)
+    monkeypatch.setattr(course_files, "checkout", lambda: folder)
     monkeypatch.setattr(verify, "refresh", lambda path: False)  # no lesson has to run for this
     shown = CliRunner().invoke(app, ["verify", "--refresh", "s02"])
     assert shown.output.splitlines() == [
