@@ -124,7 +124,7 @@ def verify(
 
     failed = 0
     folder = course_files.originals() if refresh else course_files.notebooks()
-    for name in repository.refresh(folder.parent) if refresh else ():
+    for name in repository.refresh() if refresh else ():
         typer.echo(f"{name}: links to the repository changed")
     for path in _chosen(lessons, folder):
         if refresh:

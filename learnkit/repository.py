@@ -38,13 +38,13 @@ def address(checkout: Path | None = None) -> str:
     """The repository's address: from the checkout's ``pyproject.toml``, else the wheel's metadata.
 
     Args:
-        checkout: a clone; by default the one that this package runs from, if it does.
+        checkout: the folder of ``pyproject.toml``; by default the one that this package lies in.
 
     Raises:
         UsageError: if it is not of the form ``https://github.com/OWNER/NAME``.
     """
-    clone = checkout or course_files.checkout()
-    if clone is not None and (declared := clone / "pyproject.toml").is_file():
+    if found := checkout or course_files.checkout():
+        declared = found / "pyproject.toml"
         urls = tomllib.loads(declared.read_text("utf-8"))["project"]["urls"]
         return _checked(urls.get("Repository", ""), declared.name)
     listed = metadata.metadata("learnkit").get_all("Project-URL") or []
@@ -64,11 +64,11 @@ def rendered(text: str, repository: str) -> str:
     return _OURS.sub(lambda match: (match[1] or match[2] or match[3]) + name, text)
 
 
-def refresh(checkout: Path) -> Iterator[str]:
+def refresh(checkout: Path | None = None) -> Iterator[str]:
     """Write the address into every file of a checkout that has links to the project.
 
     Args:
-        checkout: a clone.
+        checkout: as for :func:`address`.
 
     Yields:
         The name of each file that changed.
@@ -76,6 +76,7 @@ def refresh(checkout: Path) -> Iterator[str]:
     Raises:
         UsageError: for an address that no link can be made from; see :func:`address`.
     """
+    checkout = checkout or course_files.originals().parent
     repository = address(checkout)
     for path in holders(checkout):
         text = path.read_text("utf-8")
@@ -84,13 +85,14 @@ def refresh(checkout: Path) -> Iterator[str]:
             yield path.relative_to(checkout).as_posix()
 
 
-def holders(checkout: Path) -> list[Path]:
+def holders(checkout: Path | None = None) -> list[Path]:
     """The files of a checkout that may hold links to the project, in order.
 
     Args:
-        checkout: a clone.
+        checkout: as for :func:`address`.
     """
-    return sorted({path for pattern in _RENDERED for path in checkout.glob(pattern)})
+    folder = checkout or course_files.originals().parent
+    return sorted({path for pattern in _RENDERED for path in folder.glob(pattern)})
 
 
 def _checked(found: str, where: str) -> str:
