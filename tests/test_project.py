@@ -123,7 +123,7 @@ def test_every_pinned_version_runs_on_the_oldest_python_that_is_promised() -> No
     needs = {}
     for name in pins():
         with contextlib.suppress(importlib.metadata.PackageNotFoundError):  # of another platform
-            needs[name] = importlib.metadata.metadata(name)["Requires-Python"] or ""
+            needs[name] = importlib.metadata.metadata(name).get("Requires-Python", "")
     assert len(needs) > 50
     too_new = {n: need for n, need in needs.items() if not SpecifierSet(need).contains("3.11.0")}
     assert too_new == {}
@@ -168,10 +168,17 @@ def test_updates_are_proposed_for_the_dependencies_and_the_actions() -> None:
 
 
 @pytest.mark.slow
-def test_the_tests_can_run_where_interrupts_are_ignored() -> None:
-    # A script that starts them with "&" makes them ignore interrupts.
-    one = "tests/test_team.py::test_an_interrupt_stops_the_team"
-    run = f"trap '' INT; exec '{sys.executable}' -m pytest -q -n 0 -p no:cacheprovider {one}"
+@pytest.mark.parametrize(
+    ("ignored", "one"),
+    [
+        # A script that starts the tests with "&" makes them ignore interrupts.
+        ("INT", "tests/test_team.py::test_an_interrupt_stops_the_team"),
+        # nohup makes them ignore the end of the terminal.
+        ("HUP", "tests/test_chat.py::test_closing_the_window_ends_it"),
+    ],
+)
+def test_the_tests_can_run_where_a_signal_is_ignored(ignored: str, one: str) -> None:
+    run = f"trap '' {ignored}; exec '{sys.executable}' -m pytest -q -n 0 -p no:cacheprovider {one}"
     done = subprocess.run(["bash", "-c", run], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
 
