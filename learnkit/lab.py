@@ -152,7 +152,7 @@ class Lab(Questions):
         Raises:
             UsageError: if the name is no plain name, or the lab is closed.
         """
-        if Path(name).name != name:
+        if Path(name).name != name or name in ("", ".."):  # these name what is around it
             raise UsageError(f"{name!r} is no plain name for a folder; give one like 'board'")
         return self._example.empty(name)
 

@@ -22,7 +22,7 @@ from profiles import examples
 
 from learnkit.board import NEXT, TaskBoard, is_ready
 from learnkit.errors import ToolError, UsageError
-from learnkit.taskfile import MAX_DESCRIPTION, MAX_SUBJECT, Task
+from learnkit.taskfile import MAX_DESCRIPTION, MAX_SUBJECT, Folder, Task
 
 WORKER = Path(__file__).parent / "support" / "board_worker.py"
 STATUSES = [*NEXT, "deleted"]
@@ -279,6 +279,91 @@ def test_a_task_in_somebody_s_hands(tmp_path: Path) -> None:
         board.claim(1, "")
 
 
+def test_an_update_returns_the_task_as_it_is_now(tmp_path: Path) -> None:
+    board = board_of(tmp_path, "1>2")
+    assert board.update(1, "completed", result_summary="parsed") == board.get(1)
+    assert board.update(2, "in_progress", owner="alice", worktree="wt/two") == board.get(2)
+    assert board.get(2).worktree == "wt/two"
+    assert board.update(2, worktree="") == board.get(2)
+    assert (board.get(2).worktree, board.get(2).owner) == ("", "alice")
+    deleted = board.update(2, "deleted", result_summary="x", worktree="y")
+    assert deleted is None
+    assert [task.id for task in board.tasks()] == [1]
+
+
+@pytest.mark.parametrize(
+    ("before", "status", "owner", "after"),
+    [
+        ("in_progress", "in_progress", "", ("in_progress", "alice")),  # nobody else takes it
+        ("in_progress", "completed", "bob", ("completed", "alice")),
+        ("in_progress", "failed", "", ("failed", "alice")),
+        ("in_progress", "pending", "", ("pending", "")),
+        ("failed", "in_progress", "bob", ("in_progress", "bob")),  # failed: in nobody's hands
+        ("failed", "pending", "", ("pending", "")),
+        ("completed", "completed", "", ("completed", "alice")),
+        ("completed", "pending", "", ("pending", "")),
+    ],
+)
+def test_who_has_a_task_after_a_change(
+    tmp_path: Path, before: Any, status: Any, owner: str, after: tuple[str, str]
+) -> None:
+    board = board_of(tmp_path, count=1)
+    board.update(1, "in_progress", owner="alice")
+    board.update(1, before)
+    task = board.update(1, status, owner=owner)
+    assert task is not None
+    assert (task.status, task.owner) == after
+
+
+@pytest.mark.parametrize(
+    ("before", "status", "problem"),
+    [
+        ("failed", "completed", "task 1 is failed; it can become: pending, in_progress"),
+        ("completed", "in_progress", "task 1 is completed; it can become: pending"),
+        ("completed", "failed", "task 1 is completed; it can become: pending"),
+    ],
+)
+def test_a_status_that_cannot_follow(
+    tmp_path: Path, before: Any, status: Any, problem: str
+) -> None:
+    board = board_of(tmp_path, count=1)
+    board.update(1, before)
+    with pytest.raises(ToolError, match=problem):
+        board.update(1, status)
+
+
+def test_of_many_tasks_the_first_are_named(tmp_path: Path) -> None:
+    board = board_of(tmp_path, count=20)
+    twenty = ", ".join(map(str, range(1, 21)))
+    with pytest.raises(ToolError, match=f"there is no task 99; the board has: {twenty}$"):
+        board.get(99)
+    board.create("more")
+    with pytest.raises(ToolError, match=f"the board has: {twenty}, …$"):
+        board.update(99)
+    with pytest.raises(ToolError, match=r"the board has: none$"):
+        TaskBoard(tmp_path / "none").get(1)
+
+
+def test_what_does_not_wait_says_what_it_waits_for(tmp_path: Path) -> None:
+    board = board_of(tmp_path, "1>3 2>3", count=4)
+    with pytest.raises(ToolError, match=r"task 3 does not wait for 4; it waits for 1, 2$"):
+        board.update(3, remove_blocked_by=[4])
+    board.update(3, remove_blocked_by=[1])
+    assert (board.get(1).blocks, board.get(3).blocked_by) == ((), (2,))
+    board.update(3, add_blocked_by=[2])  # it does already: nothing changes
+    assert (board.get(2).blocks, board.get(3).blocked_by) == ((3,), (2,))
+
+
+def test_a_task_that_has_begun_may_wait_for_what_is_completed(tmp_path: Path) -> None:
+    board = board_of(tmp_path, count=3)
+    board.update(1, "completed")
+    board.update(2, "in_progress")
+    board.update(2, add_blocked_by=[1])
+    assert board.get(2).blocked_by == (1,)
+    board.update(1, add_blocks=[3])
+    assert [task.id for task in board.ready()] == [3]
+
+
 # What a task may be
 
 
@@ -301,6 +386,9 @@ def test_texts_have_limits(tmp_path: Path, arguments: tuple[str, ...], problem: 
     assert board.get(1).tags == ("b", "a c")
     with pytest.raises(ToolError, match="result_summary has at most"):
         board.update(1, result_summary="x" * (MAX_DESCRIPTION + 1))
+    board.update(1, result_summary="x" * MAX_DESCRIPTION)
+    long = board.create("x" * MAX_SUBJECT, "x" * MAX_DESCRIPTION)
+    assert (len(long.subject), len(board.get(long.id).description)) == (MAX_SUBJECT, 10_000)
 
 
 def test_the_files_are_what_everybody_expects(tmp_path: Path) -> None:
@@ -379,6 +467,17 @@ def test_both_directions_are_mended_at_the_start(tmp_path: Path) -> None:
     check(board)
     assert board.get(1).blocks == (2,)
     assert board.get(2).blocked_by == (1,)
+
+
+def test_only_the_files_that_are_asked_for_are_read(tmp_path: Path) -> None:
+    board_of(tmp_path, count=3)
+    (tmp_path / "task_2.json").write_text("{oops")
+    folder = Folder(tmp_path)
+    assert list(folder.tasks([3, 1, 9])) == [1, 3]
+    with pytest.raises(UsageError, match="is not JSON"):
+        folder.tasks()
+    first = folder.tasks([1])[1]
+    assert folder.tasks([1])[1] is first  # and once
 
 
 def test_ten_comes_after_nine(tmp_path: Path) -> None:

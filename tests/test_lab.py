@@ -17,6 +17,7 @@ from learnkit.client.replay import Miss
 from learnkit.lab import PACE, Lab, recordings
 from learnkit.lessons import EXAMPLE, load
 from learnkit.meter import Meter
+from learnkit.progress import Progress
 from learnkit.run import Example, show
 
 
@@ -137,6 +138,141 @@ def test_the_game_is_over_when_the_lab_closes(lab: Lab) -> None:
         lab.be_the_model()
 
 
+def test_a_folder_of_the_labs_own_is_empty_each_time_and_gone_in_the_end(lab: Lab) -> None:
+    folder = lab.folder("board")
+    (folder / "x").write_text("x")
+    assert lab.folder("other") != folder
+    assert (folder / "x").exists()
+    assert lab.folder("board") == folder
+    assert list(folder.iterdir()) == []
+    for name in ("a/b", "..", ""):
+        with pytest.raises(lk.UsageError, match="no plain name for a folder"):
+            lab.folder(name)
+    lab.close()
+    assert not folder.exists()
+    with pytest.raises(lk.UsageError, match="run the set-up cell"):
+        lab.folder("board")
+
+
+def test_a_reset_ends_the_game_and_removes_the_workspaces(lab: Lab) -> None:
+    stage = lab.stage("create", script=["done"])
+    other = lab._example.copy()
+    lab.predict("p2", answer="a")
+    lab.reset()
+    assert not stage.run.workspace.exists()
+    assert not other.exists()
+    assert "not predicted" in lab.reveal("p2").text
+    with lab.scenario("x", script=["y"]) as run:  # and it goes on
+        assert run.workspace.exists()
+
+
+def test_a_new_game_or_stage_ends_the_one_before(lab: Lab) -> None:
+    first = lab.stage("create", script=["done"])
+    second = lab.stage("create", script=["done"])
+    assert (first.run.workspace.exists(), second.run.workspace.exists()) == (False, True)
+    game = lab.be_the_model()
+    assert not second.run.workspace.exists()
+    assert lab._games == [game]
+
+
+def test_a_mechanical_model_makes_the_recorded_calls(lab: Lab) -> None:
+    with lab.scenario("branch", script=lab.mechanical("branch")) as run:
+        agent = run.agent([lk.Toolbox(lk.CodingTools(run.workspace).bash)])
+        agent.run("Another question, which was not recorded.")
+    assert "main" in str(agent.messages[2])
+    with pytest.raises(lk.UsageError, match="no scenario 'none'"):
+        lab.mechanical("none")
+
+
+def test_a_lesson_that_is_opened_is_remembered_only_where_somebody_sits(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    notes: list[tuple[str, ...]] = []
+    monkeypatch.setattr(Progress, "note", lambda self, *note: notes.append(note))
+    explained: list[bool] = []
+    monkeypatch.setattr("learnkit.lab.explain_errors", lambda: explained.append(True))
+    lk.lesson("s01").close()
+    assert capsys.readouterr().out.startswith("The agent loop · replay: ")
+    assert (notes, explained) == ([], [])
+    monkeypatch.setattr("learnkit.lab.is_live", lambda: True)
+    lab = lk.lesson("s01")
+    assert not lab.static
+    assert (notes, explained) == ([("s01", "opened", "lesson", "yes")], [True])
+    lab.close()
+
+
+@pytest.mark.parametrize(
+    ("asked", "setting", "mode"),
+    [(None, "", "replay"), (None, "live", "live"), ("replay", "live", "replay")],
+)
+def test_the_mode_is_what_is_asked_for_or_set(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    asked: str | None,
+    setting: str,
+    mode: str,
+) -> None:
+    monkeypatch.setenv("LEARNKIT_MODE", setting)
+    lab = lk.lesson("s01", asked)
+    assert lab.mode == mode
+    capsys.readouterr()
+    lab.close()
+    said = capsys.readouterr().out
+    assert said.startswith("Closed: no thread, process or workspace is left.")
+    assert ("Recorded turns never used: mail/1" in said) == (mode == "replay")
+
+
+def test_what_is_recorded_is_replayed_and_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LEARNKIT_RECORDINGS", str(tmp_path))
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "local-test-key")
+
+    def ask(mode: str, prompt: str = "Hello?") -> tuple[str, type, list[str]]:
+        lab = lk.lesson("s01", mode=mode)
+        with lab.scenario("talk") as run:
+            text = run.agent().run(prompt).text
+            kind = type(run.clock)
+        left = lab.unused()
+        lab.close()
+        return text, kind, left
+
+    unrecorded = lk.lesson("s01")
+    assert unrecorded.unused() == []
+    unrecorded.close()
+    with serving(["Hello."]) as server:
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
+        assert ask("record") == ("Hello.", lk.SystemClock, ["talk/1"])
+    assert ask("replay") == ("Hello.", lk.VirtualClock, [])
+    assert ask("keep", "Good morning?") == ("Hello.", lk.VirtualClock, ["talk/1"])
+    assert ask("replay", "Good morning?") == ("Hello.", lk.VirtualClock, [])
+
+
+def test_a_turn_is_used_when_any_run_of_its_scenario_has_asked_for_it(lab: Lab) -> None:
+    def used(runs: int) -> set[str]:
+        with lab.scenario("branch") as run:
+            agent = run.agent([lk.Toolbox(lk.CodingTools(run.workspace).bash)], max_turns=runs)
+            agent.run("Which git branch are we on?")
+        return {"branch/1", "branch/2"} - set(lab.unused())
+
+    assert used(1) == {"branch/1"}
+    assert used(2) == {"branch/1", "branch/2"}
+    assert used(1) == {"branch/1", "branch/2"}
+
+
+def test_a_game_of_ones_own_has_the_lessons_tools_or_a_coders(lab: Lab) -> None:
+    def tools(game: Any) -> set[str]:
+        (begun,) = [event for event in game.events if event.type == "run.started"]
+        return {tool["name"] for tool in begun.data["tools"]}
+
+    own = lab.be_the_model("Which files are there?")
+    assert tools(own) == tools(lab.be_the_model()) == {"bash"}
+    assert own.messages[0]["content"] == "Which files are there?"
+    other = lk.lesson("s04")
+    assert {"bash", "edit_file"} <= tools(other.be_the_model("Look."))
+    other.close()
+
+
 def test_only_what_somebody_watches_is_paced(lab: Lab) -> None:
     lab.static = False
     paces: list[float] = []
@@ -160,6 +296,24 @@ def test_on_a_stage_visits_stand_in_for_a_person(lab: Lab) -> None:
     assert agent.events[-1].type == "run.ended"
     lab.close()
     assert not stage.run.workspace.exists()
+
+
+def test_a_visit_that_is_late_comes_at_once_and_a_stage_closes_twice(lab: Lab) -> None:
+    stage = lab.stage("create", script=[lk.say("done", latency=9.0)])
+    heard: list[float] = []
+
+    def slow(intent: dict[str, Any]) -> None:
+        stage.run.clock.sleep(intent["takes"])
+        heard.append(stage.run.clock.time())
+
+    stage.go(
+        lambda: stage.run.agent().run("Go."),
+        [(1.0, {"takes": 3.0}), (2.0, {"takes": 1.0}), (8.0, {"takes": 0.5})],
+        slow,
+    )
+    assert heard == [4.0, 5.0, 8.5]
+    stage.close()
+    stage.close()
 
 
 def test_with_a_person_a_stage_has_a_thread_and_closing_ends_it(lab: Lab) -> None:
@@ -194,6 +348,7 @@ def test_what_fails_on_a_stage_is_told_when_it_is_closed(lab: Lab) -> None:
     assert failed.wait(20)
     with pytest.raises(Exception, match="one more reply"):
         lab.close()
+    stage.close()  # told once
     assert not stage.run.workspace.exists()
 
 

@@ -57,6 +57,15 @@ def test_a_message_is_a_line_that_everybody_can_read(box: Mailbox) -> None:
     }
 
 
+def test_numbers_count_from_one_through_all_inboxes(box: Mailbox) -> None:
+    sent = [box.send("lead", "alice", "a"), box.send("alice", "bob", "b")]
+    sent += box.broadcast("bob", "c")
+    assert [mail.id for mail in sent] == ["m1", "m2", "m3", "m4"]
+    assert [mail.to for mail in sent[2:]] == ["alice", "lead"]
+    assert [mail.id for mail in box.all("alice")] == ["m1", "m3"]
+    assert Mailbox(box.folder).send("bob", "lead", "d").id == "m5"
+
+
 def test_each_message_is_taken_once_and_none_is_missed(box: Mailbox) -> None:
     inbox = Inbox(box, "alice")
     box.send("lead", "alice", "one")
@@ -91,6 +100,45 @@ def test_a_reader_that_comes_back_and_commits_first_keeps_what_it_has_seen(box: 
     assert again.take() == []
     again.commit()
     assert box.unread("alice") == []
+
+
+def test_what_did_not_arrive_is_given_again(box: Mailbox) -> None:
+    one, two, three = (box.send("lead", "alice", text) for text in ("one", "two", "three"))
+    inbox = box.reader("alice")
+    assert inbox.take() == [one, two, three]
+    inbox.put_back([two.id])
+    assert inbox.look() == [two]
+    assert inbox.take() == [two]
+    inbox.put_back([])
+    assert inbox.take() == []
+    inbox.commit()
+    assert box.reader("alice").take() == box.unread("alice") == []
+    assert [mail.id for mail in box.all("alice")] == [one.id, two.id, three.id]
+
+
+def test_a_reader_says_what_it_has_seen(box: Mailbox) -> None:
+    one, two = (box.send("lead", "alice", text) for text in ("one", "two"))
+    assert box.reader("alice", seen=[one.id]).take() == [two]
+    assert box.reader("alice").take() == [one, two]
+
+
+def test_what_else_a_line_holds_is_kept_and_comes_back(box: Mailbox) -> None:
+    sent = box.send("lead", "alice", "x", "shutdown_request", request_id="r1", round=2)
+    (read,) = box.unread("alice")
+    assert read == sent
+    assert (read.type, read.timestamp) == ("shutdown_request", "")
+    assert read.more == {"request_id": "r1", "round": 2}
+
+
+def test_opening_an_inbox_again_leaves_it_as_it_is(box: Mailbox) -> None:
+    box.send("lead", "alice", "x")
+    box.open("alice")
+    assert len(box.unread("alice")) == 1
+    box.open("a" * 40)
+    assert box.names == ["a" * 40, "alice", "bob", "lead"]
+    box.send("lead", "alice", "x" * MAX_CONTENT)
+    with pytest.raises(ToolError, match="there are: none"):
+        Mailbox(box.folder / "none").send("lead", "alice", "x")
 
 
 def test_a_broadcast_reaches_everybody_but_its_sender(box: Mailbox) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+_KEYS = frozenset({"role", "content"})
 _COMMON = frozenset({"type", "cache_control"})
 #: Block type -> the keys it may have. None: a block this course does not use, whose keys are free.
 BLOCKS: dict[str, frozenset[str] | None] = {
@@ -93,7 +94,7 @@ def survey(messages: list[Any], before: Survey | None = None) -> Survey:
             found.shape = found.shape or f"messages.{i}: Input should be an object"
             continue
         role, content = message.get("role"), message.get("content")
-        if len(message) != 2 or role is None or content is None:
+        if message.keys() != _KEYS:
             _message_keys(found, i, message)
         if role != turn.role:
             turn = Turn(role if isinstance(role, str) else "", i)
@@ -207,7 +208,7 @@ def _message_keys(found: Survey, i: int, message: dict[str, Any]) -> None:
         if key not in message:
             found.shape = found.shape or f"messages.{i}.{key}: Field required"
     for key in message:
-        if key not in ("role", "content"):
+        if key not in _KEYS:
             found.extra = found.extra or f"messages.{i}.{key}: Extra inputs are not permitted"
 
 

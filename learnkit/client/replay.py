@@ -43,19 +43,19 @@ class Miss(anthropic.AnthropicError):
     Attributes:
         scenario: the part of the recording that was looked in.
         lane: the agent that asked.
-        nearest: id of the recorded turn that is most alike, if any.
+        nearest: id of the recorded turn that is most alike.
         path: where the request first differs from it, e.g. ``messages[0].content[0].text``.
         diff: the two texts compared, ``-`` recorded, ``+`` asked.
     """
 
-    def __init__(self, scenario: str, lane: str, nearest: str | None, path: str, diff: str) -> None:
+    def __init__(self, scenario: str, lane: str, nearest: str, path: str, diff: str) -> None:
         self.scenario, self.lane, self.nearest = scenario, lane, nearest
         self.path, self.diff = path, diff
-        near = f"nearest turn {nearest}" if nearest else "the scenario has no turn"
         ways = "\n".join(f"  - {way}" for way in WAYS_ON)
         super().__init__(
             f"the recording has no reply to this request (scenario {scenario!r}, agent {lane!r}).\n"
-            f"It differs from the {near} at {path}:\n\n{diff}\n\nThe ways on:\n{ways}"
+            f"It differs from the nearest turn {nearest} at {path}:\n\n{diff}\n\n"
+            f"The ways on:\n{ways}"
         )
 
     def _render_traceback_(self) -> list[str]:
@@ -122,12 +122,12 @@ class Replay:
         def likeness(turn: Turn) -> tuple[int, bool, int, float]:
             canon = self._prefixes[turn.id].canon
             same = _agree(canon, prefix.canon)
-            old, new = canon[same : same + 1] or [""], prefix.canon[same : same + 1] or [""]
-            alike = difflib.SequenceMatcher(None, old[0][:2000], new[0][:2000]).quick_ratio()
+            old, new = (
+                one[same][:2000] if same < len(one) else "" for one in (canon, prefix.canon)
+            )
+            alike = difflib.SequenceMatcher(None, old, new).quick_ratio()
             return same, turn.lane == lane, -abs(len(canon) - len(prefix.canon)), alike
 
-        if not self._turns:
-            return Miss(self.scenario, lane, None, "the start", "")
         nearest = max(self._turns, key=likeness)
         known = self._prefixes[nearest.id]
         if _agree(known.canon, prefix.canon) == len(known.canon):

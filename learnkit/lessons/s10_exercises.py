@@ -92,6 +92,7 @@ def check_desk(Desk: Any) -> Verdict:
     made: Any = Desk
     desk = made()
     first, second = desk.ask("lead", "alice"), desk.ask("lead", "bob")
+    third = desk.ask("bob", "lead")
     steps = (
         (lambda: desk.withdraw(first, "alice"), False, "alice takes back what the lead has asked"),
         (lambda: desk.withdraw(first, "lead"), True, "the lead takes back what it has asked"),
@@ -100,13 +101,14 @@ def check_desk(Desk: Any) -> Verdict:
         (lambda: desk.answer(second, "bob", False), True, "bob refuses"),
         (lambda: desk.withdraw(second, "lead"), False, "the lead takes back what has an answer"),
         (lambda: desk.answer(second, "bob", True), False, "bob answers twice"),
+        (lambda: desk.answer(third, "lead", True), True, "the lead approves what bob has asked"),
     )
     for act, allowed, what in steps:
         if _tries(act) != allowed:
             return f"{what}: that must {'work' if allowed else 'raise an error'}"
-    states = desk.state(first), desk.state(second)
-    if states != ("withdrawn", "rejected"):
-        return f"the states are {states}; ('withdrawn', 'rejected') is right"
+    states = desk.state(first), desk.state(second), desk.state(third)
+    if states != (wanted := ("withdrawn", "rejected", "approved")):
+        return f"the states are {states}; {wanted} is right"
     return None
 
 

@@ -75,6 +75,7 @@ def check_first(first: Any) -> Verdict:
         ([], None, "an empty board"),
         ([_task(1, "completed")], None, "nothing is ready"),
         ([_task(2), _task(1)], 1, "two alike: the lower number"),
+        ([_task(1, "completed"), _task(2, blockedBy=[1])], 2, "one whose blocker is completed"),
         ([_task(1), _task(2), _task(3, blockedBy=[2])], 2, "one on which another waits"),
         ([*diamond, _task(5)], 1, "a diamond, and one beside it"),
         (

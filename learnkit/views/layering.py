@@ -75,7 +75,7 @@ def neighbours(links: Sequence[tuple[Item, Item]]) -> tuple[dict[Item, list[Item
 def ordered(layers: list[list[Item]], links: Sequence[tuple[Item, Item]]) -> list[list[Item]]:
     """The layers with their items in an order that has few crossings."""
     before, after = neighbours(links)
-    best, least = layers, _crossings(layers, after)
+    best, least = layers, crossings(layers, after)
     for sweep in range(2 * SWEEPS):
         downwards = sweep % 2 == 0
         near = before if downwards else after
@@ -98,12 +98,12 @@ def ordered(layers: list[list[Item]], links: Sequence[tuple[Item, Item]]) -> lis
             layers[number] = [
                 item if weight(item) is None else next(moved) for item in layers[number]
             ]
-        if (count := _crossings(layers, after)) < least:
+        if (count := crossings(layers, after)) < least:
             best, least = layers, count
     return best
 
 
-def _crossings(layers: list[list[Item]], after: dict[Item, list[Item]]) -> int:
+def crossings(layers: list[list[Item]], after: dict[Item, list[Item]]) -> int:
     """How many pairs of links cross."""
     total = 0
     for upper, lower in pairwise(layers):

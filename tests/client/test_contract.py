@@ -207,6 +207,8 @@ ROWS = [
     ),
     Row("shape", lambda: ask({"role": "user"}), ask, "messages.0.content: Field required"),
     Row("shape", lambda: ask({"content": "x"}), ask, "messages.0.role: Field required"),
+    Row("shape", lambda: ask({**ASK, "content": 5}), ask, "messages.0.content: Input should be a"),
+    Row("shape", lambda: ask(ASK, "x"), lambda: ask(ASK, ASK), "messages.1: Input should be an ob"),
     Row("shape", lambda: ask(max_tokens="9"), lambda: ask(max_tokens=9), "valid integer"),
     Row(
         "shape",
@@ -417,6 +419,12 @@ ROWS = [
         "messages: final assistant content cannot end with trailing whitespace",
     ),
     Row(
+        "trailing_space",
+        lambda: ask(ASK, assistant(text("Well:"), text("it is ")), model=OLDER),
+        lambda: ask(ASK, assistant(text("Well: "), text("it is")), model=OLDER),
+        "messages: final assistant content cannot end with trailing whitespace",
+    ),
+    Row(
         "system_message",
         lambda: ask({"role": "system", "content": "Be brief."}, ASK),
         lambda: ask(ASK, {"role": "system", "content": "Be brief."}),
@@ -447,9 +455,33 @@ ROWS = [
         "messages.1: 'system' messages may only hold text blocks",
     ),
     Row(
+        "system_message",
+        lambda: ask(ASK, {"role": "system", "content": [text("Be brief."), IMAGE]}),
+        lambda: ask(ASK, {"role": "system", "content": [text("Be brief."), text("Be kind.")]}),
+        "messages.1: 'system' messages may only hold text blocks",
+    ),
+    Row(
+        "system_message",
+        lambda: ask(ASK, {"role": "system", "content": ""}),
+        lambda: ask(ASK, {"role": "system", "content": "x"}),
+        "messages.1: 'system' messages must have non-empty content",
+    ),
+    Row(
         "cache_control",
         lambda: ask(user(*[text("x", **CACHE)] * 3), system=[text("s", **CACHE)], **CACHE),
         lambda: ask(user(*[text("x", **CACHE)] * 3), system=[text("s", **CACHE)]),
+        "A maximum of 4 blocks with cache_control may be provided. Found 5.",
+    ),
+    Row(
+        "cache_control",
+        lambda: tools(*ROUND[:2], user(result(content=[text("x", **CACHE)] * 5))),
+        lambda: tools(*ROUND[:2], user(result(content=[text("x", **CACHE)] * 4))),
+        "A maximum of 4 blocks with cache_control may be provided. Found 5.",
+    ),
+    Row(
+        "cache_control",
+        lambda: ask(system=[text("s", **CACHE)] * 4, tools=[{**TOOL, **CACHE}]),
+        lambda: ask(system=[text("s", **CACHE)] * 3, tools=[{**TOOL, **CACHE}]),
         "A maximum of 4 blocks with cache_control may be provided. Found 5.",
     ),
     Row(
@@ -578,6 +610,124 @@ def test_every_rule_has_a_row_and_says_so_when_it_is_our_own() -> None:
     strict = {rule.name for rule in contract.RULES if rule.provenance == "strict"}
     for row in ROWS:
         assert ("(strict: " in row.text) == (row.rule in strict)
+
+
+def test_a_refusal_says_how_it_is_known() -> None:
+    for row in ROWS:
+        refusal = check(row.bad(), size=len(json.dumps(row.bad())))
+        assert refusal is not None
+        assert refusal.provenance in get_args(contract.Provenance)
+    refusals = {
+        refusal.rule: (refusal.status, refusal.type, refusal.provenance)
+        for refusal in (
+            check(ask(), path="/v1/nowhere"),
+            check(ask(), method="put"),
+            check(ask(), size=contract_request.MAX_BYTES + 1),
+            contract.unauthenticated(),
+            contract.rate_limited(),
+            contract.overloaded(),
+        )
+        if refusal is not None
+    }
+    assert refusals == {
+        "path": (404, "not_found_error", "documented"),
+        "method": (405, "invalid_request_error", "documented"),
+        "body_size": (413, "request_too_large", "documented"),
+        "key": (401, "authentication_error", "documented"),
+        "rate_limit": (429, "rate_limit_error", "documented"),
+        "overload": (529, "overloaded_error", "documented"),
+    }
+    assert check(ask(), method="post", path=f"{contract.MESSAGES_PATH}?beta=true") is None
+
+
+def test_messages_that_go_on_begin_with_all_of_those_before() -> None:
+    one, two = ASK, assistant("ok")
+    assert contract_survey.continues([one, two], [one]) is True
+    assert contract_survey.continues([one], [one]) is True
+    assert contract_survey.continues([one], [one, two]) is False
+    assert contract_survey.continues([two, one], [one]) is False
+
+
+def test_the_last_message_of_the_assistant_alone_may_be_empty() -> None:
+    empty = {"role": "assistant", "content": []}
+    assert check(ask(ASK, empty, model=OLDER)) is None
+    for messages in ((empty, ASK), (ASK, empty, ASK), (ASK, empty, ASK, assistant("x"))):
+        refusal = check(ask(*messages, model=OLDER))
+        assert refusal is not None
+        assert refusal.rule == "empty_message"
+        assert refusal.message.startswith(f"messages.{messages.index(empty)}: all messages")
+
+
+SHAPES = [
+    (ask(model=5), "model: Input should be a valid string"),
+    ({**ask(), "messages": {}}, "messages: Input should be a valid list"),
+    ({**ask(), "messages": None}, "messages: Input should be a valid list"),
+    (ask(max_tokens=True), "max_tokens: Input should be a valid integer"),
+    (ask(max_tokens=None), "max_tokens: Input should be a valid integer"),
+    (ask(system=5), "system: Input should be a valid string or list"),
+    (ask(tools={}), "tools: Input should be a valid list"),
+    (ask(tool_choice="any"), "tool_choice: Input should be a valid dictionary"),
+    (ask(thinking="on"), "thinking: Input should be a valid dictionary"),
+    (ask(stop_sequences="END"), "stop_sequences: Input should be a valid list"),
+    (ask(system=["x"]), "system.0: Input should be a text block"),
+    (ask(system=[text("x"), {"type": "text"}]), "system.1: Input should be a text block"),
+    (ask(tools=[TOOL, "bash"]), "tools.1: Input should be a valid dictionary"),
+    (ask(user(5)), "messages.0.content.0: Input tag None"),
+    (ask(user({"type": 5})), "messages.0.content.0: Input tag 5"),
+    (ask(user({"type": "txt"})), "messages.0.content.0: Input tag 'txt'"),
+    (ask(user({"type": "text"})), "messages.0.content.0.text.text: Field required"),
+    (
+        ask(user(text("x"), {"type": "text", "text": 5})),
+        "content.1.text.text: Input should be a valid string",
+    ),
+    (ask(ASK, assistant(without(call(), "id")), ASK), "messages.1.content.0.tool_use.id: Field"),
+    (ask(ASK, assistant(call(name=5)), ASK), "0.tool_use.name: Input should be a valid string"),
+    (
+        ask(ASK, assistant(call(input=[])), ASK),
+        "tool_use.input: Input should be a valid dictionary",
+    ),
+    (ask(ASK, assistant(call(5)), ASK), "0.tool_use.id: Input should be a valid string"),
+    (ask(user(result(5))), "0.tool_result.tool_use_id: Input should be a valid string"),
+    (ask(ASK, assistant(thinking("s", None)), ASK), "thinking: Input should be a valid string"),
+    (ask(user(without(result(), "tool_use_id"))), "tool_result.tool_use_id: Field required"),
+    (ask(user(result(content=5))), "tool_result.content: Input should be a valid list"),
+    (ask(user(result(content=["x"]))), "valid list of text, image or document blocks"),
+    (ask(user(result(content=[{"type": "text"}]))), "valid list of text, image or document blocks"),
+    (ask(user(result(content=[thinking("s")]))), "valid list of text, image or document blocks"),
+    (ask(ASK, assistant({"type": "thinking", "thinking": "x"}), ASK), "thinking.signature: Field"),
+    (ask(ASK, assistant({"type": "thinking", "signature": "x"}), ASK), "thinking.thinking: Field"),
+    (ask(ASK, assistant({"type": "redacted_thinking"}), ASK), "redacted_thinking.data: Field req"),
+]
+
+
+@pytest.mark.parametrize(("body", "said"), SHAPES)
+def test_a_value_of_a_wrong_type_is_named_with_its_place(body: Body, said: str) -> None:
+    refusal = check(body)
+    assert refusal is not None
+    assert refusal.rule == "shape"
+    assert said in refusal.message
+
+
+def test_what_is_left_out_or_null_is_not_of_a_wrong_type() -> None:
+    optional = dict.fromkeys(("system", "tools", "tool_choice", "thinking", "stop_sequences"))
+    assert check(ask(**optional)) is None
+
+
+@pytest.mark.parametrize(
+    ("body", "place"),
+    [
+        (ask(user(thinking("s"), text("x"))), "messages.0: `thinking` blocks can only be in `as"),
+        (
+            ask(ASK, assistant("x"), user({"type": "redacted_thinking", "data": "x"}, text("y"))),
+            "messages.2: `redacted_thinking` blocks can only be in `assistant` messages",
+        ),
+    ],
+)
+def test_thinking_belongs_to_the_assistant(body: Body, place: str) -> None:
+    refusal = check(body)
+    assert refusal is not None
+    assert refusal.rule == "wrong_side"
+    assert place in refusal.message
 
 
 def test_the_first_rule_in_the_order_of_the_table_wins() -> None:

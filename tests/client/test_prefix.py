@@ -143,3 +143,22 @@ def test_a_request_is_not_changed_by_being_read() -> None:
     prefix.extended({"role": "assistant", "content": "/tmp/two"}).hide({"text": "/tmp/one"})
     assert body == before
     assert prefix.slots == ["/tmp/one"]
+
+
+def test_the_last_mark_says_how_much_is_to_be_kept() -> None:
+    def text(value: str, **more: Any) -> list[dict[str, Any]]:
+        return [{"type": "text", "text": value, **more}]
+
+    mark = {"cache_control": {"type": "ephemeral"}}
+    plain, marked = text("x"), text("x", **mark)
+    for contents, kept in (
+        ((plain, plain), 0),
+        ((marked, plain), 2),
+        ((plain, marked), 3),
+        ((marked, marked, plain), 3),
+    ):
+        assert Prefix.of(said(*contents)).marked == kept
+    assert Prefix.of({**said(plain, plain), **mark}).marked == 3
+    assert Prefix.of({**said(plain), "system": text("s", **mark)}).marked == 1
+    assert Prefix.of({**said(plain), "tools": [{"name": "bash", **mark}]}).marked == 1
+    assert Prefix.of({**said(plain), "system": text("s"), "tools": [{"name": "b"}]}).marked == 0

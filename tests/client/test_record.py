@@ -18,8 +18,10 @@ from profiles import examples
 
 import learnkit as lk
 from learnkit.client.catalog import MODELS
-from learnkit.client.recording import Recording
-from learnkit.client.scripted import Failure, Reply
+from learnkit.client.keep import Keeper
+from learnkit.client.prefix import Prefix
+from learnkit.client.recording import Recording, followed
+from learnkit.client.scripted import Failure, Reply, ScriptEnded
 from learnkit.events import LANE
 
 
@@ -272,6 +274,28 @@ def test_an_error_that_is_not_the_apis_is_recorded_as_it_came(
     assert text in str(replayed.value)
 
 
+@pytest.mark.parametrize(
+    ("reply", "kept"),
+    [
+        (lk.reply("I note.", lk.use("note", text="a")), None),
+        (lk.say("done"), None),
+        (lk.reply("I note.", lk.use("note", text="a"), stop_reason="max_tokens"), "max_tokens"),
+        (lk.reply("refused", stop_reason="refusal"), "refusal"),
+    ],
+)
+def test_why_a_reply_stopped_is_recorded_where_it_is_not_clear(
+    path: Path, key: pytest.MonkeyPatch, reply: Reply, kept: str | None
+) -> None:
+    with serving([reply]) as server:
+        key.setenv("ANTHROPIC_BASE_URL", server.url)
+        with lk.connect("record", recording=path) as client:
+            reason = ask(client).stop_reason
+    (turn,) = Recording.load(path).turns
+    assert isinstance(turn.answer, Reply)
+    assert turn.answer.stop_reason == kept
+    assert ask(lk.connect(recording=path)).stop_reason == reason
+
+
 def test_a_stream_that_breaks_off_is_no_turn(path: Path, key: pytest.MonkeyPatch) -> None:
     def broken(content: bytes) -> tuple[int, str, bytes]:
         return 200, "text/event-stream", content[:-30] + CUT
@@ -386,3 +410,51 @@ def test_lanes_asking_at_once_lose_no_turn(path: Path) -> None:
     turns = Recording.load(path).turns
     assert len({turn.id for turn in turns}) == len(turns) == 24
     assert sorted(int(turn.answer.content[0]["text"]) for turn in turns) == list(range(24))
+
+
+# What a recording holds, and what a rehearsal keeps of it.
+
+
+def test_what_is_usual_is_said_once_for_the_whole_file(path: Path) -> None:
+    client = lk.connect("record", recording=path, upstream=lambda request: lk.say("yes"))
+    ask(client)
+    ask(client, max_tokens=7)
+    stored = Recording.load(path)
+    assert stored.meta["model"] == client.model
+    assert stored.meta["max_tokens"] == 99
+    assert [turn.params.get("max_tokens") for turn in stored.turns] == [None, 7]
+    assert all("model" not in turn.params for turn in stored.turns)
+
+
+def test_what_follows_a_request_is_its_reply_if_there_is_one() -> None:
+    request = Prefix.of({"messages": [{"role": "user", "content": "go"}]})
+    text = {"type": "text", "text": "yes"}
+    after = followed(request, Reply((text,)))
+    assert after.body["messages"][1:] == [{"role": "assistant", "content": [text]}]
+    assert followed(request, Reply(())) is request
+    assert followed(request, Failure(529, "overloaded_error", "busy")) is request
+
+
+def test_kept_replies_come_in_their_order_and_then_there_are_none(path: Path) -> None:
+    client = lk.connect("record", recording=path, upstream=[lk.say(n) for n in ("1", "2", "3")])
+    for _ in range(3):
+        ask(client)
+    (request, *_) = Recording.load(path).prefixes("main").values()
+
+    def texts(keeper: Keeper, count: int) -> list[str]:
+        found = []
+        for _ in range(count):
+            answer = keeper.answer_to(request, "lead")
+            assert isinstance(answer, Reply)
+            keeper.keep(request, "lead", answer)
+            found.append(answer.content[0]["text"])
+        return found
+
+    keeper = Keeper(path, "main")
+    keeper.enter()
+    assert texts(keeper, 3) == ["1", "2", "3"]
+    with pytest.raises(ScriptEnded, match="agent 'lead' asked for more replies"):
+        keeper.answer_to(request, "lead")
+    keeper.enter()  # entered again, it gives the same ones, and the last one again
+    assert texts(keeper, 4) == ["1", "2", "3", "3"]
+    assert len(Recording.load(path).turns) == 3

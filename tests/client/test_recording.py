@@ -229,3 +229,37 @@ def test_a_save_that_fails_leaves_the_old_file(tmp_path: Path) -> None:
         recording.save(path)
     assert path.read_bytes() == before
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_turn_is_what_was_said_after_the_one_before_and_its_reply() -> None:
+    def user(text: str) -> dict[str, Any]:
+        return {"role": "user", "content": text}
+
+    def assistant(text: str) -> dict[str, Any]:
+        return {"role": "assistant", "content": [{"type": "text", "text": text}]}
+
+    yes = Reply(({"type": "text", "text": "yes"},))
+    recording = Recording({"model": "m", "max_tokens": 9})
+    system = recording.share("Be brief.")
+    recording.turns = [
+        turn(yes, [user("go")], "a/1", params={"system": system}),
+        turn(yes, [user("elsewhere")], "b/1", scenario="b"),
+        turn(yes, [user("on")], "a/2", after="a/1", params={"max_tokens": 5}),
+        turn(yes, [user("edited")], "a/3", after="a/2", edits={0: user("gone")}),
+        turn(yes, [user("anew")], "a/4"),
+        turn(Failure(529, "overloaded_error", "busy"), [user("busy?")], "a/5", after="a/4"),
+        turn(yes, [], "a/6", after="a/5"),
+    ]
+    bodies = {id: prefix.body for id, prefix in recording.prefixes("a").items()}
+    texts = {id: body["messages"] for id, body in bodies.items()}
+    first, both = [user("go")], [user("go"), assistant("yes"), user("on")]
+    assert texts["a/1"] == first
+    assert texts["a/2"] == both
+    assert texts["a/3"] == [user("gone"), *both[1:], assistant("yes"), user("edited")]
+    assert texts["a/4"] == [user("anew")]
+    assert texts["a/5"] == texts["a/6"] == [user("anew"), assistant("yes"), user("busy?")]
+    assert list(texts) == ["a/1", "a/2", "a/3", "a/4", "a/5", "a/6"]
+    assert [body.get("system") for body in bodies.values()] == ["Be brief.", *[None] * 5]
+    assert [body["max_tokens"] for body in bodies.values()] == [9, 5, 9, 9, 9, 9]
+    assert recording.turn("b/1").scenario == "b"
+    assert recording.scenarios == ["a", "b"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 import threading
 import time
 from dataclasses import replace
@@ -18,7 +19,7 @@ from messages_server import serving
 import learnkit as lk
 from learnkit.client.prefix import Prefix
 from learnkit.client.recording import Recording
-from learnkit.client.replay import Miss
+from learnkit.client.replay import HEIGHT, WIDTH, Miss, compare
 from learnkit.client.secrets import SecretError
 from learnkit.events import LANE
 
@@ -341,6 +342,78 @@ def test_after_an_error_the_recording_has_no_more_to_say(tmp_path: Path) -> None
     with pytest.raises(anthropic.BadRequestError, match="no"):
         agent.run("Note a, b and c.")
     assert missed(agent, "And now?").path in ("messages[0].content[1]", "messages[1]")
+
+
+def test_without_a_name_the_first_scenario_is_replayed(tmp_path: Path) -> None:
+    path = tmp_path / "s.yaml"
+    for name in ("one", "two"):
+        record(path, name, [lk.say(f"This is {name}.")])
+    assert replay(path).run("Note a, b and c.").text == "This is one."
+    assert replay(path, "two").run("Note a, b and c.").text == "This is two."
+
+
+@pytest.mark.parametrize(
+    ("recorded", "asked", "path", "lines"),
+    [
+        ({"a": [1, 2]}, {"a": [1]}, "a[1]", ["-2", "+(nothing)"]),
+        ({"a": [1]}, {"a": [1, 2]}, "a[1]", ["-(nothing)", "+2"]),
+        ({"a": 1}, {"a": 1, "b": 2}, "b", ["-(nothing)", "+2"]),
+        ({"a": 1, "b": 2}, {"b": 3, "a": 1}, "b", ["-2", "+3"]),
+        ({"a": "x"}, {"a": "x\n"}, "a", ["-'x'", "+'x\\n'"]),
+        ({"a": "x\ny"}, {"a": "x\nz"}, "a", [" x", "-y", "+z"]),
+    ],
+)
+def test_a_difference_is_a_path_and_both_sides(
+    recorded: Any, asked: Any, path: str, lines: list[str]
+) -> None:
+    where, diff = compare([json.dumps(recorded)], [json.dumps(asked)])
+    assert where == path
+    assert [line for line in diff.splitlines()[2:] if not line.startswith("@@")] == lines
+
+
+def test_the_second_of_two_texts_is_the_first_message() -> None:
+    head, same = json.dumps({"system": "x"}), json.dumps({"role": "user", "content": "a"})
+    assert compare([head, same], [head])[0] == "messages[0]"
+    assert compare([head, same], [head, same, same])[0] == "messages[1]"
+    assert compare([head], [same])[0] == "system"
+
+
+def test_of_a_long_line_the_part_that_differs_is_shown() -> None:
+    long = "a" * 3 * WIDTH
+    _, diff = compare([json.dumps(f"{long}b{long}")], [json.dumps(f"{long}c{long}")])
+    old, new = diff.splitlines()[3:]
+    quarter, half = "a" * (WIDTH // 4), "a" * (WIDTH // 2 - 1)
+    assert (old, new) == (f"-…{quarter}b{half}…", f"+…{quarter}c{half}…")
+    _, diff = compare([json.dumps(f"{long}b")], [json.dumps(f"{long}c")])
+    assert diff.splitlines()[3:] == [f"-…{quarter}b", f"+…{quarter}c"]
+    _, diff = compare([json.dumps(f"b{long}")], [json.dumps(f"c{long}")])
+    assert diff.splitlines()[3:] == [f"-b{half}…", f"+c{half}…"]
+    _, diff = compare([json.dumps(long)], [json.dumps(f"{long}c")])
+    assert diff.splitlines()[3:] == [f"-…{quarter}", f"+…{quarter}c"]
+
+
+def test_of_many_lines_the_ends_are_shown() -> None:
+    old, new = ("\n".join(f"{side}{n}" for n in range(100)) for side in "ab")
+    _, diff = compare([json.dumps(old)], [json.dumps(new)])
+    lines = diff.splitlines()
+    assert lines[:4] == ["--- recorded", "+++ asked", "@@ -1,100 +1,100 @@", "-a0"]
+    assert lines[-1] == "+b99"
+    (middle,) = [line for line in lines if line.startswith("…")]
+    assert len(lines) == HEIGHT + 1
+    assert lines.index(middle) == HEIGHT // 2
+    assert middle == f"… {203 - HEIGHT} lines more …"
+
+
+def test_the_turn_that_is_most_alike_is_the_one_compared_with(tmp_path: Path) -> None:
+    path = tmp_path / "s.yaml"
+    client = lk.connect("record", recording=path, upstream=lambda request: lk.say("yes"))
+    for text in ("count the stations of oslo", "write a mail", "book a flight to rome"):
+        lk.Agent(client).run(text)
+    error = missed(lk.Agent(lk.connect(recording=path)), "write a letter")
+    assert error.nearest == "main/2"
+    assert "It differs from the nearest turn main/2 at messages[0].content" in str(error)
+    assert "-write a mail" in error.diff
+    assert "+write a letter" in error.diff
 
 
 def test_an_unknown_scenario_names_the_known(tmp_path: Path) -> None:

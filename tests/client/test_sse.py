@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -71,3 +72,38 @@ def test_a_stream_that_breaks_off_or_fails_is_no_message() -> None:
     error = b'event: error\ndata: {"type":"error","error":{"type":"overloaded_error"}}\n\n'
     with pytest.raises(ValueError, match="overloaded_error"):
         sse.from_bytes(whole[:200].rpartition(b"\n\n")[0] + b"\n\n" + error)
+
+
+def stream(*events: dict[str, Any]) -> bytes:
+    return "".join(f"event: x\ndata: {json.dumps(event)}\n\n" for event in events).encode()
+
+
+def test_what_an_api_streams_is_put_together() -> None:
+    quote = {"type": "char_location", "cited_text": "31.4"}
+    start = {**message([]), "stop_reason": None}
+    parts = [
+        {"type": "message_start", "message": start},
+        {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}},
+        *(
+            {"type": "content_block_delta", "index": 0, "delta": delta}
+            for delta in (
+                {"type": "text_delta", "text": "It is "},
+                {"type": "citations_delta", "citation": quote},
+                {"type": "unheard_of"},
+                {"type": "text_delta", "text": "31.4."},
+            )
+        ),
+        {"type": "content_block_stop", "index": 0},
+        {"type": "ping"},
+        {
+            "type": "message_delta",
+            "delta": {"stop_reason": "max_tokens", "stop_sequence": None},
+            "usage": {"output_tokens": 9},
+        },
+    ]
+    whole = sse.from_bytes(stream(*parts, {"type": "message_stop"}))
+    assert whole["content"] == [{"type": "text", "text": "It is 31.4.", "citations": [quote]}]
+    assert whole["stop_reason"] == "max_tokens"
+    assert whole["usage"] == {"input_tokens": 3, "output_tokens": 9}
+    with pytest.raises(ValueError, match="no message_stop"):
+        sse.from_bytes(stream(*parts))

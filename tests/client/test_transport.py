@@ -15,6 +15,7 @@ import learnkit as lk
 from learnkit.client.modes import from_source
 from learnkit.client.scripted import Scripted
 from learnkit.client.transport import OfflineTransport
+from learnkit.tokens import estimate_tokens
 
 TOOL = {"name": "bash", "description": "Run.", "input_schema": {"type": "object"}}
 
@@ -74,6 +75,25 @@ def test_a_script_may_say_its_own_usage() -> None:
     client = lk.scripted([lk.say("x", usage={"input_tokens": 5, "output_tokens": 6})])
     usage = ask(client, [{"role": "user", "content": "go"}]).usage
     assert (usage.input_tokens, usage.output_tokens) == (5, 6)
+
+
+def test_what_is_answered_counts_as_output_and_nothing_counts_as_one() -> None:
+    client = lk.scripted([lk.say("word " * 100), lk.reply()])
+    go = [{"role": "user", "content": "go"}]
+    text = [{"type": "text", "text": "word " * 100}]
+    assert ask(client, go).usage.output_tokens == estimate_tokens(text) > 100
+    assert ask(client, go).usage.output_tokens == 1
+
+
+def test_a_reply_stops_for_its_calls_unless_it_says_why() -> None:
+    go = [{"role": "user", "content": "go"}]
+    for reply, reason in (
+        (lk.reply("I look.", lk.use("bash")), "tool_use"),
+        (lk.use("bash"), "tool_use"),
+        (lk.say("done"), "end_turn"),
+        (lk.reply("half a", stop_reason="max_tokens"), "max_tokens"),
+    ):
+        assert ask(lk.scripted([reply]), go).stop_reason == reason
 
 
 def test_latency_passes_on_the_clock() -> None:

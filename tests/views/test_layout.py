@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from profiles import examples
 
-from learnkit.views.layout import Layout, layered
+from learnkit.views.layering import Item, crossings, depths, ordered, without_circles
+from learnkit.views.layout import LANE, Layout, layered
 
 Edges = list[tuple[int, int]]
 
@@ -164,3 +165,96 @@ def test_a_hundred_and_twenty_tasks_take_no_noticeable_time() -> None:
     began = time.process_time()
     layered(range(1, 121), edges, 616, 24)
     assert time.process_time() - began < 2  # a hundred times what it takes
+
+
+# The order within the layers.
+
+
+def pairs_that_cross(layers: list[list[Item]], links: list[tuple[Item, Item]]) -> int:
+    """Every pair of links between two layers, looked at one by one."""
+    place = {
+        item: (number, index) for number, la in enumerate(layers) for index, item in enumerate(la)
+    }
+    found = 0
+    for (a, b), (c, d) in itertools.combinations(links, 2):
+        if place[a][0] == place[c][0]:
+            found += (place[a][1] - place[c][1]) * (place[b][1] - place[d][1]) < 0
+    return found
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_crossings_are_the_pairs_of_links_that_cross(seed: int) -> None:
+    chance = random.Random(seed)
+    layers: list[list[Item]] = [[1, 2, 3, 4], [5, 6, 7], [8, 9, 10, 11]]
+    links: list[tuple[Item, Item]] = sorted(
+        {(chance.randint(1, 4), chance.randint(5, 7)) for _ in range(6)}
+        | {(chance.randint(5, 7), chance.randint(8, 11)) for _ in range(6)}
+    )
+    after: dict[Item, list[Item]] = {}
+    for start, end in links:
+        after.setdefault(start, []).append(end)
+    count = pairs_that_cross(layers, links)
+    assert crossings(layers, after) == count
+    better = ordered(layers, links)
+    assert [set(layer) for layer in better] == [set(layer) for layer in layers]
+    assert pairs_that_cross(better, links) <= count
+
+
+def test_links_that_can_be_untangled_are() -> None:
+    layers: list[list[Item]] = [[1, 2, 3], [4, 5, 6], [7, 8, 9]]
+    links: list[tuple[Item, Item]] = [(1, 6), (2, 5), (3, 4), (6, 7), (5, 8), (4, 9)]
+    better = ordered(layers, links)
+    assert pairs_that_cross(layers, links) == 6
+    assert pairs_that_cross(better, links) == 0
+
+
+def test_two_links_that_cross_are_one_crossing_and_those_that_share_an_end_are_none() -> None:
+    assert crossings([[1, 2], [3, 4]], {1: [4], 2: [3]}) == 1
+    assert crossings([[1, 2], [3, 4]], {1: [3], 2: [4]}) == 0
+    assert crossings([[1, 2], [3, 4]], {1: [3, 4], 2: [4]}) == 0
+    assert crossings([[1, 2], [3]], {1: [3], 2: [3]}) == 0
+    assert crossings([[1, 2], [3, 4]], {1: [3, 4], 2: [3, 4]}) == 1
+
+
+def test_a_circle_is_opened_by_leaving_out_one_edge() -> None:
+    assert without_circles([1, 2, 3], [(1, 2), (2, 3), (3, 1)]) == [(1, 2), (2, 3)]
+    assert without_circles([1, 2], [(1, 2), (2, 1), (1, 1)]) == [(1, 2)]
+    assert without_circles([1, 2, 3], [(1, 2), (1, 3), (2, 3)]) == [(1, 2), (1, 3), (2, 3)]
+
+
+def test_a_layer_is_the_length_of_the_longest_way() -> None:
+    assert depths([1, 2, 3, 4], [(1, 2), (2, 3), (1, 3)]) == {1: 0, 2: 1, 3: 2, 4: 0}
+
+
+def test_a_node_stands_in_the_middle_of_its_neighbours() -> None:
+    places = layered([1, 2, 3], [(1, 2), (1, 3)], 616, 42).places
+    assert places[1][1] == (places[2][1] + places[3][1]) / 2
+    assert places[3][1] - places[2][1] == 42 + 10
+    assert places[2][0] == places[3][0] > places[1][0] + 96
+
+
+def test_edges_leave_a_node_side_by_side_in_the_order_of_their_ends() -> None:
+    layout = layered([1, 2, 3], [(1, 2), (1, 3)], 616, 42)
+    upper, lower = layout.ways[1, 2][0], layout.ways[1, 3][0]
+    assert upper[0] == lower[0] == layout.places[1][0] + layout.size[0]
+    assert lower[1] - upper[1] == 7
+    assert layout.ways[1, 2][-1] == (layout.places[2][0], layout.places[2][1] + 21)
+
+
+def test_a_passing_edge_takes_a_lane_beside_the_node_that_it_passes() -> None:
+    layout = layered([1, 2, 3], [(1, 2), (2, 3), (1, 3)], 616, 42)
+    _, (x, y), (u, v), _ = layout.ways[1, 3]
+    left, top = layout.places[2]
+    assert y == v
+    assert (x, u) == (left, left + layout.size[0])
+    assert min(abs(y - top), abs(y - (top + 42))) == pytest.approx(10 / 2 + LANE / 2)
+
+
+def test_edges_that_pass_several_layers_leave_and_arrive_in_the_order_of_their_lanes() -> None:
+    edges = [(1, 2), (2, 3), (3, 4), (1, 4), (1, 3), (2, 4)]
+    layout = layered(range(1, 5), edges, 616, 42)
+    for node, end in ((1, 0), (4, -1)):
+        its = [edge for edge in edges if node == edge[end]]
+        near = {edge: layout.ways[edge][1 if end == 0 else -2][1] for edge in its}
+        port = {edge: layout.ways[edge][end][1] for edge in its}
+        assert sorted(its, key=port.__getitem__) == sorted(its, key=lambda e: (near[e], e))

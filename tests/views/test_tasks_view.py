@@ -6,6 +6,7 @@ import json
 import re
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 
@@ -53,6 +54,64 @@ def test_each_state_has_its_word_and_glyph() -> None:
     )
     frame = view.frame(view.at())
     assert "waits for #2, #3" in frame["graph/4"]
+
+
+def test_a_failed_blocker_still_blocks_and_only_a_completed_one_does_not() -> None:
+    for status, state, kind in (
+        ("completed", "ready", "done"),
+        ("failed", "blocked", "wait"),
+        ("in_progress", "blocked", "wait"),
+        ("pending", "blocked", "wait"),
+    ):
+        view = Tasks(opened(task(1, status), task(2, "pending", 1)))
+        frame = view.frame(view.at())
+        assert f'class="task m-{state}"' in frame["graph/2"]
+        assert ("waits for #1" in frame["graph/2"]) == (state == "blocked")
+        assert f'<path class="{kind}" data-pair="t1 e1-2"' in frame["graph/edges"]
+        row = "<td>waits for #1</td>" if state == "blocked" else "ready</td>"
+        assert row.removeprefix("<td>") in view.html()
+
+
+def shapes(view: Tasks) -> list[tuple[str, str, str]]:
+    """Each element of the static picture: its tag, its classes, and its text or path."""
+    root = ElementTree.fromstring(view.picture(view.at(), 48).svg())
+    tags = [(one.tag.rpartition("}")[2], one.get("class", ""), one) for one in root.iter()]
+    return [(tag, kind, one.text or one.get("d", "")) for tag, kind, one in tags]
+
+
+def test_the_static_picture_has_the_same_states_and_edges() -> None:
+    view = Tasks(
+        opened(
+            task(1, "completed"),
+            task(2, "failed"),
+            task(3, "pending", 1),
+            task(4, "pending", 1, 2),
+            task(5, "in_progress", owner="bob"),
+        )
+    )
+    found = shapes(view)
+    boxes = [kind for tag, kind, _ in found if tag == "rect" and kind]
+    assert boxes == ["g done", "g failed", "g ready", "g blocked", "g active"]
+    words = [text for tag, _, text in found if tag == "text"]
+    for said in ("✓ #1 completed", "✗ #2 failed", "◎ #3 ready", "⊘ #4 blocked"):
+        assert said in words
+    assert words.index("no dependencies") + 1 == words.index("▶\ufe0e #5 step 5")
+    edges = {kind: path.count("M") for tag, kind, path in found if tag == "path"}
+    assert edges == {"l done": 2, "l blocked": 1}  # of #1 both, of #2 the only one
+
+
+def test_a_blocker_stands_before_what_waits_for_it() -> None:
+    few = Tasks(opened(task(1), task(2, "pending", 1), task(3, "pending", 2)))
+    many = Tasks(opened(*(task(n, "pending", n - 1) if n > 1 else task(n) for n in range(1, 9))))
+    for view, axis in ((few, 0), (many, 1)):
+        frame = view.frame(view.at())
+        at = {
+            int(key.partition("/")[2]): float(found[1].split()[axis])
+            for key, html in frame.items()
+            if (found := re.search(r'data-at="([^"]*)"', html))
+        }
+        assert list(at) == sorted(at, key=at.__getitem__)
+        assert len(set(at.values())) == len(at)
 
 
 def test_what_depends_on_nothing_has_its_own_strip() -> None:

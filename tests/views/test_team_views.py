@@ -6,6 +6,7 @@ import itertools
 import re
 from pathlib import Path
 from typing import Any, get_args
+from xml.etree import ElementTree
 
 import pytest
 from simulated import simulate
@@ -85,6 +86,79 @@ def test_a_message_is_unread_until_it_is_read(log: lk.EventLog) -> None:
     unread = {id for line in end.lines for id in line.unread}
     told = {id for event in log if event.type == "mail.read" for id in event.data["ids"]}
     assert unread == {e.data["mail"]["id"] for e in log if e.type == "mail.sent"} - told
+
+
+def letters(*read: str) -> lk.EventLog:
+    """alice writes m1 to bob, bob writes m2 to alice, alice to both m3 and m4; some are read."""
+    log = lk.EventLog()
+    log.append("run.started", lane="alice", prompt="x")
+    for id, sender, to, type in (
+        ("m1", "alice", "bob", "message"),
+        ("m2", "bob", "alice", "message"),
+        ("m3", "alice", "bob", "broadcast"),
+        ("m4", "alice", "carol", "broadcast"),
+    ):
+        mail = {"id": id, "from": sender, "to": to, "content": "hello", "type": type}
+        log.append("mail.sent", lane=sender, time=2 if type == "broadcast" else 1, mail=mail)
+    if read:
+        log.append("mail.read", lane="bob", time=3, ids=list(read), by="bob")
+    return log
+
+
+def arrows(log: lk.EventLog) -> list[tuple[float, float, bool]]:
+    """The arrows of the static picture, downwards: where from, where to, whether dashed."""
+    view = Traffic(log)
+    root = ElementTree.fromstring(view.picture(view.at(), 48).svg())
+    paths = [one for one in root.iter() if one.get("class") == "l injected"]
+    found = []
+    for line, head in zip(paths[::2], paths[1::2], strict=True):
+        begin, end = (float(path.get("d", "")[1:].split()[0]) for path in (line, head))
+        found.append((begin, end, line.get("d", "").count("M") > 1))
+    return found
+
+
+def test_in_the_static_picture_what_is_unread_is_dashed_and_what_was_read_is_solid() -> None:
+    assert [dashed for _, _, dashed in arrows(letters())] == [True, True, True, True]
+    assert [dashed for _, _, dashed in arrows(letters("m1"))] == [False, True, True, True]
+    assert [dashed for _, _, dashed in arrows(letters("m2", "m3"))] == [True, False, False, True]
+
+
+def test_in_the_live_picture_too() -> None:
+    for read in ((), ("m1",), ("m2", "m3")):
+        view = Traffic(letters(*read))
+        shown = "".join(view.frame(view.at()).values())
+        kinds = [" wait" in kind for kind in re.findall(r'<b class="ar ([^"]*)"', shown)]
+        assert kinds == [id not in read for id in ("m1", "m2", "m3", "m4")]
+
+
+def test_an_arrow_leads_from_who_writes_to_who_gets_it() -> None:
+    log = letters()
+    view = Traffic(log)
+    state = view.at()
+    assert list(state.people) == ["alice", "bob", "carol"]
+    boxes = [
+        (float(one.get("x", "")), float(one.get("x", "")) + float(one.get("width", "")))
+        for one in ElementTree.fromstring(view.picture(state, 48).svg()).iter()
+        if one.tag.endswith("rect") and one.get("height") == "48"
+    ]
+
+    def who(x: float) -> str:
+        (place,) = [n for n, (left, right) in enumerate(boxes) if left < x < right]
+        return list(state.people)[place]
+
+    pairs = [(who(begin), who(end)) for begin, end, _ in arrows(log)]
+    assert pairs == [("alice", "bob"), ("bob", "alice"), ("alice", "bob"), ("alice", "carol")]
+    live = "".join(view.frame(state).values())
+    assert [" back" in kind for kind in re.findall(r'<b class="ar ([^"]*)"', live)] == [
+        *(False, True, False, False)
+    ]
+    lengths = [float(one) for one in re.findall(r"%;width:([\d.]+)%", live)]
+    assert lengths == pytest.approx([100 / 3, 100 / 3, 100 / 3, 200 / 3], abs=0.1)
+
+
+def test_the_table_says_what_is_read() -> None:
+    rows = re.findall(r"<td>(read|unread: \d)</td></tr>", Traffic(letters("m1", "m3")).html())
+    assert rows == ["read", "unread: 1", "unread: 1"]
 
 
 def test_what_belongs_together_is_paired(log: lk.EventLog) -> None:

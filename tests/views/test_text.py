@@ -75,6 +75,8 @@ def test_what_is_cut_is_counted() -> None:
         ({"n": 1}, "n: 1"),
         ({}, ""),
         ("raw", '"raw"'),
+        ({"who": ["größe"], "n": None}, 'who: ["größe"]\nn: null'),
+        (["größe"], '["größe"]'),
     ],
 )
 def test_arguments_read_like_what_was_asked(value: object, shown: str) -> None:

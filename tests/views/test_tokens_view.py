@@ -66,6 +66,20 @@ def test_a_length_is_an_estimate_until_the_api_has_counted(tmp_path: Path) -> No
     assert view.at().requests[0].counted
 
 
+def test_the_system_prompt_and_the_tools_count_too() -> None:
+    log = lk.EventLog()
+    system, tools = "Be brief. " * 30, [{"name": "read", "description": "Read a day. " * 20}]
+    message = {"role": "user", "content": "Read."}
+    log.append("run.started", prompt="Read.", system=system, tools=tools, model="m")
+    log.append("message.added", index=0, message=message)
+    log.append("model.requested", turn=1, messages=1)
+    parts = [estimate_tokens(one) for one in (system, tools, message)]
+    assert [one.tokens for one in Tokens(log).at().requests] == [sum(parts)]
+    log.append("model.requested", turn=9, messages=1, purpose="summary")
+    log.append("model.replied", turn=9, usage={"input_tokens": 5}, purpose="summary")
+    assert [one.tokens for one in Tokens(log).at().requests] == [sum(parts)]
+
+
 def test_a_compaction_stands_before_the_request_that_it_made_shorter(cleared: Any) -> None:
     state = Tokens(cleared.events).at()
     assert state.shortened

@@ -1,0 +1,1 @@
+"""Tools that are run by hand, and their tests."""

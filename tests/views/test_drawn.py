@@ -1,0 +1,48 @@
+"""What every view draws of a day on which everything happens, to the pixel.
+
+The files in ``drawn/`` hold it in words that can be read in a diff. When a picture should look
+different: ``DRAWN=new .venv/bin/pytest -n 0 tests/views/test_drawn.py``, and read the diff. That a
+picture says the truth is not asserted here, but in the tests of its view.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from every_view import VIEWS
+from workday import ALONE, RACING, TOGETHER, log_of, wordy
+
+from learnkit.views import View
+
+FOLDER = Path(__file__).resolve().parent / "drawn"
+OF_TEAMS = {"Protocol", "Tasks", "Team", "Traffic", "Worktrees"}
+
+
+def drawn(view: View[Any], k: int, rows: int) -> list[str]:
+    """Fragments, picture and tables after k events, an element a line."""
+    state = view.at(k)
+    picture = view.picture(state, rows)
+    parts = [f"== after {k} events: {view.head(state)}", f"alt: {picture.alt}"]
+    parts += [f"-- {key}\n{html}" for key, html in view.frame(state).items()]
+    parts += [f"-- picture of {rows} rows", picture.svg().partition("</style>")[2]]
+    parts += ["-- tables", view.facts(state, rows)]
+    return [re.sub(r">(?=<)", ">\n", part) for part in parts]
+
+
+@pytest.mark.parametrize("kind", VIEWS, ids=lambda kind: str(kind.__name__))
+def test_a_day_is_drawn_as_it_was(kind: type[View[Any]]) -> None:
+    name = kind.__name__
+    steps = RACING if name == "Schedule" else TOGETHER if name in OF_TEAMS else ALONE
+    view = kind(log_of(steps))
+    # In the middle something runs and waits; at the end there is little room, for lines and words.
+    parts = [*drawn(view, len(steps) // 2, 48), *drawn(view, len(steps), 4)]
+    crowded = drawn(kind(log_of(wordy(steps))), len(steps) - 9, 12)
+    text = "\n".join([*parts, *crowded[crowded.index("-- picture of 12 rows") :]]) + "\n"
+    file = FOLDER / f"{name.lower()}.txt"
+    if os.environ.get("DRAWN") == "new":
+        file.write_text(text, "utf-8")
+    assert text.splitlines() == file.read_text("utf-8").splitlines()
