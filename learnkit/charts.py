@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from learnkit.errors import UsageError
+from learnkit.errors import UsageError, lab_extra
 from learnkit.events import Event
 from learnkit.notebook import is_live
 from learnkit.tokens import sent
@@ -241,7 +241,8 @@ def _mean(values: Sequence[float]) -> tuple[float, float]:
 
 
 def _figure(title: str, height: int) -> Figure:
-    from matplotlib.figure import Figure
+    with lab_extra():
+        from matplotlib.figure import Figure
 
     figure = Figure((WIDTH / 100, height / 100), dpi=100 * SHARP, facecolor=theme.GROUND)
     figure.text(0.02, 1 - 24 / height, title, fontsize=10.5, weight="bold", color=theme.INK)
@@ -266,7 +267,8 @@ def _panel(figure: Figure, place: int, panels: int, left: float, rows: int) -> A
 def _chart(
     figure: Figure, title: str, head: tuple[str, ...], rows: tuple[tuple[str, ...], ...]
 ) -> Chart:
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    with lab_extra():
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
 
     FigureCanvasAgg(figure)
     file = io.BytesIO()

@@ -10,11 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 
-import ipywidgets as widgets
-
 from learnkit.card import FRAME, inline
 from learnkit.cards import explained, scored
+from learnkit.errors import lab_extra
 from learnkit.lessons import Option, Question
+
+with lab_extra():
+    import ipywidgets as widgets
 
 #: Options may be long: let them wrap. What is chosen is marked by a sign, never by colour alone.
 STYLE = (

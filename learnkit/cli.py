@@ -9,15 +9,14 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
-from urllib.parse import quote
 
 import typer
 
-from learnkit import files
-from learnkit.errors import LearnkitError, UsageError
-from learnkit.progress import WORK
+from learnkit import __version__, course_files, files
+from learnkit.errors import LearnkitError, UsageError, lab_extra
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -32,45 +31,68 @@ app = typer.Typer(
 #: Lessons that the terminal can play, and the scenario that has the whole harness.
 PLAYED = {"s12": "package"}
 
-#: What comes with the extra ``lab``, and not with the package alone.
-_LAB = ("jupyter_client", "jupyter_core", "nbclient", "nbconvert", "nbformat", "pygments")
+#: A lesson's name or the beginning of its file's, and how it may be mistyped.
+_LESSON = re.compile(r"[sS]?\d\w*")
 
-ROOT = Path(__file__).resolve().parent.parent
-NOTEBOOKS = ROOT / "notebooks"
+
+def _say_version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"learnkit {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _common(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_say_version, is_eager=True, help="say which one")
+    ] = False,
+) -> None:
+    """Build a coding agent, one mechanism at a time."""
 
 
 @app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
 def lab(
     context: typer.Context,
+    folder: Annotated[
+        str, typer.Argument(help="of your copies; by default learnkit-course, here")
+    ] = "",
     lesson: Annotated[str, typer.Argument(help="by default the start page, and s01")] = "",
     reset: Annotated[bool, typer.Option(help="start again from fresh copies")] = False,
 ) -> None:
-    """Open JupyterLab on a working copy of the lessons; other options go to JupyterLab."""
-    if lesson.startswith("-"):  # an option for JupyterLab came first
-        context.args.insert(0, lesson)
-        lesson = ""
-    from learnkit import startpage, workbook
+    """Open JupyterLab on your copies of the lessons, or on one: learnkit lab s03.
 
-    for line in workbook.update(NOTEBOOKS, WORK, reset=reset):
+    Other options go to JupyterLab.
+    """
+    from learnkit import progress, workbook
+
+    work, lesson, rest = _placed([folder, lesson, *context.args])
+    with lab_extra():
+        metadata.version("jupyterlab")  # importing it takes two seconds
+    opened = _notebook(lesson or "s01", course_files.notebooks()).name
+    typer.echo(f"Your copies of the lessons are in {work}")
+    for line in workbook.update(course_files.notebooks(), work, reset=reset):
         typer.echo(line)
-    root = ROOT if WORK.is_relative_to(ROOT) else WORK  # links to the README work from ROOT
-    opened = _notebook(lesson or "s01", WORK)
-    if not lesson:
-        workbook.open_tab(WORK, str(opened.relative_to(root)))
-        opened = WORK / startpage.NAME
-    page = quote(f"/lab/tree/{opened.relative_to(root).as_posix()}")
-    options = [
-        f"--ServerApp.root_dir={root}",
-        f"--LabApp.default_url={page}",  # the address that is printed leads there too
-        f"--LabApp.workspaces_dir={WORK / workbook.WORKSPACES}",
-        *context.args,
-    ]
+    options = [*workbook.options(work, opened, alone=bool(lesson)), *rest]
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         options.append("--allow-root")
     first = str(Path(__file__).with_name("kernel.py"))
-    env = {"PYTHONSTARTUP": first, **os.environ}  # one that the learner has set stays
+    # A start-up file that the learner has set stays; the kernels keep their notes in this folder.
+    env = {"PYTHONSTARTUP": first, **os.environ, progress.SETTING: str(work)}
     command = [sys.executable, "-m", "jupyterlab", *options]
     raise typer.Exit(subprocess.run(command, check=False, env=env).returncode)
+
+
+def _placed(given: list[str]) -> tuple[Path, str, list[str]]:
+    """The working copy, the lesson to open, and what is JupyterLab's, from a command's words."""
+    from learnkit.progress import working_copy
+
+    words = [word for word in given if word]
+    end = next((n for n, word in enumerate(words) if word.startswith("-")), len(words))
+    ours, rest = words[: min(end, 2)], words[min(end, 2) :]
+    if len(ours) == 1 and _LESSON.fullmatch(ours[0]) and not Path(ours[0]).exists():
+        ours.insert(0, "")
+    folder, lesson = [*ours, "", ""][:2]
+    return Path(folder).absolute() if folder else working_copy(), lesson, rest
 
 
 @app.command()
@@ -84,7 +106,7 @@ def progress(
     notes = Progress()
     if forget:
         notes.forget()
-    found = rows(NOTEBOOKS, notes)
+    found = rows(course_files.notebooks(), notes)
     typer.echo(summary(found))
     for row in found:
         if row.state != "new":
@@ -97,10 +119,14 @@ def verify(
     refresh: Annotated[bool, typer.Option("--refresh", help="write the outputs anew")] = False,
 ) -> None:
     """Run the lessons as CI does, and say what came out differently."""
+    from learnkit import repository
     from learnkit import verify as course
 
     failed = 0
-    for path in _chosen(lessons):
+    folder = course_files.originals() if refresh else course_files.notebooks()
+    for name in repository.refresh() if refresh else ():
+        typer.echo(f"{name}: links to the repository changed")
+    for path in _chosen(lessons, folder):
         if refresh:
             typer.echo(f"{path.name}: {'changed' if course.refresh(path) else 'as before'}")
             continue
@@ -121,7 +147,9 @@ def html(
     """Build the HTML edition: pages with working sliders, which need no Python."""
     from learnkit.edition import build
 
-    for line in build(NOTEBOOKS, out, [path.stem[:3] for path in _chosen(lessons)], executed):
+    course = course_files.notebooks()
+    chosen = [path.stem[:3] for path in _chosen(lessons, course)]
+    for line in build(course, out, chosen, executed):
         typer.echo(line)
 
 
@@ -137,8 +165,8 @@ def record(
     from learnkit import verify as course
     from learnkit.client.recording import Recording
 
-    notebook = _notebook(lesson, NOTEBOOKS)
-    path = NOTEBOOKS / "recordings" / f"{notebook.stem[:3]}.yaml"
+    notebook = _notebook(lesson, course_files.originals())
+    path = course_files.recordings() / f"{notebook.stem[:3]}.yaml"
     before = Recording.load(path) if path.exists() else Recording()
     if not keep_replies and not yes:
         _ask_about_cost(before)
@@ -204,7 +232,7 @@ def _play(lesson: str, console: Console) -> None:
 
     if lesson not in PLAYED:
         raise UsageError(f"only {', '.join(PLAYED)} can be played, not {lesson!r}")
-    path = NOTEBOOKS / "recordings" / f"{lesson}.yaml"
+    path = course_files.recordings() / f"{lesson}.yaml"
     scenario = PLAYED[lesson]
     turns = [turn for turn in Recording.load(path).turns if turn.scenario == scenario]
     prompt = str(turns[0].said[0]["content"])
@@ -246,11 +274,6 @@ def main() -> None:
     except LearnkitError as error:
         typer.echo(f"learnkit: {error}", err=True)
         sys.exit(2)
-    except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] not in _LAB:
-            raise
-        typer.echo(f"learnkit: {error.name} is missing: pip install -e '.[lab]'", err=True)
-        sys.exit(2)
     except Exception as error:
         if type(error).__name__ != "CellExecutionError":
             raise
@@ -260,10 +283,10 @@ def main() -> None:
         sys.exit(1)
 
 
-def _chosen(lessons: list[str] | None) -> list[Path]:
+def _chosen(lessons: list[str] | None, folder: Path) -> list[Path]:
     if lessons:
-        return [_notebook(one, NOTEBOOKS) for one in lessons]
-    return sorted(NOTEBOOKS.glob("s[0-9][0-9]_*.ipynb"))
+        return [_notebook(one, folder) for one in lessons]
+    return sorted(folder.glob("s[0-9][0-9]_*.ipynb"))
 
 
 def _notebook(lesson: str, folder: Path) -> Path:

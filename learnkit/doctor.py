@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from importlib import metadata
 from urllib.parse import urlsplit
 
+from learnkit import course_files
 from learnkit.errors import UsageError
 
 #: Programs that can open the lessons, as they are called on different systems.
@@ -38,7 +39,8 @@ class Finding:
 
 def examine() -> list[Finding]:
     """Look at everything that learnkit can use."""
-    return [_python(), _git(), _jupyterlab(), _sandbox(), _browser(), _key(), _server(), _model()]
+    here = [_python(), _git(), _course(), _copies(), _jupyterlab(), _sandbox(), _browser()]
+    return [*here, _key(), _server(), _model()]
 
 
 def _python() -> Finding:
@@ -57,10 +59,29 @@ def _git() -> Finding:
     return Finding("git", works, found, "the example project and lesson 12", needed=True)
 
 
+def _course() -> Finding:
+    purpose = "lessons, recordings and skills; where they are missing, install learnkit again"
+    try:
+        place = str(course_files.root())
+    except UsageError:
+        return Finding("course", False, "missing", purpose, needed=True)
+    kind = "a clone" if course_files.checkout() else "the installed package"
+    return Finding("course", True, f"{kind}: {place}", purpose, needed=True)
+
+
+def _copies() -> Finding:
+    from learnkit.progress import is_copy, working_copy
+
+    place = working_copy()
+    found = str(place) if is_copy(place) else f"not yet; it will be {place}"
+    purpose = "your copies of the lessons, and your progress; learnkit lab makes it"
+    return Finding("working copy", is_copy(place), found, purpose)
+
+
 def _jupyterlab() -> Finding:
     there = importlib.util.find_spec("jupyterlab") is not None
     found = metadata.version("jupyterlab") if there else "not installed"
-    return Finding("JupyterLab", there, found, "opens the lessons; pip install -e '.[lab]'")
+    return Finding("JupyterLab", there, found, "opens the lessons; pip install 'learnkit[lab]'")
 
 
 def _sandbox() -> Finding:

@@ -15,14 +15,15 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import nbformat
-
-from learnkit import files, verify
+from learnkit import files, repository, verify
 from learnkit.card import inline
-from learnkit.errors import UsageError
+from learnkit.errors import UsageError, lab_extra
 from learnkit.lessons import load
 from learnkit.views.text import esc
 from learnkit.widget import frozen
+
+with lab_extra():
+    import nbformat
 
 #: Looks of a lesson's page besides those of ``frozen``.
 _LOOK = """
@@ -92,7 +93,8 @@ def lesson(path: Path, executed: Path | None = None) -> str:
     Raises:
         UsageError: if ``executed`` is not there, or its cells are not those of the notebook.
     """
-    from nbconvert import HTMLExporter
+    with lab_extra():
+        from nbconvert import HTMLExporter
 
     if executed is None:
         book = verify.execute(path, {"LEARNKIT_TAPES": "1"})
@@ -126,9 +128,9 @@ def _index(every: Sequence[Path]) -> str:
         "<h1>learnkit</h1><p><strong>How agents like Claude Code really work: you build one, "
         "mechanism by mechanism, and watch it think.</strong></p>"
         "<p>These pages are for reading: every picture can be scrubbed, and nothing runs. To "
-        "predict, break and mend things yourself, open the notebooks: the project's README says "
-        "how, in one line. The replies of the model were written by hand; everything else really "
-        "happened.</p>"
+        "predict, break and mend things yourself, open the notebooks: the "
+        f"<a href='{esc(repository.address())}'>project's README</a> says how, in one line. "
+        "The replies of the model were written by hand; everything else really happened.</p>"
         f"<table><tr><th></th><th>lesson</th><th>what it adds</th><th>time</th></tr>{rows}</table>"
         "<p>The words of the course: <a href='glossary.html'>glossary</a>.</p>"
     )
@@ -154,7 +156,8 @@ def _title(path: Path) -> str:
 @cache
 def _colours() -> str:
     """Pygments' colours for code, light and dark."""
-    from pygments.formatters import HtmlFormatter
+    with lab_extra():
+        from pygments.formatters import HtmlFormatter
 
     def rules(style: str) -> str:
         found = HtmlFormatter(style=style).get_style_defs(".highlight")
@@ -165,7 +168,8 @@ def _colours() -> str:
 
 
 def _markdown(text: str) -> str:
-    from nbconvert.filters import markdown2html
+    with lab_extra():
+        from nbconvert.filters import markdown2html
 
     return _linked(str(markdown2html(text)))
 

@@ -5,6 +5,9 @@ Each message says what was wrong, with which value, and what to do about it.
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
+
 
 class LearnkitError(Exception):
     """Base class of every error that learnkit raises on purpose."""
@@ -20,3 +23,18 @@ class ToolError(LearnkitError):
 
 class ArgumentsError(ToolError):
     """A call's arguments do not fit the tool's schema; the text names the argument."""
+
+
+@contextlib.contextmanager
+def lab_extra() -> Iterator[None]:
+    """Import in this block what only the extra ``lab`` brings: notebooks, widgets, charts.
+
+    Raises:
+        UsageError: if it is not installed; the message says how to install it.
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        raise UsageError(
+            f"{error.name} is not installed; get it with: pip install 'learnkit[lab]'"
+        ) from error

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import ipywidgets as widgets
-
 from learnkit.card import inline
 from learnkit.cards import explained
 from learnkit.choice import STYLE, Choice, spoken
+from learnkit.errors import lab_extra
 from learnkit.hunt import Hunt, line, number
 from learnkit.lessons.mutants import Mutant
 from learnkit.views.text import esc
 from learnkit.widget.host import Player
+
+with lab_extra():
+    import ipywidgets as widgets
 
 
 class HuntBox:

@@ -15,6 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from learnkit import course_files
 from learnkit.agent import Agent
 from learnkit.clock import SystemClock, VirtualClock
 from learnkit.errors import UsageError
@@ -272,8 +273,7 @@ def _game(asked: Game | str | None, own: Game | None) -> Game:
 
 
 def recordings() -> Path:
-    """The folder of the recordings: beside the notebook, else beside the package's notebooks."""
+    """The folder of the recordings: beside the notebook, else those of the course."""
     asked = os.environ.get("LEARNKIT_RECORDINGS")
-    beside_package = Path(__file__).resolve().parent.parent / "notebooks" / "recordings"
     here = Path.cwd() / "recordings"
-    return Path(asked) if asked else here if here.is_dir() else beside_package
+    return Path(asked) if asked else here if here.is_dir() else course_files.recordings()

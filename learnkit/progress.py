@@ -14,14 +14,43 @@ from typing import Any
 
 from filelock import Timeout
 
+from learnkit import course_files
 from learnkit.errors import UsageError
 from learnkit.store import Document
 
-_ROOT = Path(__file__).resolve().parent.parent
-#: Where learners work: a copy of the lessons, so that what they write breaks no test.
-WORK = Path(os.environ.get("LEARNKIT_WORKBOOK") or _ROOT / "workbook").absolute()
+#: The setting that names the working copy; ``learnkit lab`` makes it for its kernels.
+SETTING = "LEARNKIT_WORKBOOK"
+#: The name of the working copy in the folder where ``learnkit lab`` was called.
+COPY = "learnkit-course"
+#: Its name in earlier versions.
+_EARLIER = "workbook"
+#: Remembers, in a working copy, what each notebook was copied from.
+STATE = ".copied.json"
 #: What is remembered of a lesson: each a dict from a name to an answer.
 KINDS = ("opened", "predictions", "exercises", "quiz", "play")
+
+
+def working_copy() -> Path:
+    """The learner's folder: a copy of the lessons, so that what they write breaks no test.
+
+    It is what ``LEARNKIT_WORKBOOK`` names; else the current directory, if that is a working copy;
+    else ``learnkit-course`` in it, or ``workbook`` if an earlier version has made that.
+    """
+    if asked := os.environ.get(SETTING):
+        return Path(asked).absolute()
+    here = Path.cwd()
+    if (here / "recordings").is_dir() and (here.parent / "pyproject.toml").is_file():
+        here = here.parent  # a clone's originals are open, and its top is no place for tests
+    if is_copy(here):
+        return here
+    earlier = here / _EARLIER
+    return earlier if is_copy(earlier) and not (here / COPY).exists() else here / COPY
+
+
+def is_copy(folder: Path) -> bool:
+    """Whether a folder is a working copy of the lessons."""
+    lessons = any(folder.glob("s[0-9][0-9]_*.ipynb")) and (folder / "start.ipynb").is_file()
+    return lessons or (folder / STATE).is_file()
 
 
 class Progress:
@@ -32,9 +61,13 @@ class Progress:
     """
 
     def __init__(self, path: str | Path | None = None) -> None:
-        self._file = Document(path or WORK / "progress.json")
-        # A package without its course, as in site-packages, is no place for a learner's notes.
-        self._kept = bool(path) or (_ROOT / "notebooks").is_dir() or WORK.is_dir()
+        work = working_copy()
+        self._file = Document(path or work / "progress.json")
+        # A notebook outside of any working copy leaves no notes, except for those of a clone.
+        clone = course_files.checkout()
+        self._kept = bool(
+            path or os.environ.get(SETTING) or work.is_dir() or (clone and work.parent == clone)
+        )
 
     @property
     def path(self) -> Path:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from learnkit.card import bundle
-from learnkit.errors import UsageError
+from learnkit.errors import UsageError, lab_extra
 from learnkit.lessons import schedules
 from learnkit.lessons.schedules import Make, Schedule
 from learnkit.notebook import is_live
@@ -151,7 +151,8 @@ class RaceFinder:
         return f"{str(self.shown).replace('schedule', shrunk)}."
 
     def _build(self) -> None:
-        import ipywidgets as widgets
+        with lab_extra():
+            import ipywidgets as widgets
 
         from learnkit.choice import STYLE
         from learnkit.widget.slider import Slider

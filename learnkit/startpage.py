@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from learnkit import course_files, repository
 from learnkit.card import Card, inline
 from learnkit.lessons import Lesson, load
 from learnkit.progress import Progress
@@ -112,7 +113,7 @@ def contents(*, forget: bool = False, folder: str | Path = "") -> Card:
     if forget:
         progress.forget()
     here = Path(folder) if folder else Path.cwd()
-    found = rows(here, progress) or rows(Path(__file__).parent.parent / "notebooks", progress)
+    found = rows(here, progress) or rows(course_files.notebooks(), progress)
     return Card(table(found), summary(found))
 
 
@@ -180,7 +181,8 @@ def notebook(folder: Path) -> str:
         The text of the ``.ipynb`` file.
     """
     card = contents(folder=folder)
-    above, below = _TEXT.read_text("utf-8").strip().split("\n\n<!-- contents -->\n\n")
+    text = _TEXT.read_text("utf-8").replace("<!-- repository -->", repository.address())
+    above, below = text.strip().split("\n\n<!-- contents -->\n\n")
     output = {
         "output_type": "execute_result",
         "execution_count": 1,

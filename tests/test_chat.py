@@ -201,6 +201,7 @@ def _controls_terminal() -> None:
     import termios
 
     fcntl.ioctl(0, termios.TIOCSCTTY, 0)  # so that Ctrl-C is a signal
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # nohup's children would ignore the window's end
 
 
 @pytest.fixture

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import importlib.metadata
+import io
 import os
 import shutil
 import subprocess
@@ -10,9 +13,10 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from project import ROOT
+from project import ROOT, tracked_files
 
-from learnkit import copies, verify
+from learnkit import __version__, copies, verify, workbook
+from learnkit.cli import _placed, main
 from learnkit.client.recording import Recording
 from learnkit.doctor import examine
 from learnkit.progress import Progress
@@ -21,14 +25,24 @@ LESSON = "s01_agent_loop.ipynb"
 
 
 def learnkit(*arguments: str, **env: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-c", "from learnkit.cli import main; main()", *arguments]
-    return subprocess.run(
-        command, capture_output=True, text=True, timeout=120, env={**os.environ, **env}, check=False
-    )
+    """What the command prints and returns, in this process: starting one takes seconds."""
+    out, err, code = io.StringIO(), io.StringIO(), 0
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "argv", ["learnkit", *arguments])
+        for name, value in env.items():
+            patch.setenv(name, value)
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            try:
+                main()
+            except SystemExit as end:
+                code = int(end.code or 0)
+    return subprocess.CompletedProcess(arguments, code, out.getvalue(), err.getvalue())
 
 
 def test_without_a_command_it_says_what_there_is() -> None:
-    shown = learnkit()
+    command = [Path(sys.executable).with_name("learnkit")]
+    shown = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert shown.returncode == 2
     assert all(word in shown.stdout for word in ("lab", "record", "verify", "doctor"))
 
 
@@ -42,7 +56,12 @@ def test_an_unknown_lesson_is_a_sentence(command: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("command", "missing"), [("html", "nbconvert"), ("verify", "nbclient"), ("record", "nbformat")]
+    ("command", "missing"),
+    [
+        ("verify", "nbclient"),
+        pytest.param("html", "nbconvert", marks=pytest.mark.slow),
+        pytest.param("record", "nbformat", marks=pytest.mark.slow),
+    ],
 )
 def test_without_the_lab_extra_it_says_what_to_install(
     command: str, missing: str, tmp_path: Path
@@ -57,7 +76,73 @@ def test_without_the_lab_extra_it_says_what_to_install(
         check=False,
     )
     assert shown.returncode == 2
-    assert shown.stderr == f"learnkit: {missing} is missing: pip install -e '.[lab]'\n"
+    told = "is not installed; get it with: pip install 'learnkit[lab]'"
+    assert shown.stderr == f"learnkit: {missing} {told}\n"
+
+
+def test_the_version_is_the_packages_own() -> None:
+    shown = learnkit("--version")
+    assert shown.returncode == 0
+    assert shown.stdout == f"learnkit {__version__}\n"
+    assert __version__ == importlib.metadata.version("learnkit")
+
+
+@pytest.mark.parametrize(
+    ("words", "folder", "lesson", "rest"),
+    [
+        ([], "learnkit-course", "", []),
+        (["s03"], "learnkit-course", "s03", []),
+        (["s03_todo"], "learnkit-course", "s03_todo", []),
+        (["S03"], "learnkit-course", "S03", []),
+        (["3"], "learnkit-course", "3", []),
+        (["./3"], "3", "", []),
+        (["mine"], "mine", "", []),
+        (["mine", "s03"], "mine", "s03", []),
+        (["s04"], "s04", "", []),
+        (["s04", "s03", "x.ipynb"], "s04", "s03", ["x.ipynb"]),
+        (["--port", "1"], "learnkit-course", "", ["--port", "1"]),
+        (["s03", "--port", "1"], "learnkit-course", "s03", ["--port", "1"]),
+        (["mine", "s03", "--port=1"], "mine", "s03", ["--port=1"]),
+    ],
+)
+def test_the_words_after_lab_are_a_folder_a_lesson_and_jupyterlabs(
+    words: list[str],
+    folder: str,
+    lesson: str,
+    rest: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("LEARNKIT_WORKBOOK")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "s04").mkdir()  # a folder that there is, though it is called like a lesson
+    given = [*words[:2], *["", ""][len(words[:2]) :], *words[2:]]
+    assert _placed(given) == (tmp_path / folder, lesson, rest)
+
+
+def test_notes_do_not_make_a_folder_somebody_elses(tmp_path: Path) -> None:
+    assert Progress(tmp_path / "work" / "progress.json").note("s01", "opened", "lesson")
+    (tmp_path / "work" / ".hidden").write_text("")
+    assert list(workbook.update(ROOT / "notebooks", tmp_path / "work")) == []
+    assert (tmp_path / "work" / LESSON).is_file()
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ("notebooks", "holds the course's own notebooks"),
+        ("learnkit/lessons", "belongs to the installed package"),
+        ("LICENSE", "is a file"),
+        ("docs", "is not a copy of the lessons, and holds 'README.md'"),
+    ],
+)
+def test_a_folder_that_is_not_the_learners_is_left_alone(given: str, said: str) -> None:
+    before = sorted(tracked_files())
+    shown = learnkit("lab", str(ROOT / given))
+    assert shown.returncode == 2
+    assert said in shown.stderr
+    assert "give another folder" in shown.stderr
+    assert sorted(tracked_files()) == before
 
 
 def test_progress_is_told_and_forgotten(tmp_path: Path) -> None:
@@ -87,7 +172,7 @@ def test_the_doctor_finds_what_is_here_and_what_is_not(tmp_path: Path) -> None:
     shown = learnkit("doctor", ANTHROPIC_API_KEY="a-key-of-mine", COLUMNS="200")
     assert shown.returncode == 0
     assert "a-key-of-mine" not in shown.stdout
-    assert "[lab]" not in shown.stdout or "pip install -e '.[lab]'" in shown.stdout
+    assert "[lab]" not in shown.stdout or "pip install 'learnkit[lab]'" in shown.stdout
     shown = learnkit("doctor", PATH=str(tmp_path), COLUMNS="200")
     assert shown.returncode == 1
     assert any(line.startswith("✗") and "git" in line for line in shown.stdout.splitlines())

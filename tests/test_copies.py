@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import tempfile
 from itertools import count
 from pathlib import Path
@@ -131,6 +133,123 @@ def test_a_lost_memory_is_made_anew_from_what_is_the_same(course: Path, work: Pa
     assert (work / LESSON).read_text() == "second edition"
 
 
+# What an edit is
+
+
+def notebook(*sources: str, output: str = "", form: type = list) -> str:
+    """A notebook of code cells; JupyterLab writes a source as a list of lines, others as a text."""
+    cells = [
+        {
+            "cell_type": "code",
+            "source": one.splitlines(keepends=True) if form is list else one,
+            "outputs": [{"output_type": "stream", "name": "stdout", "text": output}],
+        }
+        for one in sources
+    ]
+    return json.dumps({"cells": cells, "nbformat": 4})
+
+
+def test_a_cell_that_was_run_is_no_edit(course: Path, work: Path) -> None:
+    """Every learner runs cells: with that as an edit, no copy would ever follow the course."""
+    (course / LESSON).write_text(notebook("1 + 1", "x"))
+    update(course, work)
+    ran = notebook("1 + 1", "x", output="2", form=str)
+    (work / LESSON).write_text(ran)
+    assert update(course, work) == []
+    assert (work / LESSON).read_text() == ran, "outputs stay while the course says the same"
+    (course / LESSON).write_text(notebook("1 + 1", "x", output="newer"))
+    assert update(course, work) == []
+    assert (work / LESSON).read_text() == ran
+    (course / LESSON).write_text(notebook("1 + 2", "x"))
+    assert update(course, work) == []
+    assert (work / LESSON).read_text() == notebook("1 + 2", "x")
+
+
+def test_an_untouched_copy_follows_outputs_too(course: Path, work: Path) -> None:
+    (course / LESSON).write_text(notebook("1 + 1", output="2"))
+    update(course, work)
+    (course / LESSON).write_text(notebook("1 + 1", output="two"))
+    assert update(course, work) == []
+    assert (work / LESSON).read_text() == notebook("1 + 1", output="two")
+
+
+def test_a_reset_takes_outputs_away_and_keeps_no_copy_of_them(course: Path, work: Path) -> None:
+    (course / LESSON).write_text(notebook("1 + 1"))
+    update(course, work)
+    (work / LESSON).write_text(notebook("1 + 1", output="2"))
+    assert update(course, work, reset=True) == []
+    assert (work / LESSON).read_text() == notebook("1 + 1")
+    assert not list(work.glob("*.bak"))
+
+
+@pytest.mark.parametrize("mine", [("x", "1 + 1"), ("1 + 1",), ("1 + 1", "x", "y"), ("1 + 1x", "")])
+def test_cells_that_changed_moved_came_or_went_are_an_edit(
+    course: Path, work: Path, mine: tuple[str, ...]
+) -> None:
+    (course / LESSON).write_text(notebook("1 + 1", "x"))
+    update(course, work)
+    (work / LESSON).write_text(notebook(*mine))
+    (course / LESSON).write_text(notebook("1 + 2", "x"))
+    (line,) = update(course, work)
+    assert "yours is kept" in line
+    assert (work / LESSON).read_text() == notebook(*mine)
+
+
+def test_a_copy_of_an_earlier_version_is_known_by_its_bytes(course: Path, work: Path) -> None:
+    (course / LESSON).write_text(notebook("1 + 1"))
+    update(course, work)
+    digest = hashlib.sha256((work / LESSON).read_bytes()).hexdigest()
+    (work / copies.STATE).write_text(json.dumps({LESSON: digest, OTHER: 7, "x": [1]}))
+    (course / LESSON).write_text(notebook("1 + 2"))
+    assert update(course, work) == []
+    assert (work / LESSON).read_text() == notebook("1 + 2")
+
+
+@pytest.mark.parametrize("odd", ['{"cells": 3}', '{"cells": [1, {"source": null}]}', "[]", "1"])
+def test_a_copy_that_is_no_notebook_is_kept_all_the_same(
+    course: Path, work: Path, odd: str
+) -> None:
+    (course / LESSON).write_text(notebook("1 + 1"))
+    update(course, work)
+    (work / LESSON).write_text(odd)
+    assert list(copies.update(course, work, modules=MODULES)) == []
+    assert (work / LESSON).read_text() == odd
+
+
+# Modules that moved
+
+MODULES = {"learnkit.trees": "learnkit.git.trees"}
+
+
+def test_an_edited_copy_follows_modules_and_the_file_as_it_was_stays(
+    course: Path, work: Path
+) -> None:
+    (course / LESSON).write_text(notebook("from learnkit.trees import log"))
+    update(course, work)
+    mine = json.loads(notebook("from learnkit.trees import log\nlog('ü')", "mine", output="o"))
+    mine["cells"].append({"cell_type": "markdown", "source": ["import learnkit.trees"]})
+    (work / LESSON).write_text(json.dumps(mine))
+    (course / LESSON).write_text(notebook("from learnkit.git.trees import log"))
+    newer, followed = copies.update(course, work, modules=MODULES)
+    assert "yours is kept" in newer
+    assert f"{LESSON}.bak" in followed
+    assert json.loads((work / f"{LESSON}.bak").read_text()) == mine
+    mine["cells"][0]["source"] = ["from learnkit.git.trees import log\n", "log('ü')"]
+    assert json.loads((work / LESSON).read_text()) == mine
+    (newer,) = copies.update(course, work, modules=MODULES)
+    assert "yours is kept" in newer
+    assert len(list(work.glob("*.bak*"))) == 1
+
+
+def test_a_copy_that_nobody_edited_follows_the_course_and_not_the_table(
+    course: Path, work: Path
+) -> None:
+    (course / LESSON).write_text(notebook("from learnkit.trees import log"))
+    assert list(copies.update(course, work, modules=MODULES)) == []
+    assert list(copies.update(course, work, modules=MODULES)) == []
+    assert {path.name for path in work.iterdir()} == {LESSON, copies.STATE}
+
+
 class WorkingCopy(RuleBasedStateMachine):
     """Editions of a course, and a learner's work on a copy, in any order."""
 
@@ -152,7 +271,7 @@ class WorkingCopy(RuleBasedStateMachine):
 
     @rule()
     def publish(self) -> None:
-        self.newest = f"edition {next(self.numbers)}"
+        self.newest = notebook(f"edition {next(self.numbers)}")
         (self.course / LESSON).write_text(self.newest)
 
     @rule(reset=st.booleans())
@@ -162,15 +281,27 @@ class WorkingCopy(RuleBasedStateMachine):
         if before in self.mine and not reset:
             assert self.shown() == before
         else:
-            assert self.shown() == self.newest
+            assert sources(self.shown()) == sources(self.newest)
             assert len(lines) == (before in self.mine)
 
     @precondition(lambda self: self.copy.exists())
     @rule()
     def write(self) -> None:
         self.mine.discard(self.copy.read_text())
-        self.copy.write_text(f"answers {next(self.numbers)}")
+        self.copy.write_text(notebook(f"answers {next(self.numbers)}"))
         self.mine.add(self.copy.read_text())
+
+    @precondition(lambda self: self.copy.exists())
+    @rule()
+    def run(self) -> None:
+        """Run a cell and save: another output, the same source."""
+        before = self.copy.read_text()
+        book = json.loads(before)
+        book["cells"][0]["outputs"] = [{"text": f"run {next(self.numbers)}"}]
+        self.copy.write_text(json.dumps(book))
+        if before in self.mine:
+            self.mine.discard(before)
+            self.mine.add(self.copy.read_text())
 
     @precondition(lambda self: self.copy.exists())
     @rule()
@@ -188,6 +319,11 @@ class WorkingCopy(RuleBasedStateMachine):
     @invariant()
     def nothing_of_the_learner_is_lost(self) -> None:
         assert self.mine <= {path.read_text() for path in self.work.glob(f"{LESSON}*")}
+
+
+def sources(text: str | None) -> list[str]:
+    """What the cells of a notebook say."""
+    return ["".join(cell["source"]) for cell in json.loads(text or "{}")["cells"]]
 
 
 TestWorkingCopy = WorkingCopy.TestCase

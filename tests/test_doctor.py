@@ -6,8 +6,11 @@ import shutil
 from pathlib import Path
 
 import pytest
+from project import ROOT
 
+from learnkit import course_files
 from learnkit.doctor import Finding, examine
+from learnkit.progress import STATE
 
 KEY = "a-key-of-mine"
 
@@ -22,7 +25,7 @@ def test_every_finding_says_what_it_is_for() -> None:
     names = [one.what for one in findings]
     assert len(set(names)) == len(names)
     assert all(one.purpose and one.found for one in findings)
-    assert {one.what for one in findings if one.needed} == {"Python", "git"}
+    assert {one.what for one in findings if one.needed} == {"Python", "git", "course"}
 
 
 def test_what_is_here_is_found_with_its_version() -> None:
@@ -30,6 +33,28 @@ def test_what_is_here_is_found_with_its_version() -> None:
     assert found("git").works
     assert found("git").found[0].isdigit()
     assert found("JupyterLab").found[0].isdigit()
+
+
+def test_the_course_and_the_working_copy_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert found("course").found == f"a clone: {ROOT}"
+    monkeypatch.setenv("LEARNKIT_WORKBOOK", str(tmp_path))
+    assert found("working copy").found == f"not yet; it will be {tmp_path}"
+    assert not found("working copy").works
+    (tmp_path / STATE).write_text("{}")
+    assert found("working copy").found == str(tmp_path)
+    assert found("working copy").works
+
+
+def test_a_package_without_the_course_is_found_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(course_files, "_PACKAGE", tmp_path / "learnkit")
+    monkeypatch.setattr(course_files, "_CARRIED", tmp_path / "learnkit" / "course")
+    assert found("course").found == "missing"
+    assert found("course").needed
+    assert not found("course").works
 
 
 def test_an_empty_path_has_no_programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

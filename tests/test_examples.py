@@ -1,4 +1,4 @@
-"""The examples run as they stand, offline, and the README names each; so it does every tool."""
+"""The examples run as they stand, offline; docs/scripts.md names each of them, and every tool."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from project import ROOT
 
 import learnkit as lk
 
-README = (ROOT / "README.md").read_text("utf-8")
+PAGE = (ROOT / "docs/scripts.md").read_text("utf-8")
 PRINTED = {
     "one_mechanism": ["One of two is done.", "'status': 'completed'", "'status': 'in_progress'"],
     "own_tool": ["its English name", "31.4 °C in Beijing", "It is hot in Beijing."],
@@ -40,16 +40,16 @@ def test_an_example_prints_what_it_is_to_show(name: str, tmp_path: Path) -> None
         assert said in line
 
 
-def test_every_example_is_tried_here_and_named_in_the_readme() -> None:
+def test_every_example_is_tried_here_and_named_on_the_page() -> None:
     names = {path.stem for path in (ROOT / "examples").glob("*.py")}
     assert names == set(PRINTED)
-    assert names == set(re.findall(r"\]\(examples/(\w+)\.py\)", README))
+    assert names == set(re.findall(r"\]\(\.\./examples/(\w+)\.py\)", PAGE))
 
 
-def test_the_readme_lists_the_tools_that_each_lesson_adds(tmp_path: Path) -> None:
+def test_the_page_lists_the_tools_that_each_lesson_adds(tmp_path: Path) -> None:
     assert lk.LocalShell().run("git init -q", tmp_path).code == 0
     agent = lk.full_agent(lk.scripted([]), tmp_path, skills=ROOT / "skills")
-    rows = re.findall(r"^\| (\d+) \| (`\w+`(?:, `\w+`)*) \|$", README, re.MULTILINE)
+    rows = re.findall(r"^\| (\d+) \| (`\w+`(?:, `\w+`)*) \|$", PAGE, re.MULTILINE)
     assert [int(number) for number, _ in rows] == list(range(1, 13))
     listed = [name for _, names in rows for name in re.findall(r"`(\w+)`", names)]
     assert sorted(listed) == sorted(agent.tools)

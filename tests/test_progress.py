@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from learnkit import UsageError
-from learnkit.progress import KINDS, Progress
+from learnkit import UsageError, course_files
+from learnkit.progress import KINDS, STATE, Progress, working_copy
 
 NOTHING: dict[str, dict[str, str]] = {kind: {} for kind in KINDS}
 
@@ -85,6 +85,64 @@ def test_two_kernels_at_once_lose_nothing(tmp_path: Path) -> None:
     for kernel in kernels:
         kernel.join()
     assert [len(Progress(path).of(f"s0{n}")["play"]) for n in (1, 2)] == [20, 20]
+
+
+# Where the notes are
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.delenv("LEARNKIT_WORKBOOK")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_the_working_copy_is_here_unless_a_setting_names_another(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert working_copy() == here / "learnkit-course"
+    monkeypatch.setenv("LEARNKIT_WORKBOOK", "mine")
+    assert working_copy() == here / "mine"
+
+
+def test_a_workbook_of_an_earlier_version_is_adopted(here: Path) -> None:
+    (here / "workbook").mkdir()
+    assert working_copy() == here / "learnkit-course", "somebody's own folder of that name"
+    (here / "workbook" / STATE).write_text("{}")
+    assert working_copy() == here / "workbook"
+    (here / "workbook" / STATE).unlink()
+    for name in ("s01_agent_loop.ipynb", "start.ipynb"):
+        (here / "workbook" / name).write_text("{}")
+    assert working_copy() == here / "workbook"
+    (here / "learnkit-course").mkdir()
+    assert working_copy() == here / "learnkit-course"
+
+
+def test_inside_of_a_working_copy_it_is_that_one(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (here / STATE).write_text("{}")
+    assert working_copy() == here
+
+
+def test_beside_a_clones_originals_notes_go_to_its_top(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On Binder, the originals are opened; and a copy among them would be tested."""
+    (here / "pyproject.toml").write_text("")
+    (here / "notebooks" / "recordings").mkdir(parents=True)
+    monkeypatch.chdir(here / "notebooks")
+    assert working_copy() == here / "learnkit-course"
+    monkeypatch.setattr(course_files, "checkout", lambda: here)
+    assert Progress().note("s01", "opened", "lesson")
+    assert (here / "learnkit-course" / "progress.json").is_file()
+
+
+def test_a_notebook_that_is_in_no_copy_leaves_no_notes(here: Path) -> None:
+    assert not Progress().note("s01", "opened", "lesson")
+    assert list(here.iterdir()) == []
+    (here / "learnkit-course").mkdir()
+    assert Progress().note("s01", "opened", "lesson")
 
 
 def test_tests_have_a_place_of_their_own() -> None:

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import ast
 import contextlib
+import functools
 import importlib.metadata
 import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pytest
+import yaml
 from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
-from project import ROOT, lessons, pins, requirements, tracked_files
+from project import ROOT, lessons, pins, pyproject, requirements, tracked_files
+
+import learnkit
 
 TEXT = {".py", ".ipynb", ".md", ".toml", ".txt", ".yaml", ".yml", ".js", ".css", ".sh", ""}
 LINES = 320
@@ -118,17 +123,62 @@ def test_every_pinned_version_runs_on_the_oldest_python_that_is_promised() -> No
     needs = {}
     for name in pins():
         with contextlib.suppress(importlib.metadata.PackageNotFoundError):  # of another platform
-            needs[name] = importlib.metadata.metadata(name)["Requires-Python"] or ""
+            needs[name] = importlib.metadata.metadata(name).get("Requires-Python", "")
     assert len(needs) > 50
     too_new = {n: need for n, need in needs.items() if not SpecifierSet(need).contains("3.11.0")}
     assert too_new == {}
 
 
+def test_the_hooks_before_a_commit_use_the_pinned_ruff() -> None:
+    config = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text("utf-8"))
+    (ruff,) = config["repos"]
+    assert ruff["repo"] == "https://github.com/astral-sh/ruff-pre-commit"
+    assert ruff["rev"] == f"v{pins()['ruff']}"
+    assert [hook["id"] for hook in ruff["hooks"]] == ["ruff-check", "ruff-format"]
+
+
+def test_the_citation_is_complete_and_of_this_version() -> None:
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
+    assert {"cff-version", "message", "title", "authors", "version"} <= citation.keys()
+    assert citation["cff-version"] == "1.2.0"
+    assert citation["type"] == "software"
+    assert all("name" in author or "family-names" in author for author in citation["authors"])
+    assert citation["version"] == learnkit.__version__
+    assert citation["license"] == pyproject()["project"]["license"]
+    released = f"## {citation['version']} - {citation['date-released']}\n"
+    assert released in (ROOT / "CHANGELOG.md").read_text("utf-8")
+
+
+def test_each_template_asks_for_what_it_needs_and_names_every_lesson() -> None:
+    folder = ROOT / ".github" / "ISSUE_TEMPLATE"
+    forms = {path.stem: yaml.safe_load(path.read_text("utf-8")) for path in folder.glob("*.yml")}
+    assert forms.pop("config")["contact_links"][0]["url"].endswith("/security/advisories/new")
+    for name, form in forms.items():
+        assert {"name", "description", "body"} <= form.keys(), name
+        ids = [field["id"] for field in form["body"]]
+        assert len(ids) == len(set(ids)), name
+    (choice,) = (one for one in forms["lesson"]["body"] if one["type"] == "dropdown")
+    numbers = [option.split(" · ")[0] for option in choice["attributes"]["options"]]
+    assert numbers == [str(int(path.name[1:3])) for path in lessons()]
+
+
+def test_updates_are_proposed_for_the_dependencies_and_the_actions() -> None:
+    config = yaml.safe_load((ROOT / ".github/dependabot.yml").read_text("utf-8"))
+    assert {one["package-ecosystem"] for one in config["updates"]} == {"pip", "github-actions"}
+
+
 @pytest.mark.slow
-def test_the_tests_can_run_where_interrupts_are_ignored() -> None:
-    # A script that starts them with "&" makes them ignore interrupts.
-    one = "tests/test_team.py::test_an_interrupt_stops_the_team"
-    run = f"trap '' INT; exec '{sys.executable}' -m pytest -q -n 0 -p no:cacheprovider {one}"
+@pytest.mark.parametrize(
+    ("ignored", "one"),
+    [
+        # A script that starts the tests with "&" makes them ignore interrupts.
+        ("INT", "tests/test_team.py::test_an_interrupt_stops_the_team"),
+        # nohup makes them ignore the end of the terminal.
+        ("HUP", "tests/test_chat.py::test_closing_the_window_ends_it"),
+    ],
+)
+def test_the_tests_can_run_where_a_signal_is_ignored(ignored: str, one: str) -> None:
+    run = f"trap '' {ignored}; exec '{sys.executable}' -m pytest -q -n 0 -p no:cacheprovider {one}"
     done = subprocess.run(["bash", "-c", run], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
 
@@ -168,3 +218,94 @@ for name, act in acts.items():
     )
     names = ["notify", "set", "start", "process", "event"]
     assert ran.stdout.splitlines() == [f"{name} True True" for name in names], ran.stderr
+
+
+# Imports and requirements
+
+
+def imported(path: Path) -> Iterator[tuple[str, bool]]:
+    """Each package that a module imports, and whether it does so under ``lab_extra()``.
+
+    What only a type checker imports counts as under it: any extra may bring it.
+    """
+
+    def walk(node: ast.AST, extra: bool) -> Iterator[tuple[str, bool]]:
+        if isinstance(node, ast.Import):
+            yield from ((one.name.partition(".")[0], extra) for one in node.names)
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            yield (node.module or "").partition(".")[0], extra
+        elif isinstance(node, ast.With):
+            extra = extra or any(ast.unparse(one) == "lab_extra()" for one in node.items)
+        elif isinstance(node, ast.If):
+            extra = extra or ast.unparse(node.test) == "TYPE_CHECKING"
+        for child in ast.iter_child_nodes(node):
+            yield from walk(child, extra)
+
+    yield from walk(ast.parse(path.read_text("utf-8")), False)
+
+
+def modules() -> list[Path]:
+    example = ROOT / "learnkit" / "lessons" / "heatwatch"
+    found = (ROOT / "learnkit").rglob("*.py")
+    return [path for path in found if not path.is_relative_to(example)]
+
+
+@functools.cache
+def declared_for(*, extra: bool) -> set[str]:
+    """The packages that learnkit requires, with the extra ``lab`` or without."""
+    return {canonicalize_name(one.name) for one in requirements(*["lab"] * extra)}
+
+
+@functools.cache
+def distributions() -> Mapping[str, Sequence[str]]:
+    """Name of a module -> the packages that it comes with."""
+    return importlib.metadata.packages_distributions()
+
+
+def undeclared(path: Path) -> list[str]:
+    """What a module imports, and neither the standard library nor a requirement provides."""
+    brings = distributions()
+    declared = [declared_for(extra=False), declared_for(extra=True)]
+    ours = {*sys.stdlib_module_names, "learnkit", "heatwatch", "annotationlib"}
+    comes_with = {"pydantic-core": "pydantic"}  # of which it is the half that is compiled
+    return [
+        name
+        for name, extra in imported(path)
+        if name not in ours
+        and not declared[extra]
+        & {comes_with.get(one, one) for one in map(canonicalize_name, brings.get(name, ()))}
+    ]
+
+
+def test_what_a_module_imports_is_declared() -> None:
+    found = {path.relative_to(ROOT).as_posix(): undeclared(path) for path in modules()}
+    assert {name: packages for name, packages in found.items() if packages} == {}
+
+
+@pytest.mark.parametrize("extra", [False, True])
+def test_what_is_declared_is_imported_or_started(extra: bool) -> None:
+    started = {"jupyterlab"} if extra else set()
+    brings = distributions()
+    names = {name for path in modules() for name, under in imported(path) if under is extra}
+    used = {canonicalize_name(one) for name in names for one in brings.get(name, ())} | started
+    wanted = declared_for(extra=True) - declared_for(extra=False)
+    assert (wanted if extra else declared_for(extra=False)) <= used
+
+
+@pytest.mark.parametrize(
+    ("source", "found"),
+    [
+        ("import matplotlib.figure", ["matplotlib"]),
+        ("def f():\n    from IPython.display import display", ["IPython"]),
+        ("with lab_extra():\n    import matplotlib.figure", []),
+        ("if TYPE_CHECKING:\n    from matplotlib.figure import Figure", []),
+        ("with lab_extra():\n    import pytest", ["pytest"]),
+        ("import jiter", ["jiter"]),
+        ("import pydantic_core, yaml, anthropic.types\nfrom . import x", []),
+    ],
+)
+def test_an_import_that_is_not_declared_is_found(
+    source: str, found: list[str], tmp_path: Path
+) -> None:
+    (tmp_path / "m.py").write_text(source)
+    assert undeclared(tmp_path / "m.py") == found

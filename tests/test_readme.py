@@ -1,4 +1,4 @@
-"""What the README says is so: its commands, its example, its links, its table of lessons."""
+"""What the README and the pages in docs/ say is so: commands, example, links, lessons, gallery."""
 
 from __future__ import annotations
 
@@ -9,13 +9,18 @@ import sys
 from pathlib import Path
 
 import pytest
-from project import ROOT, lessons, pyproject
+from project import ROOT, lessons
 
 from learnkit.lessons import load
 from learnkit.lessons.mutants import MUTANTS
 
 README = (ROOT / "README.md").read_text("utf-8")
-PAGES = sorted(path.relative_to(ROOT).as_posix() for path in ROOT.glob("*.md"))
+DOCS = ROOT / "docs"
+PAGES = sorted(
+    path.relative_to(ROOT).as_posix()
+    for pattern in ("*.md", "docs/*.md", ".github/*.md")
+    for path in ROOT.glob(pattern)
+)
 
 
 def fences(language: str, text: str = README) -> list[str]:
@@ -37,16 +42,32 @@ def test_the_gate_runs_the_second_command_as_it_stands_here() -> None:
     )
     assert shown.stdout == "".join(fences("sh")[:2])
     gate = (ROOT / ".ci/run").read_text("utf-8")
-    assert 'bash -euo pipefail -c "$test_command"' in gate
+    for part in ("install_part", "test_part"):
+        assert f'bash -euo pipefail -c "${part}"' in gate
+    split = "install_part=${test_command% && *}\ntest_part=${test_command##* && }\n"
+    assert split in gate
     assert ".[test]" not in gate, "the gate must not hold a copy of the README's command"
 
 
-def test_the_workflow_calls_the_gate() -> None:
-    assert "run: bash .ci/run\n" in (ROOT / ".github/workflows/ci.yml").read_text("utf-8")
+def test_it_fits_on_one_and_a_half_screens() -> None:
+    assert len(README.splitlines()) <= 90
+
+
+def test_it_shows_the_line_for_those_who_have_uv() -> None:
+    assert "`uvx --from '.[lab]' learnkit lab`" in README
+
+
+def test_the_index_of_the_documentation_lists_every_page() -> None:
+    index = (DOCS / "README.md").read_text("utf-8")
+    listed = re.findall(r"^\| \[.+?\]\((\w[\w-]*\.md)\) \|", index, re.MULTILINE)
+    assert sorted(listed) == sorted(
+        path.name for path in DOCS.glob("*.md") if path.stem != "README"
+    )
 
 
 def test_the_script_runs_and_prints_what_it_says(tmp_path: Path) -> None:
-    before, _, after = README.partition("<!-- example: script -->\n")
+    page = (DOCS / "scripts.md").read_text("utf-8")
+    before, _, after = page.partition("<!-- example: script -->\n")
     assert before
     (script,) = fences("python", after)[:1]
     run = subprocess.run(
@@ -59,18 +80,29 @@ def test_the_script_runs_and_prints_what_it_says(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("page", PAGES)
 def test_links_of_a_page_lead_somewhere(page: str) -> None:
-    text = (ROOT / page).read_text("utf-8")
-    targets = re.findall(r"\]\(([^)\s]+)\)", text)
-    local = [target for target in targets if not target.startswith("https://")]
-    missing = [target for target in local if not (ROOT / target.partition("#")[0]).exists()]
+    file = ROOT / page
+    text = file.read_text("utf-8")
+    targets = re.findall(r"\]\(([^)\s]+)\)|(?:src|srcset)=\"([^\"]+)\"", text)
+    local = [one for pair in targets for one in pair if one and not one.startswith("https://")]
+    missing = [target for target in local if not _leads_somewhere(file, target)]
     assert missing == []
     assert "http://" not in text
 
 
-def test_the_badge_opens_lesson_1_of_this_project() -> None:
-    home = pyproject()["project"]["urls"]["Repository"].removeprefix("https://github.com/")
-    (target,) = re.findall(r"https://mybinder\.org/v2/gh/(\S+?)/HEAD\?labpath=(\S+?)\)", README)
-    assert target == (home, "notebooks/s01_agent_loop.ipynb")
+def _leads_somewhere(page: Path, target: str) -> bool:
+    name, _, anchor = target.partition("#")
+    place = page.parent / name if name else page
+    if not place.exists() or not anchor:
+        return place.exists()
+    headings = re.findall(r"^#+ (.+)$", place.read_text("utf-8"), re.MULTILINE)
+    return anchor in {re.sub(r"[^\w -]", "", one).lower().replace(" ", "-") for one in headings}
+
+
+def test_a_link_to_a_page_or_a_heading_that_is_not_there_is_found() -> None:
+    page = DOCS / "games.md"
+    assert _leads_somewhere(page, "../SECURITY.md#shared-runs-and-the-html-edition")
+    assert not _leads_somewhere(page, "../SECURITY.md#shared-runs")
+    assert not _leads_somewhere(page, "SECURITY.md")
 
 
 def test_the_table_has_the_lessons_that_exist_and_promises_the_others() -> None:
@@ -103,12 +135,12 @@ def test_a_lesson_opens_with_the_title_that_the_table_gives_it(path: Path) -> No
 def test_every_view_is_in_the_gallery_by_day_and_by_night() -> None:
     from every_view import VIEWS
 
-    _, _, after = README.partition("<!-- gallery -->")
-    gallery = after.partition("</table>")[0]
-    shown = set(re.findall(r"docs/views/view-(\w+)-(?:light|dark)\.png", gallery))
-    assert shown == {view.__name__.lower() for view in VIEWS}
-    for file in re.findall(r"docs/views/[\w-]+\.png", gallery):
-        assert (ROOT / file).stat().st_size > 4_000, file
+    gallery = (DOCS / "gallery.md").read_text("utf-8")
+    names = {view.__name__.lower() for view in VIEWS}
+    for theme in ("light", "dark"):
+        assert set(re.findall(rf"\"views/view-(\w+)-{theme}\.png\"", gallery)) == names
+    for file in re.findall(r"views/[\w-]+\.png", gallery):
+        assert (DOCS / file).stat().st_size > 4_000, file
     assert len(re.findall(r"<img alt=\"[^\"]{20,}\"", gallery)) == len(VIEWS)
 
 
@@ -122,16 +154,17 @@ def test_the_repository_stays_small() -> None:
         assert path.stat().st_size <= 300_000, path.name
 
 
-def test_the_games_are_in_the_lessons_that_the_readme_and_the_start_page_name() -> None:
+def test_the_games_are_in_the_lessons_that_their_page_and_the_start_page_name() -> None:
+    page = (DOCS / "games.md").read_text("utf-8")
     start = (ROOT / "learnkit" / "startpage.md").read_text("utf-8")
     modelled = [number for number in range(1, 13) if load(f"s{number:02}").game is not None]
     named = ", ".join(map(str, modelled[:-1])) + f" and {modelled[-1]}"
-    assert f"**Be the model** (lessons {named})" in README
+    assert f"**Be the model** (lessons {named})" in page
     (row,) = (line for line in start.splitlines() if "**Be the model.**" in line)
     assert [int(number) for number in re.findall(r"\[(\d+)\]", row)] == modelled
-    assert f"in each of {len(MUTANTS)} short runs" in README
+    assert f"in each of {len(MUTANTS)} short runs" in page
     calls = {"Fork a run": "lk.fork(", "Find the race": "RaceFinder(", "Kill the mut": "mutants()"}
     for name, call in calls.items():
         (number,) = {int(path.stem[1:3]) for path in lessons() if call in path.read_text("utf-8")}
-        assert re.search(rf"\*\*{name}\w*\*\* \(lesson {number}\)", README), name
+        assert re.search(rf"\*\*{name}\w*\*\* \(lesson {number}\)", page), name
         assert re.search(rf"^\| \[{number}\].*\*\*{name}", start, re.MULTILINE), name

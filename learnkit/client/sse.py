@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-import jiter
+from pydantic_core import from_json
 
 Message = dict[str, Any]
 
@@ -94,7 +94,7 @@ def _read(text: str) -> Message:
         raise ValueError("no message_stop")
     for index, json_text in arguments.items():  # which max_tokens may have cut: as the SDK reads it
         whole = json_text.encode() or b"{}"
-        message["content"][index]["input"] = jiter.from_json(whole, partial_mode=True)
+        message["content"][index]["input"] = from_json(whole, allow_partial=True)
     return message
 
 

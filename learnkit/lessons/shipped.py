@@ -1,7 +1,7 @@
 """Skills for lessons: the six that ship with the course, and manuals by the dozen.
 
-The shipped ones stand in ``skills/`` at the top of the repository, where other agents find them
-too; a lesson works on copies in its workspace.
+The shipped ones are in ``skills/`` at the top of the repository, where other agents find them too,
+and inside an installed package; a lesson works on copies in its workspace.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import shutil
 from collections.abc import Iterable
 from pathlib import Path
 
+from learnkit import course_files
 from learnkit.errors import UsageError
 
 #: What the generated manuals are about.
@@ -23,16 +24,12 @@ _CHARACTERS = 4  # a token, as estimates count
 
 
 def skills_folder() -> Path:
-    """The folder of the skills that ship: beside the package, else above the notebook.
+    """The folder of the skills that ship.
 
     Raises:
-        UsageError: if there is none, because only the package was installed.
+        UsageError: if the package was installed without the course.
     """
-    here = Path.cwd()
-    for place in (Path(__file__).resolve().parents[2], here, *here.parents):
-        if (place / "skills" / "agent-builder" / "SKILL.md").is_file():
-            return place / "skills"
-    raise UsageError("the folder skills/ is not there; work in a clone of the repository")
+    return course_files.skills()
 
 
 def install(workspace: Path, names: Iterable[str] = ()) -> Path:

@@ -11,12 +11,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import anywidget
-import traitlets
-from IPython.display import display
-
+from learnkit.errors import lab_extra
 from learnkit.views import theme
 from learnkit.widget.pump import PUMP, Feed, Pump
+
+with lab_extra():
+    import anywidget
+    import traitlets
+    from IPython.display import display
 
 _HERE = Path(__file__).parent
 _SCRIPTS = ("tape.js", "parts.js", "player.js")

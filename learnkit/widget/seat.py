@@ -10,11 +10,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import anywidget
-import traitlets
-
+from learnkit.errors import lab_extra
 from learnkit.views import request, theme
 from learnkit.views.messages import Messages
+
+with lab_extra():
+    import anywidget
+    import traitlets
 
 _HERE = Path(__file__).parent
 

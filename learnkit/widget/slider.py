@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import anywidget
-import traitlets
+from learnkit.errors import lab_extra
+
+with lab_extra():
+    import anywidget
+    import traitlets
 
 _CSS = """
 .lk-slider{display:flex;align-items:center;gap:10px;padding:2px 0}

@@ -204,7 +204,7 @@ def test_the_model_is_played_where_there_is_a_game(opened: Open) -> None:
 
 
 def test_the_views_are_pictured(opened: Open, shots: Path) -> None:
-    """For the README's gallery: each kind of view where it appears first in its lesson."""
+    """For docs/gallery.md: each kind of view where it appears first in its lesson."""
     for name, number in pictured(opened).items():
         output = opened.cell(number).locator(".learnkit-player, .lk-race").first
         if name == "Schedule":
