@@ -171,7 +171,7 @@ FOUND = {
     "any_order": "cell 4 shows something else",
     "all_turns_used": "is never used",
     "nothing_left": "careless",
-    "git_clean": "careless.txt",
+    "no_file_left": "careless.txt",
 }
 #: What the rules of ``executed`` have to say to it: a plain run, without a rehearsal.
 FOUND_AT_ONCE = (

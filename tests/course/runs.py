@@ -11,7 +11,6 @@ import ast
 import json
 import re
 import shutil
-import subprocess
 from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import dataclass, field
@@ -19,10 +18,9 @@ from pathlib import Path
 from typing import Any
 
 import nbformat
-from executed import AFTER, BEFORE, Run, all_turns_used, git_clean, nothing_left, untracked
+from executed import AFTER, BEFORE, Run, all_turns_used, files, no_file_left, nothing_left
 from nbclient.exceptions import CellExecutionError
 from nbformat.v4 import new_code_cell
-from project import ROOT
 
 from learnkit import verify
 
@@ -43,7 +41,7 @@ class Rehearsal(Run):
 
 
 def rehearse(subject: Subject, folder: Path) -> Rehearsal:
-    """Run a notebook in a folder of its own, which git watches.
+    """Run a notebook in a folder of its own.
 
     Args:
         subject: the notebook; it is not changed.
@@ -52,20 +50,18 @@ def rehearse(subject: Subject, folder: Path) -> Rehearsal:
     copy = folder / "notebooks" / subject.path.name
     temporary = folder / "tmp"
     temporary.mkdir()
-    shutil.copy(ROOT / ".gitignore", folder)
     if (recordings := subject.home / "recordings").is_dir():
         shutil.copytree(recordings, copy.parent / "recordings")
     copy.parent.mkdir(exist_ok=True)
     nbformat.write(_extended(subject), copy)
-    subprocess.run(["git", "init", "--quiet"], cwd=folder, check=True)
-    before = untracked(copy.parent)
+    before = files(copy.parent)
     result = Rehearsal()
     try:
         book = verify.execute(copy, {"TMPDIR": str(temporary)})
     except CellExecutionError as error:
         result.failure = f"{error.ename}: {error.evalue}"
         return result
-    result.stray = sorted(set(untracked(copy.parent)) - set(before))
+    result.stray = sorted(files(copy.parent) - before)
     for cell in book.cells:
         for tag in tags(cell):
             if match := re.fullmatch(r"cell-(\d+)", tag):
@@ -147,5 +143,12 @@ def any_order(result: Rehearsal) -> list[str]:
 #: Name -> rule, as in ``rules.RULES``.
 RULES: dict[str, Callable[[Any], list[str]]] = {
     rule.__name__: rule
-    for rule in (runs_through, twice_the_same, any_order, nothing_left, all_turns_used, git_clean)
+    for rule in (
+        runs_through,
+        twice_the_same,
+        any_order,
+        nothing_left,
+        all_turns_used,
+        no_file_left,
+    )
 }

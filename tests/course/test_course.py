@@ -131,7 +131,6 @@ def test_a_careless_copy_is_found_out_where_it_is_executed(tmp_path: Path) -> No
     nbformat.write(careless_copy, book)
     for name in ("conftest.py", "pyproject.toml"):
         shutil.copy(ROOT / name, tmp_path)
-    subprocess.run(["git", "init", "--quiet"], cwd=tmp_path, check=True)
     command = [sys.executable, "-m", "pytest", "--nbval", "-n=0", "-rf", "notebooks"]
     run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     for rule in executed.RULES:

@@ -12,7 +12,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import subprocess
 import tempfile
 from collections.abc import Callable, Iterator
 from copy import deepcopy
@@ -53,7 +52,7 @@ class Run:
         committed: the text of the file.
         refreshed: the text that ``learnkit verify --refresh`` would have written.
         left: what the probe found at the end: kind -> names.
-        stray: what git saw afterwards that it had not seen before.
+        stray: files in the notebook's folder that were not there before.
     """
 
     committed: str = ""
@@ -82,15 +81,15 @@ def all_turns_used(run: Run) -> list[str]:
     return [f"turn {turn} of the recording is never used" for turn in run.left.get("unused", [])]
 
 
-def git_clean(run: Run) -> list[str]:
-    """git sees no file that was not there before."""
-    return [f"git status shows {line}" for line in run.stray]
+def no_file_left(run: Run) -> list[str]:
+    """The notebook's folder has no file that was not there before."""
+    return [f"a file is left: {name}" for name in run.stray]
 
 
 #: Name -> rule: each returns what it finds wrong, a line each.
 RULES: dict[str, Callable[[Run], list[str]]] = {
     rule.__name__: rule
-    for rule in (refreshing_changes_nothing, nothing_left, all_turns_used, git_clean)
+    for rule in (refreshing_changes_nothing, nothing_left, all_turns_used, no_file_left)
 }
 
 
@@ -113,7 +112,7 @@ class LessonFile(IPyNbFile):  # type: ignore[misc]
                 yield LessonRule.from_parent(self, name=name)
 
     def setup(self) -> None:
-        self.seen = untracked(self.path.parent)
+        self.seen = files(self.path.parent)
         # The kernel inherits the environment of this moment: its temporary files are its own.
         self.folder = tempfile.TemporaryDirectory(prefix="lk-", ignore_cleanup_errors=True)
         before = os.environ.get("TMPDIR")
@@ -152,7 +151,7 @@ class LessonFile(IPyNbFile):  # type: ignore[misc]
                 for output in cell.get("outputs", []):
                     if "text/html" in output.get("data", {}):
                         output.data["text/html"] = frozen.untaped(output.data["text/html"])
-            stray = sorted(set(untracked(self.path.parent)) - set(self.seen))
+            stray = sorted(files(self.path.parent) - self.seen)
             refreshed = nbformat.writes(verify.normalise(book)) + "\n"
             self._run = Run(committed, refreshed, json.loads(self.ask(AFTER)), stray)
         return self._run
@@ -193,8 +192,8 @@ class LessonRule(pytest.Item):
         return self.path, 0, f"{self.path.name}: {self.name}"
 
 
-def untracked(folder: Path) -> list[str]:
-    """The files below a folder that git would take."""
-    command = ["git", "status", "--porcelain", "--untracked-files=all", "--", "."]
-    done = subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True)
-    return done.stdout.splitlines()
+def files(folder: Path) -> set[str]:
+    """The files below a folder, but for what Python and Jupyter keep for themselves."""
+    own = {"__pycache__", ".ipynb_checkpoints"}
+    found = (path.relative_to(folder) for path in folder.rglob("*") if path.is_file())
+    return {path.as_posix() for path in found if not own & set(path.parts)}
