@@ -609,10 +609,19 @@ def after_death(folder: Path, change: Any, old: Any, new: Any) -> set[str]:
 @pytest.mark.parametrize(
     "change",
     [
-        lambda board: board.create("new", "with a description", tags=["a"]),
-        lambda board: board.update(4, add_blocked_by=[1], add_blocks=[5, 6]),
-        lambda board: board.update(1, "completed", result_summary="done"),
-        lambda board: board.update(2, "deleted"),
+        pytest.param(
+            lambda board: board.create("new", "with a description", tags=["a"]),
+            marks=pytest.mark.slow,
+        ),
+        pytest.param(
+            lambda board: board.update(4, add_blocked_by=[1], add_blocks=[5, 6]),
+            marks=pytest.mark.slow,
+        ),
+        pytest.param(
+            lambda board: board.update(1, "completed", result_summary="done"),
+            marks=pytest.mark.slow,
+        ),
+        pytest.param(lambda board: board.update(2, "deleted"), marks=pytest.mark.slow),
         lambda board: board.claim(1, "alice"),
     ],
     ids=["create", "connect", "complete", "delete", "claim"],

@@ -240,6 +240,7 @@ def test_a_recording_plays_without_a_key() -> None:
     assert terminal.close() == 0
 
 
+@pytest.mark.slow
 def test_what_was_shown_can_be_saved_and_fetches_nothing(tmp_path: Path) -> None:
     terminal = Terminal(["--replay", "s12", "--picture", str(tmp_path / "chat.svg")])
     terminal.expect("> ")
@@ -301,6 +302,7 @@ def test_what_is_missing_is_said_in_a_sentence(arguments: list[str], says: str) 
     assert terminal.close() == 2
 
 
+@pytest.mark.slow
 def test_closing_the_window_ends_it(tmp_path: Path) -> None:
     terminal = Terminal(["--replay", "s12"])
     terminal.expect("> ")

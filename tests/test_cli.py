@@ -160,6 +160,7 @@ def test_progress_is_told_and_forgotten(tmp_path: Path) -> None:
     assert not progress.path.exists()
 
 
+@pytest.mark.slow
 def test_recording_without_a_key_says_what_is_needed() -> None:
     before = (ROOT / "notebooks" / "recordings" / "s01.yaml").read_bytes()
     shown = learnkit("record", "s01", "--yes", ANTHROPIC_API_KEY="")

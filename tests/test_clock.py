@@ -539,6 +539,7 @@ class History:
         self.inside -= 1
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(8))
 @given(st.lists(programs(STEP), min_size=20, max_size=20), st.integers(0, 5))
 def test_the_same_seed_gives_the_same_history(programs: list[list[Any]], seed: int) -> None:

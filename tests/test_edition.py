@@ -17,6 +17,8 @@ from learnkit.cli import app
 from learnkit.edition import build
 from learnkit.errors import UsageError
 
+pytestmark = pytest.mark.slow
+
 COURSE = ROOT / "notebooks"
 #: Links that lead out of the edition: the sources of what others claim, and Binder.
 OUT = ("https://", "mailto:")
@@ -89,7 +91,6 @@ def test_a_run_that_is_not_there_or_not_of_this_lesson_is_named(tmp_path: Path) 
         list(build(COURSE, tmp_path / "site", ["s01"], executed=tmp_path))
 
 
-@pytest.mark.slow
 def test_the_pages_of_a_run_that_was_made_before_are_those_of_a_new_one(
     site: Path, tmp_path: Path
 ) -> None:

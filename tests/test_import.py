@@ -82,6 +82,7 @@ def test_no_public_name_is_a_module_too() -> None:
     assert [name for name in doubled if not inspect.ismodule(getattr(learnkit, name))] == []
 
 
+@pytest.mark.slow
 def test_public_names_stay_themselves_once_every_module_is_imported() -> None:
     code = """
 import importlib, pkgutil, learnkit

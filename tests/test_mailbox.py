@@ -267,6 +267,7 @@ TestAgainstAModel.settings = settings(max_examples=examples(150), stateful_step_
 # Real processes
 
 
+@pytest.mark.slow
 def test_nothing_is_lost_or_read_twice_with_writers_in_processes_and_readers_killed(
     tmp_path: Path,
 ) -> None:

@@ -33,6 +33,7 @@ def parts(folder: Path) -> list[Path]:
 # Many writers, readers that are killed
 
 
+@pytest.mark.slow
 def test_nothing_is_lost_between_processes_and_nothing_taken_twice(tmp_path: Path) -> None:
     chance = random.Random(7)
     writers = [worker("write", tmp_path, f"w{number}", 2, 250) for number in range(4)]

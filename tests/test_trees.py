@@ -273,6 +273,7 @@ for number in range(5):
 """
 
 
+@pytest.mark.slow
 def test_many_processes_that_create_at_once_lose_nothing(repo: Path, trees: Trees) -> None:
     processes = [
         subprocess.Popen([sys.executable, "-c", SCRIPT, str(repo), name]) for name in "abc"
