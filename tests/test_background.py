@@ -404,6 +404,7 @@ def test_a_stop_that_is_over_at_once_is_not_missed(tmp_path: Path) -> None:
     assert len([text for text in texts(agent) if "stopped" in text]) == 1
 
 
+@pytest.mark.slow
 def test_one_job_can_be_stopped_and_all(tmp_path: Path) -> None:
     mark = f"7{os.getpid()}29"
     background = lk.Background(workspace=tmp_path)

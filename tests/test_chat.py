@@ -293,7 +293,9 @@ def _running(mark: str) -> bool:
     ("arguments", "says"),
     [
         ([], "there is no ANTHROPIC_API_KEY; set one, or try: chat --replay s12"),
-        (["--replay", "s03"], "only s12 can be played, not 's03'"),
+        pytest.param(
+            ["--replay", "s03"], "only s12 can be played, not 's03'", marks=pytest.mark.slow
+        ),
     ],
 )
 def test_what_is_missing_is_said_in_a_sentence(arguments: list[str], says: str) -> None:

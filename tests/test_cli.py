@@ -58,7 +58,7 @@ def test_an_unknown_lesson_is_a_sentence(command: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("command", "missing"),
     [
-        ("verify", "nbclient"),
+        pytest.param("verify", "nbclient", marks=pytest.mark.slow),
         pytest.param("html", "nbconvert", marks=pytest.mark.slow),
         pytest.param("record", "nbformat", marks=pytest.mark.slow),
     ],

@@ -89,6 +89,7 @@ def test_a_task_that_a_teammate_has_just_claimed_is_waited_for(
     assert ran.told("lead") == ["ready for work", "the task is done"]
 
 
+@pytest.mark.slow
 def test_mail_from_one_that_stops_to_one_that_waits_is_seen(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

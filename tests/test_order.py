@@ -148,6 +148,7 @@ def test_a_listener_may_change_the_board_while_others_do(tmp_path: Path) -> None
     assert board.get(1).status == "completed"
 
 
+@pytest.mark.slow
 def test_a_request_is_opened_before_it_ends(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -111,6 +111,7 @@ def test_some_seeds_lose_a_letter_and_most_do_not() -> None:
     assert 10 <= len(losing()) <= 40
 
 
+@pytest.mark.slow
 def test_no_seed_loses_a_letter_of_the_packages_mailbox() -> None:
     assert search(Safe, range(100)) is None
 

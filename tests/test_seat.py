@@ -361,6 +361,7 @@ def test_other_agents_are_answered_by_a_function(board: Board) -> None:
         assert results(game)[0]["content"] == "42"
 
 
+@pytest.mark.slow
 def test_a_process_that_ends_in_mid_game_ends(tmp_path: Path) -> None:
     script = textwrap.dedent("""
         import learnkit as lk

@@ -171,6 +171,7 @@ def test_side_by_side_is_reproducible_to_the_byte() -> None:
     assert len({once() for _ in range(20)}) == 1
 
 
+@pytest.mark.slow
 def test_real_threads_are_joined() -> None:
     before = set(threading.enumerate())
     client = lk.scripted(three([0.01, 0.03, 0.02]), clock=lk.SystemClock())

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from profiles import mostly_slow
 from teams import Ran, say, send, spawn, tools, work
 
 import learnkit as lk
@@ -273,6 +274,7 @@ def test_a_team_needs_a_lead_and_a_factory(tmp_path: Path) -> None:
         pass  # nothing was started, so nothing is to be stopped
 
 
+@pytest.mark.slow
 def test_closing_the_clock_ends_teammates_that_wait(tmp_path: Path) -> None:
     with lk.SystemClock() as clock:
         lanes = {"lead": [spawn("alice"), *say("a", "b")], "alice": [lk.say("x", latency=0.0)]}
@@ -352,20 +354,21 @@ def check(ran: Ran) -> None:
     assert all(one.worker is not None and one.worker.done for one in ran.team.members)
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", mostly_slow(range(40), 8))
 def test_whatever_the_order_no_mail_is_lost_or_read_twice(tmp_path: Path, seed: int) -> None:
     ran = random_team(tmp_path, seed, lk.VirtualClock(seed=seed))
     ran.go()
     check(ran)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", mostly_slow(range(4), 1))
 def test_nor_with_real_threads_in_real_time(tmp_path: Path, seed: int) -> None:
     ran = random_team(tmp_path, seed, lk.SystemClock())
     ran.go()
     check(ran)
 
 
+@pytest.mark.slow
 def test_the_same_seed_is_the_same_to_the_byte(tmp_path: Path) -> None:
     logs = []
     for number in range(5):

@@ -201,6 +201,7 @@ def key(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
     return monkeypatch
 
 
+@pytest.mark.slow
 def test_agents_in_threads_are_recorded_each_in_a_lane(path: Path, key: pytest.MonkeyPatch) -> None:
     names = [f"a{n}" for n in range(4)]
 

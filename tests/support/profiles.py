@@ -1,4 +1,4 @@
-"""How many examples a property is tried on: few while one works, many in the gate.
+"""How much is tried: a few examples of a property while you work, many in the gate.
 
 ``pytest --hypothesis-profile=thorough`` is what the gate's slow tier runs.
 """
@@ -6,6 +6,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -37,3 +39,11 @@ def examples(thorough: int) -> int:
         thorough: in the gate; in the fast tier it is at most ``FEW``.
     """
     return thorough if settings.get_current_profile_name() == "thorough" else min(thorough, FEW)
+
+
+def mostly_slow(rows: Iterable[Any], fast: int) -> list[Any]:
+    """Rows of parameters: the first ``fast`` are for the fast tier, the others are slow."""
+    return [
+        row if place < fast else pytest.param(row, marks=pytest.mark.slow)
+        for place, row in enumerate(rows)
+    ]
