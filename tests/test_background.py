@@ -87,6 +87,16 @@ def processes(mark: str) -> list[int]:
     return found
 
 
+def there(mark: str, within: float = 5.0) -> bool:
+    """Whether such a process runs soon: a job's thread may not have started its command yet."""
+    end = time.monotonic() + within
+    while not processes(mark):
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.01)
+    return True
+
+
 def gone(mark: str, within: float = 5.0) -> bool:
     end = time.monotonic() + within
     while processes(mark):
@@ -431,7 +441,7 @@ def test_closing_the_clock_ends_what_a_run_has_left(tmp_path: Path) -> None:
         agent = agent_of(tmp_path, run(f"sleep {mark}"), lk.use("work"), clock=clock)
         agent.max_turns = 2
         assert agent.run("go").reason == "turn_limit"
-        assert processes(mark)
+        assert there(mark)
     assert gone(mark)
 
 

@@ -32,11 +32,15 @@ KEEP = "LEARNKIT_EXECUTED"
 LESSON = re.compile(r"s\d\d_\w+\.ipynb")
 #: Runs first: what was there before.
 BEFORE = "import threading as _t\n_threads = {one.ident for one in _t.enumerate()}"
-#: Runs last, after lab.close(): what is there that was not.
+#: Runs last, after lab.close(): what is there that was not. A large output makes pyzmq start a
+#: thread of its own.
 AFTER = """
 import json as _json, os as _os, psutil as _psutil, tempfile as _tempfile
 print(_json.dumps({
-    "threads": [one.name for one in _t.enumerate() if one.ident not in _threads],
+    "threads": [
+        one.name for one in _t.enumerate()
+        if one.ident not in _threads and not type(one).__module__.startswith("zmq.")
+    ],
     "processes": [one.name() for one in _psutil.Process().children(recursive=True)],
     "temporary files": sorted(_os.listdir(_tempfile.gettempdir())),
     "unused": lab.unused(),
