@@ -26,9 +26,13 @@ def main() -> int:
     parser.add_argument("--start", type=int, default=0, help="the first one (0)")
     parser.add_argument("--log", action="store_true", help="print the log of each run")
     parser.add_argument("--wall", action="store_true", help="run on the wall clock, 100 x as fast")
+    parser.add_argument("--within", type=float, default=float("inf"), help="begin no seed after s")
     options = parser.parse_args()
-    failed, events, seconds, began = [], 0, 0.0, time.monotonic()
+    failed, events, seconds, began, tried = [], 0, 0.0, time.monotonic(), 0
     for seed in range(options.start, options.start + options.seeds):
+        if time.monotonic() - began > options.within:
+            break
+        tried += 1
         with tempfile.TemporaryDirectory() as folder:
             try:
                 run = simulate(seed, Path(folder), real=options.wall)
@@ -47,8 +51,9 @@ def main() -> int:
         if options.log:
             print(run.lead.events)
     took = time.monotonic() - began
-    passed = options.seeds - len(failed)
-    print(f"{passed} of {options.seeds} teams passed: {events:,} events,", end=" ")
+    if tried < options.seeds:
+        print(f"stopped after {options.within:g} s, before seed {options.start + tried}")
+    print(f"{tried - len(failed)} of {tried} teams passed: {events:,} events,", end=" ")
     print(f"{seconds / 3600:,.2f} {'' if options.wall else 'virtual '}hours in {took:.0f} s")
     return 1 if failed else 0
 

@@ -202,7 +202,7 @@ def check_log(agent: lk.Agent) -> None:
     assert started <= ended
 
 
-@settings(max_examples=examples(300))
+@settings(max_examples=examples(150))
 @given(
     replies=st.lists(REPLIES, max_size=8),
     plans=st.lists(st.lists(ACTIONS, max_size=10), max_size=2),

@@ -17,6 +17,7 @@ from project import ROOT, tracked_files
 
 from learnkit import __version__, copies, verify, workbook
 from learnkit.cli import _placed, main
+from learnkit.client.record import Recorder
 from learnkit.client.recording import Recording
 from learnkit.doctor import examine
 from learnkit.progress import Progress
@@ -285,18 +286,31 @@ def test_a_kernel_has_no_key_and_is_static(tmp_path: Path, monkeypatch: pytest.M
 # Recordings
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "path", sorted((ROOT / "notebooks" / "recordings").glob("*.yaml")), ids=lambda path: path.stem
-)
-def test_a_shipped_recording_is_its_own_script(path: Path, tmp_path: Path) -> None:
-    shutil.copy(path, tmp_path)
-    (lesson,) = (ROOT / "notebooks").glob(f"{path.stem}_*.ipynb")
-    env = {"LEARNKIT_MODE": "keep", "LEARNKIT_RECORDINGS": str(tmp_path)}
-    verify.execute(lesson, env)
-    assert (tmp_path / path.name).read_text() == path.read_text()
-    assert "source: scripted" in path.read_text()
-    counted = [
-        turn.id for turn in Recording.load(path).turns if getattr(turn.answer, "usage", None)
-    ]
+RECORDINGS = sorted((ROOT / "notebooks" / "recordings").glob("*.yaml"))
+
+
+@pytest.mark.parametrize("path", RECORDINGS, ids=lambda path: path.stem)
+def test_a_shipped_recording_is_written_as_it_is_read(path: Path, tmp_path: Path) -> None:
+    """Its requests are those that the lesson makes: the replay in ``--nbval`` compares them."""
+    copy, shipped = tmp_path / path.name, Recording.load(path)
+    shutil.copy(path, copy)
+    for scenario in shipped.scenarios:
+        recorder, requests = Recorder(copy, scenario, "scripted"), shipped.prefixes(scenario)
+        for turn in shipped.turns:
+            if turn.scenario == scenario:
+                recorder.keep(requests[turn.id], turn.lane, turn.answer)
+    assert copy.read_text("utf-8") == path.read_text("utf-8")
+    assert "source: scripted" in path.read_text("utf-8")
+    counted = [turn.id for turn in shipped.turns if getattr(turn.answer, "usage", None)]
     assert counted == [], "token counts of a hand-written reply are invented"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["s02", "s06", "s09"])
+def test_a_lesson_that_is_recorded_again_keeps_its_recording(name: str, tmp_path: Path) -> None:
+    """A plain lesson, one whose messages are rewritten, and one with several agents."""
+    (path,) = (one for one in RECORDINGS if one.stem == name)
+    shutil.copy(path, tmp_path)
+    (lesson,) = (ROOT / "notebooks").glob(f"{name}_*.ipynb")
+    verify.execute(lesson, {"LEARNKIT_MODE": "keep", "LEARNKIT_RECORDINGS": str(tmp_path)})
+    assert (tmp_path / path.name).read_text("utf-8") == path.read_text("utf-8")
