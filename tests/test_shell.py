@@ -52,10 +52,10 @@ def is_gone(pid: int) -> bool:
     """Whether a process has ended; one that only waits to be reaped has."""
     try:
         os.kill(pid, 0)
-    except ProcessLookupError:
+        stat = Path(f"/proc/{pid}/stat").read_text()
+    except (ProcessLookupError, FileNotFoundError):  # it may be reaped between the two
         return True
-    stat = Path(f"/proc/{pid}/stat")
-    return stat.exists() and stat.read_text().rpartition(")")[2].split()[0] == "Z"
+    return stat.rpartition(")")[2].split()[0] == "Z"
 
 
 def test_output_holds_both_streams_in_order_and_the_code_is_kept(tmp_path: Path) -> None:
