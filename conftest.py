@@ -31,6 +31,15 @@ from jupyter_client.manager import KernelManager
 SUPPORT = Path(netblock.__file__).resolve().parent
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """What the gate adds to the README's command."""
+    parser.addoption(
+        "--rehearse",
+        action="store_true",
+        help="run each scenario of a lesson twice more: at once, and after the later ones",
+    )
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Set the environment that the tests, the workers and the kernels inherit."""
     profiles.load(config)

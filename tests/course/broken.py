@@ -148,7 +148,7 @@ BREAKERS: list[tuple[str, str, Breaker]] = [
     ("clean_outputs", "a date", _printing("2031-02-03 04:05:06")),
     ("clean_outputs", "a secret", _printing("sk-" + "a1" * 20)),
 ]
-#: Code cells that break the rules of ``runs``, besides the set-up cell; see ``careless``.
+#: Code cells that break the rules of a run, besides the set-up cell; see ``careless``.
 CARELESS = (
     # Counts on from what the run before has left.
     'with lab.scenario("a", script=[]):\n    seen = [*globals().get("seen", []), 1]\n'
@@ -163,24 +163,23 @@ CARELESS = (
     'child = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)',
     'temporary = tempfile.mkdtemp(prefix="careless-")',
     'Path("careless.txt").write_text("left")',
+    "1 / 0",
     "pass",
 )
-#: Rule of ``runs`` -> what it has to say to a careless notebook.
-FOUND = {
-    "twice_the_same": "cell 2 shows something else",
-    "any_order": "cell 4 shows something else",
-    "all_turns_used": "is never used",
-    "nothing_left": "careless",
-    "no_file_left": "careless.txt",
-}
-#: What the rules of ``executed`` have to say to it: a plain run, without a rehearsal.
-FOUND_AT_ONCE = (
+#: The repetitions that show something else: what counts on does so each time, what shows another
+#: cell's variable only when another cell has run before.
+AGAIN = {"Cell 1 again", "Cell 1 after later ones", "Cell 3 after later ones"}
+#: The cell that fails unasked.
+FAILING = "Cell 10"
+#: What the rules have to say.
+FOUND = (
     "refreshing it changes the file",
     "threads left: careless",
     "processes left: ",
     "temporary files left: careless-",
     "is never used",
     "careless.txt",
+    "ZeroDivisionError",
 )
 
 
@@ -189,10 +188,4 @@ def careless(subject: Subject) -> Subject:
     first = subject.code[0][1]
     subject.book.cells = [first, *(new_code_cell(source) for source in CARELESS)]
     first.outputs = [new_output("stream", text="an output that it does not have\n")]
-    return subject
-
-
-def failing(subject: Subject) -> Subject:
-    """The set-up cell of a notebook, and one that fails unasked."""
-    subject.book.cells = [subject.code[0][1], new_code_cell("1 / 0"), new_code_cell("pass")]
     return subject

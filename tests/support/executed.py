@@ -4,11 +4,13 @@
 the same kernel, the rules below look at what that run showed and what it left. They are tests of
 the notebook's own, so they run on the worker that has its kernel and need no other execution.
 With ``LEARNKIT_EXECUTED=<folder>`` the run is also written there, with its tapes, and the HTML
-edition is made from it.
+edition is made from it. With ``--rehearse`` each cell that runs a scenario is run twice in a row,
+and all of them once more before the last cell, the last one first: they must show the same.
 """
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 import re
@@ -110,7 +112,15 @@ class LessonFile(IPyNbFile):  # type: ignore[misc]
 
     def collect(self) -> Iterator[pytest.Item]:
         self.cells = list(super().collect())
-        yield from self.cells
+        again = scenarios(self.nb) if self.config.getoption("--rehearse") else []
+        *cells, last = self.cells
+        for one in cells:
+            yield one
+            if one.cell_num in again:
+                yield Again.of(one, f"{one.name} again")
+        for number in reversed(again):
+            yield Again.of(cells[number], f"Cell {number} after later ones")
+        yield last
         if LESSON.fullmatch(self.path.name):
             for name in RULES:
                 yield LessonRule.from_parent(self, name=name)
@@ -184,6 +194,31 @@ class LessonFile(IPyNbFile):  # type: ignore[misc]
                 return printed
 
 
+class Again(IPyNbCell):  # type: ignore[misc]
+    """A cell once more: it is compared with what it has shown, not with the notebook."""
+
+    before: IPyNbCell
+
+    @classmethod
+    def of(cls, before: IPyNbCell, name: str) -> Again:
+        """The repetition of a cell that runs before."""
+        again: Again = cls.from_parent(
+            before.parent,
+            name=name,
+            cell_num=before.cell_num,
+            cell=deepcopy(before.cell),
+            options=before.options,
+        )
+        again.before = before
+        return again
+
+    def runtest(self) -> None:
+        if self.before.test_outputs is None:
+            pytest.fail(f"{self.before.name} did not run: run the whole notebook", False)
+        self.cell.outputs = deepcopy(self.before.test_outputs)
+        super().runtest()
+
+
 class LessonRule(pytest.Item):
     """One of the rules, for one notebook's run."""
 
@@ -194,6 +229,28 @@ class LessonRule(pytest.Item):
 
     def reportinfo(self) -> tuple[Path, int, str]:
         return self.path, 0, f"{self.path.name}: {self.name}"
+
+
+def scenarios(book: Any) -> list[int]:
+    """The code cells, counted from 0, that run a scenario, by themselves or through a function."""
+    runs = r"\blab\.scenario\("
+    sources = [cell.source for cell in book.cells if cell.cell_type == "code"]
+    functions = {
+        node.name
+        for source in sources
+        for node in _statements(source)
+        if isinstance(node, ast.FunctionDef) and re.search(runs, ast.unparse(node))
+    }
+    pattern = "|".join([runs, *(rf"\b{name}\(" for name in sorted(functions))])
+    return [number for number, source in enumerate(sources) if re.search(pattern, source)]
+
+
+def _statements(source: str) -> list[ast.stmt]:
+    """A cell's statements; of one that does not parse, none: running it says what is wrong."""
+    try:
+        return ast.parse(source).body
+    except SyntaxError:
+        return []
 
 
 def files(folder: Path) -> set[str]:
