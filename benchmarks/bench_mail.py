@@ -20,7 +20,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from learnkit.mailbox import Inbox, Mailbox
+from learnkit.backends.files.mailbox import Inbox, Mailbox
 
 WRITERS = (1, 2, 4, 8, 16)
 

@@ -26,8 +26,8 @@ from pathlib import Path
 from typing import Any
 
 from learnkit import TaskBoard
-from learnkit.store import Document, write_together
-from learnkit.taskfile import Task
+from learnkit.backends.files.store import Document, write_together
+from learnkit.backends.files.task import Task
 
 PROCESSES = 2
 BOARDS = (10, 100, 1_000)

@@ -18,7 +18,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from learnkit.tokens import CHARS_PER_TOKEN, TokenCount
+from learnkit.core.token_count import CHARS_PER_TOKEN, TokenCount
 
 LENGTHS = (10, 100, 1_000, 10_000)
 GROWTH = 5

@@ -1,9 +1,10 @@
 """A view of your own: a fold over the event log, with a picture and the same facts as a table."""
 
 import learnkit as lk
-from learnkit.views import View, static
-from learnkit.views.static import Picture
-from learnkit.views.text import esc
+from learnkit.views import View
+from learnkit.views.drawing import static
+from learnkit.views.drawing.static import Picture
+from learnkit.views.drawing.text import esc
 
 
 class Calls(View):

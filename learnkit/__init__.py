@@ -11,157 +11,107 @@ from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
 
-if TYPE_CHECKING:
-    from learnkit import charts as charts
-    from learnkit import models as models
-    from learnkit import views as views
-    from learnkit.agent import Agent, Outcome
-    from learnkit.autonomy import Autonomy
-    from learnkit.background import Background
-    from learnkit.board import TaskBoard
-    from learnkit.client.modes import connect, scripted
-    from learnkit.client.scripted import fail, reply, say, use
-    from learnkit.clock import SystemClock, VirtualClock
-    from learnkit.coding import CodingTools
-    from learnkit.compaction import Compaction, micro_compact
-    from learnkit.errors import LearnkitError, ToolError, UsageError
-    from learnkit.events import Event, EventLog
-    from learnkit.forking import fork
-    from learnkit.harness import full_agent
-    from learnkit.lab import lesson
-    from learnkit.mailbox import Mailbox
-    from learnkit.mechanism import Call, Mechanism
-    from learnkit.pages import share
-    from learnkit.permission import Permission
-    from learnkit.protocols import Protocols
-    from learnkit.shell import BwrapShell, LocalShell, ShellResult
-    from learnkit.skillfile import Skill
-    from learnkit.skills import Skills
-    from learnkit.startpage import contents
-    from learnkit.subagents import Subagents
-    from learnkit.tasks import Tasks
-    from learnkit.team import Team
-    from learnkit.todo import Todo
-    from learnkit.tokens import estimate_tokens
-    from learnkit.tools import Tool, Toolbox, tool
-    from learnkit.worktrees import Worktrees
-
-#: Public name -> the module that defines it.
-_HOMES = {
-    "Agent": "agent",
-    "Call": "mechanism",
-    "Mechanism": "mechanism",
-    "Outcome": "agent",
-    "connect": "client.modes",
-    "fail": "client.scripted",
-    "reply": "client.scripted",
-    "say": "client.scripted",
-    "scripted": "client.modes",
-    "use": "client.scripted",
-    "Background": "background",
-    "contents": "startpage",
-    "fork": "forking",
-    "share": "pages",
-    "Mailbox": "mailbox",
-    "Autonomy": "autonomy",
-    "Protocols": "protocols",
-    "Team": "team",
-    "Worktrees": "worktrees",
-    "TaskBoard": "board",
-    "Tasks": "tasks",
-    "SystemClock": "clock",
-    "VirtualClock": "clock",
-    "LearnkitError": "errors",
-    "ToolError": "errors",
-    "UsageError": "errors",
-    "Event": "events",
-    "EventLog": "events",
-    "lesson": "lab",
-    "Permission": "permission",
-    "BwrapShell": "shell",
-    "LocalShell": "shell",
-    "ShellResult": "shell",
-    "Skill": "skillfile",
-    "Skills": "skills",
-    "estimate_tokens": "tokens",
-    "full_agent": "harness",
-    "CodingTools": "coding",
-    "Tool": "tools",
-    "Toolbox": "tools",
-    "tool": "tools",
-    "Todo": "todo",
-    "Subagents": "subagents",
-    "Compaction": "compaction",
-    "micro_compact": "compaction",
-    "charts": "",
-    "models": "",
-    "views": "",
+#: Module -> the public names that it defines. What is public is written here and nowhere else; the
+#: imports below tell the same to a type checker, and a test compares the two.
+_PUBLIC = {
+    "backends.files.board": "TaskBoard",
+    "backends.files.mailbox": "Mailbox",
+    "clients.connect": "connect scripted",
+    "clients.fork": "fork",
+    "clients.scripted": "fail reply say use",
+    "core.agent": "Agent Outcome",
+    "core.events": "Event EventLog",
+    "core.mechanism": "Call Mechanism",
+    "core.token_count": "estimate_tokens",
+    "core.tools": "Tool Toolbox tool",
+    "course.lab": "lesson",
+    "course.workbook.start_page": "contents",
+    "errors": "LearnkitError ToolError UsageError",
+    "harness": "full_agent",
+    "mechanisms.autonomy.lead": "Autonomy",
+    "mechanisms.background": "Background",
+    "mechanisms.coding": "CodingTools",
+    "mechanisms.compaction.mechanism": "Compaction micro_compact",
+    "mechanisms.permission": "Permission",
+    "mechanisms.protocols.lead": "Protocols",
+    "mechanisms.skills.mechanism": "Skills",
+    "mechanisms.skills.skill": "Skill",
+    "mechanisms.subagents": "Subagents",
+    "mechanisms.tasks": "Tasks",
+    "mechanisms.teams.lead": "Team",
+    "mechanisms.todo": "Todo",
+    "mechanisms.worktrees.mechanism": "Worktrees",
+    "runtime.shell": "BwrapShell LocalShell ShellResult",
+    "runtime.virtual_clock": "SystemClock VirtualClock",
+    "widget.share": "share",
 }
+#: Public name -> the module that it stands for.
+_MODULES = {"charts": "views.charts", "models": "simulation.forgetful", "views": "views"}
+_HOMES = {name: module for module, names in _PUBLIC.items() for name in names.split()}
 
-__all__ = [
-    "Agent",
-    "Autonomy",
-    "Background",
-    "BwrapShell",
-    "Call",
-    "CodingTools",
-    "Compaction",
-    "Event",
-    "EventLog",
-    "LearnkitError",
-    "LocalShell",
-    "Mailbox",
-    "Mechanism",
-    "Outcome",
-    "Permission",
-    "Protocols",
-    "ShellResult",
-    "Skill",
-    "Skills",
-    "Subagents",
-    "SystemClock",
-    "TaskBoard",
-    "Tasks",
-    "Team",
-    "Todo",
-    "Tool",
-    "ToolError",
-    "Toolbox",
-    "UsageError",
-    "VirtualClock",
-    "Worktrees",
-    "charts",
-    "connect",
-    "contents",
-    "estimate_tokens",
-    "fail",
-    "fork",
-    "full_agent",
-    "lesson",
-    "micro_compact",
-    "models",
-    "reply",
-    "say",
-    "scripted",
-    "share",
-    "tool",
-    "use",
-    "views",
-]
+__all__ = sorted([*_HOMES, *_MODULES])
+
+if TYPE_CHECKING:
+    from learnkit import views as views
+    from learnkit.backends.files.board import TaskBoard as TaskBoard
+    from learnkit.backends.files.mailbox import Mailbox as Mailbox
+    from learnkit.clients.connect import connect as connect
+    from learnkit.clients.connect import scripted as scripted
+    from learnkit.clients.fork import fork as fork
+    from learnkit.clients.scripted import fail as fail
+    from learnkit.clients.scripted import reply as reply
+    from learnkit.clients.scripted import say as say
+    from learnkit.clients.scripted import use as use
+    from learnkit.core.agent import Agent as Agent
+    from learnkit.core.agent import Outcome as Outcome
+    from learnkit.core.events import Event as Event
+    from learnkit.core.events import EventLog as EventLog
+    from learnkit.core.mechanism import Call as Call
+    from learnkit.core.mechanism import Mechanism as Mechanism
+    from learnkit.core.token_count import estimate_tokens as estimate_tokens
+    from learnkit.core.tools import Tool as Tool
+    from learnkit.core.tools import Toolbox as Toolbox
+    from learnkit.core.tools import tool as tool
+    from learnkit.course.lab import lesson as lesson
+    from learnkit.course.workbook.start_page import contents as contents
+    from learnkit.errors import LearnkitError as LearnkitError
+    from learnkit.errors import ToolError as ToolError
+    from learnkit.errors import UsageError as UsageError
+    from learnkit.harness import full_agent as full_agent
+    from learnkit.mechanisms.autonomy.lead import Autonomy as Autonomy
+    from learnkit.mechanisms.background import Background as Background
+    from learnkit.mechanisms.coding import CodingTools as CodingTools
+    from learnkit.mechanisms.compaction.mechanism import Compaction as Compaction
+    from learnkit.mechanisms.compaction.mechanism import micro_compact as micro_compact
+    from learnkit.mechanisms.permission import Permission as Permission
+    from learnkit.mechanisms.protocols.lead import Protocols as Protocols
+    from learnkit.mechanisms.skills.mechanism import Skills as Skills
+    from learnkit.mechanisms.skills.skill import Skill as Skill
+    from learnkit.mechanisms.subagents import Subagents as Subagents
+    from learnkit.mechanisms.tasks import Tasks as Tasks
+    from learnkit.mechanisms.teams.lead import Team as Team
+    from learnkit.mechanisms.todo import Todo as Todo
+    from learnkit.mechanisms.worktrees.mechanism import Worktrees as Worktrees
+    from learnkit.runtime.shell import BwrapShell as BwrapShell
+    from learnkit.runtime.shell import LocalShell as LocalShell
+    from learnkit.runtime.shell import ShellResult as ShellResult
+    from learnkit.runtime.virtual_clock import SystemClock as SystemClock
+    from learnkit.runtime.virtual_clock import VirtualClock as VirtualClock
+    from learnkit.simulation import forgetful as models  # noqa: F401 (a public name)
+    from learnkit.views import charts as charts
+    from learnkit.widget.share import share as share
 
 
 def __getattr__(name: str) -> Any:
-    try:
-        home = _HOMES[name]
-    except KeyError:
-        raise AttributeError(f"module 'learnkit' has no attribute {name!r}") from None
-    if home == "":
-        value: Any = importlib.import_module(f"learnkit.{name}")
+    if name in _MODULES:
+        value: Any = importlib.import_module(f"learnkit.{_MODULES[name]}")
+    elif name in _HOMES:
+        value = getattr(importlib.import_module(f"learnkit.{_HOMES[name]}"), name)
     else:
-        value = getattr(importlib.import_module(f"learnkit.{home}"), name)
+        raise AttributeError(f"module 'learnkit' has no attribute {name!r}")
     globals()[name] = value  # the next use costs nothing
     return value
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_HOMES})
+    return sorted({*globals(), *__all__})

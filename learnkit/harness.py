@@ -10,25 +10,25 @@ from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from learnkit.agent import Agent
-from learnkit.autonomy import Autonomy
-from learnkit.background import Background
-from learnkit.board import TaskBoard
-from learnkit.coding import CodingTools
-from learnkit.compaction import Compaction
+from learnkit.backends.files.board import TaskBoard
+from learnkit.core.agent import Agent
+from learnkit.core.mechanism import Mechanism
+from learnkit.core.token_count import estimate_tokens
 from learnkit.errors import UsageError
-from learnkit.git import Git
-from learnkit.mechanism import Mechanism
-from learnkit.permission import Permission
-from learnkit.protocols import Protocols
-from learnkit.shell import LocalShell, Shell
-from learnkit.skills import Skills
-from learnkit.subagents import Subagents
-from learnkit.tasks import Tasks
-from learnkit.team import Team
-from learnkit.todo import Todo
-from learnkit.tokens import estimate_tokens
-from learnkit.worktrees import Worktrees
+from learnkit.mechanisms.autonomy.lead import Autonomy
+from learnkit.mechanisms.background import Background
+from learnkit.mechanisms.coding import CodingTools
+from learnkit.mechanisms.compaction.mechanism import Compaction
+from learnkit.mechanisms.permission import Permission
+from learnkit.mechanisms.protocols.lead import Protocols
+from learnkit.mechanisms.skills.mechanism import Skills
+from learnkit.mechanisms.subagents import Subagents
+from learnkit.mechanisms.tasks import Tasks
+from learnkit.mechanisms.teams.lead import Team
+from learnkit.mechanisms.todo import Todo
+from learnkit.mechanisms.worktrees.mechanism import Worktrees
+from learnkit.runtime.git import Git
+from learnkit.runtime.shell import LocalShell, Shell
 
 if TYPE_CHECKING:
     import anthropic

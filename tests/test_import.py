@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 import json
 import pkgutil
@@ -31,7 +32,7 @@ LIGHT = [
 
 
 def test_every_public_name_is_listed() -> None:
-    assert sorted(learnkit.__all__) == sorted(learnkit._HOMES)
+    assert sorted(learnkit.__all__) == sorted({*learnkit._HOMES, *learnkit._MODULES})
 
 
 def heavy_after(code: str) -> list[str]:
@@ -68,6 +69,20 @@ def test_every_public_name_resolves_and_is_cached() -> None:
         value = getattr(learnkit, name)
         assert learnkit.__dict__[name] is value
     assert set(learnkit.__all__) <= set(dir(learnkit))
+
+
+def test_a_type_checker_is_told_the_same_names() -> None:
+    tree = ast.parse(inspect.getsource(learnkit))
+    block = next(one for one in tree.body if isinstance(one, ast.If))
+    told = {
+        alias.asname: f"{one.module}.{alias.name}"
+        for one in block.body
+        if isinstance(one, ast.ImportFrom)
+        for alias in one.names
+    }
+    lazy = {name: f"learnkit.{home}.{name}" for name, home in learnkit._HOMES.items()}
+    lazy |= {name: f"learnkit.{home}" for name, home in learnkit._MODULES.items()}
+    assert told == lazy
 
 
 def test_an_unknown_name_is_an_attribute_error_that_names_it() -> None:

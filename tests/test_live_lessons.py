@@ -20,8 +20,8 @@ import pytest
 from messages_server import serving
 
 import learnkit as lk
-from learnkit.client.recording import Recording
-from learnkit.clock import SystemClock
+from learnkit.clients.recordings.recording import Recording
+from learnkit.runtime.virtual_clock import SystemClock
 
 pytestmark = pytest.mark.slow
 

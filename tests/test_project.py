@@ -75,7 +75,7 @@ def test_the_patterns_find_what_they_are_for() -> None:
 
 
 def test_model_ids_stand_in_the_catalog_only() -> None:
-    catalog = "learnkit/client/catalog.py"
+    catalog = "learnkit/core/catalog.py"
     users = {name for name, text in texts(".py", ".ipynb", ".js", ".md") if MODEL_ID.search(text)}
     assert users <= {catalog}
 
@@ -172,9 +172,9 @@ def test_updates_are_proposed_for_the_dependencies_and_the_actions() -> None:
     ("ignored", "one"),
     [
         # A script that starts the tests with "&" makes them ignore interrupts.
-        ("INT", "tests/test_team.py::test_an_interrupt_stops_the_team"),
+        ("INT", "tests/mechanisms/test_team.py::test_an_interrupt_stops_the_team"),
         # nohup makes them ignore the end of the terminal.
-        ("HUP", "tests/test_chat.py::test_closing_the_window_ends_it"),
+        ("HUP", "tests/terminal/test_chat.py::test_closing_the_window_ends_it"),
     ],
 )
 def test_the_tests_can_run_where_a_signal_is_ignored(ignored: str, one: str) -> None:
@@ -192,7 +192,7 @@ lost = []
 overtaken._sleep = lambda seconds: lost.append(seconds)
 overtaken.begin("1")
 
-from learnkit.events import EventLog
+from learnkit.core.events import EventLog
 
 def wake():
     with condition:

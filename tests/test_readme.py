@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from project import ROOT, lessons
 
-from learnkit.lessons import load
-from learnkit.lessons.mutants import MUTANTS
+from learnkit.course.games.mutants.catalogue import MUTANTS
+from learnkit.course.lessons import load
 
 README = (ROOT / "README.md").read_text("utf-8")
 DOCS = ROOT / "docs"
@@ -156,7 +156,7 @@ def test_the_repository_stays_small() -> None:
 
 def test_the_games_are_in_the_lessons_that_their_page_and_the_start_page_name() -> None:
     page = (DOCS / "games.md").read_text("utf-8")
-    start = (ROOT / "learnkit" / "startpage.md").read_text("utf-8")
+    start = (ROOT / "learnkit" / "course" / "workbook" / "start_page.md").read_text("utf-8")
     modelled = [number for number in range(1, 13) if load(f"s{number:02}").game is not None]
     named = ", ".join(map(str, modelled[:-1])) + f" and {modelled[-1]}"
     assert f"**Be the model** (lessons {named})" in page

@@ -13,9 +13,9 @@ import pytest
 from simulated import simulate
 
 import learnkit as lk
-from learnkit.mailbox import Inbox
-from learnkit.post import Post
-from learnkit.tracker import Tracker
+from learnkit.backends.files.mailbox import Inbox
+from learnkit.backends.files.tracker import Tracker
+from learnkit.mechanisms.teams.delivery import Post
 
 pytestmark = pytest.mark.slow
 

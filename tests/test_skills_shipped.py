@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 
 import learnkit as lk
-from learnkit.skills import Skill, Skills
-from learnkit.tokens import estimate_tokens
+from learnkit.core.token_count import estimate_tokens
+from learnkit.mechanisms.skills.mechanism import Skill, Skills
 
 FOLDER = Path(__file__).resolve().parents[1] / "skills"
 NAMES = ["agent-builder", "api-design", "code-review", "mcp-builder", "pdf", "python-testing"]

@@ -116,6 +116,6 @@ def test_a_release_is_built_from_a_tag_and_checked_before_it_is_attached() -> No
 
 def test_the_address_is_compared_with_the_repository_that_a_workflow_runs_in() -> None:
     lint = commands(workflows()["ci"]["jobs"]["lint"])
-    (step,) = (command for command in lint if "learnkit.repository" in command)
+    (step,) = (command for command in lint if "learnkit.course.publish.repository" in command)
     assert "$GITHUB_SERVER_URL/$GITHUB_REPOSITORY" in step
     assert lint.index("bash .ci/run lint") < lint.index(step), "lint makes the environment"

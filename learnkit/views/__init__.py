@@ -9,26 +9,26 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from learnkit.views.base import View
-    from learnkit.views.branches import Branches
-    from learnkit.views.compaction import Compaction
-    from learnkit.views.contexts import Contexts
-    from learnkit.views.dispatch import Dispatch
-    from learnkit.views.messages import Messages
-    from learnkit.views.protocol import Protocol
-    from learnkit.views.schedule import Schedule
-    from learnkit.views.skills import Skills
-    from learnkit.views.tasks import Tasks
-    from learnkit.views.team import Team
-    from learnkit.views.timeline import Timeline
-    from learnkit.views.todo import Todo
-    from learnkit.views.tokens import Tokens
-    from learnkit.views.traffic import Traffic
-    from learnkit.views.worktrees import Worktrees
+    from learnkit.views.branches import Branches as Branches
+    from learnkit.views.compaction import Compaction as Compaction
+    from learnkit.views.contexts import Contexts as Contexts
+    from learnkit.views.dispatch import Dispatch as Dispatch
+    from learnkit.views.drawing.base import View as View
+    from learnkit.views.messages import Messages as Messages
+    from learnkit.views.protocol import Protocol as Protocol
+    from learnkit.views.schedule import Schedule as Schedule
+    from learnkit.views.skills import Skills as Skills
+    from learnkit.views.tasks import Tasks as Tasks
+    from learnkit.views.team import Team as Team
+    from learnkit.views.timeline import Timeline as Timeline
+    from learnkit.views.todo import Todo as Todo
+    from learnkit.views.tokens import Tokens as Tokens
+    from learnkit.views.traffic import Traffic as Traffic
+    from learnkit.views.worktrees import Worktrees as Worktrees
 
 #: Public name -> the module here that defines it.
 _HOMES = {
-    "View": "base",
+    "View": "drawing.base",
     "Branches": "branches",
     "Compaction": "compaction",
     "Contexts": "contexts",
@@ -46,24 +46,7 @@ _HOMES = {
     "Worktrees": "worktrees",
 }
 
-__all__ = [
-    "Branches",
-    "Compaction",
-    "Contexts",
-    "Dispatch",
-    "Messages",
-    "Protocol",
-    "Schedule",
-    "Skills",
-    "Tasks",
-    "Team",
-    "Timeline",
-    "Todo",
-    "Tokens",
-    "Traffic",
-    "View",
-    "Worktrees",
-]
+__all__ = sorted(_HOMES)
 
 
 def __getattr__(name: str) -> Any:

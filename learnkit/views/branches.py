@@ -10,13 +10,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
-from learnkit.events import Event, EventLog
-from learnkit.views import blocks, static
-from learnkit.views.array import Array, Card, grow
-from learnkit.views.base import View
+from learnkit.core.events import Event, EventLog
+from learnkit.views.drawing import blocks, static
+from learnkit.views.drawing.array import Array, Card, grow
+from learnkit.views.drawing.base import View
+from learnkit.views.drawing.static import Picture
+from learnkit.views.drawing.text import clean, count, esc, one_line
 from learnkit.views.messages import Messages
-from learnkit.views.static import Picture
-from learnkit.views.text import clean, count, esc, one_line
 from learnkit.views.words import describe
 
 #: Names of the two lanes: the run as it was, and the one that was forked from it.

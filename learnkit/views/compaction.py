@@ -9,12 +9,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
-from learnkit.events import Event
-from learnkit.tokens import estimate_tokens
-from learnkit.views import static, theme
-from learnkit.views.base import View, kept
-from learnkit.views.static import Picture
-from learnkit.views.text import blocks_of, content_text, count, esc, one_line
+from learnkit.core.events import Event
+from learnkit.core.token_count import estimate_tokens
+from learnkit.views.drawing import static, theme
+from learnkit.views.drawing.base import View, kept
+from learnkit.views.drawing.static import Picture
+from learnkit.views.drawing.text import blocks_of, content_text, count, esc, one_line
 from learnkit.views.words import describe
 
 _THINKING = ("thinking", "redacted_thinking")

@@ -10,12 +10,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
-from learnkit.events import Event
-from learnkit.tokens import estimate_tokens
-from learnkit.views import static, theme
-from learnkit.views.base import View
-from learnkit.views.static import Picture
-from learnkit.views.text import blocks_of, clean, count, esc, one_line, scale_of
+from learnkit.core.events import Event
+from learnkit.core.token_count import estimate_tokens
+from learnkit.views.drawing import static, theme
+from learnkit.views.drawing.base import View
+from learnkit.views.drawing.static import Picture
+from learnkit.views.drawing.text import blocks_of, clean, count, esc, one_line, scale_of
 from learnkit.views.words import describe
 
 #: What a part of a context is, by its key; in the order of the legend.

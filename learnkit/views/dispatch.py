@@ -9,11 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
-from learnkit.events import Event
-from learnkit.views import blocks, static, theme
-from learnkit.views.base import View
-from learnkit.views.static import Picture
-from learnkit.views.text import arguments, clean, columns, count, esc, one_line
+from learnkit.core.events import Event
+from learnkit.views.drawing import blocks, static, theme
+from learnkit.views.drawing.base import View
+from learnkit.views.drawing.static import Picture
+from learnkit.views.drawing.text import arguments, clean, columns, count, esc, one_line
 from learnkit.views.words import describe, outcome
 
 #: What the columns count, in order; a call is in exactly one of the last four.

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from learnkit.views import theme
+from learnkit.views.drawing import theme
+from learnkit.views.drawing.row import Row
 from learnkit.views.people import People
-from learnkit.views.row import Row
 
 #: Marks on one lane that are kept at most, the newest ones.
 FLAGS = 24

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from learnkit.events import Event
-from learnkit.views import theme
-from learnkit.views.text import count
+from learnkit.core.events import Event
+from learnkit.views.drawing import theme
+from learnkit.views.drawing.text import count
 
 
 @dataclass(frozen=True, slots=True)

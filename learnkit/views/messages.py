@@ -10,12 +10,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
-from learnkit.events import Event
-from learnkit.views import blocks, static, theme
-from learnkit.views.array import Array, grow
-from learnkit.views.base import View
-from learnkit.views.static import Picture
-from learnkit.views.text import clean, columns, count, esc, listed, one_line
+from learnkit.core.events import Event
+from learnkit.views.drawing import blocks, static, theme
+from learnkit.views.drawing.array import Array, grow
+from learnkit.views.drawing.base import View
+from learnkit.views.drawing.static import Picture
+from learnkit.views.drawing.text import clean, columns, count, esc, listed, one_line
 from learnkit.views.words import describe, ended, quoted
 
 #: Lengths that the scale can show at most, in tokens.

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from learnkit.events import Event
-from learnkit.views import theme
-from learnkit.views.text import count, esc, one_line
+from learnkit.core.events import Event
+from learnkit.views.drawing import theme
+from learnkit.views.drawing.text import count, esc, one_line
 from learnkit.views.words import describe
 
 #: Agents that are drawn at most; nobody follows more.

@@ -9,13 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
-from learnkit.events import Event
+from learnkit.core.events import Event
 from learnkit.views import people as folk
-from learnkit.views import static, theme
-from learnkit.views.base import View, kept
-from learnkit.views.row import span
-from learnkit.views.static import Picture
-from learnkit.views.text import count, esc, one_line
+from learnkit.views.drawing import static, theme
+from learnkit.views.drawing.base import View, kept
+from learnkit.views.drawing.row import span
+from learnkit.views.drawing.static import Picture
+from learnkit.views.drawing.text import count, esc, one_line
 
 #: Requests that are drawn; older ones are only counted.
 REQUESTS = 40

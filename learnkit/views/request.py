@@ -10,13 +10,13 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from learnkit.events import Event
-from learnkit.forms import Field, fields
-from learnkit.tokens import estimate_tokens
-from learnkit.views import blocks, static, theme
-from learnkit.views.array import Array, grow
+from learnkit.core.events import Event
+from learnkit.core.token_count import estimate_tokens
+from learnkit.core.tool_form import Field, fields
+from learnkit.views.drawing import blocks, static, theme
+from learnkit.views.drawing.array import Array, grow
+from learnkit.views.drawing.text import blocks_of, count, esc, excerpt, one_line
 from learnkit.views.messages import BAR, SCALES
-from learnkit.views.text import blocks_of, count, esc, excerpt, one_line
 
 Json = dict[str, Any]
 

@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from learnkit.events import Event
-from learnkit.views import theme
-from learnkit.views.text import count, one_line
-from learnkit.views.theme import Mark
+from learnkit.core.events import Event
+from learnkit.views.drawing import theme
+from learnkit.views.drawing.text import count, one_line
+from learnkit.views.drawing.theme import Mark
 from learnkit.views.words import describe
 
 #: How tokens are counted, beside the scale.

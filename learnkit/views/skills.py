@@ -10,13 +10,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
-from learnkit.events import Event
-from learnkit.views import static, theme
-from learnkit.views.base import View
+from learnkit.core.events import Event
+from learnkit.views.drawing import static, theme
+from learnkit.views.drawing.base import View
+from learnkit.views.drawing.staircase import Staircase
+from learnkit.views.drawing.static import Picture
+from learnkit.views.drawing.text import clean, count, esc, one_line, scale_of
 from learnkit.views.shelf import METHOD, Row, Shelf, grow, sentence, ticks_of
-from learnkit.views.staircase import Staircase
-from learnkit.views.static import Picture
-from learnkit.views.text import clean, count, esc, one_line, scale_of
 
 #: Names of files that one row shows.
 FILES = 2

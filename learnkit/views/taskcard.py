@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from learnkit.views import theme
+from learnkit.views.drawing import theme
 
 
 @dataclass(frozen=True, slots=True)

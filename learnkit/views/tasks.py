@@ -9,13 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
-from learnkit.events import Event
-from learnkit.views import static, theme
-from learnkit.views.base import View, kept
-from learnkit.views.layout import Layout, layered
-from learnkit.views.static import Picture
+from learnkit.core.events import Event
+from learnkit.views.drawing import static, theme
+from learnkit.views.drawing.base import View, kept
+from learnkit.views.drawing.layout import Layout, layered
+from learnkit.views.drawing.static import Picture
+from learnkit.views.drawing.text import count, esc, one_line
 from learnkit.views.taskcard import Card, cards_of, listed, record
-from learnkit.views.text import count, esc, one_line
 from learnkit.views.words import describe
 
 #: Tasks that are drawn at most; of more, those that are done for longest are only counted.
@@ -62,7 +62,7 @@ class State:
 class Tasks(View[State]):
     """The board as a graph; with ``on_intent``, a click or Enter completes a task.
 
-    Example: ``Tasks(log, on_intent=learnkit.tasks.clicks(board, log))``.
+    Example: ``Tasks(log, on_intent=learnkit.mechanisms.tasks.clicks(board, log))``.
     """
 
     name = "task graph"

@@ -12,18 +12,18 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
-from learnkit.events import Event
+from learnkit.core.events import Event
 from learnkit.views import people as folk
-from learnkit.views import static, theme
-from learnkit.views.axis import Axis
-from learnkit.views.base import View, kept
+from learnkit.views.drawing import static, theme
+from learnkit.views.drawing.axis import Axis
+from learnkit.views.drawing.base import View, kept
+from learnkit.views.drawing.row import Row, span
+from learnkit.views.drawing.static import Picture
+from learnkit.views.drawing.text import count, esc, one_line
 from learnkit.views.lanes import Lane, began, ended, lived, mailed
 from learnkit.views.people import People, Person, drawn
-from learnkit.views.row import Row, span
-from learnkit.views.static import Picture
 from learnkit.views.taskcard import Card, cards_of, record
 from learnkit.views.taskcard import listed as items
-from learnkit.views.text import count, esc, one_line
 
 #: Tasks that are drawn at most, the newest ones.
 TASKS = 48

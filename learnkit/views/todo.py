@@ -9,11 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal
 
-from learnkit.events import Event
-from learnkit.views import static, theme
-from learnkit.views.base import View, kept
-from learnkit.views.static import Picture
-from learnkit.views.text import blocks_of, clean, count, esc, one_line
+from learnkit.core.events import Event
+from learnkit.views.drawing import static, theme
+from learnkit.views.drawing.base import View, kept
+from learnkit.views.drawing.static import Picture
+from learnkit.views.drawing.text import blocks_of, clean, count, esc, one_line
 from learnkit.views.words import describe
 
 Kind = Literal["work", "list", "refused"]

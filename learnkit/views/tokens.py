@@ -10,12 +10,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
-from learnkit.events import Event
-from learnkit.tokens import estimate_tokens, sent
-from learnkit.views import static
-from learnkit.views.base import View, kept
-from learnkit.views.static import Picture
-from learnkit.views.text import count, esc, one_line, scale_of
+from learnkit.core.events import Event
+from learnkit.core.token_count import estimate_tokens, sent
+from learnkit.views.drawing import static
+from learnkit.views.drawing.base import View, kept
+from learnkit.views.drawing.static import Picture
+from learnkit.views.drawing.text import count, esc, one_line, scale_of
 from learnkit.views.words import describe
 
 #: Pixels that the highest column is high, live and in the picture.

@@ -9,15 +9,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
-from learnkit.events import Event
+from learnkit.core.events import Event
 from learnkit.views import people as folk
-from learnkit.views import static
-from learnkit.views.base import View, kept
+from learnkit.views.drawing import static
+from learnkit.views.drawing.base import View, kept
+from learnkit.views.drawing.row import span
+from learnkit.views.drawing.static import Picture
+from learnkit.views.drawing.text import count, esc, one_line
 from learnkit.views.letters import Line, posted, read
 from learnkit.views.people import People, drawn
-from learnkit.views.row import span
-from learnkit.views.static import Picture
-from learnkit.views.text import count, esc, one_line
 
 #: Lines that are kept; older ones are only counted.
 LINES = 80

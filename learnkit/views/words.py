@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from learnkit.events import Event
-from learnkit.views.text import arguments, blocks_of, content_text, count, listed, one_line
+from learnkit.core.events import Event
+from learnkit.views.drawing.text import arguments, blocks_of, content_text, count, listed, one_line
 
 
 def describe(event: Event) -> str:

@@ -11,8 +11,8 @@ import re
 from pathlib import Path
 from typing import Any
 
-from learnkit.views import theme
-from learnkit.views.text import esc
+from learnkit.views.drawing import theme
+from learnkit.views.drawing.text import esc
 from learnkit.widget.pump import Feed
 
 _HERE = Path(__file__).parent

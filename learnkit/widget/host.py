@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from learnkit.errors import lab_extra
-from learnkit.views import theme
+from learnkit.views.drawing import theme
 from learnkit.widget.pump import PUMP, Feed, Pump
 
 with lab_extra():
@@ -24,15 +24,20 @@ _HERE = Path(__file__).parent
 _SCRIPTS = ("tape.js", "parts.js", "player.js")
 
 
+def script(name: str) -> str:
+    """The text of one of the player's files, for a widget that shares it."""
+    return (_HERE / name).read_text("utf-8")
+
+
 class Player(anywidget.AnyWidget):
     """Shows a view, follows it as it grows, and plays any part of it again."""
 
-    _esm = "\n".join((_HERE / name).read_text("utf-8") for name in _SCRIPTS)
+    _esm = "\n".join(map(script, _SCRIPTS))
     label = traitlets.Unicode().tag(sync=True)
     css = traitlets.Unicode().tag(sync=True)
 
     def __init__(self, view: Any, pump: Pump = PUMP) -> None:
-        sheet = (_HERE / "player.css").read_text(encoding="utf-8")
+        sheet = script("player.css")
         super().__init__(label=view.name, css=theme.stylesheet() + sheet + view.css)
         self._view, self._pump = view, pump
         self._feed = Feed(view, self.send)

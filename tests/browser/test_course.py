@@ -16,7 +16,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 from project import ROOT
 
-from learnkit.lessons import Lesson, load
+from learnkit.course.lessons import Lesson, load
 
 LESSONS = sorted(path.name for path in (ROOT / "notebooks").glob("s[0-9][0-9]_*.ipynb"))
 #: In which lesson a view is pictured.

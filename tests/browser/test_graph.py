@@ -17,7 +17,7 @@ from playwright.sync_api import Locator, Page, expect
 DIAMOND = """
 import tempfile
 import learnkit as lk
-from learnkit.tasks import clicks
+from learnkit.mechanisms.tasks import clicks
 
 board, log = lk.TaskBoard(tempfile.mkdtemp()), lk.EventLog()
 for name in ("parse", "transform", "emit", "test", "thank the keepers"):

@@ -15,7 +15,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 from project import ROOT
 
-from learnkit.lessons import load
+from learnkit.course.lessons import load
 
 LESSONS = sorted(path.name for path in (ROOT / "notebooks").glob("s[0-9][0-9]_*.ipynb"))
 RUN = "Create hello.py that prints Hello World."

@@ -11,7 +11,7 @@ from playwright.sync_api import Page, Request, expect
 from project import ROOT
 
 import learnkit as lk
-from learnkit.edition import build
+from learnkit.course.publish.html import build
 
 HOSTILE = "</script><script>window.owned = 1</script><img src=x onerror='window.owned = 1'>"
 

@@ -17,9 +17,10 @@ import pytest
 from playwright.sync_api import Page
 
 import learnkit.widget
-from learnkit.events import EventLog
-from learnkit.views import Messages, View, theme
-from learnkit.views.static import Picture
+from learnkit.core.events import EventLog
+from learnkit.views import Messages, View
+from learnkit.views.drawing import theme
+from learnkit.views.drawing.static import Picture
 from learnkit.widget.pump import Feed
 
 WIDGET = Path(learnkit.widget.__file__).parent

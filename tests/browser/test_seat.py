@@ -17,7 +17,7 @@ GAME = """
 import tempfile, threading, time
 from pathlib import Path
 import learnkit as lk
-from learnkit.seat import BeTheModel
+from learnkit.course.games.be_the_model.panel import BeTheModel
 
 folder = Path(tempfile.mkdtemp())
 (folder / "beijing.csv").write_text("city,temp\\nBeijing,31.4\\n")

@@ -40,8 +40,8 @@ REQUESTS = "with lk.views.Protocol(lead.events).live():\n    pass"
 LANES = "with lk.views.Team(lead.events).live():\n    pass"
 CREW = """
 from learnkit import lesson
-from learnkit.autonomy import additions
-from learnkit.lessons import crew
+from learnkit.mechanisms.autonomy.lead import additions
+from learnkit.course.lessons.s11 import crew
 
 lab = lesson("s11")
 stage = lab.stage("crew", script=crew.lanes())

@@ -10,7 +10,7 @@ from typing import Any
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_output
 
-from learnkit.client.catalog import DEFAULT_MODEL
+from learnkit.core.catalog import DEFAULT_MODEL
 
 from .subject import Subject
 

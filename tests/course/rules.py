@@ -16,7 +16,7 @@ from pathlib import Path
 import nbformat
 from project import ROOT
 
-from learnkit.client.catalog import MODELS
+from learnkit.core.catalog import MODELS
 
 from . import teaching, texts
 from .subject import Rule, Subject, parsed, shown, tags

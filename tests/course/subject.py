@@ -11,7 +11,7 @@ from typing import Any
 
 import nbformat
 
-from learnkit.lessons import Lesson, load
+from learnkit.course.lessons import Lesson, load
 
 
 @dataclass(frozen=True, slots=True)

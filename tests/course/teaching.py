@@ -8,8 +8,8 @@ import io
 import re
 from typing import Any
 
-from learnkit.checks import judge
-from learnkit.lessons import Exercise
+from learnkit.course.exercise_checks import judge
+from learnkit.course.lessons import Exercise
 
 from .subject import Rule, Subject, constant, lab_calls, parsed, same_code, tags
 

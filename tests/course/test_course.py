@@ -17,7 +17,7 @@ import nbformat
 import pytest
 from project import ROOT, lessons
 
-from learnkit.client.catalog import MODELS
+from learnkit.core.catalog import MODELS
 
 from .broken import AGAIN, BREAKERS, FAILING, FOUND, Breaker, careless
 from .rules import RULES, pasted
@@ -31,7 +31,7 @@ SAMPLE = min(NOTEBOOKS, default="")
 def slow(rule: str, *more: object) -> Any:
     """A rule's row of parameters; the one that runs every exercise is slow.
 
-    The fast tier tries the exercises in ``tests/lessons``, without the notebook around them.
+    The fast tier tries the exercises in ``tests/course/lessons``, without the notebook around them.
     """
     marks = [pytest.mark.slow] if rule == "checks_decide" else []
     return pytest.param(rule, *more, marks=marks)

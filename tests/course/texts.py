@@ -11,8 +11,8 @@ from pathlib import Path
 
 import nbformat
 
-from learnkit.client.secrets import SecretError, refuse_secrets
-from learnkit.lessons import EXAMPLE
+from learnkit.course.lessons import EXAMPLE
+from learnkit.runtime.secret_scan import SecretError, refuse_secrets
 
 from .subject import Rule, Subject, headings, shown, unfenced
 

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from learnkit.coding import CodingTools
 from learnkit.errors import ToolError, UsageError
-from learnkit.shell import BwrapShell, LocalShell, ShellResult
+from learnkit.mechanisms.coding import CodingTools
+from learnkit.runtime.shell import BwrapShell, LocalShell, ShellResult
 
 
 @pytest.fixture

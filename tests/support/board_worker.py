@@ -1,4 +1,7 @@
-"""What the processes of tests/test_board.py do: ``python board_worker.py ROLE FOLDER NAME``."""
+"""What the processes of tests/backends/test_board.py do.
+
+``python board_worker.py ROLE FOLDER NAME``
+"""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ import nbformat
 import pytest
 from nbval.plugin import IPyNbCell, IPyNbFile
 
-from learnkit import verify
+from learnkit.course.publish import execute as verify
 from learnkit.widget import frozen
 
 #: The environment variable that names the folder for executed notebooks.

@@ -1,4 +1,7 @@
-"""What the processes of tests/test_mailbox.py do: ``python mail_worker.py ROLE FOLDER ...``."""
+"""What the processes of tests/backends/test_mailbox.py do.
+
+``python mail_worker.py ROLE FOLDER ...``
+"""
 
 from __future__ import annotations
 
@@ -6,8 +9,8 @@ import sys
 import threading
 from pathlib import Path
 
-from learnkit.mailbox import Inbox, Mailbox
-from learnkit.store import Journal
+from learnkit.backends.files.mailbox import Inbox, Mailbox
+from learnkit.backends.files.store import Journal
 
 
 def write(box: Mailbox, name: str, each: int) -> None:

@@ -16,9 +16,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import count
 from typing import Any, TypeAlias
 
-from learnkit.client import sse
-from learnkit.client.contract import check
-from learnkit.client.scripted import Failure, Scripted, ScriptEnded
+from learnkit.clients import sse
+from learnkit.clients.contract.rules import check
+from learnkit.clients.scripted import Failure, Scripted, ScriptEnded
 
 #: Given the body that the API would answer with, what is sent instead: status, media type, bytes.
 #: Bytes that end in ``CUT`` are announced as longer than they are, and the connection closes.

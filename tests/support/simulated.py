@@ -19,7 +19,7 @@ from typing import Any
 from teams import Ran, send, work
 
 import learnkit as lk
-from learnkit.store import Journal
+from learnkit.backends.files.store import Journal
 
 ROLES = ("coder", "tester", "writer")
 

@@ -1,4 +1,7 @@
-"""What the processes of tests/test_store.py do: ``python store_worker.py ROLE FOLDER ...``."""
+"""What the processes of tests/backends/test_store.py do.
+
+``python store_worker.py ROLE FOLDER ...``
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ import sys
 import threading
 from pathlib import Path
 
-from learnkit.store import Document, Journal, Reader
+from learnkit.backends.files.store import Document, Journal, Reader
 
 
 def write(folder: Path, name: str, threads: int, each: int) -> None:

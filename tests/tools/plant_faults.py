@@ -39,29 +39,32 @@ ROOT = Path(__file__).resolve().parents[2]
 AREAS: dict[str, list[tuple[str, str]]] = {
     "contract": [
         (
-            "learnkit/client/contract*.py",
-            "tests/client/test_contract.py tests/client/test_contract_properties.py",
+            "learnkit/clients/contract/*.py",
+            "tests/clients/test_contract.py tests/clients/test_contract_properties.py",
         ),
     ],
     "replay": [
-        ("learnkit/client/replay.py", "tests/client/test_replay.py"),
-        ("learnkit/client/scripted.py", "tests/client/test_scripted.py"),
-        ("learnkit/client/follow.py", "tests/client/test_follow.py"),
-        ("learnkit/client/sse.py", "tests/client/test_sse.py"),
-        ("learnkit/client/transport.py", "tests/client/test_transport.py"),
+        ("learnkit/clients/recordings/replay.py", "tests/clients/test_replay.py"),
+        ("learnkit/clients/scripted.py", "tests/clients/test_scripted.py"),
+        ("learnkit/simulation/following.py", "tests/simulation/test_follow.py"),
+        ("learnkit/clients/sse.py", "tests/clients/test_sse.py"),
+        ("learnkit/clients/transport.py", "tests/clients/test_transport.py"),
     ],
     "recordings": [
-        ("learnkit/client/recording.py", "tests/client/test_recording.py"),
-        ("learnkit/client/prefix.py", "tests/client/test_prefix.py tests/client/test_recording.py"),
-        ("learnkit/client/record.py", "tests/client/test_record.py"),
-        ("learnkit/client/keep.py", "tests/client/test_record.py"),
-        ("learnkit/client/secrets.py", "tests/client/test_recording.py"),
+        ("learnkit/clients/recordings/recording.py", "tests/clients/test_recording.py"),
+        (
+            "learnkit/clients/recordings/request_hash.py",
+            "tests/clients/test_prefix.py tests/clients/test_recording.py",
+        ),
+        ("learnkit/clients/recordings/record.py", "tests/clients/test_record.py"),
+        ("learnkit/clients/recordings/rerecord.py", "tests/clients/test_record.py"),
+        ("learnkit/runtime/secret_scan.py", "tests/clients/test_recording.py"),
     ],
     "views": [
-        ("learnkit/views/lay*.py", "tests/views/test_layout.py tests/views/test_drawn.py"),
+        ("learnkit/views/drawing/lay*.py", "tests/views/test_layout.py tests/views/test_drawn.py"),
         ("learnkit/views/task*.py", "tests/views/test_drawn.py tests/views/test_tasks_view.py"),
-        ("learnkit/views/text.py", "tests/views/test_text.py tests/views/test_drawn.py"),
-        ("learnkit/views/theme.py", "tests/views/test_theme.py tests/views/test_drawn.py"),
+        ("learnkit/views/drawing/text.py", "tests/views/test_text.py tests/views/test_drawn.py"),
+        ("learnkit/views/drawing/theme.py", "tests/views/test_theme.py tests/views/test_drawn.py"),
         ("learnkit/views/schedule.py", "tests/views/test_drawn.py tests/views/test_schedule.py"),
         *(
             (
@@ -71,16 +74,20 @@ AREAS: dict[str, list[tuple[str, str]]] = {
             for name in ("lanes", "letters", "people", "protocol", "team", "traffic")
         ),
         ("learnkit/views/*.py", "tests/views/test_drawn.py tests/views"),
+        ("learnkit/views/drawing/*.py", "tests/views/test_drawn.py tests/views"),
     ],
     "board": [
-        ("learnkit/board.py", "tests/test_board.py"),
-        ("learnkit/taskfile.py", "tests/test_board.py"),
+        ("learnkit/backends/files/board.py", "tests/backends/test_board.py"),
+        ("learnkit/backends/files/task.py", "tests/backends/test_board.py"),
     ],
-    "mailbox": [("learnkit/mailbox.py", "tests/test_mailbox.py")],
-    "lab": [("learnkit/lab.py", "tests/test_lab.py"), ("learnkit/stage.py", "tests/test_lab.py")],
+    "mailbox": [("learnkit/backends/files/mailbox.py", "tests/backends/test_mailbox.py")],
+    "lab": [
+        ("learnkit/course/lab.py", "tests/course/test_lab.py"),
+        ("learnkit/course/live_run.py", "tests/course/test_lab.py"),
+    ],
     "exercise checks": [
-        ("learnkit/checks.py", "tests/test_cards.py"),
-        ("learnkit/lessons/s*_exercises.py", "tests/lessons"),
+        ("learnkit/course/exercise_checks.py", "tests/course/test_cards.py"),
+        ("learnkit/course/lessons/s*/exercises.py", "tests/course/lessons"),
     ],
 }
 #: What a scratch copy does without.
@@ -467,7 +474,7 @@ def plant(
                 if file in tests:
                     continue  # an earlier row has it
                 tests[file] = files
-                table = path.name.endswith("_exercises.py")
+                table = path.name == "exercises.py"
                 found += faults(path.read_text("utf-8"), file, functions_only=table)
         if only:
             picked = [fault for fault in found if f"{fault.file}:{fault.line}" == only]

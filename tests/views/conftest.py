@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from learnkit.events import EventLog
+from learnkit.core.events import EventLog
 
 TOOLS = [
     {"name": name, "description": "", "input_schema": {"type": "object"}}

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import learnkit as lk
-from learnkit.events import LANE
-from learnkit.tokens import estimate_tokens
+from learnkit.core.events import LANE
+from learnkit.core.token_count import estimate_tokens
 from learnkit.views import Contexts
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from learnkit.events import EventLog
+from learnkit.core.events import EventLog
 from learnkit.views import Dispatch
 
 

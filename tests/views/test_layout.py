@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from profiles import examples
 
-from learnkit.views.layering import Item, crossings, depths, ordered, without_circles
-from learnkit.views.layout import LANE, Layout, layered
+from learnkit.views.drawing.layering import Item, crossings, depths, ordered, without_circles
+from learnkit.views.drawing.layout import LANE, Layout, layered
 
 Edges = list[tuple[int, int]]
 

@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from learnkit.events import EventLog
-from learnkit.tokens import estimate_tokens
+from learnkit.core.events import EventLog
+from learnkit.core.token_count import estimate_tokens
 from learnkit.views import Messages
 
 

@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from profiles import examples
 
-from learnkit.events import EventLog
+from learnkit.core.events import EventLog
 from learnkit.views import View
-from learnkit.views.static import LIMIT
+from learnkit.views.drawing.static import LIMIT
 
 _STATUSES = ["pending", "in_progress", "completed", "failed"]
 words = st.text(max_size=40) | st.sampled_from(["", "<script>", "a\nb\nc\nd", "x" * 400])
@@ -254,7 +254,7 @@ def test_every_log_has_a_static_form(kind: type[View[Any]], steps: list[Any]) ->
 def test_views_load_no_notebook_library_and_show_nothing_outside_of_one() -> None:
     code = """
 import sys
-from learnkit.events import EventLog
+from learnkit.core.events import EventLog
 from learnkit import views
 log = EventLog()
 for view in [getattr(views, name)(log) for name in views.__all__ if name != "View"]:

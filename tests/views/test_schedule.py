@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from profiles import examples
 from static_page import Page
 
-from learnkit.events import EventLog
-from learnkit.views import static, theme
+from learnkit.core.events import EventLog
+from learnkit.views.drawing import static, theme
 from learnkit.views.schedule import COLUMNS, Schedule
 
 PLAIN = {"p", "strong", "img", "details", "summary", "table", "thead", "tbody", "tr", "th", "td"}

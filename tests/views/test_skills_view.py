@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from learnkit.events import EventLog
+from learnkit.core.events import EventLog
 from learnkit.views import Skills
+from learnkit.views.drawing.static import LIMIT
+from learnkit.views.drawing.text import scale_of
 from learnkit.views.shelf import ticks_of
-from learnkit.views.static import LIMIT
-from learnkit.views.text import scale_of
 
 SIX = {f"skill-{letter}": 1000 for letter in "abcdef"}
 TWENTY = {f"skill-{number:02}": 5000 for number in range(1, 21)}

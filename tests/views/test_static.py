@@ -10,10 +10,11 @@ import pytest
 from every_view import VIEWS
 from static_page import Page
 
+from learnkit.core.events import EventLog
+from learnkit.core.token_count import estimate_tokens
 from learnkit.errors import UsageError
-from learnkit.events import EventLog
-from learnkit.tokens import estimate_tokens
-from learnkit.views import Compaction, Dispatch, Messages, Todo, View, static
+from learnkit.views import Compaction, Dispatch, Messages, Todo, View
+from learnkit.views.drawing import static
 
 PLAIN = {"p", "strong", "img", "details", "summary", "table", "thead", "tbody", "tr", "th", "td"}
 HOSTILE = (

@@ -11,8 +11,9 @@ from xml.etree import ElementTree
 import pytest
 
 import learnkit as lk
-from learnkit.tasks import clicks
-from learnkit.views import Tasks, static
+from learnkit.mechanisms.tasks import clicks
+from learnkit.views import Tasks
+from learnkit.views.drawing import static
 from learnkit.views.tasks import DRAWN
 
 

@@ -13,9 +13,10 @@ from simulated import simulate
 from teams import Ran, send, spawn, when, work
 
 import learnkit as lk
-from learnkit.tracker import RULES
-from learnkit.tracker import State as TrackerState
-from learnkit.views import Protocol, Team, Traffic, protocol, static
+from learnkit.backends.files.tracker import RULES
+from learnkit.backends.files.tracker import State as TrackerState
+from learnkit.views import Protocol, Team, Traffic, protocol
+from learnkit.views.drawing import static
 from learnkit.views.traffic import LINES
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from learnkit.views.text import (
+from learnkit.views.drawing.text import (
     arguments,
     blocks_of,
     columns,

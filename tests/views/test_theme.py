@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from learnkit.views import theme
-from learnkit.views.theme import MARKS, Mark, Tone, contrast
+from learnkit.views.drawing import theme
+from learnkit.views.drawing.theme import MARKS, Mark, Tone, contrast
 
 
 @pytest.mark.parametrize("mark", MARKS.values(), ids=MARKS)

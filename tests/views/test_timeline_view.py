@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 import learnkit as lk
-from learnkit.views import Timeline, static
-from learnkit.views.row import LENGTHS, span
+from learnkit.views import Timeline
+from learnkit.views.drawing import static
+from learnkit.views.drawing.row import LENGTHS, span
 
 
 def ran(folder: Path, *script: Any) -> Timeline:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import learnkit as lk
-from learnkit.tokens import estimate_tokens
+from learnkit.core.token_count import estimate_tokens
 from learnkit.views import Compaction, Tokens
 
 

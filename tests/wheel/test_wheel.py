@@ -160,7 +160,7 @@ def test_the_terminal_works_without_an_extra(plain: Environment) -> None:
 
 def test_the_skills_that_ship_are_there(plain: Environment) -> None:
     script = (
-        "import learnkit as lk; from learnkit.lessons.shipped import skills_folder\n"
+        "import learnkit as lk; from learnkit.course.lessons.s05.many_skills import skills_folder\n"
         "found = lk.Skills(skills_folder()); print(*sorted(found.skills), found.problems)"
     )
     shipped = sorted(path.parent.name for path in (ROOT / "skills").glob("*/SKILL.md"))

@@ -18,7 +18,7 @@ from jupyter_client.manager import KernelManager
 WIDGET = "application/vnd.jupyter.widget-view+json"
 START = """
 import os, sys, threading
-from learnkit.events import EventLog
+from learnkit.core.events import EventLog
 from learnkit.views import Messages
 
 def say(log, number, lane="lead"):

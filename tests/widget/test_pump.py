@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from learnkit.events import Event, EventLog
+from learnkit.core.events import Event, EventLog
 from learnkit.views import Messages, View
-from learnkit.views.static import Picture
+from learnkit.views.drawing.static import Picture
 from learnkit.widget.pump import BATCH, Feed, Patch, Pump, diff
 
 Frame = dict[str, str]

@@ -1,0 +1,317 @@
+"""The task board: tasks in files, shared by threads and processes.
+
+What it refuses keeps one promise: a task that has begun has no open blocker, whoever changes the
+board, in whatever process, and wherever one of them is killed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Literal
+
+from learnkit.backends.files.store import Document, locked, recover, write_together
+from learnkit.backends.files.task import MAX_DESCRIPTION, Folder, Status, Task, checked
+from learnkit.errors import ToolError
+
+#: Which status may follow which. Any task may be deleted.
+NEXT: dict[Status, tuple[Status, ...]] = {
+    "pending": ("in_progress", "completed", "failed"),
+    "in_progress": ("pending", "completed", "failed"),
+    "failed": ("pending", "in_progress"),
+    "completed": ("pending",),
+}
+
+_COUNTER = "board.json"
+_BEGUN = ("in_progress", "completed")
+
+#: A change of the board: a task as it was (None: it is new) and as it is (None: it is gone).
+Change = tuple[Task | None, Task | None]
+
+
+class TaskBoard:
+    """Tasks in a folder, one file each, shared by threads and processes.
+
+    Args:
+        folder: such as ``.tasks``; is created with the first task.
+
+    Raises:
+        UsageError: if a file in it holds no task.
+    """
+
+    def __init__(self, folder: str | Path) -> None:
+        self.folder = Path(folder)
+        self._files = Folder(self.folder)
+        self._told: dict[int, Task] | None = None
+        if self.folder.is_dir():
+            recover(self.folder)
+            with locked(self.folder):
+                self._mend(self._files.tasks())
+
+    def create(self, subject: str, description: str = "", *, tags: Iterable[str] = ()) -> Task:
+        """Add a task; its id is one that no task of this board has had.
+
+        Args:
+            subject: what is to be done, in a few words.
+            description: all that a worker has to know.
+            tags: who it suits, such as ``tests``.
+
+        Raises:
+            ToolError: if a text is empty or too long.
+        """
+        with locked(self.folder):
+            tasks = self._files.tasks()
+            counter = Document(self.folder / _COUNTER).read()
+            given = counter.get("next_id") if isinstance(counter, dict) else None
+            id = max([given if isinstance(given, int) else 1, *(one + 1 for one in tasks)])
+            task = checked(Task(id, subject, description, tags=tuple(tags)))
+            changes = {_COUNTER: {"next_id": id + 1}, task.file: task.to_json()}
+            write_together(self.folder, changes)
+            return task
+
+    def get(self, id: int) -> Task:
+        """One task.
+
+        Raises:
+            ToolError: if there is none with this id.
+        """
+        with self._open(id):
+            return _find(self._files.tasks([id]) or self._files.tasks(), id)
+
+    def tasks(self) -> list[Task]:
+        """All tasks, by number."""
+        if not self.folder.is_dir():
+            return []
+        with locked(self.folder):
+            return list(self._files.tasks().values())
+
+    def ready(self) -> list[Task]:
+        """The tasks that somebody could begin now, by number."""
+        tasks = {task.id: task for task in self.tasks()}
+        return [task for task in tasks.values() if is_ready(task, tasks)]
+
+    def update(
+        self,
+        id: int,
+        status: Status | Literal["deleted"] | None = None,
+        *,
+        owner: str = "",
+        add_blocked_by: Iterable[int] = (),
+        add_blocks: Iterable[int] = (),
+        remove_blocked_by: Iterable[int] = (),
+        result_summary: str | None = None,
+        worktree: str | None = None,
+    ) -> Task | None:
+        """Change a task: all that is asked for, or nothing.
+
+        Args:
+            id: which one.
+            status: its new status; ``deleted`` removes it, and frees those that waited for it.
+            owner: who begins it. A task in somebody else's hands cannot be begun.
+            add_blocked_by: tasks that have to be completed first.
+            add_blocks: tasks that have to wait for this one.
+            remove_blocked_by: tasks that it need not wait for.
+            result_summary: what came of it, for those who build on it.
+            worktree: name of the worktree that it is done in; an empty one for none.
+
+        Returns:
+            The task as it is now; None if it was deleted.
+
+        Raises:
+            ToolError: if it cannot be so, with the reason; the board is as it was.
+        """
+        with self._open(id):
+            old = self._files.tasks()
+            tasks = dict(old)
+            _find(tasks, id)
+            for blocker in remove_blocked_by:
+                _disconnect(tasks, blocker, id)
+            for blocker in add_blocked_by:
+                _connect(tasks, blocker, id)
+            for blocked in add_blocks:
+                _connect(tasks, id, blocked)
+            if status == "deleted":
+                _delete(tasks, id)
+            elif status is not None:
+                tasks[id] = _moved(tasks, tasks[id], status, owner)
+            if result_summary is not None and len(result_summary) > MAX_DESCRIPTION:
+                raise ToolError(f"a result_summary has at most {MAX_DESCRIPTION:,} characters")
+            if result_summary is not None and id in tasks:
+                tasks[id] = replace(tasks[id], result_summary=result_summary)
+            if worktree is not None and id in tasks:
+                tasks[id] = replace(tasks[id], worktree=worktree)
+            self._write(old, tasks)
+            return tasks.get(id)
+
+    def claim(self, id: int, owner: str) -> Task:
+        """Take a ready task: of all who try, exactly one succeeds.
+
+        Args:
+            id: which one.
+            owner: who takes it.
+
+        Raises:
+            ToolError: if it is not ready: blocked, taken, or no longer pending.
+        """
+        if not owner:
+            raise ToolError("say who claims the task")
+        with self._open(id):
+            task = self.get(id)
+            near = {id: task, **self._files.tasks(task.blocked_by)}
+            if task.status != "pending":
+                taken = f" by {task.owner}" if task.owner else ""
+                raise ToolError(f"task {id} is {task.status}{taken}; claim one that is ready")
+            claimed = _moved(near, task, "in_progress", owner)
+            self._write({id: task}, {id: claimed})
+            return claimed
+
+    def open(self) -> None:
+        """Take what is there as known: it is no news. Only the first look does so."""
+        if self._told is not None:
+            return
+        if not self.folder.is_dir():
+            self._told = {}
+            return
+        with locked(self.folder):
+            self._told = self._files.tasks()
+
+    def news(self) -> list[Change]:
+        """What has changed since it was last asked for, by whomever; by number."""
+        if not self.folder.is_dir():
+            return []
+        with locked(self.folder):
+            told, now = self._told or {}, self._files.tasks()
+            self._told = now
+        ids = [id for id in sorted({*told, *now}) if told.get(id) is not now.get(id)]
+        return [(told.get(id), now.get(id)) for id in ids if told.get(id) != now.get(id)]
+
+    @contextmanager
+    def _open(self, id: int) -> Iterator[None]:
+        """Hold the board's lock, if there is a board: looking for a task does not make one."""
+        if not self.folder.is_dir():
+            _find({}, id)
+        with locked(self.folder):
+            yield
+
+    def _write(self, old: dict[int, Task], new: dict[int, Task]) -> None:
+        changes: dict[str, Any] = {
+            new[id].file: new[id].to_json() for id in new if new[id] is not old.get(id)
+        }
+        changes.update({old[id].file: None for id in old if id not in new})
+        if changes:
+            write_together(self.folder, changes)
+
+    def _mend(self, tasks: dict[int, Task]) -> None:
+        """Make both directions agree where somebody has edited a file; blockedBy is believed."""
+        blockers = {id: [b for b in task.blocked_by if b in tasks] for id, task in tasks.items()}
+        mended = {
+            id: _like(
+                task,
+                blocked_by=tuple(blockers[id]),
+                blocks=tuple(other for other in tasks if id in blockers[other]),
+            )
+            for id, task in tasks.items()
+        }
+        self._write(tasks, mended)
+
+
+def is_ready(task: Task, tasks: dict[int, Task]) -> bool:
+    """Whether a task is pending, nobody's, and waits for nothing."""
+    return task.status == "pending" and not task.owner and not open_blockers(task, tasks)
+
+
+def open_blockers(task: Task, tasks: dict[int, Task]) -> list[int]:
+    """The ids of those that a task still waits for."""
+    return [id for id in task.blocked_by if id in tasks and tasks[id].status != "completed"]
+
+
+def _find(tasks: dict[int, Task], id: int) -> Task:
+    if id not in tasks:
+        known = ", ".join(map(str, list(tasks)[:20])) + (", …" if len(tasks) > 20 else "")
+        raise ToolError(f"there is no task {id}; the board has: {known or 'none'}")
+    return tasks[id]
+
+
+def _moved(tasks: dict[int, Task], task: Task, status: Status, owner: str) -> Task:
+    """A task with another status, if it may have it."""
+    if status in _BEGUN and (waits := open_blockers(task, tasks)):
+        blockers = ", ".join(map(str, waits))
+        raise ToolError(f"task {task.id} is blocked by {blockers}; complete them first")
+    taken = task.status == "in_progress" and task.owner
+    if status == "in_progress" and taken and owner and owner != task.owner:
+        raise ToolError(f"task {task.id} is in the hands of {task.owner}")
+    if status == task.status:
+        return task
+    if status not in NEXT[task.status]:
+        allowed = ", ".join(NEXT[task.status])
+        raise ToolError(f"task {task.id} is {task.status}; it can become: {allowed}")
+    if task.status == "completed":
+        begun = [id for id in task.blocks if id in tasks and tasks[id].status in _BEGUN]
+        if begun:
+            after = ", ".join(map(str, begun))
+            raise ToolError(f"task {task.id} cannot be opened again: {after} built on it")
+    if status == "in_progress":
+        return replace(task, status=status, owner=owner)
+    return replace(task, status=status, owner="" if status == "pending" else task.owner)
+
+
+def _connect(tasks: dict[int, Task], blocker: int, blocked: int) -> None:
+    """Make one task wait for another, if that can be."""
+    first, then = _find(tasks, blocker), _find(tasks, blocked)
+    if blocker in then.blocked_by:
+        return
+    if blocker == blocked:
+        raise ToolError(f"task {blocker} cannot wait for itself")
+    if way := _way(tasks, blocked, blocker):
+        circle = " → ".join(f"#{id}" for id in [*way, blocked])
+        raise ToolError(
+            f"task {blocked} cannot wait for {blocker}: that would be a circle, {circle}"
+        )
+    if then.status in _BEGUN and first.status != "completed":
+        raise ToolError(f"task {blocked} is {then.status}: it cannot wait for {blocker} any more")
+    tasks[blocker] = replace(first, blocks=tuple(sorted({*first.blocks, blocked})))
+    tasks[blocked] = replace(then, blocked_by=tuple(sorted({*then.blocked_by, blocker})))
+
+
+def _disconnect(tasks: dict[int, Task], blocker: int, blocked: int) -> None:
+    then = _find(tasks, blocked)
+    if blocker not in then.blocked_by:
+        waits = ", ".join(map(str, then.blocked_by)) or "nothing"
+        raise ToolError(f"task {blocked} does not wait for {blocker}; it waits for {waits}")
+    first = tasks[blocker]
+    tasks[blocker] = replace(first, blocks=tuple(id for id in first.blocks if id != blocked))
+    left = tuple(id for id in then.blocked_by if id != blocker)
+    tasks[blocked] = replace(then, blocked_by=left)
+
+
+def _delete(tasks: dict[int, Task], id: int) -> None:
+    for blocked in tasks[id].blocks:
+        _disconnect(tasks, id, blocked)
+    for blocker in tasks[id].blocked_by:
+        _disconnect(tasks, blocker, id)
+    del tasks[id]
+
+
+def _way(tasks: dict[int, Task], start: int, goal: int) -> list[int]:
+    """A way along blocks from one task to another; empty if there is none."""
+    before = {start: start}
+    queue = [start]
+    for id in queue:
+        if id == goal:
+            way = [id]
+            while way[-1] != start:
+                way.append(before[way[-1]])
+            return way[::-1]
+        for after in tasks[id].blocks:
+            if after not in before and after in tasks:
+                before[after] = id
+                queue.append(after)
+    return []
+
+
+def _like(task: Task, **fields: Any) -> Task:
+    """The task with these fields: the same object if nothing differs."""
+    changed = replace(task, **fields)
+    return task if changed == task else changed

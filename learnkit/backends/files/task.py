@@ -1,0 +1,205 @@
+"""A task as its file holds it, and a folder of them, read again only where it changed."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from learnkit.backends.files.store import Document
+from learnkit.errors import ToolError, UsageError
+
+Status = Literal["pending", "in_progress", "completed", "failed"]
+
+#: Characters that a subject and a description may have.
+MAX_SUBJECT, MAX_DESCRIPTION = 200, 10_000
+
+_MARKS = {"pending": "[ ]", "in_progress": "[>]", "completed": "[x]", "failed": "[!]"}
+_FILE = re.compile(r"task_([1-9][0-9]{0,8})\.json")
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A goal.
+
+    Attributes:
+        id: its number on the board, from 1.
+        subject: what is to be done, on one line.
+        description: all that a worker has to know.
+        status: pending, in_progress, completed or failed.
+        blocked_by: ids of the tasks that have to be completed first, in order.
+        blocks: ids of the tasks that wait for this one, in order.
+        owner: who is at it, or was; empty as long as it is nobody's.
+        tags: who it suits.
+        result_summary: what came of it.
+        worktree: name of the worktree that it is done in; empty for none.
+        more: what else stands in the file; it is kept.
+    """
+
+    id: int
+    subject: str
+    description: str = ""
+    status: Status = "pending"
+    blocked_by: tuple[int, ...] = ()
+    blocks: tuple[int, ...] = ()
+    owner: str = ""
+    tags: tuple[str, ...] = ()
+    result_summary: str = ""
+    worktree: str = ""
+    more: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def file(self) -> str:
+        """Name of its file."""
+        return f"task_{self.id}.json"
+
+    @property
+    def mark(self) -> str:
+        """Its status, as a list shows it."""
+        return _MARKS[self.status]
+
+    def to_json(self) -> dict[str, Any]:
+        """The task as its file has it."""
+        return {
+            "id": self.id,
+            "subject": self.subject,
+            "description": self.description,
+            "status": self.status,
+            "blockedBy": list(self.blocked_by),
+            "blocks": list(self.blocks),
+            "owner": self.owner,
+            "tags": list(self.tags),
+            **({"result_summary": self.result_summary} if self.result_summary else {}),
+            **({"worktree": self.worktree} if self.worktree else {}),
+            **self.more,
+        }
+
+    @classmethod
+    def from_json(cls, data: Any) -> Task:
+        """Read what :meth:`to_json` gives; what is left out has its default.
+
+        Raises:
+            ValueError: if it is no task, naming what is wrong.
+        """
+        if not isinstance(data, dict):
+            raise ValueError("it holds no object")
+        fields = dict(data)
+        given: dict[str, Any] = {}
+        for key, (name, kind, of) in _FIELDS.items():
+            if key not in fields:
+                continue
+            value: Any = fields.pop(key)
+            items: list[Any] = value if kind is list and isinstance(value, list) else []
+            if not isinstance(value, kind) or not all(type(one) is of for one in items):
+                raise ValueError(f"{key} is {value!r}")
+            given[name] = tuple(items) if kind is list else value
+        if type(given.get("id")) is not int or not given.get("subject"):
+            raise ValueError("it has no id, or no subject")
+        if given.get("status", "pending") not in get_args(Status):
+            raise ValueError(f"status is {given['status']!r}")
+        return cls(**given, more=fields)
+
+
+#: Key in the file -> name of the attribute, its type, and that of the items of a list.
+_FIELDS: dict[str, tuple[str, type, type]] = {
+    "id": ("id", int, int),
+    "subject": ("subject", str, str),
+    "description": ("description", str, str),
+    "status": ("status", str, str),
+    "blockedBy": ("blocked_by", list, int),
+    "blocks": ("blocks", list, int),
+    "owner": ("owner", str, str),
+    "tags": ("tags", list, str),
+    "result_summary": ("result_summary", str, str),
+    "worktree": ("worktree", str, str),
+}
+
+
+def checked(task: Task) -> Task:
+    """A new task with its texts tidied: the subject and the tags on one line each.
+
+    Raises:
+        ToolError: if one is empty or too long.
+    """
+    subject = " ".join(task.subject.split())
+    tags = tuple(dict.fromkeys(" ".join(tag.split()) for tag in task.tags))
+    if not subject:
+        raise ToolError("the subject is empty; say in a few words what is to be done")
+    if len(subject) > MAX_SUBJECT:
+        raise ToolError(f"the subject has {len(subject)} characters, at most {MAX_SUBJECT}")
+    if len(task.description) > MAX_DESCRIPTION:
+        size = f"{len(task.description):,} characters, at most {MAX_DESCRIPTION:,}"
+        raise ToolError(f"the description has {size}; put long material into a file")
+    if "" in tags:
+        raise ToolError("a tag is empty; leave it out")
+    return Task(task.id, subject, task.description, tags=tags)
+
+
+class Folder:
+    """The tasks of a folder. A file is read again only when it is another than last time.
+
+    Whoever asks holds the folder's lock.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._known: dict[int, tuple[tuple[int, ...], Task]] = {}
+
+    def tasks(self, ids: Iterable[int] | None = None) -> dict[int, Task]:
+        """The tasks by number.
+
+        Args:
+            ids: only these, as far as they exist; all of them by default.
+
+        Raises:
+            UsageError: if a file holds no task.
+        """
+        if ids is not None:
+            names = {id: f"task_{id}.json" for id in ids}
+            stats = {id: _stat(self._path / name) for id, name in names.items()}
+        else:
+            stats = self._scan()
+            self._known = {id: one for id, one in self._known.items() if id in stats}
+        return {id: self._task(id, stat) for id, stat in sorted(stats.items()) if stat}
+
+    def _scan(self) -> dict[int, tuple[int, ...]]:
+        found = {}
+        with os.scandir(self._path) as entries:
+            for entry in entries:
+                if match := _FILE.fullmatch(entry.name):
+                    found[int(match[1])] = _sign(entry.stat())
+        return found
+
+    def _task(self, id: int, sign: tuple[int, ...]) -> Task:
+        known = self._known.get(id)
+        if known and known[0] == sign:
+            return known[1]
+        document = Document(self._path / f"task_{id}.json")
+        try:
+            task = Task.from_json(document.read())
+            if task.id != id:
+                raise ValueError(f"its id is {task.id}")
+        except ValueError as error:
+            if isinstance(error, UsageError):
+                raise
+            problem = f"{document.path} is no task: {error}"
+            raise UsageError(f"{problem}. Mend it or remove it.") from None
+        if known and known[1] == task:
+            task = known[1]
+        self._known[id] = sign, task
+        return task
+
+
+def _stat(path: Path) -> tuple[int, ...]:
+    """What tells one version of a file from another; empty if there is none."""
+    try:
+        return _sign(path.stat())
+    except FileNotFoundError:
+        return ()
+
+
+def _sign(stat: os.stat_result) -> tuple[int, ...]:
+    return stat.st_mtime_ns, stat.st_size, stat.st_ino

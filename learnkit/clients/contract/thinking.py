@@ -1,0 +1,211 @@
+"""Signatures of thinking blocks, made and verified offline.
+
+On current models a returned thinking block is bound to everything that stood before it: the system
+prompt, the tools and the earlier messages. The real signature is opaque; this one is a MAC over a
+running hash of that prefix, so the rule can be checked in one pass without a server. A signature
+reads ``link.own.prefix``: the block before it, the block's own text, and the prefix.
+
+The hash ignores what does not change the conversation: ``cache_control``, the order of keys, plain
+string against one text block, how messages of one role are split, and thinking blocks (dropping
+older ones is allowed; the link notices when one is missing between others).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from learnkit.clients.contract.survey import continues
+
+#: A constant in public source, not a secret: it tells honest edits apart, and stops nobody.
+_KEY = b"learnkit: offline signatures, not a secret"
+
+#: The link of a thinking block that has none before it.
+_FIRST = "0"
+
+_THINKING = ("thinking", "redacted_thinking")
+_encode = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode
+
+
+@dataclass(frozen=True, slots=True)
+class Flaw:
+    """A thinking block that is not as it was returned, at ``messages[message].content[block]``.
+
+    ``kind`` says what differs: the block itself (``modified``), something before it (``prefix``),
+    or the thinking block that came before it (``gap``).
+    """
+
+    message: int
+    block: int
+    kind: Literal["modified", "prefix", "gap"]
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a request's thinking blocks are found to be.
+
+    Attributes:
+        flaws: in order of the messages.
+        head: what stands before the messages, and whether it was looked at.
+        messages: the messages that were read.
+        prefix: the running hash after them.
+    """
+
+    flaws: list[Flaw]
+    head: tuple[Any, ...]
+    messages: list[dict[str, Any]]
+    prefix: _Prefix
+
+
+def sign(body: dict[str, Any], thinking: str = "") -> str:
+    """Sign a thinking block that opens the reply to a request.
+
+    Args:
+        body: the request, as sent.
+        thinking: the text of the block; empty when the display is omitted.
+    """
+    signature: str = sign_reply(body, [{"type": "thinking", "thinking": thinking}])[0]["signature"]
+    return signature
+
+
+def sign_reply(
+    body: dict[str, Any], content: list[dict[str, Any]], read: Reading | None = None
+) -> list[dict[str, Any]]:
+    """Give every thinking block of a reply its signature.
+
+    Args:
+        body: the request that the reply answers, as sent.
+        content: the blocks of the reply; not changed.
+        read: an earlier reading of this or of a shorter request, which saves work.
+
+    Returns:
+        The blocks, thinking blocks with a signature in place of any they had.
+    """
+    if not any(block.get("type") == "thinking" for block in content):
+        return content
+    prefix = reading(body, bound=True, before=read).prefix.copy()
+    prefix.turn("assistant")
+    signed = []
+    for block in content:
+        if block.get("type") == "thinking":
+            link, text = prefix.link, block.get("thinking", "")
+            parts = (link, _own(link, text), prefix.mac())
+            block = {**block, "signature": ".".join(parts)}
+        prefix.add(block)
+        signed.append(block)
+    return signed
+
+
+def reading(body: dict[str, Any], *, bound: bool, before: Reading | None = None) -> Reading:
+    """Find the thinking blocks of a request that differ from what was returned.
+
+    Args:
+        body: a request whose messages have the right shape.
+        bound: also look at what stands before the blocks, not only at the blocks themselves.
+        before: the reading of an earlier request; if this one continues it, only what is new is
+            read. It stays as it is.
+    """
+    messages = body.get("messages", [])
+    head = (bound, body.get("system"), body.get("tools"))
+    prefix, found, known = _Prefix(body if bound else {}), [], 0
+    if before is not None and before.head == head and continues(messages, before.messages):
+        prefix, found, known = before.prefix.copy(), [*before.flaws], len(before.messages)
+    for index, message in enumerate(messages[known:], start=known):
+        found += _flaws(prefix, index, message, bound)
+    return Reading(found, head, messages, prefix)
+
+
+def _flaws(prefix: _Prefix, index: int, message: dict[str, Any], bound: bool) -> Sequence[Flaw]:
+    """The flaws of one message, which is added to the prefix."""
+    found = []
+    if bound:
+        prefix.turn(message["role"])
+    for position, block in enumerate(_blocks(message["content"])):
+        if block["type"] == "thinking":
+            link, _, rest = block["signature"].partition(".")
+            own, _, mac = rest.partition(".")
+            if own != _own(link, block["thinking"]):
+                found.append(Flaw(index, position, "modified"))
+            elif bound and prefix.link not in (_FIRST, link):
+                found.append(Flaw(index, position, "gap"))
+            elif bound and mac != prefix.mac():
+                found.append(Flaw(index, position, "prefix"))
+        if bound:
+            prefix.add(block)
+    return found
+
+
+class _Prefix:
+    """A running hash over system prompt, tools and blocks, in the order of the conversation."""
+
+    def __init__(self, body: dict[str, Any]) -> None:
+        self.link = _FIRST
+        self._hash = hashlib.blake2b(digest_size=32)
+        self._role = ""
+        self._parts = ["system"]
+        for block in _blocks(body.get("system") or ()):
+            self.add(block)
+        tools = [_plain(tool) for tool in body.get("tools") or ()]
+        self._parts.append(_encode(tools))
+
+    def copy(self) -> _Prefix:
+        """The same state, to go on from."""
+        other = _Prefix.__new__(_Prefix)
+        other.link, other._role, other._parts = self.link, self._role, [*self._parts]
+        other._hash = self._hash.copy()
+        return other
+
+    def turn(self, role: str) -> None:
+        if role != self._role:  # messages of one role in a row are one turn
+            self._role = role
+            self._parts.append(f"@{role}")
+
+    def add(self, block: dict[str, Any]) -> None:
+        kind, add = block["type"], self._parts.append
+        if kind == "text":
+            if block["text"].strip():  # a blank text cannot be sent back, so it binds nothing
+                add(_text(block["text"]))
+        elif kind == "tool_use":
+            add(f"u{block['id']}:{block['name']}")
+            for key, value in sorted(block["input"].items()):
+                add(f"{key}={_text(value) if isinstance(value, str) else _encode(value)}")
+        elif kind == "tool_result":
+            add(f"r{block['tool_use_id']}:{'error' if block.get('is_error') else ''}")
+            for part in _blocks(block.get("content") or ()):
+                add(_text(part["text"]) if part["type"] == "text" else _encode(_plain(part)))
+        elif kind in _THINKING:
+            proof = block.get("signature") or block.get("data") or ""
+            self.link = proof.rpartition(".")[0].rpartition(".")[2] or _own("", proof)
+        else:
+            add(f"o{_encode(_plain(block))}")
+
+    def mac(self) -> str:
+        if self._parts:
+            self._hash.update("\n".join(self._parts).encode("utf-8", "surrogatepass"))
+            self._hash.update(b"\n")  # the same bytes however often a MAC is asked for
+            self._parts.clear()
+        return hashlib.blake2b(self._hash.digest(), key=_KEY, digest_size=12).hexdigest()
+
+
+def _text(text: str) -> str:
+    """With its length in front, so that where a text ends is part of what is hashed."""
+    return f"t{len(text)}:{text}"
+
+
+def _own(link: str, text: str) -> str:
+    data = f"{link}:{text}".encode("utf-8", "surrogatepass")
+    return hashlib.blake2b(data, key=_KEY, digest_size=8).hexdigest()
+
+
+def _blocks(content: Any) -> Any:
+    """Content as blocks; a plain string is one text block."""
+    if isinstance(content, str):
+        return ({"type": "text", "text": content},) if content else ()
+    return content
+
+
+def _plain(part: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in part.items() if key != "cache_control"}

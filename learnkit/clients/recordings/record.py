@@ -1,0 +1,163 @@
+"""Recording: write down what was asked and answered, from the API or from a script."""
+
+from __future__ import annotations
+
+import json
+import threading
+from pathlib import Path
+from typing import Any
+
+import anthropic
+import httpx2
+
+from learnkit.clients import sse
+from learnkit.clients.recordings.recording import DEFAULTS, Recording, Turn, followed
+from learnkit.clients.recordings.request_hash import IGNORED, Prefix
+from learnkit.clients.scripted import ERROR_TYPES, Failure, Reply, fail, told_at_once
+from learnkit.core.events import LANE
+
+#: Keys of a usage object that are worth keeping.
+_USAGE = (
+    "input_tokens",
+    "cache_read_input_tokens",
+    "cache_creation_input_tokens",
+    "output_tokens",
+)
+
+
+class Recorder:
+    """Writes one scenario of a recording; its other scenarios stay as they are.
+
+    Args:
+        path: the recording; saved whole after each turn, so an interrupted run loses nothing.
+        scenario: its turns are replaced.
+        origin: ``recorded`` for the API, ``scripted`` for replies written by hand.
+    """
+
+    def __init__(self, path: Path, scenario: str, origin: str) -> None:
+        self.path, self.scenario = path, scenario
+        self.recording = Recording.load(path) if path.exists() else Recording()
+        self._made = {"sdk": anthropic.__version__.rsplit(".", 1)[0], "source": origin}
+        self._turns: list[Turn] = []
+        self._last: dict[str, tuple[Turn, Prefix]] = {}
+        self._by_hash: dict[str, Turn] = {}
+        self._lock = threading.Lock()
+
+    def keep(self, prefix: Prefix, lane: str, answer: Reply | Failure) -> None:
+        """Store one request and its answer, and save."""
+        with self._lock:
+            # Read again each time: recorders of other scenarios write to the same file.
+            if self.path.exists():
+                self.recording = Recording.load(self.path)
+            meta = {"lesson": self.path.stem, **self.recording.meta, **self._made}
+            self.recording.meta = meta
+            for key in DEFAULTS:
+                if key in prefix.body:
+                    meta.setdefault(key, prefix.body[key])
+            id = f"{self.scenario}/{len(self._turns) + 1}"
+            turn = self._turn(id, prefix, lane, answer)
+            self._turns.append(turn)
+            self._by_hash[prefix.hash] = turn
+            if isinstance(answer, Reply):
+                self._last[lane] = (turn, prefix)
+            self._replace_turns()
+            self.recording.save(self.path)
+
+    def start_over(self) -> None:
+        """The scenario begins again, with empty conversations; nothing is removed."""
+        self._last.clear()
+
+    def follow(self, prefix: Prefix, lane: str) -> None:
+        """A request that is already written down was made again; what comes next follows it."""
+        self._last[lane] = (self._by_hash[prefix.hash], prefix)
+
+    def _replace_turns(self) -> None:
+        """Put the scenario's turns where its old ones stand, else at the end."""
+        old = self.recording.turns
+        rest = [turn for turn in old if turn.scenario != self.scenario]
+        at = next((i for i, t in enumerate(old) if t.scenario == self.scenario), len(rest))
+        self.recording.turns = [*rest[:at], *self._turns, *rest[at:]]
+
+    def _turn(self, id: str, prefix: Prefix, lane: str, answer: Reply | Failure) -> Turn:
+        body = prefix.hide({k: v for k, v in prefix.body.items() if k not in IGNORED})
+        for key in ("system", "tools"):
+            if key in body:
+                body[key] = self.recording.share(body[key])
+        body = {k: v for k, v in body.items() if self.recording.meta.get(k, ...) != v}
+        messages = [json.loads(text) for text in prefix.canon[1:]]
+        after, edits = None, {}
+        if lane in self._last:
+            before, earlier = self._last[lane]
+            # Canonical forms on both sides, so that only real changes count as edits.
+            base = [json.loads(text) for text in followed(earlier, before.answer).canon[1:]]
+            if len(messages) >= len(base):
+                changed = [i for i, one in enumerate(base) if one != messages[i]]
+                if 2 * len(changed) < len(base):  # else it is a new conversation
+                    after, edits = before.id, {i: messages[i] for i in changed}
+                    messages = messages[len(base) :]
+        if isinstance(answer, Reply):
+            content = tuple(prefix.hide(list(answer.content)))
+            answer = Reply(content, answer.stop_reason, answer.usage, answer.latency)
+        return Turn(id, self.scenario, lane, after, body, messages, edits, answer)
+
+
+class RecordingTransport(httpx2.HTTPTransport):
+    """An ordinary HTTP transport that also writes down each message exchanged."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        super().__init__()
+        self._recorder = recorder
+        self._before: dict[str, Prefix] = {}
+
+    def handle_request(self, request: httpx2.Request) -> httpx2.Response:
+        raw = request.read()
+        response = super().handle_request(request)
+        if request.method != "POST" or not request.url.path.endswith("/messages"):
+            return response
+        content = response.read()
+        with told_at_once():
+            self._write_down(json.loads(raw), response, content)
+        return response
+
+    def _write_down(self, body: Any, response: httpx2.Response, content: bytes) -> None:
+        lane = LANE.get()
+        prefix = self._before[lane] = Prefix.of(body, self._before.get(lane))
+        self._recorder.keep(prefix, lane, _answer(response, content, bool(body.get("stream"))))
+
+
+def recording_transport(recorder: Recorder) -> httpx2.BaseTransport:
+    """A transport to the API that writes down what is exchanged."""
+    return RecordingTransport(recorder)
+
+
+def _answer(response: httpx2.Response, content: bytes, stream: bool) -> Reply | Failure:
+    """What the API answered; an error in the middle of a stream is one from the start."""
+    if response.status_code >= 400:
+        return _as_failure(response.status_code, content)
+    try:
+        return _as_reply(sse.from_bytes(content) if stream else json.loads(content))
+    except sse.StreamError as error:
+        kind = error.error.get("type", "api_error")
+        status = next((one for one, name in ERROR_TYPES.items() if name == kind), 500)
+        return Failure(status, kind, error.error.get("message", ""))
+
+
+def _as_failure(status: int, content: bytes) -> Failure:
+    """An error as the API tells it, or as a proxy on the way does, which speaks no JSON."""
+    try:
+        error = json.loads(content)["error"]
+        return Failure(status, str(error["type"]), str(error["message"]))
+    except (ValueError, KeyError, TypeError):
+        return fail(status, content[:200].decode("utf-8", "replace"))
+
+
+def _as_reply(message: dict[str, Any]) -> Reply:
+    content = []
+    for block in message["content"]:
+        kept = {k: v for k, v in block.items() if v is not None and k != "signature"}
+        content.append(kept)
+    usage = {k: message["usage"][k] for k in _USAGE if message["usage"].get(k) is not None}
+    calls = any(block["type"] == "tool_use" for block in content)
+    expected = "tool_use" if calls else "end_turn"
+    reason = message["stop_reason"]
+    return Reply(tuple(content), None if reason == expected else reason, usage)

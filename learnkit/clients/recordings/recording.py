@@ -1,0 +1,299 @@
+"""Recordings: what the model said in a lesson, as YAML that reads well in a diff.
+
+Each system prompt and tool list stands once, by hash, and each turn holds only the messages that
+are new since the turn it follows. Nothing is saved that looks like a secret.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from learnkit.clients.recordings.request_hash import Prefix
+from learnkit.clients.scripted import Failure, Reply
+from learnkit.core.content import Block, sendable
+from learnkit.errors import UsageError
+from learnkit.runtime import atomic_write as files
+from learnkit.runtime.secret_scan import refuse_secrets
+
+Body = dict[str, Any]
+
+#: Keys of a request that are stored once, in ``shared``.
+_SHARED = ("system", "tools")
+
+#: Keys of a request that stand in ``meta`` unless a turn says otherwise.
+DEFAULTS = ("model", "max_tokens")
+
+
+@dataclass(slots=True)
+class Turn:
+    """One request and its answer.
+
+    Attributes:
+        after: id of the turn whose messages and reply stand before ``said``; None at the start.
+        params: what else the request held; ``system`` and ``tools`` as keys into ``shared``.
+        said: the messages that are new.
+        edits: earlier messages that were changed since, by index.
+        answer: the reply, or the API's error.
+    """
+
+    id: str
+    scenario: str
+    lane: str
+    after: str | None
+    params: Body
+    said: list[Body]
+    edits: dict[int, Body]
+    answer: Reply | Failure
+
+
+@dataclass(slots=True)
+class Recording:
+    """The turns of a lesson, and what they share."""
+
+    meta: dict[str, Any] = field(default_factory=dict)
+    shared: dict[str, Any] = field(default_factory=dict)
+    turns: list[Turn] = field(default_factory=list)
+
+    @property
+    def model(self) -> str | None:
+        """The model that the recording was made with."""
+        return self.meta.get("model")
+
+    @property
+    def scenarios(self) -> list[str]:
+        """The scenarios, in order of first appearance."""
+        return list(dict.fromkeys(turn.scenario for turn in self.turns))
+
+    @classmethod
+    def load(cls, path: str | Path) -> Recording:
+        """Read a recording.
+
+        Raises:
+            UsageError: if there is none, or it is none, saying where.
+        """
+        path = Path(path)
+        loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+        try:
+            data = yaml.load(path.read_text(encoding="utf-8"), Loader=loader)
+        except FileNotFoundError:
+            raise UsageError(f"there is no recording at {path}; see `learnkit record`") from None
+        except OSError as error:
+            raise UsageError(f"{path} cannot be read: {error.strerror}") from None
+        except (yaml.YAMLError, UnicodeDecodeError) as error:
+            raise UsageError(f"{path} is not YAML: {error}") from None
+        if not isinstance(data, dict) or not isinstance(data.get("turns"), list):
+            raise UsageError(f"{path} is no recording: it has no list `turns`")
+        meta, shared = (data.get(key) or {} for key in ("meta", "shared"))
+        if not isinstance(meta, dict) or not isinstance(shared, dict):
+            raise UsageError(f"{path} is no recording: `meta` and `shared` must be mappings")
+        turns = []
+        for number, entry in enumerate(data["turns"], start=1):
+            try:
+                turns.append(_read_turn(entry))
+            except (AttributeError, KeyError, TypeError, ValueError) as error:
+                where = entry.get("id", "") if isinstance(entry, dict) else ""
+                raise UsageError(f"{path}, turn {number} {where}: {error!r}") from None
+        ids = [turn.id for turn in turns]
+        for turn in turns:
+            if ids.count(turn.id) > 1 or (turn.after is not None and turn.after not in ids):
+                raise UsageError(f"{path}, turn {turn.id}: its id is doubled, or `after` unknown")
+            for key in _SHARED:
+                if turn.params.get(key) not in [None, *shared]:
+                    what = f"its {key}, {turn.params[key]!r}, are not in `shared`"
+                    raise UsageError(f"{path}, turn {turn.id}: {what}")
+        return cls(meta, shared, turns)
+
+    def save(self, path: str | Path) -> None:
+        """Write the recording; the file changes as a whole or not at all.
+
+        Raises:
+            SecretError: if a text looks like a secret; nothing is written then.
+        """
+        path = Path(path)
+        used = {turn.params[key] for turn in self.turns for key in _SHARED if key in turn.params}
+        data = {
+            "meta": self.meta,
+            "shared": {key: value for key, value in self.shared.items() if key in used},
+            "turns": [_write_turn(turn) for turn in self.turns],
+        }
+        refuse_secrets(data)
+        text = yaml.dump(
+            data, Dumper=_Dumper, allow_unicode=True, sort_keys=False, width=96, indent=2
+        )
+        path.parent.mkdir(parents=True, exist_ok=True)
+        files.replace(path, text)
+
+    def share(self, value: Any) -> str:
+        """Store a system prompt or tool list once; return its key."""
+        key = hashlib.sha256(repr(value).encode()).hexdigest()[:8]
+        self.shared[key] = value
+        return key
+
+    def prefixes(self, scenario: str) -> dict[str, Prefix]:
+        """The request of each turn of a scenario, in canonical form, by turn id."""
+        found: dict[str, Prefix] = {}
+        for turn in self.turns:
+            if turn.scenario != scenario:
+                continue
+            before = found.get(turn.after) if turn.after else None
+            if turn.after and before is None:
+                raise UsageError(f"turn {turn.id} comes after {turn.after}, which is not before it")
+            messages = []
+            if before and turn.after:
+                messages = followed(before, self.turn(turn.after).answer).body["messages"].copy()
+            for index, message in turn.edits.items():
+                if not 0 <= index < len(messages):
+                    raise UsageError(f"turn {turn.id} edits message {index} of {len(messages)}")
+                messages[index] = message
+            body = {
+                **{k: self.meta[k] for k in DEFAULTS if k in self.meta},
+                **{k: self.shared[v] if k in _SHARED else v for k, v in turn.params.items()},
+                "messages": [*messages, *turn.said],
+            }
+            found[turn.id] = Prefix.of(body, before)
+        return found
+
+    def turn(self, id: str) -> Turn:
+        """The turn with an id."""
+        return next(turn for turn in self.turns if turn.id == id)
+
+
+def followed(request: Prefix, answer: Reply | Failure) -> Prefix:
+    """What stands before the next message: a reply without content leaves none, nor an error."""
+    content = sendable(list(answer.content)) if isinstance(answer, Reply) else []
+    return request.extended({"role": "assistant", "content": content}) if content else request
+
+
+# Short forms, for readers: {text: …}, {thinking: …}, {use: NAME, …}, {result: ID, …}
+
+
+def _short(block: Block) -> Block:
+    kind = block.get("type")
+    rest = {key: value for key, value in block.items() if key != "type"}
+    if kind == "text" and set(rest) == {"text"}:
+        return rest
+    if kind == "thinking":
+        return {"thinking": block["thinking"]}
+    if kind == "tool_use":
+        return {"use": rest.pop("name"), **rest}
+    if kind == "tool_result":
+        return {"result": rest.pop("tool_use_id"), **rest}
+    return block
+
+
+def _long(block: Block) -> Block:
+    if "type" in block:
+        return block
+    rest = dict(block)
+    if "use" in rest:
+        return {"type": "tool_use", "name": rest.pop("use"), "input": {}, **rest}
+    if "result" in rest:
+        return {"type": "tool_result", "tool_use_id": rest.pop("result"), **rest}
+    for kind in ("text", "thinking"):
+        if kind in rest:
+            return {"type": kind, **rest}
+    raise ValueError(f"a block is text, thinking, use or result, not {sorted(block)}")
+
+
+def _short_message(message: Body) -> Body:
+    content = message["content"]
+    if isinstance(content, list):
+        only = content[0] if len(content) == 1 else {}
+        plain = only.get("type") == "text" and set(only) == {"type", "text"}
+        content = only["text"] if plain else [_short(block) for block in content]
+    return {message["role"]: content}
+
+
+def _long_message(message: Body) -> Body:
+    ((role, content),) = message.items()
+    if isinstance(content, list):
+        content = [_long(block) for block in content]
+    return {"role": role, "content": content}
+
+
+#: What a turn may hold: a misspelt key must not vanish.
+_KEYS = frozenset(
+    {"id", "scenario", "lane", "after", "params", "said", "edits"}
+    | {"reply", "error", "stop", "usage", "latency"}
+)
+
+
+def _read_turn(entry: dict[str, Any]) -> Turn:
+    if unknown := ", ".join(str(key) for key in entry if key not in _KEYS):
+        raise ValueError(f"a turn has no {unknown}; it has {', '.join(sorted(_KEYS))}")
+    if "error" in entry:
+        answer: Reply | Failure = Failure(**entry["error"])
+    else:
+        if not isinstance(entry["reply"], list):
+            raise ValueError(f"`reply` must be a list of blocks, not {entry['reply']!r}")
+        blocks = tuple(_long(block) for block in entry["reply"])
+        usage = None if entry.get("usage") is None else dict(entry["usage"])
+        answer = Reply(blocks, entry.get("stop"), usage, float(entry.get("latency", 1.0)))
+    after = entry.get("after")
+    return Turn(
+        id=str(entry["id"]),
+        scenario=str(entry["scenario"]),
+        lane=str(entry.get("lane", "lead")),
+        after=None if after is None else str(after),
+        params=dict(entry.get("params") or {}),
+        said=[_long_message(one) for one in entry.get("said") or []],
+        edits={int(k): _long_message(v) for k, v in (entry.get("edits") or {}).items()},
+        answer=answer,
+    )
+
+
+def _write_turn(turn: Turn) -> dict[str, Any]:
+    entry: dict[str, Any] = {"id": turn.id, "scenario": turn.scenario, "lane": turn.lane}
+    entry |= {"after": turn.after, "params": _Flow(turn.params)}
+    entry["said"] = [_short_message(one) for one in turn.said]
+    if turn.edits:
+        entry["edits"] = {index: _short_message(one) for index, one in turn.edits.items()}
+    if isinstance(turn.answer, Failure):
+        one = turn.answer
+        entry["error"] = {"status": one.status, "type": one.type, "message": one.message}
+        return entry
+    entry["reply"] = [_short(block) for block in turn.answer.content]
+    if turn.answer.stop_reason:
+        entry["stop"] = turn.answer.stop_reason
+    if turn.answer.usage:
+        entry["usage"] = _Flow(turn.answer.usage)
+    if turn.answer.latency != 1.0:
+        entry["latency"] = turn.answer.latency
+    return entry
+
+
+class _Flow(dict[str, Any]):
+    """A mapping that is written on one line."""
+
+
+class _Dumper(getattr(yaml, "CSafeDumper", yaml.SafeDumper)):  # type: ignore[misc]
+    """Writes texts of several lines as blocks, and never aliases."""
+
+    def ignore_aliases(self, data: Any) -> bool:
+        return True
+
+
+#: What PyYAML does not write in a form that it reads back, unless it is quoted and escaped.
+_FRAGILE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff]| \n|\t")
+
+
+def _style(text: str) -> str | None:
+    if _FRAGILE.search(text):
+        return '"'
+    return "|" if "\n" in text else None
+
+
+_Dumper.add_representer(
+    str,
+    lambda dumper, text: dumper.represent_scalar("tag:yaml.org,2002:str", text, style=_style(text)),
+)
+_Dumper.add_representer(
+    _Flow,
+    lambda dumper, data: dumper.represent_mapping("tag:yaml.org,2002:map", data, flow_style=True),
+)

@@ -1,0 +1,218 @@
+"""What a request holds, message by message: its canonical form, running hash and length.
+
+The API is stateless, so every request repeats the whole conversation. Comparing it with the one
+before gives three things at once: the hash that a recording is matched by, the signatures of
+thinking blocks, and how much of it a prompt cache would have held.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import tempfile
+from dataclasses import dataclass
+from typing import Any
+
+from learnkit.core.content import clean
+from learnkit.core.token_count import CHARS_PER_TOKEN
+
+Body = dict[str, Any]
+
+#: Keys of a request that change nothing about what the model sees.
+IGNORED = frozenset({"messages", "stream", "metadata", "cache_control", "service_tier"})
+
+# Keys of a block that say nothing new: signatures are verified by the contract, and made anew.
+_UNSEEN = frozenset({"cache_control", "signature"})
+
+# What differs from run to run, whoever runs it: temporary folders, UUIDs, times of day; and the
+# slots that stand for them in a recording. /tmp counts on machines whose temporary folder is
+# another one, too: a recording travels. In JSON a line begins after \\n, which ends in a letter.
+_START = r"(?:(?<![0-9A-Za-z_])|(?<=\\[nrtbf]))"
+_VOLATILE = re.compile(
+    rf"(?:/private)?(?:/tmp|{re.escape(tempfile.gettempdir())})/[\w./-]*[\w-]"
+    rf"|{_START}[0-9a-f]{{8}}-[0-9a-f]{{4}}-[0-9a-f]{{4}}-[0-9a-f]{{4}}-[0-9a-f]{{12}}\b"
+    rf"|{_START}\d{{4}}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)?"
+    r"|⟦slot (?P<slot>\d{1,6})⟧"
+)
+_HINTS = ("/tmp/", tempfile.gettempdir(), "⟦slot ")
+_SLOT = re.compile(r"⟦slot (\d+)⟧")
+
+# Where the keys of a schema are names of the author's, and no keywords.
+_NAMED = frozenset({"properties", "patternProperties", "dependentSchemas", "$defs", "definitions"})
+_encode = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode
+
+
+@dataclass(slots=True)
+class Prefix:
+    """A request in canonical form.
+
+    Attributes:
+        body: the request as it came.
+        canon: canonical JSON of the head (all but the messages), then of each message.
+        hashes: running hash after the head, and after each message.
+        tokens: estimated tokens of each of these parts.
+        slots: the volatile values, in order of first appearance.
+        seen: how many slots there were after each of these parts.
+        shared: how many parts are the same as in the lane's request before.
+    """
+
+    body: Body
+    canon: list[str]
+    hashes: list[str]
+    tokens: list[int]
+    slots: list[str]
+    seen: list[int]
+    shared: int = 0
+
+    @classmethod
+    def of(cls, body: Body, before: Prefix | None = None) -> Prefix:
+        """Bring a request into canonical form; parts that ``before`` also has are not redone."""
+        new = cls(body, [], [], [], [], [])
+        messages = body["messages"]
+        if before is not None and _head(body) == _head(before.body):
+            same = _common(messages, before.body["messages"])
+            new.shared = same + 1
+            new.canon = before.canon[: new.shared]
+            new.hashes = before.hashes[: new.shared]
+            new.tokens = before.tokens[: new.shared]
+            new.seen = before.seen[: new.shared]
+            new.slots = before.slots[: new.seen[-1]]
+        else:
+            same = 0
+            new._add(_encode(_normal_head(body)))
+        for message in messages[same:]:
+            new._add(_encode(_normal_message(message)))
+        if before is not None:  # written differently may still be the same
+            both = zip(new.hashes[new.shared :], before.hashes[new.shared :], strict=False)
+            new.shared += sum(one == other for one, other in both)
+        return new
+
+    @property
+    def hash(self) -> str:
+        """The hash of the whole request."""
+        return self.hashes[-1]
+
+    @property
+    def marked(self) -> int:
+        """How many of the parts a cache is asked to keep: those up to the last mark."""
+        if "cache_control" in self.body:
+            return len(self.tokens)
+        for index in range(len(self.body["messages"]), 0, -1):
+            if _is_marked(self.body["messages"][index - 1].get("content")):
+                return index + 1
+        return int(_is_marked(self.body.get("system")) or _is_marked(self.body.get("tools")))
+
+    def extended(self, message: dict[str, Any]) -> Prefix:
+        """This prefix with one more message."""
+        body = {**self.body, "messages": [*self.body["messages"], message]}
+        return Prefix.of(body, self)
+
+    def fill(self, value: Any) -> Any:
+        """Put the volatile values back where a recorded reply has slots.
+
+        Lone surrogates go, too: neither JSON in UTF-8 nor a recording can hold them.
+        """
+        if isinstance(value, str):
+            return _SLOT.sub(self._slot_value, clean(value))
+        if isinstance(value, list):
+            return [self.fill(one) for one in value]
+        if isinstance(value, dict):
+            return {key: self.fill(one) for key, one in value.items()}
+        return value
+
+    def hide(self, value: Any) -> Any:
+        """The reverse of :meth:`fill`: the volatile values of this request become slots."""
+        return json.loads(_VOLATILE.sub(self._slot_known, _encode(value)))
+
+    def _add(self, canonical: str) -> None:
+        canonical = self._slotted(canonical)
+        seed = self.hashes[-1] if self.hashes else ""
+        self.canon.append(canonical)
+        digest = hashlib.sha256(f"{seed}\n{canonical}".encode("utf-8", "surrogatepass"))
+        self.hashes.append(digest.hexdigest())
+        self.seen.append(len(self.slots))
+        self.tokens.append(-(-len(canonical) // CHARS_PER_TOKEN))
+
+    def _slotted(self, text: str) -> str:
+        if text.count("-") < 2 and not any(one in text for one in _HINTS):
+            return text  # the pattern is slow, and most messages hold nothing of the kind
+        return _VOLATILE.sub(self._slot_number, text)
+
+    def _slot_number(self, match: re.Match[str]) -> str:
+        value, number = match.group(), match.group("slot")
+        if number is not None:  # from a recording: it has its number already, and takes it up
+            if int(number) == len(self.slots) + 1:
+                self.slots.append(value)
+            return value
+        if value not in self.slots:
+            self.slots.append(value)
+        return self._slot_known(match)
+
+    def _slot_known(self, match: re.Match[str]) -> str:
+        value = match.group()
+        known = value in self.slots and match.group("slot") is None
+        return f"⟦slot {self.slots.index(value) + 1}⟧" if known else value
+
+    def _slot_value(self, match: re.Match[str]) -> str:
+        number = int(match.group(1))
+        return self.slots[number - 1] if number <= len(self.slots) else match.group()
+
+
+def _head(body: Body) -> Body:
+    return {key: value for key, value in body.items() if key not in IGNORED}
+
+
+def _common(these: list[Any], those: list[Any]) -> int:
+    """How many messages two arrays have in common from the start."""
+    shorter = min(len(these), len(those))
+    if these[:shorter] == those[:shorter]:  # the usual case, compared in C
+        return shorter
+    return next(i for i in range(shorter) if these[i] != those[i])
+
+
+def _is_marked(parts: Any) -> bool:
+    return isinstance(parts, list) and any(part.get("cache_control") for part in parts)
+
+
+def _normal_head(body: Body) -> Body:
+    head = _head(body)
+    if "tools" in head:
+        head["tools"] = [_normal_tool(tool) for tool in head["tools"]]
+    system = head.get("system")
+    if isinstance(system, list):
+        head["system"] = "\n".join(block.get("text", "") for block in system)
+    return head
+
+
+def _normal_tool(tool: dict[str, Any]) -> dict[str, Any]:
+    """A tool without what only the library that made its schema cares about."""
+    kept = {key: value for key, value in tool.items() if key not in ("cache_control", "type")}
+    return {**kept, "input_schema": _normal_schema(kept.get("input_schema"))}
+
+
+def _normal_schema(schema: Any) -> Any:
+    if isinstance(schema, list):
+        return [_normal_schema(one) for one in schema]
+    if not isinstance(schema, dict):
+        return schema
+    normal = {}
+    for key, value in schema.items():
+        if key in _NAMED and isinstance(value, dict):
+            normal[key] = {name: _normal_schema(one) for name, one in value.items()}
+        elif key not in ("title", "additionalProperties", "default"):
+            normal[key] = _normal_schema(value)
+    return normal
+
+
+def _normal_message(message: dict[str, Any]) -> dict[str, Any]:
+    content = message.get("content")
+    if isinstance(content, str):
+        content = [{"type": "text", "text": content}]
+    elif isinstance(content, list):
+        content = [
+            {key: value for key, value in block.items() if key not in _UNSEEN}
+            for block in content
+            if isinstance(block, dict)
+        ]
+    return {"role": message.get("role"), "content": content}

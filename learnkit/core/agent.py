@@ -1,0 +1,315 @@
+"""The agent loop: ask the model, run what it calls, hand back the results, until it calls nothing.
+
+``Agent.step`` is the whole loop body. It guarantees that every ``tool_use`` block gets exactly one
+``tool_result`` in the very next user message, whatever the model, a tool or a mechanism does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from learnkit.core.content import Block, check_prompt, clean, note, sendable
+from learnkit.core.events import LANE, Event, EventLog
+from learnkit.core.mechanism import Call, Mechanism, attach
+from learnkit.core.tool_calls import Batch, calls_in
+from learnkit.errors import UsageError
+from learnkit.runtime.virtual_clock import Clock, Signal, SystemClock
+
+if TYPE_CHECKING:
+    import anthropic
+    from anthropic.types import Message
+
+    from learnkit.core.tools import Tool
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a run ended.
+
+    Attributes:
+        text: what the model said last.
+        reason: the reply's stop_reason, or ``cancelled`` or ``turn_limit``.
+        turns: how many times the model was asked.
+    """
+
+    text: str
+    reason: str
+    turns: int
+
+
+class Agent:
+    """A model in a loop with tools.
+
+    Args:
+        client: an ``anthropic.Anthropic``; those of :func:`learnkit.connect` bring a clock.
+        mechanisms: what is added to the bare loop, in order.
+        model: model id; by default the client's.
+        system: the first paragraph of the system prompt.
+        name: the agent's lane in the event log.
+        events: the log to write to; by default a new one.
+        stop: the signal that cancels the run; by default one of its own, a new one after each
+            run that it has cancelled.
+        max_turns: how many times a run may ask the model.
+        max_tokens: the longest reply to ask for, in tokens.
+
+    Raises:
+        UsageError: for tools with one name, or a mechanism that serves another agent.
+    """
+
+    def __init__(
+        self,
+        client: anthropic.Anthropic,
+        mechanisms: Sequence[Mechanism] = (),
+        *,
+        model: str | None = None,
+        system: str = "",
+        name: str = "lead",
+        events: EventLog | None = None,
+        stop: Signal | None = None,
+        max_turns: int = 50,
+        max_tokens: int = 16_000,
+    ) -> None:
+        if max_turns < 1:
+            raise UsageError(f"max_turns is {max_turns}; a run needs at least one turn")
+        self.client = client
+        self.mechanisms = tuple(mechanisms)
+        self.name = name
+        self.events = EventLog() if events is None else events
+        self.clock: Clock = getattr(client, "clock", None) or SystemClock()
+        self.stop = stop or self.clock.signal(f"the stop of {name!r}")
+        self._own_stop = stop is None
+        self.model = model or getattr(client, "model", None) or _default_model()
+        self.max_turns, self.max_tokens = max_turns, max_tokens
+        self.system = self._base_system = system
+        self.turns = 0
+        self._messages: list[Block] = []
+        self._logged = 0
+        self._text = ""
+        self.tools: dict[str, Tool] = attach(self, self.mechanisms)
+        self._specs = [tool.spec() for tool in self.tools.values()]
+
+    # The loop
+
+    def run(self, prompt: str | list[Block] | None = None) -> Outcome:
+        """Work on ``prompt`` until the model is done.
+
+        Args:
+            prompt: text or content blocks; None goes on with the messages as they are.
+
+        Returns:
+            The last text, the reason of the end, and the number of turns.
+
+        Raises:
+            anthropic.APIError: what the API refused, after the SDK's retries; the messages stay
+                valid and ``run`` can be called again.
+        """
+        with self.clock.interruptible(self.stop):
+            try:
+                self.start(prompt)
+                while (outcome := self.step()) is None:
+                    pass
+            except BaseException as error:
+                self._answer_open_calls()
+                if isinstance(error, KeyboardInterrupt):
+                    self.stop.set()  # it may have come between two waits: jobs have to hear of it
+                    self._end("cancelled")
+                self._rearm()
+                raise
+            return outcome
+
+    def step(self) -> Outcome | None:
+        """Take one turn: one request, and the results of the calls in its reply.
+
+        Returns:
+            None when there is more to do, else how the run ended.
+        """
+        if self.stop.is_set():
+            return self._end("cancelled")
+        if self.turns >= self.max_turns:
+            return self._end("turn_limit")
+        for mechanism in self.mechanisms:
+            mechanism.before_model(self)
+        if self.stop.is_set():
+            return self._end("cancelled")
+
+        reason, content = self._ask()
+        if content:
+            self._append("assistant", content)
+            if calls := calls_in(self._messages[-1]):
+                self._answer(calls, cut=reason == "max_tokens")
+                return None
+        if reason == "pause_turn":
+            return None
+        if reason in ("max_tokens", "refusal", "model_context_window_exceeded"):
+            return self._end(reason)
+        for mechanism in self.mechanisms:
+            if more := note(mechanism.on_stop(self)):
+                self._append("user", more, injected=True)
+                return None
+        return self._end(reason if content else "end_turn")
+
+    def _ask(self) -> tuple[str, list[Block]]:
+        """Send the messages; return why the model stopped, and its blocks as plain dicts."""
+        self.turns += 1
+        self._log_new()
+        self.emit("model.requested", turn=self.turns, messages=len(self._messages))
+        began = self.clock.time()
+        lane = LANE.set(self.name)
+        try:
+            reply = self.client.messages.create(**self.request())
+        except Exception as error:
+            body = getattr(error, "body", None)
+            said = body.get("error") if isinstance(body, dict) else None
+            said = said if isinstance(said, dict) else {}  # what stands between may say anything
+            self.emit(
+                "model.failed",
+                turn=self.turns,
+                status=getattr(error, "status_code", None),
+                error_type=str(said.get("type") or type(error).__name__),
+                message=str(said.get("message") or error),
+            )
+            raise
+        finally:
+            LANE.reset(lane)
+        content = _plain(reply)
+        self.emit(
+            "model.replied",
+            turn=self.turns,
+            stop_reason=reply.stop_reason,
+            usage=_without_none(reply.usage.model_dump(mode="json", exclude_unset=True)),
+            model=reply.model,
+            seconds=self.clock.time() - began,
+        )
+        if said := "\n".join(b["text"] for b in content if b["type"] == "text"):
+            self._text = said
+        return reply.stop_reason or "end_turn", content
+
+    def _answer(self, calls: list[Call], *, cut: bool) -> None:
+        """Run the calls and append one user message: every result, then injected text."""
+        batch = Batch(self, calls, cut=cut)
+        notes: list[Block] = []
+        try:
+            batch.run()
+            for mechanism in self.mechanisms:
+                notes += note(mechanism.after_tools(self, calls))
+        finally:  # an interrupt or a faulty mechanism: the array stays valid all the same
+            self._append_results(batch, notes)
+
+    def _append_results(self, batch: Batch, notes: list[Block]) -> None:
+        try:
+            batch.cancel_rest()
+        finally:  # a listener of the log may raise as well
+            self._append("user", [*batch.results(), *notes])
+
+    # Messages and events
+
+    @property
+    def messages(self) -> list[Block]:
+        """The message array, as it will be sent."""
+        return self._messages
+
+    @messages.setter
+    def messages(self, messages: list[Block]) -> None:
+        self.rewrite(messages, "assigned")
+
+    def rewrite(self, messages: Sequence[Block], why: str) -> None:
+        """Replace the whole message array, and log it; for compaction.
+
+        Args:
+            messages: the new array.
+            why: a word for the log.
+        """
+        self._messages = list(messages)
+        self._logged = len(self._messages)
+        self.emit("messages.rewritten", messages=self._messages, why=why)
+
+    def emit(self, type: str, **data: Any) -> Event:
+        """Append an event in this agent's lane, at the clock's time."""
+        return self.events.append(type, lane=self.name, time=self.clock.time(), **data)
+
+    def request(self) -> dict[str, Any]:
+        """The next request, as it will be sent: what the model sees, and nothing else."""
+        body: dict[str, Any] = {
+            "model": self.model,
+            "max_tokens": self.max_tokens,
+            "messages": self._messages,
+            "cache_control": {"type": "ephemeral"},
+        }
+        if self.system:
+            body["system"] = self.system
+        if self._specs:
+            body["tools"] = self._specs
+        return body
+
+    def start(self, prompt: str | list[Block] | None = None) -> None:
+        """Begin a run without taking a turn: fix the system prompt, append the prompt.
+
+        Raises:
+            UsageError: for an empty prompt, or none when it is not the model's turn.
+        """
+        self._answer_open_calls()
+        check_prompt(prompt, self._messages)
+        paragraphs = [self._base_system, *(one.system(self) for one in self.mechanisms)]
+        self.system = clean("\n\n".join(text for text in paragraphs if text))
+        self._specs = [tool.spec() for tool in self.tools.values()]
+        self.turns, self._text = 0, ""
+        self.emit(
+            "run.started",
+            prompt=prompt,
+            system=self.system,
+            tools=self._specs,
+            model=self.model,
+        )
+        if prompt is not None:
+            self._append("user", clean(prompt) if isinstance(prompt, str) else prompt)
+
+    def _append(self, role: str, content: str | list[Block], **marks: bool) -> None:
+        self._log_new()
+        self._messages.append({"role": role, "content": content})
+        self._log_new(**marks)
+
+    def _log_new(self, **marks: bool) -> None:
+        """Log the messages that were added since, by us or by hand."""
+        if self._logged > len(self._messages):  # some were taken out by hand
+            self.rewrite(self._messages, "edited")
+        while self._logged < len(self._messages):
+            index = self._logged
+            self._logged += 1  # also if a listener raises: the event is in the log by then
+            try:
+                self.emit("message.added", index=index, message=self._messages[index], **marks)
+            except UsageError:
+                self._logged = index  # it cannot be logged, nor sent, before it is mended
+                raise
+
+    def _answer_open_calls(self) -> None:
+        """After an interrupt in the wrong place: leave an array that can be sent."""
+        if self._messages and (calls := calls_in(self._messages[-1])):
+            self._append_results(Batch(self, calls, cut=False), [])
+
+    def _end(self, reason: str) -> Outcome:
+        self._rearm()
+        self.emit("run.ended", reason=reason, text=self._text, turns=self.turns)
+        return Outcome(self._text, reason, self.turns)
+
+    def _rearm(self) -> None:
+        if self._own_stop and self.stop.is_set():  # the next run starts afresh; the old one stays
+            self.stop = self.clock.signal(self.stop.name)  # set, for whoever has still to see it
+
+
+def _default_model() -> str:
+    from learnkit.core.catalog import DEFAULT_MODEL
+
+    return DEFAULT_MODEL
+
+
+def _without_none(values: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in values.items() if value is not None}
+
+
+def _plain(reply: Message) -> list[Block]:
+    """The reply's blocks as plain dicts, as they may be sent back."""
+    return sendable(
+        [_without_none(b.model_dump(mode="json", exclude_unset=True)) for b in reply.content]
+    )

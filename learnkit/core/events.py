@@ -1,0 +1,204 @@
+"""The event log: the one record that every picture is drawn from.
+
+A run appends what happened, in order, and never changes it afterwards. Views are folds over the
+log, so "the state after k events" is always well defined and a slider can scrub through time.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from contextvars import ContextVar
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, overload
+
+from learnkit.errors import UsageError
+from learnkit.runtime import atomic_write as files
+
+#: The agent that acts in the current thread. The offline client reads it to pick a lane.
+LANE: ContextVar[str] = ContextVar("learnkit_lane", default="lead")
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One thing that happened.
+
+    Attributes:
+        seq: position in its log, from 0.
+        time: seconds on the clock of the run.
+        lane: name of the agent it happened to.
+        type: noun and participle, such as ``message.added``.
+        data: JSON-ready details; a copy, so later changes to the source do not show here.
+    """
+
+    seq: int
+    time: float
+    lane: str
+    type: str
+    data: dict[str, Any]
+
+
+class EventLog:
+    """An append-only list of events that several threads may write to.
+
+    Reading needs no lock: entries are only ever added, and never changed.
+    """
+
+    def __init__(self) -> None:
+        self._events: list[Event] = []
+        self._told = 0  # how many of them the listeners have been told of
+        self._telling = False
+        self._listeners: tuple[Callable[[Event], None], ...] = ()
+        self._lock = threading.RLock()
+
+    def append(self, type: str, lane: str = "lead", time: float = 0.0, **data: Any) -> Event:
+        """Add an event and tell the listeners, in order.
+
+        Args:
+            type: what happened, e.g. ``tool.started``.
+            lane: the agent it happened to.
+            time: seconds on the run's clock.
+            data: details; must be JSON-ready.
+
+        Returns:
+            The event as stored.
+
+        Raises:
+            UsageError: if the details cannot be written as JSON.
+            Exception: what a listener raised; the event is in the log, and all have been told.
+        """
+        try:
+            copied = json.loads(_encode(data))
+        except (TypeError, ValueError) as error:
+            raise UsageError(f"event {type!r} has details that JSON cannot hold: {error}") from None
+        # The lock also covers the listeners, so that each of them sees the log's own order.
+        with self._lock:
+            event = Event(len(self._events), time, lane, type, copied)
+            self._events.append(event)
+            if not self._telling:  # else a listener appends: its event comes after this one
+                self._tell()
+        return event
+
+    def _tell(self) -> None:
+        errors = []
+        self._telling = True
+        try:
+            while self._told < len(self._events):
+                event = self._events[self._told]
+                self._told += 1
+                for listener in self._listeners:
+                    try:
+                        listener(event)
+                    except Exception as error:
+                        errors.append(error)
+        finally:
+            self._telling = False
+        if errors:
+            raise errors[0]
+
+    def ordered(self) -> AbstractContextManager[Any]:
+        """Do something and log it, with nothing of other threads logged in between.
+
+        Without it a message could be read, in the log, before it was sent: its sender has put it
+        into the inbox, and was not yet back to say so. What is done must not wait for others.
+        """
+        return self._lock
+
+    def subscribe(self, listener: Callable[[Event], None]) -> Callable[[], None]:
+        """Call ``listener`` with each new event, in the thread that appends it.
+
+        Args:
+            listener: must not sleep or wait on a clock; other threads' events wait meanwhile.
+
+        Returns:
+            A function that ends the subscription; calling it again does nothing.
+        """
+        with self._lock:
+            self._listeners = (*self._listeners, listener)
+
+        def unsubscribe() -> None:
+            with self._lock:
+                self._listeners = tuple(one for one in self._listeners if one is not listener)
+
+        return unsubscribe
+
+    def save(self, path: str | Path) -> None:
+        """Write the log as JSON lines, one event a line; the file appears whole or not at all."""
+        lines = [json.dumps(asdict(event), ensure_ascii=False) + "\n" for event in self]
+        files.replace(path, "".join(lines))
+
+    @classmethod
+    def load(cls, path: str | Path) -> EventLog:
+        """Read a log that :meth:`save` wrote.
+
+        Raises:
+            UsageError: if a line is not an event, naming the line.
+        """
+        log = cls()
+        # Only "\n" ends a line here: JSON text may hold other characters that look like line ends.
+        for number, line in enumerate(Path(path).read_bytes().split(b"\n"), start=1):
+            if not line.strip():
+                continue
+            try:
+                event = _event(json.loads(line.decode()))
+            except ValueError as error:
+                raise UsageError(f"{path}, line {number}: not an event ({error})") from None
+            if event.seq != len(log):
+                raise UsageError(
+                    f"{path}, line {number}: event {event.seq} where {len(log)} should follow; "
+                    "a line is missing or doubled"
+                )
+            log._events.append(event)
+        log._told = len(log)
+        return log
+
+    def __len__(self) -> int:
+        return len(self._events)
+
+    def __iter__(self) -> Iterator[Event]:
+        return iter(self._events)
+
+    @overload
+    def __getitem__(self, index: int) -> Event: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Event]: ...
+    def __getitem__(self, index: int | slice) -> Event | list[Event]:
+        return self._events[index]
+
+    def __str__(self) -> str:
+        """One line an event: time, lane, type, and the start of its details."""
+        lines = []
+        for event in self:
+            details = json.dumps(event.data, ensure_ascii=False)
+            shown = details if len(details) <= 72 else details[:71] + "…"
+            lines.append(f"{event.time:7.2f}  {event.lane:<10} {event.type:<16} {shown}")
+        # Half a surrogate pair cannot be printed.
+        return "\n".join(lines).encode("utf-8", "backslashreplace").decode()
+
+    def __repr__(self) -> str:
+        return f"<EventLog of {len(self)} events>"
+
+
+#: ASCII, because reading it back joins what looks like a surrogate pair, as a saved log does.
+_encode = json.JSONEncoder().encode
+
+_KINDS: dict[str, tuple[type, ...]] = {
+    "seq": (int,),
+    "time": (int, float),
+    "lane": (str,),
+    "type": (str,),
+    "data": (dict,),
+}
+
+
+def _event(fields: Any) -> Event:
+    """An event from what a line of a file holds."""
+    if not isinstance(fields, dict) or fields.keys() != _KINDS.keys():
+        raise ValueError(f"a line holds an object with {', '.join(_KINDS)}")
+    for name, kinds in _KINDS.items():
+        if not isinstance(fields[name], kinds) or isinstance(fields[name], bool):
+            raise ValueError(f"{name} is {fields[name]!r}")
+    return Event(**fields)

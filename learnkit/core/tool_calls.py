@@ -1,0 +1,157 @@
+"""Running the tool calls of one reply: each gets exactly one result, in call order.
+
+Calls run one after the other. Only neighbouring calls of a tool that is marked ``parallel`` run
+side by side. Whatever a tool raises becomes an error result that the model can read.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from learnkit.core.content import Block, result_content
+from learnkit.core.mechanism import Call
+from learnkit.errors import ArgumentsError, ToolError
+
+if TYPE_CHECKING:
+    from learnkit.core.agent import Agent
+
+
+CANCELLED = "Cancelled: the run was interrupted."
+
+
+def calls_in(message: Block) -> list[Call]:
+    """The tool calls of a message, in order."""
+    content = message["content"] if message["role"] == "assistant" else ""
+    blocks = [] if isinstance(content, str) else content
+    return [Call(b["id"], b["name"], b["input"]) for b in blocks if b["type"] == "tool_use"]
+
+
+class Batch:
+    """The calls of one reply, and their results.
+
+    Args:
+        agent: whose tools, mechanisms, clock and stop signal are used.
+        calls: in the order of the reply.
+        cut: the reply was cut off at max_tokens, so its calls may be incomplete; none is run.
+    """
+
+    def __init__(self, agent: Agent, calls: Sequence[Call], *, cut: bool) -> None:
+        self._agent, self._calls, self._cut = agent, calls, cut
+        self._results: dict[str, dict[str, Any]] = {}
+
+    def run(self) -> None:
+        """Run every call that may run."""
+        for group in self._groups():
+            allowed = []
+            for call in group:
+                self._agent.emit("tool.started", id=call.id, name=call.name, input=call.input)
+                if objection := self._objection(call):
+                    self._keep(call, *objection)
+                else:
+                    allowed.append(call)
+            if len(allowed) > 1:
+                self._run_side_by_side(allowed)
+            elif allowed:
+                self._run_one(allowed[0])
+
+    def cancel_rest(self) -> None:
+        """Give the calls that were not reached a result as well."""
+        rest = [call for call in self._calls if call.id not in self._results]
+        texts = [self._store(call, "cancelled", CANCELLED) for call in rest]
+        for call, text in zip(rest, texts, strict=True):  # logging may raise, so it comes last
+            self._log_end(call, "cancelled", text or "", 0.0)
+
+    def results(self) -> list[Block]:
+        """The ``tool_result`` blocks, in call order."""
+        return [self._results[call.id] for call in self._calls]
+
+    def _groups(self) -> Iterator[list[Call]]:
+        """Neighbouring calls of one parallel tool together, every other call alone."""
+
+        def key(numbered: tuple[int, Call]) -> object:
+            tool = self._agent.tools.get(numbered[1].name)
+            return tool.name if tool is not None and tool.parallel > 1 else numbered[0]
+
+        for _, group in itertools.groupby(enumerate(self._calls), key=key):
+            yield [call for _, call in group]
+
+    def _objection(self, call: Call) -> tuple[str, str] | None:
+        """Why a call cannot run, if so: a word for the log and a text for the model."""
+        agent = self._agent
+        if self._cut:
+            return "cut", "Not run: the reply was cut off at max_tokens. Send a shorter call."
+        if agent.stop.is_set():
+            return "cancelled", "Cancelled before it ran."
+        if call.name not in agent.tools:
+            known = ", ".join(agent.tools) or "none"
+            return "unknown", f"There is no tool {call.name!r}. The tools are: {known}."
+        for mechanism in agent.mechanisms:
+            if reason := mechanism.refuse(agent, call):
+                return "refused", reason
+        return None
+
+    def _run_side_by_side(self, calls: list[Call]) -> None:
+        agent, waiting = self._agent, iter(calls)
+
+        def work() -> None:
+            for call in waiting:  # each worker takes the next call that nobody has taken
+                self._run_one(call)
+
+        first = calls[: agent.tools[calls[0].name].parallel]
+        workers = [agent.clock.spawn(f"{agent.name}.{call.id}", work) for call in first]
+        try:
+            for worker in workers:
+                worker.join()
+        except BaseException:
+            agent.stop.set()  # nothing is left running: the others end soon, and are joined
+            for worker in workers:
+                with contextlib.suppress(Exception, KeyboardInterrupt):  # the first one counts
+                    worker.join()
+            raise
+
+    def _run_one(self, call: Call) -> None:
+        agent = self._agent
+        began = agent.clock.time()
+        how: str
+        output: Any
+        if agent.stop.is_set():
+            how, output = "cancelled", "Cancelled before it ran."
+        else:
+            try:
+                output = result_content(agent.tools[call.name].run(agent, call.input, call))
+                how = "ran"
+            except ArgumentsError as error:
+                how, output = "invalid", str(error)
+            except ToolError as error:
+                how, output = "raised", str(error)
+            except Exception as error:
+                how, output = "raised", f"{type(error).__name__}: {error}"
+        self._keep(call, how, output, seconds=agent.clock.time() - began)
+
+    def _keep(self, call: Call, how: str, output: Any, seconds: float = 0.0) -> None:
+        """Store and log the one result of a call."""
+        content = self._store(call, how, output)
+        if content is not None:
+            self._log_end(call, how, content, seconds)
+
+    def _store(self, call: Call, how: str, output: Any) -> str | list[Block] | None:
+        """Store a result; None if the call has one: an interrupt did not wait for this one."""
+        content = output if isinstance(output, list) else result_content(output)
+        block: Block = {"type": "tool_result", "tool_use_id": call.id, "content": content}
+        if how != "ran":
+            block["is_error"] = True
+        return content if self._results.setdefault(call.id, block) is block else None
+
+    def _log_end(self, call: Call, how: str, content: str | list[Block], seconds: float) -> None:
+        self._agent.emit(
+            "tool.ended",
+            id=call.id,
+            name=call.name,
+            is_error=how != "ran",
+            output=content if isinstance(content, str) else str(content),
+            seconds=seconds,
+            how=how,
+        )

@@ -1,0 +1,221 @@
+"""Tools: functions that a model can call.
+
+``@tool`` turns a function, or a method of a mechanism, into a ``Tool``: its name, its description
+and its JSON Schema come from the signature and the docstring, so that what the model reads and
+what the code does cannot drift apart. The loop looks tools up by name; it never changes.
+"""
+
+from __future__ import annotations
+
+import copy
+import functools
+import inspect
+import json
+import re
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, overload
+
+from learnkit.core.mechanism import Call, Mechanism
+from learnkit.core.tool_schema import Arguments
+from learnkit.errors import ArgumentsError, UsageError
+
+if TYPE_CHECKING:
+    from learnkit.core.agent import Agent
+
+#: How many calls of a tool marked ``parallel=True`` run side by side.
+SIDE_BY_SIDE = 4
+
+
+class Tool:
+    """A function with the description that a model needs to call it.
+
+    It can still be called like the function it is made from. In a class it works like a method.
+
+    Args:
+        function: what is run. A parameter named ``agent`` receives the calling agent, one named
+            ``call`` the :class:`learnkit.Call` that it answers; the model sees neither.
+        name: by default the function's.
+        description: by default the docstring, without its section ``Args:``.
+        parallel: how many calls of one reply may run side by side; True for 4.
+        group: a purpose by which :func:`select` finds it, such as ``"file"``.
+
+    Raises:
+        UsageError: for a name the API refuses, or a signature that no schema can express.
+    """
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        *,
+        name: str | None = None,
+        description: str | None = None,
+        parallel: bool | int = False,
+        group: str = "",
+    ) -> None:
+        functools.update_wrapper(self, function)
+        self.name: str = name or str(getattr(function, "__name__", ""))
+        if not re.fullmatch(r"[a-zA-Z0-9_-]{1,128}", self.name):
+            raise UsageError(
+                f"{self.name!r} cannot be a tool's name: 1 to 128 of letters, digits, '_' and '-'"
+            )
+        if inspect.iscoroutinefunction(function) or inspect.isgeneratorfunction(function):
+            raise UsageError(f"tool {self.name!r} must be a plain function: no async, no yield")
+        if parallel is not True and parallel < 0:
+            raise UsageError(f"tool {self.name!r}: parallel is {parallel}; give 1 or more")
+        self.parallel = SIDE_BY_SIDE if parallel is True else max(1, parallel)
+        self.group = group
+        self._function = function
+        self._arguments = Arguments(function, self.name)
+        self.description = self._arguments.text if description is None else description
+        self._owner: Any = None
+        self._only: dict[str, tuple[str, ...]] = {}
+
+    @property
+    def input_schema(self) -> dict[str, Any]:
+        """JSON Schema of the arguments, an object."""
+        schema = copy.deepcopy(self._arguments.schema)
+        for name, values in self._only.items():
+            schema["properties"][name]["enum"] = list(values)
+        return schema
+
+    def narrowed(self, **only: Sequence[str]) -> Tool:
+        """A copy that takes fewer values.
+
+        Args:
+            only: parameter and the values that it may have, all of them texts.
+
+        Raises:
+            UsageError: if there is no such parameter.
+        """
+        for name in only:
+            if name not in self._arguments.schema["properties"]:
+                raise UsageError(f"tool {self.name!r} has no parameter {name!r}")
+        made = copy.copy(self)
+        made._only = {**self._only, **{name: tuple(values) for name, values in only.items()}}
+        return made
+
+    def spec(self) -> dict[str, Any]:
+        """The tool as a request to the API describes it."""
+        return {
+            "name": self.name,
+            "description": self.description,
+            "input_schema": self.input_schema,
+        }
+
+    def run(
+        self, agent: Agent | None, input: dict[str, Any], call: Call | None = None
+    ) -> str | list[dict[str, Any]]:
+        """Call the function with what the model wrote.
+
+        Args:
+            agent: who calls.
+            input: the arguments, as they stand in the ``tool_use`` block.
+            call: the block itself, if a model has written one.
+
+        Returns:
+            What goes into the ``tool_result`` block: a text, or content blocks; ``(no output)``
+            for nothing, JSON for other values.
+
+        Raises:
+            ArgumentsError: if the arguments do not fit, naming them.
+            Exception: whatever the function raises.
+        """
+        if self._owner is None and self._arguments.takes_self:
+            raise UsageError(f"tool {self.name!r} is a method; take it from an instance")
+        arguments = self._arguments.check(input)
+        for name, values in self._only.items():
+            if name in arguments and arguments[name] not in values:
+                allowed = ", ".join(map(repr, values))
+                raise ArgumentsError(f"{self.name}: {name} must be one of {allowed}")
+        given = {"agent": agent, "call": call}
+        arguments.update((name, given[name]) for name in self._arguments.injected)
+        return _as_result(self(**arguments))
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if self._owner is None:
+            return self._function(*args, **kwargs)
+        return self._function(self._owner, *args, **kwargs)
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Tool:
+        if instance is None or not self._arguments.takes_self:
+            return self
+        bound = copy.copy(self)  # the schema is shared
+        bound._owner = instance
+        return bound
+
+    def __repr__(self) -> str:
+        return f"<Tool {self.name}({', '.join(self._arguments.schema['properties'])})>"
+
+
+@overload
+def tool(function: Callable[..., Any], /) -> Tool: ...
+@overload
+def tool(
+    *,
+    name: str | None = None,
+    description: str | None = None,
+    parallel: bool | int = False,
+    group: str = "",
+) -> Callable[[Callable[..., Any]], Tool]: ...
+def tool(function: Callable[..., Any] | None = None, /, **options: Any) -> Any:
+    """Make a :class:`Tool` of a function: ``@tool``, or with options ``@tool(parallel=3)``."""
+    if function is None:
+        return lambda function: Tool(function, **options)
+    return Tool(function, **options)
+
+
+def select(tools: Iterable[Tool], *groups: str) -> list[Tool]:
+    """The tools of some groups, in their own order, so that a mode loads only what it needs.
+
+    Args:
+        tools: to choose from.
+        groups: names such as ``"file"`` and ``"code"``; ``"all"`` takes every tool.
+
+    Raises:
+        UsageError: for a group that no tool belongs to.
+    """
+    tools = list(tools)
+    known = {one.group for one in tools if one.group} | {"all"}
+    for group in groups:
+        if group not in known:
+            raise UsageError(f"no tool is in group {group!r}; groups: {', '.join(sorted(known))}")
+    return [one for one in tools if "all" in groups or one.group in groups]
+
+
+class Toolbox(Mechanism):
+    """Offers tools to an agent.
+
+    Args:
+        tools: made with ``@tool``; a plain function is made one.
+
+    Raises:
+        UsageError: for two tools of one name.
+    """
+
+    def __init__(self, *tools: Tool | Callable[..., Any]) -> None:
+        self._tools = tuple(one if isinstance(one, Tool) else Tool(one) for one in tools)
+        names = [one.name for one in self._tools]
+        if doubled := sorted({name for name in names if names.count(name) > 1}):
+            raise UsageError(f"two tools are called {doubled[0]!r}; rename one with @tool(name=…)")
+
+    @property
+    def tools(self) -> Sequence[Tool]:
+        """In the order given."""
+        return self._tools
+
+
+def _as_result(value: Any) -> str | list[dict[str, Any]]:
+    if value is None:
+        return "(no output)"
+    if isinstance(value, str):
+        return value if value.strip() else "(no output)"
+    if isinstance(value, list) and value and all(_is_block(one) for one in value):
+        return value
+    try:
+        return json.dumps(value, ensure_ascii=False)
+    except (TypeError, ValueError):
+        return str(value)
+
+
+def _is_block(value: Any) -> bool:
+    return isinstance(value, dict) and value.get("type") in ("text", "image", "document")

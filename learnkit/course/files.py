@@ -1,0 +1,79 @@
+"""Find the files of the course: the notebooks with their recordings, the skills, the glossary.
+
+In a clone, and after an editable install of one, they are at the top of the repository. A wheel
+carries them inside the package, in the same arrangement. Everything that reads a file of the course
+asks here, so a clone and a wheel behave alike.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from learnkit.errors import UsageError
+
+_PACKAGE = Path(__file__).resolve().parents[1]
+#: Where a wheel has the course; pyproject.toml puts it there.
+_CARRIED = _PACKAGE / "course"
+
+
+def checkout() -> Path | None:
+    """The clone that this package runs from; None if it was installed from a wheel."""
+    top = _PACKAGE.parent
+    # Site-packages may hold a folder "notebooks" of somebody else, but no pyproject.toml.
+    return top if (top / "pyproject.toml").is_file() and _has_course(top) else None
+
+
+def root() -> Path:
+    """The folder that holds ``notebooks``, ``skills`` and ``docs/glossary.md``.
+
+    Raises:
+        UsageError: if the package was installed without them.
+    """
+    found = checkout()
+    if found is None and _has_course(_CARRIED):
+        found = _CARRIED
+    if found is None:
+        raise UsageError(
+            f"learnkit in {_PACKAGE.parent} has no lessons: its notebooks are missing. "
+            "Install it again, from a wheel or a clone"
+        )
+    return found
+
+
+def notebooks() -> Path:
+    """The folder of the lessons' notebooks."""
+    return root() / "notebooks"
+
+
+def recordings() -> Path:
+    """The folder of the lessons' recordings."""
+    return notebooks() / "recordings"
+
+
+def skills() -> Path:
+    """The folder of the skills that ship with the course."""
+    return root() / "skills"
+
+
+def originals() -> Path:
+    """The notebooks of a clone, which may be written to.
+
+    Raises:
+        UsageError: if the course is the copy inside an installed package.
+    """
+    if checkout() is None:
+        raise UsageError(
+            f"the lessons in {notebooks()} belong to the installed package and are not changed. "
+            "Clone the repository, and install it with: pip install -e '.[lab]'"
+        )
+    return notebooks()
+
+
+def is_installed(folder: Path) -> bool:
+    """Whether a folder is inside the package, or beside it where packages are installed."""
+    place = _PACKAGE if checkout() else _PACKAGE.parent
+    return folder.resolve().is_relative_to(place)
+
+
+def _has_course(folder: Path) -> bool:
+    return (folder / "notebooks" / "recordings").is_dir() and (folder / "skills").is_dir()

@@ -1,0 +1,288 @@
+"""Be the model: the learner sits where the model sits, and answers what the loop asks.
+
+A page shows what a model sees, and nothing else; the learner calls tools through forms made from
+their schemas, or writes text, and watches the harness act. Where there is no page, a script plays,
+and one card shows what the model saw and what came of it.
+"""
+
+from __future__ import annotations
+
+import copy
+import threading
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from learnkit.core import tool_form as forms
+from learnkit.core.agent import Agent, Outcome
+from learnkit.core.events import EventLog
+from learnkit.course.games.be_the_model.session import Factory, Game
+from learnkit.errors import UsageError
+from learnkit.runtime.virtual_clock import VirtualClock
+
+if TYPE_CHECKING:
+    from learnkit.clients.fork import Fork
+    from learnkit.clients.scripted import Policy, Reply, Script, Source
+
+Json = dict[str, Any]
+
+#: Seconds that showing the game waits for its first request, which takes a moment to make.
+_FIRST = 5.0
+
+
+class BeTheModel:
+    """A run whose model is the learner; as the last line of a cell, it shows itself.
+
+    Args:
+        agent_factory: makes the agent from a client and an empty log.
+        prompt: what the agent is asked to do.
+        script: the replies of the static form, as in :func:`learnkit.scripted`.
+        static: let the script play at once, without a page and without waiting.
+        lane: name of the agent whose model the learner is.
+        others: a function of the request that answers for all other agents.
+        after: where another run is taken up; see :func:`learnkit.fork`.
+
+    Raises:
+        UsageError: for an empty prompt.
+        anthropic.AnthropicError: if the script is static and ends too early.
+    """
+
+    def __init__(
+        self,
+        agent_factory: Factory,
+        prompt: str,
+        script: Script = (),
+        *,
+        static: bool = False,
+        lane: str = "lead",
+        others: Policy | None = None,
+        after: Fork | None = None,
+    ) -> None:
+        self._game: Game | None = None
+        self._error: Exception | None = None
+        self._outcome: Outcome | None = None
+        self._first: Json = {}
+        self._screens: list[Callable[[Json], object]] = []
+        self._lock = threading.Lock()
+        self._seq = 0
+        self._widget: Any = None
+        if static:
+            played = after.then(script) if after else script
+            self._agent = self._play_script(agent_factory, prompt, played)
+        else:
+            self._game = Game(agent_factory, prompt, lane=lane, others=others, after=after)
+            self._agent = self._game.agent
+            self._game.changed = self._show
+
+    # For later cells
+
+    @property
+    def outcome(self) -> Outcome:
+        """How the game ended.
+
+        Raises:
+            UsageError: when it has not ended, saying what it waits for.
+        """
+        found = self._game.outcome if self._game else self._outcome
+        if found is None:
+            raise UsageError(f"the game has no outcome yet: {self._why()}") from self.error
+        return found
+
+    @property
+    def finished(self) -> bool:
+        """Whether the game came to its end, so that it has an outcome."""
+        return (self._game.outcome if self._game else self._outcome) is not None
+
+    @property
+    def messages(self) -> list[Json]:
+        """The message array as it is now: a copy."""
+        return copy.deepcopy(list(self._agent.messages))
+
+    @property
+    def events(self) -> EventLog:
+        """The log of the run, from its start."""
+        return self._agent.events
+
+    @property
+    def error(self) -> Exception | None:
+        """What the API answered to the last request, if it refused it."""
+        return self._game.error if self._game else self._error
+
+    def send(self, *parts: Reply | str | Json) -> None:
+        """Answer from code instead of on the page: ``game.send(lk.use("bash", command="ls"))``.
+
+        Args:
+            parts: texts, ``say()``, ``use()`` and blocks, as in :func:`learnkit.reply`; none of
+                them for an empty reply.
+
+        Raises:
+            UsageError: if no request waits.
+        """
+        from learnkit.clients.scripted import reply
+
+        self._live().send(reply(*parts, latency=0.0))
+
+    def take_back(self) -> None:
+        """After a refusal: go back to before the reply that led to it.
+
+        Raises:
+            UsageError: if nothing was refused.
+        """
+        self._live().take_back()
+
+    def wait(self, timeout: float | None = None) -> str:
+        """Wait until it is the learner's turn, or the game is over.
+
+        Args:
+            timeout: at most so many seconds; None waits for ever.
+
+        Returns:
+            ``yours``, ``refused``, ``ended``, ``left`` or ``broken``; ``works`` at the timeout.
+        """
+        return self._live().wait(timeout)
+
+    def close(self) -> None:
+        """End the game: what runs is stopped, no thread is left. Twice is no error."""
+        if self._game:
+            self._game.close()
+
+    def __enter__(self) -> BeTheModel:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        from learnkit.views.drawing.text import count, listed
+        from learnkit.views.words import quoted, stopped
+
+        names = [event.data["name"] for event in self.events if event.type == "tool.started"]
+        calls = f"calls {listed(names)}" if names else "calls nothing"
+        done = f"be the model: {count(self._agent.turns, 'turn')}, {calls}"
+        if not self.finished:
+            return f"{done}; {self._why()}"
+        reason, text = self.outcome.reason, self.outcome.text
+        if reason != "end_turn":
+            return f"{done}; {stopped(reason)}."
+        return f"{done}, and ends with {quoted(text, 120)}." if text else f"{done}; says nothing."
+
+    def _repr_mimebundle_(self, **options: Any) -> Any:
+        if not self._game:
+            return {"text/html": self._card(), "text/plain": repr(self)}
+        if self._widget is None:
+            from learnkit.course.games.be_the_model.widget import Seat
+
+            self._game.wait(_FIRST)
+            with self._lock:
+                self._widget = Seat(self.act, self._message())
+                self._screens.append(self._widget.send)
+        return self._widget._repr_mimebundle_(**options)
+
+    # What a page shows, and what it asks for
+
+    def watch(self, screen: Callable[[Json], object]) -> None:
+        """Call ``screen``, in any thread, with each new state, and with what cannot be done."""
+        self._screens.append(screen)
+
+    def state(self) -> Json:
+        """What a page shows now: JSON-ready, and its HTML is escaped."""
+        from learnkit.views import request as views
+
+        game = self._live()
+        body = self._agent.request()
+        if game.phase == "yours" and game.request is not None:
+            body = game.request
+        body = {**body, "messages": list(body["messages"])}
+        refusal = views.refusal(game.error) if game.phase == "refused" else None
+        return {
+            "ask": game.asks,
+            "phase": game.phase,
+            "head": game.head,
+            "frame": [list(one) for one in views.fragments(body, refusal).items()],
+            "tools": [forms.form(spec) for spec in body.get("tools") or []],
+            "undo": game.phase == "refused" and game.request is not None,
+        }
+
+    def act(self, intent: Json) -> None:
+        """Do what somebody asked for on the page; if that cannot be done, the page says why.
+
+        Args:
+            intent: ``{"want": true}`` the state, ``{"stop": true}``, ``{"back": true}``, or
+                ``{"ask": n, "reply": parts or JSON text, "fault": ""}``.
+        """
+        try:
+            self._act(intent)
+        except UsageError as error:
+            problem: Json = {"problem": str(error)}
+            if isinstance(error, forms.FormError):
+                problem |= {"part": error.part, "field": error.field}
+            for screen in self._screens:
+                screen(problem)
+
+    def _act(self, intent: Json) -> None:
+        from learnkit.clients.scripted import Reply
+
+        game = self._live()
+        if intent.get("want"):
+            self._show()
+        elif intent.get("stop"):
+            game.leave()
+        elif intent.get("back"):
+            game.take_back()
+        elif "reply" in intent:
+            if intent.get("ask") != game.asks:
+                raise UsageError("this answers an earlier request: look again, and send again")
+            given, stop = intent["reply"], None
+            if isinstance(given, str):
+                content, stop = forms.parse(given)
+            else:
+                content = forms.assemble(given, (game.request or {}).get("tools") or [])
+            reply = Reply(tuple(content), stop, latency=0.0)
+            game.send(reply, str(intent.get("fault") or ""))
+
+    def _show(self) -> None:
+        with self._lock:  # states arrive in the order in which they are made
+            message = self._message() if self._screens else {}
+            for screen in self._screens:
+                screen(message)
+
+    def _message(self) -> Json:
+        self._seq += 1
+        return {"seq": self._seq, "state": self.state()}
+
+    # The static form
+
+    def _play_script(self, agent_factory: Factory, prompt: str, script: Script | Source) -> Agent:
+        """Let the script play to its end, or to the first refusal."""
+        import anthropic
+
+        from learnkit.clients.connect import scripted
+
+        with VirtualClock() as clock, scripted(script, clock) as client:
+            agent = agent_factory(client, EventLog())
+            agent.start(prompt)
+            self._first = copy.deepcopy(agent.request())
+            try:
+                while self._outcome is None:
+                    self._outcome = agent.step()
+            except anthropic.APIStatusError as error:
+                self._error = error
+        return agent
+
+    def _card(self) -> str:
+        from learnkit.views import request as views
+
+        last = views.refusal(self._error) if self._error else None
+        return (
+            "<p><strong>Be the model: this is everything it sees.</strong></p>"
+            f"{views.first_sight(self._first)}"
+            "<p>In JupyterLab you answer here. This time a script did:</p>"
+            f"{views.transcript(self._agent.messages, last)}"
+        )
+
+    def _live(self) -> Game:
+        if self._game is None:
+            raise UsageError("the script has played this game; there is nothing to answer")
+        return self._game
+
+    def _why(self) -> str:
+        return self._game.why() if self._game else f"the script ended in an error: {self._error}"

@@ -1,0 +1,285 @@
+"""A game in which somebody answers in the model's place: the loop, its thread, and its pauses.
+
+The loop runs in a thread of the system clock and waits there for each reply, so whoever opens a
+game has control back at once, and closing it leaves no thread. A request that the API refuses ends
+nothing: the reply that led to it can be taken back.
+"""
+
+from __future__ import annotations
+
+import copy
+import threading
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from learnkit.core.agent import Agent, Outcome
+from learnkit.core.events import Event, EventLog
+from learnkit.core.mechanism import Mechanism
+from learnkit.errors import UsageError
+from learnkit.runtime.virtual_clock import SystemClock
+
+if TYPE_CHECKING:
+    from learnkit.clients.fork import Fork
+    from learnkit.clients.scripted import Policy, Reply
+    from learnkit.clients.transport import Client
+
+Json = dict[str, Any]
+Factory = Callable[["Client", EventLog], Agent]
+
+#: Events after which there is something new to see while the harness works.
+_SHOWN = ("message.added", "messages.rewritten", "tool.started", "tool.ended")
+#: Seconds between two looks at whether the process is about to end.
+_LOOK = 1.0
+
+
+class Careless(Mechanism):
+    """A harness with a fault, for one reply, to see what the API says to it.
+
+    Attributes:
+        fault: ``forget`` hands back no result of the calls, ``keep`` stores an empty reply and
+            asks again; empty for none. It is forgotten at the next request.
+    """
+
+    def __init__(self) -> None:
+        self.fault = ""
+
+    def before_model(self, agent: Agent) -> None:
+        """As at the other requests, unless it forgets."""
+        fault, self.fault = self.fault, ""
+        content = agent.messages[-1]["content"]
+        results = [b for b in content if isinstance(b, dict) and b["type"] == "tool_result"]
+        if fault == "forget" and results:
+            agent.rewrite(agent.messages[:-1], "the harness forgot the tool_result")
+
+    def on_stop(self, agent: Agent) -> str | None:
+        """The model has stopped: a careless harness stores whatever it said, and goes on."""
+        if self.fault != "keep":
+            return None
+        empty = {"role": "assistant", "content": []}
+        agent.rewrite([*agent.messages, empty], "the harness kept an empty reply")
+        return "Go on."
+
+
+class Game:
+    """One run of an agent whose model is a person.
+
+    Args:
+        agent_factory: makes the agent from a client and an empty log.
+        prompt: what the agent is asked to do.
+        lane: name of the agent whose model the person is.
+        others: a function of the request that answers for all other agents.
+        after: replies that are given first; then it is the person's turn.
+
+    Attributes:
+        phase: ``yours`` (a request waits), ``works`` (the harness does), ``refused`` (by the API),
+            or over: ``ended``, ``left``, ``broken``.
+        head: what happened last, in a sentence.
+        asks: how many requests have waited so far.
+        request: the one that waits, or the last that did.
+        outcome: when it has ended.
+        error: what the API or a faulty mechanism raised.
+        changed: called, in any thread, when there is something new to see.
+
+    Raises:
+        UsageError: for an empty prompt.
+    """
+
+    def __init__(
+        self,
+        agent_factory: Factory,
+        prompt: str,
+        *,
+        lane: str,
+        others: Policy | None,
+        after: Fork | None = None,
+    ) -> None:
+        from learnkit.clients.connect import from_source
+        from learnkit.clients.human import Human
+
+        self.phase = "works"
+        self.head = "The harness makes its first request."
+        self.asks = 0
+        self.request: Json | None = None
+        self.outcome: Outcome | None = None
+        self.error: Exception | None = None
+        self.changed: Callable[[], object] = lambda: None
+        self._lock = threading.Lock()
+        self._closed = False
+        self._clock = clock = SystemClock()
+        self._back = clock.signal("the reply is taken back")
+        self._rest = clock.signal("the game needs somebody")
+        self._human = Human(clock, lane=lane, others=others, asked=self._asked)
+        source = after.at_once(self._human) if after else self._human
+        self.agent = agent_factory(from_source(source, clock, "human"), EventLog())
+        self._careless = Careless()
+        self.agent.mechanisms = (*self.agent.mechanisms, self._careless)
+        self.agent.start(prompt)
+        self.agent.events.subscribe(self._happened)
+        self._worker = clock.spawn("be the model", self._play)
+        clock.spawn("the end of the process", self._watch)
+
+    def send(self, reply: Reply, fault: str = "") -> None:
+        """Answer the request that waits; ``fault`` as in :class:`Careless`.
+
+        Raises:
+            UsageError: if no request waits.
+        """
+        with self._lock:
+            if self.phase != "yours":
+                raise UsageError(f"no request waits for a reply: {self.why()}")
+            self._careless.fault = fault
+            self._set("works", "Sent. The harness reads the reply.")
+        self._human.send(reply)
+
+    def take_back(self) -> None:
+        """After a refusal: go back to before the reply that led to it.
+
+        Raises:
+            UsageError: if nothing was refused, or not even the first request was accepted.
+        """
+        with self._lock:
+            if self.phase != "refused" or self.request is None:
+                raise UsageError(f"there is no reply to take back: {self.why()}")
+            self._set("works", "The reply is taken back: the array is as it was before.")
+        self._back.set()
+
+    def wait(self, timeout: float | None) -> str:
+        """Wait until the game needs somebody or is over, at most ``timeout`` seconds.
+
+        Returns:
+            The phase.
+        """
+        self._clock.wait(self._rest, timeout=timeout)
+        return self.phase
+
+    def leave(self) -> None:
+        """Stop playing; what runs is stopped. The thread ends soon."""
+        if not self._worker.done:
+            with self._lock:
+                if self.phase in ("yours", "refused"):
+                    self._set("works", "You leave the game.")
+            self.agent.stop.set()
+            self._human.leave()
+
+    def close(self) -> None:
+        """Stop playing, and wait for the threads. Twice is no error."""
+        if not self._closed:
+            self._closed = True
+            self.leave()
+            try:
+                self._worker.join()
+            finally:
+                self._clock.close()
+                self.agent.client.close()
+
+    def why(self) -> str:
+        """What it waits for, or how it went, in a sentence."""
+        if self.phase == "yours":
+            return f"turn {self.agent.turns} waits for your reply; a reply of text only ends it"
+        if self.phase == "refused":
+            return "the API refused the last request; take the reply back to go on"
+        if self.phase == "left":
+            return "the game was left before its end; run the cell that starts it once more"
+        return self.head
+
+    # In the loop's thread
+
+    def _play(self) -> None:
+        try:
+            with self._clock.interruptible(self.agent.stop):
+                self._loop()
+        except Exception as error:  # a fault of a mechanism: there to be seen, and raised later
+            self.error = error
+            self._change("broken", f"The game broke off: {type(error).__name__}: {error}")
+
+    def _loop(self) -> None:
+        """The loop of ``Agent.run``, except that a refused request can be taken back."""
+        import anthropic
+
+        from learnkit.clients.human import Left
+
+        agent = self.agent
+        left = "left", "You left the game."
+        while True:
+            try:
+                outcome = agent.step()
+            except Left:
+                return self._change(*left)
+            except anthropic.APIStatusError as error:
+                self.error = error
+                self._change("refused", "The harness sent its next request, and it was refused.")
+                self._clock.wait(self._back, agent.stop)
+                self._back.clear()
+                if agent.stop.is_set() or self.request is None:
+                    return self._change(*left)
+                agent.rewrite(copy.deepcopy(self.request["messages"]), "the reply was taken back")
+                self.error = None
+                continue
+            if outcome is None:
+                continue
+            if outcome.reason == "cancelled":
+                return self._change(*left)
+            self.outcome = outcome
+            return self._change("ended", _ending(outcome))
+
+    def _watch(self) -> None:
+        """Leave when the process ends in mid-game: a person who is gone must not hold it up."""
+        main = threading.main_thread()
+        while not self._clock.wait(self._worker.ended, timeout=_LOOK):
+            if not main.is_alive():
+                self.leave()
+
+    def _asked(self, request: Json) -> None:
+        before, self.request = self.request, request
+        self.asks += 1
+        self._change("yours", self._announced(before, request))
+
+    def _announced(self, before: Json | None, request: Json) -> str:
+        """What kind of request this is, and what can be done."""
+        if self.agent.tools and not request.get("tools"):
+            return (
+                "Another request, beside the array: the harness asks for a summary. "
+                "There are no tools in it. Answer with text."
+            )
+        head = "You are the model. This is everything you see"
+        if before is not None and self.agent.tools and not before.get("tools"):
+            head = "Your turn again: the array begins with your summary now"
+        elif before is not None:
+            same = request["messages"] == before["messages"]
+            head = f"Your turn again: the array {'is as it was' if same else 'has grown'}"
+        return f"{head}. Call a tool, or answer with text."
+
+    def _happened(self, event: Event) -> None:
+        from learnkit.views.words import describe
+
+        if event.type not in _SHOWN:
+            return
+        with self._lock:  # another agent's thread must not talk over the end of the game
+            if self.phase != "works":
+                return
+            self.head = describe(event)
+        self.changed()
+
+    def _change(self, phase: str, head: str) -> None:
+        """Tell the screens, and only then whoever waits: what they see is what was told."""
+        with self._lock:
+            self._set(phase, head)
+        try:
+            self.changed()
+        finally:
+            with self._lock:
+                if self.phase != "works":  # a screen may have answered already
+                    self._rest.set()
+
+    def _set(self, phase: str, head: str) -> None:
+        self.phase, self.head = phase, head
+        if phase == "works":
+            self._rest.clear()
+
+
+def _ending(outcome: Outcome) -> str:
+    from learnkit.views.drawing.text import count
+    from learnkit.views.words import stopped
+
+    why = "you called no tool" if outcome.reason == "end_turn" else stopped(outcome.reason)
+    return f"The loop ends after {count(outcome.turns, 'turn')}: {why}."

@@ -1,0 +1,215 @@
+"""Find the race: a slider over the seeds of the virtual clock, under which an inbox may lose mail.
+
+One seed is one order in which several writers and one reader take their steps. The game tries
+seeds, shrinks a schedule that loses a letter, and shows it step by step. Where outputs are
+committed it has done so already, and nothing of ipywidgets is imported.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+from learnkit.course.display.card import bundle
+from learnkit.course.games.races import schedules
+from learnkit.course.games.races.schedules import Make, Schedule
+from learnkit.errors import UsageError, lab_extra
+from learnkit.runtime.notebook import is_live
+from learnkit.views.drawing import theme
+from learnkit.views.drawing.text import count, esc
+from learnkit.views.schedule import Schedule as View
+
+if TYPE_CHECKING:
+    import ipywidgets
+
+_GOOD, _BAD = theme.DONE, theme.ERROR
+#: What the controls need besides those of a choice.
+_STYLE = (
+    "<style>.lk-race{max-width:none}.lk-seeds{display:flex;flex-wrap:wrap;gap:2px;"
+    "list-style:none;margin:0;padding:0;max-height:7.5em;overflow:auto}"
+    ".lk-seeds li{padding:0 4px;border-radius:3px;font-size:12px}</style>"
+)
+
+
+class RaceFinder:
+    """The game; as the last line of a cell, it shows itself.
+
+    Args:
+        make: makes an inbox from a folder and a ``pause``, such as the learner's own class; see
+            :func:`learnkit.course.games.races.schedules.run`.
+        seeds: to choose from, in order.
+        writers: how many write.
+        each: letters that each of them writes.
+
+    Attributes:
+        shown: the schedule that is shown now.
+        tried: seed -> its schedule, in the order in which they were tried.
+        said: what happened last, in a sentence.
+
+    Raises:
+        UsageError: if there are no seeds.
+        Exception: what the inbox raised with the first of them.
+    """
+
+    def __init__(
+        self, make: Make, seeds: Iterable[int] = range(100), *, writers: int = 3, each: int = 2
+    ) -> None:
+        self.make, self.seeds, self._crew = make, tuple(dict.fromkeys(seeds)), (writers, each)
+        if not self.seeds:
+            raise UsageError("there are no seeds to try; give some, such as range(100)")
+        self.tried: dict[int, Schedule] = {}
+        self._box: Any = None
+        self._player: Any = None
+        self._seed = self.seeds[0]
+        self.shown = self._run(self._seed)
+        self.said = self._line()
+
+    # What can be done, with a widget or without one.
+
+    def choose(self, seed: int) -> Schedule:
+        """Run a seed, unless it was tried before, and show its schedule.
+
+        Raises:
+            UsageError: if it is none of the seeds.
+        """
+        if seed not in self.seeds:
+            raise UsageError(f"seed {seed!r} is not among the {count(len(self.seeds), 'seed')}")
+        return self._show(self._run(seed), "")
+
+    def find(self) -> Schedule | None:
+        """Try seeds, from the one after the chosen one on and round, until one loses a letter.
+
+        Returns:
+            The schedule, which is shown then; None if no seed loses a letter.
+        """
+        at = self.seeds.index(self._seed) + 1
+        for number, seed in enumerate([*self.seeds[at:], *self.seeds[:at]], 1):
+            if self._run(seed).lost:
+                return self._show(self.tried[seed], f"Found after {count(number, 'seed')}.")
+        self._show(self.shown, f"None of the {count(len(self.seeds), 'seed')} loses a letter.")
+        return None
+
+    def shrink(self) -> Schedule | None:
+        """Make the shown schedule as small as it can be.
+
+        Returns:
+            The small schedule, which is shown then; None if the shown one loses nothing.
+        """
+        if not self.shown.lost:
+            self._show(self.shown, "Nothing is lost here: find a losing seed first.")
+            return None
+        before, small = len(self.shown.steps), schedules.shrink(self.make, self.shown)
+        text = f"{count(before, 'step')} became {len(small.steps)}: {small.sentence}"
+        return self._show(small, text)
+
+    # How it is shown.
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
+        if is_live():
+            return {**bundle(self.box), "text/plain": f"find the race: {self.said}"}
+        one, told = self._told()
+        html = f"<p>{esc(told)}</p>{View(one.events).embedded()}"
+        return {"text/html": html, "text/plain": f"find the race: {told}"}
+
+    def __repr__(self) -> str:
+        return f"find the race: {self.said}"
+
+    @property
+    def box(self) -> ipywidgets.VBox:
+        """The controls, and the player below them."""
+        if self._box is None:
+            self._build()
+        return self._box
+
+    def _told(self) -> tuple[Schedule, str]:
+        """For a page without controls: what all seeds come to, and the smallest schedule."""
+        losing = [one for one in map(self._run, self.seeds) if one.lost]
+        total = count(len(self.seeds), "seed")
+        if not losing:
+            return self.tried[self.seeds[0]], f"None of {total} loses a letter."
+        first, small = losing[0], schedules.shrink(self.make, losing[0])
+        lose = f"{len(losing)} of {total} {'loses' if len(losing) == 1 else 'lose'} a letter."
+        steps = f"{count(len(first.steps), 'step')} of seed {first.seed} become {len(small.steps)}"
+        return small, f"{lose} Shrunk, the {steps}: {small.sentence}"
+
+    def _run(self, seed: int) -> Schedule:
+        if seed not in self.tried:
+            self.tried[seed] = schedules.run(self.make, seed, *self._crew)
+        return self.tried[seed]
+
+    def _show(self, schedule: Schedule, text: str) -> Schedule:
+        self.shown = schedule
+        if schedule.seed is not None:
+            self._seed = schedule.seed
+        self.said = f"{self._line()} {text}".strip()
+        if self._box is not None:
+            self._refresh()
+        return schedule
+
+    def _line(self) -> str:
+        shrunk = f"seed {self._seed}, shrunk" if self.shown.seed is None else ""
+        return f"{str(self.shown).replace('schedule', shrunk)}."
+
+    def _build(self) -> None:
+        with lab_extra():
+            import ipywidgets as widgets
+
+        from learnkit.course.display.buttons import STYLE
+        from learnkit.widget.slider import Slider
+
+        self.slider = Slider(options=list(self.seeds), value=self._seed, description="seed")
+        self.slider.observe(self._slid, "value")
+        self.finds = widgets.Button(description="find a losing seed")
+        self.finds.on_click(lambda _: self._do(self.find))
+        self.shrinks = widgets.Button(description="shrink it")
+        self.shrinks.on_click(lambda _: self._do(self.shrink))
+        self._status, self._marks = widgets.HTML(), widgets.HTML()
+        self._stage = widgets.VBox()
+        buttons = widgets.HBox([self.finds, self.shrinks])
+        parts = [self.slider, buttons, self._status, self._marks, self._stage]
+        self._box = widgets.VBox([widgets.HTML(STYLE + _STYLE), *parts])
+        for name in ("lk-choice", "lk-race"):
+            self._box.add_class(name)
+        self._refresh()
+
+    def _slid(self, change: Any) -> None:
+        if change["new"] != self._seed:  # else the slider follows what is shown already
+            self._do(lambda: self.choose(change["new"]))
+
+    def _do(self, act: Callable[[], object]) -> None:
+        """What a widget asks for. Nobody would see the error of an inbox: it is shown instead."""
+        try:
+            act()
+        except Exception as error:
+            self.said = f"{_BAD.glyph} {type(error).__name__}: {error}"
+            self._tell()
+
+    def _tell(self) -> None:
+        from learnkit.course.display.buttons import spoken
+
+        self._status.value = spoken(esc(self.said))
+        self._marks.value = _tried(self.tried)
+
+    def _refresh(self) -> None:
+        """Make the widgets say what is shown now."""
+        from learnkit.widget.host import Player
+
+        self.slider.value = self._seed
+        self._tell()
+        old, self._player = self._player, Player(View(self.shown.events))
+        self._player.settle()
+        self._stage.children = (self._player,)
+        if old is not None:
+            old.close()
+
+
+def _tried(tried: dict[int, Schedule]) -> str:
+    """A mark for each seed that was tried, as HTML."""
+    marks = []
+    for seed, schedule in sorted(tried.items()):
+        mark, word = (_BAD, "lost") if schedule.lost else (_GOOD, "ok")
+        colours = f"color:{mark.light.fg};background:{mark.light.bg}"
+        marks.append(f'<li style="{colours}" title="{schedule}">{mark.glyph} {seed} {word}</li>')
+    bad = sum(bool(one.lost) for one in tried.values())
+    head = f"{count(len(tried), 'seed')} tried, {bad} with a letter lost:"
+    return f'<div>{head}</div><ul class="lk-seeds" aria-label="seeds tried">{"".join(marks)}</ul>'

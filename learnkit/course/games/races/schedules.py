@@ -1,0 +1,249 @@
+"""Schedules: in which order several writers and one reader take their steps on one inbox.
+
+On a virtual clock everybody wants to move at the same moments, so only the seed decides who goes
+first. So a run is a list of who moves next. It can be replayed, and made smaller until only those
+steps are left without which no letter is lost.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from learnkit.core.events import LANE, EventLog
+from learnkit.errors import UsageError
+from learnkit.runtime.virtual_clock import SystemClock, VirtualClock
+
+Make = Callable[[Path, Callable[[], None]], Any]  # from a folder and a pause to an inbox
+
+READER, WRITERS = "alice", ("bob", "carol", "dan", "eve", "finn", "gita", "hugo", "ines")
+#: What a step is called, by the type of its event.
+VERBS = {"race.wrote": "writes", "race.read": "reads", "race.emptied": "empties"}
+VERBS |= {"race.finished": "finishes", "race.drained": "drains", "race.paused": "pauses"}
+_MIDDLE = ("race.read", "race.paused")  # steps after which somebody is not done yet
+PATIENCE = 10.0  # real seconds after which a run counts as stuck; one takes milliseconds
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """One run, and what came of it.
+
+    Attributes:
+        seed: of the clock; None if the order was given as a list.
+        events: ``race.started``, an event a step, ``race.lost`` and ``race.ended``.
+        sent: letters.
+        read: different letters that the reader got, or still finds at the end.
+        lost: letters that it never got, and that are in the inbox no more.
+    """
+
+    seed: int | None
+    events: EventLog
+    sent: int
+    read: int
+    lost: int
+
+    @property
+    def steps(self) -> list[str]:
+        """Who did what, in order, such as ``bob writes``; :func:`replay` takes this list."""
+        return [f"{one.lane} {VERBS[one.type]}" for one in self.events if one.type in VERBS]
+
+    @property
+    def sentence(self) -> str:
+        """All steps and what came of them, in one sentence."""
+        lost = [f"“{one.data['letter']}”" for one in self.events if one.type == "race.lost"]
+        ends = f"{' and '.join(lost) or 'nothing'} {'is' if len(lost) < 2 else 'are'} lost"
+        return f"{', '.join(self.steps) or 'nobody moves'}: {ends}."
+
+    def __str__(self) -> str:
+        name = "schedule" if self.seed is None else f"seed {self.seed}"
+        return f"{name}: {self.sent} sent, {self.lost} lost"
+
+
+def run(make: Make, seed: int, writers: int = 3, each: int = 2) -> Schedule:
+    """Let several write and one read, at the same moments of a virtual clock.
+
+    Each writes a letter a second. Alice looks every other second, the last time together with the
+    last letters, and once more when all is over.
+
+    Args:
+        make: makes an inbox, as for :func:`~learnkit.course.lessons.s09.inbox_trials.deliveries`.
+            It has ``send(text)`` and ``drain()``, and calls ``pause`` where somebody else may move.
+        seed: decides who goes first when several want to move.
+        writers: how many, at most eight.
+        each: letters that each of them writes, at most nine.
+
+    Raises:
+        UsageError: if a number is out of range, or the inbox holds a lock while it pauses.
+        Exception: what the inbox raised.
+    """
+    if not (1 <= writers <= len(WRITERS) and 1 <= each <= 9):
+        raise UsageError(f"{writers} writers, {each} letters each: take 1 to 8 and 1 to 9 of them")
+    moments = {READER: list[float](range(2 - each % 2, each + 1, 2))}
+    moments |= {name: list[float](range(1, each + 1)) for name in WRITERS[:writers]}
+    return _Race(make, moments, seed).watched()
+
+
+def replay(make: Make, steps: Iterable[str]) -> Schedule:
+    """Run a schedule that is given as a list.
+
+    Args:
+        make: as for :func:`run`.
+        steps: who moves next, such as ``["alice reads", "bob writes"]``. Only the name counts:
+            what a step does follows from where its participant stands. Who is in the middle of
+            something at the end is stopped there; what alice then has in her hands is not lost.
+
+    Raises:
+        UsageError: if a step has no name; otherwise as :func:`run`.
+    """
+    moments: dict[str, list[float]] = {READER: []}
+    for number, step in enumerate(steps, 1):
+        if not step.split():
+            raise UsageError(f"step {number} is {step!r}; write who moves, such as 'bob writes'")
+        moments.setdefault(step.split()[0], []).append(number)
+    return _Race(make, moments, None).watched()
+
+
+def search(make: Make, seeds: Iterable[int], writers: int = 3, each: int = 2) -> Schedule | None:
+    """The first of the seeds with which a letter is lost; None if there is none.
+
+    Args:
+        make, writers, each: as for :func:`run`.
+        seeds: to be tried, in order.
+    """
+    return next((one for seed in seeds if (one := run(make, seed, writers, each)).lost), None)
+
+
+def shrink(make: Make, schedule: Schedule) -> Schedule:
+    """Make a losing schedule as small as it can be.
+
+    Args:
+        make: as for :func:`run`; the one that the schedule comes from.
+        schedule: one that loses a letter.
+
+    Returns:
+        One that loses no more without any one of its writers, letters, looks or steps.
+
+    Raises:
+        UsageError: if the schedule, replayed as a list, loses nothing.
+    """
+    small = replay(make, schedule.steps)
+    if not small.lost:
+        raise UsageError(f"{schedule}: replayed as a list it loses nothing, so it cannot shrink")
+    while smaller := next((one for one in _smaller(make, small) if one.lost), None):
+        small = smaller
+    return small
+
+
+def _smaller(make: Make, schedule: Schedule) -> Iterator[Schedule]:
+    """The schedule without a writer, a letter, a look or a step; big cuts first."""
+    moves = [one for one in schedule.events if one.type in VERBS]
+    names = [one.lane for one in moves]
+    cuts = [{at for at, name in enumerate(names) if name == one} for one in sorted(set(names))]
+    begun: dict[str, set[int]] = {}
+    for at, one in enumerate(moves):
+        begun.setdefault(one.lane, set()).add(at)
+        if one.type not in _MIDDLE:
+            cuts.append(begun.pop(one.lane))
+    for cut in [*cuts, *({at} for at in range(len(moves)))]:
+        yield replay(make, [name for at, name in enumerate(names) if at not in cut])
+
+
+class _Race:
+    """A run: everybody waits for its moments, and each step is written down."""
+
+    def __init__(self, make: Make, moments: dict[str, list[float]], seed: int | None) -> None:
+        self.make, self.moments, self.seed = make, moments, seed
+        self.clock = VirtualClock(seed=0 if seed is None else seed + 1)
+        self.end = 1 + max((times[-1] for times in moments.values() if times), default=0)
+        self.steps: list[dict[str, Any]] = []
+        self.open: dict[str, list[float]] = {name: [] for name in moments}  # steps of what is begun
+        self.sent, self.got = list[str](), list[str]()
+
+    def watched(self) -> Schedule:
+        """Run in a thread of its own: a run that is stuck must not hold up the notebook."""
+        worker = SystemClock().spawn("race", self.run)
+        came: Schedule = worker.join(timeout=PATIENCE)
+        if worker.done:
+            return came
+        stuck = f"nobody has moved for {PATIENCE:g} s"
+        raise UsageError(f"{stuck}; let the inbox hold no lock while it calls pause()")
+
+    def run(self) -> Schedule:
+        with tempfile.TemporaryDirectory() as name, self.clock:
+            self.folder = Path(name)
+            self.inbox = self.make(self.folder, self.pause)
+            for one in self.moments:
+                self.clock.spawn(one, self.live, one)  # what it raises, leaving the clock raises
+            self.clock.sleep(self.end)
+            stopped = any(self.open.values())
+            return self.told(self.content() if stopped else self.letters(self.inbox.drain()))
+
+    def live(self, name: str) -> None:
+        LANE.set(name)
+        number = 0
+        while self.moments[name]:
+            self.wait(name)
+            number += 1
+            if name == READER:
+                got = self.letters(self.inbox.drain())
+                self.got += got
+                type = "race.finished" if self.content() else "race.emptied"
+                self.note(name, type if self.open[name] else "race.drained", got)
+            else:
+                self.inbox.send(letter := f"{name} {number}")
+                self.sent.append(letter)
+                self.note(name, "race.wrote", [letter])
+
+    def pause(self) -> None:
+        name = LANE.get()
+        if name not in self.moments or self.clock.time() >= self.end:
+            return  # nobody else is there
+        reads = name == READER and not self.open[name]
+        new = [letter for letter in self.content() if reads and letter not in self.got]
+        self.note(name, "race.read" if reads else "race.paused", new)
+        if self.seed is None:
+            self.wait(name)
+        else:
+            self.clock.sleep(0)  # with a new tie: others may go first now
+
+    def wait(self, name: str) -> None:  # for ever, if it is never its turn again
+        self.clock.sleep((self.moments[name] or [math.inf]).pop(0) - self.clock.time())
+
+    def note(self, name: str, type: str, letters: list[str]) -> None:
+        self.open[name] = [*self.open[name], len(self.steps)] if type in _MIDDLE else []
+        about = {"type": type, "lane": name, "time": self.clock.time()}
+        self.steps.append({**about, "letters": letters, "content": self.content()})
+
+    def content(self) -> list[str]:
+        """The letters that stand in the folder, in whatever files."""
+        files = sorted(path for path in self.folder.rglob("*") if path.is_file())
+        return self.letters(path.read_text("utf-8", "replace") for path in files)
+
+    def letters(self, texts: Iterable[object]) -> list[str]:
+        """The letters that are named in texts, each once."""
+        name = rf"\b(?:{'|'.join(map(re.escape, self.moments))}) \d+\b"
+        return list(dict.fromkeys(one for text in texts for one in re.findall(name, str(text))))
+
+    def told(self, left: list[str]) -> Schedule:
+        """The log of the run; a loss stands behind the step that brought it about."""
+        log, sent, writers = EventLog(), list[str](), [*self.moments][1:]
+        log.append("race.started", READER, reader=READER, writers=writers, seed=self.seed)
+        read = [letter for letter in self.sent if letter in {*self.got, *left}]
+        ends = {"type": "race.ended", "lane": READER, "time": self.end, "letters": left}
+        ends |= {"sent": len(self.sent), "read": len(read), "content": []}
+        certain = (self.open[READER] or [len(self.steps) + 1])[0]  # after it: in her hands
+        for at, step in enumerate([*self.steps, ends]):
+            log.append(**step)
+            sent += step["letters"] if step["type"] == "race.wrote" else []
+            for letter in [one for one in sent if one not in {*read, *step["content"]}]:
+                sent.remove(letter)
+                more = {"letter": letter, "writer": letter.rsplit(" ", 1)[0]}
+                if at < certain:
+                    log.append("race.lost", READER, step["time"], content=step["content"], **more)
+        lost = [event for event in log if event.type == "race.lost"]
+        return Schedule(self.seed, log, len(self.sent), len(read), len(lost))

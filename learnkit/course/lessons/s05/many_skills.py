@@ -1,0 +1,103 @@
+"""Skills for lessons: the six that ship with the course, and manuals by the dozen.
+
+The shipped ones are in ``skills/`` at the top of the repository, where other agents find them too,
+and inside an installed package; a lesson works on copies in its workspace.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterable
+from pathlib import Path
+
+from learnkit.course import files as course_files
+from learnkit.errors import UsageError
+
+#: What the generated manuals are about.
+TOPICS = (
+    *("access-reviews", "accessibility", "api-changes", "backups", "cost-reports"),
+    *("data-migrations", "dependency-updates", "feature-flags", "incident-reports", "invoices"),
+    *("load-tests", "log-analysis", "on-call", "onboarding", "pdf-forms"),
+    *("release-notes", "security-fixes", "sql-tuning", "translations", "web-forms"),
+)
+_CHARACTERS = 4  # a token, as estimates count
+
+
+def skills_folder() -> Path:
+    """The folder of the skills that ship.
+
+    Raises:
+        UsageError: if the package was installed without the course.
+    """
+    return course_files.skills()
+
+
+def install(workspace: Path, names: Iterable[str] = ()) -> Path:
+    """Copy shipped skills into a workspace, where the file tools reach them and git looks away.
+
+    Args:
+        workspace: a folder; if it is a git repository, what is copied is not part of it.
+        names: which ones; all of them if none is given.
+
+    Returns:
+        The folder ``skills`` in the workspace.
+
+    Raises:
+        UsageError: for a skill that does not ship.
+    """
+    source, target = skills_folder(), workspace / "skills"
+    known = sorted(path.parent.name for path in source.glob("*/SKILL.md"))
+    for name in list(names) or known:
+        if name not in known:
+            raise UsageError(f"no skill {name!r} ships; there are: {', '.join(known)}")
+        away = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(source / name, target / name, ignore=away, dirs_exist_ok=True)
+    if (workspace / ".git" / "info").is_dir():
+        with (workspace / ".git" / "info" / "exclude").open("a", encoding="utf-8") as file:
+            file.write("/skills/\n")
+    return target
+
+
+def manuals(folder: Path, number: int = 20, tokens: int = 5000) -> Path:
+    """Write skills of an exact length: valid folders, with instructions nobody needs to read.
+
+    Args:
+        folder: is created.
+        number: how many, up to 20.
+        tokens: estimated length of each one's instructions.
+
+    Returns:
+        ``folder``.
+
+    Raises:
+        UsageError: if there are not so many topics.
+    """
+    if not 0 <= number <= len(TOPICS):
+        raise UsageError(f"{number} manuals; there are topics for 0 to {len(TOPICS)}")
+    for name in TOPICS[:number]:
+        place = folder / name
+        place.mkdir(parents=True)
+        fields = f"---\nname: {name}\ndescription: {_description(name)}\n---\n\n"
+        (place / "SKILL.md").write_text(fields + _rules(name, tokens), encoding="utf-8")
+    return folder
+
+
+def _description(name: str) -> str:
+    topic = name.replace("-", " ")
+    return (
+        f"How {topic} are done in this house, by whom, in which order, with which checks before "
+        f"and after, and what to do when one of them fails. Use it whenever somebody plans, asks "
+        f"for, changes or reviews {topic}, also when the word itself is not used. Not for a "
+        "question that one command answers, and not for the other topics, which have manuals of "
+        "their own."
+    )
+
+
+def _rules(name: str, tokens: int) -> str:
+    """Numbered rules, cut to the length."""
+    length = tokens * _CHARACTERS
+    rules = (
+        f"\nRule {number}. Before step {number} of {name}, read what step {number} changes."
+        for number in range(1, length // 50 + 2)
+    )
+    return f"# {name}\n{''.join(rules)}"[: length - 1] + "."

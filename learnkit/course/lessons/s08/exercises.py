@@ -1,0 +1,320 @@
+"""Lesson 8's exercises: what is written, and what tells whether it works."""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import replace
+from typing import Any
+
+import learnkit as lk
+from learnkit.course.lessons import Exercise, Verdict
+
+
+def _log(*spans: tuple[float, float]) -> lk.EventLog:
+    """A log of jobs, from their beginnings and ends in seconds."""
+    log = lk.EventLog()
+    log.append("run.started", prompt="go", system="", tools=[], model="m")
+    moments = [(begin, "started", n) for n, (begin, _) in enumerate(spans)]
+    moments += [(end, "ended", n) for n, (_, end) in enumerate(spans)]
+    for time, what, number in sorted(moments):
+        begin, end = spans[number]
+        data: dict[str, Any] = {"id": f"{number:08}"}
+        if what == "ended":
+            data |= {"status": "completed", "code": 0, "seconds": end - begin, "output": ""}
+        log.append(f"job.{what}", time=time, **data)
+    last = max((end for _, end in spans), default=0.0)
+    log.append("run.ended", time=last + 10, reason="end_turn", text="", turns=3)
+    return log
+
+
+def check_saved(saved: Any) -> Verdict:
+    """Seconds of all jobs together, less the time from the first start to the last end."""
+    for spans, wanted, what in (
+        ((), 0, "a log without jobs"),
+        (((2.0, 9.0),), 0, "one job"),
+        (((0.0, 3.0), (0.0, 2.0)), 2, "jobs of 3 and 2 seconds that start together"),
+        (((5.0, 8.0), (8.0, 10.0)), 0, "two jobs, one after the other"),
+        (((1.0, 5.0), (3.0, 9.0), (4.0, 6.0)), 4, "jobs of 4, 6 and 2 seconds within 8"),
+    ):
+        told = saved(_log(*spans))
+        if told is None or abs(told - wanted) > 1e-6:
+            return f"{what}: it says {told!r}, and {wanted} is right"
+    return None
+
+
+SAVED_STUB = """
+def saved(events):
+    return 0
+""".strip()
+
+SAVED = """
+def saved(events):
+    started = [event.time for event in events if event.type == "job.started"]
+    ended = [event for event in events if event.type == "job.ended"]
+    if not ended:
+        return 0
+    passed = max(event.time for event in ended) - min(started)
+    return sum(event.data["seconds"] for event in ended) - passed
+""".strip()
+
+SAVED_PAIRS = """
+def saved(events):
+    begun, spans = {}, []
+    for event in events:
+        if event.type == "job.started":
+            begun[event.data["id"]] = event.time
+        elif event.type == "job.ended":
+            spans.append((begun[event.data["id"]], event.time))
+    total = sum(end - begin for begin, end in spans)
+    first = min((begin for begin, _ in spans), default=0)
+    return total - (max((end for _, end in spans), default=0) - first)
+""".strip()
+
+
+def _is_mechanism(made: Any) -> bool:
+    return isinstance(made, type) and issubclass(made, lk.Mechanism)
+
+
+def _soon(step: Any, seconds: float = 0.0) -> Any:
+    return replace(step, latency=seconds)
+
+
+def _run(mechanism: Any, *script: Any) -> lk.Agent:
+    """An agent with jobs and the learner's mechanism, after its run."""
+    with tempfile.TemporaryDirectory() as folder:
+        steps = iter(script)
+        client = lk.scripted(lambda request: next(steps, _soon(lk.say("done"))))
+        with client.clock:
+            agent = lk.Agent(client, [lk.Background(workspace=folder), mechanism], max_turns=30)
+            agent.run("Go.")
+    return agent
+
+
+def _start(*seconds: float) -> Any:
+    calls = [lk.use("background_run", command=f"sleep {n}") for n in seconds]
+    return _soon(lk.reply(*calls))
+
+
+def check_at_most(AtMost: Any) -> Verdict:
+    """A gate in front of background_run: so many at a time, and no more."""
+    if not _is_mechanism(AtMost):
+        return "`AtMost` must be a class that is an lk.Mechanism"
+    look = lk.use("check_background")
+    for script, wanted, what in (
+        ([_start(5, 5)], 2, "two jobs, and two are allowed"),
+        ([_start(5, 5, 5)], 2, "three jobs in one reply"),
+        ([_start(5), _start(5), _start(5)], 2, "three jobs, one a turn"),
+        ([_start(5, 5), _soon(look, 1.0)], 2, "another call while two jobs run"),
+        ([_start(1, 1), _soon(look, 2.0), _start(1)], 3, "a third job when the others have ended"),
+    ):
+        agent = _run(AtMost(2), *script)
+        started = sum(event.type == "job.started" for event in agent.events)
+        if started != wanted:
+            return f"{what}: {started} started, and {wanted} is right"
+        looks = [e.data for e in agent.events if e.type == "tool.ended"]
+        if any(one["how"] != "ran" for one in looks if one["name"] != "background_run"):
+            return f"{what}: a call of another tool was refused"
+    return None
+
+
+AT_MOST_STUB = '''
+import learnkit as lk
+
+
+class AtMost(lk.Mechanism):
+    """Refuses background_run while ``most`` jobs are running."""
+
+    def __init__(self, most):
+        self.most = most
+'''.strip()
+
+AT_MOST = '''
+import learnkit as lk
+
+
+class AtMost(lk.Mechanism):
+    """Refuses background_run while ``most`` jobs are running."""
+
+    def __init__(self, most):
+        self.most = most
+
+    def refuse(self, agent, call):
+        types = [event.type for event in agent.events]
+        running = types.count("job.started") - types.count("job.ended")
+        if call.name == "background_run" and running >= self.most:
+            return f"{running} jobs are running: wait for one to end."
+        return None
+'''.strip()
+
+AT_MOST_IDS = '''
+import learnkit as lk
+
+
+class AtMost(lk.Mechanism):
+    """Refuses background_run while ``most`` jobs are running."""
+
+    def __init__(self, most):
+        self.most = most
+
+    def refuse(self, agent, call):
+        if call.name != "background_run":
+            return None
+        running = set()
+        for event in agent.events:
+            if event.type == "job.started":
+                running.add(event.data["id"])
+            if event.type == "job.ended":
+                running.discard(event.data["id"])
+        return "Too many jobs are running." if len(running) >= self.most else None
+'''.strip()
+
+
+def _notes(agent: lk.Agent) -> list[str]:
+    """What was put behind results, without the results of jobs."""
+    found = []
+    for message in agent.messages[1:]:
+        if message["role"] == "user" and not isinstance(message["content"], str):
+            texts = [block["text"] for block in message["content"] if block["type"] == "text"]
+            found += [text for text in texts if "<background-results>" not in text]
+    return found
+
+
+def check_still(Still: Any) -> Verdict:
+    """A word about each job that runs longer than expected: once."""
+    if not _is_mechanism(Still):
+        return "`Still` must be a class that is an lk.Mechanism"
+    look = _soon(lk.use("check_background"), 4.0)  # four seconds pass, then the results
+    agent = _run(Still(after=10), _start(6), look, look, look)
+    if notes := _notes(agent):
+        return f"a job of 6 seconds is told to be late: {notes[0]!r}"
+    agent = _run(Still(after=10), _start(60), *[look] * 8)
+    notes = _notes(agent)
+    if not notes:
+        return "a job runs for 32 seconds, and nothing is said after 10"
+    if len(notes) > 1:
+        return f"one job is told to be late {len(notes)} times; once is enough"
+    if "00000001" not in notes[0]:
+        return f"the text must name the job, 00000001; it is {notes[0]!r}"
+    agent = _run(Still(after=10), _start(60, 60), *[look] * 8)
+    said = " ".join(_notes(agent))
+    if not all(id in said for id in ("00000001", "00000002")):
+        return f"two jobs are late, and this was said: {said!r}"
+    return None
+
+
+STILL_STUB = '''
+import learnkit as lk
+
+
+class Still(lk.Mechanism):
+    """Tells the model, once, of each job that runs longer than ``after`` seconds."""
+
+    def __init__(self, after=30):
+        self.after = after
+'''.strip()
+
+STILL = '''
+import learnkit as lk
+
+
+class Still(lk.Mechanism):
+    """Tells the model, once, of each job that runs longer than ``after`` seconds."""
+
+    def __init__(self, after=30):
+        self.after = after
+        self.told = set()
+
+    def after_tools(self, agent, calls):
+        begun = {e.data["id"]: e.time for e in agent.events if e.type == "job.started"}
+        ended = {e.data["id"] for e in agent.events if e.type == "job.ended"}
+        now = agent.clock.time()
+        late = {id for id, since in begun.items() if now - since > self.after} - ended - self.told
+        self.told |= late
+        return f"Still running: {', '.join(sorted(late))}" if late else None
+'''.strip()
+
+STILL_LOOP = '''
+import learnkit as lk
+
+
+class Still(lk.Mechanism):
+    """Tells the model, once, of each job that runs longer than ``after`` seconds."""
+
+    def __init__(self, after=30):
+        self.after, self.seen, self.since = after, 0, {}
+
+    def after_tools(self, agent, calls):
+        for event in agent.events[self.seen :]:
+            if event.type == "job.started":
+                self.since[event.data["id"]] = event.time
+            elif event.type == "job.ended":
+                self.since.pop(event.data["id"], None)
+        self.seen = len(agent.events)
+        lines = []
+        for id, since in list(self.since.items()):
+            if agent.clock.time() - since >= self.after:
+                del self.since[id]
+                lines.append(f"job {id} is slow")
+        return "; ".join(lines) or None
+'''.strip()
+
+EXERCISES = [
+    Exercise(
+        title="what was saved?",
+        minutes=5,
+        name="saved",
+        check=check_saved,
+        hints=[
+            "Each job.ended carries its seconds. Their sum is the time of one after the other.",
+            "The time that really passed: from the first job.started to the last job.ended.",
+            "event.time of both, min of the first and max of the second; 0 if there is no job.",
+        ],
+        solution=SAVED,
+        right=[SAVED_PAIRS],
+        wrong=[
+            SAVED_STUB,
+            SAVED.replace(" - min(started)", ""),
+            SAVED.replace(" - passed", ""),
+            SAVED.replace('if event.type == "job.ended"', 'if event.type == "run.ended"'),
+        ],
+    ),
+    Exercise(
+        title="so many and no more",
+        minutes=15,
+        name="AtMost",
+        check=check_at_most,
+        hints=[
+            "Which hook is asked before each call, and can give a reason against it?",
+            "refuse(self, agent, call) returns a text, or None. agent.events knows what runs.",
+            "Count job.started and job.ended; the difference is running now.",
+        ],
+        solution=AT_MOST,
+        right=[AT_MOST_IDS],
+        wrong=[
+            AT_MOST_STUB,
+            AT_MOST.replace(">= self.most", "> self.most"),
+            AT_MOST.replace('call.name == "background_run" and ', ""),
+            AT_MOST.replace(' - types.count("job.ended")', ""),
+        ],
+    ),
+    Exercise(
+        title="still running",
+        minutes=20,
+        name="Still",
+        check=check_still,
+        hints=[
+            "Each event has a time, and agent.clock.time() is now.",
+            "after_tools(self, agent, calls) returns a text that follows the results, or None.",
+            "Keep a set of the ids that were told, and leave out the jobs that have ended.",
+        ],
+        solution=STILL,
+        right=[STILL_LOOP],
+        wrong=[
+            STILL_STUB,
+            STILL.replace("        self.told |= late\n", ""),
+            STILL.replace(" - ended", ""),
+            STILL.replace(": {', '.join(sorted(late))}", " something"),
+            STILL.replace("now - since > self.after", "now > 0"),
+        ],
+    ),
+]

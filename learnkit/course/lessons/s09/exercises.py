@@ -1,0 +1,319 @@
+"""Lesson 9's exercises: what is written, and what tells whether it works."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import learnkit as lk
+from learnkit.course.lessons import Exercise, Verdict
+
+
+def _log(*steps: tuple[str, str]) -> lk.EventLog:
+    """A log of mail: ``("alice", "bob")`` writes, ``("alice", "")`` reads what she has."""
+    log = lk.EventLog()
+    log.append("run.started", prompt="go", system="", tools=[], model="m")
+    waiting: dict[str, list[str]] = {}
+    for number, (who, to) in enumerate(steps, 1):
+        if to:
+            mail = {"id": f"m{number}", "from": who, "to": to, "type": "message", "content": "x"}
+            waiting.setdefault(to, []).append(f"m{number}")
+            log.append("mail.sent", lane=who, time=float(number), mail=mail)
+        else:
+            log.append("mail.read", lane=who, time=float(number), ids=waiting.pop(who, []), by=who)
+    return log
+
+
+def check_unread(unread: Any) -> Verdict:
+    """How many letters wait for whom, from the log."""
+    for steps, wanted, what in (
+        ((), {}, "no mail at all"),
+        ((("alice", "bob"),), {"bob": 1}, "one letter to bob"),
+        ((("alice", "bob"), ("bob", "")), {}, "a letter that bob has read"),
+        (
+            (("alice", "bob"), ("bob", ""), ("alice", "bob"), ("bob", "alice")),
+            {"alice": 1, "bob": 1},
+            "a letter that bob has read, and one more to each of them",
+        ),
+        (
+            (("alice", "bob"), ("lead", "bob"), ("alice", ""), ("lead", "alice")),
+            {"alice": 1, "bob": 2},
+            "two to bob, and alice looked before hers came",
+        ),
+    ):
+        told = unread(_log(*steps))
+        if not isinstance(told, dict):
+            return f"it must return a dict of names and numbers, not {told!r}"
+        told = {name: number for name, number in told.items() if number}
+        if told != wanted:
+            return f"{what}: it says {told}, and {wanted} is right"
+    return None
+
+
+UNREAD_STUB = """
+def unread(events):
+    return {}
+""".strip()
+
+UNREAD = """
+def unread(events):
+    waiting = {}
+    for event in events:
+        if event.type == "mail.sent":
+            mail = event.data["mail"]
+            waiting.setdefault(mail["to"], set()).add(mail["id"])
+        elif event.type == "mail.read":
+            waiting.get(event.data["by"], set()).difference_update(event.data["ids"])
+    return {name: len(ids) for name, ids in waiting.items() if ids}
+""".strip()
+
+UNREAD_SET = """
+def unread(events):
+    read = {id for e in events if e.type == "mail.read" for id in e.data["ids"]}
+    mails = [e.data["mail"] for e in events if e.type == "mail.sent"]
+    names = [mail["to"] for mail in mails if mail["id"] not in read]
+    return {name: names.count(name) for name in names}
+""".strip()
+
+
+def check_mark(Marked: Any) -> Verdict:
+    """An inbox that marks what was read instead of removing it."""
+    if not isinstance(Marked, type):
+        return "`Marked` must be a class"
+    with tempfile.TemporaryDirectory() as name:
+        first, other = Marked(Path(name)), Marked(Path(name))
+        first.send("one")
+        other.send("two\nlines")
+        got = first.unread()
+        if not isinstance(got, list) or not all(len(one) == 2 for one in got):
+            return f"unread() must return pairs of id and text; it returned {got!r}"
+        if [text for _, text in got] != ["one", "two\nlines"]:
+            return f"two letters were sent; unread() has {[text for _, text in got]!r}"
+        if [text for _, text in first.unread()] != ["one", "two\nlines"]:
+            return "reading alone must not remove a letter: it is not safe yet"
+        other.send("three")  # between reading and marking
+        first.mark([id for id, _ in got])
+        if [text for _, text in first.unread()] != ["three"]:
+            return f"after mark() 'three' is left; unread() has {first.unread()!r}"
+        again = Marked(Path(name))
+        if [text for _, text in again.unread()] != ["three"]:
+            return f"a new process must know what was marked; it finds {again.unread()!r}"
+        again.mark([id for id, _ in again.unread()])
+        if first.unread():
+            return f"all three are marked; unread() still has {first.unread()!r}"
+    return None
+
+
+MARK_STUB = '''
+class Marked:
+    """An inbox in a folder: what was read is marked, and nothing is removed."""
+
+    def __init__(self, folder):
+        self.folder = folder
+
+    def send(self, text): ...
+
+    def unread(self):
+        return []
+
+    def mark(self, ids): ...
+'''.strip()
+
+MARK = '''
+from json import dumps, loads
+
+
+class Marked:
+    """An inbox in a folder: what was read is marked, and nothing is removed."""
+
+    def __init__(self, folder):
+        self.mail, self.marks = folder / "mail.jsonl", folder / "read.jsonl"
+
+    def lines(self, path):
+        return path.read_text().splitlines() if path.exists() else []
+
+    def send(self, text):
+        with self.mail.open("a") as file:
+            file.write(dumps(text) + "\\n")
+
+    def unread(self):
+        done = {loads(line) for line in self.lines(self.marks)}
+        every = enumerate(self.lines(self.mail))
+        return [(id, loads(line)) for id, line in every if id not in done]
+
+    def mark(self, ids):
+        with self.marks.open("a") as file:
+            file.writelines(dumps(id) + "\\n" for id in ids)
+'''.strip()
+
+MARK_DOCUMENT = '''
+import uuid
+
+from learnkit.backends.files.store import Document
+
+
+class Marked:
+    """An inbox in a folder: what was read is marked, and nothing is removed."""
+
+    def __init__(self, folder):
+        self.file = Document(folder / "inbox.json")
+
+    def send(self, text):
+        with self.file.change([]) as mail:
+            mail.append({"id": uuid.uuid4().hex, "text": text, "read": False})
+
+    def unread(self):
+        mail = self.file.read([])
+        return [(one["id"], one["text"]) for one in mail if not one["read"]]
+
+    def mark(self, ids):
+        with self.file.change([]) as mail:
+            for one in mail:
+                one["read"] = one["read"] or one["id"] in ids
+'''.strip()
+
+
+def _went(mechanism: lk.Mechanism, calls: list[tuple[str, str]]) -> list[str]:
+    """To whom a call went through, of those that a model has made."""
+    gone: list[str] = []
+
+    @lk.tool
+    def send_message(to: str) -> str:
+        """Write to somebody."""
+        gone.append(to)
+        return "Sent."
+
+    @lk.tool
+    def look(to: str) -> str:
+        """Look at somebody."""
+        gone.append(to)
+        return "Seen."
+
+    steps = iter([lk.use(name, to=to) for name, to in calls])
+    client = lk.scripted(lambda request: next(steps, lk.say("done")))
+    with client.clock:
+        lk.Agent(client, [lk.Toolbox(send_message, look), mechanism], max_turns=40).run("Go.")
+    return gone
+
+
+def check_polite(Enough: Any) -> Verdict:
+    """At most so many letters to the same one, in one run."""
+    if not isinstance(Enough, type) or not issubclass(Enough, lk.Mechanism):
+        return "`Enough` must be a class that is an lk.Mechanism"
+    bob, carol, lead = (("send_message", name) for name in ("bob", "carol", "lead"))
+    for calls, wanted, what in (
+        ([bob] * 3, 3, "three letters to bob, and three are allowed"),
+        ([bob] * 5, 3, "five letters to bob"),
+        ([bob, carol] * 3, 6, "three letters each to bob and carol"),
+        ([bob] * 4 + [lead], 4, "four to bob, then one to the lead"),
+        ([("look", "bob")] * 6, 6, "six calls of another tool"),
+    ):
+        made: Any = Enough
+        went = _went(made(most=3), calls)
+        if len(went) != wanted:
+            return f"{what}: {len(went)} went through; {wanted} should have"
+    return None
+
+
+POLITE_STUB = '''
+import learnkit as lk
+
+
+class Enough(lk.Mechanism):
+    """Refuses send_message after ``most`` letters to the same one."""
+
+    def __init__(self, most=3):
+        self.most = most
+'''.strip()
+
+POLITE = (
+    POLITE_STUB
+    + """
+        self.sent = {}
+
+    def refuse(self, agent, call):
+        if call.name != "send_message":
+            return None
+        name = call.input.get("to")
+        self.sent[name] = self.sent.get(name, 0) + 1
+        if self.sent[name] > self.most:
+            return f"{self.most} letters to {name} are enough: report to the lead."
+        return None
+""".rstrip()
+)
+
+POLITE_LIST = (
+    "from collections import Counter\n\n"
+    + POLITE_STUB
+    + """
+
+    def refuse(self, agent, call):
+        done = [e.data for e in agent.events if e.type == "tool.started"]
+        to = Counter(d["input"].get("to") for d in done if d["name"] == "send_message")
+        full = call.name == "send_message" and to[call.input.get("to")] > self.most
+        return "That was enough." if full else None
+""".rstrip()
+)
+
+EXERCISES = [
+    Exercise(
+        title="who has unread mail?",
+        minutes=5,
+        name="unread",
+        check=check_unread,
+        hints=[
+            "mail.sent has data['mail'] with 'id' and 'to'; mail.read has data['ids'] and 'by'.",
+            "Keep a set of ids for each name: add at mail.sent, take away at mail.read.",
+            "At the end count what is left, and leave out those who have nothing.",
+        ],
+        solution=UNREAD,
+        right=[UNREAD_SET],
+        wrong=[
+            UNREAD_STUB,
+            UNREAD.replace('event.type == "mail.read"', "False"),
+            UNREAD.replace('mail["to"]', 'mail["from"]'),
+        ],
+    ),
+    Exercise(
+        title="mark instead of remove",
+        minutes=15,
+        name="Marked",
+        check=check_mark,
+        hints=[
+            "Two files: one holds the letters and only grows, the other says which were read.",
+            "The number of a line is an id that never changes, because no line goes away.",
+            "unread() reads both files; mark() only appends to the second one.",
+        ],
+        solution=MARK,
+        right=[MARK_DOCUMENT],
+        wrong=[
+            MARK_STUB,
+            MARK.replace("if id not in done]", "if len(done) <= id]").replace(
+                'self.marks.open("a")', 'self.marks.open("w")'
+            ),
+            MARK.replace('folder / "read.jsonl"', 'folder / f"read-{id(self)}.jsonl"'),
+        ],
+    ),
+    Exercise(
+        title="thank you, no, thank you",
+        minutes=20,
+        name="Enough",
+        check=check_polite,
+        hints=[
+            "Two polite agents thank each other for ever. Which hook sees a call first?",
+            "refuse(self, agent, call): call.name and call.input['to'] say what and to whom.",
+            "Count per recipient, and return a reason when the number is over self.most.",
+        ],
+        solution=POLITE,
+        right=[POLITE_LIST],
+        wrong=[
+            POLITE_STUB,
+            POLITE.replace("> self.most", ">= self.most"),
+            POLITE.replace('call.input.get("to")', '"anybody"'),
+            POLITE.replace(
+                '        if call.name != "send_message":\n            return None\n', ""
+            ),
+        ],
+    ),
+]

@@ -1,0 +1,99 @@
+"""Lesson 9's trials: several who write into one inbox while one reads, on simulated time.
+
+The learner's inbox has ``send(text)`` and ``drain()``; :class:`Safe` gives the package's mailbox
+the same two, so that both go through the same trials.
+"""
+
+from __future__ import annotations
+
+import random
+import tempfile
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from learnkit.backends.files.mailbox import Inbox, Mailbox
+from learnkit.runtime.virtual_clock import VirtualClock
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """What came of one run.
+
+    Attributes:
+        sent: letters.
+        read: different letters that the reader got.
+        lost: letters that it never got.
+        twice: letters that it got more than once.
+    """
+
+    sent: int
+    read: int
+    lost: int
+    twice: int
+
+
+class Safe:
+    """The package's mailbox with one reader.
+
+    Args:
+        folder: of the mailbox.
+        pause: called between reading and saying that the mail is safe.
+    """
+
+    def __init__(self, folder: Path, pause: Callable[[], object] = lambda: None) -> None:
+        self._box, self._pause = Mailbox(folder), pause
+        self._box.open("alice")
+        self._inbox = Inbox(self._box, "alice")
+
+    def send(self, text: str) -> None:
+        """Put a letter into the inbox."""
+        self._box.send("bob", "alice", text)
+
+    def drain(self) -> list[str]:
+        """The letters that are new."""
+        mail = self._inbox.take()
+        self._pause()
+        self._inbox.commit()
+        return [one.content for one in mail]
+
+
+def deliveries(
+    make: Callable[[Path, Callable[[], None]], Any],
+    seeds: Iterable[int],
+    *,
+    writers: int = 3,
+    each: int = 6,
+) -> list[Delivery]:
+    """Let writers send letters while one reader looks once a second.
+
+    Args:
+        make: makes an inbox from a folder, and from what to call between reading the file and
+            the next step: a tenth of a second passes there.
+        seeds: one run each.
+        writers: how many.
+        each: letters that each of them sends, one in at most a second.
+    """
+    return [_delivery(make, seed, writers, each) for seed in seeds]
+
+
+def _delivery(make: Callable[..., Any], seed: int, writers: int, each: int) -> Delivery:
+    with tempfile.TemporaryDirectory() as name, VirtualClock(seed=seed + 1) as clock:
+        chance = random.Random(seed)
+        inbox = make(Path(name), lambda: clock.sleep(0.1) and None)
+        pauses = [[chance.random() for _ in range(each)] for _ in range(writers)]
+
+        def write(number: int) -> None:
+            for place, pause in enumerate(pauses[number]):
+                clock.sleep(pause)
+                inbox.send(f"letter {number}.{place}")
+
+        at_work = [clock.spawn(f"writer {n}", write, n) for n in range(writers)]
+        got: list[str] = []
+        while not all(worker.done for worker in at_work):
+            clock.sleep(1)
+            got += inbox.drain()
+        got += inbox.drain()
+    sent, read = writers * each, len(set(got))
+    return Delivery(sent, read, sent - read, len(got) - read)

@@ -1,0 +1,245 @@
+"""Lesson 12's exercises: what is written, and what tells whether it works."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import learnkit as lk
+from learnkit.course.lessons import Exercise, Verdict
+from learnkit.mechanisms.worktrees.registry import Trees
+
+
+def check_good(good: Any) -> Verdict:
+    """Whether a text can be the name of a worktree."""
+    for name, wanted in (
+        *((one, True) for one in ("a", "parser", "A.b_c-9", "x" * 40, "7")),
+        *((one, False) for one in ("", "x" * 41, ".", "..", "-x", "a b", "a/b", "../x")),
+        *((one, False) for one in ("x.lock", ".x", "a..b", "x.", "a;b", "a\n", "ä")),
+    ):
+        told = good(name)
+        if bool(told) != wanted:
+            return f"{name[:50]!r}: it says {told!r}, and {wanted} is right"
+    return None
+
+
+GOOD_STUB = """
+def good(name):
+    return True
+""".strip()
+
+GOOD = """
+import re
+
+
+def good(name):
+    if name.endswith((".lock", ".")) or ".." in name:
+        return False
+    return re.fullmatch("[A-Za-z0-9_][A-Za-z0-9._-]{0,39}", name) is not None
+""".strip()
+
+GOOD_LETTERS = """
+import string
+
+LETTERS = set(string.ascii_letters + string.digits + "._-")
+
+
+def good(name):
+    fits = 1 <= len(name) <= 40 and set(name) <= LETTERS
+    first = name[:1] not in (".", "-")
+    return fits and first and ".." not in name and not name.endswith((".", ".lock"))
+""".strip()
+
+
+def _repository(folder: Path) -> Trees:
+    """A repository with three worktrees: one with a commit, one with none, one with a conflict."""
+    shell = lk.LocalShell()
+
+    def commit(where: Path, text: str) -> None:
+        (where / "a.txt").write_text(text)
+        shell.run("git add -A && git commit -q -m change", where)
+
+    shell.run("git init -q", folder)
+    commit(folder, "one\n")
+    trees = Trees(folder)
+    for name in ("first", "empty", "second"):
+        trees.create(name)
+    commit(trees.path("first"), "two\n")
+    commit(trees.path("second"), "three\n")
+    return trees
+
+
+def check_merge_all(merge_all: Any) -> Verdict:
+    """Merge what can be merged, and say what cannot."""
+    with tempfile.TemporaryDirectory() as name:
+        trees = _repository(Path(name))
+        told = merge_all(trees)
+        text = (Path(name) / "a.txt").read_text()
+        if told is None or len(told) != 2:
+            return f"it must return two lists, of merged and of conflicting names; it is {told!r}"
+        merged, conflicts = (list(one) for one in told)
+        if text == "one\n":
+            return "nothing was merged: a.txt in the main folder is as it was"
+        if "<<<" in text:
+            return "a.txt in the main folder holds the marks of a conflict"
+        if (merged, conflicts) != (["first"], ["second"]):
+            return (
+                f"it says {merged} and {conflicts}; ['first'] has a commit and goes in, "
+                "['second'] conflicts with it, and 'empty' has nothing to merge"
+            )
+        states = {tree.name: tree.status for tree in trees.all()}
+        if set(states.values()) != {"active"}:
+            return f"the worktrees must stay as they are; they are {states}"
+    return None
+
+
+MERGE_STUB = """
+def merge_all(trees):
+    merged, conflicts = [], []
+    return merged, conflicts
+""".strip()
+
+MERGE = """
+import learnkit as lk
+
+
+def merge_all(trees):
+    merged, conflicts = [], []
+    for tree in trees.all():
+        try:
+            if trees.merge(tree.name):
+                merged.append(tree.name)
+        except lk.ToolError:
+            conflicts.append(tree.name)
+    return merged, conflicts
+""".strip()
+
+MERGE_CAREFUL = """
+import learnkit as lk
+
+
+def merge_all(trees):
+    done = {}
+    for tree in trees.all():
+        if trees.git.commit_of(tree.branch) == tree.base:
+            continue
+        try:
+            done[tree.name] = bool(trees.merge(tree.name))
+        except lk.ToolError:
+            done[tree.name] = None
+    merged = [name for name, files in done.items() if files]
+    return merged, [name for name, files in done.items() if files is None]
+""".strip()
+
+
+def check_cheap(cheap: Any) -> Verdict:
+    """The dearest parts to leave out so that the tools cost at most so much."""
+    costs = {"bash": 100, "todo": 80, "task_create": 120, "task_list": 40, "idle": 30}
+    parts = {"todo": ["todo"], "tasks": ["task_create", "task_list"], "autonomy": ["idle"]}
+    for budget, wanted, what in (
+        (370, [], "everything fits"),
+        (369, ["tasks"], "one token too much: the dearest part goes"),
+        (210, ["tasks"], "room for bash, todo and autonomy"),
+        (200, ["tasks", "todo"], "then the next one"),
+        (130, ["tasks", "todo"], "bash and autonomy"),
+        (100, ["tasks", "todo", "autonomy"], "only bash is left"),
+        (10, ["tasks", "todo", "autonomy"], "not even bash fits, and it has to stay"),
+    ):
+        told = cheap(dict(costs), {name: list(tools) for name, tools in parts.items()}, budget)
+        if told is None or list(told) != wanted:
+            return f"budget {budget}, {what}: it says {told!r}, and {wanted} is right"
+    return None
+
+
+CHEAP_STUB = """
+def cheap(costs, parts, budget):
+    return []
+""".strip()
+
+CHEAP = """
+def cheap(costs, parts, budget):
+    price = {part: sum(costs[tool] for tool in tools) for part, tools in parts.items()}
+    total, left_out = sum(costs.values()), []
+    for part in sorted(price, key=price.get, reverse=True):
+        if total <= budget:
+            break
+        left_out.append(part)
+        total -= price[part]
+    return left_out
+""".strip()
+
+CHEAP_LOOP = """
+def cheap(costs, parts, budget):
+    left, out = dict(costs), []
+    while sum(left.values()) > budget and len(out) < len(parts):
+        rest = [part for part in parts if part not in out]
+        dearest = max(rest, key=lambda part: sum(costs[tool] for tool in parts[part]))
+        out.append(dearest)
+        for tool in parts[dearest]:
+            del left[tool]
+    return out
+""".strip()
+
+EXERCISES = [
+    Exercise(
+        title="a name that git takes",
+        minutes=5,
+        name="good",
+        check=check_good,
+        hints=[
+            "A name becomes a folder and a part of a branch. What would each of them not take?",
+            "Letters, digits, '.', '_' and '-'; 1 to 40 of them; no '.' or '-' first.",
+            "And git refuses '..', and what ends in '.' or '.lock'.",
+        ],
+        solution=GOOD,
+        right=[GOOD_LETTERS],
+        wrong=[
+            GOOD_STUB,
+            GOOD.replace("fullmatch", "match"),
+            GOOD.replace('(".lock", ".")', '"."'),
+            GOOD.replace("{0,39}", "*"),
+        ],
+    ),
+    Exercise(
+        title="bring it all together",
+        minutes=15,
+        name="merge_all",
+        check=check_merge_all,
+        hints=[
+            "trees.all() gives the worktrees in order; trees.merge(name) merges one.",
+            "merge returns the files that have changed: none, if there was nothing to merge.",
+            "A conflict is a ToolError, and is undone already. Catch it, and go on.",
+        ],
+        solution=MERGE,
+        right=[MERGE_CAREFUL],
+        wrong=[
+            MERGE_STUB,
+            MERGE.replace(
+                "if trees.merge(tree.name):\n                ",
+                "trees.merge(tree.name)\n            ",
+            ),
+            MERGE.replace("conflicts.append(tree.name)", "pass"),
+            MERGE.replace("for tree in trees.all():", "for tree in trees.all()[1:]:"),
+        ],
+    ),
+    Exercise(
+        title="a harness on a budget",
+        minutes=20,
+        name="cheap",
+        check=check_cheap,
+        hints=[
+            "The price of a part is the sum of what its tools cost.",
+            "Begin with the dearest part, and stop as soon as the rest fits.",
+            "sorted(price, key=price.get, reverse=True); a tool of no part stays.",
+        ],
+        solution=CHEAP,
+        right=[CHEAP_LOOP],
+        wrong=[
+            CHEAP_STUB,
+            CHEAP.replace(", reverse=True", ""),
+            CHEAP.replace("total <= budget", "total < budget"),
+            CHEAP.replace("        total -= price[part]\n", ""),
+        ],
+    ),
+]

@@ -1,0 +1,105 @@
+"""Where the project's repository is: one address, and the links that are made from it.
+
+The address is written down once, as ``Repository`` in ``pyproject.toml``. Binder's badge, the
+lessons' links to Binder and the links to the project's pages on GitHub are rendered from it, so a
+fork or a move changes one line and refreshes the rest.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator
+from importlib import metadata
+from pathlib import Path
+
+from learnkit.course import files as course_files
+from learnkit.errors import UsageError
+from learnkit.runtime import atomic_write as files
+
+#: What an address has to look like: Binder needs the owner and the name.
+_ADDRESS = re.compile(r"https://github\.com/([\w.-]+/[\w.-]+)")
+#: Links that belong to this project, whatever repository they name now: Binder's, and GitHub's
+#: pages about a repository as a whole. A link to one issue or file of another project is not ours.
+_OURS = re.compile(
+    r"(?P<binder>https://mybinder\.org/v2/gh/)[\w.-]+/[\w.-]+(?=/HEAD\b)"
+    r"|(?P<github>https://github\.com/)[\w.-]+/[\w.-]+"
+    r"(?=/(?:actions/workflows|compare|discussions|issues/new|releases|security/advisories)\b)"
+    r"|(?P<field>^repository-code: \"https://github\.com/)[\w.-]+/[\w.-]+(?=\"$)",
+    re.MULTILINE,
+)
+#: The files that may hold such links.
+_RENDERED = (
+    *("*.md", "docs/*.md", "CITATION.cff", "notebooks/*.ipynb"),
+    *(".github/*.md", ".github/ISSUE_TEMPLATE/*.yml"),
+)
+
+
+def address(checkout: Path | None = None) -> str:
+    """The repository's address: from the checkout's ``pyproject.toml``, else the wheel's metadata.
+
+    Args:
+        checkout: the folder of ``pyproject.toml``; by default the one that this package lies in.
+
+    Raises:
+        UsageError: if it is not of the form ``https://github.com/OWNER/NAME``.
+    """
+    if found := checkout or course_files.checkout():
+        declared = found / "pyproject.toml"
+        urls = tomllib.loads(declared.read_text("utf-8"))["project"]["urls"]
+        return _checked(urls.get("Repository", ""), declared.name)
+    listed = metadata.metadata("learnkit").get_all("Project-URL") or []
+    pairs = (line.partition(", ") for line in listed)
+    urls = {label: url for label, _, url in pairs}
+    return _checked(urls.get("Repository", ""), "the package's metadata")
+
+
+def rendered(text: str, repository: str) -> str:
+    """A text with every link to this project's own pages made from one address.
+
+    Args:
+        text: Markdown, YAML or a notebook's JSON.
+        repository: as :func:`address` gives it.
+    """
+    name = repository.removeprefix("https://github.com/")
+    return _OURS.sub(lambda match: (match[1] or match[2] or match[3]) + name, text)
+
+
+def refresh(checkout: Path | None = None) -> Iterator[str]:
+    """Write the address into every file of a checkout that has links to the project.
+
+    Args:
+        checkout: as for :func:`address`.
+
+    Yields:
+        The name of each file that changed.
+
+    Raises:
+        UsageError: for an address that no link can be made from; see :func:`address`.
+    """
+    checkout = checkout or course_files.originals().parent
+    repository = address(checkout)
+    for path in holders(checkout):
+        text = path.read_text("utf-8")
+        if (fresh := rendered(text, repository)) != text:
+            files.replace(path, fresh)
+            yield path.relative_to(checkout).as_posix()
+
+
+def holders(checkout: Path | None = None) -> list[Path]:
+    """The files of a checkout that may hold links to the project, in order.
+
+    Args:
+        checkout: as for :func:`address`.
+    """
+    folder = checkout or course_files.originals().parent
+    return sorted({path for pattern in _RENDERED for path in folder.glob(pattern)})
+
+
+def _checked(found: str, where: str) -> str:
+    if not _ADDRESS.fullmatch(found):
+        raise UsageError(
+            f"{where}: the URL called Repository is {found!r}; "
+            "it must be https://github.com/OWNER/NAME, because Binder's links are made from it"
+        )
+    return found

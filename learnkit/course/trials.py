@@ -1,0 +1,195 @@
+"""Trials: one task, many seeds, a mechanism off and on.
+
+The model is ``Forgetful``, a mechanical model of attention and no LLM. Its tools only count what
+was asked of them. What these trials show is what follows from contexts of a certain length, and
+they say nothing about how often a real model fails.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from learnkit.clients.scripted import use
+from learnkit.core.agent import Agent
+from learnkit.core.mechanism import Mechanism
+from learnkit.core.tools import Tool, Toolbox, tool
+from learnkit.runtime.workspace import Workspace
+from learnkit.simulation.forgetful import Forgetful, Step
+
+#: The five steps of lesson 3's feature.
+FEATURE = ("parse", "alerts", "command", "manual", "tests")
+#: Lesson 4's stations, and lesson 6's days.
+STATIONS = tuple(f"station_{letter}" for letter in "abcdefgh")
+DAYS = tuple(f"day_{number:02}" for number in range(1, 17))
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """What came of one run.
+
+    Attributes:
+        completed: nothing was forgotten, and nothing mixed up.
+        forgotten: steps that were never done, or whose finding is not in the last text.
+        repeated: steps that were done again.
+        mixed_up: findings that were reported of the wrong thing.
+        turns: how often the model was asked, subagents included.
+        tokens: estimated tokens that were sent in all these requests together.
+        longest: estimated tokens of the longest request.
+    """
+
+    completed: bool
+    forgotten: int
+    repeated: int
+    mixed_up: int
+    turns: int
+    tokens: int
+    longest: int
+
+
+Both = tuple[list[Trial], list[Trial]]
+Mechanisms = Callable[[Toolbox], Sequence[Mechanism]]
+
+
+def drift(seeds: Iterable[int], *, output: int = 1_500, window: int = 2_000) -> Both:
+    """Lesson 3: a feature of five steps, without and with a todo list.
+
+    Args:
+        seeds: one run each.
+        output: characters that each step prints.
+        window: tokens that the model sees.
+
+    Returns:
+        The trials without the list, and those with it.
+    """
+    from learnkit.mechanisms.todo import Todo
+
+    world = _World(dict.fromkeys(FEATURE, ""), output, window)
+    prompts = ["Build the feature:\n" + _bullets(FEATURE)]
+    return _both(seeds, world, prompts, lambda tools: [tools, Todo()])
+
+
+def pollution(seeds: Iterable[int], *, output: int = 1_200, window: int = 2_700) -> Both:
+    """Lesson 4: which value marks a missing reading at each of eight stations?
+
+    Args:
+        seeds: one run each.
+        output: characters of each station's parser.
+        window: tokens that the model sees.
+
+    Returns:
+        The trials in one context, and those with a subagent for each station.
+    """
+    from learnkit.mechanisms.subagents import Subagents
+
+    world = _World({name: f"-{i}99" for i, name in enumerate(STATIONS, 1)}, output, window)
+    prompts = ["Which value marks a missing reading?\n" + _bullets(STATIONS)]
+    return _both(seeds, world, prompts, lambda tools: [tools, Subagents(lambda: [world.toolbox()])])
+
+
+def overflow(seeds: Iterable[int], *, output: int = 1_200, window: int = 2_700) -> Both:
+    """Lesson 6: the highest value of each of many days, in a unit that was agreed on before.
+
+    Args:
+        seeds: one run each.
+        output: characters of each day's log.
+        window: tokens that the model sees; compaction begins at half of it.
+
+    Returns:
+        The trials with the whole history, and those with compaction.
+    """
+    from learnkit.mechanisms.compaction.mechanism import Compaction
+
+    days = {name: f"{20 + i}" for i, name in enumerate(DAYS)}
+    world = _World(days, output, window, {"unit": "celsius"})
+    prompts = ["We have decided: the unit is celsius.", "How hot was it?\n" + _bullets(DAYS)]
+
+    def compacting(tools: Toolbox) -> list[Mechanism]:
+        folder = tempfile.TemporaryDirectory(prefix="learnkit-")
+        world.folders.append(folder)
+        place = _Place(folder.name)
+        return [tools, place, Compaction(window // 2, len(DAYS), folder.name)]  # summaries only
+
+    return _both(seeds, world, prompts, compacting)
+
+
+class _Place(Mechanism):
+    """Gives a folder the workspace's name in what the model reads.
+
+    Where a machine keeps its temporary files must not count as tokens.
+    """
+
+    def __init__(self, folder: str) -> None:
+        self.workspace = Workspace(folder)
+
+
+class _World:
+    """What the trials' tools answer, and what a run is measured by."""
+
+    def __init__(
+        self, findings: dict[str, str], output: int, window: int, said: dict[str, str] | None = None
+    ) -> None:
+        self.findings, self._lines, self._window = findings, output // 180, window
+        self._said = said or {}
+        self._made: Counter[str] = Counter()
+        self.folders: list[Any] = []
+        self._tool = self._work()  # one for all: making a schema takes longer than a turn
+
+    def run(self, seed: int, prompts: Sequence[str], mechanisms: Mechanisms) -> Trial:
+        from learnkit.simulation.direct_client import Direct
+
+        self._made.clear()
+        plan = [Step(name, None, rf"{name} is (\w+)") for name in self._said]
+        plan += [Step(name, use("work", step=name), r"FOUND (\S+)") for name in self.findings]
+        client: Any = Direct(Forgetful(plan, window=self._window, seed=seed))
+        agent = Agent(client, mechanisms(self.toolbox()), max_turns=4 * len(plan))
+        text = ""
+        for prompt in prompts:
+            text = agent.run(prompt).text
+        while self.folders:
+            self.folders.pop().cleanup()
+        return self._judge(text, [e.data["usage"] for e in agent.events if e.type == _REPLIED])
+
+    def toolbox(self) -> Toolbox:
+        """The tool with which steps are done; a box of its own for each agent."""
+        return Toolbox(self._tool)
+
+    def _work(self) -> Tool:
+        @tool
+        def work(step: str) -> str:
+            """Do a step, and see what it prints."""
+            self._made[step] += 1
+            lines = [f"{i:4} {'what one sees on the way ' * 7}" for i in range(self._lines)]
+            if found := self.findings[step]:
+                lines.insert(len(lines) // 2, f"FOUND {found}")
+            return "\n".join(lines)
+
+        return work
+
+    def _judge(self, text: str, usages: Sequence[dict[str, int]]) -> Trial:
+        said = dict(line.split(" = ", 1) for line in text.splitlines() if " = " in line)
+        right = {name: found for name, found in self.findings.items() if found} | self._said
+        left = sum(name not in said for name in right) or len(self.findings) - len(self._made)
+        mixed = sum(said[name] != right[name] for name in right if name in said)
+        sent = [usage["input_tokens"] for usage in usages]
+        repeated = self._made.total() - len(self._made)
+        done = left == mixed == 0
+        return Trial(done, left, repeated, mixed, len(sent), sum(sent), max(sent))
+
+
+def _both(
+    seeds: Iterable[int], world: _World, prompts: Sequence[str], mechanisms: Mechanisms
+) -> Both:
+    seeds = list(seeds)
+    off = [world.run(seed, prompts, lambda tools: [tools]) for seed in seeds]
+    return off, [world.run(seed, prompts, mechanisms) for seed in seeds]
+
+
+def _bullets(names: Iterable[str]) -> str:
+    return "\n".join(f"- {name}" for name in names)
+
+
+_REPLIED = "model.replied"

@@ -1,0 +1,158 @@
+"""The learner's working copy of the lessons.
+
+A copy that the learner has not edited follows the course; one that was edited is never overwritten,
+unless the learner asks for it. Only what cells say counts as an edit: running a cell changes the
+file, too, but not its sources. Imports of modules that have moved are brought up to date in edited
+copies, and the file as it was stays beside.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+from collections.abc import Iterator, Mapping
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from learnkit.course.progress import STATE as STATE
+from learnkit.course.workbook import moved
+from learnkit.runtime import atomic_write as files
+
+#: Where a lesson points to outside of its folder, and what stands in for it in the working copy:
+#: JupyterLab opens Markdown in an editor, and a notebook as a page.
+LINKS = {
+    b"../README.md#lessons": b"start.ipynb",
+    b"](../README.md)": b"](start.ipynb)",
+    b"../docs/glossary.md": b"glossary.ipynb",
+}
+
+
+def update(
+    source: Path,
+    target: Path,
+    *,
+    reset: bool = False,
+    modules: Mapping[str, str] | None = None,
+) -> Iterator[str]:
+    """Bring the working copy up to date.
+
+    Args:
+        source: the folder of the course's notebooks.
+        target: the learner's folder; is made if it is missing.
+        reset: replace edited copies too; they are kept beside, with the ending ``.bak``.
+        modules: old name -> new name of each module that has moved; by default those that have.
+
+    Yields:
+        A line for each notebook that the learner should know about.
+    """
+    target.mkdir(parents=True, exist_ok=True)
+    state_file = target / STATE
+    made_from = _read(state_file)
+    modules = moved.MODULES if modules is None else modules
+    for original in sorted(source.glob("s[0-9][0-9]_*.ipynb")):
+        copy = target / original.name
+        content = original.read_bytes()
+        for there, here in LINKS.items():
+            content = content.replace(there, here)
+        new, new_sources = _digest(content), _digest(_sources(content))
+        remembered = set(made_from.get(copy.name, ()))
+        if copy.exists():
+            found = copy.read_bytes()
+            old, old_sources = _digest(found), _digest(_sources(found))
+            edited = not {old, old_sources} & {*remembered, new_sources}
+            if edited and not reset:
+                if not remembered & {new, new_sources}:
+                    yield (
+                        f"{copy.name}: yours is kept; the course has a newer one (--reset takes it)"
+                    )
+                yield from _follow(copy, found, modules)
+                continue
+            if edited:
+                kept = _kept(copy)
+                yield f"{copy.name}: fresh again; yours is kept as {kept.name}"
+            # A copy that was only run keeps its outputs, as long as the course says the same.
+            as_it_is = old == new or (
+                old_sources == new_sources and old not in remembered and not reset
+            )
+        else:
+            as_it_is = False
+        if not as_it_is:
+            files.replace(copy, content)
+        made_from[copy.name] = [new, new_sources]
+        state_file.write_text(json.dumps(made_from, indent=2), encoding="utf-8")
+
+
+def _follow(copy: Path, content: bytes, modules: Mapping[str, str]) -> Iterator[str]:
+    """Let an edited copy import from where modules are now."""
+    notebook = _notebook(content)
+    changed = False
+    for cell in _cells(notebook):
+        if cell.get("cell_type") != "code":
+            continue
+        before = _source(cell)
+        after = moved.rewrite(before, modules)
+        if after != before:
+            changed = True
+            cell["source"] = after.splitlines(keepends=True)
+    if changed:
+        kept = _kept(copy)
+        files.replace(copy, json.dumps(notebook, indent=1, ensure_ascii=False) + "\n")
+        yield f"{copy.name}: its imports follow modules that moved; as it was: {kept.name}"
+
+
+def _notebook(content: bytes) -> Any:
+    try:
+        return json.loads(content)
+    except ValueError:  # UnicodeDecodeError is one
+        return None
+
+
+def _cells(notebook: Any) -> list[Any]:
+    cells = notebook.get("cells") if isinstance(notebook, dict) else None
+    return [one for one in cells if isinstance(one, dict)] if isinstance(cells, list) else []
+
+
+def _source(cell: Any) -> str:
+    """A cell's text: the file holds it whole, or as a list of lines."""
+    source = cell.get("source")
+    return source if isinstance(source, str) else "".join(map(str, source or ()))
+
+
+def _sources(content: bytes) -> bytes:
+    """What a notebook's cells say, in their order; of anything else, all of it."""
+    cells = _cells(_notebook(content))
+    if not cells:
+        return content
+    said = [[cell.get("cell_type"), _source(cell)] for cell in cells]
+    return json.dumps(said).encode()
+
+
+def _read(state_file: Path) -> dict[str, list[str]]:
+    """The digests of what each copy was made from; nothing, if that cannot be read."""
+    try:
+        remembered = json.loads(state_file.read_text(encoding="utf-8"))
+    except (FileNotFoundError, ValueError):
+        return {}
+    if not isinstance(remembered, dict):
+        return {}
+    # Earlier versions wrote down one digest, of the whole file.
+    both = {name: [one] if isinstance(one, str) else one for name, one in remembered.items()}
+    return {
+        name: one
+        for name, one in both.items()
+        if isinstance(one, list) and all(isinstance(digest, str) for digest in one)
+    }
+
+
+def _kept(copy: Path) -> Path:
+    """Keep a copy beside itself, under the first name that is free."""
+    names = (copy.with_name(f"{copy.name}.bak{number or ''}") for number in count())
+    kept = next(path for path in names if not path.exists())
+    shutil.copy(copy, kept)
+    return kept
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()

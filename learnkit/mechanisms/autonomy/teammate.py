@@ -1,0 +1,107 @@
+"""The teammate's side of autonomy: it is idle, claims tasks, and keeps its identity."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from learnkit.backends.files.task import Task
+from learnkit.core.content import Block
+from learnkit.core.mechanism import Call, Mechanism
+from learnkit.core.tools import tool
+
+if TYPE_CHECKING:
+    from learnkit.core.agent import Agent
+    from learnkit.mechanisms.autonomy.lead import Autonomy
+    from learnkit.mechanisms.teams.teammate import Teammate
+
+_HOW = (
+    "When your work is done, end your turn or call idle. The next task comes to you as "
+    "<auto-claimed>: it is yours then. Set it to completed when it is done, and say what came of "
+    "it in result_summary."
+)
+
+
+class Seeker(Mechanism):
+    """Offers ``idle`` and ``claim_task``, and puts a lost identity back.
+
+    Args:
+        autonomy: of the team.
+        mate: whom it serves.
+    """
+
+    def __init__(self, autonomy: Autonomy, mate: Teammate) -> None:
+        self._autonomy, self._mate = autonomy, mate
+        self._idle = False
+        self._seen = 0  # events that were looked at
+
+    @property
+    def identity(self) -> str:
+        """Who it is, as it stands in its messages after a compaction."""
+        name, role, team = self._mate.name, self._mate.role, self._autonomy.team.name
+        return f"<identity>You are {name!r}, role: {role}, team: {team}</identity>"
+
+    def system(self, agent: Agent) -> str | None:
+        """Where work comes from."""
+        return _HOW
+
+    def carry(self, agent: Agent) -> str | None:
+        """Its identity. (The system prompt has it too, but a summary may mix names up.)"""
+        return self.identity
+
+    def before_model(self, agent: Agent) -> None:
+        """Put the identity back when somebody has rewritten the messages without it."""
+        new, self._seen = agent.events[self._seen :], len(agent.events)
+        rewritten = any(e.type == "messages.rewritten" and e.lane == agent.name for e in new)
+        if rewritten and agent.messages and self.identity not in str(agent.messages):
+            first = agent.messages[0]
+            content = first["content"]
+            blocks: list[Block] = (
+                [{"type": "text", "text": content}] if isinstance(content, str) else list(content)
+            )
+            blocks.append({"type": "text", "text": self.identity})
+            agent.rewrite([{**first, "content": blocks}, *agent.messages[1:]], "identity")
+
+    def after_tools(self, agent: Agent, calls: Sequence[Call]) -> str | None:
+        """After a call of idle: rest, and come back with what there is to do."""
+        if not self._idle:
+            return None
+        self._idle = False
+        if text := self._mate.rest(_said(agent)):
+            return text
+        self._mate.stop.set()
+        return None
+
+    @tool
+    def idle(self) -> str:
+        """Say that you have nothing to do: mail or a task will wake you, or you shut down."""
+        self._idle = True
+        return "You are idle now."
+
+    @tool
+    def claim_task(self, task_id: int) -> str:
+        """Take a task from the board; exactly one of all who try gets it.
+
+        Args:
+            task_id: its number.
+        """
+        return told(self._autonomy.claim_for(self._mate, task_id))
+
+
+def suits(task: Task, role: str) -> bool:
+    """Whether a task is for a role: it has no tags, or the role is among them."""
+    return not task.tags or role.casefold() in (tag.casefold() for tag in task.tags)
+
+
+def told(task: Task) -> str:
+    """A claimed task for reading; it may say anything, but not end the frame around it."""
+    text = f"Task #{task.id}: {task.subject}\n{task.description}".strip()
+    return f"<auto-claimed>{text.replace('</auto-', '</ auto-')}</auto-claimed>"
+
+
+def _said(agent: Agent) -> str:
+    """The texts of the last reply."""
+    for message in reversed(agent.messages):
+        if message["role"] == "assistant":
+            return "\n".join(b["text"] for b in message["content"] if b["type"] == "text")
+    return ""

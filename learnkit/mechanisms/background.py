@@ -1,0 +1,308 @@
+"""Background: a slow command runs beside the loop, and its result comes by itself.
+
+The model gets an id at once and goes on. What has ended is told before the next request, once; when
+the model has nothing left to do but wait, its run waits, and a result takes another turn. A job
+never outlives its agent: it ends at its limit, when the agent is stopped, and with its process.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from learnkit.core.mechanism import Call, Mechanism
+from learnkit.core.tools import tool
+from learnkit.errors import ToolError, UsageError
+from learnkit.runtime.clock import Signal, Worker
+from learnkit.runtime.job_wrappers import counted, slept, watched
+from learnkit.runtime.shell import LocalShell, Shell, ShellResult
+from learnkit.runtime.truncate import head_and_tail
+from learnkit.runtime.virtual_clock import VirtualClock
+from learnkit.runtime.workspace import Workspace
+
+if TYPE_CHECKING:
+    from learnkit.core.agent import Agent
+
+Status = Literal["running", "completed", "failed", "timeout", "stopped", "error"]
+
+#: Characters of a job's output that are told by themselves; check_background shows more.
+TOLD = 500
+#: Jobs that have ended of which the output is kept, the newest ones.
+KEPT = 50
+
+_HOW = (
+    "Commands that take long (builds, test suites, downloads) go to background_run: you get an id "
+    "at once, carry on, and the result comes to you by itself. Use bash when you need it now."
+)
+
+
+@dataclass(slots=True, eq=False)
+class Job:
+    """A command in the background.
+
+    Attributes:
+        id: eight characters.
+        command: as the model wrote it.
+        status: running; completed or failed, by its exit code; timeout, at the limit; stopped,
+            with the agent; error, if it never started.
+        code: exit code, if it ended by itself.
+        output: what it printed, head and tail, at most 50,000 characters.
+        seconds: how long it took, on the agent's clock.
+    """
+
+    id: str
+    command: str
+    begun: Signal
+    ended: Signal
+    stop: Signal
+    status: Status = "running"
+    code: int | None = None
+    output: str = ""
+    seconds: float = 0.0
+    worker: Worker | None = None
+
+    def told(self, limit: int = TOLD) -> str:
+        """The job and its output, in at most about ``limit`` characters."""
+        output, _ = head_and_tail([self.output], limit)
+        code = f" (exit code {self.code})" if self.code else ""
+        state = self.status if self.status == "running" else f"{self.status}{code}"
+        after = "" if self.status == "running" else f" after {self.seconds:.1f} s"
+        head = f"[{self.id}] {state}{after}: {_short(self.command)}"
+        return head if self.status == "running" else f"{head}\n{output.strip() or '(no output)'}"
+
+
+class Background(Mechanism):
+    """Offers ``background_run`` and ``check_background``.
+
+    On a virtual clock a command runs to its end at once, while everybody else stands still, and
+    its result arrives after the sum of its sleeps; other work in it takes no virtual time.
+
+    Emits ``job.started`` with ``id``, ``command``, ``limit`` and ``counted``, whether its sleep
+    only counts; ``job.ended`` with ``id``,
+    ``status``, ``code``, ``seconds`` and ``output`` (500 characters); ``job.delivered`` with
+    ``ids`` and ``by``: ``results``, ``stop`` or ``check``.
+
+    Args:
+        shell: runs the commands; by default a :class:`LocalShell`.
+        workspace: the folder they run in; the model knows it as ``/workspace``.
+        limit: seconds that a job may take.
+        most: jobs that may run at a time.
+
+    Raises:
+        UsageError: for a limit that is not above 0, or ``most`` below 1.
+    """
+
+    def __init__(
+        self,
+        shell: Shell | None = None,
+        *,
+        workspace: str | Path = ".",
+        limit: float = 300.0,
+        most: int = 8,
+    ) -> None:
+        if not limit > 0:
+            raise UsageError(f"the limit is {limit} s; it must be above 0")
+        if most < 1:
+            raise UsageError(f"most is {most}; give a number from 1 up")
+        self.shell: Shell = LocalShell() if shell is None else shell
+        self.workspace = Workspace(workspace)
+        self.limit, self.most = limit, most
+        self._jobs: dict[str, Job] = {}
+        self._due: list[Job] = []  # ended, and the model does not know it yet
+        self._lock = threading.Lock()
+
+    @property
+    def jobs(self) -> list[Job]:
+        """The jobs, in the order in which they were started."""
+        with self._lock:
+            return list(self._jobs.values())
+
+    def stop(self, id: str) -> None:
+        """End a job; its result says that it was stopped.
+
+        Raises:
+            ToolError: if there is no such job.
+        """
+        self._find(id).stop.set()
+
+    def close(self) -> None:
+        """End all jobs, and wait until they have ended."""
+        for job in self.jobs:
+            job.stop.set()
+        for job in self.jobs:
+            if job.worker is not None:
+                job.worker.join()
+
+    def system(self, agent: Agent) -> str | None:
+        """When to use it."""
+        return _HOW
+
+    def after_tools(self, agent: Agent, calls: Sequence[Call]) -> str | None:
+        """The results of the jobs that have ended since."""
+        return self._tell(agent, "results")
+
+    def on_stop(self, agent: Agent) -> str | None:
+        """Wait for a job to end, if one still runs, and tell its result."""
+        while not self._due:
+            running = [job.ended for job in self.jobs if not job.ended.is_set()]
+            if not running:  # one may have ended between the two looks
+                return self._tell(agent, "stop")
+            agent.clock.wait(*running)
+            agent.clock.sleep(0)  # what ends at the same moment is told in the same turn
+        return self._tell(agent, "stop")
+
+    @tool
+    def background_run(self, agent: Agent | None, command: str) -> str:
+        """Start a bash command in the background; returns its id at once, before it has ended.
+
+        Its result comes to you by itself. It has no input, and its cd does not last.
+
+        Args:
+            command: for what takes long and is not needed at once; several lines are fine.
+        """
+        if agent is None:
+            raise UsageError("background_run reports to the agent that calls it; there is none")
+        running = sum(not job.ended.is_set() for job in self.jobs)
+        if running >= self.most:
+            raise ToolError(f"{running} jobs are running, and no more may; wait for one to end")
+        id, clock = agent.clock.new_id(), agent.clock
+        job = Job(
+            id,
+            command,
+            begun=clock.signal(f"the start of job {id}"),
+            ended=clock.signal(f"the end of job {id}"),
+            stop=clock.signal(f"the stop of job {id}"),
+        )
+        job.worker = clock.spawn(f"job {id}", self._work, agent, job)
+        clock.wait(job.begun, job.ended)
+        if job.status == "error":
+            raise ToolError(f"the command did not start: {job.output}")
+        return f"Started in the background as {id}. Its result will come by itself."
+
+    @tool
+    def check_background(self, agent: Agent | None, task_id: str | None = None) -> str:
+        """Look at a job, or at all of them. There is no need to wait for one like this.
+
+        Args:
+            task_id: the id that background_run gave; all jobs if it is left out.
+        """
+        seen = [self._find(task_id)] if task_id else self.jobs
+        each = 50_000 if task_id else TOLD
+        with self._lock:  # what is seen here has been told, and nothing else
+            shown = [job.told(each) for job in seen]
+            ended = [job for job in seen if job in self._due]
+            self._due = [job for job in self._due if job not in ended]
+        if agent is not None and ended:
+            agent.emit("job.delivered", ids=[job.id for job in ended], by="check")
+        return "\n\n".join(shown) or "No command was started in the background."
+
+    def _find(self, id: str) -> Job:
+        with self._lock:
+            if id in self._jobs:
+                return self._jobs[id]
+            known = ", ".join(self._jobs) or "none"
+        raise ToolError(f"there is no job {id!r}; the last ones are: {known}")
+
+    def _work(self, agent: Agent, job: Job) -> None:
+        """The job's thread: run the command, keep what came of it."""
+        clock, stop = agent.clock, _AnyOf(agent.stop, job.stop)
+        began = clock.time()
+        status: Status = "error"
+
+        def started() -> None:
+            with self._lock:
+                self._jobs[job.id] = job
+            agent.emit(
+                "job.started",
+                id=job.id,
+                command=job.command,
+                limit=self.limit,
+                counted=isinstance(clock, VirtualClock),
+            )
+            job.begun.set()
+
+        try:
+            with clock.interruptible(job.stop):
+                if isinstance(clock, VirtualClock):
+                    result = self._run(counted(job.command, self.limit), stop, started)
+                    output, seconds = slept(result.output)
+                    stopped = clock.wait(agent.stop, job.stop, timeout=min(seconds, self.limit))
+                    late = seconds >= self.limit or result.timed_out
+                else:
+                    result = self._run(watched(job.command), stop, started)
+                    output, stopped, late = result.output, result.stopped, result.timed_out
+            job.output = self.workspace.masked(output)
+            job.code = None if stopped or late else result.code
+            status = "stopped" if stopped else "timeout" if late else _status(result)
+        except ToolError as error:
+            job.output = self.workspace.masked(str(error))
+        except BaseException as error:  # a fault of ours: nobody must wait for ever
+            job.output = f"{type(error).__name__}: {error}"
+            raise
+        finally:
+            job.seconds = clock.time() - began
+            self._end(agent, job, status)
+
+    def _run(self, command: str, stop: _AnyOf, started: Callable[[], object]) -> ShellResult:
+        folder = self.workspace.root
+        return self.shell.run(self.workspace.unmasked(command), folder, self.limit, stop, started)
+
+    def _end(self, agent: Agent, job: Job, status: Status) -> None:
+        """Log the end, and only then let the result be seen: it is not told before it is there."""
+        try:
+            if job.begun.is_set():
+                output, _ = head_and_tail([job.output], TOLD)
+                agent.emit(
+                    "job.ended",
+                    id=job.id,
+                    status=status,
+                    code=job.code,
+                    seconds=job.seconds,
+                    output=output,
+                )
+        finally:
+            with self._lock:
+                job.status = status
+                if job.begun.is_set():
+                    self._due.append(job)
+                ended = [one for one in self._jobs.values() if one.status != "running"]
+                for old in ended[:-KEPT]:
+                    if old not in self._due:
+                        del self._jobs[old.id]
+            job.ended.set()
+
+    def _tell(self, agent: Agent, by: str) -> str | None:
+        with self._lock:
+            told, self._due = self._due, []
+        if not told:
+            return None
+        agent.emit("job.delivered", ids=[job.id for job in told], by=by)
+        # A command may print anything, but not the end of the frame around it.
+        texts = [job.told().replace("</background-", "</ background-") for job in told]
+        return "\n".join(["<background-results>", *texts, "</background-results>"])
+
+
+class _AnyOf:
+    """One stop made of several."""
+
+    def __init__(self, *signals: Signal) -> None:
+        self._signals = signals
+
+    def is_set(self) -> bool:
+        return any(signal.is_set() for signal in self._signals)
+
+
+def _status(result: ShellResult) -> Status:
+    if result.timed_out:
+        return "timeout"
+    if result.stopped:
+        return "stopped"
+    return "completed" if result.code == 0 else "failed"
+
+
+def _short(command: str) -> str:
+    line = " ".join(command.split())
+    return line if len(line) <= 120 else f"{line[:119]}…"

@@ -1,0 +1,164 @@
+"""The four tools of a coding agent: bash, and typed reading, writing and editing of files.
+
+bash alone would do, in principle. The file tools say exactly what they mean, need no quoting, stay
+in the workspace, and fail with a text that tells the model what to do next.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from learnkit.core.mechanism import Mechanism
+from learnkit.core.tools import tool
+from learnkit.errors import ToolError, UsageError
+from learnkit.runtime.shell import LocalShell, Shell
+from learnkit.runtime.truncate import head_and_tail
+from learnkit.runtime.workspace import Workspace
+
+if TYPE_CHECKING:
+    from learnkit.core.agent import Agent
+
+
+class CodingTools(Mechanism):
+    """bash, read_file, write_file and edit_file in one workspace.
+
+    Only the file tools are confined to the workspace; where bash can reach is up to the shell.
+    The groups are ``"code"`` (bash) and ``"file"`` (the others), for :func:`.select`.
+
+    Args:
+        workspace: the folder; is created if it does not exist. The model knows it as
+            ``/workspace``: that name is put in place of the real path in all outputs, and the
+            real path in its place in commands.
+        shell: runs the commands; by default a :class:`LocalShell`.
+        timeout: seconds that a command may take.
+
+    Raises:
+        UsageError: for a workspace that is a file or ``/``, or a time limit that is not above 0.
+    """
+
+    def __init__(
+        self, workspace: str | Path, shell: Shell | None = None, *, timeout: float = 120.0
+    ) -> None:
+        if not timeout > 0:
+            raise UsageError(f"the time limit is {timeout} s; it must be above 0")
+        self.workspace = Workspace(workspace)
+        self.shell = LocalShell() if shell is None else shell
+        self.timeout = timeout
+
+    @tool(group="code")
+    def bash(self, agent: Agent | None, command: str) -> str:
+        """Run a bash command in the workspace and return what it prints, errors included.
+
+        Each call starts afresh in the workspace: cd and variables do not last. A call ends with
+        its command: nothing runs on in the background. There is no input to type into.
+
+        Args:
+            command: what to run; several lines are fine.
+        """
+        stop = None if agent is None else agent.stop
+        folder = self.workspace.root
+        try:
+            result = self.shell.run(self.workspace.unmasked(command), folder, self.timeout, stop)
+        except ToolError as error:
+            raise ToolError(self.workspace.masked(str(error))) from None
+        output = self.workspace.masked(result.output).rstrip("\n")
+        if result.stopped:
+            raise ToolError(_noted(output, "[cancelled: the run was stopped]"))
+        if result.timed_out:
+            limit = f"[ended at the limit of {self.timeout:g} s; split it into shorter commands]"
+            raise ToolError(_noted(output, limit))
+        if result.code is None:
+            raise ToolError(output)
+        return output if result.code == 0 else _noted(output, f"[exit code {result.code}]")
+
+    @tool(group="file")
+    def read_file(self, path: str, limit: int | None = None, offset: int = 0) -> str:
+        """Read a text file: its lines as they are, unnumbered, so that edit_file can find them.
+
+        Args:
+            path: relative to the workspace, such as src/main.py.
+            limit: how many lines to read; all of them if it is left out.
+            offset: how many lines to skip first.
+        """
+        if offset < 0 or (limit is not None and limit < 1):
+            raise ToolError(f"limit {limit}, offset {offset}: limit begins at 1 and offset at 0")
+        text = self.workspace.read(path)
+        lines = re.findall(r"[^\n]*\n|[^\n]+", text)
+        if offset and offset >= len(lines):
+            raise ToolError(f"offset {offset} is past the end: the file has {len(lines)} lines")
+        end = len(lines) if limit is None else offset + limit
+        shown, cut = head_and_tail([self.workspace.masked("".join(lines[offset:end]))])
+        if end < len(lines):
+            more = f"[… {len(lines) - end:,} more lines; go on with offset={end} …]"
+            shown = _noted(shown.removesuffix("\n"), more)
+        return _noted(shown, "[… read it in parts, with limit and offset …]") if cut else shown
+
+    @tool(group="file")
+    def write_file(self, path: str, content: str) -> str:
+        """Write a text file: create it, with the folders it needs, or replace all of it.
+
+        Args:
+            path: relative to the workspace, such as src/main.py.
+            content: the whole text of the file.
+        """
+        new = self.workspace.write(path, content)
+        lines = len(re.findall(r"[^\n]*\n|[^\n]+", content))
+        counted = f"{lines} line{'' if lines == 1 else 's'}"
+        shown = self.workspace.shown(self.workspace.locate(path))
+        return f"{'Created' if new else 'Replaced'} {shown} ({counted})."
+
+    @tool(group="file")
+    def edit_file(self, path: str, old_text: str, new_text: str) -> str:
+        """Replace a piece of text in a file: the first place where it occurs.
+
+        Args:
+            path: relative to the workspace, such as src/main.py.
+            old_text: what is there now, to the character, white space included; copy it from
+                read_file, with a line or two around it so that it occurs only once.
+            new_text: what to put there; empty to delete.
+        """
+        if not old_text:
+            raise ToolError("old_text is empty; use write_file to create or replace a file")
+        if old_text == new_text:
+            raise ToolError("old_text and new_text are the same; nothing would change")
+        text = self.workspace.read(path)
+        if "\r\n" in text and text.count("\n") == text.count("\r\n"):
+            old_text, new_text = _with_crlf(old_text), _with_crlf(new_text)
+        if old_text not in text:  # it may have been copied from what read_file shows
+            old_text, new_text = map(self.workspace.unmasked, (old_text, new_text))
+        shown = self.workspace.shown(self.workspace.locate(path))
+        places = [match.start() for match in re.finditer(re.escape(old_text), text)]
+        if not places:
+            raise ToolError(f"old_text does not occur in {shown}.{_nearest(text, old_text)}")
+        self.workspace.write(path, text.replace(old_text, new_text, 1))
+        lines = [text.count("\n", 0, place) + 1 for place in places]
+        report = f"Edited {shown} at line {lines[0]}."
+        if len(lines) > 1:
+            others = ", ".join(str(line) for line in lines[:10]) + (", …" if lines[10:] else "")
+            report += (
+                f" Careful: old_text occurred {len(lines)} times (lines {others}) and only the "
+                "first was replaced. To change another, include more of its surroundings."
+            )
+        return report
+
+
+def _noted(output: str, note: str) -> str:
+    return f"{output}\n{note}" if output else note
+
+
+def _with_crlf(text: str) -> str:
+    return text.replace("\r\n", "\n").replace("\n", "\r\n")
+
+
+def _nearest(text: str, wanted: str) -> str:
+    """A hint at the line that looks most like the first line of ``wanted``."""
+    sought = next((line.strip() for line in wanted.splitlines() if line.strip()), "")
+    lines = [line.strip()[:200] for line in text.split("\n")[:5000]]  # comparing takes long
+    near = difflib.get_close_matches(sought[:200], lines, n=1)
+    if not near:
+        return " Read the file again and copy the text from there."
+    number = lines.index(near[0]) + 1
+    return f" The nearest is line {number}: {near[0]!r}. White space counts too."

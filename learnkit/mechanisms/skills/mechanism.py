@@ -1,0 +1,203 @@
+"""Skills: knowledge that is loaded when it is needed, not upfront.
+
+A skill is a folder with a ``SKILL.md``, as the Agent Skills specification describes it. Its name
+and description stand in the system prompt (layer 1), its instructions come when the model asks for
+them (layer 2), and the files they refer to when the instructions send it there (layer 3). A skill
+that breaks the specification is left out with its reason, and never hides the good ones.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+from weakref import WeakKeyDictionary
+
+from learnkit.core.mechanism import Call, Mechanism
+from learnkit.core.token_count import estimate_tokens
+from learnkit.core.tools import Tool
+from learnkit.errors import ToolError, UsageError
+from learnkit.mechanisms.skills.skill import FILES_SHOWN, Skill
+from learnkit.runtime.workspace import Workspace
+
+if TYPE_CHECKING:
+    from learnkit.core.agent import Agent
+
+__all__ = ["Skill", "Skills"]
+
+_HEADING = (
+    "Skills are instructions for particular kinds of work. When a task fits a description below, "
+    "load that skill with load_skill before you begin, and follow it."
+)
+
+
+class Skills(Mechanism):
+    """Lists the skills of a folder to the model, and loads those that it asks for.
+
+    Each ``SKILL.md`` is read once, when this is made: the model is given the instructions that
+    the catalogue stands for, whatever happens to the file meanwhile. Emits ``skills.listed`` when
+    a run starts, then ``skill.loaded`` and ``skill.read`` (a file of a skill).
+
+    Args:
+        folder: its subfolders are the skills; hidden ones and those that begin with ``_`` are
+            passed over.
+        preload: names of a few skills whose instructions go into the system prompt.
+
+    Attributes:
+        skills: name -> Skill, in the order of the names.
+        problems: one line for each skill that was left out: file, field, and what it must be.
+
+    Raises:
+        UsageError: if there is no such folder, or a skill to preload is not there.
+    """
+
+    def __init__(self, folder: str | Path, preload: Sequence[str] = ()) -> None:
+        root = Path(os.path.realpath(folder))
+        if not root.is_dir():
+            raise UsageError(f"there is no folder {str(folder)!r}; give the folder of the skills")
+        if (root / "SKILL.md").exists():
+            raise UsageError(f"{str(folder)!r} is itself a skill; give the folder that it is in")
+        self.skills: dict[str, Skill] = {}
+        problems = []
+        for place in sorted(root.iterdir()):
+            if place.name.startswith((".", "_")) or place.is_file():
+                continue
+            try:
+                self.skills[place.name] = Skill.read(place, root)
+            except UsageError as error:
+                problems.append(str(error))
+        self.problems = tuple(problems)
+        names = [preload] if isinstance(preload, str) else list(dict.fromkeys(preload))
+        for name in names:
+            if name not in self.skills:
+                why = next((p for p in problems if p.startswith(f"{name}/")), "there is none")
+                known = ", ".join(self.skills) or "none"
+                raise UsageError(f"cannot preload skill {name!r}: {why}; the skills: {known}")
+        self.preloaded = tuple(names)
+        # By agent: another agent may have been given the tool, and has a conversation of its own.
+        self._loaded: WeakKeyDictionary[Agent, dict[str, str]] = WeakKeyDictionary()
+        self._tools = (self._loader(),) if self.skills else ()
+
+    @property
+    def tools(self) -> Sequence[Tool]:
+        """``load_skill``, which knows the names; nothing when there are no skills."""
+        return self._tools
+
+    @property
+    def catalogue(self) -> str:
+        """Layer 1: a line for each skill; empty when there are none."""
+        lines = [_line(skill, skill.name in self.preloaded) for skill in self.skills.values()]
+        return "\n".join([_HEADING, *lines]) if lines else ""
+
+    def carry(self, agent: Agent) -> str | None:
+        """What this conversation has loaded, word for word, in the order of loading.
+
+        Files of a skill are left out, since they can be read again; so are preloaded
+        instructions, since they stand in the system prompt.
+        """
+        return "\n\n".join(self._loaded.get(agent, {}).values()) or None
+
+    def system(self, agent: Agent) -> str | None:
+        """The catalogue, and the instructions that are loaded beforehand."""
+        if not agent.messages:  # a conversation begins, and nothing is loaded in it yet
+            self._loaded.pop(agent, None)
+        agent.emit(
+            "skills.listed",
+            catalogue=estimate_tokens(self.catalogue),
+            skills={skill.name: skill.tokens for skill in self.skills.values()},
+            preloaded=list(self.preloaded),
+            problems=list(self.problems),
+        )
+        ready = [self.skills[name] for name in self.preloaded]
+        parts = [self.catalogue, *(one.wrapped + _about_files(agent, one) for one in ready)]
+        return "\n\n".join(parts) if self.skills else None
+
+    def after_tools(self, agent: Agent, calls: Sequence[Call]) -> None:
+        """Note in the log which files of a skill were read with the file tools."""
+        for call in calls:
+            if call.name == "read_file" and (place := _place(agent, call.input.get("path"))):
+                inside = [one for one in self.skills.values() if place.is_relative_to(one.folder)]
+                output = _output(agent, call) if inside else None
+                for skill in inside if output else ():
+                    file, tokens = str(place.relative_to(skill.folder)), estimate_tokens(output)
+                    agent.emit("skill.read", name=skill.name, file=file, tokens=tokens)
+
+    def _loader(self) -> Tool:
+        def load_skill(agent: Agent | None, name: str, file: str = "") -> str:
+            """Load a skill's instructions, or one of the files that they refer to.
+
+            Args:
+                name: a skill of the list in the system prompt.
+                file: a path that the skill gives, such as references/guide.md, to read that file;
+                    leave it out for the instructions.
+            """
+            return self._load(agent, self.skills[name], file)
+
+        load_skill.__annotations__["name"] = _one_of(tuple(self.skills))
+        return Tool(load_skill)
+
+    def _load(self, agent: Agent | None, skill: Skill, file: str) -> str:
+        text = skill.text(file) if file else skill.wrapped + _about_files(agent, skill)
+        if agent is not None and file:
+            agent.emit("skill.read", name=skill.name, file=file, tokens=estimate_tokens(text))
+        elif agent is not None:
+            agent.emit("skill.loaded", name=skill.name, tokens=estimate_tokens(text))
+            if skill.name not in self.preloaded:
+                self._loaded.setdefault(agent, {})[skill.name] = text
+        return text
+
+
+def _line(skill: Skill, loaded: bool) -> str:
+    # In one line: a description with line breaks cannot pass for another skill's entry.
+    tags = f" [tags: {', '.join(skill.tags)}]" if skill.tags else ""
+    note = " (loaded below)" if loaded else ""
+    return f"- {skill.name}: {' '.join(skill.description.split())}{tags}{note}"
+
+
+def _about_files(agent: Agent | None, skill: Skill) -> str:
+    """Where the skill's files are, in the words of the tools that this agent has."""
+    files = skill.files()
+    if not files:
+        return ""
+    shown = ", ".join(files[:FILES_SHOWN]) + (", …" if files[FILES_SHOWN:] else "")
+    where, how = str(skill.folder), "load_skill, giving file"
+    workspace = _workspace(agent)
+    if workspace and skill.folder.is_relative_to(workspace.root):
+        where, how = workspace.shown(skill.folder), "read_file"
+    return (
+        f"\n\nPaths in this skill are relative to {where}. Its files: {shown}. Read one with {how} "
+        "when the instructions refer to it; run a script by its full path."
+    )
+
+
+def _workspace(agent: Agent | None) -> Workspace | None:
+    """The workspace of the agent's file tools, if it has any."""
+    found = (getattr(one, "workspace", None) for one in (agent.mechanisms if agent else ()))
+    return next((one for one in found if isinstance(one, Workspace)), None)
+
+
+def _place(agent: Agent, path: Any) -> Path | None:
+    """The place of a path that the model wrote, if it is one in the agent's workspace."""
+    workspace = _workspace(agent)
+    try:
+        return workspace.locate(path) if workspace and isinstance(path, str) else None
+    except ToolError:
+        return None
+
+
+def _output(agent: Agent, call: Call) -> str | None:
+    """What a call gave back just now; None if that was an error."""
+    for place in range(len(agent.events) - 1, -1, -1):
+        event = agent.events[place]
+        if event.type == "tool.ended" and event.data["id"] == call.id:
+            return None if event.data["is_error"] else str(event.data["output"])
+    return None
+
+
+def _one_of(names: tuple[str, ...]) -> Any:
+    from pydantic import WithJsonSchema
+
+    # pydantic writes a choice of one as "const"; the schema lists the names all the same.
+    listed = WithJsonSchema({"type": "string", "enum": list(names)})
+    return Annotated[Literal[names], listed]

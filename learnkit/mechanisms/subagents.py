@@ -1,0 +1,258 @@
+"""Subagents: a subtask gets an agent of its own, and the caller gets its last words.
+
+What a child reads on the way fills the child's messages and not the parent's. The children share
+the file system, the event log, the clock and the client with their parent; its stop signal ends
+them, and what its mechanisms refuse is refused to them as well. Histories are not shared, except
+for what ``inherit`` hands down.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Any, Literal
+
+from learnkit.core.agent import Agent, Outcome
+from learnkit.core.mechanism import Call, Mechanism
+from learnkit.core.token_count import estimate_tokens
+from learnkit.core.tools import Tool, tool
+from learnkit.core.transcript import as_text, request_of
+from learnkit.errors import ToolError, UsageError
+
+Factory = Callable[[], Sequence[Mechanism]]
+Inherit = Literal["none", "goal", "background", "everything"]
+Kind = Literal["explore", "general"]
+
+_GRADES = ("none", "goal", "background", "everything")
+
+#: What a child of the kind explore may call; bash is not among them, because it can write.
+READ_ONLY = ("read_file", "load_skill", "todo")
+
+#: Of a message that is handed down as background, at most so many characters; and how many.
+_SHORT, _MESSAGES = 300, 3
+
+_SYSTEM = (
+    "Use the tool task to hand a subtask to a subagent: one that needs much reading for a short "
+    "answer, or several that do not depend on each other, in one reply. It starts without this "
+    "conversation, so its prompt must say all it needs. Do single small steps yourself."
+)
+_CHILD = (
+    "You are a subagent: you do one task for another agent, and nobody answers questions. Your "
+    "last message is all that your caller sees, so end with a short report: what you found or "
+    "did, with the names of files, and what is left open."
+)
+_NOTES = {
+    "turn_limit": "stopped at the limit of {turns} turns; the task may be unfinished",
+    "max_tokens": "its last reply was cut off at max_tokens",
+    "refusal": "the subagent's model refused to go on",
+    "model_context_window_exceeded": "the subagent's context window is full",
+    "cancelled": "Cancelled: the run was interrupted",
+}
+#: Ends after which there is nothing that the parent could rely on.
+_NO_RESULT = ("refusal", "model_context_window_exceeded", "cancelled")
+
+
+class Subagents(Mechanism):
+    """Offers the tool ``task``, which runs a fresh agent and returns the last text it says.
+
+    A child's lane is ``<parent>.<id of the call>``, whoever starts first. In that lane it emits
+    ``subagent.started`` with ``parent``, ``call``, ``prompt``, ``description``, ``kind`` and
+    ``inherited`` (tokens handed down beside the prompt), and ``subagent.ended`` with ``parent``,
+    ``call``, ``reason``, ``turns``, ``tokens`` (the length of its messages) and ``returned`` (what
+    of it the parent gets); tokens are estimates.
+
+    Args:
+        factory: makes the mechanisms of one child, new ones for each. Among them may be a
+            ``Permission``: it can only refuse more, as the parent's refusals hold for children.
+        max_turns: how many times a child may ask the model.
+        parallel: how many children run side by side, when one reply has several ``task`` calls.
+        inherit: what a child knows besides its prompt: ``none`` for nothing; ``goal`` for what
+            the parent was asked; ``background`` for that and the parent's last messages that
+            share words with the task, shortened; ``everything`` for the parent's conversation.
+        depth: how many generations there may be; at 1, children have no ``task``.
+        read_only: names of the tools that a child of the kind ``explore`` keeps.
+
+    Raises:
+        UsageError: for an argument that cannot work.
+    """
+
+    def __init__(
+        self,
+        factory: Factory,
+        *,
+        max_turns: int = 30,
+        parallel: int = 3,
+        inherit: Inherit = "none",
+        depth: int = 1,
+        read_only: Sequence[str] = READ_ONLY,
+    ) -> None:
+        if not callable(factory):
+            raise UsageError(
+                f"{factory!r} makes no mechanisms; give a function that makes new ones for each "
+                "child, as in Subagents(lambda: [CodingTools(workspace)])"
+            )
+        if inherit not in _GRADES:
+            raise UsageError(f"inherit is {inherit!r}; the grades are {', '.join(_GRADES)}")
+        for name, value in (("max_turns", max_turns), ("parallel", parallel), ("depth", depth)):
+            if value < 1:
+                raise UsageError(f"{name} is {value}; give a number from 1 up")
+        self._factory, self._max_turns, self._parallel = factory, max_turns, parallel
+        self._inherit, self._depth, self._read_only = inherit, depth, tuple(read_only)
+
+    @property
+    def tools(self) -> Sequence[Tool]:
+        """``task``."""
+        task = self.task  # bound to this instance: a copy, whose limit is its own
+        task.parallel = self._parallel
+        return [task]
+
+    def system(self, agent: Agent) -> str | None:
+        """When to hand something over."""
+        return _SYSTEM
+
+    @tool
+    def task(
+        self,
+        agent: Agent | None,
+        call: Call | None,
+        prompt: str,
+        description: str,
+        kind: Kind = "general",
+    ) -> str:
+        """Hand a subtask to a subagent with a context of its own; returns its last message.
+
+        It works on the same files, but knows nothing of this conversation. Several calls in one
+        reply run side by side: let no two of them write to one file.
+
+        Args:
+            prompt: all that it needs to know: the task, the files, what to report.
+            description: the task in three to six words, for the person who watches.
+            kind: explore can only read; general has all tools.
+        """
+        if agent is None:
+            raise UsageError("task starts a child of the agent that calls it; there is none")
+        if not prompt.strip():
+            raise ToolError("the prompt is empty; say what the subagent shall do and report")
+        id = call.id if call is not None else agent.clock.new_id()
+        child = self._child(agent, f"{agent.name}.{id}", kind)
+        text = self._handed_down(agent, prompt)
+        about = {"parent": agent.name, "call": id}
+        child.emit(
+            "subagent.started",
+            **about,
+            prompt=prompt,
+            description=description,
+            kind=kind,
+            inherited=estimate_tokens(text) - estimate_tokens(prompt),
+        )
+        try:
+            outcome = child.run(text)
+        except BaseException as error:
+            failed = isinstance(error, Exception)
+            _emit_end(child, about, "failed" if failed else "cancelled")
+            if not failed:
+                raise
+            raise ToolError(f"The subagent failed: {type(error).__name__}: {error}") from error
+        report = _report(outcome)
+        _emit_end(child, about, outcome.reason, estimate_tokens(report))
+        if outcome.reason in _NO_RESULT:
+            raise ToolError(report)
+        return report
+
+    def _child(self, agent: Agent, lane: str, kind: Kind) -> Agent:
+        made = [one for one in self._factory() if not isinstance(one, Subagents)]
+        if self._depth > 1 and kind == "general":
+            made.append(
+                Subagents(
+                    self._factory,
+                    max_turns=self._max_turns,
+                    parallel=self._parallel,
+                    inherit=self._inherit,
+                    depth=self._depth - 1,
+                    read_only=self._read_only,
+                )
+            )
+        child = Agent(
+            agent.client,
+            [AsTheParent(agent), *made],
+            model=agent.model,
+            system=_CHILD,
+            name=lane,
+            events=agent.events,
+            stop=agent.stop,
+            max_turns=self._max_turns,
+            max_tokens=agent.max_tokens,
+        )
+        child.clock = agent.clock  # also when the client has none
+        if kind == "explore":
+            for name in [name for name in child.tools if name not in self._read_only]:
+                del child.tools[name]
+            if not child.tools:
+                kept = ", ".join(self._read_only)
+                raise ToolError(f"kind 'explore' has no tools here (only: {kept}); use general")
+        return child
+
+    def _handed_down(self, agent: Agent, prompt: str) -> str:
+        """The child's prompt, with what it inherits before it."""
+        goal = "" if self._inherit == "none" else request_of(agent)
+        told = agent.messages[:-1]  # the last one makes this very call
+        parts = []
+        if self._inherit == "everything":
+            parts.append(f"<conversation>\n{as_text(told)}\n</conversation>")
+        elif goal:
+            parts.append(f"<goal>\n{goal}\n</goal>")
+        if self._inherit == "background" and (found := _background(told, prompt, goal)):
+            parts.append(f"<background>\n{found}\n</background>")
+        return "\n\n".join([*parts, prompt])
+
+
+class AsTheParent(Mechanism):
+    """What the parent may not do, its child may not do for it."""
+
+    def __init__(self, parent: Agent) -> None:
+        self._parent = parent
+
+    def refuse(self, agent: Agent, call: Call) -> str | None:
+        """What the first of the parent's mechanisms says that refuses the call."""
+        said = (one.refuse(agent, call) for one in self._parent.mechanisms)
+        return next((reason for reason in said if reason), None)
+
+
+def _emit_end(child: Agent, about: dict[str, Any], reason: str, returned: int = 0) -> None:
+    tokens = estimate_tokens(child.messages)
+    child.emit(
+        "subagent.ended",
+        **about,
+        reason=reason,
+        turns=child.turns,
+        tokens=tokens,
+        returned=returned,
+    )
+
+
+def _report(outcome: Outcome) -> str:
+    """What the parent is given: the last text, and how it ended if not by itself."""
+    text = outcome.text.strip() or "(no summary)"
+    if outcome.reason in _NOTES:
+        text += f"\n\n[{_NOTES[outcome.reason].format(turns=outcome.turns)}]"
+    return text
+
+
+def _background(messages: Sequence[dict[str, Any]], prompt: str, goal: str) -> str:
+    """The last messages that share at least two words with the task, shortened."""
+    wanted, found = _words(prompt), list[str]()
+    for message in reversed(messages):
+        text = as_text([message])
+        if len(found) == _MESSAGES:
+            break
+        if goal in (text, text.partition(": ")[2]) or len(_words(text) & wanted) < 2:
+            continue
+        lines = text.splitlines()
+        first = next((i for i, line in enumerate(lines) if _words(line) & wanted), 0)
+        short = "\n".join(lines[first:])
+        found.append(short if len(short) <= _SHORT else f"{short[: _SHORT - 1]}…")
+    return "\n".join(reversed(found))
+
+
+def _words(text: str) -> set[str]:
+    return set(re.findall(r"\w{4,}", text.lower()))

@@ -1,0 +1,297 @@
+"""Tasks: goals that outlive a conversation, on a board of files.
+
+A todo list dies with its session. A task is a file: it says what has to be done, what it waits for
+and who is at it, and it is there after a restart and for every other worker. The board behind the
+tools is :class:`learnkit.TaskBoard`; anything with the same methods can stand in for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+from learnkit.backends.files.board import Change, TaskBoard, is_ready, open_blockers
+from learnkit.backends.files.task import Status, Task
+from learnkit.core.mechanism import Mechanism
+from learnkit.core.tools import tool
+from learnkit.errors import ToolError
+
+if TYPE_CHECKING:
+    from learnkit.core.agent import Agent
+    from learnkit.core.events import Event, EventLog
+
+__all__ = ["Board", "TaskBoard", "Tasks", "clicks", "log_news", "render"]
+
+_HOW = (
+    "Goals that outlast this conversation are tasks on a board. Create them with task_create, say "
+    "what waits for what with task_update (addBlockedBy, addBlocks), set one to in_progress when "
+    "you begin it and to completed when it is done. After a restart begin with task_list."
+)
+
+
+class Board(Protocol):
+    """What :class:`Tasks` needs of a board; :class:`TaskBoard` is the one made of files."""
+
+    def create(self, subject: str, description: str = "", *, tags: Iterable[str] = ()) -> Task: ...
+    def get(self, id: int) -> Task: ...
+    def tasks(self) -> list[Task]: ...
+    def update(
+        self,
+        id: int,
+        status: Status | Literal["deleted"] | None = None,
+        *,
+        owner: str = "",
+        add_blocked_by: Iterable[int] = (),
+        add_blocks: Iterable[int] = (),
+        remove_blocked_by: Iterable[int] = (),
+        result_summary: str | None = None,
+        worktree: str | None = None,
+    ) -> Task | None: ...
+    def open(self) -> None: ...
+    def news(self) -> list[Change]: ...
+
+
+class Tasks(Mechanism):
+    """Offers a board to the model.
+
+    Emits ``board.opened`` with ``tasks`` when a run starts on a board that is not empty; for every
+    change, whoever made it, ``task.created``, ``task.started``, ``task.completed`` (with ``freed``:
+    the ids that became ready), ``task.failed``, ``task.returned`` (it is nobody's again),
+    ``task.updated`` or ``task.deleted``, each with ``task``; and ``task.refused`` with ``tool`` and
+    ``problem``.
+
+    Args:
+        board: where the tasks are.
+    """
+
+    def __init__(self, board: Board) -> None:
+        self.board = board
+
+    def system(self, agent: Agent) -> str | None:
+        """When to use the board, and how."""
+        log_board(self.board, agent)
+        return _HOW
+
+    def carry(self, agent: Agent) -> str | None:
+        """That there is a board, as long as something on it is open."""
+        left = sum(task.status != "completed" for task in self.board.tasks())
+        return f"<tasks>{left} open on the board: see task_list</tasks>" if left else None
+
+    @tool
+    def task_create(
+        self,
+        agent: Agent | None,
+        subject: str,
+        description: str = "",
+        tags: Sequence[str] = (),
+    ) -> str:
+        """Put a task on the board; returns it with its number.
+
+        Args:
+            subject: what is to be done, in a few words.
+            description: all that somebody has to know who was not here.
+            tags: who it suits, such as tests or docs.
+        """
+
+        def create() -> str:
+            return _line(self.board.create(subject, description, tags=tags))
+
+        return str(self._done(agent, "task_create", create))
+
+    @tool
+    def task_update(
+        self,
+        agent: Agent | None,
+        task_id: int,
+        status: Status | Literal["deleted"] | None = None,
+        addBlockedBy: Sequence[int] = (),  # the names that models know
+        addBlocks: Sequence[int] = (),
+        removeBlockedBy: Sequence[int] = (),
+        result_summary: str | None = None,
+    ) -> str:
+        """Change a task on the board: all that is asked for, or nothing.
+
+        Args:
+            task_id: its number.
+            status: in_progress before you begin it, completed or failed afterwards, pending to
+                give it back; deleted removes it.
+            addBlockedBy: tasks that have to be completed before this one can begin.
+            addBlocks: tasks that have to wait for this one.
+            removeBlockedBy: tasks that it need not wait for after all.
+            result_summary: what came of it, for those who build on it.
+        """
+
+        def change() -> str:
+            before = _ready_ids(self.board)
+            task = self.board.update(
+                task_id,
+                status,
+                owner=agent.name if agent and status == "in_progress" else "",
+                add_blocked_by=addBlockedBy,
+                add_blocks=addBlocks,
+                remove_blocked_by=removeBlockedBy,
+                result_summary=result_summary,
+            )
+            said = f"#{task_id} is deleted." if task is None else self._shown(task)
+            freed = [f"#{id}" for id in _ready_ids(self.board) if id not in before]
+            freed = [one for one in freed if one != f"#{task_id}"]
+            return f"{said}\nReady now: {', '.join(freed)}" if freed else said
+
+        return str(self._done(agent, "task_update", change))
+
+    @tool
+    def task_list(self, agent: Agent | None) -> str:
+        """Show the board: [ ] pending, [>] in progress, [x] completed, [!] failed."""
+        return str(self._done(agent, "task_list", lambda: render(self.board.tasks())))
+
+    @tool
+    def task_get(self, agent: Agent | None, task_id: int) -> Any:
+        """Show everything about one task, as JSON.
+
+        Args:
+            task_id: its number.
+        """
+        return self._done(agent, "task_get", lambda: self.board.get(task_id).to_json())
+
+    def _shown(self, task: Task) -> str:
+        return _line(task, {one.id: one for one in self.board.tasks()})
+
+    def _done(self, agent: Agent | None, name: str, act: Callable[[], Any]) -> Any:
+        """Do it, and log what has changed, or why it was refused."""
+        if agent is None:
+            return act()
+        with logged(self.board, agent):
+            try:
+                return act()
+            except ToolError as error:
+                agent.emit("task.refused", tool=name, problem=str(error))
+                raise
+
+
+def clicks(board: Board, events: EventLog) -> Callable[[dict[str, Any]], None]:
+    """What a view does when a task in it is clicked: complete it on the board, and log that.
+
+    Example: ``lk.views.Tasks(log, on_intent=clicks(board, log))``.
+
+    Args:
+        board: to change.
+        events: the log of the view.
+    """
+
+    person = Person(events)
+
+    def clicked(intent: dict[str, Any]) -> None:
+        with logged(board, person):
+            try:
+                board.update(int(intent.get("complete", 0)), "completed")
+            except (ToolError, ValueError) as error:
+                person.emit("task.refused", tool="click", problem=str(error))
+
+    return clicked
+
+
+class Logs(Protocol):
+    """Who changes a board and logs it: an agent, or a :class:`Person`."""
+
+    @property
+    def events(self) -> EventLog: ...
+    def emit(self, type: str, **data: Any) -> Event: ...
+
+
+@dataclass(frozen=True)
+class Person:
+    """Who clicks in a view; logs at the time of the last event.
+
+    Attributes:
+        events: the log of the view.
+    """
+
+    events: EventLog
+
+    def emit(self, type: str, **data: Any) -> Event:
+        """Append an event in the lane ``person``."""
+        now = self.events[-1].time if len(self.events) else 0.0
+        return self.events.append(type, lane="person", time=now, **data)
+
+
+def log_board(board: Board, by: Logs) -> None:
+    """Log what is on a board when a run starts: all that is there, after what has changed.
+
+    Others may be at work on it already, so a change that they have made and not logged yet is
+    logged here; it would be missing otherwise.
+    """
+    with by.events.ordered():
+        board.open()
+        log_news(board, by)
+        if tasks := board.tasks():
+            by.emit("board.opened", tasks=[task.to_json() for task in tasks])
+
+
+@contextmanager
+def logged(board: Board, by: Logs) -> Iterator[None]:
+    """Change a board and log it, before another thread builds on it and logs that."""
+    with by.events.ordered():
+        try:
+            yield
+        finally:
+            log_news(board, by)
+
+
+def log_news(board: Board, by: Logs) -> None:
+    """Log every change of a board that was not logged yet."""
+    with by.events.ordered(), ExitStack() as stack:  # all of them, also when a listener fails
+        for type, data in reversed(list(_news(board))):
+            stack.callback(by.emit, type, **data)
+
+
+def _news(board: Board) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The events that tell what has changed."""
+    changes = board.news()
+    if not changes:
+        return
+    now = {task.id: task for task in board.tasks()}
+    for old, new in changes:
+        if new is None:
+            yield "task.deleted", {"task": old.to_json() if old else {}}
+            continue
+        type, more = "task.updated", {}
+        if old is None:  # somebody may have begun it before anybody has looked
+            yield "task.created", {"task": new.to_json()}
+            if new.status not in _EVENTS:
+                continue
+            type = _EVENTS[new.status]
+        elif new.status != old.status:
+            returned = (old.status, new.status) == ("in_progress", "pending")
+            type = "task.returned" if returned else _EVENTS.get(new.status, type)
+        if type == "task.completed":
+            more = {"freed": [id for id in new.blocks if id in now and is_ready(now[id], now)]}
+        yield type, {"task": new.to_json(), **more}
+
+
+_EVENTS = {"in_progress": "task.started", "completed": "task.completed", "failed": "task.failed"}
+
+
+def render(tasks: Sequence[Task]) -> str:
+    """The board as the model reads it."""
+    if not tasks:
+        return "The board is empty."
+    known = {task.id: task for task in tasks}
+    done = sum(task.status == "completed" for task in tasks)
+    lines = [_line(task, known) for task in tasks]
+    return "\n".join([*lines, f"({done}/{len(tasks)} completed)"])
+
+
+def _line(task: Task, tasks: dict[int, Task] | None = None) -> str:
+    waits = open_blockers(task, tasks or {})
+    owner = f" @{task.owner}" if task.owner else ""
+    tags = f" {{{', '.join(task.tags)}}}" if task.tags else ""
+    tags += f" in {task.worktree}" if task.worktree else ""
+    blocked = f" (blocked by: {waits})" if waits and task.status != "completed" else ""
+    return f"{task.mark} #{task.id}: {task.subject}{tags}{owner}{blocked}"
+
+
+def _ready_ids(board: Board) -> list[int]:
+    tasks = {task.id: task for task in board.tasks()}
+    return [id for id, task in tasks.items() if is_ready(task, tasks)]

@@ -1,0 +1,121 @@
+"""Who works where: a teammate's own tools, in the worktree of the task that it holds.
+
+And what comes of it: the commits of all branches, in the log, so that they can be drawn.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from learnkit.core.mechanism import Call, Mechanism
+from learnkit.mechanisms.tasks import Board
+from learnkit.mechanisms.teams.teammate import Extension, Teammate
+from learnkit.mechanisms.worktrees.registry import Trees
+from learnkit.runtime.git import Git
+from learnkit.runtime.workspace import Workspace
+
+if TYPE_CHECKING:
+    from learnkit.core.agent import Agent
+
+#: Commits that are logged, the newest ones.
+COMMITS = 30
+
+
+class History:
+    """The commits of a repository, logged whenever there are others.
+
+    Args:
+        git: the repository.
+    """
+
+    def __init__(self, git: Git) -> None:
+        self._git = git
+        self._told: list[dict[str, Any]] = []
+        self._begun = False  # there is a commit; that does not end
+        self._asked, self._latest = itertools.count(1), 0
+
+    def log(self, agent: Agent) -> None:
+        """Emit ``worktree.commits``, if there is something new to say."""
+        number = next(self._asked)
+        commits = self.commits()  # git takes its time, and nobody has to wait for it
+        with agent.events.ordered():
+            if number > self._latest and commits != self._told:
+                self._told = commits
+                agent.emit("worktree.commits", commits=commits)
+            self._latest = max(number, self._latest)
+
+    def commits(self) -> list[dict[str, Any]]:
+        """The newest commits of all branches: id, parents, names that point to it, subject."""
+        if not self._begun:
+            self._begun = self._git.succeeds("rev-parse", "--verify", "--quiet", "HEAD")
+            if not self._begun:
+                return []
+        found = []
+        text = self._git.run(
+            "log", "--all", "--topo-order", f"-{COMMITS}", "--format=%h%x09%p%x09%D%x09%s"
+        )
+        for line in text.splitlines():
+            id, parents, refs, subject = line.split("\t", 3)
+            names = [one.removeprefix("HEAD -> ") for one in refs.split(", ") if one]
+            found.append({"id": id, "parents": parents.split(), "refs": names, "subject": subject})
+        return found
+
+
+class Rooms(Extension):
+    """Lets the teammates of a team work in the worktrees of their tasks.
+
+    Args:
+        trees: the worktrees.
+        board: where a task says which is its own.
+        history: logs what teammates commit.
+    """
+
+    def __init__(self, trees: Trees, board: Board | None, history: History) -> None:
+        self._trees, self._board, self._history = trees, board, history
+        self._homes: dict[str, list[tuple[Any, Workspace]]] = {}
+
+    def member(self, mate: Teammate) -> Sequence[Mechanism]:
+        """It needs no tools for it; what it commits is logged."""
+        return [_Watch(self._history)]
+
+    def assigned(self, mate: Teammate) -> None:
+        """A new assignment: its tools work in the worktree of its task, or where they did."""
+        mechanisms: Sequence[Any] = mate.agent.mechanisms
+        if mate.name not in self._homes:
+            with_room = [one for one in mechanisms if isinstance(_workspace(one), Workspace)]
+            self._homes[mate.name] = [(one, one.workspace) for one in with_room]
+        room = self._room(mate.name)
+        for mechanism, home in self._homes[mate.name]:
+            mechanism.workspace = home if room is None else room
+
+    def changed(self, mate: Teammate) -> None:
+        """One that has ended needs no room any more."""
+        if mate.status == "shutdown":
+            self._homes.pop(mate.name, None)
+
+    def _room(self, name: str) -> Workspace | None:
+        """The worktree of the task that a teammate holds, if it is there."""
+        there = {tree.name for tree in self._trees.all() if tree.status != "removed"}
+        for task in self._board.tasks() if self._board is not None else []:
+            mine = task.status == "in_progress" and task.owner == name
+            if mine and task.worktree in there:
+                return Workspace(self._trees.path(task.worktree))
+        return None
+
+
+class _Watch(Mechanism):
+    """Logs the commits that a teammate has made."""
+
+    def __init__(self, history: History) -> None:
+        self._history = history
+
+    def after_tools(self, agent: Agent, calls: Sequence[Call]) -> str | None:
+        """Look for new ones."""
+        self._history.log(agent)
+        return None
+
+
+def _workspace(mechanism: Any) -> Any:
+    return getattr(mechanism, "workspace", None)

@@ -1,0 +1,260 @@
+"""Worktrees of a repository: a folder and a branch for each piece of work.
+
+git is the truth: what it does not know does not exist, whatever the index says. The index remembers
+what git does not: which task a worktree is for, and what became of it. A step that fails is undone,
+or said.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from learnkit.backends.files.store import Document, Journal, locked
+from learnkit.errors import ToolError
+from learnkit.runtime.git import Git, GitError
+from learnkit.runtime.shell import Shell
+
+State = Literal["active", "kept", "removed"]
+
+#: Files of our own beside the worktrees.
+_OURS = ("index.json", "events.jsonl")
+_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,39}")
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """A worktree.
+
+    Attributes:
+        name: of its folder.
+        branch: ``wt/`` and the name.
+        base: the commit it began at.
+        task_id: the task that it is for; None if for none.
+        status: active, kept (its work is done, the folder stays), or removed.
+    """
+
+    name: str
+    branch: str
+    base: str
+    task_id: int | None = None
+    status: State = "active"
+
+    def to_json(self) -> dict[str, Any]:
+        """The worktree as the index has it; its path is relative to the repository."""
+        return {**asdict(self), "path": f".worktrees/{self.name}"}
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> Tree:
+        """Read what :meth:`to_json` gives."""
+        return cls(**{key: value for key, value in data.items() if key != "path"})
+
+
+class Trees:
+    """The worktrees of a repository, shared by threads and processes.
+
+    Args:
+        repo: the repository, or a folder in it.
+        shell: runs git.
+
+    Raises:
+        UsageError: if it is no repository.
+    """
+
+    def __init__(self, repo: str | Path, shell: Shell | None = None) -> None:
+        self.git = Git(repo, shell)
+        self.root = self.git.root / ".worktrees"
+        self._index = Document(self.root / "index.json")
+        self.journal = Journal(self.root / "events.jsonl")
+
+    def path(self, name: str) -> Path:
+        """The folder of a worktree."""
+        return self.root / name
+
+    def all(self) -> list[Tree]:
+        """Every worktree there was, in order; the index is mended where git knows better."""
+        with self._open() as index:
+            return list(index.values())
+
+    def get(self, name: str) -> Tree:
+        """A worktree whose folder is there.
+
+        Raises:
+            ToolError: if there is none of this name.
+        """
+        there = {one.name: one for one in self.all() if one.status != "removed"}
+        if name not in there:
+            known = ", ".join(there) or "none"
+            raise ToolError(f"there is no worktree {name!r}; there are: {known}")
+        return there[name]
+
+    def create(
+        self,
+        name: str,
+        task_id: int | None = None,
+        base_ref: str = "HEAD",
+        bind: Callable[[Tree], object] = lambda tree: None,
+    ) -> Tree:
+        """Make a folder and a branch; if a step fails, those before it are undone.
+
+        Args:
+            name: of the folder; the branch is ``wt/`` and the name.
+            task_id: the task that it is for.
+            base_ref: branch, tag or hash to begin at.
+            bind: the last step, such as writing the name into the task.
+
+        Raises:
+            ToolError: if it cannot be made; nothing of it is left then.
+        """
+        _check_name(name)
+        with self._step("create", name, task_id=task_id), self._open() as index:
+            if not self.git.succeeds("rev-parse", "--verify", "--quiet", "HEAD"):
+                raise ToolError("the repository has no commit yet; make one first")
+            branch = f"wt/{name}"
+            if self.git.succeeds("rev-parse", "--verify", "--quiet", f"refs/heads/{branch}"):
+                raise ToolError(f"the branch {branch} is there already; take another name")
+            if self.path(name).exists():
+                raise ToolError(f".worktrees/{name} is there already; take another name")
+            tree = Tree(name, branch, self.git.commit_of(base_ref), task_id)
+            try:
+                self.git.run("worktree", "add", "-q", "-b", branch, str(self.path(name)), tree.base)
+                bind(tree)
+            except BaseException:
+                self._undo(tree)
+                raise
+            index[name] = tree
+            return tree
+
+    def remove(self, name: str, *, force: bool = False) -> Tree:
+        """Take the folder away; its branch stays, with all that was committed.
+
+        Args:
+            name: of the worktree.
+            force: also with changes that are not committed, or files that git ignores.
+
+        Raises:
+            ToolError: if something would be lost, naming it.
+        """
+        tree = self.get(name)
+        with self._step("remove", name, force=force), self._open() as index:
+            if not force and (left := self.git.changes(self.path(name), ignored=True)):
+                shown = "; ".join(left[:5]) + (f"; … {len(left) - 5} more" if len(left) > 5 else "")
+                raise ToolError(f"{name} has work that is not committed: {shown}")
+            self.git.run(
+                "worktree", "remove", *(["--force"] if force else []), str(self.path(name))
+            )
+            index[name] = replace(tree, status="removed")
+            return index[name]
+
+    def keep(self, name: str) -> Tree:
+        """Say that the work is done, and that the folder stays.
+
+        Raises:
+            ToolError: if there is no such worktree.
+        """
+        tree = self.get(name)
+        with self._open() as index:
+            index[name] = replace(tree, status="kept")
+            self._note("worktree.keep", name)
+            return index[name]
+
+    def merge(self, name: str) -> list[str]:
+        """Bring a worktree's commits into the branch of the main folder.
+
+        Returns:
+            The files that have changed there; none if there was nothing to merge.
+
+        Raises:
+            ToolError: if something is not committed, or both sides have changed the same lines:
+                then the main folder is as it was, and the files are named.
+        """
+        tree = self.get(name)
+        with self._step("merge", name), locked(self.root):
+            for what, folder in ((name, self.path(name)), ("the main folder", self.git.root)):
+                if left := [one for one in self.git.changes(folder) if one[:2] != "??"]:
+                    raise ToolError(f"{what} has changes that are not committed: {left[0]}")
+            before = self.git.commit_of("HEAD")
+            try:
+                self.git.run("merge", "--no-ff", "-m", f"Merge {tree.branch}", tree.branch)
+                return self.git.run("diff", "--name-only", before, "HEAD").splitlines()
+            except GitError as error:
+                conflicts = self.git.run("diff", "--name-only", "--diff-filter=U").split()
+                if self.git.succeeds("rev-parse", "--verify", "--quiet", "MERGE_HEAD"):
+                    self.git.run("merge", "--abort")
+                if conflicts:
+                    files = ", ".join(conflicts)
+                    raise ToolError(
+                        f"{tree.branch} conflicts in {files}; the merge was undone. Merge the "
+                        "main branch into the worktree, settle it there, and merge again"
+                    ) from None
+                raise error
+
+    @contextmanager
+    def _open(self) -> Iterator[dict[str, Tree]]:
+        """The index under its lock, mended; changes are written at the end."""
+        self._ignore()
+        with locked(self.root), self._index.change({"worktrees": []}) as data:
+            index = {one["name"]: Tree.from_json(one) for one in data["worktrees"]}
+            self._mend(index)
+            yield index
+            data["worktrees"] = [tree.to_json() for tree in index.values()]
+
+    def _mend(self, index: dict[str, Tree]) -> None:
+        """Believe git: a worktree that it has and we do not, or the other way round."""
+        there = {}
+        checkouts = self.git.checkouts()
+        if any(one.gone for one in checkouts):
+            self.git.run("worktree", "prune")
+        for one in checkouts:
+            if not one.gone and one.path.parent == self.root:
+                there[one.path.name] = one
+        for name, tree in index.items():
+            if tree.status != "removed" and name not in there:
+                index[name] = replace(tree, status="removed")
+                self._note("worktree.remove.after", name, by="somebody else")
+        for name, one in there.items():
+            if name not in index or index[name].status == "removed":
+                index[name] = Tree(name, one.branch, one.commit)
+
+    @contextmanager
+    def _step(self, what: str, name: str, **more: Any) -> Iterator[None]:
+        """Note a step before and after it, or why it failed."""
+        self._note(f"worktree.{what}.before", name, **more)
+        try:
+            yield
+        except BaseException as error:
+            self._note(f"worktree.{what}.failed", name, error=str(error) or type(error).__name__)
+            raise
+        self._note(f"worktree.{what}.after", name, **more)
+
+    def _note(self, event: str, name: str, **more: Any) -> None:
+        told = {key: value for key, value in more.items() if value not in (None, False)}
+        self.journal.append({"event": event, "name": name, **told})
+
+    def _undo(self, tree: Tree) -> None:
+        """Take away what was made of a worktree."""
+        self.git.succeeds("worktree", "remove", "--force", str(self.path(tree.name)))
+        self.git.succeeds("worktree", "prune")
+        self.git.succeeds("branch", "-D", tree.branch)
+
+    def _ignore(self) -> None:
+        """Keep the worktrees out of the repository's own status."""
+        if not self.git.succeeds("check-ignore", "-q", ".worktrees/x"):
+            common = self.git.run("rev-parse", "--git-path", "info/exclude").strip()
+            exclude = self.git.root / common
+            exclude.parent.mkdir(parents=True, exist_ok=True)
+            with exclude.open("a", encoding="utf-8") as file:
+                file.write("\n.worktrees/\n")
+
+
+def _check_name(name: str) -> None:
+    bad = name.endswith((".lock", ".")) or ".." in name or name in _OURS
+    if bad or not _NAME.fullmatch(name):
+        raise ToolError(
+            f"{name!r} cannot be a worktree's name: 1 to 40 of letters, digits, '.', '_' and '-', "
+            "not '..', no '.' or '-' first, no '.' or '.lock' at the end"
+        )

@@ -1,0 +1,314 @@
+"""The one place that starts processes: a command goes in, its output and exit code come out.
+
+A command cannot hang the agent, flood it, see its keys, or leave processes behind: it has a time
+limit and a stop signal, bounded output, an environment made from an allow-list, and everything
+it started ends with it. ``LocalShell`` runs it as the user; ``BwrapShell`` in a sandbox.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+from typing import IO, Protocol
+
+from learnkit.errors import ToolError, UsageError
+from learnkit.runtime.process_tree import Family
+from learnkit.runtime.shell_environment import environment
+from learnkit.runtime.truncate import decoded, head_and_tail
+
+#: Bytes a command may print before it is stopped, so that ``yes`` cannot fill the disk.
+DISK_LIMIT = 64_000_000
+#: Seconds between SIGTERM and SIGKILL.
+GRACE = 0.5
+
+_FLOODED = f"\n[stopped: it printed more than {DISK_LIMIT // 1_000_000} MB; the rest is dropped]"
+
+_MARK = "LEARNKIT_RUN"
+
+
+class Stop(Protocol):
+    """What a stop signal must offer: a clock's ``Signal``, or a ``threading.Event``."""
+
+    def is_set(self) -> bool: ...
+
+
+@dataclass(frozen=True, slots=True)
+class ShellResult:
+    """What came of a command.
+
+    Attributes:
+        output: standard output and standard error as they came, at most 50,000
+            characters; when some were left out of the middle, it says how many.
+        code: the exit code, 128 + n for a command that signal n ended; None when the shell
+            ended it or never started it: at the time limit, on stop, for too much output.
+        timed_out: the time limit was reached.
+        truncated: the output is not whole.
+        stopped: the stop signal was set.
+    """
+
+    output: str
+    code: int | None
+    timed_out: bool = False
+    truncated: bool = False
+    stopped: bool = False
+
+
+class Shell(Protocol):
+    """Runs commands; the tools need no more than this."""
+
+    def run(
+        self,
+        command: str,
+        cwd: str | Path,
+        timeout: float = 120.0,
+        stop: Stop | None = None,
+        started: Callable[[], object] | None = None,
+    ) -> ShellResult:
+        """Run a command to its end, its time limit or the stop signal.
+
+        Args:
+            command: for bash.
+            cwd: the folder to run in.
+            timeout: seconds.
+            stop: looked at about every 20 ms; when it is set the command is ended.
+            started: called once the command runs, perhaps in another thread.
+
+        Raises:
+            ToolError: if the command cannot be started, with the reason.
+            UsageError: for a time limit that is not above 0.
+        """
+        ...
+
+
+class LocalShell:
+    """Runs commands as the current user, with nothing between them and the machine.
+
+    The environment holds the names of an allow-list and fixed settings for git and the locale,
+    never a key. That is no wall: what runs as the same user can read the user's files, and the
+    kernel's own environment. For a wall take :class:`BwrapShell`.
+
+    When the command's main process ends, whatever it left running (``sleep 100 &``, ``setsid``)
+    is ended too. On Linux only a process that left both the session and the environment behind
+    (``env -i setsid …``, a system service) gets away; elsewhere, one that left its process group.
+
+    A command that opens ``/dev/stdout`` or ``/dev/stderr`` by name with ``>`` empties the output
+    so far, as it does whenever output goes to a file; ``>&2`` does not.
+
+    Args:
+        env: more environment variables, or other values; this is how a command gets a secret.
+    """
+
+    def __init__(self, env: Mapping[str, str] | None = None) -> None:
+        self._env = environment(env or {})
+
+    def run(
+        self,
+        command: str,
+        cwd: str | Path,
+        timeout: float = 120.0,
+        stop: Stop | None = None,
+        started: Callable[[], object] | None = None,
+    ) -> ShellResult:
+        """See :meth:`Shell.run`."""
+        return _run(["bash", "-c", command], _folder(cwd), self._env, timeout, stop, started)
+
+
+class BwrapShell:
+    """Runs commands in a bubblewrap sandbox (Linux).
+
+    The command sees the machine read-only, a private ``/tmp`` and ``/run``, no network and no
+    other processes, has no privileges, and can write only to the folder it runs in. It can read
+    what the user can read, so this guards against damage, not against prying.
+
+    Args:
+        env: as for :class:`LocalShell`.
+        writable: folders that may be written besides ``cwd``, such as a worktree's repository.
+
+    Raises:
+        UsageError: if bubblewrap is missing or may not make sandboxes here.
+    """
+
+    def __init__(
+        self, env: Mapping[str, str] | None = None, *, writable: Sequence[str | Path] = ()
+    ) -> None:
+        if problem := _bwrap_problem():
+            raise UsageError(f"BwrapShell cannot work here: {problem}. LocalShell needs neither.")
+        self._env = environment({"TMPDIR": "/tmp", **(env or {})})
+        for path in writable:
+            if not Path(path).is_dir():
+                raise UsageError(f"writable: there is no folder {str(path)!r}; create it first")
+        self._writable = [Path(path).resolve() for path in writable]
+
+    @staticmethod
+    def available() -> bool:
+        """Whether sandboxes can be made on this machine."""
+        return _bwrap_problem() is None
+
+    def run(
+        self,
+        command: str,
+        cwd: str | Path,
+        timeout: float = 120.0,
+        stop: Stop | None = None,
+        started: Callable[[], object] | None = None,
+    ) -> ShellResult:
+        """See :meth:`Shell.run`."""
+        folder = _folder(cwd)
+        if folder == Path("/"):
+            raise UsageError("the sandbox cannot run in '/': the whole machine would be writable")
+        prefixes = dict.fromkeys((sys.prefix, sys.base_prefix))  # the venv may be below /tmp
+        argv = [*_SANDBOX, *(arg for path in prefixes for arg in ("--ro-bind", path, path))]
+        for path in map(str, (*self._writable, folder)):
+            argv += ["--bind", path, path]
+        argv += ["--chdir", str(folder), "--", "bash", "-c", command]
+        return _run(argv, folder, self._env, timeout, stop, started)
+
+
+_SANDBOX = (
+    *("bwrap", "--unshare-all", "--die-with-parent", "--cap-drop", "ALL"),
+    *("--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/tmp"),
+    # Sockets in /run (docker, the session bus) would be doors to the outside.
+    *("--tmpfs", "/run", "--ro-bind-try", "/run/current-system", "/run/current-system"),
+)
+
+
+def _bwrap_problem() -> str | None:
+    if shutil.which("bwrap") is None:
+        return "bubblewrap is not installed (Debian, Ubuntu: apt install bubblewrap)"
+    probe = subprocess.run([*_SANDBOX, "true"], capture_output=True, text=True, check=False)
+    if probe.returncode != 0:
+        return f"bubblewrap may not make sandboxes ({probe.stderr.strip()})"
+    return None
+
+
+def _folder(path: str | Path) -> Path:
+    folder = Path(path)
+    if not folder.is_dir():
+        raise ToolError(f"cannot run in {str(path)!r}: there is no such folder. Create it first.")
+    return folder.resolve()
+
+
+def _run(
+    argv: list[str],
+    cwd: Path,
+    env: dict[str, str],
+    timeout: float,
+    stop: Stop | None,
+    started: Callable[[], object] | None,
+) -> ShellResult:
+    """Check, and supervise the command from a thread that no interrupt can strike.
+
+    Python raises KeyboardInterrupt in the main thread, wherever that is: also after a process
+    has been started and before anybody knows of it.
+    """
+    if not timeout > 0:
+        raise UsageError(f"the time limit is {timeout} s; it must be above 0")
+    interrupted, done = threading.Event(), threading.Event()
+    stops = (interrupted,) if stop is None else (interrupted, stop)
+    if threading.current_thread() is not threading.main_thread():
+        return _supervise(argv, cwd, env, timeout, stops, started)
+    outcome: list[ShellResult | Exception] = []
+
+    def work() -> None:
+        try:
+            outcome.append(_supervise(argv, cwd, env, timeout, stops, started))
+        except Exception as error:
+            outcome.append(error)
+        finally:
+            done.set()
+
+    thread = threading.Thread(target=work, name="learnkit-shell")
+    try:
+        thread.start()
+        while not done.wait(0.05):  # not for ever: an interrupt need not come as a signal
+            pass
+    except BaseException:
+        interrupted.set()
+        if thread.ident is not None:  # else it will see, when it starts, that it need not
+            done.wait()  # Python 3.11 takes a thread for ended once its join was interrupted
+        raise
+    thread.join()
+    if isinstance(outcome[0], Exception):
+        raise outcome[0]
+    return outcome[0]
+
+
+def _supervise(
+    argv: list[str],
+    cwd: Path,
+    env: dict[str, str],
+    timeout: float,
+    stops: Sequence[Stop],
+    started: Callable[[], object] | None,
+) -> ShellResult:
+    if any(stop.is_set() for stop in stops):
+        return ShellResult("", None, stopped=True)
+    mark = os.urandom(8).hex()
+    # To a file, not a pipe: a grandchild that holds a pipe open would keep its reader waiting.
+    with tempfile.TemporaryFile("a+b") as file:
+        try:
+            process = subprocess.Popen(
+                argv,
+                cwd=cwd,
+                env={**env, _MARK: mark},
+                stdin=subprocess.DEVNULL,
+                stdout=file,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        except (OSError, ValueError) as error:  # too long, a NUL in it, no bash
+            length = len(argv[-1])
+            raise ToolError(f"a command of {length:,} characters cannot start: {error}") from None
+        family = Family(process, f"{_MARK}={mark}".encode())
+        grace, why = GRACE, ""
+        try:
+            if started is not None:
+                started()
+            why = _wait(process, file, timeout, stops)
+            if why == "flooded":
+                grace = 0.0  # in half a second it could write another gigabyte
+        finally:
+            family.end(grace)
+        flooded = os.fstat(file.fileno()).st_size > DISK_LIMIT
+        if flooded:
+            os.ftruncate(file.fileno(), DISK_LIMIT)
+        text, truncated = head_and_tail(chain(decoded(file), [_FLOODED] if flooded else []))
+    code = process.returncode
+    if why or flooded:
+        code = None
+    elif code < 0:
+        code = 128 - code
+    return ShellResult(
+        output=text,
+        code=code,
+        timed_out=why == "timed_out",
+        truncated=truncated,
+        stopped=why == "stopped",
+    )
+
+
+def _wait(
+    process: subprocess.Popen[bytes], file: IO[bytes], timeout: float, stops: Sequence[Stop]
+) -> str:
+    """Wait for the main process; return why it has to be ended, or "" when it has ended."""
+    deadline = time.monotonic() + timeout
+    pause = 0.0005  # short at first, so that a quick command is not made slow
+    while process.poll() is None:
+        if any(stop.is_set() for stop in stops):
+            return "stopped"
+        if time.monotonic() >= deadline:
+            return "timed_out"
+        if os.fstat(file.fileno()).st_size > DISK_LIMIT:
+            return "flooded"
+        time.sleep(min(pause, max(0.0, deadline - time.monotonic())))
+        pause = min(pause * 1.5, 0.02)
+    return ""

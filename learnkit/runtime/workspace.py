@@ -1,0 +1,159 @@
+"""A workspace: the one folder that the file tools may touch, and the name it goes by.
+
+Paths are confined after symbolic links are resolved, and whatever the model reads calls the
+folder ``/workspace``, so that outputs are the same on every machine. This guards against
+mistakes and stray paths. It is no wall against a program that swaps a folder for a link between
+the check and the use; the sandbox (``BwrapShell``) is.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from learnkit.errors import ToolError, UsageError
+from learnkit.runtime import atomic_write as files
+
+#: What a workspace is called in everything that the model reads.
+NAME = "/workspace"
+#: Bytes; a longer file is not for a model to read or edit whole.
+FILE_LIMIT = 10_000_000
+
+
+class Workspace:
+    """A folder that paths cannot leave.
+
+    Args:
+        folder: is created if it does not exist.
+
+    Raises:
+        UsageError: if it is a file, or the root of the file system.
+    """
+
+    def __init__(self, folder: str | Path) -> None:
+        try:
+            Path(folder).mkdir(parents=True, exist_ok=True)
+        except (FileExistsError, NotADirectoryError):
+            raise UsageError(f"workspace {str(folder)!r} is a file; give a folder") from None
+        self.root = Path(folder).resolve()
+        if self.root == Path(self.root.anchor):
+            raise UsageError("the workspace cannot be '/', the whole machine; give a folder")
+        names = {str(self.root), os.path.abspath(folder)}  # noqa: PTH100 (keeps symbolic links)
+        longest_first = sorted(names, key=len, reverse=True)
+        real = "|".join(re.escape(name) for name in longest_first)
+        self._real = re.compile(rf"(?<![\w.-])(?:{real})(?![\w-])")
+        self._virtual = re.compile(rf"(?<![\w./-]){NAME}(?![\w.-])")
+
+    def locate(self, path: str) -> Path:
+        """The real place of a path that a model wrote: relative, or below ``/workspace``.
+
+        Raises:
+            ToolError: if it is empty, cannot be a path, or leads out of the workspace.
+        """
+        if not path.strip() or "\0" in path:
+            raise ToolError(f"{path!r} cannot be a path; give one like 'src/main.py'")
+        inside = path.removeprefix(NAME).lstrip("/") if _is_virtual(path) else path
+        try:
+            # What is left is free of links and "..", so comparing the parts is enough.
+            place = Path(os.path.realpath(self.root / inside))
+        except ValueError:
+            raise ToolError(f"{path!r} cannot be a path: it is not valid Unicode") from None
+        if not place.is_relative_to(self.root):
+            raise ToolError(
+                f"{self.masked(path)!r} is outside the workspace; use a relative path, "
+                f"or one that begins with {NAME}/"
+            )
+        # After a link that points to itself, realpath goes on by the letter: look once more.
+        if os.path.islink(place) or place != Path(os.path.realpath(place)):  # noqa: PTH114
+            raise ToolError(f"{self.masked(path)!r} leads through a link that points to itself")
+        return place
+
+    def shown(self, place: Path) -> str:
+        """The name of a place in the workspace, for the model."""
+        return str(Path(NAME) / place.relative_to(self.root))
+
+    def masked(self, text: str) -> str:
+        """``text`` with the workspace's real path replaced by ``/workspace``."""
+        return self._real.sub(NAME, text)
+
+    def unmasked(self, text: str) -> str:
+        """``text`` with ``/workspace`` replaced by the workspace's real path."""
+        return self._virtual.sub(lambda _: str(self.root), text)
+
+    def read(self, path: str) -> str:
+        """The text of a file, to the character: line ends are kept.
+
+        Raises:
+            ToolError: if there is none, or it is a folder, no UTF-8 text, or over ``FILE_LIMIT``.
+        """
+        place = self.locate(path)
+        shown = self.shown(place)
+        with _explained(shown):
+            if not place.exists():
+                raise ToolError(f"there is no file {shown}.{_similar(place)}")
+            _refuse_irregular(place, shown)
+            if (size := place.stat().st_size) > FILE_LIMIT:
+                raise ToolError(f"{shown} has {size:,} bytes; look at parts of it with bash")
+            data = place.read_bytes()
+        try:
+            text = data.decode()
+        except UnicodeDecodeError:
+            text = None
+        if text is None or "\0" in text:
+            raise ToolError(f"{shown} is a binary file ({len(data):,} bytes), not UTF-8 text")
+        return text
+
+    def write(self, path: str, text: str) -> bool:
+        """Write a file so that it appears whole or not at all; parents are created.
+
+        A file that exists keeps its permissions; a link in the workspace keeps pointing to it.
+
+        Returns:
+            Whether the file is new.
+
+        Raises:
+            ToolError: if it cannot be written there.
+        """
+        place = self.locate(path)
+        shown = self.shown(place)
+        try:
+            data = text.encode()
+        except UnicodeEncodeError as error:
+            raise ToolError(f"the text for {shown} is not valid Unicode: {error}") from None
+        with _explained(shown):
+            old = place.exists()
+            if old:
+                _refuse_irregular(place, shown)
+            place.parent.mkdir(parents=True, exist_ok=True)
+            files.replace(place, data)
+        return not old
+
+
+def _is_virtual(path: str) -> bool:
+    return path == NAME or path.startswith(f"{NAME}/")
+
+
+def _refuse_irregular(place: Path, shown: str) -> None:
+    if place.is_dir():
+        raise ToolError(f"{shown} is a folder, not a file; list it with bash: ls")
+    if not place.is_file():  # reading a pipe would wait for ever
+        raise ToolError(f"{shown} is not a regular file")
+
+
+def _similar(place: Path) -> str:
+    names = [one.name for one in place.parent.iterdir()] if place.parent.is_dir() else []
+    near = difflib.get_close_matches(place.name, names, n=1)
+    return f" Did you mean {near[0]!r}?" if near else ""
+
+
+@contextmanager
+def _explained(shown: str) -> Iterator[None]:
+    """Turn what the system says about a file into a text for the model."""
+    try:
+        yield
+    except OSError as error:
+        raise ToolError(f"{shown}: {error.strerror or error}") from None

@@ -1,0 +1,306 @@
+"""Mechanical models: rules instead of a neural network, so that a mechanism's effect can be seen
+without an API, over hundreds of seeds.
+
+``Forgetful`` is **a model of attention, not an LLM**. It knows how to do each step of a plan. What
+there is to do, what it has done and what it found out it must read in the request, and it notices
+only what stands near enough to the end. Drift, repetition and mixed-up facts are not written into
+it: they follow from what it failed to notice. Numbers made with it say something about contexts
+that are long or short, tidy or polluted, and nothing about any real model.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from learnkit.clients.scripted import Block, Reply, Request, reply, say, use
+from learnkit.core.token_count import estimate_tokens
+from learnkit.core.transcript import texts
+from learnkit.errors import UsageError
+
+if TYPE_CHECKING:
+    from learnkit.simulation.following import Following
+
+#: How many children it starts in one reply, when it can delegate.
+SIDE_BY_SIDE = 3
+
+_LISTED = re.compile(r"\[([ >x])\] #\S+ (.*)")
+_TOLD, _CALL = re.compile(r"(user|assistant): (.*)"), re.compile(r"(\w+) (\{.*\})")
+_MARKS = {" ": "pending", ">": "in_progress", "x": "completed"}
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One thing of a plan.
+
+    Attributes:
+        name: a word that names it wherever it is written: in the request, a list, a summary.
+        call: what does it, as made by :func:`learnkit.use`; None for something that is only to be
+            remembered, such as a decision.
+        fact: a regular expression with one group, for the line that tells what the step found out.
+    """
+
+    name: str
+    call: Reply | None = None
+    fact: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A line or a call in a request.
+
+    Attributes:
+        text: the line; empty for a call.
+        distance: tokens from its beginning to the end of the request.
+        call: the ``tool_use`` block, of a call.
+        answers: the id of the call that the line is a part of the result of; empty for other lines.
+    """
+
+    text: str
+    distance: int
+    call: Block | None = None
+    answers: str = ""
+
+
+@dataclass(slots=True)
+class _Known:
+    """What follows from the things noticed."""
+
+    asked: dict[str, None] = field(default_factory=dict)
+    done: set[str] = field(default_factory=set)
+    facts: dict[str, str] = field(default_factory=dict)
+    listed: dict[str, str] = field(default_factory=dict)
+    reminded: bool = False
+
+
+class Forgetful:
+    """A policy that acts only on what it notices in the request; use it as a script.
+
+    The nearer half of the window is read without a gap. Beyond it a line is noticed less and less
+    often, and beyond the window never; the system prompt and the tools are always known. The same
+    seed and the same visible text give the same reply.
+
+    * With a tool ``todo`` it writes its steps down, and keeps the list when it thinks of it or is
+      reminded.
+    * With a tool ``task`` it hands each step to a subagent.
+    * Asked for a summary, it writes down what is open, done and known, as far as it noticed.
+
+    Args:
+        plan: what it knows how to do, in this order.
+        window: tokens (four characters each) that it can see, counted from the end.
+        seed: which of many equally forgetful models this is.
+        habit: the share of turns in which it updates its list unreminded, from 0 to 1.
+        by_heart: it knows that all the steps are asked for, and need not read it; it makes no
+            other calls than theirs.
+
+    Raises:
+        UsageError: for a window below 1, a habit out of range, or two steps of one name.
+    """
+
+    def __init__(
+        self,
+        plan: Sequence[Step],
+        *,
+        window: int = 2_000,
+        seed: int = 0,
+        habit: float = 0.5,
+        by_heart: bool = False,
+    ) -> None:
+        names = [step.name for step in plan]
+        if len(set(names)) < len(names) or not names:
+            raise UsageError(f"a plan needs steps, and a name of its own for each; not {names}")
+        if window < 1 or not 0 <= habit <= 1:
+            raise UsageError(f"window is {window} (1 or more), habit {habit} (0 to 1)")
+        self.plan, self.window, self.seed = tuple(plan), window, seed
+        self._habit, self._by_heart = habit, by_heart
+        words = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
+        self._named = re.compile(rf"(?<!\w)(?:{words})(?!\w)")
+        self._reported = re.compile(rf"({words}) = (.+)")
+        self._facts = {step.name: re.compile(step.fact) for step in plan if step.fact}
+        every = "|".join(dict.fromkeys(step.fact for step in plan if step.fact and step.call))
+        self._finding = re.compile(every or "(?!)")
+
+    def __call__(self, request: Request) -> Reply:
+        """The reply to a request; pure: nothing is kept from one call to the next."""
+        seen, dice = self._notice(request)
+        retold = _wants_summary(request)
+        known = self._know(list(_taken_part_in(seen)) if retold else seen)
+        steps = [step for step in self.plan if self._by_heart or step.name in known.asked]
+        if retold:
+            return say(self._summary(steps, known))
+        offered = {tool["name"] for tool in request.get("tools", ())}
+        todo = [step for step in steps if step.call is not None and step.name not in known.done]
+        parts: list[Reply] = []
+        listing = "todo" in offered and not self._by_heart
+        if listing and (items := self._list(steps, todo, known, dice)):
+            parts.append(use("todo", items=items))
+        if todo and "task" in offered and not self._by_heart:
+            for step in todo[:SIDE_BY_SIDE]:
+                prompt = f"Do this one thing and report what you find:\n- {step.name}"
+                parts.append(use("task", prompt=prompt, description=step.name))
+        elif todo and todo[0].call is not None:
+            parts.append(todo[0].call)
+        return reply(*parts) if parts else say(self._report(steps, known))
+
+    def notice(self, request: Request) -> list[Seen]:
+        """What it notices of a request, in order of the messages.
+
+        Args:
+            request: with ``messages``, as the client gets it.
+        """
+        return self._notice(request)[0]
+
+    def _notice(self, request: Request) -> tuple[list[Seen], random.Random]:
+        visible = list(_things(request["messages"], self.window))
+        told = "\n".join(f"{s.distance} {s.answers} {s.text or s.call}" for s in visible)
+        dice = random.Random(f"{self.seed}\n{told}")
+        half = self.window / 2
+        noticed = [
+            seen
+            for seen in visible  # from the end on
+            if seen.distance <= half or dice.random() < 2 - seen.distance / half
+        ]
+        return noticed[::-1], dice
+
+    def _know(self, seen: Sequence[Seen]) -> _Known:
+        known = _Known()
+        calls = {_deed(step.call.content[0]): step.name for step in self.plan if step.call}
+        begun: dict[str, str | None] = {}  # noticed call -> its step
+        last: str | None = None  # the step it takes itself to be at
+        for one in seen:
+            if one.call is None:
+                of = begun.get(one.answers, last) if one.answers else None
+                self._read(known, one, of)
+            elif one.call["name"] == "task" and _deed(one.call) not in calls:
+                known.done.update(self._named.findall(str(one.call["input"].get("prompt", ""))))
+            elif name := calls.get(_deed(one.call)):
+                begun[one.call["id"]] = last = name
+                known.done.add(name)
+        return known
+
+    def _read(self, known: _Known, one: Seen, of: str | None) -> None:
+        """Take in one line; ``of`` is the step whose result it seems to be."""
+        line = one.text
+        if listed := _LISTED.match(line):
+            for name in self._named.findall(listed[2]):
+                known.asked[name] = None
+                known.listed[name] = _MARKS[listed[1]]
+                known.reminded = False  # whatever came before it
+                if listed[1] == "x":
+                    known.done.add(name)
+        elif reported := self._reported.fullmatch(line):
+            known.asked[reported[1]] = None
+            known.done.add(reported[1])
+            known.facts[reported[1]] = reported[2]
+        elif line.startswith("done: "):
+            known.done.update(self._named.findall(line))
+        elif one.answers:
+            found = self._finding.search(line)
+            if of is not None and found:  # perhaps it is of another step than it takes it for
+                known.facts[of] = next(filter(None, found.groups()))
+        else:
+            names = self._named.findall(line)
+            known.reminded = known.reminded or "todo" in line.lower()
+            known.asked.update(dict.fromkeys(names))
+            for name in names:
+                if name in self._facts and (found := self._facts[name].search(line)):
+                    known.facts[name] = found[1]
+
+    def _list(
+        self, steps: Sequence[Step], todo: Sequence[Step], known: _Known, dice: random.Random
+    ) -> list[Block]:
+        """The new todo list, if it is worth a call and it thinks of it."""
+        names = [step.name for step in steps if step.call is not None]
+        current = todo[0].name if todo else None
+
+        def status(name: str) -> str:
+            return "completed" if name in known.done else "pending"
+
+        new = {name: "in_progress" if name == current else status(name) for name in names}
+        if len(names) < 2 or new == known.listed:
+            return []
+        if known.listed and todo and not known.reminded and dice.random() >= self._habit:
+            return []
+        return [
+            {"id": str(number), "text": name, "status": new[name]}
+            for number, name in enumerate(names, start=1)
+        ]
+
+    def _report(self, steps: Sequence[Step], known: _Known) -> str:
+        facts = [f"{s.name} = {known.facts[s.name]}" for s in self.plan if s.name in known.facts]
+        done = ", ".join(step.name for step in steps if step.name in known.done)
+        return "\n".join(facts) or f"done: {done or 'nothing is left that I know of'}"
+
+    def _summary(self, steps: Sequence[Step], known: _Known) -> str:
+        lines = [f"{name} = {value}" for name, value in known.facts.items()]
+        lines += [f"- {step.name}" for step in steps if step.name not in known.done]
+        return "\n".join([*lines, f"done: {', '.join(sorted(known.done))}"])
+
+
+def _taken_part_in(seen: Sequence[Seen]) -> Iterator[Seen]:
+    """A conversation that is told in a text, as if it had been one's own."""
+    id = ""
+    for one in seen:
+        told = _TOLD.fullmatch(one.text)
+        if told and told[1] == "assistant" and (call := _CALL.fullmatch(told[2])):
+            id = f"told at {one.distance}"
+            block = {"id": id, "name": call[1], "input": json.loads(call[2])}
+            yield Seen("", one.distance, call=block)
+            continue
+        if told:  # somebody else speaks, or the result begins
+            id = id if told[1] == "user" else ""
+        text = told[2] if told else one.text
+        is_request = text.startswith("- ") or text.startswith("<")
+        yield Seen(text, one.distance, answers="" if is_request else id)
+
+
+def _deed(call: Block) -> str:
+    """What a call does, whichever id it has."""
+    return f"{call['name']} {call['input']}"
+
+
+def _things(messages: Sequence[Block], window: int) -> Iterator[Seen]:
+    """Lines and calls from the end of the messages on, as far as the window reaches."""
+    distance = 0
+    for message in reversed(messages):
+        content = message["content"]
+        blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
+        for block in reversed(blocks):
+            if block["type"] == "tool_use":
+                distance += estimate_tokens(block["input"])
+                if distance > window:
+                    return
+                yield Seen("", distance, call=block)
+                continue
+            for text in reversed(list(texts([block]))):
+                for line in reversed(text.split("\n")):
+                    distance += estimate_tokens(line)
+                    if distance > window:
+                        return
+                    if line:
+                        yield Seen(line, distance, answers=block.get("tool_use_id", ""))
+
+
+def _wants_summary(request: Request) -> bool:
+    said = "\n".join(texts(request["messages"][-1]["content"]))
+    return "summar" in said[:400].lower() or "summar" in said[-400:].lower()
+
+
+def following(recording: str | Path, scenario: str | None = None) -> Following:
+    """A policy that makes the calls of a recording, whatever it is asked.
+
+    Args:
+        recording: its path.
+        scenario: the part of it; by default the first.
+
+    Raises:
+        UsageError: if there is no such scenario.
+    """
+    from learnkit.simulation.following import Following
+
+    return Following(recording, scenario)

@@ -1,0 +1,315 @@
+"""The terminal: ``learnkit lab | progress | chat | record | verify | html | doctor``."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from importlib import metadata
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from learnkit import __version__
+from learnkit.course import files as course_files
+from learnkit.errors import LearnkitError, UsageError, lab_extra
+from learnkit.runtime import atomic_write as files
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    help="learnkit: build a coding agent, one mechanism at a time.",
+)
+
+#: Lessons that the terminal can play, and the scenario that has the whole harness.
+PLAYED = {"s12": "package"}
+
+#: A lesson's name or the beginning of its file's, and how it may be mistyped.
+_LESSON = re.compile(r"[sS]?\d\w*")
+
+
+def _say_version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"learnkit {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _common(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_say_version, is_eager=True, help="say which one")
+    ] = False,
+) -> None:
+    """Build a coding agent, one mechanism at a time."""
+
+
+@app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
+def lab(
+    context: typer.Context,
+    folder: Annotated[
+        str, typer.Argument(help="of your copies; by default learnkit-course, here")
+    ] = "",
+    lesson: Annotated[str, typer.Argument(help="by default the start page, and s01")] = "",
+    reset: Annotated[bool, typer.Option(help="start again from fresh copies")] = False,
+) -> None:
+    """Open JupyterLab on your copies of the lessons, or on one: learnkit lab s03.
+
+    Other options go to JupyterLab.
+    """
+    from learnkit.course import progress
+    from learnkit.course.workbook import folder as workbook
+
+    work, lesson, rest = _placed([folder, lesson, *context.args])
+    with lab_extra():
+        metadata.version("jupyterlab")  # importing it takes two seconds
+    opened = _notebook(lesson or "s01", course_files.notebooks()).name
+    typer.echo(f"Your copies of the lessons are in {work}")
+    for line in workbook.update(course_files.notebooks(), work, reset=reset):
+        typer.echo(line)
+    options = [*workbook.options(work, opened, alone=bool(lesson)), *rest]
+    if hasattr(os, "geteuid") and os.geteuid() == 0:
+        options.append("--allow-root")
+    first = str(Path(course_files.__file__).parent / "jupyter" / "startup.py")
+    # A start-up file that the learner has set stays; the kernels keep their notes in this folder.
+    env = {"PYTHONSTARTUP": first, **os.environ, progress.SETTING: str(work)}
+    command = [sys.executable, "-m", "jupyterlab", *options]
+    raise typer.Exit(subprocess.run(command, check=False, env=env).returncode)
+
+
+def _placed(given: list[str]) -> tuple[Path, str, list[str]]:
+    """The working copy, the lesson to open, and what is JupyterLab's, from a command's words."""
+    from learnkit.course.progress import working_copy
+
+    words = [word for word in given if word]
+    end = next((n for n, word in enumerate(words) if word.startswith("-")), len(words))
+    ours, rest = words[: min(end, 2)], words[min(end, 2) :]
+    if len(ours) == 1 and _LESSON.fullmatch(ours[0]) and not Path(ours[0]).exists():
+        ours.insert(0, "")
+    folder, lesson = [*ours, "", ""][:2]
+    return Path(folder).absolute() if folder else working_copy(), lesson, rest
+
+
+@app.command()
+def progress(
+    forget: Annotated[bool, typer.Option("--forget", help="remove what is remembered")] = False,
+) -> None:
+    """Say how far you are in the course."""
+    from learnkit.course.progress import Progress
+    from learnkit.course.workbook.start_page import rows, summary
+
+    notes = Progress()
+    if forget:
+        notes.forget()
+    found = rows(course_files.notebooks(), notes)
+    typer.echo(summary(found))
+    for row in found:
+        if row.state != "new":
+            typer.echo(str(row))
+
+
+@app.command()
+def verify(
+    lessons: Annotated[list[str] | None, typer.Argument(help="by default all")] = None,
+    refresh: Annotated[bool, typer.Option("--refresh", help="write the outputs anew")] = False,
+) -> None:
+    """Run the lessons as CI does, and say what came out differently."""
+    from learnkit.course.publish import execute as course
+    from learnkit.course.publish import repository
+
+    failed = 0
+    folder = course_files.originals() if refresh else course_files.notebooks()
+    for name in repository.refresh() if refresh else ():
+        typer.echo(f"{name}: links to the repository changed")
+    for path in _chosen(lessons, folder):
+        if refresh:
+            typer.echo(f"{path.name}: {'changed' if course.refresh(path) else 'as before'}")
+            continue
+        found = course.differences(path)
+        failed += bool(found)
+        typer.echo("\n".join(found) or f"{path.name}: as committed")
+    raise typer.Exit(1 if failed else 0)
+
+
+@app.command()
+def html(
+    lessons: Annotated[list[str] | None, typer.Argument(help="by default all")] = None,
+    out: Annotated[Path, typer.Option(help="the folder to write")] = Path("site"),
+    executed: Annotated[
+        Path | None, typer.Option(help="notebooks already run with tapes; else they are run now")
+    ] = None,
+) -> None:
+    """Build the HTML edition: pages with working sliders, which need no Python."""
+    from learnkit.course.publish.html import build
+
+    course = course_files.notebooks()
+    chosen = [path.stem[:3] for path in _chosen(lessons, course)]
+    for line in build(course, out, chosen, executed):
+        typer.echo(line)
+
+
+@app.command()
+def record(
+    lesson: Annotated[str, typer.Argument(help="for example s04")],
+    keep_replies: Annotated[
+        bool, typer.Option("--keep-replies", help="no key: only what is said to the model changes")
+    ] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="do not ask before spending tokens")] = False,
+) -> None:
+    """Make a lesson's recording again: with a key, or from the replies it holds."""
+    from learnkit.clients.recordings.recording import Recording
+    from learnkit.course.publish import execute as course
+
+    notebook = _notebook(lesson, course_files.originals())
+    path = course_files.recordings() / f"{notebook.stem[:3]}.yaml"
+    before = Recording.load(path) if path.exists() else Recording()
+    if not keep_replies and not yes:
+        _ask_about_cost(before)
+    with tempfile.TemporaryDirectory(prefix="learnkit-") as folder:
+        copy = Path(folder) / path.name
+        if path.exists():
+            shutil.copy(path, copy)
+        mode = "keep" if keep_replies else "record"
+        course.execute(notebook, {"LEARNKIT_MODE": mode, "LEARNKIT_RECORDINGS": folder})
+        after = Recording.load(copy)
+        if keep_replies and len(after.turns) < len(before.turns):
+            raise UsageError(
+                f"the lesson used {len(after.turns)} of {len(before.turns)} replies, so nothing "
+                "was written; take the others out of the recording, or ask for them in the lesson"
+            )
+        changed = not path.exists() or copy.read_bytes() != path.read_bytes()
+        files.replace(path, copy.read_bytes())
+    typer.echo(f"{path.name}: {len(after.turns)} turns, {'changed' if changed else 'as before'}")
+
+
+@app.command()
+def chat(
+    workspace: Annotated[Path, typer.Argument(help="the folder to work in")] = Path(),
+    replay: Annotated[str, typer.Option(help="no key: play a recorded lesson, s12")] = "",
+    yes: Annotated[bool, typer.Option("--yes", help="run every call without asking")] = False,
+    picture: Annotated[Path | None, typer.Option(help="save what was shown, as an SVG")] = None,
+) -> None:
+    """Talk to an agent with all twelve mechanisms: live with a key, or a recording without."""
+    from learnkit.clients.connect import connect
+    from learnkit.terminal.chat import Chat
+
+    with contextlib.suppress(ImportError):
+        import readline  # noqa: F401 (gives the prompt a history and editing keys)
+    console = _console(picture)
+    if replay:
+        _play(replay, console)
+    elif not os.environ.get("ANTHROPIC_API_KEY"):
+        raise UsageError("there is no ANTHROPIC_API_KEY; set one, or try: chat --replay s12")
+    else:
+        client = connect("live")
+        with client.clock:
+            Chat(client, workspace, ask=not yes, console=console).run()
+    if picture is not None:
+        svg = console.export_svg(title="learnkit chat")
+        fonts = re.compile(r"@font-face\s*\{.*?\}", re.DOTALL)  # they would be fetched from afar
+        files.replace(picture, fonts.sub("", svg))
+
+
+def _console(picture: Path | None) -> Console:
+    from rich.console import Console
+
+    if picture is None:
+        return Console(highlight=False, soft_wrap=True)
+    return Console(highlight=False, record=True, width=100)
+
+
+def _play(lesson: str, console: Console) -> None:
+    """Play a lesson's recording of the whole harness, in a folder that is removed afterwards."""
+    from learnkit.clients.recordings.recording import Recording
+    from learnkit.course.lab import Lab
+    from learnkit.course.lessons import load
+    from learnkit.terminal.chat import Chat
+
+    if lesson not in PLAYED:
+        raise UsageError(f"only {', '.join(PLAYED)} can be played, not {lesson!r}")
+    path = course_files.recordings() / f"{lesson}.yaml"
+    scenario = PLAYED[lesson]
+    turns = [turn for turn in Recording.load(path).turns if turn.scenario == scenario]
+    prompt = str(turns[0].said[0]["content"])
+    made = Lab(load(lesson), "replay", path, static=False)
+    try:
+        with made.scenario(scenario) as run:
+            typer.echo(f"A recording, written by hand. Press Enter to say: {prompt}")
+            chat = Chat(run.client, run.workspace, events=run.events, ask=False, console=console)
+            chat.run(prompt)
+    finally:
+        made.reset()
+        made._example.remove()
+
+
+@app.command()
+def doctor() -> None:
+    """Say what works on this machine."""
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    from learnkit.terminal.doctor import examine
+
+    table = Table(box=None, pad_edge=False)
+    for heading in ("", "what", "found", "what it is for"):
+        table.add_column(heading, overflow="fold")
+    findings = examine()
+    for one in findings:
+        sign = "✓" if one.works else "✗" if one.needed else "○"
+        table.add_row(sign, *map(escape, (one.what, one.found, one.purpose)))
+    Console().print(table)
+    raise typer.Exit(1 if any(one.needed and not one.works for one in findings) else 0)
+
+
+def main() -> None:
+    """Run the command line; our own errors are a sentence, not a traceback."""
+    try:
+        app()
+    except LearnkitError as error:
+        typer.echo(f"learnkit: {error}", err=True)
+        sys.exit(2)
+    except Exception as error:
+        if type(error).__name__ != "CellExecutionError":
+            raise
+        cell, name = str(error).partition("\n\n")[0], getattr(error, "ename", "")
+        what = f"{name}: {getattr(error, 'evalue', '')}"
+        typer.echo(f"learnkit: a cell failed with {what}\n\n{cell}", err=True)
+        sys.exit(1)
+
+
+def _chosen(lessons: list[str] | None, folder: Path) -> list[Path]:
+    if lessons:
+        return [_notebook(one, folder) for one in lessons]
+    return sorted(folder.glob("s[0-9][0-9]_*.ipynb"))
+
+
+def _notebook(lesson: str, folder: Path) -> Path:
+    found = sorted(folder.glob(f"{lesson}*.ipynb")) if lesson else []
+    if len(found) != 1:
+        known = ", ".join(path.stem[:3] for path in sorted(folder.glob("s[0-9][0-9]_*.ipynb")))
+        raise UsageError(f"there is no lesson {lesson!r} in {folder}; there are: {known or 'none'}")
+    return found[0]
+
+
+def _ask_about_cost(before: object) -> None:
+    from learnkit.clients.recordings.recording import Recording
+    from learnkit.core.token_count import estimate_tokens
+
+    assert isinstance(before, Recording)
+    prefixes = [p for one in before.scenarios for p in before.prefixes(one).values()]
+    sent = sum(sum(prefix.tokens) for prefix in prefixes)
+    told = sum(estimate_tokens(list(getattr(turn.answer, "content", ()))) for turn in before.turns)
+    typer.confirm(
+        f"The last recording took {len(prefixes)} requests: ≈{sent:,} tokens in, ≈{told:,} out. "
+        "Ask the API for a new one?",
+        abort=True,
+    )

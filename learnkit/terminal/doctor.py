@@ -1,0 +1,124 @@
+"""What works on this machine: the checks behind ``learnkit doctor``."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from importlib import metadata
+from urllib.parse import urlsplit
+
+from learnkit.course import files as course_files
+from learnkit.errors import UsageError
+
+#: Programs that can open the lessons, as they are called on different systems.
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "firefox", "safari", "open")
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that was looked at.
+
+    Attributes:
+        what: its name.
+        works: whether it can be used.
+        found: its version or state; never a secret.
+        purpose: what it is for, and what to do where it is missing.
+        needed: nothing works without it.
+    """
+
+    what: str
+    works: bool
+    found: str
+    purpose: str
+    needed: bool = False
+
+
+def examine() -> list[Finding]:
+    """Look at everything that learnkit can use."""
+    here = [_python(), _git(), _course(), _copies(), _jupyterlab(), _sandbox(), _browser()]
+    return [*here, _key(), _server(), _model()]
+
+
+def _python() -> Finding:
+    found = ".".join(map(str, sys.version_info[:3]))
+    good = sys.version_info >= (3, 11)
+    return Finding("Python", good, found, "runs everything; 3.11 or newer", needed=True)
+
+
+def _git() -> Finding:
+    path = shutil.which("git")
+    found = "not found"
+    if path:
+        done = subprocess.run([path, "--version"], capture_output=True, text=True, check=False)
+        found = done.stdout.strip().removeprefix("git version ") or "does not start"
+    works = found[:1].isdigit()
+    return Finding("git", works, found, "the example project and lesson 12", needed=True)
+
+
+def _course() -> Finding:
+    purpose = "lessons, recordings and skills; where they are missing, install learnkit again"
+    try:
+        place = str(course_files.root())
+    except UsageError:
+        return Finding("course", False, "missing", purpose, needed=True)
+    kind = "a clone" if course_files.checkout() else "the installed package"
+    return Finding("course", True, f"{kind}: {place}", purpose, needed=True)
+
+
+def _copies() -> Finding:
+    from learnkit.course.progress import is_copy, working_copy
+
+    place = working_copy()
+    found = str(place) if is_copy(place) else f"not yet; it will be {place}"
+    purpose = "your copies of the lessons, and your progress; learnkit lab makes it"
+    return Finding("working copy", is_copy(place), found, purpose)
+
+
+def _jupyterlab() -> Finding:
+    there = importlib.util.find_spec("jupyterlab") is not None
+    found = metadata.version("jupyterlab") if there else "not installed"
+    return Finding("JupyterLab", there, found, "opens the lessons; pip install 'learnkit[lab]'")
+
+
+def _sandbox() -> Finding:
+    from learnkit.runtime.shell import BwrapShell
+
+    try:
+        works = BwrapShell.available()
+    except (UsageError, OSError):
+        works = False
+    found = "works" if works else "not here"
+    return Finding("bubblewrap", works, found, "lesson 2: a sandbox (Linux; package bubblewrap)")
+
+
+def _browser() -> Finding:
+    found = next((name for name in BROWSERS if shutil.which(name)), "")
+    return Finding("browser", bool(found), found or "none found", "to see JupyterLab")
+
+
+def _key() -> Finding:
+    there = bool(os.environ.get("ANTHROPIC_API_KEY"))
+    found = "set" if there else "not set"
+    return Finding("ANTHROPIC_API_KEY", there, found, "only for mode live; lessons need none")
+
+
+def _server() -> Finding:
+    address = os.environ.get("ANTHROPIC_BASE_URL", "")
+    try:
+        host = urlsplit(address).netloc.rpartition("@")[2]  # an address may hold a password
+    except ValueError:
+        host = ""
+    found = host or ("set, but no address" if address else "not set: the API's own")
+    works = bool(host or not address)
+    return Finding("ANTHROPIC_BASE_URL", works, found, "mode live with a compatible server")
+
+
+def _model() -> Finding:
+    from learnkit.clients.connect import model_setting
+
+    chosen = "LEARNKIT_MODEL" if os.environ.get("LEARNKIT_MODEL") else "the default"
+    return Finding("model", True, f"{model_setting()} ({chosen})", "mode live and record")

@@ -1,0 +1,201 @@
+"""One agent's message array as a fold over its events, each message with its fragment.
+
+Only what an event touches is drawn again: a message when it arrives, and the message that holds a
+call when that call starts or ends. Everything else is carried over as it is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from learnkit.core.events import Event
+from learnkit.core.token_count import estimate_tokens
+from learnkit.views.drawing import blocks, theme
+from learnkit.views.drawing.text import blocks_of, count, esc
+from learnkit.views.drawing.theme import Mark
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """One message and its fragment."""
+
+    index: int
+    message: dict[str, Any]
+    injected: bool
+    tokens: int
+    html: str
+
+    @property
+    def mark(self) -> Mark:
+        if self.message.get("role") == "assistant":
+            return theme.ASSISTANT
+        return theme.INJECTED if self.injected else theme.USER
+
+
+@dataclass(frozen=True, slots=True)
+class Array:
+    """One agent's message array."""
+
+    lane: str
+    cards: tuple[Card, ...] = ()
+    #: Call id -> name of the tool, and how the call stands.
+    calls: dict[str, tuple[str, Mark]] = field(default_factory=dict)
+    tokens: int = 0
+    prompted: bool = False
+    waiting: bool = False
+    system: str = ""
+    system_tokens: int = 0
+
+    @property
+    def longest(self) -> int:
+        """Tokens of its longest part."""
+        return max([self.system_tokens, *(card.tokens for card in self.cards)])
+
+    @property
+    def size(self) -> str:
+        """How long it is, in words."""
+        return f"{count(len(self.cards), 'message')}, ≈ {self.tokens:,} tokens"
+
+
+def grow(array: Array, event: Event) -> Array:
+    """The array after an event; the same object when nothing in it changed."""
+    data = event.data
+    match event.type:
+        case "run.started":
+            return replace(_told(array, data), prompted=True)
+        case "message.added":
+            return _added(array, data.get("message") or {}, data.get("index"))
+        case "messages.rewritten":
+            return _rewritten(array, data.get("messages") or [])
+        case "model.requested":
+            return replace(array, waiting=True)
+        case "model.replied" | "model.failed" | "run.ended":
+            return replace(array, waiting=False) if array.waiting else array
+        case "tool.started":
+            return _marked(array, {str(data.get("id")): theme.WORKING})
+        case "tool.ended":
+            mark = theme.FAILED if data.get("is_error") else theme.DONE
+            return _marked(array, {str(data.get("id")): mark})
+    return array
+
+
+def _added(array: Array, message: dict[str, Any], index: int | None) -> Array:
+    """Put a message at its index: at the end, or in place of what stood there and after it."""
+    place = len(array.cards) if index is None else min(index, len(array.cards))
+    user = message.get("role") != "assistant"
+    results = _held(message, "tool_result")
+    injected = user and not results and place > 0 and not array.prompted
+    calls = {**array.calls, **_opened(message)}
+    kept, card = array.cards[:place], _card(array.lane, place, message, injected, calls)
+    grown = replace(
+        array,
+        cards=(*kept, card),
+        calls=calls,
+        tokens=sum(one.tokens for one in kept) + card.tokens,
+        prompted=array.prompted and (not user or bool(results)),
+    )
+    return _marked(grown, _answers(results)) if results else grown
+
+
+def _rewritten(array: Array, messages: list[dict[str, Any]]) -> Array:
+    """The array with other messages; those that stayed where they were keep their cards."""
+    persons = [card.message for card in array.cards if not card.injected]
+    calls = dict(array.calls)
+    cards: list[Card] = []
+    for place, message in enumerate(messages):
+        old = array.cards[place] if place < len(array.cards) else None
+        if old and old.message == message:
+            cards.append(old)
+            continue
+        calls.update({call: at for call, at in _opened(message).items() if call not in calls})
+        # A user message that is new in a rewritten array was written by the harness.
+        new = message.get("role") != "assistant" and not _held(message, "tool_result")
+        cards.append(_card(array.lane, place, message, new and message not in persons, calls))
+    tokens = sum(card.tokens for card in cards)
+    return replace(array, cards=tuple(cards), calls=calls, tokens=tokens)
+
+
+def _held(message: dict[str, Any], kind: str) -> list[dict[str, Any]]:
+    return [block for block in blocks_of(message.get("content")) if block.get("type") == kind]
+
+
+def _opened(message: dict[str, Any]) -> dict[str, tuple[str, Mark]]:
+    return {
+        str(block.get("id")): (str(block.get("name", "?")), theme.PENDING)
+        for block in _held(message, "tool_use")
+    }
+
+
+def _answers(results: list[dict[str, Any]]) -> dict[str, Mark]:
+    return {
+        str(block.get("tool_use_id")): theme.FAILED if block.get("is_error") else theme.DONE
+        for block in results
+    }
+
+
+def _marked(array: Array, marks: dict[str, Mark]) -> Array:
+    """Set how calls stand, and draw the cards that hold them again."""
+    changed = {
+        call: (array.calls[call][0], mark)
+        for call, mark in marks.items()
+        if call in array.calls and array.calls[call][1] is not mark
+    }
+    if not changed:
+        return array
+    calls = {**array.calls, **changed}
+    cards = list(array.cards)
+    for place in range(len(cards) - 1, -1, -1):
+        card = cards[place]
+        if _opened(card.message).keys() & changed.keys():
+            cards[place] = _card(array.lane, card.index, card.message, card.injected, calls)
+            break
+    return replace(array, calls=calls, cards=tuple(cards))
+
+
+def _card(
+    lane: str, index: int, message: dict[str, Any], injected: bool, calls: dict[str, Any]
+) -> Card:
+    tokens = estimate_tokens(message)
+    card = Card(index, message, injected, tokens, "")
+    parts = [
+        f'<article class="msg {card.mark.key}"><div class="line">'
+        f'<span class="index">{index}</span>{blocks.label(card.mark)}{_tokens(tokens)}</div>'
+    ]
+    seen_result = False
+    for block in blocks_of(message.get("content")):
+        kind = block.get("type")
+        if kind == "text":
+            # In a card that is injected as a whole, its mark says so already.
+            parts.append(blocks.text(str(block.get("text", "")), seen_result))
+        elif kind == "tool_use":
+            parts.append(blocks.call(block, lane, calls.get(str(block.get("id")), ("", None))[1]))
+        elif kind == "tool_result":
+            seen_result = True
+            name = calls.get(str(block.get("tool_use_id")), ("", None))[0]
+            parts.append(blocks.result(block, lane, name))
+        elif kind in ("thinking", "redacted_thinking"):
+            parts.append(blocks.thinking(block))
+        else:
+            parts.append(blocks.other(block))
+    return replace(card, html="".join([*parts, "</article>"]))
+
+
+def _tokens(number: int) -> str:
+    return f'<span class="tokens" style="--n:{number}"><i><u></u></i><b>≈ {number:,}</b></span>'
+
+
+def _told(array: Array, data: dict[str, Any]) -> Array:
+    """The array with what goes with each request beside it: system prompt and tools."""
+    text, tools = str(data.get("system") or ""), data.get("tools") or []
+    if not text and not tools:
+        return array
+    names = ", ".join(str(tool.get("name", "?")) for tool in tools)
+    offered = f" {count(len(tools), 'tool')}: {esc(names)}." if tools else ""
+    size = estimate_tokens(text) + estimate_tokens(tools)
+    fragment = (
+        f'<article class="msg system"><div class="line">{blocks.label(theme.SYSTEM)}'
+        f"{_tokens(size)}</div>{blocks.long_text(text) if text else ''}"
+        f'<div class="note">Goes with every request, beside the array.{offered}</div></article>'
+    )
+    return replace(array, system=fragment, system_tokens=size)

@@ -1,0 +1,163 @@
+"""What every view is: a pure fold over the event log, and ways to show it.
+
+A subclass says how a state grows by one event, and which HTML fragments, header sentence and
+picture belong to a state. The state after k events is the fold of the first k, so a slider can go
+anywhere; states are values that no later step changes. Showing needs no notebook library until a
+view really goes live in one.
+"""
+
+from __future__ import annotations
+
+import sys
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, ClassVar, Generic, TypeVar
+
+from learnkit.core.events import Event
+from learnkit.errors import UsageError
+from learnkit.runtime.notebook import has_tapes, in_kernel, is_static
+from learnkit.views.drawing import static
+from learnkit.views.drawing.static import Picture
+
+S = TypeVar("S")
+V = TypeVar("V", bound="View[Any]")
+
+
+def kept(new: dict[str, str], old: dict[str, str]) -> dict[str, str]:
+    """The new fragments; one that says the same as before is the same string as before."""
+    return {key: old[key] if old.get(key) == html else html for key, html in new.items()}
+
+
+class View(ABC, Generic[S]):
+    """A picture of an event log.
+
+    A subclass defines ``init``, ``step``, ``frame``, ``picture`` and ``facts``, and ``head`` unless
+    its states have the sentence as ``head``.
+
+    Args:
+        events: an ``EventLog``, or any sequence of events.
+        lane: show only what happened to this agent; None shows everyone.
+        on_intent: called with the dict of a clicked ``data-intent``. It should append an event:
+            the view itself changes only through the log.
+    """
+
+    #: What the view shows, as a screen reader announces it.
+    name: ClassVar[str] = "view"
+    #: CSS for its fragments in the live form.
+    css: ClassVar[str] = ""
+
+    def __init__(
+        self,
+        events: Sequence[Event] | Any,
+        *,
+        lane: str | None = None,
+        on_intent: Callable[[dict[str, Any]], object] | None = None,
+    ) -> None:
+        self.events = events
+        self.lane = lane
+        self.on_intent = on_intent
+
+    # What a subclass says.
+
+    @abstractmethod
+    def init(self) -> S:
+        """The state before the first event."""
+
+    @abstractmethod
+    def step(self, state: S, event: Event) -> S:
+        """The state after one more event. ``state`` itself stays as it is."""
+
+    @abstractmethod
+    def frame(self, state: S) -> dict[str, str]:
+        """The picture as HTML fragments by key, in order.
+
+        A key is ``name`` or ``region/name``: fragments of a region stand together. A fragment that
+        did not change should be the same string object, so that comparing costs nothing.
+        """
+
+    @abstractmethod
+    def picture(self, state: S, rows: int) -> Picture:
+        """The static picture, with about ``rows`` lines at most."""
+
+    @abstractmethod
+    def facts(self, state: S, rows: int) -> str:
+        """What the picture shows, as HTML tables of about ``rows`` rows at most."""
+
+    def head(self, state: S) -> str:
+        """What happened at this step, as one plain sentence (not HTML): the state's ``head``."""
+        try:
+            return str(state.head)  # type: ignore[attr-defined]
+        except AttributeError as error:
+            raise UsageError(
+                f"{type(self).__name__} has no header: define head(state), or give its states one"
+            ) from error
+
+    def line(self, state: S) -> str:
+        """The view in one line of plain text: what the state has ``said`` so far, and the head."""
+        said = getattr(state, "said", "")
+        return " ".join(filter(None, (f"{self.name}:", said, self.head(state))))
+
+    # What every view can do.
+
+    def wants(self, event: Event) -> bool:
+        """Whether an event belongs to the lane that is shown."""
+        return self.lane is None or event.lane == self.lane
+
+    def at(self, k: int | None = None) -> S:
+        """The state after the first ``k`` events of the shown lane; None means all of them."""
+        state = self.init()
+        for event in [one for one in self.events if self.wants(one)][:k]:
+            state = self.step(state, event)
+        return state
+
+    def html(self, k: int | None = None) -> str:
+        """The static form after ``k`` events, under 20 KB: what does not fit is cut and counted."""
+        state = self.at(k)
+        for rows in (48, 36, 28, 20, 14, 9, 5, 2):
+            shown = static.form(
+                self.head(state), self.picture(state, rows), self.facts(state, rows)
+            )
+            if len(shown.encode()) < static.LIMIT:
+                break
+        return shown
+
+    def embedded(self) -> str:
+        """The static form, for a larger one; where pages have the player, with its tape."""
+        if has_tapes():
+            from learnkit.widget import frozen
+
+            return frozen.tape(self)
+        return self.html()
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+        return {"text/html": self.embedded(), "text/plain": self.line(self.at())}
+
+    def __str__(self) -> str:
+        return self.line(self.at())
+
+    @contextmanager
+    def live(self: V) -> Iterator[V]:
+        """Show the view now and let it grow while the block runs.
+
+        With ``LEARNKIT_STATIC=1`` it is shown once, in its static form, when the block ends, also
+        when it ends with an error. Outside of a notebook nothing is shown.
+
+        Raises:
+            Exception: what the view itself raised while it was drawn, when the block ends.
+        """
+        if not in_kernel():
+            yield self
+        elif is_static():
+            try:
+                yield self
+            finally:
+                sys.modules["IPython"].display.display(self)
+        else:
+            from learnkit.widget import host
+
+            player = host.show(self)
+            try:
+                yield self
+            finally:
+                player.settle()

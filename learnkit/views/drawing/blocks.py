@@ -1,0 +1,136 @@
+"""HTML fragments for the blocks of a message: text, thinking, calls and results.
+
+Several views show the same blocks; here they look the same everywhere.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from learnkit.views.drawing import theme
+from learnkit.views.drawing.text import arguments, blocks_of, content_text, count, esc, excerpt
+from learnkit.views.drawing.theme import Mark
+
+#: Beyond this a text is cut to three lines, with a button that shows all of it.
+SHORT = 3, 240
+
+
+def label(mark: Mark, after: str = "") -> str:
+    """A mark's glyph and word in its colour; ``after`` is HTML that follows the word."""
+    return f'<span class="label t-{mark.key}"><i>{mark.glyph}</i> {mark.word}{after}</span>'
+
+
+def long_text(text: str, kind: str = "prose") -> str:
+    """A text with its white space, cut to three lines by the player when it is long.
+
+    Args:
+        text: raw text.
+        kind: ``prose`` or ``code``.
+    """
+    lines = text.count("\n") + 1
+    short_lines, short_length = SHORT
+    shown = esc(excerpt(text))
+    if lines <= short_lines and len(text) <= short_length:
+        return f'<div class="{kind}">{shown}</div>'
+    size = count(lines, "line") if lines > short_lines else count(len(text), "character")
+    return (
+        f'<div class="{kind} clip">{shown}</div>'
+        f'<button type="button" data-expand aria-expanded="false">show all {size}</button>'
+    )
+
+
+def pair(lane: str, call_id: object) -> str:
+    """The name that a call and its result share in ``data-pair``."""
+    return "_".join(f"{lane}/{call_id}".split())
+
+
+def call(block: dict[str, Any], lane: str, status: Mark | None = None) -> str:
+    """A tool call: its name, how it stands, and its input."""
+    name = f" <b>{esc(block.get('name', '?'))}</b>"
+    state = f'<span class="state t-{status.key}">{status.label}</span>' if status else ""
+    text = arguments(block.get("input", {}))
+    return _block(theme.CALL, name, state, text, pair(lane, block.get("id")))
+
+
+def result(block: dict[str, Any], lane: str, name: str = "") -> str:
+    """A tool result, marked when it is an error; ``name`` is the tool it comes from."""
+    mark = theme.ERROR if block.get("is_error") else theme.RESULT
+    source = f" <b>{esc(name)}</b>" if name else ""
+    text = content_text(block.get("content"))
+    return _block(mark, source, "", text, pair(lane, block.get("tool_use_id")))
+
+
+def _block(mark: Mark, name: str, state: str, text: str, partner: str) -> str:
+    body = long_text(text, "code") if text else '<div class="code none">(empty)</div>'
+    return (
+        f'<div class="block m-{mark.key}" data-pair="{esc(partner)}" tabindex="0">'
+        f'<div class="line">{label(mark, name)}{state}</div>{body}</div>'
+    )
+
+
+def text(block_text: str, injected: bool = False) -> str:
+    """A text block; injected text gets its own mark, so that it is not taken for the person's."""
+    body = long_text(block_text)
+    if not injected:
+        return body
+    head = f'<div class="line">{label(theme.INJECTED)}</div>'
+    return f'<div class="block m-injected">{head}{body}</div>'
+
+
+def thinking(block: dict[str, Any]) -> str:
+    """A thinking block, which may be signed and empty, or redacted."""
+    thought = block.get("thinking") or ""
+    if not thought:
+        word = "redacted" if block.get("type") == "redacted_thinking" else "signed, not shown"
+        return f'<div class="thinking">thinking ({word})</div>'
+    return f'<div class="thinking">thinking{long_text(str(thought))}</div>'
+
+
+def other(block: dict[str, Any]) -> str:
+    """A block of a type this version does not know: named, with its details."""
+    kind = str(block.get("type", "block"))
+    details = {key: value for key, value in block.items() if key != "type"}
+    return f'<div class="thinking">{esc(kind)}{long_text(arguments(details), "code")}</div>'
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A block on one line, for pictures and tables.
+
+    Attributes:
+        mark: what kind it is; None for plain text of the message's own role.
+        text: raw text, of any length.
+        pair: the call id that a call and its result share.
+        name: the tool, when it is a call.
+    """
+
+    mark: Mark | None
+    text: str
+    pair: str = ""
+    name: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.text}" if self.name else self.text
+
+
+def lines(message: dict[str, Any], injected: bool = False) -> list[Line]:
+    """A message as lines; ``injected`` says that its text is not the person's."""
+    found: list[Line] = []
+    for block in blocks_of(message.get("content")):
+        kind = block.get("type")
+        if kind == "text":
+            found.append(Line(theme.INJECTED if injected else None, str(block.get("text", ""))))
+        elif kind == "tool_use":
+            text, name = arguments(block.get("input", {})), str(block.get("name", "?"))
+            found.append(Line(theme.CALL, text, str(block.get("id")), name))
+        elif kind == "tool_result":
+            injected = True  # what follows the results is not from the person
+            mark = theme.ERROR if block.get("is_error") else theme.RESULT
+            text = content_text(block.get("content")) or "(empty)"
+            found.append(Line(mark, text, str(block.get("tool_use_id"))))
+        elif kind in ("thinking", "redacted_thinking"):
+            found.append(Line(None, f"thinking: {block.get('thinking') or '(not shown)'}"))
+        else:
+            found.append(Line(None, f"[{kind}]"))
+    return found or [Line(None, "(empty)")]

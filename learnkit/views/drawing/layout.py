@@ -1,0 +1,253 @@
+"""Where the nodes of a dependency graph stand: in layers, with few crossings, always the same.
+
+A node's layer is the earliest step at which it could be reached. An edge that passes layers gets a
+lane of its own through each of them, so that it never runs across a node. Method: layered drawing
+as Sugiyama, Tagawa and Toda described it in 1981 (longest-path layers, barycentre ordering); places
+within a layer are the closest to their neighbours' that keep the distances, by isotonic regression.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from learnkit.views.drawing.layering import (
+    SWEEPS,
+    Edge,
+    Item,
+    depths,
+    neighbours,
+    ordered,
+    without_circles,
+)
+
+Point = tuple[float, float]
+
+#: Room that a passing edge takes, and between two ends of edges at one node, in pixels.
+LANE, PORT = 12.0, 7.0
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """A graph with its places.
+
+    Attributes:
+        places: node -> left and top, in pixels.
+        layers: the nodes of each layer, in order.
+        ways: edge -> points from node to node; between two of them a curve, along the layers
+            at both ends.
+        size: width and height of a node.
+        width: of the whole.
+        height: of the whole.
+        down: whether layers are rows; else they are columns.
+    """
+
+    places: dict[int, Point]
+    layers: list[list[int]]
+    ways: dict[Edge, list[Point]]
+    size: Point
+    width: float
+    height: float
+    down: bool
+
+    def shifted(self, x: float, y: float) -> Layout:
+        """The same, so many pixels to the right and down."""
+        places = {node: (u + x, v + y) for node, (u, v) in self.places.items()}
+        ways = {edge: [(u + x, v + y) for u, v in points] for edge, points in self.ways.items()}
+        return replace(self, places=places, ways=ways)
+
+    def path(self, edge: Edge) -> str:
+        """An edge as SVG path data, with a tip at its end."""
+        ways = self.ways[edge]
+        (x, y), parts = ways[0], [f"M{ways[0][0]:g} {ways[0][1]:g}"]
+        for place, (u, v) in enumerate(ways[1:], start=1):
+            if place % 2 == 0:  # straight through a layer
+                parts.append(f"L{u:g} {v:g}")
+            elif self.down:
+                middle = round((y + v) / 2, 1)
+                parts.append(f"C{x:g} {middle:g} {u:g} {middle:g} {u:g} {v:g}")
+            else:
+                middle = round((x + u) / 2, 1)
+                parts.append(f"C{middle:g} {y:g} {middle:g} {v:g} {u:g} {v:g}")
+            x, y = u, v
+        tip = "m-3 -5l3 5l3 -5" if self.down else "m-5 -3l5 3l-5 3"
+        return "".join([*parts, tip])
+
+
+def layered(nodes: Iterable[int], edges: Iterable[Edge], room: float, tall: float) -> Layout:
+    """Place a graph.
+
+    Args:
+        nodes: at least one.
+        edges: from and to, both among the nodes; those that would close a circle are left out.
+        room: pixels of width to keep to, if that is possible.
+        tall: height of a node, in pixels.
+
+    Returns:
+        The layout: columns, as long as there are few of them, else rows.
+    """
+    nodes = sorted(nodes)
+    kept = without_circles(nodes, sorted(set(edges)))
+    depth = depths(nodes, kept)
+    lanes = {edge: list(range(depth[edge[0]] + 1, depth[edge[1]])) for edge in kept}
+    layers: list[list[Item]] = [[] for _ in range(max(depth.values()) + 1)]
+    for node in nodes:
+        layers[depth[node]].append(node)
+    links: list[tuple[Item, Item]] = []
+    for (start, end), passed in lanes.items():
+        chain: list[Item] = [start, *((start, end, layer) for layer in passed), end]
+        for number, item in zip(passed, chain[1:], strict=False):
+            layers[number].append(item)
+        links += pairwise(chain)
+    layers = ordered(layers, links)
+
+    down = len(layers) > 5
+    widest = max(_extent(layer, 0.0, 0.0)[1] for layer in layers)  # nodes in the fullest layer
+    if down:
+        passing = max(sum(isinstance(one, tuple) for one in layer) for layer in layers)
+        wide = (room - LANE * passing) / max(widest, 1) - 10
+        size = min(max(wide, 62.0), 168.0), tall
+        across, along, gap, step = size[0], tall, 10.0, 30.0
+    else:
+        step = 44.0
+        wide = (room - step * (len(layers) - 1)) / len(layers)
+        size = min(max(wide, 96.0), 200.0), tall
+        across, along, gap = tall, size[0], 10.0
+    place = _placed(layers, links, across, gap, room if down else 0.0)
+
+    places: dict[int, Point] = {}
+    for number, items in enumerate(layers):
+        begin = number * (along + step)
+        for item in items:
+            if isinstance(item, int):
+                side = place[item] - across / 2
+                places[item] = (side, begin) if down else (begin, side)
+    places = {node: (round(x, 1), round(y, 1)) for node, (x, y) in sorted(places.items())}
+    ways = _ways(lanes, place, depth, across, along, step, down)
+    right = max(x for x, _ in places.values()) + size[0]
+    bottom = max(y for _, y in places.values()) + size[1]
+    for points in ways.values():
+        right = max(right, *(x for x, _ in points))
+        bottom = max(bottom, *(y for _, y in points))
+    own = [[item for item in layer if isinstance(item, int)] for layer in layers]
+    return Layout(places, own, ways, size, right, bottom, down)
+
+
+def _extent(layer: Sequence[Item], across: float, gap: float) -> tuple[float, int]:
+    """The room that a layer needs at least, and how many nodes it has."""
+    nodes = sum(isinstance(item, int) for item in layer)
+    return nodes * (across + gap) + (len(layer) - nodes) * LANE, nodes
+
+
+def _placed(
+    layers: list[list[Item]],
+    links: Sequence[tuple[Item, Item]],
+    across: float,
+    gap: float,
+    room: float,
+) -> dict[Item, float]:
+    """The middle of each item, across the layers."""
+    before, after = neighbours(links)
+    length = max(room, *(_extent(layer, across, gap)[0] for layer in layers))
+    place: dict[Item, float] = {}
+    for layer in layers:
+        used = _extent(layer, across, gap)[0]
+        at = (length - used) / 2
+        for item in layer:
+            own = across + gap if isinstance(item, int) else LANE
+            place[item] = at + own / 2
+            at += own
+    numbers = list(range(len(layers)))
+    for sweep in range(2 * SWEEPS):
+        downwards = sweep % 2 == 0
+        for number in numbers if downwards else numbers[::-1]:
+            layer = layers[number]
+            wanted, weights = [], []
+            for item in layer:
+                near = [*before.get(item, []), *after.get(item, [])]
+                # A long edge likes to be straight more than a node likes to be in the middle.
+                heavy = [
+                    4.0 if isinstance(one, tuple) and isinstance(item, tuple) else 1.0
+                    for one in near
+                ]
+                total = sum(heavy)
+                mean = sum(place[one] * h for one, h in zip(near, heavy, strict=True))
+                wanted.append(mean / total if near else place[item])
+                weights.append(total or 0.1)
+            for item, at in zip(
+                layer, _spread(layer, wanted, weights, across, gap, length), strict=True
+            ):
+                place[item] = at
+    first = min(
+        at - (across / 2 if isinstance(item, int) else LANE / 2) for item, at in place.items()
+    )
+    return {item: at - first for item, at in place.items()}
+
+
+def _spread(
+    layer: Sequence[Item],
+    wanted: Sequence[float],
+    weights: Sequence[float],
+    across: float,
+    gap: float,
+    length: float,
+) -> list[float]:
+    """The places closest to the wanted ones that keep order, distances and both ends."""
+    halves = [(across + gap if isinstance(item, int) else LANE) / 2 for item in layer]
+    offsets, at = [], 0.0
+    for half in halves:
+        offsets.append(at + half)
+        at += 2 * half
+    free = length - at
+    blocks: list[tuple[float, float, int]] = []  # value, weight, how many
+    for want, offset, weight in zip(wanted, offsets, weights, strict=True):
+        value, count = want - offset, 1
+        while blocks and blocks[-1][0] >= value:
+            old, other, many = blocks.pop()
+            value = (value * weight + old * other) / (weight + other)
+            weight, count = weight + other, count + many
+        blocks.append((value, weight, count))
+    values = [value for value, _, count in blocks for _ in range(count)]
+    return [min(max(v, 0.0), free) + o for v, o in zip(values, offsets, strict=True)]
+
+
+def _ways(
+    lanes: dict[Edge, list[int]],
+    place: dict[Item, float],
+    depth: dict[int, int],
+    across: float,
+    along: float,
+    step: float,
+    down: bool,
+) -> dict[Edge, list[Point]]:
+    """The points of every edge; at a node its edges stand side by side, in order."""
+
+    def next_to(edge: Edge, from_start: bool) -> float:
+        passed = lanes[edge]
+        item: Item = edge[1] if from_start else edge[0]
+        if passed:
+            item = (*edge, passed[0] if from_start else passed[-1])
+        return place[item]
+
+    ports: dict[tuple[Edge, bool], float] = {}
+    for from_start in (True, False):
+        ends: dict[int, list[Edge]] = {}
+        for edge in lanes:
+            ends.setdefault(edge[0 if from_start else 1], []).append(edge)
+        for node, its in ends.items():
+            by_place = {edge: (next_to(edge, from_start), edge) for edge in its}
+            its.sort(key=by_place.__getitem__)
+            each = min(PORT, (across - 8) / len(its))
+            for index, edge in enumerate(its):
+                ports[edge, from_start] = place[node] + (index - (len(its) - 1) / 2) * each
+    ways: dict[Edge, list[Point]] = {}
+    for edge, passed in lanes.items():
+        points = [(ports[edge, True], depth[edge[0]] * (along + step) + along)]
+        for layer in passed:
+            at, begin = place[(*edge, layer)], layer * (along + step)
+            points += [(at, begin), (at, begin + along)]
+        points.append((ports[edge, False], depth[edge[1]] * (along + step)))
+        turned = points if down else [(y, x) for x, y in points]
+        ways[edge] = [(round(x, 1), round(y, 1)) for x, y in turned]
+    return ways

@@ -1,0 +1,71 @@
+"""One row of the timeline: an agent or a job, and the spans of time in which it was busy."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from learnkit.views.drawing import theme
+
+#: Lengths of one row that are drawn at most; the oldest are put together.
+LENGTHS = 80
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """An agent or a job.
+
+    Attributes:
+        name: the agent's lane, or the job's id.
+        title: the command of a job.
+        agent: whose job it is; empty for an agent.
+        spans: key of a mark, begin and end in seconds; the last may still be growing.
+        open: keys by the id of what runs: a turn, a call, a job.
+        mark: how it stands.
+        told: seconds at which the model was told of a job, or an agent was told of one.
+        busy: seconds of all spans that have ended.
+        counted: a job whose sleep only counts: it takes no real time.
+    """
+
+    name: str
+    title: str = ""
+    agent: str = ""
+    spans: tuple[tuple[str, float, float], ...] = ()
+    open: tuple[tuple[str, str, float], ...] = ()
+    mark: theme.Mark = theme.WORKING
+    state: str = "working"
+    told: tuple[float, ...] = ()
+    busy: float = 0.0
+    counted: bool = False
+
+    def begun(self, key: str, id: str, now: float) -> Row:
+        return replace(self, open=(*self.open, (key, id, now)))
+
+    def over(self, id: str, now: float) -> Row:
+        """With the thing that is called ``id`` at its end, if it has begun."""
+        found = next((one for one in self.open if one[1] == id), None)
+        if found is None:
+            return self
+        key, _, since = found
+        rest = tuple(one for one in self.open if one is not found)
+        spans = _joined((*self.spans, (key, since, now)))
+        return replace(self, open=rest, spans=spans, busy=self.busy + now - since)
+
+    def drawn(self, now: float) -> tuple[tuple[str, float, float], ...]:
+        """All spans, those included that are still going on."""
+        return (*self.spans, *((key, since, now) for key, _, since in self.open))
+
+
+def span(seconds: float) -> str:
+    """A length of time for reading: ``1.5 s``, ``35 min``, ``2.5 h``."""
+    if seconds < 120:
+        return f"{seconds:.1f} s" if seconds % 1 else f"{seconds:.0f} s"
+    value, unit = (seconds / 60, "min") if seconds < 7200 else (seconds / 3600, "h")
+    return f"{value:.1f} {unit}" if round(value, 1) % 1 else f"{value:.0f} {unit}"
+
+
+def _joined(spans: tuple[tuple[str, float, float], ...]) -> tuple[tuple[str, float, float], ...]:
+    """At most ``LENGTHS`` spans: of more, the two oldest neighbours become one."""
+    if len(spans) <= LENGTHS:
+        return spans
+    (key, begin, _), (_, _, end) = spans[:2]
+    return ((key, begin, end), *spans[2:])

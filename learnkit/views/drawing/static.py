@@ -1,0 +1,156 @@
+"""The static form of a view: what survives on GitHub, nbviewer and in an untrusted notebook.
+
+Plain tables and pictures only. Those places strip ``<style>``, inline ``<svg>`` and attributes, so
+the picture travels as an ``<img>`` and everything in it stands again, as text, in a table.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from learnkit.views.drawing import theme
+from learnkit.views.drawing.text import esc, one_line
+
+#: Bytes a static form may have.
+LIMIT = 20_000
+#: Width of every static picture, in pixels.
+WIDTH = 760
+
+MONO = "ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono',monospace"
+SANS = "system-ui,-apple-system,'Segoe UI','Helvetica Neue',Arial,'DejaVu Sans',sans-serif"
+#: Advance of one column of 12 px text, in pixels: monospaced, and the usual for the other face.
+COLUMN, NARROW = 7.3, 6.5
+
+
+@dataclass(slots=True)
+class Picture:
+    """An SVG that is drawn from the top down, on a light card of its own.
+
+    Attributes:
+        alt: what the picture shows, for readers who cannot see it.
+        height: pixels used so far.
+    """
+
+    alt: str
+    height: float = 0
+    _body: list[str] = field(default_factory=list)
+    _marks: set[str] = field(default_factory=set)
+
+    def text(
+        self, x: float, y: float, text: str, style: str = "", width: float = 0, mark: str = ""
+    ) -> None:
+        """Write one line.
+
+        Args:
+            x, y: where its baseline starts, in pixels.
+            text: raw text; it is made one line, escaped, and cut to ``width``.
+            style: CSS classes among ``m`` (monospaced), ``q`` (quiet), ``b`` (bold), ``e`` (ends
+                at ``x``).
+            width: room in pixels; 0 means up to the right edge.
+            mark: key of the theme mark whose colour it takes.
+        """
+        room = width or WIDTH - x - 16
+        each = COLUMN if "m" in style.split() else NARROW
+        line = esc(one_line(text, max(int(room / each), 4)))
+        self._body.append(f'<text x="{x:g}" y="{y:g}"{self._class(style, mark)}>{line}</text>')
+
+    def box(self, x: float, y: float, width: float, height: float, mark: str) -> None:
+        """Fill a rectangle with a mark's ground."""
+        shape = f'<rect x="{x:g}" y="{y:g}" width="{width:.4g}" height="{height:g}" rx="3"'
+        self._body.append(f"{shape}{self._class('g', mark)}/>")
+
+    def bar(self, x: float, y: float, width: float, height: float, mark: str) -> None:
+        """Fill a rectangle with a mark's edge colour: a length, or an edge."""
+        shape = f'<rect x="{x:g}" y="{y:g}" width="{width:.4g}" height="{height:g}"'
+        self._body.append(f"{shape}{self._class('f', mark)}/>")
+
+    def areas(self, d: str, mark: str) -> None:
+        """Fill closed paths with a mark's ground: many boxes in few bytes."""
+        self._body.append(f'<path d="{d}"{self._class("g", mark)}/>')
+
+    def path(self, d: str, mark: str = "") -> None:
+        """Draw a thin line in a mark's edge colour, or as a hairline."""
+        self._body.append(f'<path d="{d}"{self._class("l", mark)}/>')
+
+    def _class(self, style: str, mark: str) -> str:
+        if mark:
+            self._marks.add(mark)
+        names = " ".join(filter(None, [style, mark]))
+        return f' class="{names}"' if names else ""
+
+    def svg(self) -> str:
+        """The picture as an SVG document."""
+        rules = [
+            f"text{{font:12px {SANS};fill:{theme.INK};white-space:pre}}.m{{font-family:{MONO}}}"
+            f".b{{font-weight:600}}.e{{text-anchor:end}}path{{fill:none;stroke:{theme.HAIRLINE}}}"
+        ]
+        for key in sorted(self._marks):
+            tone, line = theme.MARKS[key].light, theme.MARKS[key].line
+            dash = {"dashed": "4 3", "dotted": "1.5 2.5"}.get(line)
+            edge = f"stroke:{tone.edge};stroke-dasharray:{dash}" if dash else ""
+            rules.append(
+                f"text.{key}{{fill:{tone.fg}}}.g.{key}{{fill:{tone.bg};{edge}}}"
+                f".f.{key}{{fill:{tone.edge}}}.l.{key}{{stroke:{tone.edge}}}"
+            )
+        rules.append(f"text.q{{fill:{theme.QUIET}}}")
+        height = round(self.height)
+        return (
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" '
+            f'width="{WIDTH}" height="{height}"><style>{"".join(rules)}</style>'
+            f'<rect x=".5" y=".5" width="{WIDTH - 1}" height="{height - 1}" rx="6" '
+            f'fill="{theme.GROUND}" stroke="{theme.HAIRLINE}"/>{"".join(self._body)}</svg>'
+        )
+
+    def img(self) -> str:
+        """The picture as an ``<img>`` that needs no other file."""
+        data = base64.b64encode(self.svg().encode()).decode()
+        return f'<img alt="{esc(self.alt)}" src="data:image/svg+xml;base64,{data}">'
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """A plain table; every cell is escaped. Numbers are aligned to the right."""
+    cells = "".join(f"<th>{esc(name)}</th>" for name in head)
+    body = "".join(
+        "<tr>"
+        + "".join(
+            f'<td align="right">{one:,}</td>' if isinstance(one, int) else f"<td>{esc(one)}</td>"
+            for one in row
+        )
+        + "</tr>"
+        for row in rows
+    )
+    return f"<table><thead><tr>{cells}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def form(head: str, picture: Picture, facts: str) -> str:
+    """Header sentence, picture, and the same facts as tables under a fold."""
+    return (
+        f"<p><strong>{esc(head)}</strong></p>{picture.img()}"
+        f"<details><summary>the same as a table</summary>{facts}</details>"
+    )
+
+
+def middle_cut(costs: Sequence[int], room: int) -> tuple[int, int]:
+    """Which things to leave out so that the others fit: a third of the room for the first ones.
+
+    Args:
+        costs: rows that each thing takes.
+        room: rows there are. The last thing is always shown.
+
+    Returns:
+        The first one left out, and the first one shown again; equal when everything fits.
+    """
+    if sum(costs) <= room:
+        return len(costs), len(costs)
+    first, used = 0, 0
+    while used + costs[first] <= room // 3:
+        used += costs[first]
+        first += 1
+    last = len(costs) - 1
+    used += costs[last]
+    while used + costs[last - 1] <= room:
+        last -= 1
+        used += costs[last]
+    return (first, last) if first < last else (last, last)

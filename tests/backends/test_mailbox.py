@@ -1,0 +1,309 @@
+"""Mailboxes: many writers in many processes, readers that are killed, names that want to escape."""
+
+from __future__ import annotations
+
+import json
+import random
+import subprocess
+import sys
+import tempfile
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import dying
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+from profiles import examples
+
+from learnkit.backends.files.mailbox import MAX_CONTENT, Inbox, Mail, Mailbox
+from learnkit.backends.files.store import Journal
+from learnkit.errors import ToolError
+
+WORKER = Path(__file__).parents[1] / "support" / "mail_worker.py"
+
+
+@pytest.fixture
+def box(tmp_path: Path) -> Mailbox:
+    box = Mailbox(tmp_path / "inbox")
+    for name in ("alice", "bob", "lead"):
+        box.open(name)
+    return box
+
+
+def worker(*arguments: object) -> subprocess.Popen[bytes]:
+    return subprocess.Popen([sys.executable, str(WORKER), *map(str, arguments)])
+
+
+# Sending and reading
+
+
+def test_a_message_is_a_line_that_everybody_can_read(box: Mailbox) -> None:
+    at = datetime(2026, 1, 1, tzinfo=UTC)
+    box.send("lead", "alice", "Grüße", at=at, request_id="r1")
+    line = (box.folder / "alice.jsonl").read_text(encoding="utf-8")
+    assert "Grüße" in line
+    assert json.loads(line) == {
+        "id": "m1",
+        "type": "message",
+        "from": "lead",
+        "to": "alice",
+        "content": "Grüße",
+        "timestamp": "2026-01-01T00:00:00+00:00",
+        "request_id": "r1",
+    }
+
+
+def test_numbers_count_from_one_through_all_inboxes(box: Mailbox) -> None:
+    sent = [box.send("lead", "alice", "a"), box.send("alice", "bob", "b")]
+    sent += box.broadcast("bob", "c")
+    assert [mail.id for mail in sent] == ["m1", "m2", "m3", "m4"]
+    assert [mail.to for mail in sent[2:]] == ["alice", "lead"]
+    assert [mail.id for mail in box.all("alice")] == ["m1", "m3"]
+    assert Mailbox(box.folder).send("bob", "lead", "d").id == "m5"
+
+
+def test_each_message_is_taken_once_and_none_is_missed(box: Mailbox) -> None:
+    inbox = Inbox(box, "alice")
+    box.send("lead", "alice", "one")
+    assert [mail.content for mail in inbox.take()] == ["one"]
+    box.send("bob", "alice", "two")
+    assert [mail.content for mail in inbox.look()] == ["two"]
+    assert [mail.content for mail in inbox.look()] == ["two"]
+    inbox.commit()  # of what was taken: two was only looked at
+    assert [mail.content for mail in box.unread("alice")] == ["two"]
+    assert [mail.sender for mail in inbox.take()] == ["bob"]
+    assert inbox.take() == []
+    inbox.commit()
+    assert box.unread("alice") == []
+    assert [mail.content for mail in box.all("alice")] == ["one", "two"]
+
+
+def test_a_reader_that_comes_back_is_given_what_was_not_committed(box: Mailbox) -> None:
+    box.send("lead", "alice", "one")
+    box.send("lead", "alice", "two")
+    first = Inbox(box, "alice")
+    taken = first.take()
+    assert Inbox(box, "alice").take() == taken
+    assert Inbox(box, "alice", seen=[taken[0].id]).take() == taken[1:]
+    first.commit()
+    assert Inbox(box, "alice").take() == []
+
+
+def test_a_reader_that_comes_back_and_commits_first_keeps_what_it_has_seen(box: Mailbox) -> None:
+    sent = box.send("lead", "alice", "one")
+    again = Inbox(box, "alice", seen=[sent.id])
+    again.commit()  # it has taken nothing yet, so it must forget nothing
+    assert again.take() == []
+    again.commit()
+    assert box.unread("alice") == []
+
+
+def test_what_did_not_arrive_is_given_again(box: Mailbox) -> None:
+    one, two, three = (box.send("lead", "alice", text) for text in ("one", "two", "three"))
+    inbox = box.reader("alice")
+    assert inbox.take() == [one, two, three]
+    inbox.put_back([two.id])
+    assert inbox.look() == [two]
+    assert inbox.take() == [two]
+    inbox.put_back([])
+    assert inbox.take() == []
+    inbox.commit()
+    assert box.reader("alice").take() == box.unread("alice") == []
+    assert [mail.id for mail in box.all("alice")] == [one.id, two.id, three.id]
+
+
+def test_a_reader_says_what_it_has_seen(box: Mailbox) -> None:
+    one, two = (box.send("lead", "alice", text) for text in ("one", "two"))
+    assert box.reader("alice", seen=[one.id]).take() == [two]
+    assert box.reader("alice").take() == [one, two]
+
+
+def test_what_else_a_line_holds_is_kept_and_comes_back(box: Mailbox) -> None:
+    sent = box.send("lead", "alice", "x", "shutdown_request", request_id="r1", round=2)
+    (read,) = box.unread("alice")
+    assert read == sent
+    assert (read.type, read.timestamp) == ("shutdown_request", "")
+    assert read.more == {"request_id": "r1", "round": 2}
+
+
+def test_opening_an_inbox_again_leaves_it_as_it_is(box: Mailbox) -> None:
+    box.send("lead", "alice", "x")
+    box.open("alice")
+    assert len(box.unread("alice")) == 1
+    box.open("a" * 40)
+    assert box.names == ["a" * 40, "alice", "bob", "lead"]
+    box.send("lead", "alice", "x" * MAX_CONTENT)
+    with pytest.raises(ToolError, match="there are: none"):
+        Mailbox(box.folder / "none").send("lead", "alice", "x")
+
+
+def test_a_broadcast_reaches_everybody_but_its_sender(box: Mailbox) -> None:
+    sent = box.broadcast("alice", "phase 1 complete")
+    assert [(mail.to, mail.type) for mail in sent] == [("bob", "broadcast"), ("lead", "broadcast")]
+    assert box.unread("alice") == []
+    assert len({mail.id for mail in sent}) == 2
+
+
+# What is refused
+
+
+@pytest.mark.parametrize(
+    "name", ["", "../alice", "a/b", "Alice", "1a", "a b", "a" * 41, "alice\n", "..", "a.b", "\0"]
+)
+def test_a_name_cannot_leave_the_folder(box: Mailbox, name: str) -> None:
+    for act in (
+        lambda: box.open(name),
+        lambda: box.send("lead", name, "x"),
+        lambda: box.unread(name),
+        lambda: Inbox(box, name),
+    ):
+        with pytest.raises(ToolError, match="cannot be a name"):
+            act()
+    assert box.names == ["alice", "bob", "lead"]
+
+
+def test_an_unknown_recipient_is_an_error_that_names_the_known_ones(box: Mailbox) -> None:
+    with pytest.raises(ToolError, match="nobody is called 'carol'; there are: alice, bob, lead"):
+        box.send("lead", "carol", "hello")
+    assert not (box.folder / "carol.jsonl").exists()
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [("", "is empty"), (" \n", "is empty"), ("x" * (MAX_CONTENT + 1), "20,001 characters")],
+)
+def test_a_text_has_limits(box: Mailbox, content: str, problem: str) -> None:
+    for act in (
+        lambda: box.send("lead", "alice", content),
+        lambda: box.broadcast("lead", content),
+    ):
+        with pytest.raises(ToolError, match=problem):
+            act()
+    assert box.all("alice") == box.all("bob") == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        {},
+        {"id": "m1"},
+        {"id": "m1", "type": "order", "from": "a", "to": "b", "content": "x", "timestamp": ""},
+        {"id": 1, "type": "message", "from": "a", "to": "b", "content": "x", "timestamp": ""},
+    ],
+)
+def test_a_line_that_is_no_message_is_passed_over(box: Mailbox, line: dict[str, Any]) -> None:
+    Journal(box.folder / "alice.jsonl").append(line)
+    box.send("lead", "alice", "real")
+    assert [mail.content for mail in Inbox(box, "alice").take()] == ["real"]
+
+
+def test_other_files_in_the_folder_are_nobody(box: Mailbox) -> None:
+    (box.folder / "Notes.jsonl").touch()
+    box.send("lead", "alice", "x")
+    assert box.names == ["alice", "bob", "lead"]
+    assert Mailbox(box.folder / "none").names == []
+
+
+# A model of it
+
+
+class AgainstAModel(RuleBasedStateMachine):
+    """Random sending, taking, committing, and readers that die and come back."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.box = Mailbox(Path(tempfile.mkdtemp()))
+        self.box.open("alice")
+        self.inbox = Inbox(self.box, "alice")
+        self.sent: list[str] = []
+        self.committed = self.taken = self.reached = 0  # how many of them
+        self.given: list[str] = []  # what the reader has in its transcript
+
+    @rule(text=st.text(min_size=1).filter(str.strip))
+    def send(self, text: str) -> None:
+        mail = self.box.send("lead", "alice", text)
+        self.sent.append(mail.id)
+
+    @rule()
+    def take(self) -> None:
+        new = [mail.id for mail in self.inbox.take()]
+        self.given += new
+        self.taken = self.reached = len(self.sent)
+        assert self.given == self.sent
+
+    @rule()
+    def commit(self) -> None:
+        self.inbox.commit()
+        self.committed = self.reached
+
+    @rule()
+    def look(self) -> None:
+        assert [mail.id for mail in self.inbox.look()] == self.sent[self.taken :]
+
+    @rule()
+    def die_and_come_back_without_a_memory(self) -> None:
+        self.inbox = Inbox(self.box, "alice")
+        self.given = self.given[: self.committed]
+        self.taken = self.reached = self.committed
+
+    @rule()
+    def die_and_come_back_with_a_transcript(self) -> None:
+        self.inbox = Inbox(self.box, "alice", seen=self.given)
+        self.reached = self.committed  # it has not looked yet
+
+    @invariant()
+    def unread_is_what_is_not_committed(self) -> None:
+        assert [mail.id for mail in self.box.unread("alice")] == self.sent[self.committed :]
+
+
+TestAgainstAModel = AgainstAModel.TestCase
+TestAgainstAModel.settings = settings(max_examples=examples(150), stateful_step_count=25)
+
+
+# Real processes
+
+
+@pytest.mark.slow
+def test_nothing_is_lost_or_read_twice_with_writers_in_processes_and_readers_killed(
+    tmp_path: Path,
+) -> None:
+    box, chance = Mailbox(tmp_path), random.Random(11)
+    for name in ("alice", "bob"):
+        box.open(name)
+    writers = [worker("write", tmp_path, f"w{number}", 60) for number in range(4)]
+    while any(one.poll() is None for one in writers):
+        readers = [worker("read", tmp_path, name) for name in ("alice", "bob")]
+        time.sleep(chance.uniform(0.1, 0.3))
+        for reader in readers:
+            reader.kill()
+            reader.wait()
+    assert [one.returncode for one in writers] == [0] * 4
+    sent = [(w, t, n) for w in range(4) for t in range(2) for n in range(60)]
+    for place, name in enumerate(("alice", "bob")):
+        assert worker("read", tmp_path, name, "the end").wait(timeout=60) == 0
+        lines, _ = Journal(tmp_path / "transcripts" / f"{name}.jsonl").read()
+        mail = [found for found in map(Mail.from_json, lines) if found]
+        wanted = {f"w{w}-{t}-{n}" for w, t, n in sent if n % 2 == place}
+        wanted |= {f"w{w}-{t}-{n}-all" for w, t, n in sent if n % 10 == 0}
+        assert sorted(one.content for one in mail) == sorted(wanted)
+        assert len({one.id for one in mail}) == len(mail)
+        assert all(one.content.startswith(one.sender) for one in mail)
+        assert box.unread(name) == []
+
+
+def test_a_sender_that_is_killed_has_sent_or_not(box: Mailbox) -> None:
+    box.send("lead", "alice", "before")
+    counts = set()
+    for _ in dying.at_every_step(lambda: box.send("lead", "alice", "killed")):
+        box.send("lead", "alice", "after")
+        mail = box.all("alice")
+        assert mail[0].content == "before"
+        assert mail[-1].content == "after"
+        ids = [one.id for one in mail]
+        assert len(set(ids)) == len(ids)
+        counts.add(len(mail))
+    assert len(counts) > 3

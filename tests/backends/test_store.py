@@ -1,0 +1,356 @@
+"""Documents and journals, shared by real processes that die at any moment."""
+
+from __future__ import annotations
+
+import json
+import random
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import dying
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from learnkit.backends.files.store import Document, Journal, Reader, locked, recover, write_together
+from learnkit.errors import UsageError
+
+WORKER = Path(__file__).parents[1] / "support" / "store_worker.py"
+
+
+def worker(*arguments: object) -> subprocess.Popen[bytes]:
+    return subprocess.Popen([sys.executable, str(WORKER), *map(str, arguments)])
+
+
+def parts(folder: Path) -> list[Path]:
+    return list(folder.glob(".*.part"))
+
+
+# Many writers, readers that are killed
+
+
+@pytest.mark.slow
+def test_nothing_is_lost_between_processes_and_nothing_taken_twice(tmp_path: Path) -> None:
+    chance = random.Random(7)
+    writers = [worker("write", tmp_path, f"w{number}", 2, 250) for number in range(4)]
+    kills = 0
+    while any(one.poll() is None for one in writers):
+        reader = worker("read", tmp_path)
+        time.sleep(chance.uniform(0.05, 0.35))  # some die while they start, most while they read
+        reader.kill()
+        reader.wait()
+        kills += 1
+    assert [one.returncode for one in writers] == [0] * 4
+    assert worker("read", tmp_path, "the end").wait(timeout=60) == 0
+    assert kills >= 3
+    wanted = {f"w{w}-{t}-{n}" for w in range(4) for t in range(2) for n in range(250)}
+    for name in ("inbox.jsonl", "transcript.jsonl"):
+        ids = [entry["id"] for entry in Journal(tmp_path / name).read()[0]]
+        assert len(ids) == len(set(ids)), f"{name} holds an id twice"
+        assert set(ids) == wanted
+    count = Document(tmp_path / "counter.json").read()
+    assert count == {"n": 2000, "by": {f"w{number}": 500 for number in range(4)}}
+
+
+def test_a_killed_writer_leaves_at_most_its_own_line(tmp_path: Path) -> None:
+    chance, journal = random.Random(3), Journal(tmp_path / "inbox.jsonl")
+    for round in range(6):
+        before = len(journal.read()[0])
+        writer = worker("append", tmp_path)
+        while len(journal.read()[0]) < before + 2:
+            assert writer.poll() is None
+            time.sleep(0.005)
+        time.sleep(chance.uniform(0, 0.02))
+        writer.kill()
+        writer.wait()
+        whole = journal.read()[0]
+        assert [entry["id"] for entry in whole[before:]] == list(range(len(whole) - before))
+        journal.append({"id": f"after {round}"})
+        assert journal.read()[0] == [*whole, {"id": f"after {round}"}]
+        journal.path.unlink()
+
+
+def test_a_lock_of_a_killed_process_is_free(tmp_path: Path) -> None:
+    code = (
+        "import sys, time; from learnkit.backends.files.store import locked\n"
+        "with locked(sys.argv[1]): print('held', flush=True); time.sleep(60)"
+    )
+    holder = subprocess.Popen(
+        [sys.executable, "-c", code, str(tmp_path)], stdout=subprocess.PIPE, text=True
+    )
+    assert holder.stdout is not None
+    assert holder.stdout.readline() == "held\n"
+    holder.kill()
+    holder.wait()
+    holder.stdout.close()
+    Document(tmp_path / "a.json").write({"a": 1})
+    assert Document(tmp_path / "a.json").read() == {"a": 1}
+
+
+# Killed at every step
+
+
+def test_a_document_is_the_old_or_the_new_one_at_whatever_step_its_writer_dies(
+    tmp_path: Path,
+) -> None:
+    document = Document(tmp_path / "a.json")
+    old, new = {"text": "old"}, {"text": "new" * 1000}
+    document.write(old)
+    met = []
+
+    def write() -> None:
+        document.write(new)
+
+    for _ in dying.at_every_step(write):
+        met.append(document.read())
+        assert met[-1] in (old, new)
+        document.write(old)
+    assert old in met
+    assert document.read() == new
+
+
+@pytest.mark.parametrize("size", [0, 1, 100, 5_000])
+def test_a_document_survives_a_death_in_the_middle_of_its_bytes(tmp_path: Path, size: int) -> None:
+    document = Document(tmp_path / "a.json")
+    document.write({"text": "old"})
+    assert dying.while_writing(lambda: document.write({"text": "new" * 2000}), size)
+    assert document.read() == {"text": "old"}
+    assert len(parts(tmp_path)) == 1
+    recover(tmp_path)
+    assert parts(tmp_path) == []
+
+
+@pytest.mark.parametrize("size", range(0, 60, 7))
+def test_a_torn_line_costs_only_itself(tmp_path: Path, size: int) -> None:
+    journal = Journal(tmp_path / "a.jsonl")
+    journal.append({"n": 1})
+    room = journal.path.stat().st_size + size
+    assert dying.while_writing(lambda: journal.append({"n": 2, "text": "x" * 100}), room)
+    assert journal.read()[0] == [{"n": 1}]
+    journal.append({"n": 3})
+    assert journal.read()[0] == [{"n": 1}, {"n": 3}]
+
+
+def test_documents_change_together_or_not_at_all(tmp_path: Path) -> None:
+    names = ["a.json", "b.json", "c.json"]
+    old: dict[str, Any] = {"a.json": 1, "b.json": 1, "c.json": None}
+    new: dict[str, Any] = {"a.json": 2, "b.json": None, "c.json": 2}
+
+    def state() -> dict[str, Any]:
+        return {name: Document(tmp_path / name).read() for name in names}
+
+    met = []
+    write_together(tmp_path, old)
+    for _ in dying.at_every_step(lambda: write_together(tmp_path, new)):
+        recover(tmp_path)
+        met.append(state())
+        assert met[-1] in (old, new)
+        assert {one.name for one in tmp_path.iterdir()} <= {*names, ".lock"}
+        write_together(tmp_path, old)
+    assert old in met
+    assert new in met  # it died between deciding and doing, and the next one finished it
+
+
+def test_what_was_decided_is_done_by_whoever_takes_the_lock_next(tmp_path: Path) -> None:
+    (tmp_path / ".together.json").write_text('{"a.json": 5, "b.json": 6}')
+    with locked(tmp_path):
+        assert Document(tmp_path / "a.json").read() == 5
+        assert Document(tmp_path / "b.json").read() == 6
+    assert not (tmp_path / ".together.json").exists()
+
+
+def test_nothing_is_written_outside_the_folder(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    with pytest.raises(UsageError, match=r"'\.\./x\.json' is no file name"):
+        write_together(tmp_path / "in", {"../x.json": 1})
+    assert not (tmp_path / "x.json").exists()
+
+
+# Documents
+
+
+def test_a_change_is_written_when_the_block_ends_and_not_when_it_raises(tmp_path: Path) -> None:
+    document = Document(tmp_path / "deep" / "a.json")
+    with document.change({"list": []}) as value:
+        value["list"].append("grüße")
+    assert document.read() == {"list": ["grüße"]}
+    assert "grüße" in document.path.read_text(encoding="utf-8")
+
+    def fail() -> None:
+        with document.change() as value:
+            value["list"].clear()
+            raise RuntimeError("no")
+
+    with pytest.raises(RuntimeError):
+        fail()
+    assert document.read() == {"list": ["grüße"]}
+
+
+def test_no_change_writes_nothing(tmp_path: Path) -> None:
+    document = Document(tmp_path / "a.json")
+    document.write({"n": 1})
+    before = document.path.stat()
+    with document.change():
+        pass
+    assert document.path.stat().st_ino == before.st_ino
+
+
+def test_the_default_is_not_shared(tmp_path: Path) -> None:
+    default: dict[str, Any] = {}
+    with Document(tmp_path / "a.json").change(default) as value:
+        value["n"] = 1
+    assert default == {}
+
+
+def test_a_document_that_is_not_json_is_named(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text("{oops")
+    with pytest.raises(UsageError, match=r"a\.json is not JSON .*; mend it or remove it"):
+        Document(tmp_path / "a.json").read()
+
+
+@pytest.mark.parametrize("value", [{"n": float("nan")}, {"n": object()}, {"n": {1, 2}}])
+def test_what_json_cannot_hold_is_refused_and_the_old_value_stays(
+    tmp_path: Path, value: Any
+) -> None:
+    document = Document(tmp_path / "a.json")
+    document.write({"n": 1})
+    with pytest.raises(UsageError, match="cannot be stored as JSON"):
+        document.write(value)
+    with pytest.raises(UsageError, match="cannot be stored as JSON"):
+        write_together(tmp_path, {"a.json": 5, "b.json": value})
+    assert document.read() == {"n": 1}
+    assert {one.name for one in tmp_path.iterdir()} == {"a.json", ".lock"}
+
+
+def test_a_file_keeps_its_permissions(tmp_path: Path) -> None:
+    document = Document(tmp_path / "a.json")
+    document.write(1)
+    document.path.chmod(0o640)
+    document.write(2)
+    assert document.path.stat().st_mode & 0o777 == 0o640
+
+
+def test_threads_take_turns_and_a_holder_may_ask_again(tmp_path: Path) -> None:
+    document = Document(tmp_path / "a.json")
+
+    def count() -> None:
+        for _ in range(50):
+            with locked(tmp_path), document.change({"n": 0}) as value:
+                value["n"] += 1
+
+    threads = [threading.Thread(target=count) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert document.read() == {"n": 200}
+
+
+def test_two_names_of_one_folder_are_one_lock(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    with locked(tmp_path / "real"), locked(tmp_path / "link"):
+        Document(tmp_path / "link" / "a.json").write(1)
+    assert Document(tmp_path / "real" / "a.json").read() == 1
+
+
+# Journals
+
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(), lambda inner: st.lists(inner, max_size=3)
+)
+entries = st.dictionaries(st.text(), values, max_size=3)
+
+
+@given(st.lists(st.lists(entries, max_size=3), max_size=4), st.binary(max_size=40))
+def test_a_journal_gives_back_what_was_appended_whatever_stands_between(
+    tmp_path_factory: pytest.TempPathFactory, batches: list[list[dict[str, Any]]], torn: bytes
+) -> None:
+    journal = Journal(tmp_path_factory.mktemp("j") / "a.jsonl")
+    torn = b"\xff" + torn.replace(b"\n", b"")  # no JSON begins so
+    for batch in batches:
+        journal.append(*batch)
+        with journal.path.open("ab") as file:
+            file.write(torn)
+    assert journal.read()[0] == [
+        json.loads(json.dumps(entry)) for batch in batches for entry in batch
+    ]
+
+
+@given(st.lists(entries, min_size=1, max_size=6), st.data())
+def test_reading_on_from_any_place_gives_the_rest(
+    tmp_path_factory: pytest.TempPathFactory, all: list[dict[str, Any]], data: st.DataObject
+) -> None:
+    journal = Journal(tmp_path_factory.mktemp("j") / "a.jsonl")
+    cut = data.draw(st.integers(0, len(all)))
+    journal.append(*all[:cut])
+    first, place = journal.read()
+    journal.append(*all[cut:])
+    assert first + journal.read(place)[0] == journal.read()[0]
+
+
+def test_a_line_that_is_not_complete_stays_unread_until_it_is(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "a.jsonl")
+    journal.path.write_text('{"n": 1}\n{"n": 2}')
+    found, place = journal.read()
+    assert found == [{"n": 1}]
+    with journal.path.open("a") as file:
+        file.write("\n")
+    assert journal.read(place)[0] == [{"n": 2}]
+
+
+def test_a_place_behind_the_end_begins_again(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "a.jsonl")
+    journal.append({"n": 1})
+    assert journal.read(10_000)[0] == [{"n": 1}]
+    assert Journal(tmp_path / "none.jsonl").read(7) == ([], 0)
+
+
+@pytest.mark.parametrize("entry", [[], "text", None])
+def test_an_entry_is_a_dict(tmp_path: Path, entry: Any) -> None:
+    journal = Journal(tmp_path / "a.jsonl")
+    with pytest.raises(UsageError, match="entries are dicts"):
+        journal.append({"n": 1}, entry)
+    assert journal.read()[0] == []
+
+
+def test_no_room_adds_nothing(tmp_path: Path) -> None:
+    code = (
+        "import resource, sys; from learnkit.backends.files.store import Journal\n"
+        "journal = Journal(sys.argv[1]); journal.append({'n': 1})\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (50, 50))\n"
+        "try: journal.append({'n': 2, 'text': 'x' * 100})\n"
+        "except OSError: print(journal.read()[0], journal.path.stat().st_size)"
+    )
+    path = tmp_path / "a.jsonl"
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(path)], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "[{'n': 1}] 9\n"
+
+
+# Readers
+
+
+def test_a_reader_gives_entries_until_they_are_committed(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "a.jsonl")
+    reader = Reader(journal, tmp_path / "place.json")
+    journal.append({"n": 1})
+    assert reader.pending() == reader.pending() == [{"n": 1}]
+    journal.append({"n": 2})  # came after the look: it must not be lost
+    reader.commit()
+    again = Reader(journal, tmp_path / "place.json")
+    assert again.pending() == [{"n": 2}]
+    again.commit()
+    assert Reader(journal, tmp_path / "place.json").pending() == []
+
+
+def test_a_reader_that_commits_before_it_looks_moves_nothing(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "a.jsonl")
+    journal.append({"n": 1})
+    Reader(journal, tmp_path / "place.json").commit()
+    assert Reader(journal, tmp_path / "place.json").pending() == [{"n": 1}]

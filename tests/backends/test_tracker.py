@@ -1,0 +1,276 @@
+"""Requests: legal successions only, one answer, by the addressee, for one assignment."""
+
+from __future__ import annotations
+
+import json
+import threading
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+from profiles import examples
+
+import learnkit as lk
+from learnkit.backends.files.tracker import KEPT, RULES, Answer, Request, State, Tracker
+
+START = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+class Now:
+    """A clock that is set by hand."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+
+    def __call__(self) -> datetime:
+        return START + timedelta(seconds=self.seconds)
+
+
+@pytest.fixture
+def now() -> Now:
+    return Now()
+
+
+@pytest.fixture
+def tracker(tmp_path: Path, now: Now) -> Tracker:
+    return Tracker(tmp_path / "requests.json", now)
+
+
+def test_a_request_has_eight_characters_and_is_there_after_a_restart(
+    tmp_path: Path, tracker: Tracker, now: Now
+) -> None:
+    asked = tracker.open("shutdown", "lead", "alice", "please")
+    assert len(asked.id) == 8
+    answered = tracker.answer(asked.id, "alice", "rejected", "busy")
+    again = Tracker(tmp_path / "requests.json", now)
+    assert again.all() == [answered]
+    assert again.get(asked.id).note == "busy"
+    assert again.open("shutdown", "lead", "alice", "please").id != asked.id
+
+
+@pytest.mark.parametrize("by", ["lead", "bob", "alice ", ""])
+def test_only_the_addressee_may_answer(tracker: Tracker, by: str) -> None:
+    asked = tracker.open("shutdown", "lead", "alice", "please")
+    with pytest.raises(lk.ToolError, match="is for alice to answer"):
+        tracker.answer(asked.id, by, "approved")
+    assert tracker.get(asked.id) == asked
+
+
+def test_a_request_is_answered_once(tracker: Tracker) -> None:
+    asked = tracker.open("plan", "bob", "lead", "all of it")
+    tracker.answer(asked.id, "lead", "rejected", "no")
+    with pytest.raises(lk.ToolError, match="rejected already; that stays"):
+        tracker.answer(asked.id, "lead", "approved")
+    assert tracker.get(asked.id).state == "rejected"
+
+
+def test_an_unknown_request_is_an_error_that_names_those_there_are(tracker: Tracker) -> None:
+    with pytest.raises(lk.ToolError, match="no request 'r9'; the last ones are: none"):
+        tracker.answer("r9", "lead", "approved")
+    asked = tracker.open("plan", "bob", "lead", "all of it")
+    with pytest.raises(lk.ToolError, match=asked.id):
+        tracker.get("r9")
+
+
+def test_changes_can_be_requested_of_a_plan_only(tracker: Tracker) -> None:
+    asked = tracker.open("shutdown", "lead", "alice", "please")
+    with pytest.raises(lk.ToolError, match="cannot become changes_requested"):
+        tracker.answer(asked.id, "alice", "changes_requested")
+    plan = tracker.open("plan", "bob", "lead", "all of it")
+    assert tracker.answer(plan.id, "lead", "changes_requested", "less").state != "pending"
+    assert tracker.open("plan", "bob", "lead", "half of it").id != plan.id
+
+
+def test_the_same_is_not_asked_twice_while_it_is_open(tracker: Tracker) -> None:
+    asked = tracker.open("shutdown", "lead", "alice", "please")
+    with pytest.raises(lk.ToolError, match=f"{asked.id} asks alice that already"):
+        tracker.open("shutdown", "lead", "alice", "please!")
+    tracker.open("shutdown", "lead", "bob", "please")
+    tracker.open("plan", "alice", "lead", "a plan")
+
+
+def test_with_a_new_assignment_nothing_counts_that_was_asked_before(tracker: Tracker) -> None:
+    tracker.assign("bob")
+    old = tracker.open("plan", "bob", "lead", "the old one")
+    tracker.answer(old.id, "lead", "approved")
+    late = tracker.open("plan", "bob", "lead", "a late one")
+    other = tracker.open("plan", "carol", "lead", "another's")
+    assert [one.id for one in tracker.assign("bob")] == [late.id]
+    assert tracker.current("bob") is None
+    with pytest.raises(lk.ToolError, match="expired already"):
+        tracker.answer(late.id, "lead", "approved")
+    assert tracker.get(other.id).state == "pending"
+
+
+def test_after_its_time_a_request_counts_as_expired_also_if_nobody_has_looked(
+    tmp_path: Path, tracker: Tracker, now: Now
+) -> None:
+    asked = tracker.open("shutdown", "lead", "alice", "please", within=60)
+    now.seconds = 60
+    assert tracker.get(asked.id).state == "pending"
+    now.seconds = 61
+    assert Tracker(tmp_path / "requests.json", now).get(asked.id).state == "expired"
+    with pytest.raises(lk.ToolError, match="expired already"):
+        tracker.answer(asked.id, "alice", "approved")
+    assert tracker.open("shutdown", "lead", "alice", "again").id != asked.id
+    closed = tracker.expire(asked.id, "late")
+    assert closed is not None
+    assert closed.state == "expired"
+    assert tracker.expire(asked.id, "late") is None
+
+
+def test_of_many_who_answer_at_once_one_is_heard(tmp_path: Path, now: Now) -> None:
+    tracker = Tracker(tmp_path / "requests.json", now)
+    asked = tracker.open("shutdown", "lead", "alice", "please")
+    heard: list[str] = []
+
+    def answer(number: int) -> None:
+        try:
+            Tracker(tmp_path / "requests.json", now).answer(
+                asked.id, "alice", "approved", str(number)
+            )
+            heard.append(str(number))
+        except lk.ToolError:
+            pass
+
+    threads = [threading.Thread(target=answer, args=(number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [tracker.get(asked.id).note] == heard
+
+
+def test_the_file_does_not_grow_for_ever(tmp_path: Path, now: Now) -> None:
+    tracker = Tracker(tmp_path / "requests.json", now)
+    waiting = tracker.open("plan", "carol", "lead", "a plan")
+    path = tmp_path / "requests.json"
+    data = json.loads(path.read_text())
+    closed = Request("x", "plan", "bob", "lead", "a plan", "rejected").to_json()
+    data["requests"] += [{**closed, "id": f"x{number}"} for number in range(KEPT + 5)]
+    path.write_text(json.dumps(data))
+    tracker.open("plan", "bob", "lead", "another")
+    kept = [one.id for one in tracker.all()]
+    assert len(kept) == KEPT + 2
+    assert waiting.id in kept
+    assert "x4" not in kept
+
+
+def test_a_file_that_was_spoilt_by_hand_is_named(tmp_path: Path, now: Now) -> None:
+    path = tmp_path / "requests.json"
+    path.write_text('{"next_id": 1, "assignments": {}, "requests": [{"id": "x"}]}')
+    with pytest.raises(lk.UsageError, match=r"requests\.json holds something that is no request"):
+        Tracker(path, now).all()
+
+
+def test_every_rule_starts_at_pending_and_ends_in_a_state() -> None:
+    assert {rule.before for rule in RULES} == {"pending"}
+    assert {rule.after for rule in RULES} <= set(get_args(State)) - {"pending"}
+    assert len({(rule.kind, rule.before, rule.after) for rule in RULES}) == len(RULES)
+
+
+class Machine(RuleBasedStateMachine):
+    """The tracker beside a model of a few lines."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        import tempfile
+
+        self.folder = tempfile.TemporaryDirectory()
+        self.now = Now()
+        self.path = Path(self.folder.name) / "requests.json"
+        self.model: dict[str, dict[str, Any]] = {}
+        self.assignments: dict[str, int] = {}
+
+    def teardown(self) -> None:
+        self.folder.cleanup()
+
+    @property
+    def tracker(self) -> Tracker:
+        return Tracker(self.path, self.now)  # a restart before every step
+
+    @rule(kind=st.sampled_from(["shutdown", "plan"]), mate=st.sampled_from(["alice", "bob"]))
+    def open(self, kind: Any, mate: str) -> None:
+        sender, to = ("lead", mate) if kind == "shutdown" else (mate, "lead")
+        within = 50.0 if kind == "shutdown" else None
+        is_open = any(
+            (one["kind"], one["mate"], one["state"]) == (kind, mate, "pending")
+            for one in self.model.values()
+        )
+        try:
+            made = self.tracker.open(kind, sender, to, "x", within)
+        except lk.ToolError:
+            assert is_open
+            return
+        assert not is_open
+        assert made.id not in self.model
+        self.model[made.id] = {
+            "kind": kind,
+            "mate": mate,
+            "to": to,
+            "state": "pending",
+            "until": self.now.seconds + within if within else None,
+            "assignment": self.assignments.get(mate, 0),
+        }
+
+    @precondition(lambda self: self.model)
+    @rule(
+        data=st.data(),
+        by=st.sampled_from(["lead", "alice", "bob"]),
+        state=st.sampled_from(get_args(Answer)),
+    )
+    def answer(self, data: Any, by: str, state: Any) -> None:
+        id = data.draw(st.sampled_from(sorted(self.model)))
+        one = self.model[id]
+        legal = (
+            one["to"] == by
+            and one["state"] == "pending"
+            and (state != "changes_requested" or one["kind"] == "plan")
+        )
+        try:
+            self.tracker.answer(id, by, state)
+        except lk.ToolError:
+            assert not legal
+        else:
+            assert legal
+            one["state"] = state
+
+    @rule(mate=st.sampled_from(["alice", "bob"]))
+    def assign(self, mate: str) -> None:
+        self.assignments[mate] = self.assignments.get(mate, 0) + 1
+        expected = {
+            id for id, one in self.model.items() if (one["mate"], one["state"]) == (mate, "pending")
+        }
+        assert {one.id for one in self.tracker.assign(mate)} == expected
+        for id in expected:
+            self.model[id]["state"] = "expired"
+
+    @rule(seconds=st.sampled_from([1.0, 30.0, 51.0]))
+    def wait(self, seconds: float) -> None:
+        self.now.seconds += seconds
+        for one in self.model.values():
+            if one["state"] == "pending" and one["until"] and self.now.seconds > one["until"]:
+                one["state"] = "expired"
+
+    @invariant()
+    def it_agrees_with_the_model(self) -> None:
+        assert {one.id: one.state for one in self.tracker.all()} == {
+            id: one["state"] for id, one in self.model.items()
+        }
+        for mate in ("alice", "bob"):
+            plans = [
+                id
+                for id, one in self.model.items()
+                if (one["kind"], one["mate"], one["assignment"])
+                == ("plan", mate, self.assignments.get(mate, 0))
+            ]
+            current = self.tracker.current(mate)
+            assert (current.id if current else None) == (plans[-1] if plans else None)
+
+
+TestMachine = Machine.TestCase
+TestMachine.settings = settings(max_examples=examples(40), stateful_step_count=25)

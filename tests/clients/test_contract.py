@@ -1,0 +1,959 @@
+"""The contract, row by row, as a user of the real SDK meets it.
+
+Each row has a request that is refused and a neighbour, as near to it as possible, that is not.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, get_args
+
+import anthropic
+import anthropic.types
+import httpx2
+import pytest
+from anthropic.types import (
+    message_count_tokens_params,
+    message_create_params,
+    text_block_param,
+    thinking_block_param,
+    tool_param,
+    tool_result_block_param,
+    tool_use_block_param,
+)
+from anthropic.types.content_block_param import ContentBlockParam
+
+from learnkit.clients.contract import request as contract_request
+from learnkit.clients.contract import rules as contract
+from learnkit.clients.contract import survey as contract_survey
+from learnkit.clients.contract.rules import Refusal, check
+from learnkit.clients.contract.thinking import sign, sign_reply
+from learnkit.core.catalog import DEFAULT_MODEL, MODELS
+
+Body = dict[str, Any]
+Expected = type[anthropic.APIStatusError]
+
+
+def a_model(**facts: Any) -> str:
+    """The first model of the catalogue of which all of these hold."""
+    for spec in MODELS.values():
+        if all(getattr(spec, name) == value for name, value in facts.items()):
+            return spec.id
+    raise AssertionError(f"no model in the catalogue has {facts}")
+
+
+OLDER = a_model(thinking="manual", prefill=True)
+SWITCHABLE = a_model(thinking="adaptive", system_messages=True, preserved_thinking=False)
+BUDGET = a_model(thinking="adaptive", accepts=frozenset({"adaptive", "disabled", "enabled"}))
+NO_SYSTEM = a_model(thinking="adaptive", system_messages=False)
+
+TOOL: Body = {"name": "bash", "description": "Run.", "input_schema": {"type": "object"}}
+ASK: Body = {"role": "user", "content": "go"}
+
+
+class Offline(httpx2.BaseTransport):
+    """Answers what the contract says, or a constant message."""
+
+    def __init__(self) -> None:
+        self.scripted: list[Refusal] = []
+        self.seen = 0
+
+    def handle_request(self, request: httpx2.Request) -> httpx2.Response:
+        raw = request.read()
+        self.seen += 1
+        refusal = self.scripted.pop(0) if self.scripted else self._check(request, raw)
+        if refusal is not None:
+            return httpx2.Response(
+                refusal.status, json=refusal.envelope("req_1"), headers=refusal.headers
+            )
+        if request.url.path.endswith("count_tokens"):
+            return httpx2.Response(200, json={"input_tokens": 7})
+        message = {
+            "id": "msg_1",
+            "type": "message",
+            "role": "assistant",
+            "model": DEFAULT_MODEL,
+            "content": [{"type": "text", "text": "fine"}],
+            "stop_reason": "end_turn",
+            "stop_sequence": None,
+            "usage": {"input_tokens": 1, "output_tokens": 1},
+        }
+        return httpx2.Response(200, json=message)
+
+    def _check(self, request: httpx2.Request, raw: bytes) -> Refusal | None:
+        body = json.loads(raw) if raw else {}
+        beta = "anthropic-beta" in request.headers
+        path = request.url.raw_path.decode()
+        return check(body, method=request.method, path=path, size=len(raw), beta=beta)
+
+
+@pytest.fixture(scope="module")
+def transport() -> Offline:
+    return Offline()
+
+
+@pytest.fixture(scope="module")
+def client(transport: Offline) -> Iterator[anthropic.Anthropic]:
+    with anthropic.Anthropic(
+        api_key="offline",
+        base_url="http://offline.invalid",
+        http_client=anthropic.DefaultHttpxClient(transport=transport, trust_env=False),
+        max_retries=0,
+        open_telemetry=False,
+    ) as client:
+        yield client
+
+
+def send(client: anthropic.Anthropic, body: Body) -> anthropic.types.Message:
+    """Send exactly this body through ``messages.create``."""
+    named = ("model", "max_tokens", "messages")
+    given: Body = {name: body.get(name, anthropic.omit) for name in named}
+    extra = {name: value for name, value in body.items() if name not in named}
+    return client.messages.create(**given, extra_body=extra, timeout=60.0)
+
+
+def ask(*messages: Body, model: str = DEFAULT_MODEL, **more: Any) -> Body:
+    return {"model": model, "max_tokens": 16_000, "messages": list(messages or [ASK]), **more}
+
+
+def user(*content: Any) -> Body:
+    return {"role": "user", "content": content[0] if isinstance(content[0], str) else [*content]}
+
+
+def assistant(*content: Any) -> Body:
+    return {**user(*content), "role": "assistant"}
+
+
+def text(value: str, **more: Any) -> Body:
+    return {"type": "text", "text": value, **more}
+
+
+def call(id: str = "t1", **more: Any) -> Body:
+    return {"type": "tool_use", "id": id, "name": "bash", "input": {"command": "ls"}, **more}
+
+
+def result(id: str = "t1", content: Any = "ok", **more: Any) -> Body:
+    return {"type": "tool_result", "tool_use_id": id, "content": content, **more}
+
+
+def thinking(signature: str, words: str = "") -> Body:
+    return {"type": "thinking", "thinking": words, "signature": signature}
+
+
+def tools(*messages: Body, **more: Any) -> Body:
+    return ask(*messages, tools=[TOOL], **more)
+
+
+def with_tool(**changes: Any) -> Body:
+    tool = {**TOOL, **changes}
+    return ask(tools=[{key: value for key, value in tool.items() if value is not None}])
+
+
+def without(body: Body, key: str) -> Body:
+    return {name: value for name, value in body.items() if name != key}
+
+
+def thought(words: str = "", **first: Any) -> Body:
+    """A conversation with signed thinking in its first reply, and one more question."""
+    body = tools(user("list the files"), **{"system": "You are terse.", **first})
+    reply = sign_reply(body, [{"type": "thinking", "thinking": words}, text("I look."), call()])
+    body["messages"] += [assistant(*reply), user(result(), text("and then?"))]
+    return body
+
+
+def changed(body: Body, change: Callable[[Body], object]) -> Body:
+    body = copy.deepcopy(body)
+    change(body)
+    return body
+
+
+def edit_prefix(body: Body) -> None:
+    body["messages"][0]["content"] = "list all files"
+
+
+def forge(body: Body) -> None:
+    body["messages"][1]["content"][0]["thinking"] += "!"
+
+
+def forge_and_go_on(body: Body) -> None:
+    forge(body)
+    body["messages"] += [assistant("ok"), ASK]
+
+
+PNG = {"type": "base64", "media_type": "image/png", "data": "AA=="}
+IMAGE = {"type": "image", "source": PNG}
+CACHE: Body = {"cache_control": {"type": "ephemeral"}}
+ROUND = (ASK, assistant(call()), user(result()))
+
+
+@dataclass
+class Row:
+    rule: str
+    bad: Callable[[], Body]
+    good: Callable[[], Body]
+    text: str
+    status: int = 400
+    type: str = "invalid_request_error"
+    error: Expected = anthropic.BadRequestError
+
+
+ROWS = [
+    Row("required", lambda: without(ask(), "max_tokens"), ask, "max_tokens: Field required"),
+    Row("required", lambda: without(ask(), "model"), ask, "model: Field required"),
+    Row("required", lambda: without(ask(), "messages"), ask, "messages: Field required"),
+    Row(
+        "shape", lambda: ask(user(text("x"), {"type": "txt"})), lambda: ask(user(text("x"))), "tag"
+    ),
+    Row("shape", lambda: ask({"role": "user"}), ask, "messages.0.content: Field required"),
+    Row("shape", lambda: ask({"content": "x"}), ask, "messages.0.role: Field required"),
+    Row("shape", lambda: ask({**ASK, "content": 5}), ask, "messages.0.content: Input should be a"),
+    Row("shape", lambda: ask(ASK, "x"), lambda: ask(ASK, ASK), "messages.1: Input should be an ob"),
+    Row("shape", lambda: ask(max_tokens="9"), lambda: ask(max_tokens=9), "valid integer"),
+    Row(
+        "shape",
+        lambda: tools(ASK, assistant(without(call(), "input")), user(result())),
+        lambda: tools(*ROUND),
+        "messages.1.content.0.tool_use.input: Field required",
+    ),
+    Row("unknown_key", lambda: ask(maxtokens=1), ask, "maxtokens: Extra inputs are not permitted"),
+    Row("unknown_key", lambda: ask({**ASK, "name": "Ann"}), ask, "messages.0.name: Extra"),
+    Row(
+        "unknown_key",
+        lambda: ask(user(text("x", id=1))),
+        lambda: ask(user(text("x", citations=None))),
+        "messages.0.content.0.text.id: Extra inputs",
+    ),
+    Row("unknown_key", lambda: with_tool(parallel=True), with_tool, "tools.0.custom.parallel: Ex"),
+    Row(
+        "unknown_model",
+        lambda: ask(model="claude-nonesuch"),
+        ask,
+        "model: claude-nonesuch",
+        404,
+        "not_found_error",
+        anthropic.NotFoundError,
+    ),
+    Row("max_tokens", lambda: ask(max_tokens=-1), lambda: ask(max_tokens=0), "equal to 0"),
+    Row(
+        "max_tokens",
+        lambda: ask(max_tokens=128_001),
+        lambda: ask(max_tokens=128_000),
+        "max_tokens: 128001 > 128000, which is the maximum allowed number of output tokens",
+    ),
+    Row(
+        "message_count", lambda: {**ask(), "messages": []}, ask, "at least one message is required"
+    ),
+    Row(
+        "message_count",
+        lambda: ask(*[ASK] * 100_001),
+        lambda: ask(*[ASK] * 1_000),
+        "at most 100,000 messages",
+    ),
+    Row("role", lambda: ask(ASK, {**ASK, "role": "tool"}), lambda: ask(ASK, ASK), 'role "tool"'),
+    Row(
+        "empty_message", lambda: ask(user("")), ask, "messages.0: user messages must have non-empty"
+    ),
+    Row(
+        "empty_message",
+        lambda: ask(ASK, {"role": "assistant", "content": []}, ASK),
+        lambda: ask(ASK, assistant("hm"), ASK),
+        "except for the optional final assistant message",
+    ),
+    Row(
+        "empty_text",
+        lambda: ask(user(text(""))),
+        lambda: ask(user(text(" x"))),
+        "must be non-empty",
+    ),
+    Row(
+        "empty_text",
+        lambda: tools(ASK, assistant(call()), user(result(content=[text("")]))),
+        lambda: tools(ASK, assistant(call()), user(result(content=""))),
+        "text content blocks must be non-empty",
+    ),
+    Row("empty_text", lambda: ask(system=[text("")]), lambda: ask(system=""), "must be non-empty"),
+    Row(
+        "unanswered_call",
+        lambda: tools(ASK, assistant(call("a"), call("b"), call("c")), user(result("b"))),
+        lambda: tools(
+            ASK, assistant(call("a"), call("b"), call("c")), user(*map(result, "cab"), text("!"))
+        ),
+        "messages.1: `tool_use` ids were found without `tool_result` blocks immediately after: a, ",
+    ),
+    Row(
+        "unanswered_call",
+        lambda: tools(ASK, assistant(call()), ASK, assistant("hm"), user(result())),
+        lambda: tools(ASK, assistant(call()), user(result()), ASK, assistant("hm"), ASK),
+        "messages.1: `tool_use` ids were found without `tool_result` blocks immediately after: t1",
+    ),
+    Row(
+        "unanswered_call",
+        lambda: tools(*ROUND[:2]),
+        lambda: tools(*ROUND),
+        "messages.1: `tool_use`",
+    ),
+    Row(
+        "late_result",
+        lambda: tools(ASK, assistant(call()), user(text("look:"), result())),
+        lambda: tools(ASK, assistant(call()), user(result(), text("look"))),
+        "messages.1: `tool_use` ids were found without `tool_result` blocks immediately after: t1",
+    ),
+    Row(
+        "late_result",
+        lambda: tools(
+            ASK, assistant(call("a"), call("b")), user(result("a"), text("x"), result("b"))
+        ),
+        lambda: tools(ASK, assistant(call("a"), call("b")), user(result("a")), user(result("b"))),
+        "immediately after: b",
+    ),
+    Row(
+        "unknown_result",
+        lambda: tools(ASK, assistant(call()), user(result(), result("t9"))),
+        lambda: tools(ASK, assistant(call(), call("t9")), user(result(), result("t9"))),
+        "messages.2.content.1: unexpected `tool_use_id` found in `tool_result` blocks: t9",
+    ),
+    Row(
+        "unknown_result",
+        lambda: tools(user(result())),
+        lambda: tools(ASK),
+        "unexpected `tool_use_id` found",
+    ),
+    Row(
+        "double_result",
+        lambda: tools(ASK, assistant(call()), user(result(), result())),
+        lambda: tools(*ROUND),
+        "each tool_use must have a single result. Found multiple",
+    ),
+    Row(
+        "repeated_id",
+        lambda: tools(*ROUND, *ROUND),
+        lambda: tools(*ROUND, ASK, assistant(call("t2")), user(result("t2"))),
+        "messages.4.content.0: `tool_use` ids must be unique",
+    ),
+    Row(
+        "tool_use_id",
+        lambda: tools(ASK, assistant(call("t 1")), user(result("t 1"))),
+        lambda: tools(ASK, assistant(call("T-1_x")), user(result("T-1_x"))),
+        "String should match pattern '^[a-zA-Z0-9_-]+$'",
+    ),
+    Row(
+        "wrong_side",
+        lambda: tools(user(text("x"), call())),
+        lambda: tools(*ROUND),
+        "messages.0: `tool_use` blocks can only be in `assistant` messages",
+    ),
+    Row(
+        "wrong_side",
+        lambda: tools(*ROUND, assistant(result(), text("x")), ASK),
+        lambda: tools(*ROUND, assistant(text("x")), ASK),
+        "messages.3: `tool_result` blocks can only be in `user` messages",
+    ),
+    Row(
+        "tools_missing",
+        lambda: ask(*ROUND),
+        lambda: tools(*ROUND),
+        "must define tools (strict: learnkit's own caution)",
+    ),
+    Row(
+        "error_with_media",
+        lambda: tools(ASK, assistant(call()), user(result(content=[IMAGE], is_error=True))),
+        lambda: tools(ASK, assistant(call()), user(result(content=[IMAGE], is_error=False))),
+        "all content must be type 'text' if 'is_error' is true",
+    ),
+    Row(
+        "tool_name",
+        lambda: with_tool(name="read file"),
+        lambda: with_tool(name="read-file_2"),
+        "tools.0.custom.name: String should match pattern '^[a-zA-Z0-9_-]{1,128}$'",
+    ),
+    Row(
+        "tool_name", lambda: with_tool(name="x" * 129), lambda: with_tool(name="x" * 128), "pattern"
+    ),
+    Row(
+        "tool_names_unique",
+        lambda: ask(tools=[TOOL, TOOL]),
+        lambda: ask(tools=[TOOL, {**TOOL, "name": "Bash"}]),
+        "tools: Tool names must be unique.",
+    ),
+    Row(
+        "input_schema",
+        lambda: with_tool(input_schema=None),
+        with_tool,
+        "tools.0.custom.input_schema: Field required",
+    ),
+    Row(
+        "input_schema",
+        lambda: with_tool(input_schema={"type": "string"}),
+        lambda: with_tool(input_schema={"type": "object", "properties": {}}),
+        "tools.0.custom.input_schema.type: Input should be 'object'",
+    ),
+    Row(
+        "input_schema",
+        lambda: with_tool(input_schema={"type": "object", "anyOf": []}),
+        lambda: with_tool(input_schema={"type": "object", "properties": {"a": {"anyOf": []}}}),
+        "does not support oneOf, allOf, or anyOf at the top level",
+    ),
+    Row(
+        "tool_choice",
+        lambda: ask(tool_choice={"type": "any"}, model=SWITCHABLE),
+        lambda: tools(tool_choice={"type": "any"}, model=SWITCHABLE),
+        "tool_choice.any may only be specified while providing tools",
+    ),
+    Row(
+        "tool_choice",
+        lambda: tools(tool_choice={"type": "tool", "name": "sh"}, model=SWITCHABLE),
+        lambda: tools(tool_choice={"type": "tool", "name": "bash"}, model=SWITCHABLE),
+        "Tool 'sh' not found in provided tools",
+    ),
+    Row(
+        "prefill",
+        lambda: ask(ASK, assistant("The answer is (")),
+        lambda: ask(ASK, assistant("The answer is ("), model=OLDER),
+        "does not support assistant message prefill. The conversation must end with a user",
+    ),
+    Row(
+        "trailing_space",
+        lambda: ask(ASK, assistant("The answer is "), model=OLDER),
+        lambda: ask(ASK, assistant("The answer is "), ASK, model=OLDER),
+        "messages: final assistant content cannot end with trailing whitespace",
+    ),
+    Row(
+        "trailing_space",
+        lambda: ask(ASK, assistant(text("Well:"), text("it is ")), model=OLDER),
+        lambda: ask(ASK, assistant(text("Well: "), text("it is")), model=OLDER),
+        "messages: final assistant content cannot end with trailing whitespace",
+    ),
+    Row(
+        "system_message",
+        lambda: ask({"role": "system", "content": "Be brief."}, ASK),
+        lambda: ask(ASK, {"role": "system", "content": "Be brief."}),
+        "messages.0: use the top-level 'system' parameter for the initial system prompt",
+    ),
+    Row(
+        "system_message",
+        lambda: ask(ASK, {"role": "system", "content": "Be brief."}, model=NO_SYSTEM),
+        lambda: ask(ASK, {"role": "system", "content": "Be brief."}, assistant("ok"), ASK),
+        "role 'system' is not supported on this model",
+    ),
+    Row(
+        "system_message",
+        lambda: ask(ASK, assistant("ok"), {"role": "system", "content": "Be brief."}),
+        lambda: ask(ASK, assistant("ok"), ASK, {"role": "system", "content": "Be brief."}),
+        "messages.2: a 'system' message must follow a 'user' message",
+    ),
+    Row(
+        "system_message",
+        lambda: ask(ASK, {"role": "system", "content": "Be brief."}, ASK),
+        lambda: ask(ASK, {"role": "system", "content": "Be brief."}, assistant("ok"), ASK),
+        "messages.1: a 'system' message must precede an 'assistant' message",
+    ),
+    Row(
+        "system_message",
+        lambda: ask(ASK, {"role": "system", "content": [IMAGE]}),
+        lambda: ask(ASK, {"role": "system", "content": [text("Be brief.")]}),
+        "messages.1: 'system' messages may only hold text blocks",
+    ),
+    Row(
+        "system_message",
+        lambda: ask(ASK, {"role": "system", "content": [text("Be brief."), IMAGE]}),
+        lambda: ask(ASK, {"role": "system", "content": [text("Be brief."), text("Be kind.")]}),
+        "messages.1: 'system' messages may only hold text blocks",
+    ),
+    Row(
+        "system_message",
+        lambda: ask(ASK, {"role": "system", "content": ""}),
+        lambda: ask(ASK, {"role": "system", "content": "x"}),
+        "messages.1: 'system' messages must have non-empty content",
+    ),
+    Row(
+        "cache_control",
+        lambda: ask(user(*[text("x", **CACHE)] * 3), system=[text("s", **CACHE)], **CACHE),
+        lambda: ask(user(*[text("x", **CACHE)] * 3), system=[text("s", **CACHE)]),
+        "A maximum of 4 blocks with cache_control may be provided. Found 5.",
+    ),
+    Row(
+        "cache_control",
+        lambda: tools(*ROUND[:2], user(result(content=[text("x", **CACHE)] * 5))),
+        lambda: tools(*ROUND[:2], user(result(content=[text("x", **CACHE)] * 4))),
+        "A maximum of 4 blocks with cache_control may be provided. Found 5.",
+    ),
+    Row(
+        "cache_control",
+        lambda: ask(system=[text("s", **CACHE)] * 4, tools=[{**TOOL, **CACHE}]),
+        lambda: ask(system=[text("s", **CACHE)] * 3, tools=[{**TOOL, **CACHE}]),
+        "A maximum of 4 blocks with cache_control may be provided. Found 5.",
+    ),
+    Row(
+        "empty_text",
+        lambda: ask(user(text("", **CACHE))),
+        lambda: ask(user(text("x", **CACHE))),
+        "non-empty",
+    ),
+    Row(
+        "thinking",
+        lambda: ask(thinking={"type": "disabled"}),
+        lambda: ask(thinking={"type": "adaptive"}),
+        '"thinking.type.disabled" is not supported for this model.',
+    ),
+    Row(
+        "thinking",
+        lambda: ask(thinking={"type": "enabled", "budget_tokens": 2_000}),
+        lambda: ask(thinking={"type": "enabled", "budget_tokens": 2_000}, model=OLDER),
+        '"thinking.type.enabled" is not supported for this model.',
+    ),
+    Row(
+        "thinking",
+        lambda: ask(thinking={"type": "adaptive"}, model=OLDER),
+        lambda: ask(thinking={"type": "disabled"}, model=OLDER),
+        '"thinking.type.adaptive" is not supported for this model.',
+    ),
+    Row(
+        "thinking",
+        lambda: ask(thinking={"type": "enabled", "budget_tokens": 1_023}, model=OLDER),
+        lambda: ask(thinking={"type": "enabled", "budget_tokens": 1_024}, model=BUDGET),
+        "budget_tokens: Input should be greater than or equal to 1024",
+    ),
+    Row(
+        "thinking",
+        lambda: ask(thinking={"type": "enabled", "budget_tokens": 16_000}, model=OLDER),
+        lambda: ask(thinking={"type": "enabled", "budget_tokens": 15_999}, model=OLDER),
+        "`max_tokens` must be greater than `thinking.budget_tokens`.",
+    ),
+    Row(
+        "thinking",
+        lambda: tools(tool_choice={"type": "any"}),
+        lambda: tools(tool_choice={"type": "auto"}),
+        "Thinking may not be enabled when tool_choice forces tool use.",
+    ),
+    Row(
+        "thinking",
+        lambda: tools(tool_choice={"type": "any"}, thinking={"type": "adaptive"}, model=SWITCHABLE),
+        lambda: tools(tool_choice={"type": "any"}, thinking={"type": "disabled"}, model=SWITCHABLE),
+        "Thinking may not be enabled when tool_choice forces tool use.",
+    ),
+    Row(
+        "bound_thinking",
+        lambda: changed(thought(), edit_prefix),
+        thought,
+        "messages.1.content.0: Invalid `signature` in `thinking` block. "
+        "The block is bound to a different conversation.",
+    ),
+    Row(
+        "bound_thinking",
+        lambda: {**thought(), "system": "You are chatty."},
+        lambda: {**thought(), "system": [text("You are terse.", **CACHE)]},
+        "bound to a different conversation",
+    ),
+    Row(
+        "bound_thinking",
+        lambda: {**thought(), "tools": [{**TOOL, "description": "Run it."}]},
+        lambda: {**thought(), "tools": [{**TOOL, **CACHE}]},
+        "bound to a different conversation",
+    ),
+    Row(
+        "bound_thinking",
+        lambda: changed(thought(model=SWITCHABLE), forge_and_go_on),
+        lambda: changed(thought(model=SWITCHABLE), edit_prefix),
+        "messages.1.content.0: Invalid `signature` in `thinking` block",
+    ),
+    Row(
+        "changed_thinking",
+        lambda: changed(thought("I should look."), forge),
+        lambda: thought("I should look."),
+        "blocks in the latest assistant message cannot be modified",
+    ),
+    Row(
+        "changed_thinking",
+        lambda: ask(ASK, assistant(thinking(sign(ask()))), ASK),
+        lambda: ask(ASK, assistant(thinking(sign(ask())), text("ok")), ASK),
+        "messages.1: The final block in an assistant message cannot be `thinking`",
+    ),
+    Row("sampling", lambda: ask(temperature=0.5), ask, "`temperature` is deprecated"),
+    Row("sampling", lambda: ask(top_p=0.5), ask, "`top_p` is deprecated"),
+    Row("sampling", lambda: ask(top_k=5), ask, "`top_k` is deprecated"),
+    Row(
+        "stop_sequences",
+        lambda: ask(stop_sequences=["END", " \n"]),
+        lambda: ask(stop_sequences=["END", " ."]),
+        "each stop sequence must contain non-whitespace",
+    ),
+    Row(
+        "prompt_length",
+        lambda: ask(user("word " * 161_000), model=OLDER),
+        lambda: ask(user("word " * 159_000), model=OLDER),
+        "tokens > 200000 maximum",
+    ),
+]
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.rule)
+def test_a_row_of_the_contract(client: anthropic.Anthropic, row: Row) -> None:
+    with pytest.raises(anthropic.APIStatusError) as caught:
+        send(client, row.bad())
+    error = caught.value
+    assert type(error) is row.error
+    assert error.status_code == row.status
+    assert isinstance(error.body, dict)
+    assert error.body["type"] == "error"
+    assert error.body["request_id"] == "req_1"
+    assert error.body["error"]["type"] == row.type
+    assert row.text in error.body["error"]["message"]
+    refusal = check(row.bad(), size=len(json.dumps(row.bad())))
+    assert refusal is not None
+    assert refusal.rule == row.rule
+    assert send(client, row.good()).content[0].type == "text"
+
+
+def test_every_rule_has_a_row_and_says_so_when_it_is_our_own() -> None:
+    assert {rule.name for rule in contract.RULES} == {row.rule for row in ROWS}
+    strict = {rule.name for rule in contract.RULES if rule.provenance == "strict"}
+    for row in ROWS:
+        assert ("(strict: " in row.text) == (row.rule in strict)
+
+
+def test_a_refusal_says_how_it_is_known() -> None:
+    for row in ROWS:
+        refusal = check(row.bad(), size=len(json.dumps(row.bad())))
+        assert refusal is not None
+        assert refusal.provenance in get_args(contract.Provenance)
+    refusals = {
+        refusal.rule: (refusal.status, refusal.type, refusal.provenance)
+        for refusal in (
+            check(ask(), path="/v1/nowhere"),
+            check(ask(), method="put"),
+            check(ask(), size=contract_request.MAX_BYTES + 1),
+            contract.unauthenticated(),
+            contract.rate_limited(),
+            contract.overloaded(),
+        )
+        if refusal is not None
+    }
+    assert refusals == {
+        "path": (404, "not_found_error", "documented"),
+        "method": (405, "invalid_request_error", "documented"),
+        "body_size": (413, "request_too_large", "documented"),
+        "key": (401, "authentication_error", "documented"),
+        "rate_limit": (429, "rate_limit_error", "documented"),
+        "overload": (529, "overloaded_error", "documented"),
+    }
+    assert check(ask(), method="post", path=f"{contract.MESSAGES_PATH}?beta=true") is None
+
+
+def test_messages_that_go_on_begin_with_all_of_those_before() -> None:
+    one, two = ASK, assistant("ok")
+    assert contract_survey.continues([one, two], [one]) is True
+    assert contract_survey.continues([one], [one]) is True
+    assert contract_survey.continues([one], [one, two]) is False
+    assert contract_survey.continues([two, one], [one]) is False
+
+
+def test_the_last_message_of_the_assistant_alone_may_be_empty() -> None:
+    empty = {"role": "assistant", "content": []}
+    assert check(ask(ASK, empty, model=OLDER)) is None
+    for messages in ((empty, ASK), (ASK, empty, ASK), (ASK, empty, ASK, assistant("x"))):
+        refusal = check(ask(*messages, model=OLDER))
+        assert refusal is not None
+        assert refusal.rule == "empty_message"
+        assert refusal.message.startswith(f"messages.{messages.index(empty)}: all messages")
+
+
+def said(body: Body) -> str:
+    refusal = check(body)
+    assert refusal is not None
+    return refusal.message
+
+
+def test_who_thinks_by_itself_is_told_how_to_be_asked() -> None:
+    use = 'Use "thinking.type.adaptive" and "output_config.effort" to control thinking behavior.'
+    budget = {"type": "enabled", "budget_tokens": 2_000}
+    assert said(ask(thinking=budget)) == (
+        f'"thinking.type.enabled" is not supported for this model. {use}'
+    )
+    assert said(ask(thinking={"type": "adaptive"}, model=OLDER)) == (
+        '"thinking.type.adaptive" is not supported for this model.'
+    )
+    assert said(ask(thinking={"type": "on"})) == (
+        "thinking: Input tag 'on' does not match any of the expected tags"
+    )
+    assert said(ask(thinking={"type": "enabled"}, model=OLDER)) == (
+        "thinking.enabled.budget_tokens: Field required"
+    )
+
+
+def test_a_turn_that_is_paused_may_go_on_over_several_messages() -> None:
+    search = {"type": "server_tool_use", "id": "s1", "name": "web_search", "input": {}}
+    assert check(ask(assistant(search), assistant("hm"))) is None
+    assert check(ask(ASK, assistant("hm"), assistant(search))) is None
+    assert check(ask(ASK, assistant(search), assistant("hm"))) is None
+    assert "prefill" in said(ask(ASK, assistant(search), ASK, assistant("hm")))
+    assert "prefill" in said(ask(ASK, {"role": "assistant", "content": "hm"}))
+
+
+def test_as_many_messages_as_are_allowed_are() -> None:
+    assert check(ask(*[ASK] * contract_request.MAX_MESSAGES)) is None
+
+
+SHAPES = [
+    (ask(model=5), "model: Input should be a valid string"),
+    ({**ask(), "messages": {}}, "messages: Input should be a valid list"),
+    ({**ask(), "messages": None}, "messages: Input should be a valid list"),
+    (ask(max_tokens=True), "max_tokens: Input should be a valid integer"),
+    (ask(max_tokens=None), "max_tokens: Input should be a valid integer"),
+    (ask(system=5), "system: Input should be a valid string or list"),
+    (ask(tools={}), "tools: Input should be a valid list"),
+    (ask(tool_choice="any"), "tool_choice: Input should be a valid dictionary"),
+    (ask(thinking="on"), "thinking: Input should be a valid dictionary"),
+    (ask(stop_sequences="END"), "stop_sequences: Input should be a valid list"),
+    (ask(system=["x"]), "system.0: Input should be a text block"),
+    (ask(system=[text("x"), {"type": "text"}]), "system.1: Input should be a text block"),
+    (ask(tools=[TOOL, "bash"]), "tools.1: Input should be a valid dictionary"),
+    (ask(user(5)), "messages.0.content.0: Input tag None"),
+    (ask(user({"type": 5})), "messages.0.content.0: Input tag 5"),
+    (ask(user({"type": "txt"})), "messages.0.content.0: Input tag 'txt'"),
+    (ask(user({"type": "text"})), "messages.0.content.0.text.text: Field required"),
+    (
+        ask(user(text("x"), {"type": "text", "text": 5})),
+        "content.1.text.text: Input should be a valid string",
+    ),
+    (ask(ASK, assistant(without(call(), "id")), ASK), "messages.1.content.0.tool_use.id: Field"),
+    (ask(ASK, assistant(call(name=5)), ASK), "0.tool_use.name: Input should be a valid string"),
+    (
+        ask(ASK, assistant(call(input=[])), ASK),
+        "tool_use.input: Input should be a valid dictionary",
+    ),
+    (ask(ASK, assistant(call(5)), ASK), "0.tool_use.id: Input should be a valid string"),
+    (ask(user(result(5))), "0.tool_result.tool_use_id: Input should be a valid string"),
+    (ask(ASK, assistant(thinking("s", None)), ASK), "thinking: Input should be a valid string"),
+    (ask(user(without(result(), "tool_use_id"))), "tool_result.tool_use_id: Field required"),
+    (ask(user(result(content=5))), "tool_result.content: Input should be a valid list"),
+    (ask(user(result(content=["x"]))), "valid list of text, image or document blocks"),
+    (ask(user(result(content=[{"type": "text"}]))), "valid list of text, image or document blocks"),
+    (ask(user(result(content=[thinking("s")]))), "valid list of text, image or document blocks"),
+    (ask(ASK, assistant({"type": "thinking", "thinking": "x"}), ASK), "thinking.signature: Field"),
+    (ask(ASK, assistant({"type": "thinking", "signature": "x"}), ASK), "thinking.thinking: Field"),
+    (ask(ASK, assistant({"type": "redacted_thinking"}), ASK), "redacted_thinking.data: Field req"),
+]
+
+
+@pytest.mark.parametrize(("body", "said"), SHAPES)
+def test_a_value_of_a_wrong_type_is_named_with_its_place(body: Body, said: str) -> None:
+    refusal = check(body)
+    assert refusal is not None
+    assert refusal.rule == "shape"
+    assert said in refusal.message
+
+
+def test_what_is_left_out_or_null_is_not_of_a_wrong_type() -> None:
+    optional = dict.fromkeys(("system", "tools", "tool_choice", "thinking", "stop_sequences"))
+    assert check(ask(**optional)) is None
+
+
+@pytest.mark.parametrize(
+    ("body", "place"),
+    [
+        (ask(user(thinking("s"), text("x"))), "messages.0: `thinking` blocks can only be in `as"),
+        (
+            ask(ASK, assistant("x"), user({"type": "redacted_thinking", "data": "x"}, text("y"))),
+            "messages.2: `redacted_thinking` blocks can only be in `assistant` messages",
+        ),
+    ],
+)
+def test_thinking_belongs_to_the_assistant(body: Body, place: str) -> None:
+    refusal = check(body)
+    assert refusal is not None
+    assert refusal.rule == "wrong_side"
+    assert place in refusal.message
+
+
+def test_the_first_rule_in_the_order_of_the_table_wins() -> None:
+    bad = ask(user(text("")), assistant(call()), temperature=1, max_tokens=-1, nonesuch=1)
+    order = []
+    for key in ("nonesuch", "max_tokens", "messages", "temperature"):
+        refusal = check(bad)
+        assert refusal is not None
+        order.append(refusal.rule)
+        bad = {**bad, **{"max_tokens": 9}} if key == "max_tokens" else without(bad, key)
+        if key == "messages":
+            bad["messages"] = [ASK]
+    assert order == ["unknown_key", "max_tokens", "empty_text", "sampling"]
+    assert check(bad) is None
+
+
+@pytest.mark.parametrize(
+    "messages",
+    [
+        pytest.param([ASK, ASK, assistant("a"), assistant("b"), ASK], id="one role in a row"),
+        pytest.param([assistant("hello"), ASK], id="assistant first"),
+        pytest.param([user(""), user("x")], id="an empty message beside one that is not"),
+        pytest.param(
+            [ASK, assistant(call("a")), assistant(call("b")), user(result("b")), user(result("a"))],
+            id="calls and results over several messages",
+        ),
+        pytest.param(
+            [ASK, assistant(without(call(), "caller")), user(without(result(), "content"))],
+            id="a result without content",
+        ),
+        pytest.param(
+            [
+                ASK,
+                assistant(
+                    {"type": "server_tool_use", "id": "s1", "name": "web_search", "input": {}}
+                ),
+            ],
+            id="a paused turn sent back as it is",
+        ),
+    ],
+)
+def test_what_looks_wrong_and_is_not(client: anthropic.Anthropic, messages: list[Body]) -> None:
+    assert send(client, tools(*messages)).stop_reason == "end_turn"
+
+
+def test_thinking_may_be_dropped_from_the_front_but_not_from_between(
+    client: anthropic.Anthropic,
+) -> None:
+    body = tools(user("one"))
+    for number in range(3):
+        reply = sign_reply(body, [{"type": "thinking", "thinking": "hm"}, call(f"t{number}")])
+        body["messages"] += [assistant(*reply), user(result(f"t{number}"))]
+    send(client, body)
+
+    def dropped(*indexes: int) -> Body:
+        def drop(body: Body) -> None:
+            for index in indexes:
+                del body["messages"][index]["content"][0]
+
+        return changed(body, drop)
+
+    send(client, dropped(1))
+    send(client, dropped(1, 3))
+    send(client, dropped(1, 3, 5))
+    with pytest.raises(anthropic.BadRequestError, match="preceded it is missing"):
+        send(client, dropped(3))
+
+
+def test_a_request_may_choose_that_changed_thinking_is_dropped(
+    client: anthropic.Anthropic,
+) -> None:
+    choice = {"type": "adaptive", "block_binding": {"prefix_mismatch_behavior": "drop_block"}}
+    body = changed(thought("hm"), edit_prefix)
+    send(client, {**body, "thinking": choice})
+    with pytest.raises(anthropic.BadRequestError, match="cannot be modified"):
+        send(client, {**changed(body, forge), "thinking": choice})
+
+
+def test_signatures_from_elsewhere_are_left_to_those_who_made_them() -> None:
+    body = ask(ASK, assistant(thinking("RXFvQkNrZ0lDeEFDR0E"), text("ok")), ASK)
+    refusal = check(body)
+    assert refusal is not None
+    assert refusal.rule == "changed_thinking"
+    assert check(body, signed_here=False) is None
+
+
+def test_thinking_inside_a_reply_is_bound_to_what_stands_before_it_there() -> None:
+    body = tools(ASK)
+    think = {"type": "thinking", "thinking": ""}
+    reply = sign_reply(body, [think, text("one"), think, text("two"), call()])
+    body["messages"] += [assistant(*reply), user(result())]
+    assert check(body) is None
+    body["messages"][1]["content"][1]["text"] = "eins"
+    refusal = check(body)
+    assert refusal is not None
+    assert refusal.message.startswith("messages.1.content.2: Invalid `signature`")
+
+
+def test_counting_tokens_needs_no_max_tokens(client: anthropic.Anthropic) -> None:
+    count = client.messages.count_tokens
+    assert count(model=DEFAULT_MODEL, messages=[{"role": "user", "content": "x"}]).input_tokens == 7
+    with pytest.raises(anthropic.BadRequestError, match="at least one message"):
+        count(model=DEFAULT_MODEL, messages=[])
+    with pytest.raises(anthropic.BadRequestError, match="max_tokens: Extra inputs"):
+        count(model=DEFAULT_MODEL, messages=[], extra_body={"max_tokens": 5})
+
+
+def test_beta_parameters_need_a_beta_header(client: anthropic.Anthropic) -> None:
+    edits: Body = {"context_management": {"edits": []}}
+    with pytest.raises(anthropic.BadRequestError, match="context_management: Extra inputs"):
+        send(client, {**ask(), **edits})
+    reply = client.beta.messages.create(
+        model=DEFAULT_MODEL,
+        max_tokens=9,
+        messages=[{"role": "user", "content": "x"}],
+        context_management={"edits": []},
+        betas=["context-management-2025-06-27"],
+    )
+    assert reply.stop_reason == "end_turn"
+
+
+def test_a_body_over_32_mb(client: anthropic.Anthropic) -> None:
+    with pytest.raises(anthropic.APIStatusError) as caught:
+        send(client, ask(user("x" * contract_request.MAX_BYTES)))
+    assert type(caught.value) is anthropic.ContentTooLargeError
+    assert caught.value.status_code == 413
+    assert isinstance(caught.value.body, dict)
+    assert caught.value.body["error"]["type"] == "request_too_large"
+    assert check(ask(), size=contract_request.MAX_BYTES) is None
+
+
+def test_a_wrong_path_and_a_wrong_method(client: anthropic.Anthropic) -> None:
+    with pytest.raises(anthropic.NotFoundError) as missing:
+        client.post("/v1/message", body=ask(), cast_to=object)
+    assert missing.value.type == "not_found_error"
+    with pytest.raises(anthropic.APIStatusError) as refused:
+        client.get("/v1/messages", cast_to=object)
+    assert (refused.value.status_code, refused.value.type) == (405, "invalid_request_error")
+
+
+def test_what_a_busy_api_answers(client: anthropic.Anthropic, transport: Offline) -> None:
+    answers = [
+        (contract.unauthenticated(), anthropic.AuthenticationError, 401, "authentication_error"),
+        (contract.rate_limited(), anthropic.RateLimitError, 429, "rate_limit_error"),
+        (contract.overloaded(), anthropic.OverloadedError, 529, "overloaded_error"),
+    ]
+    for refusal, error, status, name in answers:
+        transport.scripted = [refusal]
+        with pytest.raises(anthropic.APIStatusError) as caught:
+            send(client, ask())
+        assert type(caught.value) is error
+        assert (caught.value.status_code, caught.value.type) == (status, name)
+
+
+def test_the_sdk_retries_and_waits_as_long_as_it_is_told(
+    client: anthropic.Anthropic, transport: Offline
+) -> None:
+    transport.scripted = [contract.rate_limited(), contract.overloaded()]
+    before = transport.seen
+    assert send(client.with_options(max_retries=2), ask()).stop_reason == "end_turn"
+    assert transport.seen - before == 3
+    for refuse in (contract.rate_limited, contract.overloaded):
+        waits = [httpx2.Headers(refuse(asked).headers) for asked in (0, 1_500)]
+        # The SDK's own reading of them, in seconds; 0 would mean its default of half a second.
+        assert [client._parse_retry_after_header(wait) for wait in waits] == [0.001, 1.5]
+
+
+def test_a_request_is_not_changed_by_being_checked() -> None:
+    body = thought("hm")
+    before = copy.deepcopy(body)
+    assert check(body, size=1_000) is None
+    assert body == before
+
+
+def test_the_keys_are_those_of_the_sdk() -> None:
+    headers = {"user_profile_id", "workspace_id"}
+    create = set(message_create_params.MessageCreateParamsBase.__annotations__) - headers
+    count = set(message_count_tokens_params.MessageCountTokensParams.__annotations__) - headers
+    assert check({**ask(), **dict.fromkeys(create - {"model", "messages", "max_tokens"})}) is None
+    assert create | {"stream", *contract_request.SAMPLING} == contract_request._CREATED
+    assert count == contract_request._COUNTED
+    assert set(tool_param.ToolParam.__annotations__) == contract_request._TOOL_KEYS
+    sdk = {
+        "text": text_block_param.TextBlockParam,
+        "tool_use": tool_use_block_param.ToolUseBlockParam,
+        "tool_result": tool_result_block_param.ToolResultBlockParam,
+        "thinking": thinking_block_param.ThinkingBlockParam,
+    }
+    for kind, block in sdk.items():
+        assert set(contract_survey.BLOCKS[kind] or ()) == set(block.__annotations__)
+    assert len(contract_survey.BLOCKS) == len(get_args(ContentBlockParam))

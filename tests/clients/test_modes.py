@@ -1,0 +1,172 @@
+"""Each mode is a real client of the SDK, and only ``live`` ever uses a key."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import anthropic
+import pytest
+from messages_server import serving
+
+import learnkit as lk
+from learnkit.core.catalog import DEFAULT_MODEL
+
+ASK = {"max_tokens": 100, "messages": [{"role": "user", "content": "hello"}]}
+TOOL = {"name": "bash", "description": "Run.", "input_schema": {"type": "object"}}
+
+
+@pytest.fixture
+def recording(tmp_path: Path) -> Path:
+    path = tmp_path / "s.yaml"
+    client = lk.connect("record", recording=path, upstream=[lk.say("recorded")])
+    client.messages.create(model=client.model, **ASK)
+    return path
+
+
+def test_every_mode_is_the_real_sdk(recording: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "local-test")
+    clients = [
+        lk.connect(recording=recording),
+        lk.connect("record", recording=recording.with_name("new.yaml"), upstream=[]),
+        lk.scripted([]),
+        lk.connect("human"),
+        lk.connect("live"),
+    ]
+    for client in clients:
+        assert isinstance(client, anthropic.Anthropic)
+        client.close()
+    assert [one.mode for one in clients] == ["replay", "record", "scripted", "human", "live"]
+    assert [type(one.clock).__name__[:3] for one in clients] == ["Vir", "Vir", "Vir", "Sys", "Sys"]
+
+
+def test_a_key_alone_changes_nothing(recording: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with serving([lk.say("from the server")]) as server:
+        monkeypatch.setenv("ANTHROPIC_API_KEY", "local-test")
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
+        client = lk.connect(recording=recording)
+        reply = client.messages.create(model=client.model, **ASK)
+        assert reply.content[0].text == "recorded"
+        assert server.bodies == []
+
+
+def test_nothing_in_the_environment_reaches_an_offline_client(
+    recording: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with serving([]) as server:
+        for name, value in {
+            "ANTHROPIC_API_KEY": "local-test",
+            "ANTHROPIC_AUTH_TOKEN": "local-token",
+            "ANTHROPIC_BASE_URL": server.url,
+            "ANTHROPIC_PROFILE": "none-such",
+            "ANTHROPIC_CUSTOM_HEADERS": "x-mine: 1",
+            "HTTP_PROXY": server.url,
+            "ALL_PROXY": server.url,
+        }.items():
+            monkeypatch.setenv(name, value)
+        upstream = ["recorded"]
+        new = recording.with_name("new.yaml")
+        for client in (
+            lk.connect(recording=recording),
+            lk.scripted(["recorded"]),
+            lk.connect("record", recording=new, upstream=upstream),
+        ):
+            reply = client.messages.create(model=client.model, **ASK)
+            assert reply.content[0].text == "recorded"
+            assert client.with_options(max_retries=1).base_url.host == "offline.invalid"
+        assert server.bodies == []
+
+
+def test_live_retries_as_the_server_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    with serving([lk.fail(429), lk.fail(529), "third time lucky", lk.fail(400, "no")]) as server:
+        monkeypatch.setenv("ANTHROPIC_API_KEY", "local-test")
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
+        with lk.connect("live") as client:
+            reply = client.messages.create(model=client.model, **ASK)
+            assert reply.content[0].text == "third time lucky"
+            count = client.messages.count_tokens(model=client.model, messages=ASK["messages"])
+            assert count.input_tokens > 0
+            with pytest.raises(anthropic.BadRequestError, match="no"):
+                client.messages.create(model=client.model, **ASK)
+        assert len(server.bodies) == 5
+
+
+def test_live_without_a_key_says_what_to_set() -> None:
+    with pytest.raises(lk.UsageError, match="ANTHROPIC_API_KEY"):
+        lk.connect("live")
+
+
+def test_live_asks_the_server_and_the_key_travels_in_headers(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    script = [lk.reply("I look.", lk.use("bash", command="ls")), lk.say("two files")]
+    with serving(script) as server:
+        monkeypatch.setenv("ANTHROPIC_API_KEY", "local-test-key")
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
+        monkeypatch.setenv("LEARNKIT_MODEL", DEFAULT_MODEL)
+        with lk.connect("live") as client:
+            reply = client.messages.create(model=client.model, tools=[TOOL], **ASK)
+            assert [block.type for block in reply.content] == ["text", "tool_use"]
+            with client.messages.stream(model=client.model, tools=[TOOL], **ASK) as stream:
+                assert "".join(stream.text_stream) == "two files"
+        assert "local-test-key" not in str(server.bodies)
+        assert all("local-test-key" in str(headers) for headers in server.headers)
+
+
+def test_one_setting_chooses_the_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert lk.scripted([]).model == DEFAULT_MODEL
+    monkeypatch.setenv("LEARNKIT_MODEL", "another-model")
+    assert lk.scripted([]).model == "another-model"
+
+
+@pytest.mark.parametrize(
+    ("mode", "words"),
+    [("reply", "replay, record"), ("scripted", r"scripted\(\["), ("replay", "recording=")],
+)
+def test_a_mode_that_cannot_be_says_what_can(mode: str, words: str) -> None:
+    with pytest.raises(lk.UsageError, match=words):
+        lk.connect(mode)
+
+
+def test_a_copy_keeps_what_the_client_knows() -> None:
+    client = lk.scripted([lk.say("hi")])
+    other = client.with_options(max_retries=0)
+    assert (other.clock, other.mode, other.model) == (client.clock, client.mode, client.model)
+    assert other.messages.create(model=other.model, **ASK).content[0].text == "hi"
+
+
+def test_streaming_brings_thinking_text_and_arguments() -> None:
+    reply = lk.reply("I look.", lk.use("bash", command="ls -a"), thinking="First, look.")
+    client = lk.scripted([reply, reply])
+    with client.messages.stream(model=client.model, tools=[TOOL], **ASK) as stream:
+        kinds = {event.type for event in stream}
+        message = stream.get_final_message()
+    assert {"thinking", "text", "input_json", "message_stop"} <= kinds
+    assert [block.type for block in message.content] == ["thinking", "text", "tool_use"]
+    assert message.content[2].input == {"command": "ls -a"}
+    whole = client.messages.create(model=client.model, tools=[TOOL], **ASK)
+    assert [b.type for b in whole.content] == [b.type for b in message.content]
+    assert whole.content[0].signature == message.content[0].signature
+
+    raw = lk.scripted([reply]).messages.create(model=client.model, tools=[TOOL], stream=True, **ASK)
+    assert [event.type for event in raw][-1] == "message_stop"
+
+
+def test_tokens_are_counted_without_a_reply() -> None:
+    client = lk.scripted([])
+    short = client.messages.count_tokens(model=client.model, messages=ASK["messages"])
+    long = client.messages.count_tokens(
+        model=client.model, messages=[{"role": "user", "content": "hello " * 100}]
+    )
+    assert 0 < short.input_tokens < long.input_tokens
+
+
+def test_live_mode_takes_real_time_on_the_system_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    with serving([lk.say("late")], delay=0.05) as server:
+        monkeypatch.setenv("ANTHROPIC_API_KEY", "local-test")
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
+        with lk.connect("live") as client:
+            agent = lk.Agent(client)
+            assert agent.run("hello").text == "late"
+        replied = next(event for event in agent.events if event.type == "model.replied")
+        assert replied.data["seconds"] >= 0.05
+        assert "simulated" not in replied.data["usage"]

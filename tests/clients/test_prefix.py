@@ -1,0 +1,164 @@
+"""The canonical form of a request: what differs from run to run, and what a cache would hold."""
+
+from __future__ import annotations
+
+import copy
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from learnkit.clients.recordings.request_hash import Prefix
+
+BODY: dict[str, Any] = {"model": "m", "max_tokens": 5, "system": "Be brief."}
+UUID = "1b4e28ba-2fa1-11d2-883f-0016d3cca427"
+WHEN = "2031-02-03T04:05:06.789+01:00"
+
+
+def said(*texts: Any) -> dict[str, Any]:
+    return {**BODY, "messages": [{"role": "user", "content": text} for text in texts]}
+
+
+@pytest.mark.parametrize("value", ["/tmp/run-1/a.txt", UUID, WHEN, "2031-02-03 04:05:06"])
+@pytest.mark.parametrize(
+    "around", ["{}", "a {} b", "a\n{}\nb", "\t{}", '"{}",', "é{}\\n{}", "({})"]
+)
+def test_what_differs_is_found_wherever_it_stands(value: str, around: str) -> None:
+    assert Prefix.of(said(around.format(value, value))).slots == [value]
+
+
+@pytest.mark.parametrize(
+    "text", ["2031-02-03", "version 12031-02-03 04:05:06", f"x{UUID}", "see /tmp for more", "04:05"]
+)
+def test_what_says_something_is_left(text: str) -> None:
+    assert Prefix.of(said(text)).slots == []
+
+
+def test_the_same_value_has_one_slot_and_the_order_counts() -> None:
+    one = Prefix.of(said("/tmp/a then /tmp/b then /tmp/a"))
+    assert one.slots == ["/tmp/a", "/tmp/b"]
+    assert one.hash == Prefix.of(said("/tmp/x then /tmp/y then /tmp/x")).hash
+    assert one.hash != Prefix.of(said("/tmp/x then /tmp/y then /tmp/y")).hash
+
+
+def test_a_recording_travels_to_a_machine_with_another_temporary_folder(tmp_path: Path) -> None:
+    code = (
+        "from learnkit.clients.recordings.request_hash import Prefix; import sys;"
+        "print(Prefix.of({'messages': [{'role': 'user', 'content': sys.argv[1]}]}).hash)"
+    )
+    hashes = {
+        subprocess.run(
+            [sys.executable, "-c", code, f"read /tmp/data.csv and {folder}/x.txt"],
+            env={**os.environ, "TMPDIR": str(folder)},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for folder in (Path("/tmp"), tmp_path)
+    }
+    assert len(hashes) == 1
+
+
+def test_a_reply_says_the_values_of_its_request_and_keeps_its_own() -> None:
+    recorded = Prefix.of(said("in /tmp/one"))
+    hidden = recorded.hide({"text": f"/tmp/one, not /tmp/other, at {WHEN}"})
+    assert hidden == {"text": f"⟦slot 1⟧, not /tmp/other, at {WHEN}"}
+    assert recorded.slots == ["/tmp/one"]
+    filled = Prefix.of(said("in /tmp/two")).fill([hidden])
+    assert filled == [{"text": f"/tmp/two, not /tmp/other, at {WHEN}"}]
+
+
+def test_slots_of_a_recording_and_values_of_its_own_are_counted_together() -> None:
+    live = Prefix.of(said("/tmp/one", "/tmp/own", "/tmp/two and /tmp/own"))
+    stored = Prefix.of(said("⟦slot 1⟧", "/tmp/own", "⟦slot 3⟧ and ⟦slot 2⟧"))
+    assert stored.hashes == live.hashes
+    assert Prefix.of(said("⟦slot 9⟧")).slots == []  # a text of the learner's, no slot
+
+
+values = st.sampled_from([f"/tmp/{c}" for c in "abc"] + [f"2031-02-03 04:05:0{n}" for n in "12"])
+texts = st.lists(values, min_size=1, max_size=3).map("\n".join)
+contents = st.one_of(
+    texts,
+    texts.map(lambda text: [{"type": "text", "text": text}]),
+    texts.map(lambda t: [{"type": "tool_result", "tool_use_id": "a", "content": t}]),
+)
+
+
+@given(st.lists(contents, max_size=6), st.data())
+def test_after_any_rewrite_what_is_reused_is_what_would_be_computed(
+    first: list[Any], data: st.DataObject
+) -> None:
+    kept = first[: data.draw(st.integers(0, len(first)))]
+    second = [*kept, *data.draw(st.lists(contents, max_size=4))]
+    if second and data.draw(st.booleans()):
+        second[data.draw(st.integers(0, len(second) - 1))] = "[cleared]"
+    before, body = Prefix.of(said(*first)), said(*second)
+    reused, fresh = Prefix.of(body, before), Prefix.of(body)
+    for part in ("canon", "hashes", "tokens", "slots", "seen"):
+        assert getattr(reused, part) == getattr(fresh, part)
+    equal = [one == other for one, other in zip(fresh.hashes, before.hashes, strict=False)]
+    assert reused.shared == ([*equal, False]).index(False)
+
+
+def test_what_is_only_written_differently_is_shared() -> None:
+    def mark(text: str, **more: Any) -> list[Any]:
+        return [{"type": "text", "text": text, **more}]
+
+    cached = {"cache_control": {"type": "ephemeral"}}
+    before = Prefix.of(said("a", mark("b", **cached)))
+    after = {**said("a", mark("b"), mark("c", **cached)), "system": mark("Be brief.")}
+    assert Prefix.of(after, before).shared == 3
+    assert Prefix.of({**after, "system": "Be long."}, before).shared == 0
+
+
+def test_a_cache_holds_what_stands_before_the_last_mark() -> None:
+    cached = {"cache_control": {"type": "ephemeral"}}
+    block = {"type": "text", "text": "b", **cached}
+    assert Prefix.of(said("a", "b")).marked == 0
+    assert Prefix.of({**said("a", "b"), **cached}).marked == 3
+    assert Prefix.of(said("a", [block], "c")).marked == 3
+    assert Prefix.of({**said("a"), "system": [block]}).marked == 1
+    assert Prefix.of({**said("a"), "tools": [{"name": "t", **cached}]}).marked == 1
+
+
+@pytest.mark.parametrize("where", ["properties", "$defs", "patternProperties"])
+def test_names_in_a_schema_are_no_noise(where: str) -> None:
+    def body(*names: str) -> dict[str, Any]:
+        schema = {"type": "object", where: {name: {"type": "string"} for name in names}}
+        return {**said("a"), "tools": [{"name": "t", "input_schema": schema}]}
+
+    hashes = {Prefix.of(body(*names)).hash for names in [(), ("title",), ("default",)]}
+    assert len(hashes) == 3
+
+
+def test_a_request_is_not_changed_by_being_read() -> None:
+    body = said("in /tmp/one", [{"type": "text", "text": "x", "cache_control": {"type": "e"}}])
+    before = copy.deepcopy(body)
+    prefix = Prefix.of(body)
+    prefix.extended({"role": "assistant", "content": "/tmp/two"}).hide({"text": "/tmp/one"})
+    assert body == before
+    assert prefix.slots == ["/tmp/one"]
+
+
+def test_the_last_mark_says_how_much_is_to_be_kept() -> None:
+    def text(value: str, **more: Any) -> list[dict[str, Any]]:
+        return [{"type": "text", "text": value, **more}]
+
+    mark = {"cache_control": {"type": "ephemeral"}}
+    plain, marked = text("x"), text("x", **mark)
+    for contents, kept in (
+        ((plain, plain), 0),
+        ((marked, plain), 2),
+        ((plain, marked), 3),
+        ((marked, marked, plain), 3),
+    ):
+        assert Prefix.of(said(*contents)).marked == kept
+    assert Prefix.of({**said(plain, plain), **mark}).marked == 3
+    assert Prefix.of({**said(plain), "system": text("s", **mark)}).marked == 1
+    assert Prefix.of({**said(plain), "tools": [{"name": "bash", **mark}]}).marked == 1
+    assert Prefix.of({**said(plain), "system": text("s"), "tools": [{"name": "b"}]}).marked == 0

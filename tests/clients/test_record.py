@@ -1,0 +1,461 @@
+"""Recording: what was said and answered is written down exactly, whatever a run does."""
+
+from __future__ import annotations
+
+import copy
+import json
+import threading
+from pathlib import Path
+from typing import Any
+
+import anthropic
+import httpx2
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from messages_server import CUT, Wire, serving
+from profiles import examples
+
+import learnkit as lk
+from learnkit.clients.recordings.recording import Recording, followed
+from learnkit.clients.recordings.request_hash import Prefix
+from learnkit.clients.recordings.rerecord import Keeper
+from learnkit.clients.scripted import Failure, Reply, ScriptEnded
+from learnkit.core.catalog import MODELS
+from learnkit.core.events import LANE
+
+
+@lk.tool
+def note(text: str) -> str:
+    """Write a note down."""
+    return f"noted: {text}"
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "s.yaml"
+
+
+def ask(client: Any, messages: list[Any] | None = None, stream: bool = False, **more: Any) -> Any:
+    request = {
+        "model": client.model,
+        "max_tokens": 99,
+        "messages": messages or [{"role": "user", "content": "go"}],
+        "tools": [note.spec()],
+        **more,
+    }
+    if stream:
+        with client.messages.stream(**request) as live:
+            return live.get_final_message()
+    return client.messages.create(**request)
+
+
+def run(client: Any, *mechanisms: lk.Mechanism, prompt: str = "Note.") -> list[dict[str, Any]]:
+    agent = lk.Agent(client, [lk.Toolbox(note), *mechanisms])
+    agent.run(prompt)
+    return agent.messages
+
+
+# What the model says of its own, and what only this run says
+
+
+def test_a_reply_keeps_paths_and_dates_of_its_own(path: Path) -> None:
+    script = [
+        lk.use("note", text="/tmp/out.txt at 2031-02-03 04:05:06"),
+        lk.say("See /tmp/out.txt"),
+    ]
+    recorded = run(lk.connect("record", recording=path, upstream=script))
+    assert run(lk.connect(recording=path)) == recorded
+    assert recorded[-1]["content"][0]["text"] == "See /tmp/out.txt"
+
+
+RUNS = [
+    [f"/tmp/{run}/{n}.txt" for n in range(3)] + [f"2031-0{month}-01T00:00:0{n}" for n in range(2)]
+    for run, month in (("a", 1), ("b", 2))
+]
+says = st.lists(
+    st.sampled_from(["{0}", "{1}", "{2}", "{3}", "{4}", "/tmp/own", "word", "2030-05-05 05:05:05"]),
+    min_size=1,
+    max_size=4,
+).map("\n".join)
+rewrites = st.sampled_from(["", "", "clear", "summary"])
+
+
+@settings(max_examples=examples(40))
+@given(st.lists(st.tuples(says, says, rewrites), min_size=1, max_size=6))
+def test_a_run_with_other_values_replays_with_its_own(
+    tmp_path_factory: pytest.TempPathFactory, turns: list[tuple[str, str, str]]
+) -> None:
+    path = tmp_path_factory.mktemp("r") / "s.yaml"
+
+    def conversation(client: Any, values: list[str]) -> list[Any]:
+        messages: list[Any] = [{"role": "user", "content": " ".join(values)}]
+        seen = []
+        for _, asked, rewrite in turns:
+            if rewrite == "clear":
+                messages = copy.deepcopy(messages)
+                messages[len(messages) // 2]["content"] = "[cleared]"
+            elif rewrite == "summary":
+                messages = [{"role": "user", "content": "So far: " + " ".join(values)}]
+            seen.append(copy.deepcopy(messages))
+            reply = ask(client, messages)
+            messages.append({"role": "assistant", "content": reply.content[0].text})
+            messages.append({"role": "user", "content": asked.format(*values)})
+        return seen
+
+    script = [answer.format(*RUNS[0]) for answer, _, _ in turns]
+    # Clearing the first message may take away where a reply's value came from.
+    first = conversation(lk.connect("record", recording=path, upstream=script), RUNS[0])
+    again = conversation(lk.connect(recording=path), RUNS[0])
+    assert again == first
+    if not any(rewrite == "clear" for *_, rewrite in turns):
+        other = json.dumps(conversation(lk.connect(recording=path), RUNS[1]))
+        for one, two in zip(*RUNS, strict=True):
+            other = other.replace(two, one)
+        assert json.loads(other) == first
+
+
+# Turns that follow each other
+
+
+class Pushes(lk.Mechanism):
+    """Says go on, once."""
+
+    def __init__(self) -> None:
+        self.pushed = False
+
+    def on_stop(self, agent: lk.Agent) -> str | None:
+        pushed, self.pushed = self.pushed, True
+        return None if pushed else "go on"
+
+
+@pytest.mark.parametrize("nothing", [lk.say(""), lk.say("", thinking="hm"), lk.say(" \n")])
+def test_an_empty_reply_leaves_nothing_behind(path: Path, nothing: Reply) -> None:
+    recorded = run(lk.connect("record", recording=path, upstream=[nothing, "done"]), Pushes())
+    assert [message["role"] for message in recorded] == ["user", "user", "assistant"]
+    assert run(lk.connect(recording=path), Pushes()) == recorded
+
+
+class Clears(lk.Mechanism):
+    """Clears all but the newest tool result, every third turn."""
+
+    def before_model(self, agent: lk.Agent) -> None:
+        if agent.turns and agent.turns % 3 == 0:
+            messages = copy.deepcopy(agent.messages)
+            for message in messages[:-1]:
+                for block in message["content"]:
+                    if isinstance(block, dict) and block["type"] == "tool_result":
+                        block["content"] = "[cleared]"
+            agent.rewrite(messages, "cleared")
+
+
+def test_edits_are_the_messages_that_changed_and_no_others(path: Path) -> None:
+    script = [*(lk.use("note", text=str(n)) for n in range(10)), "done"]
+    recorded = run(lk.connect("record", recording=path, upstream=script), Clears())
+    turns = Recording.load(path).turns
+    assert [list(turn.edits) for turn in turns if turn.edits] == [[2, 4], [6, 8, 10], [12, 14, 16]]
+    assert all(len(turn.said) == 1 for turn in turns)
+    assert all("[cleared]" in str(one) for turn in turns for one in turn.edits.values())
+    assert run(lk.connect(recording=path), Clears()) == recorded
+
+
+@pytest.mark.slow
+def test_a_turn_costs_the_same_whether_early_or_late(path: Path) -> None:
+    script = [*(lk.use("note", text=f"{n:03}" * 30) for n in range(60)), "done"]
+    client = lk.connect("record", recording=path, upstream=script)
+    lk.Agent(client, [lk.Toolbox(note)], max_turns=100).run("Note.")
+    turns = path.read_text().split("\n- id: ")[1:]
+    sizes = [len(turn) for turn in turns[1:-1]]
+    assert max(sizes) - min(sizes) < 20
+
+
+def test_a_scenario_of_another_model_replays_with_that_model(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = list(MODELS)[:2]
+    for name in names:
+        monkeypatch.setenv("LEARNKIT_MODEL", name)
+        run(lk.connect("record", recording=path, scenario=name, upstream=["hi"]))
+    monkeypatch.delenv("LEARNKIT_MODEL")
+    clients = [lk.connect(recording=path, scenario=name) for name in names]
+    assert [client.model for client in clients] == names
+    assert [run(client)[-1]["content"][0]["text"] for client in clients] == ["hi", "hi"]
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_what_utf8_cannot_hold_is_no_reply(path: Path, stream: bool) -> None:
+    script = [lk.reply("a\ud800b", lk.use("note", text="\udfff"))] * 2
+    client = lk.connect("record", recording=path, upstream=script)
+    for _ in range(2):
+        text, call = ask(client, stream=stream).content
+        assert (text.text, call.input) == ("a?b", {"text": "?"})
+    assert len(Recording.load(path).turns) == 2
+
+
+# From a server
+
+
+@pytest.fixture
+def key(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "local-test-key")
+    return monkeypatch
+
+
+@pytest.mark.slow
+def test_agents_in_threads_are_recorded_each_in_a_lane(path: Path, key: pytest.MonkeyPatch) -> None:
+    names = [f"a{n}" for n in range(4)]
+
+    def answer(request: dict[str, Any]) -> Reply:
+        name = request["messages"][0]["content"][-2:]
+        return (
+            lk.use("note", text=name) if len(request["messages"]) == 1 else lk.say(f"I am {name}")
+        )
+
+    def team(client: Any) -> list[Any]:
+        agents = [lk.Agent(client, [lk.Toolbox(note)], name=name) for name in names]
+        with client.clock:
+            workers = [client.clock.spawn(a.name, a.run, f"You are {a.name}") for a in agents]
+            for worker in workers:
+                worker.join(timeout=60)
+        return [agent.messages for agent in agents]
+
+    with serving(answer, delay=0.01) as server:
+        key.setenv("ANTHROPIC_BASE_URL", server.url)
+        with lk.connect("record", recording=path) as client:
+            recorded = team(client)
+    assert {turn.lane for turn in Recording.load(path).turns} == set(names)
+    for clock in (lk.VirtualClock(), lk.SystemClock()):
+        assert team(lk.connect(recording=path, clock=clock)) == recorded
+
+
+def error_event(content: bytes) -> tuple[int, str, bytes]:
+    error = {"type": "error", "error": {"type": "overloaded_error", "message": "too much"}}
+    event = f"event: error\ndata: {json.dumps(error)}\n\n".encode()
+    return 200, "text/event-stream", content[: content.index(b"event: message_delta")] + event
+
+
+def test_an_error_in_a_stream_reaches_the_learner_and_the_recording(
+    path: Path, key: pytest.MonkeyPatch
+) -> None:
+    with serving(["half a reply"], wire=error_event) as server:
+        key.setenv("ANTHROPIC_BASE_URL", server.url)
+        with (
+            lk.connect("record", recording=path) as client,
+            pytest.raises(anthropic.APIStatusError, match="too much"),
+        ):
+            ask(client, stream=True)
+    (turn,) = Recording.load(path).turns
+    assert turn.answer == Failure(529, "overloaded_error", "too much")
+    with pytest.raises(anthropic.APIStatusError, match="too much") as caught:
+        ask(lk.connect(recording=path), stream=True)
+    assert caught.value.status_code == 529
+
+
+@pytest.mark.parametrize(
+    ("wire", "status", "text"),
+    [
+        (lambda _: (403, "text/html", b"<h1>Forbidden by the proxy</h1>"), 403, "by the proxy"),
+        (lambda _: (400, "application/json", b'{"error": "a text"}'), 400, "a text"),
+        (lambda _: (404, "application/json", b"[]"), 404, "[]"),
+    ],
+)
+def test_an_error_that_is_not_the_apis_is_recorded_as_it_came(
+    path: Path, key: pytest.MonkeyPatch, wire: Wire, status: int, text: str
+) -> None:
+    with serving(["never seen"], wire=wire) as server:
+        key.setenv("ANTHROPIC_BASE_URL", server.url)
+        with (
+            lk.connect("record", recording=path) as client,
+            pytest.raises(anthropic.APIStatusError) as live,
+        ):
+            ask(client)
+    with pytest.raises(anthropic.APIStatusError, match=r".") as replayed:
+        ask(lk.connect(recording=path))
+    assert live.value.status_code == replayed.value.status_code == status
+    assert text in str(replayed.value)
+
+
+@pytest.mark.parametrize(
+    ("reply", "kept"),
+    [
+        (lk.reply("I note.", lk.use("note", text="a")), None),
+        (lk.say("done"), None),
+        (lk.reply("I note.", lk.use("note", text="a"), stop_reason="max_tokens"), "max_tokens"),
+        (lk.reply("refused", stop_reason="refusal"), "refusal"),
+    ],
+)
+def test_why_a_reply_stopped_is_recorded_where_it_is_not_clear(
+    path: Path, key: pytest.MonkeyPatch, reply: Reply, kept: str | None
+) -> None:
+    with serving([reply]) as server:
+        key.setenv("ANTHROPIC_BASE_URL", server.url)
+        with lk.connect("record", recording=path) as client:
+            reason = ask(client).stop_reason
+    (turn,) = Recording.load(path).turns
+    assert isinstance(turn.answer, Reply)
+    assert turn.answer.stop_reason == kept
+    assert ask(lk.connect(recording=path)).stop_reason == reason
+
+
+def test_a_stream_that_breaks_off_is_no_turn(path: Path, key: pytest.MonkeyPatch) -> None:
+    def broken(content: bytes) -> tuple[int, str, bytes]:
+        return 200, "text/event-stream", content[:-30] + CUT
+
+    with serving(lambda _: "whole in the end", wire=broken) as server:
+        key.setenv("ANTHROPIC_BASE_URL", server.url)
+        with lk.connect("record", recording=path) as client:
+            once = client.with_options(max_retries=0)
+            with pytest.raises(anthropic.APIConnectionError):
+                ask(once, stream=True)
+    assert not path.exists()
+
+    def ended(content: bytes) -> tuple[int, str, bytes]:
+        return 200, "text/event-stream", content[:-30]
+
+    with serving(["never whole"], wire=ended) as server:
+        key.setenv("ANTHROPIC_BASE_URL", server.url)
+        with (
+            lk.connect("record", recording=path) as client,
+            pytest.raises(anthropic.AnthropicError, match="ended before the message did"),
+        ):
+            ask(client, stream=True)
+        assert len(server.bodies) == 1
+    assert not path.exists()
+
+
+def test_arguments_that_max_tokens_cut_are_what_the_sdk_makes_of_them(
+    path: Path, key: pytest.MonkeyPatch
+) -> None:
+    long = {"text": "a long text that is cut in the middle of it", "more": [1, 2, 3]}
+
+    def cut(content: bytes) -> tuple[int, str, bytes]:
+        events = content.split(b"\n\n")
+        deltas = [i for i, event in enumerate(events) if b"input_json_delta" in event]
+        del events[deltas[1] : deltas[-1] + 1]
+        return 200, "text/event-stream", b"\n\n".join(events)
+
+    script = [
+        lk.reply({"type": "tool_use", "name": "note", "input": long}, stop_reason="max_tokens")
+    ]
+    with serving(script, wire=cut) as server:
+        key.setenv("ANTHROPIC_BASE_URL", server.url)
+        with lk.connect("record", recording=path) as client:
+            live = ask(client, stream=True)
+    again = ask(lk.connect(recording=path), stream=True)
+    assert again.stop_reason == live.stop_reason == "max_tokens"
+    assert again.content[0].input == live.content[0].input != long
+
+
+def test_errors_of_the_network_are_the_sdks_and_no_turns(
+    path: Path, key: pytest.MonkeyPatch
+) -> None:
+    with serving([]) as server:
+        gone = server.url
+    key.setenv("ANTHROPIC_BASE_URL", gone)
+    with (
+        lk.connect("record", recording=path) as client,
+        pytest.raises(anthropic.APIConnectionError) as caught,
+    ):
+        ask(client.with_options(max_retries=0))
+    assert isinstance(caught.value.__cause__, httpx2.ConnectError)
+    assert not path.exists()
+
+
+def test_the_key_stays_out_of_the_file_even_if_the_model_says_it(
+    path: Path, key: pytest.MonkeyPatch
+) -> None:
+    with serving(["your key is local-test-key, is it not?"]) as server:
+        key.setenv("ANTHROPIC_BASE_URL", server.url)
+        with (
+            lk.connect("record", recording=path) as client,
+            pytest.raises(anthropic.AnthropicError, match="looks like it holds a secret") as caught,
+        ):
+            ask(client)
+    assert "local-test-key" not in str(caught.value)
+    assert list(path.parent.iterdir()) == []
+
+
+def test_recorders_of_two_scenarios_share_a_file(path: Path) -> None:
+    clients = [
+        lk.connect(
+            "record",
+            recording=path,
+            scenario=name,
+            upstream=lambda request: lk.say("yes", latency=0.0),
+            clock=lk.SystemClock(),
+        )
+        for name in ("one", "two")
+    ]
+    for _ in range(3):
+        for client in clients:
+            ask(client)
+    stored = Recording.load(path)
+    assert stored.scenarios == ["one", "two"]
+    assert len(stored.turns) == 6
+
+
+def test_lanes_asking_at_once_lose_no_turn(path: Path) -> None:
+    script = [lk.say(str(n), latency=0.0) for n in range(24)]
+    client = lk.connect("record", recording=path, upstream=script, clock=lk.SystemClock())
+
+    def lane(name: str) -> None:
+        LANE.set(name)
+        for _ in range(3):
+            ask(client)
+
+    threads = [threading.Thread(target=lane, args=(f"a{n}",)) for n in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    turns = Recording.load(path).turns
+    assert len({turn.id for turn in turns}) == len(turns) == 24
+    assert sorted(int(turn.answer.content[0]["text"]) for turn in turns) == list(range(24))
+
+
+# What a recording holds, and what a rehearsal keeps of it.
+
+
+def test_what_is_usual_is_said_once_for_the_whole_file(path: Path) -> None:
+    client = lk.connect("record", recording=path, upstream=lambda request: lk.say("yes"))
+    ask(client)
+    ask(client, max_tokens=7)
+    stored = Recording.load(path)
+    assert stored.meta["model"] == client.model
+    assert stored.meta["max_tokens"] == 99
+    assert [turn.params.get("max_tokens") for turn in stored.turns] == [None, 7]
+    assert all("model" not in turn.params for turn in stored.turns)
+
+
+def test_what_follows_a_request_is_its_reply_if_there_is_one() -> None:
+    request = Prefix.of({"messages": [{"role": "user", "content": "go"}]})
+    text = {"type": "text", "text": "yes"}
+    after = followed(request, Reply((text,)))
+    assert after.body["messages"][1:] == [{"role": "assistant", "content": [text]}]
+    assert followed(request, Reply(())) is request
+    assert followed(request, Failure(529, "overloaded_error", "busy")) is request
+
+
+def test_kept_replies_come_in_their_order_and_then_there_are_none(path: Path) -> None:
+    client = lk.connect("record", recording=path, upstream=[lk.say(n) for n in ("1", "2", "3")])
+    for _ in range(3):
+        ask(client)
+    (request, *_) = Recording.load(path).prefixes("main").values()
+
+    def texts(keeper: Keeper, count: int) -> list[str]:
+        found = []
+        for _ in range(count):
+            answer = keeper.answer_to(request, "lead")
+            assert isinstance(answer, Reply)
+            keeper.keep(request, "lead", answer)
+            found.append(answer.content[0]["text"])
+        return found
+
+    keeper = Keeper(path, "main")
+    keeper.enter()
+    assert texts(keeper, 3) == ["1", "2", "3"]
+    with pytest.raises(ScriptEnded, match="agent 'lead' asked for more replies"):
+        keeper.answer_to(request, "lead")
+    keeper.enter()  # entered again, it gives the same ones, and the last one again
+    assert texts(keeper, 4) == ["1", "2", "3", "3"]
+    assert len(Recording.load(path).turns) == 3

@@ -1,0 +1,278 @@
+"""Recordings as files: they come back as they were, whole or not at all, and hold no secret."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+import learnkit as lk
+from learnkit.clients.recordings.recording import Recording, Turn
+from learnkit.clients.scripted import Failure, Reply
+from learnkit.runtime.secret_scan import SecretError
+
+TRICKY = ["yes", "1e3", "2031-02-03", "a: b", "- x", "", " lead", "trail \n", "tab\there", "a\r\nb"]
+texts = st.one_of(
+    st.sampled_from(TRICKY),
+    st.text(st.characters(exclude_categories=["Cs"]), max_size=60),
+    st.text(" \n\t\r#:-abc'\"|>%@&*!?{}[],\\é😀\x00\x1b\x85\u2028", max_size=300),  # to be folded
+)
+arguments = st.dictionaries(texts, st.one_of(texts, st.integers(), st.none(), st.lists(texts)))
+blocks = st.one_of(
+    st.builds(lambda text: {"type": "text", "text": text}, texts),
+    st.builds(lambda text: {"type": "thinking", "thinking": text}, texts),
+    st.builds(lambda i: {"type": "tool_use", "name": "bash", "input": i, "id": "t1"}, arguments),
+)
+results = st.builds(
+    lambda text: {"type": "tool_result", "tool_use_id": "t1", "content": text, "is_error": True},
+    texts,
+)
+answers = st.one_of(
+    st.builds(lambda b: Reply(tuple(b)), st.lists(blocks)),
+    st.just(Failure(529, "overloaded_error", "busy")),
+    st.just(Reply((), "max_tokens", {"input_tokens": 1, "output_tokens": 2}, 2.5)),
+)
+
+
+def turn(answer: Reply | Failure, said: list[Any], id: str = "a/1", **more: Any) -> Turn:
+    return Turn(
+        **{
+            "id": id,
+            "scenario": "a",
+            "lane": "lead",
+            "after": None,
+            "params": {},
+            "said": said,
+            "edits": {},
+            "answer": answer,
+            **more,
+        }
+    )
+
+
+@given(answers, st.lists(st.one_of(blocks, results), min_size=1), texts)
+def test_what_is_saved_comes_back(
+    tmp_path_factory: pytest.TempPathFactory, answer: Any, content: list[Any], system: str
+) -> None:
+    path = tmp_path_factory.mktemp("r") / "s.yaml"
+    recording = Recording({"lesson": "s", "source": "scripted"})
+    key = recording.share(system)
+    said = [{"role": "user", "content": content}, {"role": "assistant", "content": "x"}]
+    recording.turns = [turn(answer, said, params={"system": key}, edits={0: said[0]})]
+    recording.save(path)
+    loaded = Recording.load(path)
+    assert loaded.shared[key] == system
+    (back,) = loaded.turns
+    assert back.answer == answer
+    expected = said
+    if len(content) == 1 and set(content[0]) == {"type", "text"}:
+        expected = [{"role": "user", "content": content[0]["text"]}, said[1]]
+    assert back.said == expected
+    assert back.edits == {0: expected[0]}
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "it has no list `turns`"),
+        ("- a list", "it has no list `turns`"),
+        ("turns: {a: 1}", "it has no list `turns`"),
+        ("turns: [unclosed", "is not YAML"),
+        ("turns: [{id: a, scenario: s, reply: [{say: x}]}]", "turn 1 a"),
+        ("turns: [{id: a, scenario: s, reply: hello}]", "turn 1 a.*must be a list of blocks"),
+        ("turns: [{id: a, scenario: s, reply: [hello]}]", "turn 1 a"),
+        ("turns: [{id: a, scenario: s, said: [{user: x, assistant: y}], reply: []}]", "turn 1 a"),
+        ("turns: [{id: a, scenario: s, sayd: [{user: x}], reply: []}]", "turn 1 a.*has no sayd"),
+        ("turns: [{id: a, scenario: s, usage: 3, reply: []}]", "turn 1 a"),
+        ("turns: [{id: a, scenario: s, latency: soon, reply: []}]", "turn 1 a.*soon"),
+        ("turns: [{id: a, scenario: s, params: [1], reply: []}]", "turn 1 a"),
+        ("turns: [{id: a, scenario: s, params: {tools: x}, reply: []}]", "turn a.*'x'.*`shared`"),
+        ("turns: [{id: a, scenario: s, error: {status: 529}}]", "turn 1 a.*message"),
+        ("turns: [{scenario: s, reply: []}]", "turn 1 : KeyError.*id"),
+        ("turns: [3]", "turn 1"),
+        (
+            "turns: [{id: a, scenario: s, reply: []}, {id: a, scenario: s, reply: []}]",
+            "its id is doubled",
+        ),
+        ("turns: [{id: a, scenario: s, after: b, reply: []}]", "`after` unknown"),
+        ("{meta: [1], turns: []}", "`meta` and `shared` must be mappings"),
+        ("{shared: a, turns: []}", "`meta` and `shared` must be mappings"),
+        ("turns: [\xff]", "is not YAML"),
+        ("turns: [\x00]", "is not YAML"),
+    ],
+)
+def test_a_mistake_in_a_file_is_named(tmp_path: Path, text: str, words: str) -> None:
+    path = tmp_path / "s.yaml"
+    path.write_text(text, encoding="latin-1")
+    with pytest.raises(lk.UsageError, match=words) as caught:
+        Recording.load(path)
+    assert str(path) in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (
+            "turns: [{id: a, scenario: s, edits: {7: {user: x}}, reply: []}]",
+            "turn a edits message 7",
+        ),
+        (
+            "turns: [{id: a, scenario: s, after: b, reply: []}, {id: b, scenario: s, reply: []}]",
+            "turn a comes after b, which is not before it",
+        ),
+        (
+            "turns: [{id: a, scenario: r, reply: []}, {id: b, scenario: s, after: a, reply: []}]",
+            "turn b comes after a",
+        ),
+        ("turns: [{id: 1, scenario: 2, reply: []}]", "has no scenario 's'; it has: 2"),
+        ("turns: []", "has no scenario 's'; it has: none"),
+    ],
+)
+def test_a_mistake_that_replay_finds_is_named_with_its_file(
+    tmp_path: Path, text: str, words: str
+) -> None:
+    path = tmp_path / "s.yaml"
+    path.write_text(text)
+    with pytest.raises(lk.UsageError, match=words) as caught:
+        lk.connect(recording=path, scenario="s")
+    assert str(path) in str(caught.value)
+
+
+def test_numbers_will_do_as_names(tmp_path: Path) -> None:
+    path = tmp_path / "s.yaml"
+    first = "{id: 1, scenario: 2, lane: 3, reply: []}"
+    second = "{id: 2, scenario: 2, after: 1, reply: []}"
+    path.write_text(f"turns: [{first}, {second}]")
+    one, two = Recording.load(path).turns
+    assert (one.id, one.scenario, one.lane, two.after) == ("1", "2", "3", "1")
+
+
+def test_a_folder_is_no_recording(tmp_path: Path) -> None:
+    with pytest.raises(lk.UsageError, match="cannot be read"):
+        lk.connect(recording=tmp_path)
+
+
+def test_a_missing_recording_says_how_to_make_one(tmp_path: Path) -> None:
+    with pytest.raises(lk.UsageError, match="learnkit record"):
+        Recording.load(tmp_path / "none.yaml")
+
+
+SECRETS = [
+    "sk-" + "ant-api03-abcdefghijklmnop",
+    "ghp_" + "a" * 36,
+    "AKIA" + "ABCDEFGHIJKLMNOP",
+    "xoxb-" + "123456789012",
+    "-----BEGIN RSA " + "PRIVATE KEY-----",
+    "glpat-" + "abcdefghij0123456789",
+    "hf_" + "a" * 34,
+    "AIza" + "b" * 35,
+    "sk_live_" + "c" * 24,
+    "eyJhbGciOiJIUzI1" + ".eyJzdWIiOiIxMjM0" + ".abc",
+    "Authorization: " + "Bearer abcdefghijkl",
+]
+
+
+@pytest.mark.parametrize("secret", SECRETS)
+def test_a_secret_is_not_written(tmp_path: Path, secret: str) -> None:
+    path = tmp_path / "s.yaml"
+    recording = Recording(turns=[turn(Reply(()), [{"role": "user", "content": f"use {secret}"}])])
+    with pytest.raises(SecretError) as caught:
+        recording.save(path)
+    assert secret not in str(caught.value)
+    assert "turns[0].said[0]" in str(caught.value)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("secret", SECRETS[:2])
+def test_a_secret_is_found_wherever_it_stands(tmp_path: Path, secret: str) -> None:
+    said = [{"role": "user", "content": "x"}]
+    call = {"type": "tool_use", "id": "t", "name": "bash", "input": {"env": [{secret: secret}]}}
+    result = {"type": "tool_result", "tool_use_id": "t", "content": f"line\n{secret}\n"}
+    failure = Failure(401, "authentication_error", f"invalid key {secret}")
+    recordings = [
+        Recording(turns=[turn(Reply((call,)), said)]),
+        Recording(turns=[turn(Reply(()), said, edits={3: {"role": "user", "content": [result]}})]),
+        Recording(turns=[turn(failure, said)]),
+        Recording(turns=[turn(Reply(()), said, params={"x": {"y": secret}})]),
+        Recording(meta={"note": secret}, turns=[turn(Reply(()), said)]),
+    ]
+    shared = Recording(turns=[turn(Reply(()), said)])
+    shared.turns[0].params = {"system": shared.share(f"You use {secret}.")}
+    for recording in [*recordings, shared]:
+        with pytest.raises(SecretError) as caught:
+            recording.save(tmp_path / "s.yaml")
+        assert secret not in str(caught.value)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["MY_SERVICE_TOKEN", "my_service_key", "DB_PASSWORD"])
+def test_a_key_of_this_environment_is_a_secret_whatever_it_looks_like(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setenv(name, "correct horse battery")
+    said = [{"role": "user", "content": "correct horse battery staple"}]
+    with pytest.raises(SecretError):
+        Recording(turns=[turn(Reply(()), said)]).save(tmp_path / "s.yaml")
+
+
+def test_a_save_that_fails_leaves_the_old_file(tmp_path: Path) -> None:
+    path = tmp_path / "s.yaml"
+    recording = Recording(turns=[turn(Reply(()), [{"role": "user", "content": "old"}])])
+    recording.save(path)
+    before = path.read_bytes()
+    recording.turns[0].said = [{"role": "user", "content": object()}]
+    with pytest.raises(yaml.YAMLError):
+        recording.save(path)
+    assert path.read_bytes() == before
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_turn_is_what_was_said_after_the_one_before_and_its_reply() -> None:
+    def user(text: str) -> dict[str, Any]:
+        return {"role": "user", "content": text}
+
+    def assistant(text: str) -> dict[str, Any]:
+        return {"role": "assistant", "content": [{"type": "text", "text": text}]}
+
+    yes = Reply(({"type": "text", "text": "yes"},))
+    recording = Recording({"model": "m", "max_tokens": 9})
+    system = recording.share("Be brief.")
+    recording.turns = [
+        turn(yes, [user("go")], "a/1", params={"system": system}),
+        turn(yes, [user("elsewhere")], "b/1", scenario="b"),
+        turn(yes, [user("on")], "a/2", after="a/1", params={"max_tokens": 5}),
+        turn(yes, [user("edited")], "a/3", after="a/2", edits={0: user("gone")}),
+        turn(yes, [user("anew")], "a/4"),
+        turn(Failure(529, "overloaded_error", "busy"), [user("busy?")], "a/5", after="a/4"),
+        turn(yes, [], "a/6", after="a/5"),
+    ]
+    bodies = {id: prefix.body for id, prefix in recording.prefixes("a").items()}
+    texts = {id: body["messages"] for id, body in bodies.items()}
+    first, both = [user("go")], [user("go"), assistant("yes"), user("on")]
+    assert texts["a/1"] == first
+    assert texts["a/2"] == both
+    assert texts["a/3"] == [user("gone"), *both[1:], assistant("yes"), user("edited")]
+    assert texts["a/4"] == [user("anew")]
+    assert texts["a/5"] == texts["a/6"] == [user("anew"), assistant("yes"), user("busy?")]
+    assert list(texts) == ["a/1", "a/2", "a/3", "a/4", "a/5", "a/6"]
+    assert [body.get("system") for body in bodies.values()] == ["Be brief.", *[None] * 5]
+    assert [body["max_tokens"] for body in bodies.values()] == [9, 5, 9, 9, 9, 9]
+    assert recording.turn("b/1").scenario == "b"
+    assert recording.scenarios == ["a", "b"]
+
+
+def test_a_text_of_several_lines_stands_as_it_is_and_one_line_stays_one(tmp_path: Path) -> None:
+    path = tmp_path / "s.yaml"
+    said = [{"role": "user", "content": "first line\nsecond line"}]
+    recording = Recording({"model": "m"})
+    recording.turns = [turn(Reply(({"type": "text", "text": "one line"},)), said)]
+    recording.save(path)
+    lines = [line.strip() for line in path.read_text("utf-8").splitlines()]
+    place = lines.index("first line")
+    assert lines[place - 1].endswith("|-")
+    assert lines[place + 1] == "second line"
+    assert any(line.endswith("text: one line") for line in lines)

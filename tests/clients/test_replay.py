@@ -1,0 +1,535 @@
+"""Record, then replay: the same requests get the same replies, and others a report."""
+
+from __future__ import annotations
+
+import copy
+import json
+import threading
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import anthropic
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from messages_server import serving
+
+import learnkit as lk
+from learnkit.clients.recordings.recording import Recording
+from learnkit.clients.recordings.replay import HEIGHT, WIDTH, Miss, Replay, compare
+from learnkit.clients.recordings.request_hash import Prefix
+from learnkit.core.catalog import MODELS
+from learnkit.core.events import LANE
+from learnkit.runtime.secret_scan import SecretError
+
+
+@lk.tool
+def note(text: str) -> str:
+    """Write a note down."""
+    return f"noted: {text}"
+
+
+SCRIPT = [
+    lk.reply("I note it.", lk.use("note", text="a"), lk.use("note", text="b"), thinking="Two."),
+    lk.use("note", text="c"),
+    lk.say("Three notes."),
+]
+
+
+def record(path: Path, scenario: str = "one", script: Any = SCRIPT, **options: Any) -> lk.Agent:
+    client = lk.connect("record", recording=path, scenario=scenario, upstream=script)
+    agent = lk.Agent(client, [lk.Toolbox(note)], **{"system": "Take notes.", **options})
+    agent.run("Note a, b and c.")
+    return agent
+
+
+def replay(path: Path, scenario: str | None = None, **options: Any) -> lk.Agent:
+    client = lk.connect(recording=path, scenario=scenario)
+    tools = options.pop("tools", [note])
+    return lk.Agent(client, [lk.Toolbox(*tools)], **{"system": "Take notes.", **options})
+
+
+def test_a_scripted_run_replays_to_the_same_messages(tmp_path: Path) -> None:
+    path = tmp_path / "s.yaml"
+    recorded = record(path)
+    for _ in range(2):
+        again = replay(path)
+        assert again.run("Note a, b and c.").text == "Three notes."
+        assert again.messages == recorded.messages
+        assert again.client.source.unused() == []  # type: ignore[attr-defined]
+    assert "signature" not in path.read_text()
+
+
+def test_said_holds_only_what_is_new(tmp_path: Path) -> None:
+    path = tmp_path / "s.yaml"
+    record(path)
+    turns = Recording.load(path).turns
+    assert [turn.after for turn in turns] == [None, "one/1", "one/2"]
+    assert [[m["role"] for m in turn.said] for turn in turns] == [["user"]] * 3
+    assert all(turn.edits == {} for turn in turns)
+
+
+def test_a_long_conversation_is_stored_once(tmp_path: Path) -> None:
+    sizes = []
+    for turns in (20, 60):
+        path = tmp_path / f"{turns}.yaml"
+        record(path, script=[*(lk.use("note", text="x" * 100) for _ in range(turns)), "end"])
+        sizes.append(path.stat().st_size / turns)
+    assert sizes[1] < sizes[0] * 1.1
+
+
+def test_what_compaction_changes_is_an_edit_and_a_fresh_start_is_none(tmp_path: Path) -> None:
+    path = tmp_path / "s.yaml"
+
+    class Forgets(lk.Mechanism):
+        def before_model(self, agent: lk.Agent) -> None:
+            messages = copy.deepcopy(agent.messages)
+            if agent.turns == 3:
+                messages[2]["content"][0]["content"] = "[cleared]"
+                agent.rewrite(messages, "cleared")
+            if agent.turns == 5:
+                agent.rewrite([{"role": "user", "content": "Summary: notes."}], "summary")
+
+    def run(client: Any) -> lk.Agent:
+        agent = lk.Agent(client, [lk.Toolbox(note), Forgets()])
+        agent.run("Note.")
+        return agent
+
+    script = [*(lk.use("note", text=str(n)) for n in range(6)), "end"]
+    recorded = run(lk.connect("record", recording=path, upstream=script))
+    turns = Recording.load(path).turns
+    assert [list(turn.edits) for turn in turns] == [[], [], [], [2], [], [], []]
+    assert [turn.after is None for turn in turns] == [True, *[False] * 4, True, False]
+    assert run(lk.connect(recording=path)).messages == recorded.messages
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_what_a_server_says_is_recorded_and_replayed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stream: bool
+) -> None:
+    path = tmp_path / "s.yaml"
+    request: Any = {"max_tokens": 99, "tools": [note.spec()]}
+
+    def run(client: Any) -> list[Any]:
+        messages: list[Any] = [{"role": "user", "content": "Note a, b and c."}]
+        for _ in range(3):
+            if stream:
+                with client.messages.stream(
+                    model=client.model, messages=messages, **request
+                ) as live:
+                    reply = live.get_final_message()
+            else:
+                reply = client.messages.create(model=client.model, messages=messages, **request)
+            content = [
+                {k: v for k, v in block.to_dict().items() if v is not None}
+                for block in reply.content
+            ]
+            messages.append({"role": "assistant", "content": content})
+            calls = [block for block in content if block["type"] == "tool_use"]
+            results = [
+                {"type": "tool_result", "tool_use_id": c["id"], "content": "ok"} for c in calls
+            ]
+            if results:
+                messages.append({"role": "user", "content": results})
+        return messages
+
+    without_thinking = [lk.reply("I note it.", lk.use("note", text="a")), *SCRIPT[1:]]
+    with serving(without_thinking) as server:
+        monkeypatch.setenv("ANTHROPIC_API_KEY", "local-test-key")
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
+        with lk.connect("record", recording=path, scenario="live") as client:
+            recorded = run(client)
+    monkeypatch.delenv("ANTHROPIC_API_KEY")
+    assert run(lk.connect(recording=path)) == recorded
+    stored = Recording.load(path)
+    assert stored.meta["source"] == "recorded"
+    assert stored.turns[0].answer.usage["input_tokens"] == 7  # type: ignore[union-attr,index]
+    assert "local-test-key" not in path.read_text()
+
+
+def test_a_recorded_rate_limit_replays_as_a_retry(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "s.yaml"
+    with serving([lk.fail(429), "after the limit"]) as server:
+        monkeypatch.setenv("ANTHROPIC_API_KEY", "local-test-key")
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
+        with lk.connect("record", recording=path) as client:
+            assert lk.Agent(client).run("hello").text == "after the limit"
+        assert len(server.bodies) == 2
+    client = lk.connect(recording=path)
+    assert lk.Agent(client).run("hello").text == "after the limit"
+    assert client.source.unused() == []  # type: ignore[attr-defined]
+
+
+def test_one_scenario_again_leaves_the_others_and_keeps_its_place(tmp_path: Path) -> None:
+    path = tmp_path / "s.yaml"
+    for scenario in ("one", "two", "three"):
+        record(path, scenario)
+    before = Recording.load(path)
+    record(path, "two", script=["Nothing to note."])
+    after = Recording.load(path)
+    assert after.scenarios == ["one", "two", "three"]
+    kept = [turn for turn in before.turns if turn.scenario != "two"]
+    assert [turn for turn in after.turns if turn.scenario != "two"] == kept
+    assert [turn.id for turn in after.turns if turn.scenario == "two"] == ["two/1"]
+
+
+def test_a_secret_stops_a_recording_at_once(tmp_path: Path) -> None:
+    script = [lk.say("the key is sk-" + "ant-api03-abcdefghijklmnop")]
+    with pytest.raises(anthropic.AnthropicError, match="looks like it holds a secret") as caught:
+        record(tmp_path / "s.yaml", script=script)
+    assert isinstance(caught.value.__cause__, SecretError)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_lanes_in_threads_replay_each_their_own(tmp_path: Path) -> None:
+    path = tmp_path / "s.yaml"
+    names = [f"a{n}" for n in range(8)]
+
+    def run(client: Any) -> list[str]:
+        agents = [lk.Agent(client, [lk.Toolbox(note)], name=name) for name in names]
+        with client.clock:
+            workers = [client.clock.spawn(a.name, a.run, "Note a, b, c.") for a in agents]
+            return [worker.join(timeout=60).text for worker in workers]
+
+    script = {
+        name: [
+            lk.reply(lk.use("note", text=name), latency=0.01),
+            lk.say(f"I am {name}", latency=0.01),
+        ]
+        for name in names
+    }
+    upstream = lk.connect("record", recording=path, upstream=script, clock=lk.SystemClock())
+    assert run(upstream) == [f"I am {name}" for name in names]
+    for clock in (lk.SystemClock(), lk.VirtualClock()):
+        assert run(lk.connect(recording=path, clock=clock)) == [f"I am {name}" for name in names]
+
+
+def test_what_differs_from_run_to_run_still_matches_and_comes_back(tmp_path: Path) -> None:
+    path = tmp_path / "s.yaml"
+    paths = iter([f"{tmp_path.parent}/run-one/x.txt", f"{tmp_path.parent}/run-two/x.txt"])
+
+    def run(client: Any) -> lk.Agent:
+        here = next(paths)
+
+        @lk.tool
+        def where() -> str:
+            """Where and when."""
+            return f"{here} at 2031-02-03T04:05:06Z"
+
+        agent = lk.Agent(client, [lk.Toolbox(where)])
+        agent.run("Where?")
+        return agent
+
+    first = f"{tmp_path.parent}/run-one/x.txt"
+    script = [lk.use("where"), lk.reply("There: ", f"it is in {first}.")]
+    run(lk.connect("record", recording=path, upstream=script))
+    assert "run-one" not in path.read_text()
+    again = run(lk.connect(recording=path))
+    assert f"it is in {tmp_path.parent}/run-two/x.txt." in str(again.messages[-1])
+
+
+# What does not match
+
+
+def missed(agent: lk.Agent, prompt: str = "Note a, b and c.") -> Miss:
+    began = time.monotonic()
+    with pytest.raises(Miss) as caught:
+        agent.run(prompt)
+    assert time.monotonic() - began < 10  # the SDK did not take it for a lost connection
+    assert isinstance(caught.value, anthropic.AnthropicError)
+    return caught.value
+
+
+@lk.tool(name="note")
+def louder(text: str) -> str:
+    """Write a note down, loudly."""
+    return f"noted: {text}"
+
+
+@lk.tool(name="note")
+def other(text: str) -> str:
+    """Write a note down."""
+    return f"kept: {text}"
+
+
+@lk.tool
+def more() -> str:
+    """One tool more."""
+    return "more"
+
+
+def test_a_changed_prompt_is_reported_with_the_way_on(tmp_path: Path) -> None:
+    record(tmp_path / "s.yaml")
+    miss = missed(replay(tmp_path / "s.yaml"), "Note a, b and d.")
+    assert (miss.scenario, miss.lane, miss.nearest) == ("one", "lead", "one/1")
+    assert miss.path == "messages[0].content[0].text"
+    assert "-Note a, b and c." in miss.diff
+    assert "+Note a, b and d." in miss.diff
+    for way in ("undo", "lk.scripted", "lab.be_the_model", 'lk.connect("live")'):
+        assert way in str(miss)
+    (shown,) = miss._render_traceback_()
+    assert "site-packages" not in shown
+
+
+@pytest.mark.parametrize(
+    ("options", "path"),
+    [
+        ({"system": "Take no notes."}, "system"),
+        ({"tools": [louder]}, "tools[0].description"),
+        ({"tools": [other]}, "messages[2].content[0].content"),
+        ({"max_tokens": 5}, "max_tokens"),
+        ({"name": "alice", "system": "x"}, "system"),
+    ],
+)
+def test_what_else_may_differ(tmp_path: Path, options: dict[str, Any], path: str) -> None:
+    record(tmp_path / "s.yaml")
+    assert missed(replay(tmp_path / "s.yaml", **options)).path == path
+
+
+def test_one_turn_too_many(tmp_path: Path) -> None:
+    record(tmp_path / "s.yaml")
+    agent = replay(tmp_path / "s.yaml")
+    agent.run("Note a, b and c.")
+    assert missed(agent, "And d.").path == "messages[6]"
+
+
+def test_a_tool_more_and_another_kind_of_argument(tmp_path: Path) -> None:
+    @lk.tool(name="note")
+    def number(text: int) -> str:
+        """Write a note down."""
+        return f"noted: {text}"
+
+    record(tmp_path / "s.yaml")
+    assert missed(replay(tmp_path / "s.yaml", tools=[note, more])).path == "tools[1]"
+    miss = missed(replay(tmp_path / "s.yaml", tools=[number]))
+    assert miss.path == "tools[0].input_schema.properties.text.type"
+    assert "-string\n+integer" in miss.diff
+
+
+def test_a_long_text_is_reported_where_it_differs(tmp_path: Path) -> None:
+    long = "word " * 5000
+    path = tmp_path / "s.yaml"
+    record(path, system=f"{long}The rule is one. {long}")
+    miss = missed(replay(path, system=f"{long}The rule is two. {long}"))
+    assert "The rule is one." in miss.diff
+    assert "The rule is two." in miss.diff
+    assert len(miss.diff) < 2000
+    miss = missed(replay(path, system="\n".join(str(n) for n in range(5000))))
+    assert miss.diff.count("\n") < 80
+
+
+def test_a_difference_at_the_end_of_a_line_is_shown(tmp_path: Path) -> None:
+    record(tmp_path / "s.yaml")
+    miss = missed(replay(tmp_path / "s.yaml", system="Take notes.\n"))
+    assert r"+'Take notes.\n'" in miss.diff
+
+
+def test_an_agent_that_was_not_recorded_is_compared_all_the_same(tmp_path: Path) -> None:
+    record(tmp_path / "s.yaml")
+    miss = missed(replay(tmp_path / "s.yaml", name="bob"), "Who am I?")
+    assert (miss.lane, miss.nearest) == ("bob", "one/1")
+    assert "-Note a, b and c." in miss.diff
+
+
+def test_after_an_error_the_recording_has_no_more_to_say(tmp_path: Path) -> None:
+    path = tmp_path / "s.yaml"
+    with pytest.raises(anthropic.BadRequestError):
+        record(path, script=[lk.fail(400, "no")])
+    agent = replay(path)
+    with pytest.raises(anthropic.BadRequestError, match="no"):
+        agent.run("Note a, b and c.")
+    assert missed(agent, "And now?").path in ("messages[0].content[1]", "messages[1]")
+
+
+def test_without_a_name_the_first_scenario_is_replayed(tmp_path: Path) -> None:
+    path = tmp_path / "s.yaml"
+    for name in ("one", "two"):
+        record(path, name, [lk.say(f"This is {name}.")])
+    assert replay(path).run("Note a, b and c.").text == "This is one."
+    assert replay(path, "two").run("Note a, b and c.").text == "This is two."
+
+
+def test_the_model_of_a_scenario_is_that_of_its_first_turn(tmp_path: Path) -> None:
+    path = tmp_path / "s.yaml"
+    client = lk.connect("record", recording=path, upstream=lambda request: lk.say("yes"))
+    first, second = list(MODELS)[:2]
+    for model in (first, second):
+        messages: list[Any] = [{"role": "user", "content": model}]
+        client.messages.create(model=model, max_tokens=9, messages=messages)
+    assert Replay(Recording.load(path)).model == first
+
+
+@pytest.mark.parametrize(
+    ("recorded", "asked", "path", "lines"),
+    [
+        ({"a": [1, 2]}, {"a": [1]}, "a[1]", ["-2", "+(nothing)"]),
+        ({"a": [1]}, {"a": [1, 2]}, "a[1]", ["-(nothing)", "+2"]),
+        ({"a": 1}, {"a": 1, "b": 2}, "b", ["-(nothing)", "+2"]),
+        ({"a": 1, "b": 2}, {"b": 3, "a": 1}, "b", ["-2", "+3"]),
+        ({"a": "x"}, {"a": "x\n"}, "a", ["-'x'", "+'x\\n'"]),
+        ({"a": "x\ny"}, {"a": "x\nz"}, "a", [" x", "-y", "+z"]),
+    ],
+)
+def test_a_difference_is_a_path_and_both_sides(
+    recorded: Any, asked: Any, path: str, lines: list[str]
+) -> None:
+    where, diff = compare([json.dumps(recorded)], [json.dumps(asked)])
+    assert where == path
+    assert [line for line in diff.splitlines()[2:] if not line.startswith("@@")] == lines
+
+
+def test_the_second_of_two_texts_is_the_first_message() -> None:
+    head, same = json.dumps({"system": "x"}), json.dumps({"role": "user", "content": "a"})
+    assert compare([head, same], [head])[0] == "messages[0]"
+    assert compare([head, same], [head, same, same])[0] == "messages[1]"
+    assert compare([head], [same])[0] == "system"
+
+
+def test_of_a_long_line_the_part_that_differs_is_shown() -> None:
+    long = "a" * 3 * WIDTH
+    _, diff = compare([json.dumps(f"{long}b{long}")], [json.dumps(f"{long}c{long}")])
+    old, new = diff.splitlines()[3:]
+    quarter, half = "a" * (WIDTH // 4), "a" * (WIDTH // 2 - 1)
+    assert (old, new) == (f"-…{quarter}b{half}…", f"+…{quarter}c{half}…")
+    _, diff = compare([json.dumps(f"{long}b")], [json.dumps(f"{long}c")])
+    assert diff.splitlines()[3:] == [f"-…{quarter}b", f"+…{quarter}c"]
+    _, diff = compare([json.dumps(f"b{long}")], [json.dumps(f"c{long}")])
+    assert diff.splitlines()[3:] == [f"-b{half}…", f"+c{half}…"]
+    _, diff = compare([json.dumps(long)], [json.dumps(f"{long}c")])
+    assert diff.splitlines()[3:] == [f"-…{quarter}", f"+…{quarter}c"]
+
+
+def test_of_many_lines_the_ends_are_shown() -> None:
+    old, new = ("\n".join(f"{side}{n}" for n in range(100)) for side in "ab")
+    _, diff = compare([json.dumps(old)], [json.dumps(new)])
+    lines = diff.splitlines()
+    assert lines[:4] == ["--- recorded", "+++ asked", "@@ -1,100 +1,100 @@", "-a0"]
+    assert lines[-1] == "+b99"
+    (middle,) = [line for line in lines if line.startswith("…")]
+    assert len(lines) == HEIGHT + 1
+    assert lines.index(middle) == HEIGHT // 2
+    assert middle == f"… {203 - HEIGHT} lines more …"
+
+
+def test_the_turn_that_is_most_alike_is_the_one_compared_with(tmp_path: Path) -> None:
+    path = tmp_path / "s.yaml"
+    client = lk.connect("record", recording=path, upstream=lambda request: lk.say("yes"))
+    for text in ("count the stations of oslo", "write a mail", "book a flight to rome"):
+        lk.Agent(client).run(text)
+    error = missed(lk.Agent(lk.connect(recording=path)), "write a letter")
+    assert error.nearest == "main/2"
+    assert "It differs from the nearest turn main/2 at messages[0].content" in str(error)
+    assert "-write a mail" in error.diff
+    assert "+write a letter" in error.diff
+
+
+def test_an_unknown_scenario_names_the_known(tmp_path: Path) -> None:
+    record(tmp_path / "s.yaml")
+    with pytest.raises(lk.UsageError, match="'two'; it has: one"):
+        replay(tmp_path / "s.yaml", "two")
+
+
+# The canonical form
+
+BODY: dict[str, Any] = {
+    "model": "m",
+    "max_tokens": 5,
+    "system": "Be brief.",
+    "tools": [note.spec()],
+    "messages": [{"role": "user", "content": "go"}],
+}
+
+
+def schema_noise(body: dict[str, Any]) -> None:
+    schema = body["tools"][0]["input_schema"]
+    schema["title"] = "Note"
+    schema["properties"]["text"] |= {"title": "Text", "default": ""}
+    schema.pop("additionalProperties", None)
+
+
+SAME = {
+    "key order": lambda b: b.update(system=b.pop("system")),
+    "cache markers": lambda b: b.update(cache_control={"type": "ephemeral"}),
+    "system in blocks": lambda b: b.update(system=[{"type": "text", "text": "Be brief."}]),
+    "a string or a block": lambda b: b["messages"][0].update(
+        content=[{"type": "text", "text": "go", "cache_control": {"type": "ephemeral"}}]
+    ),
+    "a stream": lambda b: b.update(stream=True),
+    "noise of a schema": schema_noise,
+}
+
+
+@pytest.mark.parametrize("how", SAME)
+def test_what_says_the_same_has_the_same_hash(how: str) -> None:
+    changed = copy.deepcopy(BODY)
+    SAME[how](changed)
+    assert changed != BODY or how == "key order"
+    assert Prefix.of(changed).hash == Prefix.of(BODY).hash
+
+
+def test_a_propertys_name_is_no_noise() -> None:
+    changed = copy.deepcopy(BODY)
+    schema = changed["tools"][0]["input_schema"]
+    schema["properties"] = {"title": schema["properties"]["text"]}
+    assert Prefix.of(changed).hash != Prefix.of(BODY).hash
+
+
+words = st.sampled_from(["a", "b", "/tmp/x1", "/tmp/y2", "2031-02-03 04:05:06", "plain"])
+arrays = st.lists(st.builds(lambda w: {"role": "user", "content": w}, words), max_size=6)
+
+
+@given(arrays, arrays, st.booleans())
+def test_what_is_reused_is_what_would_be_computed(
+    first: list[Any], second: list[Any], same_head: bool
+) -> None:
+    before = Prefix.of({**BODY, "messages": first})
+    body = {**BODY, "messages": second, "system": "Be brief." if same_head else "Be long."}
+    reused, fresh = Prefix.of(body, before), Prefix.of(body)
+    parts = ("canon", "hashes", "tokens", "slots", "seen")
+    assert all(getattr(reused, part) == getattr(fresh, part) for part in parts)
+    assert len(reused.seen) == len(reused.canon) == len(second) + 1
+
+
+def test_the_lane_chooses_among_equals(tmp_path: Path) -> None:
+    path = tmp_path / "s.yaml"
+    script = {"lead": ["for lead"], "alice": ["for alice"]}
+    client = lk.connect("record", recording=path, upstream=script)
+    for name in ("lead", "alice"):
+        lk.Agent(client, name=name).run("hello")
+    client = lk.connect(recording=path)
+    texts = [lk.Agent(client, name=name).run("hello").text for name in ("alice", "lead", "alice")]
+    assert texts == ["for alice", "for lead", "for alice"]
+
+
+def test_equal_requests_get_the_replies_in_turn_and_then_the_last(tmp_path: Path) -> None:
+    path = tmp_path / "s.yaml"
+    client = lk.connect("record", recording=path, upstream=["first", "second"])
+    for _ in range(2):
+        lk.Agent(client).run("hello")
+    client = lk.connect(recording=path)
+    texts = [lk.Agent(client).run("hello").text for _ in range(4)]
+    assert texts == ["first", "second", "second", "second"]
+
+
+def test_threads_that_ask_at_once_are_all_answered(tmp_path: Path) -> None:
+    path = tmp_path / "s.yaml"
+    record(path, script=[replace(reply, latency=0.01) for reply in SCRIPT])
+    client = lk.connect(recording=path, clock=lk.SystemClock())
+    texts: list[str] = []
+
+    def run() -> None:
+        token = LANE.set("lead")
+        agent = lk.Agent(client, [lk.Toolbox(note)], system="Take notes.")
+        texts.append(agent.run("Note a, b and c.").text)
+        LANE.reset(token)
+
+    threads = [threading.Thread(target=run) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert texts == ["Three notes."] * 8

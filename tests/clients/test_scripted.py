@@ -1,0 +1,171 @@
+"""Replies written in Python, through the real SDK."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import anthropic
+import pytest
+
+import learnkit as lk
+from learnkit.clients.scripted import ERROR_TYPES, Failure, Reply, ScriptEnded
+from learnkit.core.events import LANE
+
+TOOL = {"name": "bash", "description": "Run.", "input_schema": {"type": "object"}}
+
+
+def ask(client: Any, text: str = "hello", **more: Any) -> Any:
+    messages = more.pop("messages", [{"role": "user", "content": text}])
+    return client.messages.create(
+        model=client.model, max_tokens=100, messages=messages, tools=[TOOL], **more
+    )
+
+
+def test_replies_come_in_order_and_a_text_will_do() -> None:
+    client = lk.scripted([lk.say("one"), "two", lambda request: lk.say(str(len(request)))])
+    assert [ask(client).content[0].text for _ in range(3)] == ["one", "two", "4"]
+
+
+def test_a_function_sees_the_request() -> None:
+    client = lk.scripted(lambda request: lk.say(request["messages"][0]["content"].upper()))
+    assert ask(client, "loud").content[0].text == "LOUD"
+
+
+def test_lanes_have_scripts_of_their_own() -> None:
+    client = lk.scripted({"lead": ["I lead"], "alice": lambda request: "I am alice"})
+    assert ask(client).content[0].text == "I lead"
+    token = LANE.set("alice")
+    try:
+        assert ask(client).content[0].text == "I am alice"
+    finally:
+        LANE.reset(token)
+    token = LANE.set("bob")
+    try:
+        with pytest.raises(ScriptEnded, match=r"'bob' asked.*lead, alice"):
+            ask(client)
+    finally:
+        LANE.reset(token)
+
+
+def test_several_calls_in_one_reply_have_ids_of_their_own() -> None:
+    client = lk.scripted([lk.reply("Both.", lk.use("bash", command="a"), lk.use("bash"))])
+    blocks = ask(client).content
+    assert [block.type for block in blocks] == ["text", "tool_use", "tool_use"]
+    assert blocks[1].id != blocks[2].id
+    assert (blocks[1].input, blocks[2].input) == ({"command": "a"}, {})
+
+
+def test_a_script_that_has_ended_says_so_at_once() -> None:
+    asked = []
+    client = lk.scripted([lk.say("only one")])
+    ask(client)
+    client.clock.sleep = lambda *_: asked.append(1)  # type: ignore[method-assign]
+    with pytest.raises(ScriptEnded, match="held only 1"):
+        ask(client)
+    assert asked == []
+
+
+@pytest.mark.parametrize("status", [429, 529, 500])
+@pytest.mark.parametrize("stream", [False, True])
+def test_the_sdk_retries_without_waiting(status: int, stream: bool) -> None:
+    asked: list[int] = []
+
+    def failing(request: dict[str, Any]) -> Any:
+        asked.append(len(asked))
+        return lk.say("at last") if len(asked) == 3 else lk.fail(status)
+
+    reply = ask(lk.scripted(failing), stream=stream)
+    text = (
+        reply.content[0].text
+        if not stream
+        else "".join(event.delta.text for event in reply if event.type == "content_block_delta")
+    )
+    assert (text, len(asked)) == ("at last", 3)
+    client = lk.scripted([lk.fail(status)] * 3)
+    with pytest.raises(anthropic.APIStatusError) as caught:
+        ask(client)
+    assert caught.value.status_code == status
+    wait = float(caught.value.response.headers["retry-after-ms"])
+    assert 0 < wait < 1  # milliseconds; the SDK takes 0 for "not said", and backs off
+
+
+def test_a_refusal_is_the_sdks_own_exception() -> None:
+    client = lk.scripted([lk.fail(400, "no such thing"), lk.fail(413)])
+    with pytest.raises(anthropic.BadRequestError, match="no such thing") as caught:
+        ask(client)
+    assert caught.value.body["error"]["type"] == "invalid_request_error"  # type: ignore[index]
+    with pytest.raises(anthropic.APIStatusError) as large:
+        ask(client)
+    assert large.value.body["error"]["type"] == "request_too_large"  # type: ignore[index]
+
+
+def test_a_policy_that_raises_is_not_retried_as_a_lost_connection() -> None:
+    asked = []
+
+    def broken(request: dict[str, Any]) -> lk.Outcome:
+        asked.append(1)
+        raise ZeroDivisionError("my own mistake")
+
+    with pytest.raises(anthropic.AnthropicError, match="my own mistake") as caught:
+        ask(lk.scripted(broken))
+    assert isinstance(caught.value.__cause__, ZeroDivisionError)
+    assert not isinstance(caught.value, anthropic.APIConnectionError)
+    assert asked == [1]
+
+
+@pytest.mark.parametrize("script", ["text", lk.say("one"), lk.fail(529), {"lead": "text"}])
+def test_what_is_no_script_is_refused(script: Any) -> None:
+    with pytest.raises(lk.UsageError, match="a list of replies or a function"):
+        lk.scripted(script)
+
+
+@pytest.mark.parametrize("answer", [None, 3, {"type": "text"}])
+def test_what_is_no_reply_is_refused(answer: Any) -> None:
+    with pytest.raises(ScriptEnded, match="give say"):
+        ask(lk.scripted([answer]))
+
+
+def test_parts_of_a_reply_are_checked() -> None:
+    with pytest.raises(lk.UsageError, match="made of texts"):
+        lk.reply(3)  # type: ignore[arg-type]
+    with pytest.raises(lk.UsageError, match="is no error"):
+        lk.fail(200)
+
+
+def test_a_reply_is_made_of_its_parts() -> None:
+    text, call = {"type": "text", "text": "I look."}, use_of("bash", command="ls")
+    plan = {"type": "thinking", "thinking": "First look."}
+    whole = lk.reply("I look.", lk.use("bash", command="ls"), dict(text), thinking="First look.")
+    assert whole == Reply((plan, text, call, text))
+    assert lk.reply(lk.say("x", stop_reason="refusal"), "y").stop_reason == "refusal"
+    cut = lk.reply(lk.say("x", stop_reason="refusal"), stop_reason="max_tokens")
+    assert cut.stop_reason == "max_tokens"
+    slow = lk.reply("x", latency=2.0, usage={"input_tokens": 3})
+    assert (slow.latency, slow.usage) == (2.0, {"input_tokens": 3})
+    assert lk.say("x", thinking="First look.").content == (plan, {"type": "text", "text": "x"})
+    assert lk.say("") == Reply(())
+    assert (lk.say("x").stop_reason, lk.say("x").latency, lk.use("bash").latency) == (None, 1, 1)
+
+
+def use_of(name: str, **input: Any) -> dict[str, Any]:
+    return {"type": "tool_use", "name": name, "input": input}
+
+
+@pytest.mark.parametrize(
+    ("status", "type"),
+    [
+        *ERROR_TYPES.items(),
+        (418, "invalid_request_error"),
+        (599, "api_error"),
+        (501, "api_error"),
+    ],
+)
+def test_a_failure_has_the_apis_type(status: int, type: str) -> None:
+    assert lk.fail(status) == Failure(status, type, "scripted failure")
+    assert lk.fail(status, "no", type="own") == Failure(status, "own", "no")
+
+
+@pytest.mark.parametrize("status", [200, 399, 600])
+def test_what_is_no_error_is_no_failure(status: int) -> None:
+    with pytest.raises(lk.UsageError, match=f"status {status} is no error; use one of \\[400, "):
+        lk.fail(status)

@@ -1,0 +1,245 @@
+"""What every offline reply carries: ids, signatures, simulated usage, time."""
+
+from __future__ import annotations
+
+import json
+import threading
+from dataclasses import replace
+from typing import Any
+
+import anthropic
+import httpx2
+import pytest
+
+import learnkit as lk
+from learnkit.clients.connect import from_source
+from learnkit.clients.scripted import Scripted
+from learnkit.clients.transport import OfflineTransport
+from learnkit.core.token_count import estimate_tokens
+
+TOOL = {"name": "bash", "description": "Run.", "input_schema": {"type": "object"}}
+
+
+def ask(client: Any, messages: list[Any], **more: Any) -> Any:
+    return client.messages.create(
+        model=client.model, max_tokens=100, messages=messages, tools=[TOOL], **more
+    )
+
+
+def grown(messages: list[Any], reply: Any, output: str) -> list[Any]:
+    content = [block.to_dict() for block in reply.content]
+    results = [
+        {"type": "tool_result", "tool_use_id": block["id"], "content": output}
+        for block in content
+        if block["type"] == "tool_use"
+    ]
+    return [
+        *messages,
+        {"role": "assistant", "content": content},
+        {"role": "user", "content": results},
+    ]
+
+
+def test_what_the_lane_sent_before_counts_as_read_from_the_cache() -> None:
+    client = lk.scripted([lk.use("bash"), lk.use("bash"), lk.say("done")])
+    cached = {"cache_control": {"type": "ephemeral"}}
+    messages: list[Any] = [{"role": "user", "content": "go"}]
+    usages = []
+    for output in ("a" * 400, "b" * 400):
+        reply = ask(client, messages, **cached)
+        usages.append(reply.usage)
+        messages = grown(messages, reply, output)
+    last = ask(client, messages, **cached).usage
+    first, second = usages
+    assert first.cache_read_input_tokens == 0
+    assert second.cache_read_input_tokens == first.cache_creation_input_tokens
+    read = second.cache_read_input_tokens + second.cache_creation_input_tokens
+    assert last.cache_read_input_tokens == read
+    assert last.cache_creation_input_tokens > 100
+    assert last.to_dict()["simulated"] is True
+
+
+def test_a_change_at_the_start_loses_the_cache_and_no_marker_means_no_cache() -> None:
+    client = lk.scripted(lambda request: "ok")
+    cached = {"cache_control": {"type": "ephemeral"}}
+    messages = [{"role": "user", "content": "x" * 400}]
+    ask(client, messages, **cached)
+    usage = ask(client, messages, system="another head", **cached).usage
+    assert usage.cache_read_input_tokens == 0
+    plain = ask(client, messages).usage
+    assert (plain.cache_read_input_tokens, plain.cache_creation_input_tokens) == (0, 0)
+    assert plain.input_tokens > 100
+
+
+def test_a_script_may_say_its_own_usage() -> None:
+    client = lk.scripted([lk.say("x", usage={"input_tokens": 5, "output_tokens": 6})])
+    usage = ask(client, [{"role": "user", "content": "go"}]).usage
+    assert (usage.input_tokens, usage.output_tokens) == (5, 6)
+
+
+def test_a_stream_says_the_same_as_a_whole_reply() -> None:
+    answer = lk.reply("I look.", lk.use("bash", command="ls"), thinking="First look.")
+    request: Any = {"messages": [{"role": "user", "content": "go"}], "max_tokens": 9}
+    whole = ask(lk.scripted([answer]), request["messages"]).to_dict()
+    client = lk.scripted([answer])
+    with client.messages.stream(model=client.model, tools=[TOOL], **request) as stream:
+        assert stream.response.headers["content-type"].startswith("text/event-stream")
+        streamed = stream.get_final_message().to_dict()
+    for key in ("content", "stop_reason", "model", "id"):
+        assert streamed[key] == whole[key]
+
+
+def test_what_is_answered_counts_as_output_and_nothing_counts_as_one() -> None:
+    client = lk.scripted([lk.say("word " * 100), lk.reply()])
+    go = [{"role": "user", "content": "go"}]
+    text = [{"type": "text", "text": "word " * 100}]
+    assert ask(client, go).usage.output_tokens == estimate_tokens(text) > 100
+    assert ask(client, go).usage.output_tokens == 1
+
+
+def test_a_reply_stops_for_its_calls_unless_it_says_why() -> None:
+    go = [{"role": "user", "content": "go"}]
+    for reply, reason in (
+        (lk.reply("I look.", lk.use("bash")), "tool_use"),
+        (lk.use("bash"), "tool_use"),
+        (lk.say("done"), "end_turn"),
+        (lk.reply("half a", stop_reason="max_tokens"), "max_tokens"),
+    ):
+        assert ask(lk.scripted([reply]), go).stop_reason == reason
+
+
+def test_latency_passes_on_the_clock() -> None:
+    client = lk.scripted([lk.say("slow", latency=30.0), lk.say("usual")])
+    for _ in range(2):
+        ask(client, [{"role": "user", "content": "go"}])
+    assert client.clock.time() == 31.0
+
+
+def test_returned_thinking_is_accepted_unchanged_and_refused_after_a_change() -> None:
+    client = lk.scripted(
+        [lk.reply(lk.use("bash"), thinking="I look."), lk.say("fine"), lk.say("never")]
+    )
+    messages: list[Any] = [{"role": "user", "content": "go"}]
+    messages = grown(messages, ask(client, messages), "output")
+    ask(client, messages)
+    changed = json.loads(json.dumps(messages))
+    changed[0]["content"] = "go elsewhere"
+    with pytest.raises(anthropic.BadRequestError, match="different conversation"):
+        ask(client, changed)
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "content", "status"),
+    [
+        ("POST", "/v1/messages", b"{not json", 400),
+        ("POST", "/v1/messages", b"[]", 400),
+        ("POST", "/v1/nowhere", b"{}", 404),
+        ("GET", "/v1/messages", b"", 405),
+    ],
+)
+def test_what_is_no_request_gets_the_apis_answer(
+    method: str, path: str, content: bytes, status: int
+) -> None:
+    transport = OfflineTransport(Scripted([]), lk.VirtualClock())
+    request = httpx2.Request(method, f"http://offline.invalid{path}", content=content)
+    response = transport.handle_request(request)
+    assert response.status_code == status
+    assert json.loads(response.read())["type"] == "error"
+
+
+def test_marks_on_blocks_ask_for_caching_up_to_the_last() -> None:
+    client = lk.scripted(lambda request: "ok")
+    mark = {"cache_control": {"type": "ephemeral"}}
+    system = [{"type": "text", "text": "s" * 400, **mark}]
+    messages = [{"role": "user", "content": "x" * 400}]
+    first, second = (ask(client, messages, system=system).usage for _ in range(2))
+    assert (first.cache_read_input_tokens, second.cache_creation_input_tokens) == (0, 0)
+    assert second.cache_read_input_tokens == first.cache_creation_input_tokens > 100
+    assert first.input_tokens == second.input_tokens > 100
+
+
+def test_a_mark_that_moves_on_loses_nothing() -> None:
+    client = lk.scripted(lambda request: "ok")
+
+    def said(text: str, **more: Any) -> dict[str, Any]:
+        return {"role": "user", "content": [{"type": "text", "text": text, **more}]}
+
+    mark = {"cache_control": {"type": "ephemeral"}}
+    first = ask(client, [said("x" * 400, **mark)]).usage
+    after = [said("x" * 400), {"role": "assistant", "content": "ok"}, said("y" * 400, **mark)]
+    assert ask(client, after).usage.cache_read_input_tokens == first.cache_creation_input_tokens
+
+
+def test_ids_are_never_given_twice() -> None:
+    calls = [lk.reply(lk.use("bash"), lk.use("bash")) for _ in range(20)]
+    quick = [replace(one, latency=0.0) for one in calls]
+    client = lk.scripted(quick, clock=lk.SystemClock())
+    replies: list[Any] = []
+
+    def once() -> None:
+        replies.append(ask(client, [{"role": "user", "content": "x"}]))
+
+    threads = [threading.Thread(target=once) for _ in range(20)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert len({reply.id for reply in replies}) == 20
+    assert len({block.id for reply in replies for block in reply.content}) == 40
+
+
+def test_what_breaks_in_a_source_or_a_clock_is_told_at_once() -> None:
+    class Broken:
+        asked = 0
+
+        def answer(self, request: dict[str, Any], lane: str) -> Any:
+            self.asked += 1
+            raise RecursionError("too deep")
+
+    source = Broken()
+    client = from_source(source, lk.VirtualClock(), "scripted")
+    with pytest.raises(anthropic.AnthropicError, match="RecursionError: too deep"):
+        ask(client, [{"role": "user", "content": "x"}])
+    assert source.asked == 1
+
+
+def test_bodies_that_are_too_large_or_too_deep_are_refused() -> None:
+    client = lk.scripted(["never"])
+    with pytest.raises(anthropic.BadRequestError, match="too long"):
+        ask(client, [{"role": "user", "content": "x" * 20_000_000}])
+    with pytest.raises(anthropic.APIStatusError) as caught:
+        ask(client, [{"role": "user", "content": "x" * 33_600_000}])
+    assert caught.value.status_code == 413
+    transport = OfflineTransport(Scripted([]), lk.VirtualClock())
+    deep = b'{"messages":' + b"[" * 100_000 + b"]" * 100_000 + b"}"
+    request = httpx2.Request("POST", "http://offline.invalid/v1/messages", content=deep)
+    assert transport.handle_request(request).status_code == 400
+
+
+@pytest.mark.parametrize("clock", [lk.SystemClock, lk.VirtualClock])
+def test_eight_agents_share_a_client(clock: Any) -> None:
+    def run() -> list[str]:
+        script = {f"a{n}": [lk.say(f"hello from {n}", latency=0.001 * n)] for n in range(8)}
+        client = lk.scripted(script, clock=clock())
+        agents = [lk.Agent(client, name=f"a{n}") for n in range(8)]
+        with client.clock:
+            workers = [client.clock.spawn(a.name, a.run, "hello") for a in agents]
+            return [worker.join(timeout=30).text for worker in workers]
+
+    assert run() == [f"hello from {n}" for n in range(8)]
+
+
+def test_a_blank_text_between_two_thoughts_binds_nothing() -> None:
+    blocks = [
+        {"type": "thinking", "thinking": "First."},
+        {"type": "text", "text": " "},
+        {"type": "thinking", "thinking": "Then."},
+    ]
+    client = lk.scripted([lk.reply(*blocks, lk.use("note")), lk.say("accepted")])
+
+    @lk.tool
+    def note() -> str:
+        """Write a note."""
+        return "noted"
+
+    assert lk.Agent(client, [lk.Toolbox(note)]).run("Note.").text == "accepted"

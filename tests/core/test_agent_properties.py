@@ -1,0 +1,302 @@
+"""The loop's invariants, whatever the model, the tools, the mechanisms or an interrupt do.
+
+The model says anything the API lets it say, tools and hooks go wrong in every way there is, and
+somebody may cancel at any moment. After each run the array must satisfy the invariants, the log
+must tell the same story, the API must have accepted every request, and a next run must work.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import anthropic
+import hypothesis
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from profiles import examples
+
+import learnkit as lk
+from learnkit.core.mechanism import Call, Mechanism
+
+SERVER_CALL = {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {}}
+
+
+class Broken(Exception):
+    """What the faulty hooks raise."""
+
+
+# Tools
+
+
+def _blocks(what: str) -> Any:
+    """Give content blocks."""
+    raw: dict[str, Any] = {"type": "image", "source": b"no JSON"}
+    texts = [{"type": "text", "text": text} for text in ("", "a \udcff", "b")]
+    return {"texts": texts, "raw": [raw], "none": None, "number": 7, "list": []}[what]
+
+
+def _go_wrong(agent: lk.Agent, how: str) -> str:
+    """Go wrong, or be interrupted, or stopped."""
+    if how == "stop":
+        agent.stop.set()
+        return "stopped"
+    errors = {"tool": lk.ToolError("wrong"), "value": ValueError("bad"), "key": KeyError()}
+    raise errors.get(how, KeyboardInterrupt())
+
+
+def _take(agent: lk.Agent, seconds: float, how: str = "") -> str:
+    """Take some time, and then perhaps go wrong."""
+    agent.clock.sleep(seconds, agent.stop)
+    return _go_wrong(agent, how) if how else f"took {seconds} s"
+
+
+def tools() -> lk.Toolbox:
+    return lk.Toolbox(
+        lk.tool(name="blocks")(_blocks),
+        lk.tool(name="go_wrong")(_go_wrong),
+        lk.tool(name="take", parallel=3)(_take),
+    )
+
+
+# Replies
+
+CALLS = st.one_of(
+    st.sampled_from(["texts", "raw", "none", "number", "list"]).map(
+        lambda what: lk.use("blocks", what=what)
+    ),
+    st.sampled_from(["tool", "value", "key", "stop", "interrupt"]).map(
+        lambda how: lk.use("go_wrong", how=how)
+    ),
+    st.builds(
+        lambda seconds, how: lk.use("take", seconds=seconds, how=how),
+        st.sampled_from([0, 0.5, 1, 2]),
+        st.sampled_from(["", "", "", "", "", "value", "stop", "interrupt"]),
+    ),
+    st.sampled_from(["blocks", "take", "unknown"]).map(lambda name: lk.use(name, odd=[{}], what=1)),
+)
+PARTS = st.lists(CALLS | st.sampled_from(["Words.", "", "  "]), max_size=5)
+REASONS = st.sampled_from(
+    [
+        None,
+        None,
+        None,
+        "end_turn",
+        "tool_use",
+        "stop_sequence",
+        "max_tokens",
+        "refusal",
+        "model_context_window_exceeded",
+    ]
+)
+REPLIES = st.one_of(
+    st.builds(
+        lambda thinking, parts, reason: lk.reply(*parts, thinking=thinking, stop_reason=reason),
+        st.none() | st.sampled_from(["", "Hm."]),
+        PARTS,
+        REASONS,
+    ),
+    st.lists(CALLS, max_size=2).map(
+        lambda calls: lk.reply("I search.", SERVER_CALL, *calls, stop_reason="pause_turn")
+    ),
+    st.sampled_from([400, 403, 429, 500, 529]).map(lk.fail),
+)
+
+
+# Mechanisms
+
+ACTIONS = st.sampled_from(
+    [None, None, None, None, "text", "blank", "sleep", "stop", "raise", "interrupt", "number"]
+)
+
+
+class Meddler(Mechanism):
+    """Does at each hook what its plan says, until the plan is at its end."""
+
+    def __init__(self, plan: list[str | None]) -> None:
+        self._plan = iter(plan)
+
+    def _act(self, agent: lk.Agent) -> Any:
+        action = next(self._plan, None)
+        if action == "sleep":
+            agent.clock.sleep(0.75, agent.stop)
+        elif action == "stop":
+            agent.stop.set()
+        elif action == "raise":
+            raise Broken
+        elif action == "interrupt":
+            raise KeyboardInterrupt
+        return {"text": "A reminder \udcff.", "blank": " ", "number": 7}.get(action or "")
+
+    def before_model(self, agent: lk.Agent) -> None:
+        if self._act(agent) == " ":
+            agent.rewrite([{"role": "user", "content": "In short: nothing."}], "compaction")
+
+    def refuse(self, agent: lk.Agent, call: Call) -> str | None:
+        return self._act(agent)
+
+    def after_tools(self, agent: lk.Agent, calls: Sequence[Call]) -> str | None:
+        return self._act(agent)
+
+    def on_stop(self, agent: lk.Agent) -> str | None:
+        return self._act(agent)
+
+
+# What must hold
+
+
+def check_array(messages: list[Any], *, request: bool) -> None:
+    """The invariants, written down without a look at the package's own contract."""
+    for index, message in enumerate(messages):
+        content = message["content"]
+        blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
+        assert blocks, "no message is empty"
+        for block in blocks:
+            inner = block.get("content", [block])
+            for part in [{"type": "text", "text": inner}] if isinstance(inner, str) else inner:
+                assert part["type"] != "text" or part["text"].strip(), "no text is empty"
+        kinds = [block["type"] for block in blocks]
+        calls = [block["id"] for block in blocks if block["type"] == "tool_use"]
+        answers = [block["tool_use_id"] for block in blocks if block["type"] == "tool_result"]
+        if message["role"] == "assistant":
+            assert not answers
+            assert kinds[-1] != "thinking"
+            if calls:
+                following = messages[index + 1]
+                given = [b["tool_use_id"] for b in following["content"] if "tool_use_id" in b]
+                assert following["role"] == "user"
+                assert given == calls, "each call has one result, in order, in the next message"
+        else:
+            assert not calls
+            assert kinds == sorted(kinds, key=lambda kind: kind != "tool_result"), "results first"
+            assert not answers or messages[index - 1]["role"] == "assistant"
+    if request:
+        last = messages[-1]
+        paused = last["role"] == "assistant" and SERVER_CALL in last["content"]
+        assert last["role"] == "user" or paused
+
+
+def check_log(agent: lk.Agent) -> None:
+    """The log tells of the same messages, and of one end for every call."""
+    array: list[Any] = []
+    for event in agent.events:
+        if event.type == "messages.rewritten":
+            array = list(event.data["messages"])
+        elif event.type == "message.added":
+            assert event.data["index"] == len(array)
+            array.append(event.data["message"])
+    assert array == agent.messages
+    seen: list[Any] = [e.data["message"] for e in agent.events if e.type == "message.added"]
+    calls = [
+        block["id"]
+        for message in seen
+        if message["role"] == "assistant"
+        for block in message["content"]
+        if block["type"] == "tool_use"
+    ]
+    ended = Counter(event.data["id"] for event in agent.events if event.type == "tool.ended")
+    started = Counter(event.data["id"] for event in agent.events if event.type == "tool.started")
+    assert ended == Counter(calls)
+    assert started <= ended
+
+
+@settings(max_examples=examples(150))
+@given(
+    replies=st.lists(REPLIES, max_size=8),
+    plans=st.lists(st.lists(ACTIONS, max_size=10), max_size=2),
+    cancel_at=st.none() | st.sampled_from([0, 0.25, 1.0, 1.25, 2.75, 3.0]),
+    before=st.booleans(),
+    shared=st.booleans(),
+    seed=st.integers(0, 3),
+    max_turns=st.integers(1, 6),
+)
+def test_every_run_leaves_an_array_that_the_api_takes(
+    replies: list[Any],
+    plans: list[list[str | None]],
+    cancel_at: float | None,
+    before: bool,
+    shared: bool,
+    seed: int,
+    max_turns: int,
+) -> None:
+    clock, script = lk.VirtualClock(seed), iter(replies)
+
+    def model(request: Any) -> Any:
+        check_array(request["messages"], request=True)
+        return next(script, lk.say("done"))
+
+    stop = clock.signal("shared stop") if shared else None
+    meddlers = [Meddler(plan) for plan in plans]
+    agent = lk.Agent(
+        lk.scripted(model, clock), [tools(), *meddlers], stop=stop, max_turns=max_turns
+    )
+    if before:
+        agent.stop.set()
+    if cancel_at is not None:
+        clock.spawn("canceller", lambda: clock.sleep(cancel_at) or agent.stop.set())
+    for number in range(40):
+        reason = one_run(agent, f"Prompt {number}.")
+        hypothesis.event(reason)
+        check_array(agent.messages, request=False)
+        check_log(agent)
+        if shared:
+            agent.stop.clear()
+        assert not agent.stop.is_set()
+        if reason == "end_turn" and next(script, None) is None and not any(map(left, meddlers)):
+            break
+    else:
+        raise AssertionError("the run never comes to an end")
+    clock.close()
+
+
+def left(meddler: Meddler) -> bool:
+    """Whether the plan holds something still; uses that up."""
+    return next(meddler._plan, None) is not None
+
+
+def one_run(agent: lk.Agent, prompt: str) -> str:
+    """Run; return how it ended. The API refuses nothing but what the script says it refuses."""
+    try:
+        outcome = agent.run(prompt)
+    except anthropic.APIStatusError as error:
+        if "scripted failure" not in str(error):
+            raise
+        return "failed"
+    except (Broken, KeyboardInterrupt, lk.UsageError) as error:
+        if isinstance(error, lk.UsageError) and "a hook returned 7" not in str(error):
+            raise
+        return type(error).__name__
+    assert agent.events[-1].data == {
+        "reason": outcome.reason,
+        "text": outcome.text,
+        "turns": outcome.turns,
+    }
+    assert outcome.turns <= agent.max_turns
+    return outcome.reason
+
+
+@settings(max_examples=examples(25))
+@given(
+    replies=st.lists(REPLIES, max_size=6),
+    plan=st.lists(ACTIONS, max_size=8),
+    seed=st.integers(0, 9),
+)
+def test_a_run_is_the_same_every_time(
+    replies: list[Any], plan: list[str | None], seed: int
+) -> None:
+    def log() -> list[lk.Event]:
+        clock = lk.VirtualClock(seed)
+        script = iter(replies)
+        client = lk.scripted(lambda request: next(script, lk.say("done")), clock)
+        agent = lk.Agent(client, [tools(), Meddler(plan)], max_turns=8)
+        with contextlib.suppress(
+            anthropic.APIStatusError, Broken, KeyboardInterrupt, lk.UsageError
+        ):
+            agent.run("Go.")
+        clock.close()
+        return list(agent.events)
+
+    first = log()
+    assert all(log() == first for _ in range(4))

@@ -1,0 +1,208 @@
+"""Mechanisms: hooks that cannot vanish, tools that cannot clash, and one agent for each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import FrozenInstanceError, dataclass
+from typing import Any
+
+import pytest
+
+import learnkit as lk
+from learnkit.core.mechanism import Call, Mechanism
+from learnkit.core.tools import Tool
+from learnkit.errors import UsageError
+
+
+def agent(*mechanisms: Any, name: str = "lead") -> lk.Agent:
+    return lk.Agent(lk.scripted([]), mechanisms, name=name)
+
+
+def method(self: Any, *args: Any) -> None:
+    """Takes whatever it is given."""
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("before_modle", "before_model"),
+        ("befor_model", "before_model"),
+        ("after_tool", "after_tools"),
+        ("onstop", "on_stop"),
+        ("on_stopp", "on_stop"),
+        ("refuses", "refuse"),
+        ("tool", "tools"),
+        ("systems", "system"),
+    ],
+)
+def test_a_misspelt_hook_is_refused_when_the_class_is_made(name: str, meant: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        type("Mine", (Mechanism,), {name: method})
+    text = str(caught.value)
+    assert text.startswith(f"Mine.{name} looks like a hook but is none; did you mean {meant}?")
+    assert "give it another name" in text
+
+
+@pytest.mark.parametrize("name", ["before_lunch", "after_everything", "on_mail"])
+def test_what_is_named_like_a_hook_is_refused_with_the_list(name: str) -> None:
+    with pytest.raises(UsageError, match=f"{name} looks like a hook") as caught:
+        type("Mine", (Mechanism,), {name: property(method)})
+    assert all(hook in str(caught.value) for hook in Mechanism.HOOKS)
+
+
+def test_other_methods_are_ones_own_business() -> None:
+    names = ["count", "_on_anything", "stop", "model", "results", "step", "ask"]
+    made = type("Mine", (Mechanism,), {name: method for name in names})
+    assert issubclass(made, Mechanism)
+
+
+@pytest.mark.parametrize(
+    ("name", "hook"),
+    [
+        ("refuse", lambda self, call: None),
+        ("system", lambda self: None),
+        ("on_stop", lambda self, agent, more: None),
+        ("after_tools", lambda: None),
+    ],
+)
+def test_a_hook_that_the_loop_could_not_call_is_refused(
+    name: str, hook: Callable[..., None]
+) -> None:
+    with pytest.raises(UsageError, match=rf"Mine\.{name} must take \(self, agent"):
+        type("Mine", (Mechanism,), {name: hook})
+
+
+def test_a_hook_may_name_its_parameters_as_it_likes_and_take_more() -> None:
+    class Mine(Mechanism):
+        def refuse(self, who: Any, what: Any, *rest: Any, loud: bool = False) -> str | None:
+            return None
+
+        @staticmethod
+        def on_stop(agent: Any) -> None:
+            """Static is fine too."""
+
+    assert agent(Mine()).mechanisms[0].refuse(None, None) is None  # type: ignore[arg-type]
+
+
+def test_hooks_are_plain_functions() -> None:
+    async def waits(self: Any, agent: Any) -> None:
+        """Nobody would await it."""
+
+    def yields(self: Any, agent: Any) -> Any:
+        yield "text"
+
+    for hook in (waits, yields):
+        with pytest.raises(UsageError, match="no async, no yield"):
+            type("Mine", (Mechanism,), {"on_stop": hook})
+
+
+def test_tools_as_a_plain_method_are_refused() -> None:
+    with pytest.raises(UsageError, match=r"Mine\.tools must be a property or a list; add @prop"):
+        type("Mine", (Mechanism,), {"tools": lambda self: []})
+
+
+@lk.tool
+def ping() -> str:
+    """Answer."""
+    return "pong"
+
+
+def test_tools_may_be_a_list_a_property_or_methods() -> None:
+    class Listed(Mechanism):
+        tools = (ping,)
+
+    class Made(Mechanism):
+        @property
+        def tools(self) -> Sequence[Tool]:
+            return [ping]
+
+    class Base(Mechanism):
+        word = "base"
+
+        @lk.tool
+        def first(self) -> str:
+            """Comes first."""
+            return self.word
+
+        @lk.tool
+        def second(self) -> str:
+            """Comes second."""
+            return "old"
+
+    class Heir(Base):
+        word = "heir"
+
+        @lk.tool
+        def third(self) -> str:
+            """Comes last."""
+            return "third"
+
+        @lk.tool
+        def second(self) -> str:
+            """Comes second still."""
+            return "new"
+
+    assert list(agent(Listed()).tools) == list(agent(Made()).tools) == ["ping"]
+    tools = agent(Heir()).tools
+    assert list(tools) == ["first", "second", "third"]
+    assert [one.run(None, {}) for one in tools.values()] == ["heir", "new", "third"]
+
+
+def test_hooks_do_nothing_by_default() -> None:
+    class Nothing(Mechanism):
+        pass
+
+    one, host = Nothing(), agent()
+    call = Call("toolu_1", "ping", {})
+    returned: list[object] = [
+        one.system(host),
+        one.refuse(host, call),
+        one.after_tools(host, [call]),
+        one.on_stop(host),
+    ]
+    one.before_model(host)
+    assert returned == [None] * 4
+    assert list(one.tools) == []
+
+
+def test_an_instance_serves_one_agent() -> None:
+    todo = lk.Toolbox(ping)
+    agent(todo, name="alice")
+    with pytest.raises(UsageError, match="this Toolbox already serves agent 'alice'; make a new"):
+        agent(todo, name="bob")
+    twice = lk.Toolbox()
+    with pytest.raises(UsageError, match="this Toolbox already serves agent 'bob'"):
+        agent(twice, twice, name="bob")
+
+
+def test_equal_mechanisms_are_still_two() -> None:
+    @dataclass
+    class Limit(Mechanism):
+        most: int = 3
+
+    assert len(agent(Limit(), Limit()).mechanisms) == 2
+
+
+def test_when_one_cannot_be_attached_none_is() -> None:
+    free = lk.Toolbox(ping)
+    with pytest.raises(UsageError, match="two tools are called 'ping'; rename one of them"):
+        agent(free, lk.Toolbox(ping))
+    assert list(agent(free).tools) == ["ping"]
+
+
+def test_what_is_no_mechanism_or_no_tool_is_named() -> None:
+    with pytest.raises(UsageError, match=r"<Tool ping\(\)> is no mechanism; tools go in as Tool"):
+        agent(ping)
+
+    class Mine(Mechanism):
+        tools = (len,)  # type: ignore[assignment]
+
+    with pytest.raises(UsageError, match="Mine offers <built-in function len>; mark it with @to"):
+        agent(Mine())
+
+
+def test_a_call_is_a_value() -> None:
+    call = Call("toolu_1", "ping", {"a": 1})
+    assert call == Call("toolu_1", "ping", {"a": 1})
+    with pytest.raises(FrozenInstanceError):
+        call.name = "pong"  # type: ignore[misc]

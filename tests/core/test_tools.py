@@ -1,0 +1,568 @@
+"""Tools: what the model reads comes from the signature, and what it writes is checked."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import pydantic
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from learnkit.clients.connect import scripted
+from learnkit.clients.scripted import reply, say, use
+from learnkit.core.agent import Agent
+from learnkit.core.mechanism import Call, Mechanism
+from learnkit.core.tools import Tool, Toolbox, select, tool
+from learnkit.errors import ArgumentsError, ToolError, UsageError
+
+
+@tool
+def weather(city: str, days: int = 1) -> str:
+    """Current weather for a city.
+
+    Args:
+        city: its name, in English,
+            without the country
+        days: how many days ahead
+    """
+    return f"{city}: {days * 10} degrees"
+
+
+# What the model reads
+
+
+def test_the_spec_comes_from_signature_and_docstring() -> None:
+    assert weather.spec() == {
+        "name": "weather",
+        "description": "Current weather for a city.",
+        "input_schema": {
+            "type": "object",
+            "properties": {
+                "city": {
+                    "type": "string",
+                    "description": "its name, in English, without the country",
+                },
+                "days": {"type": "integer", "description": "how many days ahead", "default": 1},
+            },
+            "required": ["city"],
+            "additionalProperties": False,
+        },
+    }
+
+
+def test_options_override_what_the_function_says() -> None:
+    @tool(name="forecast", description="Better.", parallel=3, group="world")
+    def anything(city: str) -> str:
+        """Worse."""
+        return city
+
+    assert (anything.name, anything.description) == ("forecast", "Better.")
+    assert (anything.parallel, anything.group) == (3, "world")
+
+
+@pytest.mark.parametrize(("given", "kept"), [(False, 1), (True, 4), (1, 1), (3, 3)])
+def test_parallel_says_how_many_run_side_by_side(given: bool | int, kept: int) -> None:
+    assert tool(parallel=given)(lambda_named("f")).parallel == kept
+
+
+def lambda_named(name: str) -> Any:
+    def function() -> str:
+        return "done"
+
+    function.__name__ = name
+    return function
+
+
+def test_a_tool_without_parameters_or_docstring_has_an_empty_object() -> None:
+    assert tool(lambda_named("f")).spec() == {
+        "name": "f",
+        "description": "",
+        "input_schema": {"type": "object", "properties": {}, "additionalProperties": False},
+    }
+
+
+class Colour(Enum):
+    RED = "red"
+    BLUE = "blue"
+
+
+@dataclass
+class Item:
+    id: int
+    text: str
+    status: Literal["open", "done"] = "open"
+    note: str | None = None
+
+
+class Place(pydantic.BaseModel):
+    title: str
+    near: Item | None = None
+
+
+@tool
+def everything(
+    one: str,
+    colour: Colour,
+    items: list[Item],
+    place: Place,
+    note: Annotated[str, "a remark"],
+    kind: Literal["a", "b"] = "a",
+    limit: int | None = None,
+    either: int | str | None = None,
+    must: int | None = 3,
+    loose: dict[str, Any] | None = None,
+    path: Path = Path(),
+    title: float = 0.5,
+    json: bool = False,
+    _x: tuple[int, ...] = (),
+) -> str:
+    return repr((items, colour, place, path, limit, _x))
+
+
+ITEM = {
+    "type": "object",
+    "properties": {
+        "id": {"type": "integer"},
+        "text": {"type": "string"},
+        "status": {"type": "string", "enum": ["open", "done"], "default": "open"},
+        "note": {"type": "string"},
+    },
+    "required": ["id", "text"],
+    "additionalProperties": False,
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "schema"),
+    [
+        ("one", {"type": "string"}),
+        ("colour", {"type": "string", "enum": ["red", "blue"]}),
+        ("items", {"type": "array", "items": ITEM}),
+        ("note", {"type": "string", "description": "a remark"}),
+        ("kind", {"type": "string", "enum": ["a", "b"], "default": "a"}),
+        ("limit", {"type": "integer"}),
+        ("either", {"anyOf": [{"type": "integer"}, {"type": "string"}]}),
+        ("must", {"anyOf": [{"type": "integer"}, {"type": "null"}], "default": 3}),
+        ("loose", {"type": "object", "additionalProperties": True}),
+        ("path", {"type": "string", "format": "path"}),
+        ("title", {"type": "number", "default": 0.5}),
+        ("json", {"type": "boolean", "default": False}),
+        ("_x", {"type": "array", "items": {"type": "integer"}}),
+    ],
+)
+def test_the_schema_of_a_parameter_is_in_normal_form(name: str, schema: Any) -> None:
+    assert everything.input_schema["properties"][name] == schema
+
+
+def test_a_property_may_be_called_title_but_schemas_have_none() -> None:
+    place = everything.input_schema["properties"]["place"]
+    assert list(place["properties"]) == ["title", "near"]
+    assert place["properties"]["near"] == ITEM
+    assert '"title": "' not in json.dumps(everything.spec())
+    assert "$" not in json.dumps(everything.spec())
+
+
+def test_the_keys_of_a_schema_are_in_a_fixed_order() -> None:
+    assert list(weather.input_schema) == ["type", "properties", "required", "additionalProperties"]
+    assert list(weather.input_schema["properties"]["days"]) == ["type", "description", "default"]
+
+
+def test_a_spec_is_a_copy() -> None:
+    weather.spec()["input_schema"]["properties"].clear()
+    assert list(weather.input_schema["properties"]) == ["city", "days"]
+
+
+def test_annotations_that_are_no_text_work_as_well() -> None:
+    scope: dict[str, Any] = {}
+    exec("def add(a: int, b: list[int]) -> int:\n    return a + sum(b)", scope)
+    assert tool(scope["add"]).run(None, {"a": 1, "b": [2, 3]}) == "6"
+
+
+def test_other_sections_of_a_docstring_stay() -> None:
+    @tool
+    def f(a: str) -> str:
+        """First.
+
+        Args:
+            a: text
+        Returns:
+            What it is.
+        """
+        return a
+
+    assert f.description == "First.\n\nReturns:\n    What it is."
+    assert f.input_schema["properties"]["a"]["description"] == "text"
+
+
+# What a tool may not be
+
+
+def test_star_arguments_are_refused_by_name() -> None:
+    with pytest.raises(UsageError, match=r"tool 'f': \*rest: .*name each parameter"):
+
+        @tool
+        def f(*rest: str) -> str:
+            return ""
+
+    with pytest.raises(UsageError, match=r"\*\*more: .*name each parameter"):
+
+        @tool
+        def g(**more: str) -> str:
+            return ""
+
+
+def test_a_parameter_without_a_type_is_refused_by_name() -> None:
+    with pytest.raises(UsageError, match="'size' has no type"):
+
+        @tool
+        def f(name: str, size) -> str:  # type: ignore[no-untyped-def]
+            return ""
+
+
+def test_a_positional_parameter_is_refused_by_name() -> None:
+    with pytest.raises(UsageError, match="'size' is positional only"):
+
+        @tool
+        def f(size: int, /) -> str:
+            return ""
+
+
+def test_a_misspelt_name_in_the_docstring_is_refused() -> None:
+    with pytest.raises(UsageError, match="describes 'citty', which is no parameter"):
+
+        @tool
+        def f(city: str) -> str:
+            """Weather.
+
+            Args:
+                citty: its name
+            """
+            return ""
+
+
+def test_a_type_without_a_schema_is_refused_by_name() -> None:
+    class Own:
+        pass
+
+    scope: dict[str, Any] = {"Own": Own}
+    exec("def f(a: int, thing: Own) -> str: ...", scope)
+    with pytest.raises(UsageError, match=r"parameter 'thing' has no JSON Schema"):
+        tool(scope["f"]).spec()
+
+
+def test_a_type_that_cannot_be_found_is_refused_by_name() -> None:
+    @tool
+    def f(thing: Missing) -> str:  # type: ignore[name-defined]  # noqa: F821
+        return ""
+
+    with pytest.raises(UsageError, match="'Missing' is not defined; define or import the type"):
+        f.spec()
+
+
+@dataclass
+class Tree:
+    children: list[Tree]
+
+
+def test_a_type_that_contains_itself_is_refused() -> None:
+    @tool
+    def f(tree: Tree) -> str:
+        return ""
+
+    with pytest.raises(UsageError, match="'Tree' contains itself"):
+        f.spec()
+
+
+@pytest.mark.parametrize("name", ["", "a b", "ärger", "x" * 129, "<lambda>"])
+def test_a_name_that_the_api_refuses_is_refused(name: str) -> None:
+    with pytest.raises(UsageError, match="cannot be a tool's name"):
+        tool(lambda_named(name))
+
+
+def test_async_functions_and_generators_are_refused() -> None:
+    async def later() -> str:
+        return ""
+
+    def many() -> Any:
+        yield ""
+
+    for function in (later, many):
+        with pytest.raises(UsageError, match="no async, no yield"):
+            tool(function)
+
+
+def test_parallel_cannot_be_negative() -> None:
+    with pytest.raises(UsageError, match="parallel is -1"):
+        tool(parallel=-1)(lambda_named("f"))
+
+
+# Running it
+
+
+def test_arguments_become_python_values() -> None:
+    given = {
+        "one": "1",
+        "colour": "blue",
+        "items": [{"id": 1, "text": "a"}],
+        "place": {"title": "here"},
+        "note": "",
+        "path": "a/b",
+        "_x": [1, 2],
+    }
+    result = everything.run(None, given)
+    expected = ([Item(1, "a")], Colour.BLUE, Place(title="here"), Path("a/b"), None, (1, 2))
+    assert result == repr(expected)
+
+
+def test_the_function_keeps_its_own_defaults() -> None:
+    sentinel = object()
+
+    @tool
+    def f(a: int | None = sentinel) -> str:  # type: ignore[assignment]
+        return str(a is sentinel)
+
+    assert f.run(None, {}) == "True"
+    assert f.run(None, {"a": None}) == "False"
+
+
+def test_a_number_as_text_and_json_as_text_are_understood() -> None:
+    @tool
+    def f(n: int, items: list[Item], loose: dict[str, Any], text: str) -> str:
+        return repr((n, items, loose, text))
+
+    result = f.run(
+        None,
+        {"n": "5", "items": '[{"id": 1, "text": "a"}]', "loose": '{"a": [1]}', "text": '["b"]'},
+    )
+    assert result == repr((5, [Item(1, "a")], {"a": [1]}, '["b"]'))
+
+
+def test_text_that_would_be_code_is_not_run(tmp_path: Path) -> None:
+    @tool
+    def f(items: list[str]) -> str:
+        return repr(items)
+
+    with pytest.raises(ArgumentsError, match="'items': Input should be a valid list"):
+        f.run(None, {"items": f"[open({str(tmp_path / 'made')!r}, 'w')]"})
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({}, "weather: argument 'city' is missing"),
+        ({"city": [5]}, "argument 'city': Input should be a valid string, not .5."),
+        ({"city": None}, "argument 'city': .*not None"),
+        ({"city": "x", "days": "many"}, "argument 'days': .*valid integer.*not 'many'"),
+        ({"city": "x", "day": 1}, "no argument 'day'; the arguments are: city, days"),
+        ({"days": []}, "argument 'city' is missing; argument 'days': .*not "),
+        ([], "the arguments must be an object"),
+        ("city", "the arguments must be an object"),
+        (None, "the arguments must be an object"),
+    ],
+)
+def test_arguments_that_do_not_fit_are_named(given: Any, message: str) -> None:
+    with pytest.raises(ArgumentsError, match=message):
+        weather.run(None, given)
+
+
+def test_a_nested_argument_is_named_by_its_place() -> None:
+    @tool
+    def f(items: list[Item]) -> str:
+        return ""
+
+    with pytest.raises(ArgumentsError, match=r"argument 'items\.1\.text' is missing"):
+        f.run(None, {"items": [{"id": 1, "text": "a"}, {"id": 2}]})
+
+
+def test_a_long_wrong_value_is_shortened() -> None:
+    with pytest.raises(ArgumentsError) as caught:
+        weather.run(None, {"city": ["x" * 100_000]})
+    assert len(str(caught.value)) < 200
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    max_leaves=5,
+)
+
+
+@given(st.dictionaries(st.sampled_from(["city", "days", "x"]), JSON) | JSON)
+def test_whatever_the_model_writes_it_fits_or_is_an_arguments_error(given: Any) -> None:
+    try:
+        said = weather.run(None, given)
+    except ArgumentsError as error:
+        said = str(error).replace("weather: ", "degrees ", 1)
+    assert "degrees" in said
+
+
+@pytest.mark.parametrize(
+    ("value", "result"),
+    [
+        ("text", "text"),
+        (" kept \n", " kept \n"),
+        ("", "(no output)"),
+        (" \n", "(no output)"),
+        (None, "(no output)"),
+        (5, "5"),
+        (True, "true"),
+        ([], "[]"),
+        ({"ä": [1, None]}, '{"ä": [1, null]}'),
+        ([{"type": "text", "text": "hi"}], [{"type": "text", "text": "hi"}]),
+        ([{"type": "pump", "id": 1}], '[{"type": "pump", "id": 1}]'),
+        (Path("a/b"), "a/b"),
+        ({1}, "{1}"),
+    ],
+)
+def test_what_a_function_returns_becomes_a_result(value: Any, result: Any) -> None:
+    @tool
+    def f() -> Any:
+        return value
+
+    assert f.run(None, {}) == result
+
+
+@pytest.mark.parametrize("error", [ToolError("no"), ValueError("no"), KeyError("no")])
+def test_what_a_function_raises_goes_on_up(error: Exception) -> None:
+    @tool
+    def f() -> str:
+        raise error
+
+    with pytest.raises(type(error)):
+        f.run(None, {})
+
+
+def test_a_validation_error_inside_the_function_is_not_about_the_arguments() -> None:
+    @tool
+    def f(a: str) -> str:
+        Place.model_validate({"title": 5})
+        return ""
+
+    with pytest.raises(pydantic.ValidationError):
+        f.run(None, {"a": "x"})
+
+
+def test_the_agent_is_handed_in_and_hidden() -> None:
+    # The name Agent exists for type checkers only: its hint must not be resolved.
+    @tool
+    def who(agent: Agent, greeting: str) -> str:
+        """Say who.
+
+        Args:
+            agent: is handed in
+            greeting: a word
+        """
+        return f"{greeting} {agent}"
+
+    assert list(who.input_schema["properties"]) == ["greeting"]
+    assert who.run("alice", {"greeting": "hi"}) == "hi alice"  # type: ignore[arg-type]
+    with pytest.raises(ArgumentsError, match="no argument 'agent'"):
+        who.run(None, {"greeting": "hi", "agent": "mallory"})
+
+
+def test_it_can_still_be_called_like_a_function() -> None:
+    assert weather("Beijing", days=3) == "Beijing: 30 degrees"
+    assert weather.__name__ == "weather"  # type: ignore[attr-defined]
+    assert weather.__wrapped__("Oslo") == "Oslo: 10 degrees"  # type: ignore[attr-defined]
+    assert repr(weather) == "<Tool weather(city, days)>"
+
+
+# Methods, boxes and groups
+
+
+class Counter(Mechanism):
+    def __init__(self) -> None:
+        self.count = 0
+
+    @tool(group="number")
+    def add(self, n: int = 1) -> str:
+        """Add to the count."""
+        self.count += n
+        return str(self.count)
+
+    @tool
+    def agent_name(self, agent: Agent) -> str:
+        return agent.name
+
+
+class Louder(Counter):
+    @tool(group="number")
+    def add(self, n: int = 1) -> str:
+        return f"{super().add(n)}!"
+
+
+def test_methods_of_a_mechanism_are_its_tools() -> None:
+    first, second = Counter(), Counter()
+    add, name = first.tools
+    assert (add.name, name.name) == ("add", "agent_name")
+    assert list(add.input_schema["properties"]) == ["n"]
+    assert add.run(None, {"n": 2}) == "2"
+    assert first.add(3) == "5"
+    assert (first.count, second.count) == (5, 0)
+
+
+def test_a_subclass_overrides_a_tool() -> None:
+    louder = Louder()
+    assert [one.name for one in louder.tools] == ["add", "agent_name"]
+    assert louder.tools[0].run(None, {}) == "1!"
+
+
+def test_a_tool_of_a_class_needs_an_instance() -> None:
+    with pytest.raises(UsageError, match="take it from an instance"):
+        Counter.add.run(None, {})
+
+
+def test_a_toolbox_offers_tools_and_plain_functions() -> None:
+    box = Toolbox(weather, lambda_named("plain"))
+    assert [one.name for one in box.tools] == ["weather", "plain"]
+    assert all(isinstance(one, Tool) for one in box.tools)
+
+
+def test_two_tools_of_one_name_are_refused() -> None:
+    with pytest.raises(UsageError, match="two tools are called 'weather'"):
+        Toolbox(weather, weather)
+
+
+def test_tools_are_selected_by_group() -> None:
+    tools = [weather, *Counter().tools]
+    assert [one.name for one in select(tools, "number")] == ["add"]
+    assert select(tools, "all") == tools
+    with pytest.raises(UsageError, match="no tool is in group 'file'; groups: all, number"):
+        select(tools, "file")
+
+
+def test_making_a_tool_does_not_load_pydantic() -> None:
+    code = (
+        "import sys, learnkit as lk\n"
+        "lk.Toolbox(lk.tool(name='f')(lambda: ''))\n"
+        "print(sorted({'pydantic', 'anthropic'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
+
+
+def test_the_call_that_a_tool_answers_is_injected() -> None:
+    seen = []
+
+    @tool
+    def who(agent: Agent, call: Call, text: str) -> str:
+        """Note who calls."""
+        seen.append((agent.name, call.id, call.input))
+        return text
+
+    assert list(who.input_schema["properties"]) == ["text"]
+    script = [reply(use("who", text="a"), use("who", text="b")), say("done")]
+    Agent(scripted(script), [Toolbox(who)]).run("go")
+    assert [(name, arguments["text"]) for name, _, arguments in seen] == [
+        ("lead", "a"),
+        ("lead", "b"),
+    ]
+    assert len({id for _, id, _ in seen}) == 2

@@ -1,0 +1,79 @@
+"""What an exercise's check says to right and wrong answers, sentence by sentence.
+
+``answers/`` holds the wrong ones. Most are the solution, or another answer of the lesson's module,
+with one line changed: ``was`` and ``now``; ``says`` is what a learner reads who wrote this.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+import learnkit as lk
+from learnkit.course.exercise_checks import judge
+from learnkit.course.lessons import Exercise, load
+
+ANSWERS = Path(__file__).resolve().parent / "answers"
+EXERCISES = {
+    f"{path.stem} {one.name}": one
+    for path in sorted(ANSWERS.glob("s*.yaml"))
+    for one in load(path.stem).exercises
+}
+WRONG: dict[str, list[dict[str, str]]] = {
+    f"{path.stem} {name}": rows
+    for path in sorted(ANSWERS.glob("s*.yaml"))
+    for name, rows in yaml.safe_load(path.read_text("utf-8")).items()
+}
+
+
+#: These run commands, git, jobs or a dozen agents for each answer.
+LONG = {"s01 replies", "s03 Patient", "s07 GoOn", "s08 AtMost", "s08 Still", "s09 Enough"}
+LONG |= {"s12 merge_all"}
+NAMES = [pytest.param(name, marks=pytest.mark.slow) if name in LONG else name for name in EXERCISES]
+
+
+def verdict(exercise: Exercise, source: str) -> str | None:
+    """What the check says to what a source defines."""
+    names: dict[str, Any] = {"__name__": "__main__", "lk": lk}
+    with contextlib.redirect_stdout(io.StringIO()):
+        exec(compile(source, f"<{exercise.name}>", "exec"), names)
+        return judge(exercise.check, names[exercise.name])
+
+
+def written(exercise: Exercise, row: dict[str, str]) -> str:
+    """The source of a wrong answer."""
+    if "source" in row:
+        return row["source"]
+    kind, _, number = row["of"].partition(" ")
+    source = exercise.solution if kind == "solution" else getattr(exercise, kind)[int(number)]
+    if "was" not in row:
+        return str(source)
+    lines = source.split("\n")
+    (place,) = [at for at, line in enumerate(lines) if line.strip() == row["was"]]
+    lines[place] = lines[place].replace(row["was"], row["now"])
+    return "\n".join(lines)
+
+
+def test_every_lesson_has_answers_to_each_of_its_exercises() -> None:
+    assert [path.stem for path in sorted(ANSWERS.glob("*"))] == [f"s{n:02}" for n in range(1, 13)]
+    assert WRONG.keys() == EXERCISES.keys()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_right_answers_are_accepted(name: str) -> None:
+    exercise = EXERCISES[name]
+    assert [verdict(exercise, one) for one in (exercise.solution, *exercise.right)] == [
+        None for _ in (exercise.solution, *exercise.right)
+    ]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_wrong_answers_are_told_what_they_do_wrong(name: str) -> None:
+    exercise = EXERCISES[name]
+    for row in WRONG[name]:
+        assert verdict(exercise, written(exercise, row)) == row["says"].rstrip("\n"), row

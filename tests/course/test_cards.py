@@ -1,0 +1,451 @@
+"""What the lab shows: static for everyone, a widget for whoever sits in front of it."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import re
+import sys
+from collections.abc import Callable, Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from jupyter_client.manager import start_new_kernel
+
+import learnkit as lk
+from learnkit import UsageError
+from learnkit.course.display import cards
+from learnkit.course.display.buttons import Choice, quiz_box
+from learnkit.course.display.card import Card
+from learnkit.course.exercise_checks import folder, judge, listening, run_with
+from learnkit.course.lessons import Exercise, Option, Prediction, Question
+
+HOSTILE = "<script>alert(1)</script> & `<b>`"
+OPTIONS = {
+    "a": Option("it stops", "a reply without a call ends the loop"),
+    "b": Option("it goes on", f"it would, with a call {HOSTILE}"),
+}
+PREDICTION = Prediction(f"what then? {HOSTILE}", OPTIONS, "a")
+QUIZ = [Question(f"number {n}?", OPTIONS, "ab"[n % 2]) for n in range(4)]
+
+
+def ignore(*_: object) -> None:
+    """An on_answer that nobody listens to."""
+
+
+class Tags(HTMLParser):
+    """Collects the tags of a card, and whether they are closed."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.seen: set[str] = set()
+        self.open: list[str] = []
+        self.attributes: list[str] = []
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.seen.add(tag)
+        self.attributes += [name for name, _ in attrs]
+        if tag != "br":
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+STATIC: dict[str, Callable[[], Card]] = {
+    "badge": lambda: cards.badge(
+        SimpleNamespace(lesson=SimpleNamespace(title=HOSTILE), mode="replay")  # type: ignore[arg-type]
+    ),
+    "predict": lambda: cards.predict(PREDICTION, None, ignore),
+    "predict, answered": lambda: cards.predict(PREDICTION, "b", ignore),
+    "reveal": lambda: cards.reveal(PREDICTION, "b"),
+    "reveal, unanswered": lambda: cards.reveal(PREDICTION, None),
+    "quiz": lambda: cards.quiz(QUIZ, {}, ignore),
+    "quiz, answered": lambda: cards.quiz(QUIZ, {"q1": "a", "q2": "a"}, ignore),
+    "source": lambda: cards.show_source(judge),
+}
+
+
+@pytest.mark.parametrize("name", STATIC)
+def test_a_static_card_is_plain_html_and_a_line_and_the_same_every_time(name: str) -> None:
+    shown = STATIC[name]()._repr_mimebundle_()
+    assert set(shown) == {"text/html", "text/plain"}
+    assert shown == STATIC[name]()._repr_mimebundle_()
+    tags = Tags(shown["text/html"])
+    assert tags.open == []
+    assert tags.attributes == []
+    assert tags.seen <= {
+        *("p", "strong", "ul", "li", "br", "code", "pre", "details", "summary"),
+    }
+    assert "\n" not in shown["text/plain"]
+    assert len(shown["text/plain"]) < 200
+
+
+def test_a_prediction_explains_nothing_before_the_reveal() -> None:
+    card = cards.predict(PREDICTION, "b", ignore)
+    assert "it goes on" in card.html
+    assert "noted: b" in card.html
+    assert "noted: b" in card.text
+    assert not any(option.why[:20] in card.html for option in OPTIONS.values())
+
+
+def test_the_reveal_explains_every_option_and_marks_the_learners() -> None:
+    card = cards.reveal(PREDICTION, "b")
+    assert card.text == "You said b; it is a: it stops"
+    assert "<strong>a</strong> (✓ right)" in card.html
+    assert "<strong>b</strong> (✗ not so, your answer)" in card.html
+    assert cards.reveal(PREDICTION, "a").text == "✓ You said a, and so it is."
+
+
+def test_a_reveal_without_an_answer_is_no_dead_end() -> None:
+    card = cards.reveal(PREDICTION, None)
+    assert card.text == "You have not predicted; choose first, or read on."
+    assert OPTIONS["a"].why in card.html
+    assert "<details><summary>read on</summary>" in card.html
+
+
+def test_the_quiz_scores_what_is_answered_and_explains_every_option_of_it() -> None:
+    card = cards.quiz(QUIZ, {"q1": "a", "q2": "b", "q3": "b", "q4": "a"}, ignore)
+    assert card.text == "quiz: 2 of 4 right (q1 ✓ a, q2 ✓ b, q3 ✗ b, q4 ✗ a)"
+    assert "<details>" not in card.html
+    assert card.html.count(OPTIONS["a"].why) == 4
+    part = cards.quiz(QUIZ, {"q2": "b"}, ignore)
+    assert "1 of 4 right, 3 to answer" in part.text
+    assert part.html.count("<details>") == 3
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (lambda: cards.predict(PREDICTION, "z", ignore), "no option 'z'; it has a, b"),
+        (lambda: cards.reveal(PREDICTION, "z"), "no option 'z'"),
+        (lambda: cards.quiz(QUIZ, {"q5": "a"}, ignore), "no question 'q5'; it has q1, q2, q3, q4"),
+        (lambda: cards.quiz(QUIZ, {"q1": "z"}, ignore), "q1 has no option 'z'"),
+        (lambda: cards.show_source(len), "no Python source of len"),
+        (lambda: cards.show_source(3), "no Python source of int"),
+    ],
+)
+def test_what_there_is_not_is_named(make: Callable[[], object], said: str) -> None:
+    with pytest.raises(UsageError, match=re.escape(said)):
+        make()
+
+
+def test_outside_of_a_notebook_a_card_is_its_line(capsys: pytest.CaptureFixture[str]) -> None:
+    cards.show(cards.reveal(PREDICTION, "a"))
+    assert capsys.readouterr().out == "✓ You said a, and so it is.\n"
+
+
+# Source
+
+
+def test_source_stands_with_its_place() -> None:
+    card = cards.show_source(lk.Agent.step)
+    assert re.fullmatch(r"Agent\.step, learnkit\.core\.agent, \d+ lines", card.text)
+    assert "<pre><code>def step(self)" in card.html
+    assert "-&gt; Outcome | None" in card.html
+    assert str(Path.home()) not in card.html
+    assert str(Path(lk.__file__).parent) not in card.html
+
+
+def test_source_of_tools_properties_modules_and_instances() -> None:
+    @lk.tool
+    def weather(city: str) -> str:
+        """Current weather."""
+        return f"fine in {city}"
+
+    assert "fine in {city}" in cards.show_source(weather).html
+    assert "def results" in cards.show_source(type(run_with([lk.say("x")])).results).html
+    assert cards.show_source(cards).text.startswith(
+        "learnkit.course.display.cards, learnkit.course.display.cards, "
+    )
+    assert cards.show_source(lk.EventLog()).text.startswith("EventLog, learnkit.core.events, ")
+
+
+# Exercises
+
+
+def exercise(check: Callable[[Any], str | None]) -> Exercise:
+    return Exercise(
+        *("double it", 5, "f", check, ("one", "two", "three"), "f = 1", ("f = 2",)),
+        wrong=("f = 3", "f = 4", "f = 5"),
+    )
+
+
+def said(check: Callable[[Any], str | None], thing: Any, capsys: Any) -> str:
+    checked, _ = cards.exercise(2, exercise(check))
+    assert checked(thing) is None
+    return str(capsys.readouterr().out)
+
+
+def test_a_check_says_yes_or_what_is_not_right_yet(capsys: pytest.CaptureFixture[str]) -> None:
+    def check(f: Any) -> str | None:
+        return None if f(2) == 4 else f"f(2) gives {f(2)}, not 4"
+
+    assert said(check, lambda n: 2 * n, capsys) == "✓ exercise 2: double it\n"
+    assert said(check, lambda n: n, capsys) == "not yet: f(2) gives 2, not 4\n"
+
+
+def test_what_the_learners_code_raises_is_said_with_its_line(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def faulty(n: int) -> float:
+        return n / 0
+
+    line = faulty.__code__.co_firstlineno + 1
+    assert said(lambda f: f(1), faulty, capsys).endswith(
+        f"it raised ZeroDivisionError: division by zero, in line {line} of your code: "
+        "return n / 0\n"
+    )
+
+
+@pytest.mark.parametrize("thing", [None, ..., 3, lambda: None, type, "text"])
+def test_a_check_survives_any_object(thing: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    assert said(lambda f: f(1, 2).name, thing, capsys).startswith("not yet: it raised ")
+
+
+def test_leaving_the_interpreter_is_no_way_out(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "it raised SystemExit: 3" in said(lambda f: f(), lambda: sys.exit(3), capsys)
+
+
+def test_an_interrupt_gets_out() -> None:
+    def interrupt(f: Any) -> str | None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        judge(interrupt, None)
+
+
+def test_an_endless_loop_is_cut_where_it_turns(capsys: pytest.CaptureFixture[str]) -> None:
+    def endless() -> None:
+        while True:
+            try:
+                turn = 1
+                assert turn
+            except Exception:
+                continue
+
+    text = said(lambda f: f(), endless, capsys)
+    assert text.startswith("not yet: your code does not come to an end: it was stopped, in line ")
+
+
+def test_the_leash_leaves_the_tracer_that_was_there() -> None:
+    def tracer(*_: object) -> None: ...
+
+    before = sys.gettrace()
+    sys.settrace(tracer)
+    try:
+        judge(lambda f: None, 1)
+        assert sys.gettrace() is tracer
+    finally:
+        sys.settrace(before)
+
+
+def test_long_work_in_the_package_is_not_taken_for_an_endless_loop() -> None:
+    names: dict[str, Any] = {}
+    exec(compile("def check(_):\n for n in range(100): pass", cards.__file__, "exec"), names)
+    assert judge(names["check"], None, lines=10) is None
+
+
+def test_what_a_dataclass_generates_is_not_the_learner_s_code() -> None:
+    many = dataclasses.make_dataclass("Many", [f"field_{number}" for number in range(20)])
+
+    def check(_: object) -> None:
+        many(*range(20))
+
+    assert judge(check, None, lines=10) is None
+
+
+def test_hints_come_one_by_one_and_then_point_to_the_solution(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    check, hint = cards.exercise(1, exercise(lambda f: None))
+    for _ in range(5):
+        hint()
+    assert capsys.readouterr().out.splitlines() == [
+        "hint 1 of 3: one",
+        "hint 2 of 3: two",
+        "hint 3 of 3: three",
+        *["Those were the hints; the solution is folded below this exercise."] * 2,
+    ]
+    assert (check.__name__, hint.__name__) == ("check_1", "hint_1")
+
+
+@lk.tool
+def double(n: int) -> int:
+    """Twice n."""
+    return 2 * n
+
+
+def test_a_trial_holds_what_was_sent_and_what_came_back() -> None:
+    trial = run_with(
+        [lk.use("double", n=4), lk.use("double", n="x"), lk.say("done")], lk.Toolbox(double)
+    )
+    assert trial.outcome == lk.Outcome("done", "end_turn", 3)
+    assert [len(request["messages"]) for request in trial.requests] == [1, 3, 5]
+    assert trial.results[0] == "8"
+    assert trial.errors == trial.results[1:]
+    assert "n" in trial.errors[0]
+
+
+def test_a_trial_ends_even_if_the_model_never_does() -> None:
+    trial = run_with(lambda _: lk.use("double", n=1), lk.Toolbox(double), turns=3)
+    assert trial.outcome.reason == "turn_limit"
+
+
+def test_a_loop_that_goes_on_for_ever_runs_into_the_scripts_end(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def loop(client: Any) -> None:
+        while True:
+            client.messages.create(
+                model=client.model,
+                max_tokens=100,
+                messages=[{"role": "user", "content": "hi"}],
+            )
+
+    def check(f: Any) -> str | None:
+        client, requests = listening([lk.say("done")])
+        with client.clock:
+            f(client)
+        return f"{len(requests)}"
+
+    assert "it raised ScriptEnded" in said(check, loop, capsys)
+
+
+def test_a_folder_is_there_for_the_block_only() -> None:
+    with folder({"a/b.txt": "ä"}) as place:
+        assert (place / "a/b.txt").read_text("utf-8") == "ä"
+    assert not place.exists()
+
+
+# Live
+
+
+def test_choosing_commits_before_anything_is_said_and_only_once() -> None:
+    said: list[str] = []
+    choice = Choice("what then?", OPTIONS, lambda letter: said.append(choice.status.value + letter))
+    before = choice.status.value
+    assert [button.description for button in choice.buttons.values()] == [
+        "a: it stops",
+        "b: it goes on",
+    ]
+    choice.buttons["b"].click()
+    assert said == [before + "b"]
+    assert "noted: b" in choice.status.value
+    assert choice.buttons["b"].description == "✓ b: it goes on"
+    assert not any(option.why[:20] in choice.status.value for option in OPTIONS.values())
+    choice.buttons["a"].click()
+    choice.buttons["b"].click()
+    assert said == [before + "b"]
+
+
+def test_the_chosen_button_keeps_the_keyboards_focus_and_the_others_are_off() -> None:
+    choice = Choice("what then?", OPTIONS, ignore)
+    choice.buttons["a"].click()
+    assert {letter: button.disabled for letter, button in choice.buttons.items()} == {
+        "a": False,
+        "b": True,
+    }
+
+
+def test_a_button_says_code_without_its_backticks() -> None:
+    options = {"a": Option("`on_stop`", "why"), "b": Option("none", "why")}
+    choice = Choice("Which of `these`?", options, lambda letter: None)
+    assert [button.description for button in choice.buttons.values()] == ["a: on_stop", "b: none"]
+    assert "<code>these</code>" in choice.box.children[0].value
+
+
+def test_the_live_quiz_answers_at_once_and_keeps_the_score() -> None:
+    noted: list[tuple[str, str]] = []
+    named = {f"q{n}": question for n, question in enumerate(QUIZ, start=1)}
+    box = quiz_box(named, lambda name, letter: noted.append((name, letter)))
+    *questions, score = box.children
+    for question, letter in zip(questions, "aaaa", strict=True):
+        _, first, _, status = question.children
+        assert first.description.startswith(letter)
+        assert OPTIONS["a"].why not in status.value
+        first.click()
+        assert OPTIONS["a"].why in status.value
+        assert "<script>" not in status.value
+    assert noted == [("q1", "a"), ("q2", "a"), ("q3", "a"), ("q4", "a")]
+    assert "2 of 4 right" in score.value
+
+
+@pytest.fixture(scope="module")
+def ask() -> Iterator[Callable[[str], list[dict[str, Any]]]]:
+    """Runs code in a kernel with a person in front of it; gives what it displayed."""
+    live = {name: value for name, value in os.environ.items() if name != "LEARNKIT_STATIC"}
+    manager, client = start_new_kernel(kernel_name="python3", env=live)
+
+    def run(code: str) -> list[dict[str, Any]]:
+        shown: list[dict[str, Any]] = []
+
+        def collect(message: dict[str, Any]) -> None:
+            if message["msg_type"] in ("display_data", "execute_result"):
+                shown.append(message["content"]["data"])
+
+        reply = client.execute_interactive(code, output_hook=collect, timeout=60)
+        assert reply["content"]["status"] == "ok", reply["content"]
+        return shown
+
+    try:
+        run(
+            "from learnkit.course.display import cards\n"
+            "from learnkit.course.lessons import *\n"
+            "from learnkit.course.lessons import Option, Prediction, Question\n"
+            "o = {'a': Option('one', 'why one'), 'b': Option('two', 'why two')}\n"
+            "p, given = Prediction('which?', o, 'a'), []"
+        )
+        yield run
+    finally:
+        client.stop_channels()
+        manager.shutdown_kernel(now=True)
+
+
+WIDGET = "application/vnd.jupyter.widget-view+json"
+
+
+def test_in_a_notebook_questions_are_widgets(ask: Callable[[str], list[dict[str, Any]]]) -> None:
+    (shown,) = ask("cards.predict(p, None, given.append)")
+    assert set(shown) == {WIDGET, "text/plain"}
+    (shown,) = ask("cards.quiz([Question('which?', o, 'a')] * 4, {}, lambda *_: None)")
+    assert set(shown) == {WIDGET, "text/plain"}
+
+
+def test_in_a_notebook_the_rest_has_ink_and_ground_of_the_theme(
+    ask: Callable[[str], list[dict[str, Any]]],
+) -> None:
+    (shown,) = ask("cards.reveal(p, 'b')")
+    assert "color:var(--jp-content-font-color1" in shown["text/html"]
+    assert "background:var(--jp-layout-color1" in shown["text/html"]
+    assert shown["text/plain"] == "You said b; it is a: one"
+    (shown,) = ask("cards.show(cards.show_source(cards.reveal))")
+    assert "```python\ndef reveal(" in shown["text/markdown"]
+
+
+def test_with_nobody_in_front_there_is_no_widget(
+    ask: Callable[[str], list[dict[str, Any]]],
+) -> None:
+    (shown,) = ask(
+        "import os; os.environ['LEARNKIT_STATIC'] = '1'\ncards.predict(p, None, given.append)"
+    )
+    ask("del os.environ['LEARNKIT_STATIC']")
+    assert set(shown) == {"text/html", "text/plain"}
+
+
+def test_cards_import_no_notebook_library() -> None:
+    import subprocess
+
+    code = (
+        "import sys; from learnkit.course import exercise_checks, lessons\n"
+        "from learnkit.course.display import cards, source\n"
+        "print([m for m in ('ipywidgets', 'IPython', 'anthropic') if m in sys.modules])"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert result.stdout == "[]\n"

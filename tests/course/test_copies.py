@@ -1,0 +1,330 @@
+"""The working copy: what a learner did there is never lost, and what they did not follows."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import tempfile
+from itertools import count
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+from profiles import examples
+
+from learnkit.course.workbook import copies
+
+LESSON, OTHER = "s01_agent_loop.ipynb", "s02_tools.ipynb"
+
+
+@pytest.fixture
+def course(tmp_path: Path) -> Path:
+    source = tmp_path / "course"
+    source.mkdir()
+    (source / LESSON).write_text("first edition")
+    return source
+
+
+@pytest.fixture
+def work(tmp_path: Path) -> Path:
+    return tmp_path / "deep" / "work"
+
+
+def update(course: Path, work: Path, *, reset: bool = False) -> list[str]:
+    return list(copies.update(course, work, reset=reset))
+
+
+def test_a_copy_that_nobody_touched_follows_the_course(course: Path, work: Path) -> None:
+    assert update(course, work) == []
+    (course / LESSON).write_text("second edition")
+    (course / OTHER).write_text("a new lesson")
+    assert update(course, work) == []
+    assert (work / LESSON).read_text() == "second edition"
+    assert (work / OTHER).read_text() == "a new lesson"
+
+
+def test_only_lessons_are_copied(course: Path, work: Path) -> None:
+    (course / "draft.ipynb").write_text("not yet")
+    (course / "recordings").mkdir()
+    update(course, work)
+    assert {path.name for path in work.iterdir()} == {LESSON, copies.STATE}
+
+
+def test_an_unchanged_copy_is_not_written_again(course: Path, work: Path) -> None:
+    """JupyterLab asks about a file that changes under an open notebook."""
+    update(course, work)
+    before = (work / LESSON).stat()
+    update(course, work)
+    update(course, work, reset=True)
+    after = (work / LESSON).stat()
+    assert (after.st_mtime_ns, after.st_ino) == (before.st_mtime_ns, before.st_ino)
+
+
+def test_a_copy_that_was_changed_is_kept(course: Path, work: Path) -> None:
+    update(course, work)
+    (work / LESSON).write_text("my answers")
+    assert update(course, work) == []
+    (course / LESSON).write_text("second edition")
+    (line,) = update(course, work)
+    assert "yours is kept" in line
+    assert "--reset" in line
+    assert (work / LESSON).read_text() == "my answers"
+
+
+def test_a_change_that_was_taken_back_follows_again(course: Path, work: Path) -> None:
+    update(course, work)
+    (work / LESSON).write_text("my answers")
+    update(course, work)
+    (work / LESSON).write_text("first edition")
+    (course / LESSON).write_text("second edition")
+    assert update(course, work) == []
+    assert (work / LESSON).read_text() == "second edition"
+
+
+def test_a_deleted_copy_comes_back(course: Path, work: Path) -> None:
+    update(course, work)
+    (work / LESSON).unlink()
+    assert update(course, work) == []
+    assert (work / LESSON).read_text() == "first edition"
+
+
+def test_a_reset_keeps_every_copy(course: Path, work: Path) -> None:
+    update(course, work)
+    for answers in ("my first answers", "my second answers", "my third answers"):
+        (work / LESSON).write_text(answers)
+        (line,) = update(course, work, reset=True)
+        assert "fresh again" in line
+        assert (work / LESSON).read_text() == "first edition"
+    kept = [work / f"{LESSON}.bak{number}" for number in ("", 1, 2)]
+    assert [path.read_text() for path in kept] == [
+        "my first answers",
+        "my second answers",
+        "my third answers",
+    ]
+
+
+def test_a_reset_of_untouched_copies_keeps_none(course: Path, work: Path) -> None:
+    update(course, work)
+    (course / LESSON).write_text("second edition")
+    assert update(course, work, reset=True) == []
+    assert {path.name for path in work.iterdir()} == {LESSON, copies.STATE}
+
+
+@pytest.mark.parametrize("memory", ["{ not json", "[]", '"text"', "", b"\xff\xfe"])
+def test_a_spoilt_memory_overwrites_nothing(course: Path, work: Path, memory: str | bytes) -> None:
+    update(course, work)
+    spoilt = memory if isinstance(memory, bytes) else memory.encode()
+    (work / copies.STATE).write_bytes(spoilt)
+    (work / LESSON).write_text("my answers")
+    (line,) = update(course, work)
+    assert "yours is kept" in line
+    assert (work / LESSON).read_text() == "my answers"
+
+
+def test_a_lost_memory_is_made_anew_from_what_is_the_same(course: Path, work: Path) -> None:
+    """Without it, an untouched copy was taken for a changed one, and stayed behind for ever."""
+    update(course, work)
+    (work / copies.STATE).unlink()
+    assert update(course, work) == [], "the course has no newer one"
+    (course / LESSON).write_text("second edition")
+    assert update(course, work) == []
+    assert (work / LESSON).read_text() == "second edition"
+
+
+# What an edit is
+
+
+def notebook(*sources: str, output: str = "", form: type = list) -> str:
+    """A notebook of code cells; JupyterLab writes a source as a list of lines, others as a text."""
+    cells = [
+        {
+            "cell_type": "code",
+            "source": one.splitlines(keepends=True) if form is list else one,
+            "outputs": [{"output_type": "stream", "name": "stdout", "text": output}],
+        }
+        for one in sources
+    ]
+    return json.dumps({"cells": cells, "nbformat": 4})
+
+
+def test_a_cell_that_was_run_is_no_edit(course: Path, work: Path) -> None:
+    """Every learner runs cells: with that as an edit, no copy would ever follow the course."""
+    (course / LESSON).write_text(notebook("1 + 1", "x"))
+    update(course, work)
+    ran = notebook("1 + 1", "x", output="2", form=str)
+    (work / LESSON).write_text(ran)
+    assert update(course, work) == []
+    assert (work / LESSON).read_text() == ran, "outputs stay while the course says the same"
+    (course / LESSON).write_text(notebook("1 + 1", "x", output="newer"))
+    assert update(course, work) == []
+    assert (work / LESSON).read_text() == ran
+    (course / LESSON).write_text(notebook("1 + 2", "x"))
+    assert update(course, work) == []
+    assert (work / LESSON).read_text() == notebook("1 + 2", "x")
+
+
+def test_an_untouched_copy_follows_outputs_too(course: Path, work: Path) -> None:
+    (course / LESSON).write_text(notebook("1 + 1", output="2"))
+    update(course, work)
+    (course / LESSON).write_text(notebook("1 + 1", output="two"))
+    assert update(course, work) == []
+    assert (work / LESSON).read_text() == notebook("1 + 1", output="two")
+
+
+def test_a_reset_takes_outputs_away_and_keeps_no_copy_of_them(course: Path, work: Path) -> None:
+    (course / LESSON).write_text(notebook("1 + 1"))
+    update(course, work)
+    (work / LESSON).write_text(notebook("1 + 1", output="2"))
+    assert update(course, work, reset=True) == []
+    assert (work / LESSON).read_text() == notebook("1 + 1")
+    assert not list(work.glob("*.bak"))
+
+
+@pytest.mark.parametrize("mine", [("x", "1 + 1"), ("1 + 1",), ("1 + 1", "x", "y"), ("1 + 1x", "")])
+def test_cells_that_changed_moved_came_or_went_are_an_edit(
+    course: Path, work: Path, mine: tuple[str, ...]
+) -> None:
+    (course / LESSON).write_text(notebook("1 + 1", "x"))
+    update(course, work)
+    (work / LESSON).write_text(notebook(*mine))
+    (course / LESSON).write_text(notebook("1 + 2", "x"))
+    (line,) = update(course, work)
+    assert "yours is kept" in line
+    assert (work / LESSON).read_text() == notebook(*mine)
+
+
+def test_a_copy_of_an_earlier_version_is_known_by_its_bytes(course: Path, work: Path) -> None:
+    (course / LESSON).write_text(notebook("1 + 1"))
+    update(course, work)
+    digest = hashlib.sha256((work / LESSON).read_bytes()).hexdigest()
+    (work / copies.STATE).write_text(json.dumps({LESSON: digest, OTHER: 7, "x": [1]}))
+    (course / LESSON).write_text(notebook("1 + 2"))
+    assert update(course, work) == []
+    assert (work / LESSON).read_text() == notebook("1 + 2")
+
+
+@pytest.mark.parametrize("odd", ['{"cells": 3}', '{"cells": [1, {"source": null}]}', "[]", "1"])
+def test_a_copy_that_is_no_notebook_is_kept_all_the_same(
+    course: Path, work: Path, odd: str
+) -> None:
+    (course / LESSON).write_text(notebook("1 + 1"))
+    update(course, work)
+    (work / LESSON).write_text(odd)
+    assert list(copies.update(course, work, modules=MODULES)) == []
+    assert (work / LESSON).read_text() == odd
+
+
+# Modules that moved
+
+MODULES = {"learnkit.trees": "learnkit.git.trees"}
+
+
+def test_an_edited_copy_follows_modules_and_the_file_as_it_was_stays(
+    course: Path, work: Path
+) -> None:
+    (course / LESSON).write_text(notebook("from learnkit.trees import log"))
+    update(course, work)
+    mine = json.loads(notebook("from learnkit.trees import log\nlog('ü')", "mine", output="o"))
+    mine["cells"].append({"cell_type": "markdown", "source": ["import learnkit.trees"]})
+    (work / LESSON).write_text(json.dumps(mine))
+    (course / LESSON).write_text(notebook("from learnkit.git.trees import log"))
+    newer, followed = copies.update(course, work, modules=MODULES)
+    assert "yours is kept" in newer
+    assert f"{LESSON}.bak" in followed
+    assert json.loads((work / f"{LESSON}.bak").read_text()) == mine
+    mine["cells"][0]["source"] = ["from learnkit.git.trees import log\n", "log('ü')"]
+    assert json.loads((work / LESSON).read_text()) == mine
+    (newer,) = copies.update(course, work, modules=MODULES)
+    assert "yours is kept" in newer
+    assert len(list(work.glob("*.bak*"))) == 1
+
+
+def test_a_copy_that_nobody_edited_follows_the_course_and_not_the_table(
+    course: Path, work: Path
+) -> None:
+    (course / LESSON).write_text(notebook("from learnkit.trees import log"))
+    assert list(copies.update(course, work, modules=MODULES)) == []
+    assert list(copies.update(course, work, modules=MODULES)) == []
+    assert {path.name for path in work.iterdir()} == {LESSON, copies.STATE}
+
+
+class WorkingCopy(RuleBasedStateMachine):
+    """Editions of a course, and a learner's work on a copy, in any order."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.folder = tempfile.TemporaryDirectory(prefix="copies-")
+        self.course, self.work = (Path(self.folder.name) / name for name in ("course", "work"))
+        self.course.mkdir()
+        self.copy, self.state = self.work / LESSON, self.work / copies.STATE
+        self.numbers = count(1)
+        self.mine: set[str] = set()  # what the learner wrote and did not themselves throw away
+        self.publish()
+
+    def teardown(self) -> None:
+        self.folder.cleanup()
+
+    def shown(self) -> str | None:
+        return self.copy.read_text() if self.copy.exists() else None
+
+    @rule()
+    def publish(self) -> None:
+        self.newest = notebook(f"edition {next(self.numbers)}")
+        (self.course / LESSON).write_text(self.newest)
+
+    @rule(reset=st.booleans())
+    def start(self, reset: bool) -> None:
+        before = self.shown()
+        lines = update(self.course, self.work, reset=reset)
+        if before in self.mine and not reset:
+            assert self.shown() == before
+        else:
+            assert sources(self.shown()) == sources(self.newest)
+            assert len(lines) == (before in self.mine)
+
+    @precondition(lambda self: self.copy.exists())
+    @rule()
+    def write(self) -> None:
+        self.mine.discard(self.copy.read_text())
+        self.copy.write_text(notebook(f"answers {next(self.numbers)}"))
+        self.mine.add(self.copy.read_text())
+
+    @precondition(lambda self: self.copy.exists())
+    @rule()
+    def run(self) -> None:
+        """Run a cell and save: another output, the same source."""
+        before = self.copy.read_text()
+        book = json.loads(before)
+        book["cells"][0]["outputs"] = [{"text": f"run {next(self.numbers)}"}]
+        self.copy.write_text(json.dumps(book))
+        if before in self.mine:
+            self.mine.discard(before)
+            self.mine.add(self.copy.read_text())
+
+    @precondition(lambda self: self.copy.exists())
+    @rule()
+    def delete(self) -> None:
+        self.mine.discard(self.copy.read_text())
+        self.copy.unlink()
+
+    @precondition(lambda self: self.state.exists() and self.shown() in {*self.mine, self.newest})
+    @rule()
+    def forget(self) -> None:
+        """Not while an older edition waits: nobody can tell it from the learner's work then."""
+        self.state.unlink()
+        update(self.course, self.work)
+
+    @invariant()
+    def nothing_of_the_learner_is_lost(self) -> None:
+        assert self.mine <= {path.read_text() for path in self.work.glob(f"{LESSON}*")}
+
+
+def sources(text: str | None) -> list[str]:
+    """What the cells of a notebook say."""
+    return ["".join(cell["source"]) for cell in json.loads(text or "{}")["cells"]]
+
+
+TestWorkingCopy = WorkingCopy.TestCase
+TestWorkingCopy.settings = settings(max_examples=examples(40), stateful_step_count=20)

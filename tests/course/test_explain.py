@@ -1,0 +1,131 @@
+"""Errors in front of a learner: which cell to run first, and what was refused, in a few lines."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+from jupyter_client.manager import start_new_kernel
+from project import ROOT
+
+from learnkit.course.jupyter import errors as explain
+from learnkit.course.workbook.start_page import book
+
+LESSON = ROOT / "notebooks" / "s02_tools.ipynb"
+
+
+def notebook(folder: Path, *cells: str) -> Path:
+    path = folder / "x.ipynb"
+    kinds = [("markdown", one[3:]) if one.startswith("md:") else ("code", one) for one in cells]
+    path.write_text(book(*[{"cell_type": kind, "source": text} for kind, text in kinds]))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("cell", "names"),
+    [
+        ("import a.b, c as d\nfrom e import f as g, h", {"a", "d", "g", "h"}),
+        ("x = y = 1\nu, (v, *w) = 1, (2, 3)", {"x", "y", "u", "v", "w"}),
+        ("def f(a):\n    inner = a\nclass C:\n    field = 1", {"f", "C"}),
+        ("with open('p') as file:\n    for n in file:\n        total = n", {"file", "n", "total"}),
+        ("if (m := 1):\n    k: int = 2", {"m", "k"}),
+        ("[one for one in range(3)]", set()),
+        ("%matplotlib inline", set()),
+        ("def broken(", set()),
+    ],
+)
+def test_what_a_cell_defines(tmp_path: Path, cell: str, names: set[str]) -> None:
+    path = notebook(tmp_path, "md:## Here", cell)
+    every = ("a", "c", "d", "e", "f", "g", "h", "x", "y", "u", "v", "w", "C", "field", "inner")
+    for name in {*every, "file", "n", "total", "m", "k", "one", "broken", *names}:
+        found = explain.where(name, path)
+        assert ("under “Here”" in found) == (name in names), name
+
+
+def test_the_nearest_heading_is_named_and_no_notebook_is_no_error(tmp_path: Path) -> None:
+    path = notebook(tmp_path, "x = 0", "md:# One\ntext\n### Two", "y = 1", "md:no heading", "z = 2")
+    assert explain.where("x", path).startswith("'x' is made by a cell that has not run.")
+    assert "“Two”" in explain.where("y", path)
+    assert "“Two”" in explain.where("z", path)
+    assert explain.where("nobody", path) == ""
+    assert explain.where("x", None) == ""
+    assert explain.where("x", tmp_path / "gone.ipynb") == ""
+    for damaged in ("{", "[1]", "3", '{"cells": 3}', '{"no": "cells"}'):
+        path.write_text(damaged)
+        assert explain.where("x", path) == ""
+        assert not explain.is_meant("x", path)
+
+
+@pytest.fixture(scope="module")
+def run() -> Iterator[Callable[[str], str]]:
+    """Runs code in a kernel as `learnkit lab` starts it; gives the error's traceback."""
+    live = {key: value for key, value in os.environ.items() if key != "LEARNKIT_STATIC"}
+    live["PYTHONSTARTUP"] = str(ROOT / "learnkit" / "course" / "jupyter" / "startup.py")
+    live["JPY_SESSION_NAME"] = str(LESSON)
+    manager, client = start_new_kernel(kernel_name="python3", env=live)
+
+    def failing(code: str) -> str:
+        reply: dict[str, Any] = client.execute_interactive(
+            code, output_hook=lambda _: None, timeout=60
+        )
+        return "\n".join(reply["content"].get("traceback", []))
+
+    try:
+        yield failing
+    finally:
+        client.stop_channels()
+        manager.shutdown_kernel(now=True)
+
+
+def test_a_lesson_begun_in_its_middle_says_what_to_run_first(run: Callable[[str], str]) -> None:
+    assert "'lab' is made by a cell under “Set-up”" in run('lab.predict("p1")')
+    assert "Run All Above Selected Cell" in run("outcome")
+    plain = run("never_heard_of_it")
+    assert "NameError" in plain
+    assert "is made by" not in plain
+    assert run("explain_errors").count("NameError"), "the start leaves no names behind"
+
+
+def test_what_learnkit_and_the_api_refuse_comes_without_frames(run: Callable[[str], str]) -> None:
+    assert run('from learnkit import lesson\nlab = lesson("s02")') == ""
+    said = run('lab.predict("p9")')
+    assert said == "UsageError: there is no prediction 'p9'; there are: p1, p2"
+    said = run(
+        'import learnkit as lk\nclient = lk.scripted(["x"])\n'
+        "client.messages.create(model=client.model, max_tokens=0, messages=[])"
+    )
+    assert said.startswith("BadRequestError: the API refused the request (400, invalid_request")
+    assert "site-packages" not in said
+    assert run("lab.close()") == ""
+
+
+def test_a_python_without_learnkit_starts_in_peace() -> None:
+    start = ROOT / "learnkit" / "course" / "jupyter" / "startup.py"
+    code = f"exec(open({str(start)!r}).read()); print(sorted(n for n in dir() if n[0] != '_'))"
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", code], capture_output=True, text=True, check=False
+    )
+    assert (done.stdout, done.stderr) == ("[]\n", "")
+
+
+def test_a_cell_that_should_fail_is_known_by_its_tag(tmp_path: Path) -> None:
+    for path in sorted((ROOT / "notebooks").glob("s*.ipynb")):
+        cells = nbformat.read(path, as_version=4).cells
+        meant = [cell.id for cell in cells if explain.is_meant(cell.id, path)]
+        tagged = [c.id for c in cells if "raises-exception" in c.metadata.get("tags", ())]
+        assert meant == tagged
+        assert len(meant) == 1
+    assert not explain.is_meant("", LESSON)
+    assert not explain.is_meant(meant[0], None)
+    assert not explain.is_meant(meant[0], tmp_path / "gone.ipynb")
+
+
+def test_the_set_up_is_named_in_every_lesson() -> None:
+    for path in sorted((ROOT / "notebooks").glob("s*.ipynb")):
+        assert "“Set-up" in explain.where("lab", path), path.name

@@ -1,0 +1,112 @@
+"""Kill the mutants, as a learner meets it: a run, four answers, and then the line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import learnkit as lk
+from learnkit.course.games.mutants.catalogue import MUTANTS
+from learnkit.course.games.mutants.game import Hunt
+from learnkit.course.games.mutants.panel import HuntBox
+from learnkit.course.progress import Progress
+
+THREE = MUTANTS[:3]
+
+
+@pytest.fixture
+def answers() -> list[tuple[str, str]]:
+    return []
+
+
+@pytest.fixture
+def box(tmp_path: Path, answers: list[tuple[str, str]]) -> Iterator[HuntBox]:
+    made = HuntBox(Hunt(THREE, tmp_path, {}, lambda *given: answers.append(given)))
+    yield made
+    made.close()
+
+
+def spoken(box: HuntBox) -> str:
+    return str(box._score.value)
+
+
+def test_the_committed_form_folds_the_answer(tmp_path: Path) -> None:
+    for mutant in THREE:
+        html = Hunt([mutant], tmp_path).card().html
+        before, _, answer = html.partition("<summary>answer</summary>")
+        assert mutant.options[mutant.right].text in before.replace("<code>", "`")
+        assert "Right" not in before
+        assert "- " in answer
+        assert len(html.encode()) < 25_000
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_answer_shows_the_line_and_the_sound_run(
+    box: HuntBox, answers: list[tuple[str, str]]
+) -> None:
+    mutant = THREE[0]
+    assert "0 of 3 mutants killed, 0 tried" in spoken(box)
+    players = len(box._players)
+    box.choice.buttons[mutant.right].click()
+    assert answers == [("m01", mutant.right)]
+    assert "1 of 3 mutants killed, 1 tried" in spoken(box)
+    assert "✓ killed" in box.choice.status.value
+    assert "self._calls[:1]" in box.choice.status.value
+    assert len(box._players) == players + 1
+    faulty, sound = (len(player._view.events) for player in box._players)
+    assert sound > faulty, "without the fault the run goes on"
+    assert box.chooser.value == 0
+    assert box.chooser.label == "✓ 1"
+
+
+def test_a_wrong_answer_counts_as_tried(box: HuntBox, answers: list[tuple[str, str]]) -> None:
+    wrong = next(letter for letter in "abcd" if letter != THREE[0].right)
+    box.choice.buttons[wrong].click()
+    assert "0 of 3 mutants killed, 1 tried" in spoken(box)
+    assert f"✗ it is {THREE[0].right}" in box.choice.status.value
+    assert box.chooser.label == "✗ 1"
+    assert answers == [("m01", wrong)]
+
+
+def test_the_next_one_comes_and_after_the_last_the_first(box: HuntBox) -> None:
+    scenes = []
+    for _ in range(4):
+        scenes.append(box._stage.children[0].value)
+        box.next.click()
+    assert scenes[0] == scenes[3]
+    assert len(set(scenes)) == 3
+    assert len(box._players) == 1, "players of other mutants are gone"
+
+
+def test_what_was_found_before_is_marked(tmp_path: Path) -> None:
+    given = {"m02": THREE[1].right, "m03": "?"}
+    box = HuntBox(Hunt(THREE, tmp_path, given))
+    assert [label for label, _ in box.chooser.options] == ["1", "✓ 2", "✗ 3"]
+    box.close()
+
+
+def test_a_run_is_played_once_however_often_it_is_shown(tmp_path: Path) -> None:
+    hunt = Hunt(THREE, tmp_path)
+    hunt.card()
+    box = HuntBox(hunt)
+    assert box._players[0]._view is hunt.shown(THREE[0])
+    box.close()
+
+
+def test_none_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(lk.UsageError, match="no mutant"):
+        Hunt([], tmp_path)
+
+
+def test_a_lab_remembers_the_hunt() -> None:
+    lab = lk.lesson("s12")
+    try:
+        assert lab.mutants().text.startswith("0 of 24 mutants killed, 0 tried. mutant 1: ")
+        lab.static = False
+        lab.remember("play", "m01", MUTANTS[0].right)
+        assert lab.mutants().text.startswith("1 of 24 mutants killed, 1 tried.")
+    finally:
+        Progress().forget()
+        lab.close()

@@ -1,0 +1,426 @@
+"""The lab: each scenario starts afresh, and nothing stays behind."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import anthropic
+import pytest
+from messages_server import serving
+
+import learnkit as lk
+from learnkit.clients.recordings.replay import Miss
+from learnkit.core.usage import Meter
+from learnkit.course.lab import PACE, Lab, recordings
+from learnkit.course.lessons import EXAMPLE, load
+from learnkit.course.progress import Progress
+from learnkit.course.scenario import Example, show
+
+
+@pytest.fixture
+def lab() -> Iterator[Lab]:
+    made = lk.lesson("s01")
+    yield made
+    made.close()
+
+
+def solve(lab: Lab, name: str, task: str) -> list[dict[str, Any]]:
+    with lab.scenario(name) as run:
+        agent = run.agent([lk.Toolbox(lk.CodingTools(run.workspace).bash)])
+        agent.run(task)
+    return agent.messages
+
+
+def test_a_scenario_starts_afresh_each_time(lab: Lab) -> None:
+    seen = []
+    for _ in range(2):
+        with lab.scenario("hello") as run:
+            assert run.clock.time() == 0
+            assert len(run.events) == 0
+            assert not (run.workspace / "hello.py").exists()
+            agent = run.agent([lk.Toolbox(lk.CodingTools(run.workspace).bash)])
+            agent.run("Create hello.py that prints Hello World.")
+            assert (run.workspace / "hello.py").exists()
+            seen.append((agent.messages, str(run.events), str(run.meter())))
+        assert not run.workspace.exists()
+    assert seen[0] == seen[1]
+
+
+def test_scenarios_in_any_order_are_the_same(lab: Lab) -> None:
+    tasks = {"list": "Which Python files are there?", "branch": "Which git branch are we on?"}
+    one = {name: solve(lab, name, task) for name, task in tasks.items()}
+    other = {name: solve(lab, name, tasks[name]) for name in reversed(tasks)}
+    assert one == other
+
+
+def test_the_workspace_is_a_repository_with_one_commit(lab: Lab) -> None:
+    hashes = set()
+    for _ in range(2):
+        with lab.scenario("any", script=["nothing"]) as run:
+            shown = run.shell.run("git status --porcelain; git log --format=%H:%an", run.workspace)
+            assert shown.output.count("\n") == 1
+            hashes.add(shown.output)
+            assert (run.workspace / "stations" / "oslo.csv").read_bytes() == (
+                EXAMPLE / "stations" / "oslo.csv"
+            ).read_bytes()
+    assert len(hashes) == 1, "the hash must repeat"
+
+
+def test_an_error_in_a_scenario_cleans_up_and_comes_through(lab: Lab) -> None:
+    workspaces = []
+
+    def fail() -> None:
+        with lab.scenario("x", script=["y"]) as run:
+            workspaces.append(run.workspace)
+            run.clock.spawn("left over", run.clock.wait, run.clock.signal("never"))
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fail()
+    assert not workspaces[0].exists()
+    assert [t for t in threading.enumerate() if t.name == "left over"] == []
+
+
+def test_a_changed_prompt_misses(lab: Lab) -> None:
+    with pytest.raises(Miss, match="Which git branch are we on"):
+        solve(lab, "branch", "Which branch?")
+
+
+def test_turns_that_nobody_asked_for_are_named(lab: Lab, capsys: Any) -> None:
+    every = lab.unused()
+    solve(lab, "branch", "Which git branch are we on?")
+    assert set(every) - set(lab.unused()) == {"branch/1", "branch/2"}
+    lab.close()
+    assert "never used: mail/1" in capsys.readouterr().out
+
+
+def test_a_closed_lab_says_what_to_run(lab: Lab) -> None:
+    lab.close()
+    with (
+        pytest.raises(lk.UsageError, match="run the set-up cell"),
+        lab.scenario("x", script=["y"]),
+    ):
+        raise AssertionError("a closed lab opened a scenario")
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda lab: lab.predict("p9"), "no prediction 'p9'; there are: p1, p2"),
+        (lambda lab: lab.predict("p1", answer="z"), "no option 'z'; there are: a, b, c"),
+        (lambda lab: lab.exercise(4), "no exercise '4'; there are: 1, 2, 3"),
+        (lambda lab: lk.lesson("s99"), "no lesson 's99'; there are: s01"),
+        (lambda lab: lk.lesson("s01", mode="dream"), "not 'dream'"),
+        (lambda lab: lab.scenario("none").__enter__(), "no scenario 'none'; it has: mail"),
+    ],
+)
+def test_what_there_is_not_is_answered_with_what_there_is(lab: Lab, call: Any, words: str) -> None:
+    with pytest.raises(lk.UsageError, match=words):
+        call(lab)
+
+
+def test_a_prediction_is_marked_when_it_is_revealed(lab: Lab) -> None:
+    lab.predict("p1", answer="a")
+    assert "a" in lab.reveal("p1").text
+    lab.reset()
+    assert "not predicted" in lab.reveal("p1").text
+
+
+def test_the_game_is_over_when_the_lab_closes(lab: Lab) -> None:
+    game = lab.be_the_model()
+    assert game.outcome.text.startswith("It is 31.4 °C")
+    lab.close()
+    with pytest.raises(lk.UsageError, match="run the set-up cell"):
+        lab.be_the_model()
+
+
+def test_a_folder_of_the_labs_own_is_empty_each_time_and_gone_in_the_end(lab: Lab) -> None:
+    folder = lab.folder("board")
+    (folder / "x").write_text("x")
+    assert lab.folder("other") != folder
+    assert (folder / "x").exists()
+    assert lab.folder("board") == folder
+    assert list(folder.iterdir()) == []
+    for name in ("a/b", "..", ""):
+        with pytest.raises(lk.UsageError, match="no plain name for a folder"):
+            lab.folder(name)
+    lab.close()
+    assert not folder.exists()
+    with pytest.raises(lk.UsageError, match="run the set-up cell"):
+        lab.folder("board")
+
+
+def test_a_reset_ends_the_game_and_removes_the_workspaces(lab: Lab) -> None:
+    stage = lab.stage("create", script=["done"])
+    other = lab._example.copy()
+    lab.predict("p2", answer="a")
+    lab.reset()
+    assert not stage.run.workspace.exists()
+    assert not other.exists()
+    assert "not predicted" in lab.reveal("p2").text
+    with lab.scenario("x", script=["y"]) as run:  # and it goes on
+        assert run.workspace.exists()
+
+
+def test_a_new_game_or_stage_ends_the_one_before(lab: Lab) -> None:
+    first = lab.stage("create", script=["done"])
+    second = lab.stage("create", script=["done"])
+    assert (first.run.workspace.exists(), second.run.workspace.exists()) == (False, True)
+    game = lab.be_the_model()
+    assert not second.run.workspace.exists()
+    assert lab._games == [game]
+
+
+def test_a_mechanical_model_makes_the_recorded_calls(lab: Lab) -> None:
+    with lab.scenario("branch", script=lab.mechanical("branch")) as run:
+        agent = run.agent([lk.Toolbox(lk.CodingTools(run.workspace).bash)])
+        agent.run("Another question, which was not recorded.")
+    assert "main" in str(agent.messages[2])
+    with pytest.raises(lk.UsageError, match="no scenario 'none'"):
+        lab.mechanical("none")
+
+
+def test_a_lesson_that_is_opened_is_remembered_only_where_somebody_sits(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    notes: list[tuple[str, ...]] = []
+    monkeypatch.setattr(Progress, "note", lambda self, *note: notes.append(note))
+    explained: list[bool] = []
+    monkeypatch.setattr("learnkit.course.lab.explain_errors", lambda: explained.append(True))
+    lk.lesson("s01").close()
+    assert capsys.readouterr().out.startswith("The agent loop · replay: ")
+    assert (notes, explained) == ([], [])
+    monkeypatch.setattr("learnkit.course.lab.is_live", lambda: True)
+    lab = lk.lesson("s01")
+    assert not lab.static
+    assert (notes, explained) == ([("s01", "opened", "lesson", "yes")], [True])
+    lab.close()
+
+
+@pytest.mark.parametrize(
+    ("asked", "setting", "mode"),
+    [(None, "", "replay"), (None, "live", "live"), ("replay", "live", "replay")],
+)
+def test_the_mode_is_what_is_asked_for_or_set(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    asked: str | None,
+    setting: str,
+    mode: str,
+) -> None:
+    monkeypatch.setenv("LEARNKIT_MODE", setting)
+    lab = lk.lesson("s01", asked)
+    assert lab.mode == mode
+    capsys.readouterr()
+    lab.close()
+    said = capsys.readouterr().out
+    assert said.startswith("Closed: no thread, process or workspace is left.")
+    assert ("Recorded turns never used: mail/1" in said) == (mode == "replay")
+
+
+def test_what_is_recorded_is_replayed_and_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LEARNKIT_RECORDINGS", str(tmp_path))
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "local-test-key")
+
+    def ask(mode: str, prompt: str = "Hello?") -> tuple[str, type, list[str]]:
+        lab = lk.lesson("s01", mode=mode)
+        with lab.scenario("talk") as run:
+            text = run.agent().run(prompt).text
+            kind = type(run.clock)
+        left = lab.unused()
+        lab.close()
+        return text, kind, left
+
+    unrecorded = lk.lesson("s01")
+    assert unrecorded.unused() == []
+    unrecorded.close()
+    with serving(["Hello."]) as server:
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
+        assert ask("record") == ("Hello.", lk.SystemClock, ["talk/1"])
+    assert ask("replay") == ("Hello.", lk.VirtualClock, [])
+    assert ask("keep", "Good morning?") == ("Hello.", lk.VirtualClock, ["talk/1"])
+    assert ask("replay", "Good morning?") == ("Hello.", lk.VirtualClock, [])
+
+
+def test_a_turn_is_used_when_any_run_of_its_scenario_has_asked_for_it(lab: Lab) -> None:
+    def used(runs: int) -> set[str]:
+        with lab.scenario("branch") as run:
+            agent = run.agent([lk.Toolbox(lk.CodingTools(run.workspace).bash)], max_turns=runs)
+            agent.run("Which git branch are we on?")
+        return {"branch/1", "branch/2"} - set(lab.unused())
+
+    assert used(1) == {"branch/1"}
+    assert used(2) == {"branch/1", "branch/2"}
+    assert used(1) == {"branch/1", "branch/2"}
+
+
+def test_a_game_of_ones_own_has_the_lessons_tools_or_a_coders(lab: Lab) -> None:
+    def tools(game: Any) -> set[str]:
+        (begun,) = [event for event in game.events if event.type == "run.started"]
+        return {tool["name"] for tool in begun.data["tools"]}
+
+    own = lab.be_the_model("Which files are there?")
+    assert tools(own) == tools(lab.be_the_model()) == {"bash"}
+    assert own.messages[0]["content"] == "Which files are there?"
+    other = lk.lesson("s04")
+    assert {"bash", "edit_file"} <= tools(other.be_the_model("Look."))
+    other.close()
+
+
+def test_only_what_somebody_watches_is_paced(lab: Lab) -> None:
+    lab.static = False
+    paces: list[float] = []
+    with lab.scenario("hello") as run:
+        paces.append(run.clock.pace)  # type: ignore[attr-defined]
+    with lab.scenario("mine", script=[]) as run:
+        paces.append(run.clock.pace)  # type: ignore[attr-defined]
+    paces.append(lab.stage("crew", script=[]).run.clock.pace)  # type: ignore[attr-defined]
+    assert paces == [PACE, 0.0, PACE]
+
+
+def test_on_a_stage_visits_stand_in_for_a_person(lab: Lab) -> None:
+    stage = lab.stage("create", script=[lk.say("done", latency=5.0)])
+    heard: list[tuple[float, Any]] = []
+    agent = stage.run.agent()
+    visits = [(2.0, {"add": "one"}), (4.0, {"add": "two"})]
+    stage.go(
+        lambda: agent.run("Go."), visits, lambda one: heard.append((stage.run.clock.time(), one))
+    )
+    assert heard == visits
+    assert agent.events[-1].type == "run.ended"
+    lab.close()
+    assert not stage.run.workspace.exists()
+
+
+def test_a_visit_that_is_late_comes_at_once_and_a_stage_closes_twice(lab: Lab) -> None:
+    stage = lab.stage("create", script=[lk.say("done", latency=9.0)])
+    heard: list[float] = []
+
+    def slow(intent: dict[str, Any]) -> None:
+        stage.run.clock.sleep(intent["takes"])
+        heard.append(stage.run.clock.time())
+
+    stage.go(
+        lambda: stage.run.agent().run("Go."),
+        [(1.0, {"takes": 3.0}), (2.0, {"takes": 1.0}), (8.0, {"takes": 0.5})],
+        slow,
+    )
+    assert heard == [4.0, 5.0, 8.5]
+    stage.close()
+    stage.close()
+
+
+def test_with_a_person_a_stage_has_a_thread_and_closing_ends_it(lab: Lab) -> None:
+    lab.static = False
+    before = set(threading.enumerate())
+    stage = lab.stage("create", script=lambda request: lk.use("bash", command="true"))
+    agent = stage.run.agent([lk.CodingTools(stage.run.workspace)], max_turns=10_000)
+    stage.go(lambda: agent.run("Go."))  # the cell is over at once
+    assert set(threading.enumerate()) > before
+    end = time.monotonic() + 20
+    while len(agent.events) < 20:
+        assert time.monotonic() < end, "nothing happens on the stage"
+        time.sleep(0.01)
+    lab.close()
+    assert set(threading.enumerate()) == before
+    assert agent.events[-1].data["reason"] == "cancelled"
+    assert not stage.run.workspace.exists()
+
+
+def test_what_fails_on_a_stage_is_told_when_it_is_closed(lab: Lab) -> None:
+    lab.static = False
+    stage = lab.stage("create", script=[])
+    failed = threading.Event()
+
+    def work() -> None:
+        try:
+            stage.run.agent().run("Go.")
+        finally:
+            failed.set()
+
+    stage.go(work)
+    assert failed.wait(20)
+    with pytest.raises(Exception, match="one more reply"):
+        lab.close()
+    stage.close()  # told once
+    assert not stage.run.workspace.exists()
+
+
+def test_live_mode_runs_the_same_cells(monkeypatch: pytest.MonkeyPatch) -> None:
+    script = [lk.use("bash", command="git branch --show-current"), "It is main."]
+    with serving(script) as server:
+        monkeypatch.setenv("ANTHROPIC_API_KEY", "local-test-key")
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
+        live = lk.lesson("s01", mode="live")
+        with live.scenario("branch") as run:
+            agent = run.agent([lk.Toolbox(lk.CodingTools(run.workspace).bash)])
+            assert agent.run("Which git branch are we on?").text == "It is main."
+            assert isinstance(run.clock, lk.SystemClock)
+        live.close()
+        assert "main" in str(server.bodies[1]["messages"])
+
+
+def test_recordings_are_found_from_anywhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert (recordings() / "s01.yaml").exists()
+    (tmp_path / "recordings").mkdir()
+    assert recordings() == tmp_path / "recordings"
+    monkeypatch.setenv("LEARNKIT_RECORDINGS", str(tmp_path / "mine"))
+    assert recordings() == tmp_path / "mine"
+
+
+def test_an_example_is_made_once_and_removed_once() -> None:
+    example = Example()
+    first, second = example.copy(), example.copy()
+    assert first != second
+    assert first.parent.parent == second.parent.parent
+    example.clear()
+    assert not first.exists()
+    assert example.copy().exists()
+    example.remove()
+    example.remove()
+    assert not first.parent.parent.exists()
+
+
+def test_plain_messages_are_shown_with_sdk_objects_in_them() -> None:
+    client = lk.scripted([lk.reply("Look.", lk.use("bash", command="ls"))])
+    tools = [{"name": "bash", "description": "Run.", "input_schema": {"type": "object"}}]
+    task = {"role": "user", "content": "go"}
+    reply = client.messages.create(model=client.model, max_tokens=9, messages=[task], tools=tools)
+    assert isinstance(reply, anthropic.types.Message)
+    view = show([task, {"role": "assistant", "content": reply.content}])
+    assert "2 messages" in str(view)
+    assert "ls" in view.html()
+
+
+def test_the_meter_counts_what_was_sent() -> None:
+    usage = {"input_tokens": 10, "output_tokens": 5, "cache_read_input_tokens": 1000}
+    agent = lk.Agent(lk.scripted([lk.say("hi", usage=usage)]))
+    agent.run("hello")
+    meter = Meter.of(agent.events)
+    # The simulated count of what was written to the cache stays beside the given ones.
+    assert (meter.turns, meter.calls, meter.cached_tokens, meter.output_tokens) == (1, 0, 1000, 5)
+    assert meter.input_tokens >= 1010
+    assert "1 turn ·" in str(meter)
+    assert "≈1,000 from the cache" in str(meter)
+    assert Meter.of([]) == Meter()
+    assert Meter.of(agent.events, lane="nobody") == Meter()
+
+
+def test_every_lesson_loads() -> None:
+    assert load("s01").game is not None
+    assert load("s04").game is None
+    other = lk.lesson("s04")
+    with pytest.raises(lk.UsageError, match="no game of its own"):
+        other.be_the_model()
+    game = other.be_the_model("Which files are there?")
+    assert game.messages[0]["content"] == "Which files are there?"
+    other.close()

@@ -1,0 +1,150 @@
+"""The learner's notes: nothing is lost, a lesson never fails because of them."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from learnkit import UsageError
+from learnkit.course import files as course_files
+from learnkit.course.progress import KINDS, STATE, Progress, working_copy
+
+NOTHING: dict[str, dict[str, str]] = {kind: {} for kind in KINDS}
+
+
+def test_what_is_noted_is_known_by_the_next_one(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "progress.json"
+    assert Progress(path).of("s01") == NOTHING
+    assert Progress(path).note("s01", "predictions", "p1", "b")
+    assert Progress(path).note("s01", "predictions", "p1", "c")
+    assert Progress(path).note("s02", "exercises", "1")
+    assert Progress(path).of("s01") == {**NOTHING, "predictions": {"p1": "c"}}
+    assert Progress(path).of("s02") == {**NOTHING, "exercises": {"1": "yes"}}
+    Progress(path).forget()
+    assert Progress(path).of("s01") == NOTHING
+    Progress(path).forget()
+
+
+def test_an_unknown_kind_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="does not know 'prediction'"):
+        Progress(tmp_path / "p.json").note("s01", "prediction", "p1")
+
+
+json_values = st.recursive(
+    st.none() | st.integers() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner),
+    max_leaves=8,
+)
+
+
+@given(json_values.map(json.dumps).map(str.encode) | st.binary(max_size=40))
+def test_whatever_stands_in_the_file_the_lesson_goes_on(
+    tmp_path_factory: pytest.TempPathFactory, content: bytes
+) -> None:
+    path = tmp_path_factory.mktemp("p") / "progress.json"
+    path.write_bytes(content)
+    progress = Progress(path)
+    assert set(progress.of("s01")) == set(KINDS)
+    before = progress.of("s02")
+    assert progress.note("s01", "quiz", "q1", "a")
+    assert progress.of("s01")["quiz"]["q1"] == "a"
+    assert progress.of("s02") == before
+
+
+def test_a_damaged_file_is_put_aside_and_not_lost(tmp_path: Path) -> None:
+    path = tmp_path / "progress.json"
+    path.write_text('{"s01": {"quiz": {"q1": "a"}')
+    Progress(path).note("s02", "quiz", "q1", "b")
+    assert path.with_suffix(".damaged").read_text() == '{"s01": {"quiz": {"q1": "a"}'
+    assert Progress(path).of("s02")["quiz"] == {"q1": "b"}
+
+
+def test_a_place_that_cannot_be_written_to_is_no_error(tmp_path: Path) -> None:
+    blocked = tmp_path / "file"
+    blocked.write_text("no folder")
+    assert not Progress(blocked / "progress.json").note("s01", "quiz", "q1", "a")
+    assert Progress(blocked / "progress.json").of("s01") == NOTHING
+
+
+def _note(path: str, lesson: str) -> None:
+    for number in range(20):
+        Progress(path).note(lesson, "play", f"m{number}")
+
+
+def test_two_kernels_at_once_lose_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "progress.json"
+    spawn = multiprocessing.get_context("spawn")
+    kernels = [spawn.Process(target=_note, args=(str(path), f"s0{n}")) for n in (1, 2)]
+    for kernel in kernels:
+        kernel.start()
+    for kernel in kernels:
+        kernel.join()
+    assert [len(Progress(path).of(f"s0{n}")["play"]) for n in (1, 2)] == [20, 20]
+
+
+# Where the notes are
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.delenv("LEARNKIT_WORKBOOK")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_the_working_copy_is_here_unless_a_setting_names_another(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert working_copy() == here / "learnkit-course"
+    monkeypatch.setenv("LEARNKIT_WORKBOOK", "mine")
+    assert working_copy() == here / "mine"
+
+
+def test_a_workbook_of_an_earlier_version_is_adopted(here: Path) -> None:
+    (here / "workbook").mkdir()
+    assert working_copy() == here / "learnkit-course", "somebody's own folder of that name"
+    (here / "workbook" / STATE).write_text("{}")
+    assert working_copy() == here / "workbook"
+    (here / "workbook" / STATE).unlink()
+    for name in ("s01_agent_loop.ipynb", "start.ipynb"):
+        (here / "workbook" / name).write_text("{}")
+    assert working_copy() == here / "workbook"
+    (here / "learnkit-course").mkdir()
+    assert working_copy() == here / "learnkit-course"
+
+
+def test_inside_of_a_working_copy_it_is_that_one(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (here / STATE).write_text("{}")
+    assert working_copy() == here
+
+
+def test_beside_a_clones_originals_notes_go_to_its_top(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On Binder, the originals are opened; and a copy among them would be tested."""
+    (here / "pyproject.toml").write_text("")
+    (here / "notebooks" / "recordings").mkdir(parents=True)
+    monkeypatch.chdir(here / "notebooks")
+    assert working_copy() == here / "learnkit-course"
+    monkeypatch.setattr(course_files, "checkout", lambda: here)
+    assert Progress().note("s01", "opened", "lesson")
+    assert (here / "learnkit-course" / "progress.json").is_file()
+
+
+def test_a_notebook_that_is_in_no_copy_leaves_no_notes(here: Path) -> None:
+    assert not Progress().note("s01", "opened", "lesson")
+    assert list(here.iterdir()) == []
+    (here / "learnkit-course").mkdir()
+    assert Progress().note("s01", "opened", "lesson")
+
+
+def test_tests_have_a_place_of_their_own() -> None:
+    assert str(Progress().path.parent) == os.environ["LEARNKIT_WORKBOOK"]

@@ -1,0 +1,423 @@
+"""Find the race: seeds are searched, a losing schedule shrinks, and the game shows both."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from profiles import examples
+from traitlets import TraitError
+
+from learnkit.course.games.races import panel as racefinder
+from learnkit.course.games.races import schedules
+from learnkit.course.games.races.panel import RaceFinder
+from learnkit.course.games.races.schedules import Schedule, replay, run, search, shrink
+from learnkit.course.lessons.s09.inbox_trials import Safe
+from learnkit.errors import UsageError
+from learnkit.views.drawing.static import LIMIT
+
+
+class Naive:
+    """The inbox of lesson 9: read all lines, then empty the file."""
+
+    def __init__(self, folder: Path, pause: Callable[[], object] = lambda: None) -> None:
+        self.file, self.pause = folder / "inbox.jsonl", pause
+        self.file.touch()
+
+    def send(self, text: str) -> None:
+        with self.file.open("a") as file:
+            file.write(json.dumps(text) + "\n")
+
+    def drain(self) -> list[str]:
+        lines = self.file.read_text().splitlines()
+        self.pause()
+        self.file.write_text("")
+        return [json.loads(line) for line in lines]
+
+
+class Lazy(Naive):
+    """Empties only when it has read something."""
+
+    def drain(self) -> list[str]:
+        return super().drain() if self.file.read_text() else []
+
+
+class AtOnce(Naive):
+    """Nobody can come between reading and emptying."""
+
+    def drain(self) -> list[str]:
+        lines = self.file.read_text().splitlines()
+        self.file.write_text("")
+        return [json.loads(line) for line in lines]
+
+
+class Early(AtOnce):
+    """Empties at once, and then has the letters in its hands for a while."""
+
+    def drain(self) -> list[str]:
+        letters = super().drain()
+        self.pause()
+        return letters
+
+
+class Rewriting(AtOnce):
+    """Writers read the file and write it again: two of them lose each other's letter."""
+
+    def send(self, text: str) -> None:
+        before = self.file.read_text()
+        self.pause()
+        self.file.write_text(before + json.dumps(text) + "\n")
+
+
+class Broken(Naive):
+    """Raises when it has three letters."""
+
+    def drain(self) -> list[str]:
+        letters = super().drain()
+        if len(letters) > 4:
+            raise RuntimeError("too many <letters>")
+        return letters
+
+
+def told(schedule: Schedule) -> list[tuple[Any, ...]]:
+    return [(one.seq, one.time, one.lane, one.type, one.data) for one in schedule.events]
+
+
+@cache
+def losing() -> list[int]:
+    """The seeds below 100 with which the naive inbox loses a letter."""
+    return [seed for seed in range(100) if run(Naive, seed).lost]
+
+
+# Seeds.
+
+
+def test_the_same_seed_gives_the_same_events() -> None:
+    for seed in (0, 1, losing()[0]):
+        assert told(run(Naive, seed)) == told(run(Naive, seed))
+    assert len({tuple(run(Naive, seed).steps) for seed in range(10)}) > 5
+
+
+def test_some_seeds_lose_a_letter_and_most_do_not() -> None:
+    assert 10 <= len(losing()) <= 40
+
+
+@pytest.mark.slow
+def test_no_seed_loses_a_letter_of_the_packages_mailbox() -> None:
+    assert search(Safe, range(100)) is None
+
+
+def test_what_was_sent_was_read_or_lost() -> None:
+    for seed in range(0, 100, 7):
+        one = run(Naive, seed, writers=1 + seed % 4, each=1 + seed % 3)
+        assert one.sent == (1 + seed % 4) * (1 + seed % 3) == one.read + one.lost
+        assert one.lost == sum(event.type == "race.lost" for event in one.events)
+        assert str(one) == f"seed {seed}: {one.sent} sent, {one.lost} lost"
+
+
+def test_all_want_to_move_at_the_same_moments() -> None:
+    events = [one for one in run(Naive, 3).events if one.type in schedules.VERBS]
+    assert {one.time for one in events if one.lane != "alice"} == {1.0, 2.0}
+    assert {one.time for one in events if one.lane == "alice"} == {2.0}
+
+
+def test_a_step_has_the_files_content_after_it_and_a_loss_stands_behind_its_step() -> None:
+    one = replay(Naive, ["bob", "alice", "carol", "alice", "bob"])
+    assert [(e.lane, e.type, e.data.get("content")) for e in one.events][1:] == [
+        ("bob", "race.wrote", ["bob 1"]),
+        ("alice", "race.read", ["bob 1"]),
+        ("carol", "race.wrote", ["bob 1", "carol 1"]),
+        ("alice", "race.emptied", []),
+        ("alice", "race.lost", []),
+        ("bob", "race.wrote", ["bob 2"]),
+        ("alice", "race.ended", []),
+    ]
+    assert one.events[5].data["writer"] == "carol"
+    assert one.events[-1].data == {"letters": ["bob 2"], "content": [], "sent": 3, "read": 2}
+
+
+def test_a_search_ends_at_the_first_losing_seed() -> None:
+    found = search(Naive, range(100))
+    assert found is not None
+    assert found.seed == losing()[0]
+    assert search(Naive, [seed for seed in range(20) if seed not in losing()]) is None
+    assert search(AtOnce, range(30)) is None
+
+
+@pytest.mark.parametrize(("writers", "each"), [(0, 2), (9, 2), (3, 0), (3, 10)])
+def test_a_crew_that_cannot_be_is_refused(writers: int, each: int) -> None:
+    with pytest.raises(UsageError, match=f"{writers} writers, {each} letters"):
+        run(Naive, 0, writers, each)
+
+
+# Lists.
+
+
+def lost_letters(movers: list[str]) -> list[str]:
+    """What the naive inbox loses, reckoned without files, clocks and threads."""
+    file, held, lost = list[str](), None, list[str]()
+    for at, name in enumerate(movers):
+        if name != "alice":
+            file.append(f"{name} {movers[: at + 1].count(name)}")
+        elif held is None:
+            held = list(file)
+        else:
+            lost += [letter for letter in file if letter not in held]
+            file, held = [], None
+    return lost
+
+
+movers = st.lists(st.sampled_from(["alice", "alice", "bob", "carol"]), max_size=9)
+
+
+@settings(max_examples=examples(60))
+@given(movers=movers)
+def test_a_replay_loses_what_must_be_lost(movers: list[str]) -> None:
+    one = replay(Naive, movers)
+    assert [e.data["letter"] for e in one.events if e.type == "race.lost"] == lost_letters(movers)
+    assert [step.split()[0] for step in one.steps] == movers
+    assert told(replay(Naive, one.steps)) == told(one)
+
+
+@settings(max_examples=examples(25))
+@given(movers=movers)
+def test_the_packages_mailbox_loses_nothing_in_whatever_order(movers: list[str]) -> None:
+    assert replay(Safe, movers).lost == 0
+
+
+def test_a_seed_is_replayed_as_a_list() -> None:
+    for seed in range(0, 100, 5):
+        one = run(Naive, seed)
+        again = replay(Naive, one.steps)
+        assert (again.steps, again.sent, again.lost) == (one.steps, one.sent, one.lost)
+        assert again.seed is None
+
+
+def test_who_is_stopped_in_the_middle_has_lost_nothing() -> None:
+    for steps in (["bob", "alice"], ["bob", "alice", "carol"]):
+        assert replay(Early, steps).lost == 0
+        assert replay(Naive, steps).lost == 0
+    assert replay(Rewriting, ["bob"]).sent == 0
+
+
+def test_a_step_without_a_name_is_refused() -> None:
+    with pytest.raises(UsageError, match="step 2 is ' '"):
+        replay(Naive, ["bob writes", " "])
+    assert replay(Naive, []).sentence == "nobody moves: nothing is lost."
+
+
+# Shrinking.
+
+
+@pytest.mark.parametrize(
+    ("make", "steps"), [(Naive, 3), (Lazy, 4), (Rewriting, 4)], ids=["naive", "lazy", "rewriting"]
+)
+def test_a_shrunk_schedule_needs_each_of_its_steps(make: Any, steps: int) -> None:
+    found = [one for one in (run(make, seed) for seed in range(60)) if one.lost][:8]
+    assert found
+    for one in found:
+        small = shrink(make, one)
+        assert len(small.steps) == steps
+        again = replay(make, small.steps)
+        assert (told(again), again.lost) == (told(small), small.lost)
+        assert small.lost
+        for place in range(steps):
+            assert not replay(make, small.steps[:place] + small.steps[place + 1 :]).lost
+
+
+def test_the_smallest_schedule_is_a_sentence() -> None:
+    assert shrink(Naive, replay(Naive, ["bob", "alice", "bob", "alice", "carol"])).sentence == (
+        "alice reads, bob writes, alice empties: “bob 1” is lost."
+    )
+
+
+def test_what_loses_nothing_does_not_shrink() -> None:
+    with pytest.raises(UsageError, match="it loses nothing"):
+        shrink(Naive, replay(Naive, ["bob writes"]))
+    with pytest.raises(UsageError, match="it loses nothing"):
+        shrink(Safe, run(Naive, losing()[0]))
+
+
+# Faults of the inbox.
+
+
+def test_what_an_inbox_raises_comes_out() -> None:
+    with pytest.raises(RuntimeError, match="too many"):
+        search(Broken, range(100))
+
+
+@pytest.mark.usefixtures("no_thread_is_left")
+def test_a_lock_that_is_held_while_it_pauses_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    lock = threading.Lock()
+
+    class Locked(Naive):
+        def send(self, text: str) -> None:
+            with lock:
+                super().send(text)
+
+        def drain(self) -> list[str]:
+            lock.acquire()  # released by the test
+            return super().drain()
+
+    monkeypatch.setattr(schedules, "PATIENCE", 0.5)
+    with pytest.raises(UsageError, match="hold no lock while it calls pause"):
+        replay(Locked, ["alice", "bob", "alice"])
+    lock.release()
+
+
+# The game, without a page.
+
+
+def test_the_static_form_says_how_many_lose_and_shows_the_smallest() -> None:
+    game = RaceFinder(Naive)
+    shown = game._repr_mimebundle_()
+    assert set(shown) == {"text/html", "text/plain"}
+    first = f"{len(run(Naive, losing()[0]).steps)} steps of seed {losing()[0]} become 3"
+    assert shown["text/plain"].startswith(
+        f"find the race: {len(losing())} of 100 seeds lose a letter. Shrunk, the {first}: alice "
+    )
+    assert "\n" not in shown["text/plain"]
+    assert "<img alt=" in shown["text/html"]
+    assert "✗ lost: " in shown["text/html"]
+    assert "<style" not in shown["text/html"]
+    assert len(shown["text/html"].encode()) < LIMIT
+    assert shown == RaceFinder(Naive)._repr_mimebundle_()
+
+
+def test_the_static_form_of_an_inbox_that_loses_nothing() -> None:
+    shown = RaceFinder(AtOnce, range(20))._repr_mimebundle_()
+    assert shown["text/plain"] == "find the race: None of 20 seeds loses a letter."
+    assert "✗ lost:" not in shown["text/html"].partition("<details>")[2]
+
+
+def test_one_seed_is_one_seed() -> None:
+    text = RaceFinder(Naive, [losing()[0]])._repr_mimebundle_()["text/plain"]
+    assert text.startswith("find the race: 1 of 1 seed loses a letter.")
+
+
+def test_a_game_can_be_played_without_widgets() -> None:
+    game = RaceFinder(Naive, range(50))
+    assert repr(game) == f"find the race: {run(Naive, 0)}."
+    assert game.shrink() is None
+    assert "find a losing seed first" in game.said
+    found = game.find()
+    assert found is game.shown
+    assert found is not None
+    assert (found.seed, list(game.tried)) == (losing()[0], list(range(losing()[0] + 1)))
+    small = game.shrink()
+    assert small is not None
+    assert len(small.steps) == 3
+    assert small.sentence in game.said
+    again = game.find()
+    assert again is not None
+    assert again.seed == losing()[1]
+    with pytest.raises(UsageError, match="seed 50 is not among the 50 seeds"):
+        game.choose(50)
+
+
+def test_a_game_needs_a_seed_and_an_inbox_that_works() -> None:
+    with pytest.raises(UsageError, match="no seeds"):
+        RaceFinder(Naive, [])
+    with pytest.raises(RuntimeError, match="no folder"):
+        RaceFinder(lambda folder, pause: (_ for _ in ()).throw(RuntimeError("no folder")))
+
+
+def test_the_static_form_loads_no_notebook_library() -> None:
+    code = """
+import os, sys
+os.environ["LEARNKIT_STATIC"] = "1"
+from learnkit.course.lessons.s09.inbox_trials import Safe
+from learnkit.course.games.races.panel import RaceFinder
+RaceFinder(Safe, range(2))._repr_mimebundle_()
+print(sorted({"anywidget", "ipywidgets", "IPython", "anthropic"} & set(sys.modules)))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (done.stdout, done.stderr) == ("[]\n", "")
+
+
+# The game on a page.
+
+
+def test_the_slider_shows_the_schedule_of_its_seed() -> None:
+    game = RaceFinder(Naive, range(30))
+    box, slider = game.box, game.slider
+    assert slider.description == "seed"
+    with pytest.raises(TraitError, match="none of the slider's options"):
+        slider.value = 99
+    assert list(slider.options) == list(range(30))
+    seen = []
+    for seed in (losing()[0], losing()[1]):
+        slider.value = seed
+        assert game.shown.seed == seed
+        assert str(game.shown) in game._status.value
+        assert 'aria-live="polite"' in game._status.value
+        (player,) = game._stage.children
+        assert player._view.events is game.shown.events
+        seen.append(player)
+    assert seen[0] is not seen[1]
+    assert seen[0].comm is None  # closed: it is not on the page any more
+    assert box is game.box
+    marks = game._marks.value
+    assert marks.count("<li") == 3
+    for said in ("✓ 0 ok", f"✗ {losing()[0]} lost", f"✗ {losing()[1]} lost", "3 seeds tried"):
+        assert said in marks
+
+
+def test_the_buttons_find_and_shrink_and_the_slider_follows() -> None:
+    game = RaceFinder(Naive, range(30))
+    box = game.box
+    game.shrinks.click()
+    assert "find a losing seed first" in game._status.value
+    game.finds.click()
+    assert game.slider.value == losing()[0]
+    assert f"Found after {losing()[0]} seed" in game._status.value
+    game.shrinks.click()
+    assert game.slider.value == losing()[0]
+    assert f"seed {losing()[0]}, shrunk: 1 sent, 1 lost." in game._status.value
+    assert "alice reads, " in game._status.value
+    assert game.slider in box.children
+    game.slider.value = 0
+    assert game.shown.seed == 0
+
+
+def test_a_search_without_a_result_says_so() -> None:
+    game = RaceFinder(AtOnce, range(5))
+    assert game.box
+    game.finds.click()
+    assert "None of the 5 seeds loses a letter." in game._status.value
+    assert game.shown.seed == 0
+    assert game._marks.value.count("✓") == 5
+
+
+def test_an_error_of_the_inbox_is_shown_where_it_happens() -> None:
+    first = next(seed for seed in range(100) if _works(seed))
+    game = RaceFinder(Broken, [first, *range(100)])
+    assert game.box
+    game.finds.click()
+    assert "✗ RuntimeError: too many &lt;letters&gt;" in game._status.value
+
+
+def _works(seed: int) -> bool:
+    try:
+        return not run(Broken, seed).lost
+    except RuntimeError:
+        return False
+
+
+def test_a_live_notebook_gets_the_box(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(racefinder, "is_live", lambda: True)
+    game = RaceFinder(Naive, range(10))
+    shown = game._repr_mimebundle_()
+    widget = "application/vnd.jupyter.widget-view+json"
+    assert shown[widget]["model_id"] == game.box.model_id
+    assert shown["text/plain"] == f"find the race: {run(Naive, 0)}."
+    assert list(game.tried) == [0]

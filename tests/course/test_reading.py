@@ -1,0 +1,126 @@
+"""Reading without running: what a repository page, which strips much, still shows of a lesson.
+
+Such pages take out styles, scripts and inline SVG. What is left has to be whole: every picture with
+its alternative text, the facts of every view, the questions with their answers under a fold.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from html import unescape
+from html.parser import HTMLParser
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbconvert import HTMLExporter
+from profiles import mostly_slow
+from project import lessons
+
+from learnkit.course.lessons import load
+
+#: What repository pages leave out, content included, and attributes that they drop.
+STRIPPED = ("style", "script", "svg", "iframe", "object", "button", "form")
+DROPPED = ("style", "class", "id", "onclick")
+
+
+class Reader(HTMLParser):
+    """A page as such a site shows it: its text, its pictures, and what cannot be seen."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.text: list[str] = []
+        self.pictures: list[tuple[str, str]] = []
+        self.kept: list[str] = []
+        self._hidden = 0
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag in STRIPPED:
+            self._hidden += 1
+        elif not self._hidden:
+            given = dict(attrs)
+            if tag == "img":
+                self.pictures.append((given.get("alt") or "", given.get("src") or ""))
+            kept = "".join(f' {k}="{v}"' for k, v in attrs if k not in DROPPED)
+            self.kept.append(f"<{tag}{kept}>")
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag in STRIPPED:
+            self._hidden -= 1
+        elif not self._hidden:
+            self.kept.append(f"</{tag}>")
+
+    def handle_data(self, data: str) -> None:
+        if not self._hidden:
+            self.text.append(data)
+            self.kept.append(data)
+
+
+@cache
+def reader(path: Path) -> Reader:
+    body, _ = HTMLExporter(template_name="basic").from_filename(str(path))
+    return Reader(body)
+
+
+def outputs(path: Path) -> list[dict[str, str]]:
+    cells = nbformat.read(path, as_version=4).cells
+    return [
+        {kind: "".join(text) for kind, text in one.get("data", {}).items()}
+        for cell in cells
+        if cell.cell_type == "code"
+        for one in cell.outputs
+    ]
+
+
+some = pytest.mark.parametrize(
+    "path", mostly_slow(lessons(), 3), ids=[path.stem[:3] for path in lessons()]
+)
+each = pytest.mark.parametrize("path", lessons(), ids=lambda path: path.stem[:3])
+
+
+@some
+def test_every_picture_is_in_the_page_with_its_text(path: Path) -> None:
+    shown = reader(path).pictures
+    assert shown, "a lesson without a picture"
+    for alt, source in shown:
+        assert source.startswith(("data:image/", "https://")), source[:80]
+        if source.startswith("data:image/svg+xml"):
+            assert len(alt) >= 20
+
+
+@each
+def test_every_view_says_its_facts_in_words(path: Path) -> None:
+    text = unescape("".join(reader(path).text))
+    found = 0
+    for one in outputs(path):
+        html = one.get("text/html", "")
+        if head := re.match(r"<p><strong>(.*?)</strong></p><img", html):
+            assert unescape(head[1]) in text
+            assert "the same as a table" in text
+            cells = re.findall(r"<td[^>]*>([^<]+)</td>", html)
+            assert len(cells) >= 3
+            assert all(unescape(cell) in text for cell in cells)
+            found += 1
+    assert found >= 1
+
+
+@each
+def test_questions_and_answers_can_be_read(path: Path) -> None:
+    text = " ".join("".join(reader(path).text).split())
+    lesson = load(path.stem[:3])
+    asked = [*lesson.predictions.values(), *lesson.quiz]
+    for one in asked:
+        question = getattr(one, "question", None) or getattr(one, "text", "")
+        assert " ".join(question.replace("`", "").split()) in text
+        for option in one.options.values():
+            assert " ".join(option.why.replace("`", "").split()) in text, option.why
+
+
+@each
+def test_nothing_on_the_page_waits_for_a_kernel(path: Path) -> None:
+    text = "".join(reader(path).text)
+    for word in ("Loading widget", "widget-view", "VBox(", "Player(", "HuntBox", "Output()"):
+        assert word not in text
+    assert "<script" not in "".join(reader(path).kept)

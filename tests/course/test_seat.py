@@ -1,0 +1,511 @@
+"""Be the model: a game in real threads, over the real SDK and the offline contract."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import anthropic
+import pytest
+
+import learnkit as lk
+from learnkit.clients.transport import Client
+from learnkit.course.games.be_the_model.panel import BeTheModel
+
+SOON = 20.0
+HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(2)>\"'&\u202e"
+
+
+class Board:
+    """Games with a workspace, and the states that their pages were sent."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.games: list[BeTheModel] = []
+        self.seen: list[dict[str, Any]] = []
+
+    def agent(self, client: Client, events: lk.EventLog) -> lk.Agent:
+        """An agent with the coding tools."""
+        tools = lk.CodingTools(self.folder)
+        return lk.Agent(client, [tools], system="You look after files.", events=events)
+
+    def open(self, prompt: str = "How many files are there?", **options: Any) -> BeTheModel:
+        """Start a game and wait for its first request."""
+        game = BeTheModel(self.agent, prompt, **options)
+        self.games.append(game)
+        game.watch(self.seen.append)
+        assert game.wait(SOON) == "yours"
+        return game
+
+    def reply(self, game: BeTheModel, reply: object, fault: str = "") -> str:
+        """Answer as the page does; return the phase that follows."""
+        game.act({"ask": game.state()["ask"], "reply": reply, "fault": fault})
+        return game.wait(SOON)
+
+    @property
+    def problem(self) -> dict[str, Any]:
+        """The last message, which must be a problem."""
+        assert "problem" in self.seen[-1], self.seen[-1]
+        return self.seen[-1]
+
+
+@pytest.fixture
+def board(tmp_path: Path) -> Iterator[Board]:
+    before = set(threading.enumerate())
+    made = Board(tmp_path)
+    yield made
+    for game in made.games:
+        game.close()
+    assert set(threading.enumerate()) <= before
+
+
+def bash(command: str) -> dict[str, Any]:
+    return {"tool": "bash", "values": {"command": command}}
+
+
+def call(name: str, id: str = "toolu_x", **input: Any) -> dict[str, Any]:
+    return {"type": "tool_use", "id": id, "name": name, "input": input}
+
+
+def results(game: BeTheModel) -> list[dict[str, Any]]:
+    """The blocks of the last message, which must be results."""
+    content = game.messages[-1]["content"]
+    assert all(block["type"] == "tool_result" for block in content)
+    return list(content)
+
+
+def test_a_game_from_the_first_request_to_the_last_text(board: Board) -> None:
+    game = board.open()
+    assert board.reply(game, [bash("echo one")]) == "yours"
+    assert results(game)[0]["content"].strip() == "one"
+    assert board.reply(game, [{"text": "One file."}]) == "ended"
+    assert game.outcome == lk.Outcome("One file.", "end_turn", 2)
+    assert game.finished
+    assert [message["role"] for message in game.messages] == ["user", "assistant"] * 2
+    assert game.events[0].type == "run.started"
+    assert game.events[-1].type == "run.ended"
+    assert str(game) == "be the model: 2 turns, calls bash, and ends with “One file.”."
+
+
+def test_several_calls_and_text_in_one_reply(board: Board) -> None:
+    game = board.open()
+    write = {"tool": "write_file", "values": {"path": "a.txt", "content": "x\n"}}
+    look = {"tool": "read_file", "values": {"path": "a.txt", "limit": "1", "offset": ""}}
+    assert board.reply(game, [{"text": "First I write."}, write, look]) == "yours"
+    said = game.messages[1]["content"]
+    assert [block["type"] for block in said] == ["text", "tool_use", "tool_use"]
+    assert said[2]["input"] == {"path": "a.txt", "limit": 1}
+    assert [block["tool_use_id"] for block in results(game)] == [said[1]["id"], said[2]["id"]]
+    assert results(game)[1]["content"].strip() == "x"
+
+
+def test_what_is_seen_is_the_request_and_nothing_else(board: Board) -> None:
+    game = board.open(prompt="Count them.")
+    state = board.seen[-1]["state"] if board.seen else game.state()
+    assert [key for key, _ in state["frame"]] == ["totals", "system", "tools", "message 0", "json"]
+    shown = dict(state["frame"])
+    assert "You look after files." in shown["system"]
+    assert "Count them." in shown["message 0"]
+    assert "read_file(path, limit?, offset?)" in shown["tools"]
+    body = json.loads(Text.of(shown["json"]).partition("as it is sent")[2])
+    assert list(body) == ["system", "tools", "messages"]
+    assert body["messages"] == game.messages
+    size = lk.estimate_tokens
+    total = size(body["system"]) + size(body["tools"]) + size(body["messages"])
+    assert f"≈ {total:,} tokens" in shown["totals"]
+    assert "claude" not in json.dumps(state)
+    assert [tool["name"] for tool in state["tools"]][:2] == ["bash", "read_file"]
+
+
+def test_the_page_is_told_of_each_step_in_order(board: Board) -> None:
+    game = board.open()
+    game.act({"want": True})
+    board.reply(game, [bash("echo hi")])
+    board.reply(game, [{"text": "done"}])
+    numbers = [message["seq"] for message in board.seen]
+    assert numbers == sorted(numbers)
+    heads = [message["state"]["head"] for message in board.seen]
+    assert "bash runs: echo hi" in heads
+    assert heads[-1] == "The loop ends after 2 turns: you called no tool."
+    phases = list(dict.fromkeys(message["state"]["phase"] for message in board.seen))
+    assert phases == ["yours", "works", "ended"]
+
+
+def test_who_waits_for_the_game_goes_on_when_the_page_has_been_told(board: Board) -> None:
+    game = board.open()
+    told: list[str] = []
+
+    def slow(message: dict[str, Any]) -> None:
+        time.sleep(0.05)
+        told.append(message["state"]["phase"])
+
+    game.watch(slow)
+    assert board.reply(game, [bash("true")]) == "yours" == told[-1]
+    assert board.reply(game, [{"text": "done"}]) == "ended" == told[-1]
+
+
+def test_a_page_that_answers_at_once_is_not_taken_for_one_that_waits(board: Board) -> None:
+    game = board.open()
+    answered: list[str] = []
+
+    def eager(message: dict[str, Any]) -> None:
+        if message["state"]["phase"] == "yours" and not answered:
+            answered.append("while it is told")
+            game.send(lk.use("bash", command="sleep 0.2"))
+
+    game.watch(eager)
+    assert board.reply(game, [bash("true")]) == "yours"
+    assert answered == ["while it is told"]
+    assert [block["content"] for block in results(game)] == ["(no output)"]
+    assert game.state()["ask"] == 3
+
+
+def test_a_page_that_breaks_does_not_hold_up_who_waits(board: Board) -> None:
+    game = board.open()
+
+    def broken(message: dict[str, Any]) -> None:
+        raise RuntimeError("the page is gone")
+
+    game.watch(broken)
+    assert board.reply(game, [{"text": "done"}]) == "broken"
+    with pytest.raises(RuntimeError, match="the page is gone"):
+        game.close()
+
+
+def test_a_form_that_is_incomplete_is_not_sent(board: Board) -> None:
+    game = board.open()
+    assert board.reply(game, [bash("true"), {"tool": "bash", "values": {}}]) == "yours"
+    assert board.problem["field"] == "command"
+    assert board.problem["part"] == 1
+    assert "command is required" in board.problem["problem"]
+    assert board.reply(game, []) == "yours"
+    assert "nothing to send" in board.problem["problem"]
+    assert board.reply(game, "[{]") == "yours"
+    assert "not JSON" in board.problem["problem"]
+    assert len(game.messages) == 1
+
+
+@pytest.mark.parametrize(
+    ("block", "says"),
+    [
+        (call("no_such_tool"), "There is no tool 'no_such_tool'"),
+        (call("bash", comand="ls"), "command"),
+        (call("read_file", path="none.txt"), "none.txt"),
+    ],
+)
+def test_faults_of_the_model_come_back_as_error_results(
+    board: Board, block: dict[str, Any], says: str
+) -> None:
+    game = board.open()
+    assert board.reply(game, json.dumps([block])) == "yours"
+    assert results(game)[0]["is_error"] is True
+    assert says in results(game)[0]["content"]
+    assert dict(game.state()["frame"])["message 2"].count("m-error") == 1
+    assert board.reply(game, [{"text": "I see."}]) == "ended"
+
+
+def test_a_reply_that_was_cut_off_has_its_calls_answered(board: Board) -> None:
+    game = board.open()
+    cut = {"content": [call("bash", command="touch x")], "stop_reason": "max_tokens"}
+    assert board.reply(game, json.dumps(cut)) == "yours"
+    assert "cut off" in results(game)[0]["content"]
+    assert not (board.folder / "x").exists()
+
+
+def refused(game: BeTheModel) -> str:
+    """Text of the real exception, after checking that the page shows the same."""
+    error = game.error
+    assert isinstance(error, anthropic.BadRequestError)
+    assert isinstance(error.body, dict)
+    text = str(error.body["error"]["message"])
+    shown = Text.of(dict(game.state()["frame"])["refusal"])
+    assert "400 invalid_request_error" in shown
+    assert text in shown
+    return text
+
+
+def test_two_calls_with_one_id_are_refused_and_can_be_taken_back(board: Board) -> None:
+    game = board.open()
+    twice = json.dumps([call("bash", command="echo hi")] * 2)
+    assert board.reply(game, twice) == "refused"
+    assert "toolu_x" in refused(game)
+    with pytest.raises(lk.UsageError, match="take the reply back"):
+        _ = game.outcome
+    game.act({"back": True})
+    assert game.wait(SOON) == "yours"
+    assert game.messages == [{"role": "user", "content": "How many files are there?"}]
+    assert "refusal" not in dict(game.state()["frame"])
+    assert board.reply(game, [{"text": "none"}]) == "ended"
+    assert game.outcome.text == "none"
+
+
+def test_a_harness_that_forgets_the_result_is_refused(board: Board) -> None:
+    game = board.open()
+    assert board.reply(game, [bash("echo hi")], fault="forget") == "refused"
+    assert "without `tool_result` blocks immediately after" in refused(game)
+    assert game.messages[-1]["role"] == "assistant"
+    game.act({"back": True})
+    assert game.wait(SOON) == "yours"
+    assert board.reply(game, [bash("echo hi")]) == "yours", "the fault was for one reply"
+
+
+def test_an_empty_reply_ends_the_run_unless_the_harness_stores_it(board: Board) -> None:
+    game = board.open()
+    assert board.reply(game, "[]", fault="keep") == "refused"
+    assert "non-empty content" in refused(game)
+    game.act({"back": True})
+    assert game.wait(SOON) == "yours"
+    assert board.reply(game, "[]") == "ended"
+    assert game.outcome == lk.Outcome("", "end_turn", 3)
+    assert str(game).endswith("says nothing.")
+
+
+def test_leaving_in_the_middle(board: Board) -> None:
+    game = board.open()
+    game.act({"stop": True})
+    assert game.wait(SOON) == "left"
+    with pytest.raises(lk.UsageError, match="left before its end"):
+        _ = game.outcome
+    assert board.reply(game, [{"text": "too late"}]) == "left"
+    assert "no request waits" in board.problem["problem"]
+
+
+def test_closing_stops_a_command_that_runs(board: Board) -> None:
+    game = board.open()
+    started = threading.Event()
+    game.events.subscribe(lambda e: started.set() if e.type == "tool.started" else None)
+    game.act({"ask": 1, "reply": [bash("sleep 300; touch late")]})
+    assert started.wait(SOON)
+    game.close()
+    game.close()
+    assert not (board.folder / "late").exists()
+    assert [t.name for t in threading.enumerate() if "model" in t.name] == []
+
+
+def test_running_the_cell_again_leaves_one_game(board: Board) -> None:
+    for _ in range(3):
+        for game in board.games:
+            game.close()
+        board.open()
+    assert [t.name for t in threading.enumerate()].count("be the model") == 1
+
+
+def test_an_unfinished_game_says_what_it_waits_for(board: Board) -> None:
+    game = board.open()
+    assert not game.finished
+    with pytest.raises(lk.UsageError, match="turn 1 waits for your reply"):
+        _ = game.outcome
+    assert "turn 1 waits" in repr(game)
+    assert len(game.messages) == 1
+
+
+def test_answers_from_code(board: Board) -> None:
+    game = board.open()
+    game.send("I look.", lk.use("bash", command="echo hi"))
+    assert game.wait(SOON) == "yours"
+    game.send(lk.say("done"))
+    assert game.wait(SOON) == "ended"
+    with pytest.raises(lk.UsageError, match="no request waits"):
+        game.send("more")
+    with pytest.raises(lk.UsageError, match="no reply to take back"):
+        game.take_back()
+
+
+def test_an_answer_to_an_earlier_request_is_not_taken_for_a_new_one(board: Board) -> None:
+    game = board.open()
+    board.reply(game, [bash("true")])
+    game.act({"ask": 1, "reply": [{"text": "late"}]})
+    assert "earlier request" in board.problem["problem"]
+    assert game.wait(SOON) == "yours"
+
+
+def test_a_mechanism_that_fails_is_shown_and_raised(board: Board) -> None:
+    class Faulty(lk.Mechanism):
+        def after_tools(self, agent: lk.Agent, calls: object) -> str | None:
+            raise RuntimeError("no such luck")
+
+    def agent(client: Client, events: lk.EventLog) -> lk.Agent:
+        return lk.Agent(client, [lk.CodingTools(board.folder), Faulty()], events=events)
+
+    with BeTheModel(agent, "Go.") as game:
+        assert game.wait(SOON) == "yours"
+        game.send(lk.use("bash", command="true"))
+        assert game.wait(SOON) == "broken"
+        with pytest.raises(lk.UsageError, match="no such luck") as caught:
+            _ = game.outcome
+        assert isinstance(caught.value.__cause__, RuntimeError)
+
+
+def test_other_agents_are_answered_by_a_function(board: Board) -> None:
+    def agent(client: Client, events: lk.EventLog) -> lk.Agent:
+        @lk.tool
+        def ask(question: str, agent: lk.Agent) -> str:
+            """Ask somebody else."""
+            return lk.Agent(client, name="other", events=events).run(question).text
+
+        return lk.Agent(client, [lk.Toolbox(ask)], events=events)
+
+    with BeTheModel(agent, "Go.", others=lambda request: lk.say("42")) as game:
+        assert game.wait(SOON) == "yours"
+        game.send(lk.use("ask", question="What?"))
+        assert game.wait(SOON) == "yours"
+        assert results(game)[0]["content"] == "42"
+
+
+@pytest.mark.slow
+def test_a_process_that_ends_in_mid_game_ends(tmp_path: Path) -> None:
+    script = textwrap.dedent("""
+        import learnkit as lk
+        from learnkit.course.games.be_the_model.panel import BeTheModel
+
+        game = BeTheModel(lambda client, events: lk.Agent(client, events=events), "Hello?")
+        print(game.wait(20))
+    """)
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (done.returncode, done.stdout) == (0, "yours\n"), done.stderr
+
+
+class Text(HTMLParser):
+    """Text, tags and attributes of a piece of HTML."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.text, self.tags, self.attributes = "", set[str](), set[str]()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+        self.attributes.update(name for name, _ in attrs)
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+    @classmethod
+    def of(cls, html: str) -> str:
+        """The text of a piece of HTML."""
+        parser = cls()
+        parser.feed(html)
+        return parser.text
+
+
+def test_hostile_text_is_text(board: Board) -> None:
+    def agent(client: Client, events: lk.EventLog) -> lk.Agent:
+        @lk.tool(description=HOSTILE)
+        def trap(word: str) -> str:
+            return HOSTILE
+
+        return lk.Agent(client, [lk.Toolbox(trap)], system=HOSTILE, events=events)
+
+    script = [lk.reply(HOSTILE, lk.use("trap", word=HOSTILE)), lk.use(HOSTILE), HOSTILE]
+    static = BeTheModel(agent, HOSTILE, script, static=True)
+    with BeTheModel(agent, HOSTILE) as game:
+        assert game.wait(SOON) == "yours"
+        game.send(*script[:1])
+        assert game.wait(SOON) == "yours"
+        pages = "".join(html for _, html in game.state()["frame"])
+    for html in (pages, static._repr_mimebundle_()["text/html"]):
+        parser = Text()
+        parser.feed(html)
+        assert not parser.tags & {"script", "img", "svg"}
+        assert not [name for name in parser.attributes if name.startswith("on")]
+        assert "<script>alert(1)</script>" in parser.text
+        assert "\u202e" not in html
+
+
+SCRIPT = [lk.use("bash", command="echo 3"), lk.say("There are 3 files.")]
+
+
+def test_without_a_page_the_script_plays(board: Board) -> None:
+    before = threading.active_count()
+    game = BeTheModel(board.agent, "How many?", SCRIPT, static=True)
+    assert threading.active_count() == before
+    assert game.outcome == lk.Outcome("There are 3 files.", "end_turn", 2)
+    assert len(game.messages) == 4
+    with pytest.raises(lk.UsageError, match="the script has played"):
+        game.send("more")
+    game.close()
+    assert game.events[-1].time == 2.0, "the virtual clock: a second a reply"
+
+
+def test_the_static_card_is_plain_small_and_the_same_twice(board: Board) -> None:
+    games = [BeTheModel(board.agent, "How many?", SCRIPT, static=True) for _ in range(2)]
+    first, second = (game._repr_mimebundle_() for game in games)
+    assert first == second
+    assert list(first) == ["text/html", "text/plain"]
+    line = "be the model: 2 turns, calls bash, and ends with “There are 3 files.”."
+    assert first["text/plain"] == line
+    parser = Text()
+    parser.feed(first["text/html"])
+    plain = {"p", "strong", "table", "thead", "tbody", "tr", "th", "td"}
+    assert parser.tags == plain | {"details", "summary", "pre"}
+    assert parser.attributes <= {"align"}
+    assert len(first["text/html"].encode()) < 20_000
+    for part in ("You look after files.", "How many?", "read_file(path, limit?", "echo 3"):
+        assert part in parser.text
+    assert not re.search(r"claude|/tmp", first["text/html"])
+
+
+def test_a_long_scripted_game_still_fits(board: Board) -> None:
+    many = [lk.use("bash", command=f"echo {'x' * 400} {i}") for i in range(60)]
+    options = {"script": [*many, lk.say("done " * 500)], "static": True}
+
+    def agent(client: Client, events: lk.EventLog) -> lk.Agent:
+        made = board.agent(client, events)
+        made.max_turns = 100
+        return made
+
+    html = BeTheModel(agent, "y" * 5000, **options)._repr_mimebundle_()["text/html"]
+    assert len(html.encode()) < 20_000
+    assert "left out" in html
+
+
+def test_a_script_that_breaks_something_shows_the_refusal(board: Board) -> None:
+    twice = lk.reply(call("bash", command="true"), call("bash", command="true"))
+    game = BeTheModel(board.agent, "Go.", [twice, lk.say("never")], static=True)
+    assert isinstance(game.error, anthropic.BadRequestError)
+    assert "400 invalid_request_error" in game._repr_mimebundle_()["text/html"]
+    assert "ended in an error" in str(game)
+    with pytest.raises(lk.UsageError, match="no outcome"):
+        _ = game.outcome
+
+
+def test_in_a_notebook_it_is_a_widget(board: Board) -> None:
+    game = board.open()
+    bundle = game._repr_mimebundle_()
+    data = bundle[0] if isinstance(bundle, tuple) else bundle
+    assert "application/vnd.jupyter.widget-view+json" in data
+    assert game._repr_mimebundle_() == bundle, "two views of one game"
+
+
+def test_a_request_for_a_summary_is_announced_as_one(board: Board, tmp_path: Path) -> None:
+    def agent(client: Client, events: lk.EventLog) -> lk.Agent:
+        compaction = lk.Compaction(threshold=300, keep=1, transcripts=tmp_path / "t")
+        return lk.Agent(client, [lk.CodingTools(board.folder), compaction], events=events)
+
+    (board.folder / "long.txt").write_text("word " * 800)
+    game = BeTheModel(agent, "Read long.txt.")
+    board.games.append(game)
+    assert game.wait(SOON) == "yours"
+    game.send(lk.use("read_file", path="long.txt"))
+    for _ in range(3):
+        assert game.wait(SOON) == "yours"
+        if not game.state()["tools"]:
+            break
+        game.send(lk.use("bash", command="true"))
+    head = game.state()["head"]
+    assert "the harness asks for a summary" in head
+    assert "There are no tools in it." in head
+    game.send(lk.say("It is a long file of words."))
+    assert game.wait(SOON) == "yours"
+    assert "the array begins with your summary now" in game.state()["head"]
+    assert "It is a long file of words." in str(game.messages[0])

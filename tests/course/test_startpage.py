@@ -1,0 +1,182 @@
+"""The start page: the lessons there are, what has been done, and what comes next."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from pathlib import Path
+
+import nbformat
+import pytest
+from project import ROOT
+
+import learnkit as lk
+from learnkit.course.lessons import load
+from learnkit.course.progress import Progress
+from learnkit.course.workbook import copies
+from learnkit.course.workbook import folder as workbook
+from learnkit.course.workbook import start_page as startpage
+from learnkit.course.workbook.start_page import Row, rows, summary
+
+COURSE = ROOT / "notebooks"
+
+
+@pytest.fixture
+def progress(tmp_path: Path) -> Progress:
+    return Progress(tmp_path / "progress.json")
+
+
+def finish(progress: Progress, name: str) -> None:
+    for number in ("1", "2", "3"):
+        progress.note(name, "exercises", number)
+    for number, question in enumerate(load(name).quiz, start=1):
+        progress.note(name, "quiz", f"q{number}", question.right)
+
+
+def states(progress: Progress) -> list[str]:
+    return [row.state for row in rows(COURSE, progress)]
+
+
+def test_a_lesson_is_new_then_begun_then_finished(progress: Progress) -> None:
+    assert states(progress) == ["new"] * 12
+    progress.note("s02", "opened", "lesson")
+    assert states(progress)[:3] == ["new", "begun", "new"]
+    finish(progress, "s02")
+    assert states(progress)[:3] == ["new", "finished", "new"]
+    assert rows(COURSE, progress)[1].right == 4
+
+
+def test_wrong_answers_and_unknown_names_do_not_count(progress: Progress) -> None:
+    wrong = "a" if load("s01").quiz[0].right != "a" else "b"
+    for kind, name in (("quiz", "q9"), ("exercises", "7"), ("predictions", "p9")):
+        progress.note("s01", kind, name, "a")
+    progress.note("s01", "quiz", "q1", wrong)
+    row = rows(COURSE, progress)[0]
+    assert (row.predicted, row.passed, row.answered, row.right) == (0, 0, 1, 0)
+
+
+def test_the_summary_says_what_comes_next(progress: Progress) -> None:
+    assert summary(rows(COURSE, progress)) == "12 lessons, about 8 hours. Begin with lesson 1."
+    finish(progress, "s01")
+    said = "1 of 12 lessons finished, about 7 hours to go; next comes lesson 2, Tools."
+    assert summary(rows(COURSE, progress)) == said
+    progress.note("s04", "opened", "lesson")
+    assert summary(rows(COURSE, progress)).endswith("go on with lesson 4, Subagents.")
+    for number in range(2, 12):
+        finish(progress, f"s{number:02}")
+    assert "45 minutes to go; next comes lesson 12" in summary(rows(COURSE, progress))
+    finish(progress, "s12")
+    assert summary(rows(COURSE, progress)) == "You have finished 12 lessons: all there are."
+
+
+def test_the_contents_show_what_a_lab_has_noted() -> None:
+    shown = lk.contents(forget=True, folder=COURSE)
+    assert "0 of 2" in shown.html
+    lab = lk.lesson("s01")
+    try:
+        lab.predict("p1", answer="c")
+        assert "0 of 2" in lk.contents(folder=COURSE).html, "what is static leaves no trace"
+        lab.static = False
+        lab.predict("p1", answer="c")
+        lab.quiz(q1="c")
+        check, _ = lab.exercise(1)
+        names: dict[str, object] = {}
+        exec(lab.lesson.exercises[0].wrong[0], names)
+        check(names[lab.lesson.exercises[0].name])
+        assert Progress().of("s01")["exercises"] == {}
+        exec(lab.lesson.exercises[0].solution, names)
+        check(names[lab.lesson.exercises[0].name])
+    finally:
+        lab.close()
+    html = lk.contents(folder=COURSE).html
+    assert "1 of 2" in html
+    assert "✓○○ 1 of 3" in html
+    assert "1 of 4 right" in html
+    assert "▶ begun" in html
+    assert "▶ begun" not in lk.contents(forget=True, folder=COURSE).html
+
+
+def test_every_lesson_is_linked_and_says_what_it_adds(progress: Progress) -> None:
+    html = startpage.table(rows(COURSE, progress))
+    for row in rows(COURSE, progress):
+        assert f'<a href="{row.file}">{row.number} · {row.lesson.title}</a>' in html
+        assert f"{row.lesson.minutes} min" in html
+        assert isinstance(row, Row)
+        assert row.lesson.adds
+
+
+def test_the_workbook_holds_copies_a_start_page_and_the_words(tmp_path: Path) -> None:
+    work = tmp_path / "work"
+    assert list(workbook.update(COURSE, work)) == []
+    names = {path.name for path in work.glob("*.ipynb")}
+    assert names == {path.name for path in COURSE.glob("*.ipynb")} | {
+        startpage.NAME,
+        workbook.GLOSSARY,
+    }
+    for name in (startpage.NAME, workbook.GLOSSARY):
+        nbformat.validate(nbformat.read(work / name, as_version=4))
+    links = {
+        target
+        for name in names
+        for cell in nbformat.read(work / name, as_version=4).cells
+        if cell.cell_type == "markdown"
+        for target in links_in(cell.source)
+    }
+    assert startpage.NAME in {link.partition("#")[0] for link in links}
+    for link in links:
+        path = link.partition("#")[0]
+        assert not path or (work / path).exists(), f"{link}: no such page in a working copy"
+
+
+def links_in(text: str) -> list[str]:
+    bare = re.sub(r"^```.*?^```|`[^`\n]+`", "", text, flags=re.DOTALL | re.MULTILINE)
+    return [one for one in re.findall(r"\]\(([^)\s]+)\)", bare) if not one.startswith("http")]
+
+
+def test_pages_that_are_up_to_date_are_not_written_again(tmp_path: Path) -> None:
+    work = tmp_path / "work"
+    list(workbook.update(COURSE, work))
+    before = {path: path.stat().st_mtime_ns for path in work.glob("*.ipynb")}
+    list(workbook.update(COURSE, work))
+    assert {path: path.stat().st_mtime_ns for path in work.glob("*.ipynb")} == before
+
+
+def test_a_copy_points_to_the_start_page_and_follows_the_course(tmp_path: Path) -> None:
+    course, work = tmp_path / "course", tmp_path / "work"
+    course.mkdir()
+    shutil.copy(COURSE / "s02_tools.ipynb", course)
+    list(workbook.update(course, work))
+    text = (work / "s02_tools.ipynb").read_text("utf-8")
+    assert "[contents](start.ipynb)" in text
+    assert "README.md#lessons" not in text
+    original = course / "s02_tools.ipynb"
+    original.write_text(original.read_text("utf-8").replace("## Recap", "## The recap"), "utf-8")
+    assert list(workbook.update(course, work)) == []
+    assert "## The recap" in (work / "s02_tools.ipynb").read_text("utf-8")
+    assert json.loads((work / copies.STATE).read_text())
+
+
+def test_a_tab_is_opened_once_and_the_learners_own_are_kept(tmp_path: Path) -> None:
+    workbook.open_tab(tmp_path, "workbook/s01_agent_loop.ipynb")
+    (file,) = (tmp_path / workbook.WORKSPACES).iterdir()
+    data = json.loads(file.read_text("utf-8"))["data"]
+    assert data["notebook:workbook/s01_agent_loop.ipynb"]["data"]["factory"] == "Notebook"
+    file.write_text('{"data": {}, "metadata": {"id": "default"}}')
+    workbook.open_tab(tmp_path, "workbook/s01_agent_loop.ipynb")
+    assert json.loads(file.read_text("utf-8"))["data"] == {}
+
+
+def test_jupyterlab_serves_the_learners_folder_or_the_clone_that_it_is_in(tmp_path: Path) -> None:
+    lesson = "s03_todo.ipynb"
+    root, page, tabs = workbook.options(tmp_path, lesson, alone=True)
+    assert root == f"--ServerApp.root_dir={tmp_path}"
+    assert page == "--LabApp.default_url=/lab/tree/s03_todo.ipynb"
+    assert tabs == f"--LabApp.workspaces_dir={tmp_path / workbook.WORKSPACES}"
+    assert not (tmp_path / workbook.WORKSPACES).exists()
+    root, page, _ = workbook.options(ROOT / "my course", lesson, alone=True)
+    assert root == f"--ServerApp.root_dir={ROOT}"
+    assert page == "--LabApp.default_url=/lab/tree/my%20course/s03_todo.ipynb"
+    _, page, _ = workbook.options(tmp_path, lesson, alone=False)
+    assert page == "--LabApp.default_url=/lab/tree/start.ipynb"
+    assert "notebook:s03_todo.ipynb" in next((tmp_path / workbook.WORKSPACES).iterdir()).read_text()

@@ -1,0 +1,240 @@
+"""What can be taken out of a message array: the pure half of compaction."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import learnkit as lk
+from learnkit.mechanisms.compaction.edits import (
+    clearable,
+    cut_before,
+    pending,
+    results,
+    seen,
+    without_stale_thinking,
+)
+from learnkit.mechanisms.compaction.policies import Change, Layers, Pressure
+
+LONG = "x" * 150
+
+
+def call(id: str, name: str = "read_file", *, thinking: bool = False) -> dict[str, Any]:
+    blocks: list[dict[str, Any]] = [{"type": "tool_use", "id": id, "name": name, "input": {"n": 1}}]
+    if thinking:
+        blocks.insert(0, {"type": "thinking", "thinking": "hm", "signature": "s"})
+    return {"role": "assistant", "content": blocks}
+
+
+def answer(id: str, content: str = LONG, **more: Any) -> dict[str, Any]:
+    block = {"type": "tool_result", "tool_use_id": id, "content": content, **more}
+    return {"role": "user", "content": [block]}
+
+
+def rounds(number: int, name: str = "read_file", content: str = LONG) -> list[dict[str, Any]]:
+    messages: list[dict[str, Any]] = [{"role": "user", "content": "go"}]
+    for n in range(number):
+        messages += [call(f"t{n}", name), answer(f"t{n}", content)]
+    return messages
+
+
+def texts(messages: Any) -> list[str]:
+    blocks = [
+        b for m in messages if m["role"] == "user" for b in m["content"] if isinstance(b, dict)
+    ]
+    return [b["content"] for b in blocks if b["type"] == "tool_result"]
+
+
+def test_old_long_results_are_cleared_and_the_last_three_stay() -> None:
+    messages = rounds(6)
+    compacted = lk.micro_compact(messages)
+    assert texts(compacted) == ["[Previous: used read_file]"] * 3 + [LONG] * 3
+    assert texts(messages) == [LONG] * 6, "the array that was given stays as it is"
+    assert compacted[-1] is messages[-1], "what did not change is shared"
+
+
+def test_a_hundred_characters_are_not_worth_it_and_one_more_is() -> None:
+    assert texts(lk.micro_compact(rounds(5, content="x" * 100))) == ["x" * 100] * 5
+    assert texts(lk.micro_compact(rounds(5, content="x" * 101)))[0].startswith("[Previous")
+
+
+def test_what_the_model_has_not_seen_is_never_cleared() -> None:
+    ids = [f"t{n}" for n in range(6)]
+    calls = [block for id in ids for block in call(id)["content"]]
+    results = [block for id in ids for block in answer(id)["content"]]
+    messages = [
+        {"role": "user", "content": "go"},
+        {"role": "assistant", "content": calls},
+        {"role": "user", "content": results},
+    ]
+    assert lk.micro_compact(messages, keep=0) == messages
+    messages.append({"role": "assistant", "content": [{"type": "text", "text": "I see."}]})
+    assert texts(lk.micro_compact(messages, keep=0)) == ["[Previous: used read_file]"] * 6
+
+
+def test_failures_and_loaded_skills_and_the_last_list_are_kept() -> None:
+    messages = [
+        *rounds(1, "load_skill"),
+        call("f"),
+        answer("f", is_error=True),
+        call("old", "todo"),
+        answer("old"),
+        call("new", "todo"),
+        answer("new"),
+        *[part for id in "wxyz" for part in (call(id), answer(id))],
+    ]
+    kept = texts(lk.micro_compact(messages, keep=0))
+    assert kept == [
+        LONG,
+        LONG,
+        "[Previous: used todo]",
+        LONG,
+        *["[Previous: used read_file]"] * 3,
+        LONG,
+    ]
+
+
+def test_clearing_twice_changes_nothing_more() -> None:
+    once = lk.micro_compact(rounds(6))
+    assert lk.micro_compact(once) == once
+
+
+def test_thinking_goes_behind_a_change_and_stays_before_it() -> None:
+    messages = [
+        {"role": "user", "content": "go"},
+        call("a", thinking=True),
+        answer("a"),
+        call("b", thinking=True),
+        answer("b"),
+    ]
+    left = without_stale_thinking(messages, 2)
+    kinds = [[b["type"] for b in m["content"]] for m in left if m["role"] == "assistant"]
+    assert kinds == [["thinking", "tool_use"], ["tool_use"]]
+    assert len(messages[3]["content"]) == 2
+
+
+def test_content_that_is_blocks_is_measured_by_its_texts() -> None:
+    content = [{"type": "text", "text": "x" * 60}, {"type": "text", "text": "y" * 60}]
+    (found,) = results(
+        [
+            call("a"),
+            {"role": "user", "content": [{**answer("a")["content"][0], "content": content}]},
+        ]
+    )
+    assert (found.chars, found.name, found.failed) == (120, "read_file", False)
+
+
+@given(st.integers(0, 8), st.booleans(), st.integers(0, 20))
+def test_an_array_is_only_cut_where_no_result_loses_its_call(
+    number: int, ended: bool, index: int
+) -> None:
+    messages = rounds(number)
+    if ended:
+        messages.append({"role": "assistant", "content": [{"type": "text", "text": "done"}]})
+    place = cut_before(messages, min(index, len(messages)))
+    rest = messages[place:]
+    called = {
+        b["id"]
+        for m in rest
+        if m["role"] == "assistant"
+        for b in m["content"]
+        if b["type"] == "tool_use"
+    }
+    assert {one.id for one in results(rest)} <= called
+    unseen = messages[pending(messages) :]
+    assert all(one in unseen for one in messages[seen(messages) :])
+    assert not (unseen and results(unseen[:1])), "it never begins with a result"
+
+
+# Policies
+
+
+def test_below_half_the_threshold_nothing_is_done() -> None:
+    assert Layers(clear_at_least=0).choose(rounds(9), 499, 1_000) is None
+    change = Layers(clear_at_least=0).choose(rounds(9), 500, 1_000)
+    assert isinstance(change, Change)
+    assert (len(change.cleared), change.first, change.summarise) == (6, 2, 0)
+
+
+def test_a_batch_must_gain_enough() -> None:
+    gain = 6 * len(LONG) // 4
+    assert Layers(clear_at_least=gain + 1).choose(rounds(9), 900, 1_000) is None
+    assert Layers(clear_at_least=gain).choose(rounds(9), 900, 1_000) is not None
+
+
+def test_over_the_threshold_what_was_seen_is_summarised() -> None:
+    change = Layers(clear_at_least=10_000).choose(rounds(9), 1_001, 1_000)
+    assert change == Change(summarise=17)
+    assert Layers().choose(rounds(0), 1_001, 1_000) is None, "there is nothing to summarise"
+
+
+def test_clearing_that_would_not_help_is_left_out() -> None:
+    assert Layers(clear_at_least=0).choose(rounds(9), 5_000, 1_000) == Change(summarise=17)
+
+
+@pytest.mark.parametrize("share", [0.2, 0.69])
+def test_no_pressure_no_change(share: float) -> None:
+    assert Pressure().choose(rounds(9, content="x" * 6_000), round(share * 1_000), 1_000) is None
+
+
+def test_from_seventy_per_cent_on_long_output_that_can_be_read_again_goes() -> None:
+    messages = [*rounds(5, content="x" * 6_000), call("o", "other"), answer("o", "x" * 6_000)]
+    messages += [part for id in "xyz" for part in (call(id), answer(id))]
+    change = Pressure().choose(messages, 750, 1_000)
+    assert change is not None
+    shown = texts(change.messages)
+    assert shown[:5] == ["[Large output: 6000 chars, can re-read]"] * 5
+    assert shown[5] == "x" * 6_000, "nobody knows whether it can be had again"
+    assert Pressure().choose(rounds(9), 750, 1_000) is None, "short output stays"
+
+
+def test_from_ninety_per_cent_on_chains_of_calls_become_notes() -> None:
+    messages = rounds(7)
+    messages[3]["content"].insert(0, {"type": "text", "text": "I read on, because of the units."})
+    messages[4] = answer("t1", "no such file", is_error=True)
+    change = Pressure().choose(messages, 950, 1_000)
+    assert change is not None
+    first, note, *rest = change.messages
+    assert first == messages[0]
+    assert rest == messages[9:]
+    text = note["content"][0]["text"]
+    assert "I read on, because of the units." in text
+    assert "- read_file(n=1) failed: no such file" in text
+    assert LONG not in text
+    assert len(change.cleared) == 4
+
+
+def test_above_that_the_earlier_half_is_summarised() -> None:
+    messages = rounds(9)
+    change = Pressure().choose(messages, 1_200, 1_000)
+    assert change is not None
+    assert change.summarise == 7
+    assert messages[change.summarise]["role"] == "assistant"
+
+
+@given(st.integers(0, 9), st.integers(1, 2_000), st.sampled_from([Layers(), Pressure()]), st.data())
+def test_what_a_policy_leaves_is_whole(
+    number: int, tokens: int, policy: Any, data: st.DataObject
+) -> None:
+    content = data.draw(st.sampled_from([LONG, "short", "x" * 6_000]))
+    messages = rounds(number, content=content)
+    change = policy.choose(messages, tokens, 1_000)
+    if change is None:
+        return
+    assert bool(change.summarise) != bool(change.messages)
+    left = change.messages or messages[change.summarise :]
+    calls = [b["id"] for m in left if m["role"] == "assistant" for b in m["content"]]
+    assert [one.id for one in results(left)] == calls
+    assert messages[: change.first] == list(change.messages)[: change.first]
+    assert not clearable(messages[:1])
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"keep": -1}, {"clear_at": 1.5}, {"clear_at": -0.1}, {"clear_at_least": -1}]
+)
+def test_layers_that_cannot_work_are_refused(wrong: dict[str, Any]) -> None:
+    with pytest.raises(lk.UsageError):
+        Layers(**wrong)

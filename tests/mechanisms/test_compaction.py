@@ -1,0 +1,370 @@
+"""Compaction at work: what stays, what goes, what is saved, and what the API makes of it."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import signal
+import time
+from pathlib import Path
+from typing import Any
+
+import anthropic
+import pytest
+
+import learnkit as lk
+from learnkit.clients.scripted import Reply
+from learnkit.core import transcript
+from learnkit.mechanisms.compaction.policies import Pressure
+
+DATA = "It was 31 degrees. " * 60
+SUMMARY = "We decided on °C, and have read three logs."
+
+
+@lk.tool
+def read(day: int) -> str:
+    """Read the log of a day."""
+    return f"day {day}: {DATA}"
+
+
+def is_summary(request: dict[str, Any]) -> bool:
+    return "tools" not in request
+
+
+def model(days: int, *, summary: Any = SUMMARY, thinking: bool = True, more: Any = ()) -> Any:
+    """A policy that reads so many days, and answers requests for a summary."""
+    extra = list(more)
+    count = iter(range(1, days + 1))
+
+    def answer(request: dict[str, Any]) -> Any:
+        if is_summary(request):
+            return summary(request) if callable(summary) else lk.say(summary)
+        if extra:
+            return extra.pop(0)
+        day = next(count, None)
+        if day is None:
+            return lk.say("That was all.")
+        return lk.reply(lk.use("read", day=day), thinking="On." if thinking else None)
+
+    return answer
+
+
+def agent(policy: Any, compaction: lk.Compaction, *more: Any, **options: Any) -> lk.Agent:
+    mechanisms = [lk.Toolbox(read), compaction, *more]
+    return lk.Agent(lk.scripted(policy), mechanisms, max_turns=200, **options)
+
+
+def events(agent: lk.Agent, type: str) -> list[dict[str, Any]]:
+    return [event.data for event in agent.events if event.type == type]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / ".transcripts"
+
+
+# Layer 1
+
+
+def test_results_are_cleared_in_batches_and_the_api_takes_it(folder: Path) -> None:
+    worker = agent(model(14), lk.Compaction(6_000, transcripts=folder))
+    assert worker.run("Read all days.").reason == "end_turn"
+    batches = events(worker, "compaction.cleared")
+    assert len(batches) == 2
+    assert all(len(one["results"]) >= 3 and one["after"] < one["before"] for one in batches)
+    assert not events(worker, "compaction.summarised")
+    assert "[Previous: used read]" in json.dumps(worker.messages)
+    assert not folder.exists(), "nothing was summarised, so nothing had to be saved"
+
+
+def test_clearing_every_turn_is_refused_where_thinking_is_preserved() -> None:
+    class EveryTurn(lk.Mechanism):
+        def before_model(self, agent: lk.Agent) -> None:
+            agent.rewrite(lk.micro_compact(agent.messages), "cleared")
+
+    naive = lk.Agent(lk.scripted(model(9)), [lk.Toolbox(read), EveryTurn()])
+    with pytest.raises(anthropic.BadRequestError, match="bound to a different conversation"):
+        naive.run("Read all days.")
+    (failed,) = events(naive, "model.failed")
+    assert failed["turn"] == 5, "the first time that a fourth result makes one old"
+
+
+def test_the_ledger_shows_what_clearing_every_turn_costs(folder: Path) -> None:
+    class EveryTurn(lk.Mechanism):
+        def before_model(self, agent: lk.Agent) -> None:
+            agent.rewrite(lk.micro_compact(agent.messages), "cleared")
+
+    def read_from_cache(mechanism: lk.Mechanism) -> float:
+        policy = model(30, thinking=False)
+        worker = lk.Agent(lk.scripted(policy), [lk.Toolbox(read), mechanism])
+        worker.run("Read all days.")
+        usages = [one["usage"] for one in events(worker, "model.replied")]
+        found = sum(usage["cache_read_input_tokens"] for usage in usages)
+        return found / (found + sum(usage["cache_creation_input_tokens"] for usage in usages))
+
+    every_turn = read_from_cache(EveryTurn())
+    batches = read_from_cache(lk.Compaction(6_000, transcripts=folder))
+    assert every_turn + 0.1 < batches
+
+
+# Layer 2
+
+
+def grown(folder: Path, **options: Any) -> lk.Agent:
+    compaction = lk.Compaction(3_000, 99, folder, **options)
+    worker = agent(model(18), compaction)
+    worker.run("Read all days.")
+    return worker
+
+
+def test_over_the_threshold_the_conversation_becomes_a_summary(folder: Path) -> None:
+    worker = grown(folder)
+    done = events(worker, "compaction.summarised")
+    assert len(done) == 2
+    first = worker.messages[0]["content"]
+    assert first[0]["text"].startswith("<summary transcript=")
+    assert SUMMARY in first[0]["text"]
+    assert first[1]["text"] == "<request>\nRead all days.\n</request>"
+    assert all(one["after"] < one["before"] for one in done)
+    assert all(one["tokens"] <= 3_000 for one in events(worker, "tokens.estimated"))
+
+
+def test_what_the_model_has_not_seen_stands_after_the_summary(folder: Path) -> None:
+    worker = grown(folder)
+    rewritten = [e.data["messages"] for e in worker.events if e.type == "messages.rewritten"]
+    for messages in rewritten:
+        assert [message["role"] for message in messages] == ["user", "assistant", "user"]
+        assert messages[1]["content"][0]["type"] == "tool_use", "stale thinking has gone"
+        assert DATA.strip() in messages[2]["content"][0]["content"]
+
+
+def test_the_whole_array_is_saved_first_and_nothing_is_overwritten(folder: Path) -> None:
+    worker = grown(folder)
+    saved = sorted(folder.iterdir())
+    assert [path.name for path in saved] == ["lead-1.jsonl", "lead-2.jsonl"]
+    said = [one["transcript"] for one in events(worker, "compaction.summarised")]
+    assert [Path(one).name for one in said] == ["lead-1.jsonl", "lead-2.jsonl"]
+    lines = [json.loads(line) for line in saved[0].read_text("utf-8").splitlines()]
+    added = [e.data["message"] for e in worker.events if e.type == "message.added"]
+    assert lines == added[: len(lines)]
+    assert "transcript" in str(worker.messages[0]["content"][0]["text"])
+
+
+def test_the_plan_and_the_loaded_skill_survive(folder: Path, tmp_path: Path) -> None:
+    skill = tmp_path / "skills" / "units"
+    skill.mkdir(parents=True)
+    skill.joinpath("SKILL.md").write_text(
+        "---\nname: units\ndescription: Units. Use for degrees.\n---\nAlways write °C.\n"
+    )
+    items = [{"id": "1", "text": "read the days", "status": "in_progress"}]
+    more = [lk.use("load_skill", name="units"), lk.use("todo", items=items)]
+    skills, todo = lk.Skills(tmp_path / "skills"), lk.Todo()
+    worker = agent(model(18, more=more), lk.Compaction(3_000, 99, folder), skills, todo)
+    worker.run("Read all days.")
+    assert len(events(worker, "compaction.summarised")) >= 2
+    left = "\n".join(block["text"] for block in worker.messages[0]["content"])
+    assert "[>] #1: read the days" in left
+    assert "Always write °C." in left
+    assert left.count("<summary") == 1
+
+
+def test_the_naive_form_loses_the_plan(folder: Path) -> None:
+    class Naive(lk.Mechanism):
+        def before_model(self, agent: lk.Agent) -> None:
+            if len(agent.messages) > 9:
+                agent.rewrite([{"role": "user", "content": f"[Compressed] {SUMMARY}"}], "naive")
+
+    items = [{"id": "1", "text": "read the days", "status": "in_progress"}]
+    todo = lk.Todo(remind_after=0)
+    worker = agent(
+        model(9, more=[lk.use("todo", items=items)]), lk.Compaction(10**6), Naive(), todo
+    )
+    worker.run("Read all days.")
+    assert todo.open
+    assert "read the days" not in json.dumps(worker.messages)
+
+
+def test_the_model_is_told_what_to_keep_and_reads_head_and_tail(folder: Path) -> None:
+    asked: list[str] = []
+
+    def summary(request: dict[str, Any]) -> Reply:
+        asked.append(request["messages"][0]["content"])
+        return lk.say(SUMMARY)
+
+    @lk.tool
+    def flood() -> str:
+        """Say very much."""
+        return "the head " + "x" * 200_000 + " the tail"
+
+    more = [lk.use("flood"), lk.say("seen")]
+    worker = lk.Agent(
+        lk.scripted(model(0, summary=summary, more=more)),
+        [lk.Toolbox(flood), lk.Compaction(20_000, transcripts=folder)],
+    )
+    worker.run("Flood me.")
+    worker.run("And now?")
+    (prompt,) = asked
+    assert len(prompt) < 82_000
+    assert "the head" in prompt
+    assert "the tail" in prompt
+    assert "characters left out" in prompt
+    assert "decisions with their reasons" in prompt
+    assert worker.messages[1] == {"role": "user", "content": "And now?"}, "not seen, so it stays"
+    assert "<request>" not in json.dumps(worker.messages)
+
+
+@pytest.mark.parametrize(
+    ("summary", "error"),
+    [
+        (lambda _: lk.fail(400, "no"), "BadRequestError"),
+        (lambda _: lk.fail(529), "OverloadedError|InternalServerError|APIStatusError"),
+        (lambda _: lk.say(""), "no summary"),
+        (lambda _: lk.say("I cannot.", stop_reason="refusal"), "no summary"),
+    ],
+)
+def test_a_summary_that_fails_leaves_the_array_as_it_was(
+    folder: Path, summary: Any, error: str
+) -> None:
+    worker = agent(model(12, summary=summary), lk.Compaction(3_000, 99, folder))
+    assert worker.run("Read all days.").text == "That was all."
+    failed = events(worker, "compaction.failed")
+    assert 1 <= len(failed) < 6, "it is not tried again before every request"
+    assert any(kind in failed[0]["error"] for kind in error.split("|"))
+    assert not events(worker, "messages.rewritten")
+    assert len(worker.messages) == 26
+
+
+def test_a_prompt_that_is_too_long_alone_is_not_summarised_for_ever(folder: Path) -> None:
+    worker = agent(model(2), lk.Compaction(500, transcripts=folder))
+    worker.run("Read. " + "This prompt is longer than the threshold. " * 100)
+    assert len(events(worker, "compaction.summarised")) <= 2
+    assert worker.messages[-1]["content"][0]["text"] == "That was all."
+
+
+def test_a_bug_of_the_script_is_not_taken_for_a_failed_summary(folder: Path) -> None:
+    def summary(request: dict[str, Any]) -> Reply:
+        raise KeyError("a bug")
+
+    worker = agent(model(9, summary=summary), lk.Compaction(3_000, 99, folder))
+    with pytest.raises(anthropic.AnthropicError, match="a bug"):
+        worker.run("Read all days.")
+    assert not events(worker, "messages.rewritten")
+
+
+# Layer 3
+
+
+def test_the_model_can_ask_for_it_and_its_focus_is_respected(folder: Path) -> None:
+    asked: list[str] = []
+
+    def summary(request: dict[str, Any]) -> Reply:
+        asked.append(request["messages"][0]["content"])
+        return lk.say(SUMMARY)
+
+    policy = model(2, summary=summary)
+    script: list[Any] = [policy, policy, lk.use("compact", focus="the units"), policy, policy]
+    worker = agent(script, lk.Compaction(transcripts=folder))
+    worker.run("Read all days.")
+    (prompt,) = asked
+    assert "Above all keep what concerns: the units" in prompt
+    rewritten = [event for event in worker.events if event.type == "messages.rewritten"]
+    (after,) = [event.data["messages"] for event in rewritten]
+    assert after[-1]["content"][0]["content"].startswith("The conversation will be replaced")
+    assert [one["by"] for one in events(worker, "compaction.asked")] == ["tool"]
+    assert events(worker, "compaction.summarised")[0]["focus"] == "the units"
+
+
+def test_a_person_can_ask_for_it_between_two_runs(folder: Path) -> None:
+    compaction = lk.Compaction(transcripts=folder)
+    worker = agent(model(2), compaction)
+    worker.run("Read two days.")
+    compaction.ask("the units")
+    worker.run("Go on.")
+    assert "<summary" in worker.messages[0]["content"][0]["text"]
+    assert worker.messages[1]["content"] == "Go on."
+
+
+# What the meter and the estimate say
+
+
+def test_the_request_for_the_summary_is_in_the_log_with_its_purpose(folder: Path) -> None:
+    worker = grown(folder)
+    purposes = [one.get("purpose") for one in events(worker, "model.replied")]
+    assert purposes.count("summary") == 2
+    assert worker.turns == 19, "it takes no turn of the run"
+
+
+def test_estimates_follow_what_the_api_counts(folder: Path) -> None:
+    def doubled(request: dict[str, Any]) -> Reply:
+        given = model_of(request)
+        return lk.reply(given, usage={"input_tokens": 2 * lk.estimate_tokens(request["messages"])})
+
+    model_of = model(5, thinking=False)
+    worker = agent(doubled, lk.Compaction(transcripts=folder))
+    worker.run("Read all days.")
+    ratios = [one["chars_per_token"] for one in events(worker, "tokens.estimated")]
+    assert ratios[0] == 4
+    assert ratios[-1] < 3, "the API counts twice as many tokens as four characters suggest"
+
+
+def test_a_pressure_policy_can_take_its_place(folder: Path) -> None:
+    worker = agent(model(20), lk.Compaction(3_000, transcripts=folder, policy=Pressure()))
+    assert worker.run("Read all days.").reason == "end_turn"
+    assert "<earlier>" in json.dumps(worker.messages) or "<summary" in json.dumps(worker.messages)
+
+
+def test_a_threshold_below_one_is_refused() -> None:
+    with pytest.raises(lk.UsageError, match="the threshold is 0"):
+        lk.Compaction(0)
+
+
+# Transcripts, under real processes
+
+
+def write(folder: str, name: str, number: int) -> None:
+    for _ in range(number):
+        transcript.save(
+            [{"role": "user", "content": f"{os.getpid()} " + "x" * 10_000}] * 20, folder, name
+        )
+
+
+@pytest.mark.slow
+def test_several_processes_never_write_over_each_other(tmp_path: Path) -> None:
+    spawn = multiprocessing.get_context("spawn")
+    workers = [spawn.Process(target=write, args=(str(tmp_path), "lead", 15)) for _ in range(4)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join(60)
+    saved = sorted(tmp_path.iterdir())
+    assert len(saved) == 60
+    assert {path.name for path in saved} == {f"lead-{n}.jsonl" for n in range(1, 61)}
+    for path in saved:
+        lines = [json.loads(line)["content"][:8] for line in path.read_text().splitlines()]
+        assert len(lines) == 20
+        assert len(set(lines)) == 1
+
+
+@pytest.mark.slow
+def test_a_process_that_is_killed_leaves_only_whole_files(tmp_path: Path) -> None:
+    spawn = multiprocessing.get_context("spawn")
+    for pause in (0.0, 0.004, 0.011, 0.02):
+        worker = spawn.Process(target=write, args=(str(tmp_path), "lead", 10_000))
+        worker.start()
+        already = len(list(tmp_path.glob("*.jsonl")))
+        while len(list(tmp_path.glob("*.jsonl"))) == already:
+            time.sleep(0.001)
+        time.sleep(pause)
+        assert worker.pid is not None
+        os.kill(worker.pid, signal.SIGKILL)
+        worker.join(60)
+    saved = list(tmp_path.glob("*.jsonl"))
+    assert all(len(path.read_text().splitlines()) == 20 for path in saved)
+    again = transcript.save([{"role": "user", "content": "after"}], tmp_path, "lead")
+    assert again not in saved
+
+
+def test_a_name_cannot_leave_the_folder(tmp_path: Path) -> None:
+    path = transcript.save([], tmp_path / "in", "../../out")
+    assert path.parent == tmp_path / "in"

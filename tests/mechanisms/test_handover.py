@@ -1,0 +1,183 @@
+"""A lead's run ends when nobody works and no mail waits, also where threads overtake each other.
+
+Mail and tasks pass from hand to hand. A lead that looks just then must find them at one or at the
+other, never at neither: it would end its run, and the work with it. Each test holds a thread up at
+such a moment.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from teams import Ran, send, spawn, work
+
+import learnkit as lk
+from learnkit.mechanisms.teams.delivery import Post
+from learnkit.mechanisms.teams.teammate import Teammate
+
+LONG = 0.2  # seconds in which a lead that may go has gone
+
+
+def quick(*lines: Any) -> list[Any]:
+    """Replies that take no time."""
+    return [lk.reply(line, latency=0.0) for line in lines]
+
+
+def acting(*steps: tuple[str, Any]) -> Callable[[Any], Any]:
+    """A model that takes its next step when it has been told a certain text, and waits till then.
+
+    How many turns that takes is up to the threads.
+    """
+    left = list(steps)
+
+    def model(request: Any) -> Any:
+        told = bool(left) and left[0][0] in str(request["messages"])
+        return lk.reply(left.pop(0)[1] if told else "I wait.", latency=0.0)
+
+    return model
+
+
+def held_up(done: Callable[..., Any], when: Callable[..., bool]) -> Callable[..., Any]:
+    """The function, but its result takes its time on the way to who asked for it."""
+
+    def slowly(*args: Any, **options: Any) -> Any:
+        result = done(*args, **options)
+        if when(result, *args):
+            time.sleep(LONG)
+        return result
+
+    return slowly
+
+
+def test_mail_that_a_teammate_has_just_taken_is_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lanes = {
+        "lead": acting(("Go.", spawn("alice")), ("first report", send("alice", "more"))),
+        "alice": quick("first report", "second report"),
+    }
+    ran = Ran(tmp_path, lanes, lk.SystemClock())
+    taken = held_up(Post.told, lambda text, post: bool(text) and post._agent.name == "alice")
+    monkeypatch.setattr(Post, "told", taken)
+    ran.go()
+    assert ran.told("lead") == ["first report", "second report"]
+
+
+def test_a_task_that_a_teammate_has_just_claimed_is_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    board = lk.TaskBoard(tmp_path / "tasks")
+    lanes = {
+        "lead": acting(("Go.", spawn("alice"))),
+        "alice": quick("ready for work", lk.use("work"), "the task is done"),
+    }
+    ran = Ran(
+        tmp_path,
+        lanes,
+        lk.SystemClock(),
+        mechanisms=lambda team: [lk.Autonomy(team, board, poll=0.01, idle=60.0)],
+    )
+    board.create("the task")
+    claimed = held_up(lk.Autonomy.work, lambda text, *_: bool(text))
+    monkeypatch.setattr(lk.Autonomy, "work", claimed)
+    ran.go()
+    assert ran.told("lead") == ["ready for work", "the task is done"]
+
+
+@pytest.mark.slow
+def test_mail_from_one_that_stops_to_one_that_waits_is_seen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While the lead looks from the one to the other, the other has sent it, and rests."""
+    looks = threading.Event()
+
+    @lk.tool
+    def pause() -> str:
+        """Wait until the lead looks."""
+        assert looks.wait(20)
+        return "it looks"
+
+    lanes = {
+        "lead": acting(("Go.", spawn("bob")), ("ready", spawn("alice"))),
+        "alice": quick(lk.use("pause"), send("bob", "yours"), "handed on"),
+        "bob": quick("ready", "done with it"),
+    }
+    ran = Ran(tmp_path, lanes, lk.SystemClock(), factory=lambda *_: [lk.Toolbox(work, pause)])
+    busy, told = Teammate.busy.fget, Post.told
+    assert busy is not None
+
+    def looked(mate: Teammate) -> bool:
+        found = busy(mate)
+        if mate.name == "bob" and len(ran.team.members) == 2 and not found:
+            looks.set()
+            time.sleep(2 * LONG)  # alice sends, and would rest
+        return found
+
+    def told_slowly(post: Post) -> str | None:
+        if post._agent.name == "bob" and looks.is_set():
+            time.sleep(3 * LONG)  # it has not woken up yet
+        return told(post)
+
+    monkeypatch.setattr(Teammate, "busy", property(looked))
+    monkeypatch.setattr(Post, "told", told_slowly)
+    ran.go()
+    assert ran.told("lead") == ["ready", "handed on", "done with it"]
+
+
+def test_the_last_report_is_read_when_it_comes_while_the_lead_looks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The lead finds no mail; then it comes, and who wrote it rests; then the lead looks at him."""
+    looks, told = threading.Event(), Post.told
+
+    @lk.tool
+    def pause() -> str:
+        """Wait until the lead has found no mail."""
+        assert looks.wait(20)
+        return "it looks"
+
+    def none_yet(post: Post) -> str | None:
+        text = told(post)
+        if post._agent is ran.lead and ran.lead.turns == 2 and not looks.is_set():
+            looks.set()
+            time.sleep(2 * LONG)
+        return text
+
+    lanes = {
+        "lead": acting(("Go.", spawn("alice"))),
+        "alice": quick(lk.use("pause"), "the report"),
+    }
+    ran = Ran(tmp_path, lanes, lk.SystemClock(), factory=lambda *_: [lk.Toolbox(pause)])
+    monkeypatch.setattr(Post, "told", none_yet)
+    ran.go()
+    assert ran.told("lead") == ["the report"]
+
+
+def test_a_full_disk_does_not_leave_the_lead_waiting(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lanes = {"lead": acting(("Go.", spawn("alice"))), "alice": quick("the report")}
+    ran = Ran(tmp_path, lanes, lk.SystemClock())
+    note = ran.team.roster.note
+
+    def full(entry: dict[str, str]) -> None:
+        if entry["status"] != "working":
+            raise OSError(28, "No space left on device")
+        note(entry)
+
+    monkeypatch.setattr(ran.team.roster, "note", full)
+    monkeypatch.setattr(ran.team, "send", held_up(ran.team.send, lambda *_: True))
+    rescued = threading.Event()
+    rescue = threading.Timer(10.0, lambda: (rescued.set(), ran.lead.stop.set()))
+    rescue.start()
+    with pytest.raises(OSError, match="No space left"):
+        ran.go()
+    rescue.cancel()
+    rescue.join()
+    assert not rescued.is_set(), "the lead waited for somebody who had ended"
+    assert ran.told("lead") == ["the report"]

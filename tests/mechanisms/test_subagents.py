@@ -1,0 +1,374 @@
+"""Subagents: a child works in messages of its own, and its last words are the parent's result."""
+
+from __future__ import annotations
+
+import json
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import learnkit as lk
+from learnkit.clients.scripted import Reply
+from learnkit.core.events import LANE
+
+SECRET = "only the child has read this"
+
+
+def task(prompt: str = "Look it up.", **more: Any) -> Reply:
+    return lk.use("task", prompt=prompt, description="look it up", **more)
+
+
+@lk.tool
+def look(place: str = "") -> str:
+    """Look at something."""
+    return f"{SECRET} {place}"
+
+
+def tools() -> list[lk.Mechanism]:
+    return [lk.Toolbox(look)]
+
+
+def parent(script: Any, subagents: lk.Subagents | None = None, *more: Any, **options: Any) -> Any:
+    mechanisms = [lk.Toolbox(look), subagents or lk.Subagents(tools), *more]
+    return lk.Agent(lk.scripted(script), mechanisms, **options)
+
+
+def child_says(*replies: Any) -> dict[str, list[Any]]:
+    return {"lead": [task(), lk.say("done")], "lead.toolu_0001": list(replies)}
+
+
+def result(agent: lk.Agent, place: int = 0) -> dict[str, Any]:
+    message = next(
+        m for m in agent.messages if not isinstance(m["content"], str) and m["role"] == "user"
+    )
+    found: dict[str, Any] = message["content"][place]
+    return found
+
+
+def events(agent: lk.Agent, type: str) -> list[dict[str, Any]]:
+    return [event.data for event in agent.events if event.type == type]
+
+
+# What the parent gets
+
+
+def test_the_last_text_of_the_child_is_the_result_and_what_it_read_stays_with_it() -> None:
+    agent = parent(child_says(lk.use("look"), lk.say("It is pytest.")))
+    assert agent.run("Which framework?").text == "done"
+    assert result(agent)["content"] == "It is pytest."
+    assert SECRET not in json.dumps(agent.messages)
+    (read,) = [e for e in agent.events if e.type == "tool.ended" and e.data["name"] == "look"]
+    assert (read.lane, SECRET in read.data["output"]) == ("lead.toolu_0001", True)
+
+
+def test_the_child_begins_with_its_prompt_and_nothing_else() -> None:
+    agent = parent(child_says(lk.say("ok")))
+    agent.run("A long story about something else.")
+    first = next(e for e in agent.events if e.type == "message.added" and e.lane != "lead")
+    assert first.data["message"] == {"role": "user", "content": "Look it up."}
+    (began,) = events(agent, "subagent.started")
+    (ended,) = events(agent, "subagent.ended")
+    assert began["parent"] == ended["parent"] == "lead"
+    assert began["call"] == ended["call"] == "toolu_0001"
+    assert (began["kind"], began["inherited"]) == ("general", 0)
+    assert (ended["reason"], ended["turns"], ended["returned"]) == ("end_turn", 1, 1)
+
+
+def test_a_child_that_says_nothing_has_no_summary() -> None:
+    agent = parent(child_says(lk.say("")))
+    agent.run("go")
+    assert result(agent)["content"] == "(no summary)"
+
+
+def test_at_the_limit_the_result_says_so() -> None:
+    looks = [lk.reply("I look again.", lk.use("look", place=str(n))) for n in range(9)]
+    agent = parent(child_says(*looks), lk.Subagents(tools, max_turns=4))
+    agent.run("go")
+    assert result(agent)["content"] == (
+        "I look again.\n\n[stopped at the limit of 4 turns; the task may be unfinished]"
+    )
+    assert "is_error" not in result(agent)
+
+
+@pytest.mark.parametrize(
+    ("reply", "words"),
+    [
+        (lk.say("I will not.", stop_reason="refusal"), "the subagent's model refused"),
+        (lk.fail(400, "prompt is too long"), "The subagent failed: BadRequestError"),
+        (lk.say("…", stop_reason="model_context_window_exceeded"), "context window is full"),
+    ],
+)
+def test_a_child_that_fails_returns_an_error_result(reply: Any, words: str) -> None:
+    agent = parent(child_says(reply))
+    assert agent.run("go").text == "done"
+    assert result(agent)["is_error"]
+    assert words in result(agent)["content"]
+    assert events(agent, "subagent.ended")[0]["reason"] != "end_turn"
+
+
+def test_a_factory_that_raises_is_an_error_result_too() -> None:
+    def broken() -> list[lk.Mechanism]:
+        raise OSError("no workspace")
+
+    agent = parent({"lead": [task(), lk.say("done")]}, lk.Subagents(broken))
+    assert agent.run("go").reason == "end_turn"
+    assert "no workspace" in result(agent)["content"]
+
+
+def test_an_empty_prompt_is_refused() -> None:
+    agent = parent({"lead": [task(" "), lk.say("done")]})
+    agent.run("go")
+    assert result(agent)["is_error"]
+
+
+# Several at once
+
+
+def three(latencies: list[float]) -> dict[str, Any]:
+    calls = lk.reply(*(task(f"Number {n}.") for n in range(len(latencies))))
+    script: dict[str, Any] = {"lead": [calls, lk.say("done")]}
+    for number, latency in enumerate(latencies, start=1):
+        lane = f"lead.toolu_{number:04d}"
+        script[lane] = [
+            lk.reply(lk.use("look"), latency=latency),
+            lk.say(f"answer {number}", latency=latency),
+        ]
+    return script
+
+
+def test_results_come_in_call_order_whoever_is_first() -> None:
+    agent = parent(three([5.0, 1.0, 3.0]))
+    agent.run("go")
+    message = agent.messages[2]["content"]
+    assert [block["content"] for block in message] == ["answer 1", "answer 2", "answer 3"]
+    ended = [e.lane for e in agent.events if e.type == "subagent.ended"]
+    assert ended == ["lead.toolu_0002", "lead.toolu_0003", "lead.toolu_0001"]
+
+
+@pytest.mark.parametrize(("parallel", "seconds"), [(1, 14), (3, 8), (5, 6)])
+def test_at_most_so_many_run_side_by_side(parallel: int, seconds: float) -> None:
+    agent = parent(three([1.0] * 5), lk.Subagents(tools, parallel=parallel))
+    agent.run("go")
+    running, most = 0, 0
+    for event in agent.events:
+        running += (event.type == "subagent.started") - (event.type == "subagent.ended")
+        most = max(most, running)
+    assert most == min(parallel, 5)
+    rounds = -(-5 // parallel)
+    assert agent.clock.time() == pytest.approx(2 + 2 * rounds)
+
+
+def test_side_by_side_is_reproducible_to_the_byte() -> None:
+    def once() -> str:
+        agent = parent(three([2.0, 1.0, 2.0, 1.0, 1.5]))
+        agent.run("go")
+        return json.dumps([[e.seq, e.time, e.lane, e.type, e.data] for e in agent.events])
+
+    assert len({once() for _ in range(20)}) == 1
+
+
+@pytest.mark.slow
+def test_real_threads_are_joined() -> None:
+    before = set(threading.enumerate())
+    client = lk.scripted(three([0.01, 0.03, 0.02]), clock=lk.SystemClock())
+    agent = lk.Agent(client, [lk.Subagents(tools)])
+    agent.run("go")
+    assert [b["content"] for b in agent.messages[2]["content"]] == [
+        f"answer {n}" for n in (1, 2, 3)
+    ]
+    client.clock.close()
+    assert set(threading.enumerate()) == before
+
+
+# What reaches the child
+
+
+def test_what_the_parent_may_not_do_the_child_may_not_either() -> None:
+    permission = lk.Permission({"task": "allow", "look": ("deny", "not today")})
+    agent = parent(child_says(lk.use("look"), lk.say("I could not.")), None, permission)
+    agent.run("go")
+    (refused,) = [e for e in agent.events if e.type == "tool.ended" and e.data["name"] == "look"]
+    assert (refused.data["how"], refused.lane) == ("refused", "lead.toolu_0001")
+    assert "not today" in refused.data["output"]
+
+
+@pytest.mark.parametrize("clock", [lk.VirtualClock, lk.SystemClock])
+def test_a_stop_reaches_children_in_the_middle_of_their_work(clock: Any) -> None:
+    @lk.tool
+    def stop(agent: lk.Agent) -> str:
+        """Stop everything."""
+        agent.stop.set()
+        return "stopping"
+
+    calls = lk.reply(task("one"), task("two"))
+    endless = lambda request: lk.reply(lk.use("look"), latency=0.01)  # noqa: E731
+    script = {
+        "lead": [calls, lk.say("never said")],
+        "lead.toolu_0001": [lk.reply(lk.use("stop"), latency=0.05), lk.say("never said")],
+        "lead.toolu_0002": endless,
+    }
+    subagents = lk.Subagents(lambda: [lk.Toolbox(look, stop)], max_turns=5_000)
+    agent = lk.Agent(lk.scripted(script, clock=clock()), [subagents])
+    before = set(threading.enumerate())
+    assert agent.run("go").reason == "cancelled"
+    assert all(block["is_error"] for block in agent.messages[-1]["content"])
+    assert "Cancelled" in result(agent)["content"]
+    agent.clock.close()
+    assert set(threading.enumerate()) <= before
+
+
+def test_the_log_and_the_clock_are_the_parents() -> None:
+    agent = parent(child_says(lk.reply(lk.use("look"), latency=7.0), lk.say("ok")))
+    agent.run("go")
+    assert agent.clock.time() == 10.0
+    assert {event.lane for event in agent.events} == {"lead", "lead.toolu_0001"}
+
+
+def test_each_call_gets_mechanisms_of_its_own() -> None:
+    made: list[lk.Mechanism] = []
+
+    def factory() -> list[lk.Mechanism]:
+        made.append(lk.Toolbox(look))
+        return [made[-1]]
+
+    agent = parent(three([1.0, 1.0, 1.0]), lk.Subagents(factory))
+    agent.run("go")
+    assert len({id(one) for one in made}) == 3
+
+
+# Kinds and generations
+
+
+def offered(agent: lk.Agent, lane: str) -> list[str]:
+    started = next(e for e in agent.events if e.type == "run.started" and e.lane == lane)
+    return [tool["name"] for tool in started.data["tools"]]
+
+
+def test_an_explorer_can_only_read(tmp_path: Path) -> None:
+    script = {
+        "lead": [task(kind="explore"), lk.say("done")],
+        "lead.toolu_0001": [lk.use("bash", command="touch x"), lk.say("I cannot write.")],
+    }
+    agent = parent(script, lk.Subagents(lambda: [lk.CodingTools(tmp_path), lk.Todo()]))
+    agent.run("go")
+    assert offered(agent, "lead.toolu_0001") == ["read_file", "todo"]
+    assert not (tmp_path / "x").exists()
+
+
+def test_an_explorer_without_reading_tools_is_an_error() -> None:
+    agent = parent({"lead": [task(kind="explore"), lk.say("done")]})
+    agent.run("go")
+    assert "kind 'explore' has no tools here" in result(agent)["content"]
+
+
+def test_children_have_no_task_unless_the_depth_allows_it() -> None:
+    agent = parent(child_says(task(), lk.say("alone")))
+    agent.run("go")
+    assert offered(agent, "lead.toolu_0001") == ["look"]
+    script = {
+        "lead": [task("a"), lk.say("done")],
+        "lead.toolu_0001": [task("b"), lk.say("child done")],
+        "lead.toolu_0001.toolu_0002": [task("c"), lk.say("grandchild done")],
+    }
+    agent = parent(script, lk.Subagents(tools, depth=2))
+    agent.run("go")
+    assert offered(agent, "lead.toolu_0001") == ["look", "task"]
+    assert offered(agent, "lead.toolu_0001.toolu_0002") == ["look"]
+    assert result(agent)["content"] == "child done"
+
+
+def test_a_factory_that_hands_down_subagents_makes_no_endless_family() -> None:
+    agent = parent(
+        child_says(lk.say("ok")), lk.Subagents(lambda: [lk.Toolbox(look), lk.Subagents(tools)])
+    )
+    agent.run("go")
+    assert offered(agent, "lead.toolu_0001") == ["look"]
+
+
+# What is handed down
+
+
+def prompt_of_child(inherit: Any) -> str:
+    script = {
+        "lead": [
+            lk.use("look", place="the station parsers in Oslo"),
+            lk.use("look", place="an unrelated thing"),
+            task("Which parsers are there for the station Oslo?"),
+            lk.say("done"),
+        ],
+        "lead.toolu_0003": [lk.say("two")],
+    }
+    agent = parent(script, lk.Subagents(tools, inherit=inherit))
+    agent.run("Mend the parsers before the weekend.")
+    child = next(e for e in agent.events if e.type == "message.added" and e.lane != "lead")
+    (began,) = events(agent, "subagent.started")
+    prompt = str(child.data["message"]["content"])
+    assert prompt.endswith("Which parsers are there for the station Oslo?")
+    assert (began["inherited"] > 0) == (inherit != "none")
+    return prompt
+
+
+def test_the_grades_of_inheritance() -> None:
+    grades = ["none", "goal", "background", "everything"]
+    none, goal, background, everything = map(prompt_of_child, grades)
+    assert none == "Which parsers are there for the station Oslo?"
+    assert "Mend the parsers before the weekend." in goal
+    assert "in Oslo" not in goal
+    assert "the station parsers in Oslo" in background
+    assert "unrelated" not in background
+    assert "unrelated" in everything
+    assert len(none) < len(goal) < len(background) < len(everything)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        (lambda: lk.Subagents([lk.Toolbox(look)]), "makes no mechanisms"),  # type: ignore[arg-type]
+        (lambda: lk.Subagents(tools, inherit="all"), "the grades are none"),  # type: ignore[arg-type]
+        (lambda: lk.Subagents(tools, parallel=0), "parallel is 0"),
+        (lambda: lk.Subagents(tools, max_turns=0), "max_turns is 0"),
+        (lambda: lk.Subagents(tools, depth=0), "depth is 0"),
+    ],
+)
+def test_what_cannot_work_is_refused(wrong: Any, words: str) -> None:
+    with pytest.raises(lk.UsageError, match=words):
+        wrong()
+
+
+# Whatever parents and children do, the API takes their requests
+
+REPLIES = st.sampled_from(
+    [
+        lk.use("look"),
+        lk.reply("I look twice.", lk.use("look"), lk.use("look"), thinking="hm"),
+        lk.use("no_such_tool"),
+        lk.use("look", where="?"),
+        task(),
+        lk.reply(task("a"), task("b"), lk.use("look")),
+        lk.reply(task(kind="explore"), lk.use("look"), stop_reason="max_tokens"),
+        lk.say("", stop_reason="end_turn"),
+        lk.say("text"),
+    ]
+)
+
+
+@given(st.lists(REPLIES, max_size=6), st.lists(REPLIES, max_size=6), st.sampled_from([1, 2]))
+def test_every_request_is_one_that_the_api_takes(
+    of_parent: list[Reply], of_child: list[Reply], depth: int
+) -> None:
+    given_out: dict[str, int] = {}
+
+    def answer(request: dict[str, Any]) -> Reply:
+        lane = LANE.get()
+        place = given_out[lane] = given_out.get(lane, -1) + 1
+        replies = of_parent if lane == "lead" else of_child
+        return replies[place] if place < len(replies) else lk.say("the end")
+
+    agent = parent(answer, lk.Subagents(tools, depth=depth, inherit="everything", max_turns=8))
+    agent.run("go")
+    assert not events(agent, "model.failed")
+    assert len(events(agent, "subagent.started")) == len(events(agent, "subagent.ended"))

@@ -1,0 +1,282 @@
+"""Todo: a list that is checked before it counts, and a reminder that comes when it should."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import learnkit as lk
+from learnkit.mechanisms.todo import MAX_ITEMS, MAX_TEXT
+
+STATUSES = ("pending", "in_progress", "completed")
+
+
+def item(id: str, status: str = "pending", text: str = "", **more: str) -> dict[str, str]:
+    return {"id": id, "text": text or f"thing {id}", "status": status, **more}
+
+
+def called(todo: lk.Todo, items: Any) -> str:
+    (tool,) = todo.tools
+    return str(tool.run(None, {"items": items}))
+
+
+@lk.tool
+def work(step: str = "") -> str:
+    """Do something."""
+    return "done"
+
+
+def ran(todo: lk.Todo, *replies: Any) -> lk.Agent:
+    script = [*replies, lk.say("The end.")]
+    agent = lk.Agent(lk.scripted(script), [lk.Toolbox(work), todo])
+    assert agent.run("go").reason == "end_turn"
+    return agent
+
+
+def notes(agent: lk.Agent) -> list[tuple[int, str]]:
+    """The texts that stand after results: which user message they are in, and what they say."""
+    found = []
+    users = [m for m in agent.messages if m["role"] == "user" and not isinstance(m["content"], str)]
+    for number, message in enumerate(users, start=1):
+        kinds = [block["type"] for block in message["content"]]
+        assert kinds == sorted(kinds, reverse=True), "results come first, texts after them"
+        found += [(number, b["text"]) for b in message["content"] if b["type"] == "text"]
+    return found
+
+
+# The list
+
+
+def test_the_list_is_shown_with_marks_and_a_count() -> None:
+    todo = lk.Todo()
+    items = [item("1", "completed"), item("2", "in_progress"), item("3", note="later")]
+    assert called(todo, items).splitlines() == [
+        "[x] #1: thing 1",
+        "[>] #2: thing 2",
+        "[ ] #3: thing 3 (later)",
+        "(1/3 completed)",
+    ]
+    assert [one["id"] for one in todo.open] == ["2", "3"]
+
+
+def test_an_update_replaces_the_whole_list() -> None:
+    todo = lk.Todo()
+    called(todo, [item("1"), item("2")])
+    called(todo, [item("3")])
+    assert todo.items == [item("3")]
+    assert called(todo, []) == "The list is empty."
+
+
+@pytest.mark.parametrize(
+    ("items", "words"),
+    [
+        ([item("1"), item("1")], "item 2: its id '1' is taken"),
+        ([item(" ")], "item 1 has no id"),
+        ([item("1", text=" \n")], "item '1' has no text"),
+        ([item("1", "in_progress"), item("2", "in_progress")], "items 1, 2 are in_progress"),
+        ([item(str(n)) for n in range(MAX_ITEMS + 1)], "21 items are too many: at most 20"),
+        ([item("1", text="x" * (MAX_TEXT + 1))], "its text has 501 characters, at most 500"),
+        ([item("1", "started")], "items.0.status"),
+        ([{"id": "1", "status": "pending"}], "'items.0.text' is missing"),
+        ([{**item("1"), "owner": "me"}], "items.0.owner"),
+        ("[{", "argument 'items'"),
+        ("__import__('os').remove('x')", "argument 'items'"),
+        (7, "argument 'items'"),
+    ],
+)
+def test_an_invalid_update_is_refused_and_changes_nothing(items: Any, words: str) -> None:
+    todo = lk.Todo()
+    called(todo, [item("1", "in_progress"), item("2")])
+    before = todo.items
+    with pytest.raises(lk.ToolError) as caught:
+        called(todo, items)
+    assert words in str(caught.value)
+    assert todo.items == before
+
+
+def test_a_json_text_is_read_and_never_run(tmp_path: Path) -> None:
+    todo = lk.Todo()
+    assert called(todo, json.dumps([item("1")])).startswith("[ ] #1")
+    bomb = tmp_path / "bomb"
+    with pytest.raises(lk.ToolError):
+        called(todo, f"[open({str(bomb)!r}, 'w')]")
+    assert not bomb.exists()
+
+
+def test_numbers_pass_for_ids() -> None:
+    todo = lk.Todo()
+    called(todo, [{"id": 1, "text": "a", "status": "pending"}])
+    assert todo.items == [item("1", text="a")]
+
+
+def test_a_text_with_line_breaks_cannot_look_like_another_item() -> None:
+    todo = lk.Todo()
+    shown = called(todo, [item("1", text="harmless\n[x] #2: all tests pass")])
+    assert len(shown.splitlines()) == 2
+    assert not todo.items[0]["text"].startswith("[")
+
+
+def test_the_list_cannot_be_changed_from_outside() -> None:
+    todo = lk.Todo()
+    called(todo, [item("1")])
+    todo.items.clear()
+    todo.items[0]["text"] = "changed"
+    assert todo.items == [item("1")]
+
+
+ITEMS = st.lists(
+    st.fixed_dictionaries(
+        {
+            "id": st.sampled_from(["1", "2", "3", ""]),
+            "text": st.sampled_from(["a", "b", " ", "c\nd"]),
+            "status": st.sampled_from([*STATUSES, "done"]),
+        },
+        optional={"note": st.text(max_size=5), "owner": st.just("me")},
+    ),
+    max_size=4,
+)
+
+
+@given(st.lists(st.one_of(ITEMS, ITEMS.map(json.dumps), st.text(max_size=9)), max_size=6))
+def test_whatever_is_sent_the_list_is_always_a_valid_one(updates: list[Any]) -> None:
+    todo, events = lk.Todo(), lk.EventLog()
+    agent = lk.Agent(lk.scripted([]), [todo], events=events)
+    for update in updates:
+        before = todo.items
+        try:
+            agent.tools["todo"].run(agent, {"items": update})
+        except lk.ToolError:
+            assert todo.items == before
+        else:
+            assert events[-1].type == "todo.updated"
+            assert events[-1].data["items"] == todo.items
+        ids = [one["id"] for one in todo.items]
+        assert len(set(ids)) == len(ids)
+        assert all(one["id"] and one["text"] and "\n" not in one["text"] for one in todo.items)
+        assert sum(one["status"] == "in_progress" for one in todo.items) <= 1
+        assert len(todo.render().splitlines()) == len(ids) + bool(ids) or not ids
+
+
+# The incremental form
+
+
+def test_the_incremental_form_adds_updates_and_deletes() -> None:
+    todo = lk.Todo(incremental=True)
+    add, update, delete = todo.tools
+    assert [one.name for one in todo.tools] == ["todo_add", "todo_update", "todo_delete"]
+    add.run(None, {"text": "one"})
+    add.run(None, {"text": "two", "note": "big"})
+    update.run(None, {"id": "1", "status": "in_progress"})
+    update.run(None, {"id": 2, "note": "bigger"})
+    assert todo.render().splitlines()[:2] == ["[>] #1: one", "[ ] #2: two (bigger)"]
+    with pytest.raises(lk.ToolError, match="items 1, 2 are in_progress"):
+        update.run(None, {"id": "2", "status": "in_progress"})
+    with pytest.raises(lk.ToolError, match=r"no item '9'; the ids are: 1, 2\. The list is as"):
+        delete.run(None, {"id": "9"})
+    delete.run(None, {"id": "1"})
+    add.run(None, {"text": "three"})
+    assert [one["id"] for one in todo.items] == ["2", "3"]
+    update.run(None, {"id": "2", "note": ""})
+    assert "note" not in todo.items[0]
+
+
+# The reminder
+
+
+def lists(*statuses: str) -> Any:
+    return lk.use("todo", items=[item(str(n), status) for n, status in enumerate(statuses)])
+
+
+def test_a_reminder_follows_the_results_after_three_rounds_and_counting_starts_again() -> None:
+    agent = ran(lk.Todo(), lists("pending"), *[lk.use("work")] * 7)
+    assert [number for number, _ in notes(agent)] == [4, 7]
+    assert all("todo list" in text for _, text in notes(agent))
+    reminded = [event.data for event in agent.events if event.type == "todo.reminded"]
+    assert [one["rounds"] for one in reminded] == [3, 3]
+    assert [one["text"] for one in reminded] == [text for _, text in notes(agent)]
+
+
+def test_a_look_at_the_list_starts_the_count_again() -> None:
+    work = lk.use("work")
+    agent = ran(lk.Todo(), lists("pending"), work, work, lists("in_progress"), work, work, work)
+    assert [number for number, _ in notes(agent)] == [7]
+
+
+def test_several_calls_in_one_reply_are_one_round() -> None:
+    both = lk.reply(lk.use("work"), lk.use("work"), lk.use("work"))
+    agent = ran(lk.Todo(), lists("pending"), both, both, both)
+    assert [number for number, _ in notes(agent)] == [4]
+
+
+@pytest.mark.parametrize("first", [[], [lists("completed", "completed")]])
+def test_no_reminder_when_nothing_is_open(first: list[Any]) -> None:
+    assert notes(ran(lk.Todo(), *first, *[lk.use("work")] * 8)) == []
+
+
+def test_the_interval_can_be_another_or_none() -> None:
+    rounds = [lists("pending"), *[lk.use("work")] * 11]
+    assert [number for number, _ in notes(ran(lk.Todo(remind_after=10), *rounds))] == [11]
+    assert notes(ran(lk.Todo(remind_after=0), *rounds)) == []
+    with pytest.raises(lk.UsageError, match="remind_after is -1"):
+        lk.Todo(remind_after=-1)
+
+
+def test_a_reminder_can_show_the_list() -> None:
+    agent = ran(lk.Todo(show_list=True), lists("in_progress"), *[lk.use("work")] * 3)
+    ((_, text),) = notes(agent)
+    assert "[>] #0: thing 0\n(0/1 completed)" in text
+
+
+@given(st.lists(st.sampled_from(["todo", "todo done", "work", "bad"]), max_size=14))
+def test_reminders_come_after_exactly_so_many_rounds_without_a_call(rounds: list[str]) -> None:
+    replies = {
+        "todo": lists("pending"),
+        "todo done": lists("completed"),
+        "work": lk.use("work"),
+        "bad": lk.use("no_such_tool"),
+    }
+    agent = ran(lk.Todo(), *(replies[name] for name in rounds))
+    expected, since, is_open = [], 0, False
+    for number, name in enumerate(rounds, start=1):
+        is_open = name == "todo" or (is_open and name != "todo done")
+        since = 0 if name.startswith("todo") else since + 1
+        if since >= 3 and is_open:
+            expected.append(number)
+            since = 0
+    assert [number for number, _ in notes(agent)] == expected
+
+
+# What others see
+
+
+def test_the_open_list_is_what_must_survive_a_compaction() -> None:
+    todo = lk.Todo()
+    agent = lk.Agent(lk.scripted([]), [todo])
+    assert todo.carry(agent) is None
+    called(todo, [item("1", "completed"), item("2")])
+    assert "[ ] #2: thing 2" in str(todo.carry(agent))
+    called(todo, [item("1", "completed")])
+    assert todo.carry(agent) is None
+
+
+def test_updates_and_refusals_are_events() -> None:
+    agent = ran(lk.Todo(), lists("in_progress", "in_progress"), lists("completed", "pending"))
+    told = [(e.type, e.data) for e in agent.events if e.type.startswith("todo.")]
+    assert [kind for kind, _ in told] == ["todo.rejected", "todo.updated"]
+    assert "only one" in told[0][1]["problem"]
+    assert (told[1][1]["done"], told[1][1]["total"]) == (1, 2)
+    (refused,) = [e for e in agent.events if e.type == "tool.ended" and e.data["is_error"]]
+    assert "The list is as it was." in refused.data["output"]
+
+
+def test_the_system_prompt_says_how_and_names_the_tool_there_is() -> None:
+    asked = [lk.Agent(lk.scripted([lk.say("x")]), [lk.Todo(incremental=way)]) for way in (0, 1)]
+    for agent in asked:
+        agent.run("go")
+    assert "tool todo:" in asked[0].system
+    assert "todo_add" in asked[1].system

@@ -1,0 +1,294 @@
+"""Worktrees on real git: nothing is lost, nothing is left half-made, and git is believed."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import learnkit as lk
+from learnkit.mechanisms.worktrees.registry import Trees
+from learnkit.runtime.git import Git
+
+SHELL = lk.LocalShell()
+
+
+def git(folder: Path, command: str) -> str:
+    result = SHELL.run(f"git {command}", folder)
+    assert result.code == 0, result.output
+    return result.output
+
+
+def commit(folder: Path, text: str, file: str = "a.txt") -> None:
+    (folder / file).write_text(text)
+    git(folder, "add -A")
+    git(folder, f"commit -q -m '{text.strip()}'")
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Path:
+    folder = tmp_path / "repo"
+    folder.mkdir()
+    git(folder, "init -q")
+    (folder / ".gitignore").write_text("*.pyc\n")
+    commit(folder, "one\n")
+    return folder
+
+
+@pytest.fixture
+def trees(repo: Path) -> Trees:
+    return Trees(repo)
+
+
+def branches(repo: Path) -> list[str]:
+    return git(repo, "branch --format '%(refname:short)'").split()
+
+
+def events(trees: Trees) -> list[tuple[str, str]]:
+    entries, _ = trees.journal.read()
+    return [(entry["event"].removeprefix("worktree."), entry["name"]) for entry in entries]
+
+
+def test_a_worktree_is_a_folder_and_a_branch(repo: Path, trees: Trees) -> None:
+    tree = trees.create("parser", task_id=7)
+    assert (tree.branch, tree.status, tree.task_id) == ("wt/parser", "active", 7)
+    assert (trees.path("parser") / "a.txt").read_text() == "one\n"
+    assert git(trees.path("parser"), "branch --show-current").strip() == "wt/parser"
+    assert git(repo, "status --porcelain") == ""  # the folder does not disturb the repository
+    assert Trees(repo).all() == [tree]
+    assert events(trees) == [("create.before", "parser"), ("create.after", "parser")]
+    data = json.loads((repo / ".worktrees" / "index.json").read_text())
+    assert data["worktrees"][0]["name"] == "parser"
+    assert data["worktrees"][0]["path"] == ".worktrees/parser"
+
+
+def test_it_begins_where_one_says(repo: Path, trees: Trees) -> None:
+    first = Git(repo).commit_of("HEAD")
+    commit(repo, "two\n")
+    trees.create("old", base_ref=first)
+    assert (trees.path("old") / "a.txt").read_text() == "one\n"
+    with pytest.raises(lk.ToolError, match="there is no commit 'nowhere'"):
+        trees.create("new", base_ref="nowhere")
+    assert branches(repo) == ["main", "wt/old"]
+
+
+@pytest.mark.parametrize("name", ["a", "A.b_c-9", "x" * 40, "0", "_"])
+def test_names_that_can_be(trees: Trees, name: str) -> None:
+    assert trees.create(name).name == name
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("", ".", "..", "-x", ".x", "x.lock", "x.", "a..b", "x" * 41, "a/b", "../x", "a b"),
+        *("a\n", "ä", "a;b", "$(a)", "index.json", "events.jsonl"),
+    ],
+)
+def test_names_that_cannot_be_leave_no_trace(repo: Path, trees: Trees, name: str) -> None:
+    with pytest.raises(lk.ToolError, match="cannot be a worktree's name"):
+        trees.create(name)
+    assert branches(repo) == ["main"]
+    assert trees.all() == []
+
+
+def test_a_name_is_given_once_and_a_branch_that_stayed_is_named(repo: Path, trees: Trees) -> None:
+    trees.create("parser")
+    with pytest.raises(lk.ToolError, match="the branch wt/parser is there already"):
+        trees.create("parser")
+    trees.remove("parser")
+    assert branches(repo) == ["main", "wt/parser"]
+    with pytest.raises(lk.ToolError, match="the branch wt/parser is there already"):
+        trees.create("parser")
+    (repo / ".worktrees" / "other").mkdir()
+    with pytest.raises(lk.ToolError, match=r"\.worktrees/other is there already"):
+        trees.create("other")
+
+
+@pytest.mark.parametrize(
+    ("make", "says"),
+    [
+        ("echo two > a.txt", r"M a\.txt"),
+        ("echo new > b.txt", r"\?\? b\.txt"),
+        ("echo new > b.txt && git add b.txt", r"A  b\.txt"),
+        ("rm a.txt", r"D a\.txt"),
+        ("touch x.pyc", r"!! x\.pyc"),
+    ],
+)
+def test_work_that_is_not_committed_is_not_removed(trees: Trees, make: str, says: str) -> None:
+    trees.create("parser")
+    assert SHELL.run(make, trees.path("parser")).code == 0
+    with pytest.raises(lk.ToolError, match=says):
+        trees.remove("parser")
+    assert trees.get("parser").status == "active"
+    assert events(trees)[-1] == ("remove.failed", "parser")
+    assert trees.remove("parser", force=True).status == "removed"
+    assert not trees.path("parser").exists()
+
+
+def test_what_was_committed_outlives_its_folder(repo: Path, trees: Trees) -> None:
+    trees.create("parser")
+    commit(trees.path("parser"), "two\n")
+    trees.remove("parser")
+    assert git(repo, "show wt/parser:a.txt") == "two\n"
+
+
+def test_a_kept_one_stays(trees: Trees) -> None:
+    trees.create("parser")
+    assert trees.keep("parser").status == "kept"
+    assert trees.path("parser").is_dir()
+    assert trees.get("parser").status == "kept"
+    assert events(trees)[-1] == ("keep", "parser")
+
+
+def test_a_merge_brings_the_commits_back(repo: Path, trees: Trees) -> None:
+    trees.create("parser")
+    commit(trees.path("parser"), "two\n")
+    commit(repo, "beside\n", "b.txt")
+    assert trees.merge("parser") == ["a.txt"]
+    assert trees.merge("parser") == []
+    assert (repo / "a.txt").read_text() == "two\n"
+    assert "Merge wt/parser" in git(repo, "log --format=%s -1")
+
+
+def test_a_conflict_is_reported_and_undone(repo: Path, trees: Trees) -> None:
+    trees.create("parser")
+    commit(trees.path("parser"), "theirs\n")
+    commit(repo, "ours\n")
+    before = Git(repo).commit_of("HEAD")
+    with pytest.raises(lk.ToolError, match=r"wt/parser conflicts in a\.txt; the merge was undone"):
+        trees.merge("parser")
+    assert (repo / "a.txt").read_text() == "ours\n"
+    assert Git(repo).commit_of("HEAD") == before
+    assert git(repo, "status --porcelain") == ""
+    assert events(trees)[-1] == ("merge.failed", "parser")
+
+
+@pytest.mark.parametrize("where", ["repo", "tree"])
+def test_nothing_is_merged_over_work_that_is_not_committed(
+    repo: Path, trees: Trees, where: str
+) -> None:
+    trees.create("parser")
+    commit(trees.path("parser"), "two\n")
+    ((repo if where == "repo" else trees.path("parser")) / "a.txt").write_text("not yet\n")
+    with pytest.raises(lk.ToolError, match="has changes that are not committed"):
+        trees.merge("parser")
+    assert git(repo, "log --format=%s").split() == ["one"]
+
+
+# Git is the truth
+
+
+def test_one_that_was_removed_behind_our_back_is_seen(repo: Path, trees: Trees) -> None:
+    for name in ("by-hand", "by-git", "stays"):
+        trees.create(name)
+    shutil.rmtree(trees.path("by-hand"))
+    git(repo, "worktree remove .worktrees/by-git")
+    assert {tree.name: tree.status for tree in trees.all()} == {
+        "by-hand": "removed",
+        "by-git": "removed",
+        "stays": "active",
+    }
+    with pytest.raises(lk.ToolError, match="no worktree 'by-hand'; there are: stays"):
+        trees.get("by-hand")
+
+
+def test_one_that_somebody_else_has_made_is_found(repo: Path, trees: Trees) -> None:
+    git(repo, "worktree add -q -b theirs .worktrees/theirs")
+    assert [(tree.name, tree.branch) for tree in trees.all()] == [("theirs", "theirs")]
+    git(repo, "worktree add -q -b elsewhere ../elsewhere")
+    assert len(trees.all()) == 1  # one that lies elsewhere is none of ours
+
+
+def test_a_lost_index_is_made_anew(repo: Path, trees: Trees) -> None:
+    trees.create("parser")
+    (repo / ".worktrees" / "index.json").unlink()
+    assert [(tree.name, tree.status) for tree in trees.all()] == [("parser", "active")]
+
+
+def test_a_repository_without_commits_and_a_folder_that_is_none(tmp_path: Path) -> None:
+    with pytest.raises(lk.UsageError, match="is in no git repository"):
+        Trees(tmp_path)
+    with pytest.raises(lk.UsageError, match="is no folder"):
+        Trees(tmp_path / "nothing")
+    git(tmp_path, "init -q")
+    with pytest.raises(lk.ToolError, match="has no commit yet"):
+        Trees(tmp_path).create("parser")
+
+
+# A step that fails
+
+
+class Fails(lk.LocalShell):
+    """A shell in which one command of git does not work."""
+
+    def __init__(self, word: str) -> None:
+        super().__init__()
+        self.word = word
+
+    def run(self, command: str, *more: Any, **options: Any) -> lk.ShellResult:
+        if self.word in command:
+            return lk.ShellResult("fatal: broken", 128)
+        return super().run(command, *more, **options)
+
+
+def test_when_the_last_step_fails_nothing_is_left(repo: Path, trees: Trees) -> None:
+    def bind(tree: Any) -> None:
+        assert trees.path("parser").is_dir()
+        raise lk.ToolError("there is no task 7")
+
+    with pytest.raises(lk.ToolError, match="there is no task 7"):
+        trees.create("parser", 7, bind=bind)
+    assert not trees.path("parser").exists()
+    assert branches(repo) == ["main"]
+    assert trees.all() == []
+    assert events(trees) == [("create.before", "parser"), ("create.failed", "parser")]
+    assert trees.create("parser").status == "active"
+
+
+@pytest.mark.parametrize("word", ["worktree add", "rev-parse --verify --quiet HEAD", "list"])
+def test_when_git_fails_nothing_is_left(repo: Path, word: str) -> None:
+    with pytest.raises(lk.ToolError):
+        Trees(repo, Fails(word)).create("parser")
+    assert branches(repo) == ["main"]
+    assert Trees(repo).all() == []
+
+
+def test_when_removing_fails_it_is_still_there(repo: Path, trees: Trees) -> None:
+    trees.create("parser")
+    with pytest.raises(lk.ToolError, match="fatal: broken"):
+        Trees(repo, Fails("worktree remove")).remove("parser")
+    assert trees.get("parser").status == "active"
+
+
+SCRIPT = """
+import sys
+from learnkit.mechanisms.worktrees.registry import Trees
+for number in range(5):
+    Trees(sys.argv[1]).create(f"{sys.argv[2]}-{number}")
+"""
+
+
+@pytest.mark.slow
+def test_many_processes_that_create_at_once_lose_nothing(repo: Path, trees: Trees) -> None:
+    processes = [
+        subprocess.Popen([sys.executable, "-c", SCRIPT, str(repo), name]) for name in "abc"
+    ]
+    assert [process.wait(timeout=60) for process in processes] == [0, 0, 0]
+    names = sorted(tree.name for tree in trees.all())
+    assert names == [f"{name}-{number}" for name in "abc" for number in range(5)]
+    assert len(Git(repo).checkouts()) == 16
+
+
+def test_of_many_who_want_one_name_one_gets_it(repo: Path, trees: Trees) -> None:
+    script = SCRIPT.replace('f"{sys.argv[2]}-{number}"', '"same"').replace("range(5)", "range(1)")
+    command = [sys.executable, "-c", script, str(repo), "x"]
+    processes = [subprocess.Popen(command, stderr=subprocess.PIPE) for _ in range(4)]
+    said = [process.communicate()[1].decode() for process in processes]
+    assert sorted(process.returncode for process in processes) == [0, 1, 1, 1]
+    assert sum("is there already" in text for text in said) == 3
+    assert len(trees.all()) == 1

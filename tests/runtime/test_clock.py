@@ -1,0 +1,564 @@
+"""Both clocks keep one contract; the virtual one is a reproducible scheduler besides."""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from datetime import UTC, timedelta
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from profiles import examples
+
+from learnkit.core.events import LANE
+from learnkit.errors import UsageError
+from learnkit.runtime.virtual_clock import (
+    LONGEST,
+    VIRTUAL_START,
+    Clock,
+    Signal,
+    StuckError,
+    SystemClock,
+    VirtualClock,
+    Worker,
+)
+
+LONG = 1e6  # seconds: nobody would wait for that
+
+
+@pytest.fixture(params=[SystemClock, VirtualClock])
+def clock(request: pytest.FixtureRequest) -> Iterator[Clock]:
+    clock: Clock = request.param()
+    yield clock
+    clock.close()
+
+
+def in_time(function: Callable[[], object]) -> None:
+    """Run a function that must end; if it hangs, the test fails instead of hanging too."""
+    problems: list[BaseException] = []
+
+    def body() -> None:
+        try:
+            function()
+        except BaseException as error:
+            problems.append(error)
+
+    thread = threading.Thread(target=body, daemon=True)
+    thread.start()
+    thread.join(60)
+    assert not thread.is_alive(), "it hangs"
+    if problems:
+        raise problems[0]
+
+
+# What both clocks promise
+
+
+def test_time_passes_while_one_sleeps(clock: Clock) -> None:
+    before, at = clock.time(), clock.now()
+    assert clock.sleep(0.02) is False
+    assert clock.time() - before >= 0.02
+    assert clock.now() - at >= timedelta(seconds=0.02)
+    assert clock.now().tzinfo is UTC
+
+
+@pytest.mark.parametrize("seconds", [-1, math.nan])
+def test_an_impossible_sleep_is_refused(clock: Clock, seconds: float) -> None:
+    with pytest.raises(UsageError, match=f"cannot sleep for {seconds!r} seconds"):
+        clock.sleep(seconds)
+
+
+def test_a_stop_that_is_set_ends_a_sleep_at_once(clock: Clock) -> None:
+    stop = clock.signal()
+    stop.set()
+    assert clock.sleep(LONG, stop) is True
+    assert clock.time() < LONG
+
+
+def test_a_stop_that_another_sets_ends_a_sleep_early(clock: Clock) -> None:
+    stop = clock.signal()
+    sleeper = clock.spawn("sleeper", lambda: clock.sleep(LONG, stop))
+    clock.sleep(0.01)
+    assert not sleeper.done
+    stop.set()
+    assert sleeper.join() is True
+    assert sleeper.done
+    assert clock.time() < LONG
+
+
+def test_a_wait_ends_with_any_of_its_signals_or_in_time(clock: Clock) -> None:
+    mail, stop = clock.signal("mail"), clock.signal("stop")
+    waiter = clock.spawn("waiter", lambda: clock.wait(mail, stop))
+    clock.sleep(0.01)
+    stop.set()
+    assert waiter.join() is True
+    assert clock.wait(mail, stop) is True
+    stop.clear()
+    assert not stop.is_set()
+    assert clock.wait(mail, stop, timeout=0.01) is False
+    assert clock.wait(mail, timeout=-5) is False
+    assert (repr(mail), repr(waiter)) == ("<Signal 'mail' not set>", "<Worker 'waiter' done>")
+
+
+def test_a_worker_hands_over_what_its_function_returns(clock: Clock) -> None:
+    worker = clock.spawn("adder", lambda a, b: a + b, 2, 3)
+    assert worker.join() == 5
+    assert worker.join() == 5
+
+
+def test_a_join_that_runs_out_of_time_says_nothing(clock: Clock) -> None:
+    stop = clock.signal()
+    worker = clock.spawn("long", lambda: clock.sleep(LONG, stop))
+    assert worker.join(timeout=0.01) is None
+    assert not worker.done
+    stop.set()
+    assert worker.join() is True
+
+
+def test_an_exception_is_raised_by_join_every_time(clock: Clock) -> None:
+    problem = LookupError("no such file")
+
+    def fail() -> None:
+        raise problem
+
+    worker = clock.spawn("failing", fail)
+    for _ in range(2):
+        with pytest.raises(LookupError) as caught:
+            worker.join()
+        assert caught.value is problem
+    clock.close()  # it has been told
+
+
+@pytest.mark.parametrize("error", [LookupError("lost"), SystemExit(3), KeyboardInterrupt()])
+def test_closing_raises_what_nobody_has_joined(clock: Clock, error: BaseException) -> None:
+    def fail() -> None:
+        raise error
+
+    ended = [clock.spawn("first", fail), clock.spawn("second", lambda: clock.sleep(0.01))]
+    with pytest.raises(type(error)) as caught:
+        clock.close()
+    assert caught.value is error
+    assert all(worker.done for worker in ended)
+    clock.close()
+
+
+def test_closing_stops_and_joins_everything(clock: Clock) -> None:
+    before = threading.active_count()
+
+    begun = []
+
+    def agent() -> bool:
+        stop = clock.signal("stop")
+        with clock.interruptible(stop):
+            begun.append(stop)
+            return clock.sleep(LONG, stop)
+
+    with clock:
+        workers = [clock.spawn(f"agent {i}", agent) for i in range(5)]
+        while len(begun) < 5:
+            clock.sleep(0.01)
+    assert [worker.join() for worker in workers] == [True] * 5
+    assert threading.active_count() == before
+    with pytest.raises(UsageError, match="cannot start 'late': this clock has been closed"):
+        clock.spawn("late", agent)
+    assert clock.sleep(0) is False  # only its threads are gone
+
+
+def test_closing_also_stops_what_was_just_about_to_begin() -> None:
+    clock = SystemClock()
+    began = threading.Event()
+
+    def agent() -> bool:
+        began.set()
+        time.sleep(0.2)
+        stop = clock.signal("stop")
+        with clock.interruptible(stop):
+            return clock.sleep(20, stop)
+
+    with clock:
+        worker = clock.spawn("agent", agent)
+        began.wait()
+    assert worker.join() is True
+
+
+def test_a_closed_clock_still_serves_who_is_none_of_its_threads(clock: Clock) -> None:
+    clock.close()
+    stop = clock.signal("stop")
+    with clock.interruptible(stop):
+        assert clock.sleep(0.01, stop) is False
+
+
+def test_an_error_on_its_way_out_matters_more(clock: Clock) -> None:
+    def fail() -> None:
+        raise LookupError
+
+    def block() -> None:
+        with clock:
+            clock.spawn("failing", fail)
+            clock.sleep(0.01)
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        block()
+
+
+def test_a_thread_of_the_clock_cannot_close_it(clock: Clock) -> None:
+    worker = clock.spawn("closer", clock.close)
+    with pytest.raises(UsageError, match="a thread of this clock cannot close it"):
+        worker.join()
+    assert clock.spawn("next", lambda: "still open").join() == "still open"
+
+
+def test_a_worker_acts_for_the_agent_that_started_it(clock: Clock) -> None:
+    token = LANE.set("alice")
+    worker = clock.spawn("worker", LANE.get)
+    LANE.reset(token)
+    assert worker.join() == "alice"
+
+
+def test_ids_have_eight_characters_and_do_not_repeat(clock: Clock) -> None:
+    workers = [clock.spawn(f"w{i}", lambda: [clock.new_id() for _ in range(50)]) for i in range(4)]
+    ids = [id for worker in workers for id in worker.join()]
+    assert len(set(ids)) == 200
+    assert {len(id) for id in ids} == {8}
+
+
+def test_workers_start_workers(clock: Clock) -> None:
+    def tree(depth: int) -> int:
+        if depth == 0:
+            return 1
+        below = [clock.spawn(f"{depth}.{i}", tree, depth - 1) for i in range(3)]
+        clock.sleep(0.001)
+        return sum(worker.join() for worker in below)
+
+    assert tree(3) == 27
+
+
+# The system clock
+
+
+def test_the_threads_of_a_system_clock_hold_the_script_until_they_end() -> None:
+    with SystemClock() as clock:
+        worker = clock.spawn("kind", lambda: threading.current_thread().daemon)
+        assert worker.join() is False
+
+
+def test_threads_of_a_system_clock_overlap() -> None:
+    with SystemClock() as clock:
+        meeting = threading.Barrier(3)  # passed only if three are there at one time
+        workers = [clock.spawn(f"w{i}", meeting.wait, 60) for i in range(3)]
+        assert sorted(worker.join() for worker in workers) == [0, 1, 2]
+
+
+def test_many_threads_start_threads_and_none_is_forgotten() -> None:
+    clock = SystemClock()
+    ends: list[int] = []
+    start = threading.Barrier(8)
+
+    def spawn() -> None:
+        start.wait(60)
+        for i in range(50):
+            clock.spawn("short", ends.append, i)
+
+    for worker in [clock.spawn("spawner", spawn) for _ in range(8)]:
+        worker.join()
+    clock.close()
+    assert Counter(ends) == {i: 8 for i in range(50)}
+
+
+# The virtual clock
+
+
+def test_an_idle_hour_takes_no_time_and_dates_are_the_same_everywhere() -> None:
+    clock = VirtualClock()
+    in_time(lambda: clock.sleep(3600))
+    assert clock.time() == 3600
+    assert clock.now() == VIRTUAL_START + timedelta(hours=1)
+    assert [clock.new_id(), clock.new_id()] == ["00000001", "00000002"]
+
+
+def test_the_earliest_goes_first_and_ties_go_in_order_of_arrival() -> None:
+    clock = VirtualClock()
+    order: list[tuple[str, float]] = []
+
+    def nap(name: str, seconds: float) -> None:
+        clock.sleep(seconds)
+        order.append((name, clock.time()))
+
+    naps = {"a": 3.0, "b": 1.0, "c": 2.0, "d": 1.0, "e": 3.0}
+    workers = [clock.spawn(name, nap, name, seconds) for name, seconds in naps.items()]
+    for worker in workers:
+        worker.join()
+    assert order == [("b", 1.0), ("d", 1.0), ("c", 2.0), ("a", 3.0), ("e", 3.0)]
+
+
+def test_signals_come_before_time() -> None:
+    clock = VirtualClock()
+    order: list[str] = []
+    mail = clock.signal("mail")
+
+    def doze() -> None:
+        clock.sleep(1)
+        order.append("time")
+
+    def read() -> None:
+        clock.wait(mail)
+        order.append("signal")
+
+    workers = [clock.spawn("dozer", doze), clock.spawn("reader", read)]
+    clock.sleep(0.5)
+    busy_until = clock.spawn("busy", lambda: None)
+    mail.set()
+    assert order == []  # nothing moves before somebody waits
+    clock.sleep(10)
+    assert order == ["signal", "time"]
+    for worker in [*workers, busy_until]:
+        worker.join()
+
+
+@pytest.mark.parametrize("by_signal", [False, True])
+def test_another_seed_permutes_ties_and_nothing_else(by_signal: bool) -> None:
+    def order(seed: int) -> str:
+        clock = VirtualClock(seed)
+        arrived: list[str] = []
+        go = clock.signal("go")
+
+        def nap(name: str) -> None:
+            clock.wait(*([go] if by_signal else []), timeout=5)
+            arrived.append(name)
+
+        workers = [clock.spawn(name, nap, name) for name in "abcd"]
+        clock.sleep(1)
+        go.set()
+        for worker in workers:
+            worker.join()
+        return "".join(arrived)
+
+    assert order(0) == "abcd"
+    orders = {order(seed) for seed in range(1, 60)}
+    assert len(orders) > 10
+    assert {"".join(sorted(one)) for one in orders} == {"abcd"}
+
+
+def test_a_stuck_wait_names_who_waits_for_what() -> None:
+    clock = VirtualClock()
+    mail, go = clock.signal("mail for alice"), clock.signal("go")
+    alice = clock.spawn("alice", lambda: clock.wait(mail, go))
+    clock.spawn("bob", alice.join)
+    clock.sleep(2)
+    with pytest.raises(StuckError) as caught:
+        clock.wait(clock.signal("the plan"))
+    text = str(caught.value)
+    assert "nobody can go on at 2 s" in text
+    assert "alice waits for mail for alice or go" in text
+    assert "bob waits for the end of 'alice'" in text
+    assert "main waits for the plan" in text
+    # The clock is as before: one that is given its signal goes on.
+    go.set()
+    assert alice.join() is True
+    with pytest.raises(StuckError, match="main waits for nothing that can happen"):
+        clock.wait()
+    clock.close()
+
+
+def test_closing_ends_threads_that_nothing_would_wake() -> None:
+    clock = VirtualClock()
+    before = threading.active_count()
+    ends: list[str] = []
+
+    def wait_for_ever(name: str) -> None:
+        try:
+            clock.wait(clock.signal("nothing"))
+        except Exception:  # what tools do; it must not keep the thread alive
+            ends.append(f"{name} went on")
+        finally:
+            clock.sleep(1)
+            ends.append(f"{name} never comes here")
+
+    def fail() -> None:
+        raise LookupError("seen all the same")
+
+    for name in "ab":
+        clock.spawn(name, wait_for_ever, name)
+    clock.spawn("failing", fail)
+    clock.sleep(1)
+    never_begun = clock.spawn("late", ends.append, "late")
+    with pytest.raises(LookupError, match="seen all the same"):
+        clock.close()
+    assert threading.active_count() == before
+    assert ends == ["late"]
+    assert never_begun.done
+
+
+def test_a_foreign_thread_is_told_what_to_do() -> None:
+    clock = VirtualClock()
+    clock.sleep(1)
+    problems: list[str] = []
+
+    def foreign() -> None:
+        for use in (lambda: clock.sleep(1), lambda: clock.spawn("x", print), clock.close):
+            try:
+                use()
+            except UsageError as error:
+                problems.append(str(error))
+
+    parked = clock.spawn("parked", lambda: clock.sleep(5) or "woke")
+    thread = threading.Thread(target=foreign, name="pool-1")
+    thread.start()
+    thread.join(60)
+    assert len(problems) == 3
+    assert all("thread 'pool-1' is no part of this virtual clock" in one for one in problems)
+    assert all("clock.spawn(name, function)" in one for one in problems)
+    assert parked.join() == "woke"  # and nothing has been upset
+
+
+def test_a_clock_outlives_the_thread_that_used_it_first() -> None:
+    clock = VirtualClock()
+    in_time(lambda: clock.sleep(1))
+    clock.sleep(1)
+    assert clock.time() == 2
+
+
+def test_pacing_takes_real_time() -> None:
+    clock = VirtualClock(pace=0.01)
+    began = time.monotonic()
+    worker = clock.spawn("worker", lambda: clock.sleep(5))
+    clock.sleep(2)
+    worker.join()
+    assert time.monotonic() - began >= 0.05
+
+
+def test_a_pace_waits_no_longer_than_a_second_in_one_go() -> None:
+    clock = VirtualClock(pace=1000)
+    began = time.monotonic()
+    clock.sleep(3600)
+    assert LONGEST <= time.monotonic() - began < 20
+    assert clock.time() == 3600
+
+
+def test_skipping_ends_the_pace_and_a_new_pace_begins_it_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("learnkit.runtime.virtual_clock.LONGEST", 1e6)
+    clock = VirtualClock(pace=1000)
+
+    def skip() -> None:
+        while clock.time() < 10:  # virtual time is there before the real time has been spent
+            time.sleep(0.001)
+        clock.skip()
+
+    skipper = threading.Thread(target=skip)
+    skipper.start()
+    in_time(lambda: clock.sleep(10))
+    skipper.join(60)
+    in_time(lambda: clock.sleep(1000))
+    clock.skip()
+    clock.pace = 0.05
+    began = time.monotonic()
+    in_time(lambda: clock.sleep(1))
+    assert time.monotonic() - began >= 0.05
+
+
+# Programs of many threads
+
+NAPS = st.sampled_from([0.0, 0.5, 1.0, 1.0, 2.0])
+SIGNALS = st.integers(0, 2)
+SLEEP = st.tuples(st.just("sleep"), NAPS)
+STEP = st.one_of(
+    SLEEP,
+    st.tuples(st.just("wait"), SIGNALS, NAPS),
+    st.tuples(st.just("set"), SIGNALS),
+    st.tuples(st.just("clear"), SIGNALS),
+    st.tuples(st.just("id")),
+    st.tuples(st.just("join"), NAPS),
+)
+
+
+def programs(step: st.SearchStrategy[Any]) -> st.SearchStrategy[list[Any]]:
+    """Lists of steps, in which a ``spawn`` step holds the steps of a thread of its own."""
+    return st.recursive(
+        st.lists(step, max_size=5),
+        lambda inner: st.lists(
+            st.one_of(step, st.tuples(st.just("spawn"), inner)), min_size=1, max_size=5
+        ),
+        max_leaves=6,
+    )
+
+
+class History:
+    """Runs programs on a virtual clock, and writes down every step."""
+
+    def __init__(self, programs: list[list[Any]], seed: int) -> None:
+        self.clock = VirtualClock(seed)
+        self.steps: list[tuple[Any, ...]] = []
+        self.signals: list[Signal] = [self.clock.signal(f"signal {i}") for i in range(3)]
+        self.inside = 0
+        self.most = 0
+        with self.clock:
+            self.run("main", [("spawn", program) for program in programs])
+
+    def run(self, name: str, program: list[Any]) -> str:
+        children: list[Worker] = []
+        for number, (kind, *rest) in enumerate(program):
+            self.alone(name, number, kind)
+            if kind == "sleep":
+                result: Any = self.clock.sleep(rest[0])
+            elif kind == "wait":
+                result = self.clock.wait(self.signals[rest[0]], timeout=rest[1])
+            elif kind == "set":
+                result = self.signals[rest[0]].set()
+            elif kind == "clear":
+                result = self.signals[rest[0]].clear()
+            elif kind == "id":
+                result = self.clock.new_id()
+            elif kind == "spawn":
+                child = f"{name}.{number}"
+                children.append(self.clock.spawn(child, self.run, child, rest[0]))
+                result = child
+            else:
+                result = children[0].join(timeout=rest[0]) if children else None
+                children = [*children[1:], *children[:1]]
+            self.alone(name, number, f"{kind} gave {result}")
+        for child_worker in children:
+            child_worker.join()
+        self.alone(name, len(program), "ended")
+        return f"{name} ended"
+
+    def alone(self, *step: Any) -> None:
+        """Note a step; if another thread ran meanwhile, the count would show it."""
+        self.inside += 1
+        self.most = max(self.most, self.inside)
+        time.sleep(0)  # lets another thread run, if there were one that may
+        self.most = max(self.most, self.inside)
+        self.steps.append((self.clock.time(), *step))
+        self.inside -= 1
+
+
+@pytest.mark.slow
+@settings(max_examples=examples(8))
+@given(st.lists(programs(STEP), min_size=20, max_size=20), st.integers(0, 5))
+def test_the_same_seed_gives_the_same_history(programs: list[list[Any]], seed: int) -> None:
+    histories = [History(programs, seed) for _ in range(20)]
+    first = histories[0]
+    assert all(one.steps == first.steps for one in histories)
+    assert all(one.most == 1 for one in histories)
+    times = [step[0] for step in first.steps]
+    assert times == sorted(times)
+    assert sum(step[-1] == "ended" for step in first.steps) >= 21
+
+
+@settings(max_examples=examples(30))
+@given(st.lists(programs(SLEEP), min_size=1, max_size=8), st.integers(1, 1000))
+def test_without_signals_another_seed_moves_nothing_in_time(
+    programs: list[list[Any]], seed: int
+) -> None:
+    plain, shuffled = History(programs, 0), History(programs, seed)
+    assert Counter(plain.steps) == Counter(shuffled.steps)
+    assert shuffled.most == 1
+    times = [step[0] for step in shuffled.steps]
+    assert times == sorted(times)

@@ -1,0 +1,323 @@
+"""The shell, with real processes: nothing hangs, leaks, floods or stays behind."""
+
+from __future__ import annotations
+
+import _thread
+import os
+import re
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from learnkit.errors import ToolError, UsageError
+from learnkit.runtime.shell import DISK_LIMIT, LocalShell, ShellResult
+from learnkit.runtime.truncate import OUTPUT_LIMIT, head_and_tail
+
+
+def run(command: str, cwd: Path, **options: object) -> ShellResult:
+    return LocalShell().run(command, cwd, **options)  # type: ignore[arg-type]
+
+
+def pid_in(path: Path) -> int:
+    """The process id that a command writes into a file, once it is there."""
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline:
+        if path.exists() and (text := path.read_text()).endswith("\n"):
+            return int(text)
+        time.sleep(0.01)
+    raise AssertionError(f"no process id appeared in {path.name}")
+
+
+def run_and_stop(command: str, cwd: Path) -> ShellResult:
+    """Run a command, and stop it when it has written a file called pid."""
+    stop = threading.Event()
+
+    def stop_when_begun() -> None:
+        pid_in(cwd / "pid")
+        stop.set()
+
+    thread = threading.Thread(target=stop_when_begun)
+    thread.start()
+    result = run(command, cwd, stop=stop)
+    thread.join()
+    return result
+
+
+def is_gone(pid: int) -> bool:
+    """Whether a process has ended; one that only waits to be reaped has."""
+    try:
+        os.kill(pid, 0)
+        stat = Path(f"/proc/{pid}/stat").read_text()
+    except (ProcessLookupError, FileNotFoundError):  # it may be reaped between the two
+        return True
+    return stat.rpartition(")")[2].split()[0] == "Z"
+
+
+def test_output_holds_both_streams_in_order_and_the_code_is_kept(tmp_path: Path) -> None:
+    result = run("echo one; echo two >&2; echo three; exit 3", tmp_path)
+    assert result == ShellResult("one\ntwo\nthree\n", 3)
+
+
+def test_the_command_is_bash_and_runs_in_the_folder(tmp_path: Path) -> None:
+    assert run("[[ $PWD == *folder ]] && pwd", _made(tmp_path / "folder")).output == (
+        f"{(tmp_path / 'folder').resolve()}\n"
+    )
+
+
+def _made(folder: Path) -> Path:
+    folder.mkdir()
+    return folder
+
+
+def test_standard_input_is_closed(tmp_path: Path) -> None:
+    assert run("cat; echo end of input", tmp_path, timeout=30) == ShellResult("end of input\n", 0)
+
+
+def test_a_signal_gives_the_code_that_bash_would(tmp_path: Path) -> None:
+    assert run("kill -KILL $$", tmp_path).code == 137
+
+
+@pytest.mark.parametrize("name", ["missing", "file"])
+def test_a_folder_that_is_none_is_an_error_that_names_it(tmp_path: Path, name: str) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(ToolError, match=rf"{name}'.*Create it first"):
+        run("true", tmp_path / name)
+
+
+@pytest.mark.parametrize("command", ["echo a\0b", "echo \ud800", "# " + "x" * 3_000_000])
+def test_a_command_that_cannot_start_is_an_error_with_its_length(
+    tmp_path: Path, command: str
+) -> None:
+    with pytest.raises(ToolError, match=rf"command of {len(command):,} characters cannot start"):
+        run(command, tmp_path)
+
+
+@pytest.mark.parametrize("timeout", [0, -1, float("nan")])
+def test_a_limit_must_be_above_zero(tmp_path: Path, timeout: float) -> None:
+    with pytest.raises(UsageError, match="above 0"):
+        run("true", tmp_path, timeout=timeout)
+
+
+# The time limit and the stop signal
+
+
+def test_the_limit_ends_the_command_and_keeps_its_output(tmp_path: Path) -> None:
+    result = run("echo begun; sleep 300; echo never", tmp_path, timeout=2)
+    assert result == ShellResult("begun\n", None, timed_out=True)
+
+
+def test_stop_from_another_thread_ends_the_command(tmp_path: Path) -> None:
+    result = run_and_stop("echo begun; echo $$ >pid; sleep 300", tmp_path)
+    assert result == ShellResult("begun\n", None, stopped=True)
+    assert is_gone(pid_in(tmp_path / "pid"))
+
+
+def test_a_command_may_clean_up_before_it_ends(tmp_path: Path) -> None:
+    command = "trap 'echo bye; exit' TERM; echo begun; echo $$ >pid; sleep 300 & wait"
+    assert run_and_stop(command, tmp_path).output == "begun\nbye\n"
+
+
+def test_a_command_that_ignores_the_request_to_end_is_killed(tmp_path: Path) -> None:
+    command = "trap '' TERM; echo $$ >pid; (while :; do sleep 0.1; done) & wait"
+    assert run_and_stop(command, tmp_path).stopped
+    assert is_gone(pid_in(tmp_path / "pid"))
+
+
+def test_when_stop_is_already_set_nothing_starts(tmp_path: Path) -> None:
+    stop = threading.Event()
+    stop.set()
+    assert run("touch started", tmp_path, stop=stop) == ShellResult("", None, stopped=True)
+    assert not (tmp_path / "started").exists()
+
+
+def test_an_interrupt_kills_the_command_and_goes_on_up(tmp_path: Path) -> None:
+    def interrupt_when_begun() -> None:
+        pid_in(tmp_path / "pid")
+        _thread.interrupt_main()
+
+    thread = threading.Thread(target=interrupt_when_begun)
+    thread.start()
+    with pytest.raises(KeyboardInterrupt):
+        run("setsid sleep 300 & echo $! >pid; sleep 300", tmp_path)
+    thread.join()
+    assert is_gone(pid_in(tmp_path / "pid"))
+
+
+# Processes that would stay behind
+
+ESCAPES = {
+    "background": "sleep 300 & echo $! >pid",
+    "nohup": "nohup sleep 300 & echo $! >pid",
+    "ignores TERM": "(trap '' TERM; echo $BASHPID >pid; sleep 300; sleep 300) &",
+    "new session": "setsid bash -c 'echo $$ >pid; exec sleep 300' &",
+    "new session, orphan": "(setsid bash -c 'echo $$ >pid; exec sleep 300' &) &",
+    "two new sessions": "setsid setsid bash -c 'echo $$ >pid; exec sleep 300' & ",
+    "no environment": "env -i bash -c 'echo $$ >pid; exec sleep 300' &",
+    "stopped": "bash -c 'echo $$ >pid; kill -STOP $$' &",
+}
+
+
+@pytest.mark.parametrize("escape", ESCAPES.values(), ids=ESCAPES)
+def test_what_a_command_left_running_ends_with_it(tmp_path: Path, escape: str) -> None:
+    # It holds the output open as well: a shell that read to the end of a pipe would wait for it.
+    wait_for_it = "until [ -s pid ]; do sleep 0.01; done"
+    result = run(f"{escape}\n{wait_for_it}; echo done", tmp_path, timeout=60)
+    assert result.code == 0
+    assert result.output.endswith("done\n")
+    assert is_gone(pid_in(tmp_path / "pid"))
+
+
+@pytest.mark.parametrize("escape", ESCAPES.values(), ids=ESCAPES)
+def test_what_a_command_has_started_ends_on_stop(tmp_path: Path, escape: str) -> None:
+    assert run_and_stop(f"{escape}\nsleep 300", tmp_path).stopped
+    assert is_gone(pid_in(tmp_path / "pid"))
+
+
+def test_a_process_caught_while_it_is_being_loaded_is_found(tmp_path: Path) -> None:
+    # The main process ends at once, so the children are met between fork and exec.
+    name = f"mark-{os.urandom(6).hex()}"
+    for _ in range(20):
+        run(f"setsid bash -c 'sleep 300; : {name}' &", tmp_path)
+    time.sleep(0.2)
+    assert [one for one in Path("/proc").glob("[0-9]*") if name in _arguments(one)] == []
+
+
+def _arguments(process: Path) -> str:
+    try:
+        return (process / "cmdline").read_bytes().decode(errors="replace")
+    except OSError:  # it has just ended
+        return ""
+
+
+def test_a_command_does_not_end_the_processes_of_another(tmp_path: Path) -> None:
+    results: list[ShellResult] = []
+
+    def long() -> None:
+        command = "setsid sleep 300 & until [ -e go ]; do sleep 0.01; done; kill -0 $! && echo well"
+        results.append(run(f"echo $$ >pid; {command}", tmp_path))
+
+    thread = threading.Thread(target=long)
+    thread.start()
+    pid_in(tmp_path / "pid")
+    assert run("sleep 300 &", tmp_path).code == 0
+    (tmp_path / "go").touch()
+    thread.join()
+    assert results == [ShellResult("well\n", 0)]
+
+
+# Output
+
+
+def test_long_output_keeps_head_and_tail_and_counts_the_rest(tmp_path: Path) -> None:
+    result = run("seq 1 100000", tmp_path)
+    whole = "".join(f"{number}\n" for number in range(1, 100_001))
+    head, left_out, tail = _parts(result.output)
+    assert result.truncated
+    assert len(result.output) <= OUTPUT_LIMIT
+    assert whole.startswith(head)
+    assert whole.endswith(tail)
+    assert len(head) + left_out + len(tail) == len(whole)
+
+
+def _parts(output: str) -> tuple[str, int, str]:
+    match = re.fullmatch(r"(.*)\n\[… ([\d,]+) characters left out …\]\n(.*)", output, re.DOTALL)
+    assert match is not None, output[:200]
+    return match[1], int(match[2].replace(",", "")), match[3]
+
+
+@given(st.lists(st.text(max_size=300)), st.integers(min_value=80, max_value=400))
+def test_head_and_tail_lose_nothing_unsaid(parts: list[str], limit: int) -> None:
+    whole = "".join(parts)
+    text, cut = head_and_tail(parts, limit)
+    assert cut == (len(whole) > limit)
+    assert len(text) <= limit
+    if not cut:
+        assert text == whole
+        return
+    note = re.search(r"\n\[… ([\d,]+) characters left out …\]\n", text)
+    assert note is not None
+    left_out = int(note[1].replace(",", ""))
+    room = len(text) - len(note[0])
+    assert left_out + room == len(whole)
+    assert whole.startswith(text[: (room + 1) // 2])
+    assert whole.endswith(text[len(text) - room // 2 :])
+
+
+def test_a_flood_is_stopped_and_said(tmp_path: Path) -> None:
+    result = run("yes", tmp_path, timeout=100)
+    assert result.code is None
+    assert result.truncated
+    assert not result.timed_out
+    assert result.output.startswith("y\ny\n")
+    assert result.output.endswith("[stopped: it printed more than 64 MB; the rest is dropped]")
+    assert len(result.output) <= OUTPUT_LIMIT
+
+
+def test_a_file_of_a_terabyte_without_content_is_not_read(tmp_path: Path) -> None:
+    result = run("truncate -s 1T /dev/stdout", tmp_path)
+    assert result.code is None
+    assert _parts(result.output)[1] < 2 * DISK_LIMIT
+
+
+def test_bytes_that_are_no_text_do_not_matter(tmp_path: Path) -> None:
+    assert run(r"printf 'a\xffb\xe2\x82'", tmp_path).output == "a\ufffdb\ufffd"
+
+
+def test_a_character_across_two_chunks_stays_whole(tmp_path: Path) -> None:
+    result = run("head -c 1048575 /dev/zero | tr '\\0' a; printf é", tmp_path)
+    assert result.output.endswith("aé")
+    assert "\ufffd" not in result.output
+
+
+# The environment
+
+
+def test_keys_are_not_passed_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "AWS_SECRET_ACCESS_KEY", "BASH_ENV"):
+        monkeypatch.setenv(name, "hidden-value")
+    output = run("env", tmp_path).output
+    assert "hidden-value" not in output
+    assert "ANTHROPIC" not in output
+
+
+def test_the_environment_is_this_list_and_no_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("HOME", "TERM", "TMPDIR", "USER"):
+        monkeypatch.setenv(name, "/tmp")
+    lines = LocalShell({"MINE": "yes"}).run("env", tmp_path).output.splitlines()
+    names = {line.split("=")[0] for line in lines}
+    of_git = {name for name in names if name.startswith("GIT_")}
+    of_bash = {"PWD", "SHLVL", "_", "OLDPWD"}
+    assert names - of_git - of_bash == {
+        *("PATH", "HOME", "TERM", "TMPDIR", "USER", "MINE"),
+        *("LC_ALL", "PYTHONDONTWRITEBYTECODE", "LEARNKIT_RUN"),
+    }
+
+
+def test_the_caller_decides_over_our_settings(tmp_path: Path) -> None:
+    shell = LocalShell({"LC_ALL": "C", "GIT_AUTHOR_NAME": "me", "PATH": "/nowhere:/usr/bin:/bin"})
+    output = shell.run("echo $LC_ALL $GIT_AUTHOR_NAME $PATH", tmp_path).output
+    assert output == "C me /nowhere:/usr/bin:/bin\n"
+
+
+def test_python_is_the_one_that_runs_us(tmp_path: Path) -> None:
+    output = run("python -c 'import sys; print(sys.prefix)'", tmp_path).output
+    assert Path(output.strip()) == Path(sys.prefix)
+
+
+def test_git_hashes_repeat(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    home = _made(tmp_path / "home")
+    (home / ".gitconfig").write_text("[user]\n name = someone\n[commit]\n gpgsign = true\n")
+    monkeypatch.setenv("HOME", str(home))
+    commit = "git init -q && echo hi >a && git add a && git commit -qm first && git log -1"
+    first = run(commit, _made(tmp_path / "first"))
+    second = run(f"{commit}; git branch --show-current", _made(tmp_path / "second"))
+    assert first.code == 0
+    assert second.output == f"{first.output}main\n"
+    assert "someone" not in first.output

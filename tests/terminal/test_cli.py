@@ -1,0 +1,320 @@
+"""The terminal, as a user runs it: exit codes, and sentences instead of tracebacks."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.metadata
+import io
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+from project import ROOT, tracked_files
+
+from learnkit import __version__
+from learnkit.clients.recordings.record import Recorder
+from learnkit.clients.recordings.recording import Recording
+from learnkit.course.progress import Progress
+from learnkit.course.publish import execute as verify
+from learnkit.course.workbook import copies
+from learnkit.course.workbook import folder as workbook
+from learnkit.terminal.cli import _placed, main
+from learnkit.terminal.doctor import examine
+
+LESSON = "s01_agent_loop.ipynb"
+
+
+def learnkit(*arguments: str, **env: str) -> subprocess.CompletedProcess[str]:
+    """What the command prints and returns, in this process: starting one takes seconds."""
+    out, err, code = io.StringIO(), io.StringIO(), 0
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "argv", ["learnkit", *arguments])
+        for name, value in env.items():
+            patch.setenv(name, value)
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            try:
+                main()
+            except SystemExit as end:
+                code = int(end.code or 0)
+    return subprocess.CompletedProcess(arguments, code, out.getvalue(), err.getvalue())
+
+
+def test_without_a_command_it_says_what_there_is() -> None:
+    command = [Path(sys.executable).with_name("learnkit")]
+    shown = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert shown.returncode == 2
+    assert all(word in shown.stdout for word in ("lab", "record", "verify", "doctor"))
+
+
+@pytest.mark.parametrize("command", ["lab", "verify", "record", "html"])
+def test_an_unknown_lesson_is_a_sentence(command: str, tmp_path: Path) -> None:
+    shown = learnkit(command, "s99", LEARNKIT_WORKBOOK=str(tmp_path / "work"))
+    assert shown.returncode == 2
+    assert "there is no lesson 's99'" in shown.stderr
+    assert "s01, s02" in shown.stderr
+    assert "Traceback" not in shown.stderr
+
+
+@pytest.mark.parametrize(
+    ("command", "missing"),
+    [
+        pytest.param("verify", "nbclient", marks=pytest.mark.slow),
+        pytest.param("html", "nbconvert", marks=pytest.mark.slow),
+        pytest.param("record", "nbformat", marks=pytest.mark.slow),
+    ],
+)
+def test_without_the_lab_extra_it_says_what_to_install(
+    command: str, missing: str, tmp_path: Path
+) -> None:
+    hidden = f"import sys; sys.modules[{missing!r}] = None\n"
+    hidden += "from learnkit.terminal.cli import main; main()"
+    options = ["--out", str(tmp_path)] if command == "html" else []
+    extra = ["--keep-replies"] if command == "record" else []
+    shown = subprocess.run(
+        [sys.executable, "-c", hidden, command, "s01", *options, *extra],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert shown.returncode == 2
+    told = "is not installed; get it with: pip install 'learnkit[lab]'"
+    assert shown.stderr == f"learnkit: {missing} {told}\n"
+
+
+def test_the_version_is_the_packages_own() -> None:
+    shown = learnkit("--version")
+    assert shown.returncode == 0
+    assert shown.stdout == f"learnkit {__version__}\n"
+    assert __version__ == importlib.metadata.version("learnkit")
+
+
+@pytest.mark.parametrize(
+    ("words", "folder", "lesson", "rest"),
+    [
+        ([], "learnkit-course", "", []),
+        (["s03"], "learnkit-course", "s03", []),
+        (["s03_todo"], "learnkit-course", "s03_todo", []),
+        (["S03"], "learnkit-course", "S03", []),
+        (["3"], "learnkit-course", "3", []),
+        (["./3"], "3", "", []),
+        (["mine"], "mine", "", []),
+        (["mine", "s03"], "mine", "s03", []),
+        (["s04"], "s04", "", []),
+        (["s04", "s03", "x.ipynb"], "s04", "s03", ["x.ipynb"]),
+        (["--port", "1"], "learnkit-course", "", ["--port", "1"]),
+        (["s03", "--port", "1"], "learnkit-course", "s03", ["--port", "1"]),
+        (["mine", "s03", "--port=1"], "mine", "s03", ["--port=1"]),
+    ],
+)
+def test_the_words_after_lab_are_a_folder_a_lesson_and_jupyterlabs(
+    words: list[str],
+    folder: str,
+    lesson: str,
+    rest: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("LEARNKIT_WORKBOOK")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "s04").mkdir()  # a folder that there is, though it is called like a lesson
+    given = [*words[:2], *["", ""][len(words[:2]) :], *words[2:]]
+    assert _placed(given) == (tmp_path / folder, lesson, rest)
+
+
+def test_notes_do_not_make_a_folder_somebody_elses(tmp_path: Path) -> None:
+    assert Progress(tmp_path / "work" / "progress.json").note("s01", "opened", "lesson")
+    (tmp_path / "work" / ".hidden").write_text("")
+    assert list(workbook.update(ROOT / "notebooks", tmp_path / "work")) == []
+    assert (tmp_path / "work" / LESSON).is_file()
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ("notebooks", "holds the course's own notebooks"),
+        ("learnkit/lessons", "belongs to the installed package"),
+        ("LICENSE", "is a file"),
+        ("docs", "is not a copy of the lessons, and holds 'README.md'"),
+    ],
+)
+def test_a_folder_that_is_not_the_learners_is_left_alone(given: str, said: str) -> None:
+    before = sorted(tracked_files())
+    shown = learnkit("lab", str(ROOT / given))
+    assert shown.returncode == 2
+    assert said in shown.stderr
+    assert "give another folder" in shown.stderr
+    assert sorted(tracked_files()) == before
+
+
+def test_progress_is_told_and_forgotten(tmp_path: Path) -> None:
+    work = {"LEARNKIT_WORKBOOK": str(tmp_path)}
+    begin = "12 lessons, about 8 hours. Begin with lesson 1.\n"
+    assert learnkit("progress", **work).stdout == begin
+    progress = Progress(tmp_path / "progress.json")
+    progress.note("s02", "exercises", "3")
+    shown = learnkit("progress", **work).stdout.splitlines()
+    assert shown[0].endswith("go on with lesson 2, Tools.")
+    assert shown[1:] == [
+        "▶  2 Tools: begun; 0 of 2 predictions, 1 of 3 exercises, 0 of 4 right in the quiz"
+    ]
+    assert learnkit("progress", "--forget", **work).stdout == begin
+    assert not progress.path.exists()
+
+
+@pytest.mark.slow
+def test_recording_without_a_key_says_what_is_needed() -> None:
+    before = (ROOT / "notebooks" / "recordings" / "s01.yaml").read_bytes()
+    shown = learnkit("record", "s01", "--yes", ANTHROPIC_API_KEY="")
+    assert shown.returncode == 1
+    assert "ANTHROPIC_API_KEY" in shown.stderr
+    assert (ROOT / "notebooks" / "recordings" / "s01.yaml").read_bytes() == before
+
+
+def test_the_doctor_finds_what_is_here_and_what_is_not(tmp_path: Path) -> None:
+    shown = learnkit("doctor", ANTHROPIC_API_KEY="a-key-of-mine", COLUMNS="200")
+    assert shown.returncode == 0
+    assert "a-key-of-mine" not in shown.stdout
+    assert "[lab]" not in shown.stdout or "pip install 'learnkit[lab]'" in shown.stdout
+    shown = learnkit("doctor", PATH=str(tmp_path), COLUMNS="200")
+    assert shown.returncode == 1
+    assert any(line.startswith("✗") and "git" in line for line in shown.stdout.splitlines())
+
+
+def test_every_finding_says_what_it_is_for() -> None:
+    findings = examine()
+    assert {"Python", "git", "model"} <= {one.what for one in findings}
+    assert all(one.purpose and one.found for one in findings)
+
+
+# The working copy
+
+
+@pytest.fixture
+def course(tmp_path: Path) -> Path:
+    source = tmp_path / "course"
+    source.mkdir()
+    (source / LESSON).write_text("first edition")
+    return source
+
+
+def test_a_copy_that_nobody_touched_follows_the_course(course: Path, tmp_path: Path) -> None:
+    work = tmp_path / "work"
+    assert list(copies.update(course, work)) == []
+    (course / LESSON).write_text("second edition")
+    assert list(copies.update(course, work)) == []
+    assert (work / LESSON).read_text() == "second edition"
+
+
+def test_a_copy_that_was_changed_is_kept(course: Path, tmp_path: Path) -> None:
+    work = tmp_path / "work"
+    list(copies.update(course, work))
+    (work / LESSON).write_text("my answers")
+    assert list(copies.update(course, work)) == []
+    (course / LESSON).write_text("second edition")
+    (line,) = copies.update(course, work)
+    assert "yours is kept" in line
+    assert (work / LESSON).read_text() == "my answers"
+
+
+def test_a_reset_loses_nothing(course: Path, tmp_path: Path) -> None:
+    work = tmp_path / "work"
+    list(copies.update(course, work))
+    for answers in ("my first answers", "my second answers"):
+        (work / LESSON).write_text(answers)
+        (line,) = copies.update(course, work, reset=True)
+        assert "fresh again" in line
+        assert (work / LESSON).read_text() == "first edition"
+    kept = {path.read_text() for path in work.glob("*.bak*")}
+    assert kept == {"my first answers", "my second answers"}
+
+
+def test_a_spoilt_memory_overwrites_nothing(course: Path, tmp_path: Path) -> None:
+    work = tmp_path / "work"
+    list(copies.update(course, work))
+    (work / copies.STATE).write_text("{ not json")
+    (work / LESSON).write_text("my answers")
+    list(copies.update(course, work))
+    assert (work / LESSON).read_text() == "my answers"
+
+
+# Running the course
+
+
+def notebook(path: Path, *sources: str) -> Path:
+    cells = [nbformat.v4.new_code_cell(source, id=f"c{n}") for n, source in enumerate(sources)]
+    nbformat.write(nbformat.v4.new_notebook(cells=cells), path)
+    return path
+
+
+def test_refreshing_twice_changes_no_byte(tmp_path: Path) -> None:
+    path = notebook(tmp_path / "n.ipynb", "1 + 1", "print('a')\nprint('b')")
+    assert verify.refresh(path) is True
+    first = path.read_bytes()
+    assert verify.refresh(path) is False
+    assert path.read_bytes() == first
+    assert verify.differences(path) == []
+    made = nbformat.read(path, as_version=4)
+    assert [cell.execution_count for cell in made.cells] == [1, 2]
+    assert dict(made.metadata) == verify.METADATA
+
+
+def test_another_output_is_found(tmp_path: Path) -> None:
+    path = notebook(tmp_path / "n.ipynb", "1 + 1")
+    verify.refresh(path)
+    path.write_text(path.read_text().replace('"2"', '"3"'))
+    (found,) = verify.differences(path)
+    assert "cell 1 (1 + 1)" in found
+
+
+def test_a_failing_cell_fails_and_leaves_the_file(tmp_path: Path) -> None:
+    path = notebook(tmp_path / "n.ipynb", "1 / 0")
+    before = path.read_bytes()
+    with pytest.raises(Exception, match="ZeroDivisionError"):
+        verify.refresh(path)
+    assert path.read_bytes() == before
+    assert [one.name for one in tmp_path.iterdir()] == ["n.ipynb"]
+
+
+def test_a_kernel_has_no_key_and_is_static(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "a-key-of-mine")
+    seen = "import os; print(os.environ.get('ANTHROPIC_API_KEY'), os.environ['LEARNKIT_STATIC'])"
+    made = verify.execute(notebook(tmp_path / "n.ipynb", seen))
+    assert made.cells[0].outputs[0].text == "None 1\n"
+    assert os.environ["ANTHROPIC_API_KEY"] == "a-key-of-mine"
+
+
+# Recordings
+
+
+RECORDINGS = sorted((ROOT / "notebooks" / "recordings").glob("*.yaml"))
+
+
+@pytest.mark.parametrize("path", RECORDINGS, ids=lambda path: path.stem)
+def test_a_shipped_recording_is_written_as_it_is_read(path: Path, tmp_path: Path) -> None:
+    """Its requests are those that the lesson makes: the replay in ``--nbval`` compares them."""
+    copy, shipped = tmp_path / path.name, Recording.load(path)
+    shutil.copy(path, copy)
+    for scenario in shipped.scenarios:
+        recorder, requests = Recorder(copy, scenario, "scripted"), shipped.prefixes(scenario)
+        for turn in shipped.turns:
+            if turn.scenario == scenario:
+                recorder.keep(requests[turn.id], turn.lane, turn.answer)
+    assert copy.read_text("utf-8") == path.read_text("utf-8")
+    assert "source: scripted" in path.read_text("utf-8")
+    counted = [turn.id for turn in shipped.turns if getattr(turn.answer, "usage", None)]
+    assert counted == [], "token counts of a hand-written reply are invented"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["s02", "s06", "s09"])
+def test_a_lesson_that_is_recorded_again_keeps_its_recording(name: str, tmp_path: Path) -> None:
+    """A plain lesson, one whose messages are rewritten, and one with several agents."""
+    (path,) = (one for one in RECORDINGS if one.stem == name)
+    shutil.copy(path, tmp_path)
+    (lesson,) = (ROOT / "notebooks").glob(f"{name}_*.ipynb")
+    verify.execute(lesson, {"LEARNKIT_MODE": "keep", "LEARNKIT_RECORDINGS": str(tmp_path)})
+    assert (tmp_path / path.name).read_text("utf-8") == path.read_text("utf-8")

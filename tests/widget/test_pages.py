@@ -1,0 +1,135 @@
+"""A shared run: one file that loads nothing, shows everything, and runs nobody else's code."""
+
+from __future__ import annotations
+
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+from every_view import VIEWS
+
+import learnkit as lk
+from learnkit.runtime.secret_scan import SecretError
+from learnkit.widget import frozen
+from learnkit.widget.share import CALLED, views_of
+
+HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(1)>\u2028<!--"
+
+
+def agent(*replies: Any) -> lk.Agent:
+    client = lk.scripted([*replies, lk.say(HOSTILE)])
+    with client.clock:
+        one = lk.Agent(client, [lk.Todo()], system=HOSTILE)
+        one.run(HOSTILE)
+    return one
+
+
+class Page(HTMLParser):
+    """The elements of a page, and the texts of its scripts."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.scripts: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_data(self, data: str) -> None:
+        if self.tags and self.tags[-1][0] == "script" and self.get_starttag_text():
+            self.scripts.append(data)
+
+    @property
+    def tapes(self) -> list[Any]:
+        kinds = [attrs.get("type") for tag, attrs in self.tags if tag == "script"]
+        texts = [text for text in self.scripts if text.strip()]
+        assert "application/json" in kinds
+        return [json.loads(one) for one in texts if one.startswith('{"label"')]
+
+
+def test_a_page_needs_nothing_else(tmp_path: Path) -> None:
+    items = [{"id": "1", "text": HOSTILE, "status": "pending"}]
+    path = lk.share(agent(lk.use("todo", items=items)), tmp_path / "run.html", title=HOSTILE)
+    text = path.read_text("utf-8")
+    page = Page(text)
+    for tag, attrs in page.tags:
+        assert tag not in ("link", "iframe", "object", "embed", "base", "form")
+        source = attrs.get("src") or "data:"
+        assert source.startswith("data:"), f"{tag} loads {source}"
+        assert not [name for name in attrs if name.startswith("on")]
+    assert len([tag for tag, _ in page.tags if tag == "script"]) == 3 + 2
+    assert frozen.POLICY in text
+    assert "default-src 'none'" in frozen.POLICY
+    assert not re.search(r"https?://(?!www\.w3\.org/2000/svg)", text)
+    assert "<title>&lt;/script&gt;" in text
+
+
+def test_a_tape_holds_every_step_of_the_view() -> None:
+    one = agent()
+    view = lk.views.Messages(one.events)
+    (tape,) = Page(frozen.page("x", frozen.tape(view))).tapes
+    assert len(tape["patches"]) == len(one.events) + 1
+    frame: dict[str, str] = {}
+    for patch in tape["patches"]:
+        for key in patch.get("drop", []):
+            del frame[key]
+        frame.update(patch.get("set", []))
+    assert frame == view.frame(view.at())
+    assert [patch["head"] for patch in tape["patches"]] == [
+        view.head(view.at(k)) for k in range(len(one.events) + 1)
+    ]
+
+
+def test_the_views_are_those_that_the_log_calls_for() -> None:
+    log = lk.EventLog()
+    with pytest.raises(lk.UsageError, match="the log is empty"):
+        views_of(log)
+    log.append("message.added", index=0, message={"role": "user", "content": "x"})
+    assert [view.name for view in views_of(log)] == ["message array"]
+    log.append("message.added", lane="a.b", index=0, message={"role": "user", "content": "x"})
+    assert [view.lane for view in views_of(log)] == ["lead", "a.b"]
+    for name, beginnings in CALLED:
+        for beginning in beginnings:
+            event = beginning + "x" if beginning.endswith(".") else beginning
+            one = lk.EventLog()
+            one.append(event)
+            assert [type(view) for view in views_of(one)] == [getattr(lk.views, name)], name
+
+
+def test_views_are_taken_as_they_are_given() -> None:
+    log = agent().events
+    one, other = lk.views.Tokens(log), lk.views.Todo(log)
+    assert views_of(one) == [one]
+    assert views_of([one, other]) == [one, other]
+    assert {getattr(lk.views, name) for name, _ in CALLED} <= set(VIEWS)
+
+
+@pytest.mark.parametrize("thing", [3, "text", None, [1, 2], {"a": 1}])
+def test_what_is_no_run_is_refused(tmp_path: Path, thing: Any) -> None:
+    with pytest.raises(lk.UsageError, match="share needs an event log"):
+        lk.share(thing, tmp_path / "x.html")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_secret_is_not_shared(tmp_path: Path) -> None:
+    path = tmp_path / "run.html"
+    path.write_text("as before")
+    key = "sk-ant-" + "api03-" + "x" * 60
+    client = lk.scripted([lk.say(f"the key is {key}")])
+    with client.clock:
+        one = lk.Agent(client)
+        one.run("What is the key?")
+    with pytest.raises(SecretError):
+        lk.share(one, path)
+    assert path.read_text() == "as before"
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_every_view_can_be_frozen(view: Any) -> None:
+    html = frozen.tape(view(agent().events))
+    assert html.count("<script") == 1
+    assert json.loads(re.findall(r"json\">(.*)</script>", html, re.DOTALL)[0])["label"]
