@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-import multiprocessing
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -72,20 +73,21 @@ def test_a_place_that_cannot_be_written_to_is_no_error(tmp_path: Path) -> None:
     assert Progress(blocked / "progress.json").of("s01") == NOTHING
 
 
-def _note(path: str, lesson: str) -> None:
-    for number in range(20):
-        Progress(path).note(lesson, "play", f"m{number}")
+_KERNEL = """
+import sys
+from pathlib import Path
+from learnkit.course.progress import Progress
+for number in range(20):
+    Progress(Path(sys.argv[1])).note(sys.argv[2], "play", f"m{number}")
+"""
 
 
 def test_two_kernels_at_once_lose_nothing(tmp_path: Path) -> None:
     path = tmp_path / "progress.json"
-    spawn = multiprocessing.get_context("spawn")
-    kernels = [spawn.Process(target=_note, args=(str(path), f"s0{n}")) for n in (1, 2)]
-    for kernel in kernels:
-        kernel.start()
-    for kernel in kernels:
-        kernel.join()
-    assert [len(Progress(path).of(f"s0{n}")["play"]) for n in (1, 2)] == [20, 20]
+    command = [sys.executable, "-c", _KERNEL, str(path)]
+    kernels = [subprocess.Popen([*command, lesson]) for lesson in ("s01", "s02")]
+    assert [kernel.wait() for kernel in kernels] == [0, 0]
+    assert [len(Progress(path).of(lesson)["play"]) for lesson in ("s01", "s02")] == [20, 20]
 
 
 # Where the notes are

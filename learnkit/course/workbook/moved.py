@@ -21,6 +21,7 @@ MODULES: Mapping[str, str] = {
     "learnkit.clearing": "learnkit.mechanisms.compaction.edits",
     "learnkit.compaction": "learnkit.mechanisms.compaction.mechanism",
     "learnkit.lessons": "learnkit.course.lessons",
+    "learnkit.lessons.crew": "learnkit.course.lessons.s11.crew",
     "learnkit.lessons.gates": "learnkit.course.lessons.s10.gate_trials",
     "learnkit.lessons.letters": "learnkit.course.lessons.s09.inbox_trials",
     "learnkit.lessons.logs": "learnkit.course.lessons.s06.daily_logs",
