@@ -63,11 +63,12 @@ class Environment:
         return done.stdout
 
     def install(self, *what: str) -> None:
-        self.run("pip", "install", "-q", "-c", str(ROOT / "constraints.txt"), *what)
-        self.run("pip", "check")
+        place = ("--python", str(self.place))
+        uv("pip", "install", *place, "-c", str(ROOT / "constraints.txt"), *what)
+        uv("pip", "check", *place)
 
     def packages(self) -> set[str]:
-        lines = self.run("pip", "list", "--format=freeze").splitlines()
+        lines = uv("pip", "freeze", "--python", str(self.place)).splitlines()
         return {line.partition("==")[0].lower() for line in lines}
 
     @property
@@ -81,30 +82,29 @@ class Environment:
         return {str(one): hashlib.sha256(one.read_bytes()).hexdigest() for one in files}
 
 
-def made(folder: Path) -> Environment:
-    subprocess.run([sys.executable, "-m", "venv", str(folder / "venv")], check=True)
-    (folder / "empty").mkdir()
-    return Environment(folder / "venv", folder / "empty")
+def uv(*arguments: str) -> str:
+    """What uv says. It installs in a third of pip's time, and keeps no package twice."""
+    command = [str(Path(sys.executable).with_name("uv")), "--quiet", *arguments]
+    return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
 
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The wheel, made from the source distribution."""
     folder = tmp_path_factory.mktemp("build")
-    tools = made(folder)
-    tools.run("pip", "install", "-q", "hatchling")
-    tools.run("python", "-m", "hatchling", "build", "-t", "sdist", "-d", str(folder), within=ROOT)
-    (source,) = folder.glob("*.tar.gz")
-    options = ["--no-deps", "--no-build-isolation", "-w", str(folder)]
-    tools.run("pip", "wheel", "-q", *options, str(source))
+    uv("build", "--out-dir", str(folder), str(ROOT))
     (found,) = folder.glob("*.whl")
+    assert len(list(folder.glob("*.tar.gz"))) == 1
     return found
 
 
 @pytest.fixture(scope="module")
 def plain(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Environment:
     """An environment with the wheel, and no extra yet."""
-    environment = made(tmp_path_factory.mktemp("installed"))
+    folder = tmp_path_factory.mktemp("installed")
+    (folder / "empty").mkdir()
+    environment = Environment(folder / "venv", folder / "empty")
+    uv("venv", "--python", sys.executable, str(environment.place))
     environment.install(str(wheel))
     return environment
 
@@ -124,6 +124,11 @@ def test_the_wheel_has_each_file_of_the_package_and_the_course_and_no_other(whee
     found = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
     assert found == wanted
     assert len(lessons()) == 12
+
+
+def test_the_line_with_uvx_needs_no_environment(wheel: Path) -> None:
+    said = uv("tool", "run", "--from", f"learnkit[lab] @ {wheel.as_uri()}", "learnkit", "--version")
+    assert said == f"learnkit {learnkit.__version__}\n"
 
 
 # Without an extra

@@ -1,0 +1,71 @@
+"""The house is as docs/architecture.md describes it, and nothing goes round in a circle."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from graphlib import CycleError, TopologicalSorter
+
+import grimp
+import pytest
+from project import ROOT, pyproject, tracked_files
+
+PACKAGE = ROOT / "learnkit"
+PAGE = (ROOT / "docs" / "architecture.md").read_text("utf-8")
+FILES = [path.relative_to(PACKAGE) for path in tracked_files() if PACKAGE in path.parents]
+ROOMS = {path.parts[0].removesuffix(".py") for path in FILES} - {"__init__", "py.typed"}
+#: Imports inside of functions and for types only count like all others.
+GRAPH = grimp.build_graph("learnkit", cache_dir=None)
+
+
+def layers() -> list[list[str]]:
+    """The rooms as the linter has them, the highest layer first."""
+    (contract,) = (
+        one for one in pyproject()["tool"]["importlinter"]["contracts"] if one["type"] == "layers"
+    )
+    return [re.split(r"\s*\|\s*", layer) for layer in contract["layers"]]
+
+
+def test_the_page_describes_every_room_from_the_top_down() -> None:
+    described = re.findall(r"^\| `(\w+)` \|", PAGE, re.MULTILINE)
+    assert sorted(described) == sorted(ROOMS)
+    floor = {room: number for number, rooms in enumerate(layers()) for room in rooms}
+    assert set(floor) == ROOMS
+    assert described == sorted(described, key=lambda room: floor[room])
+
+
+def test_the_picture_names_every_room() -> None:
+    picture = (ROOT / "docs" / "architecture.svg").read_text("utf-8")
+    assert set(re.findall(r'class="name"[^>]*>(\w+)<', picture)) == ROOMS
+
+
+def test_the_paths_on_the_page_exist() -> None:
+    paths = re.findall(r"`([a-z]+/(?:[a-z_]+(?:\.py|/))?)`", PAGE)
+    assert len(paths) >= 8
+    places = (PACKAGE, ROOT)
+    assert [one for one in paths if not any((place / one).exists() for place in places)] == []
+
+
+def test_no_file_imports_itself_by_way_of_others() -> None:
+    imports = {
+        module: GRAPH.find_modules_directly_imported_by(module)
+        for module in GRAPH.modules - {"learnkit"}
+    }
+    try:
+        TopologicalSorter(imports).prepare()
+    except CycleError as error:
+        pytest.fail(" imports ".join(reversed(error.args[1])))
+
+
+def test_a_circle_would_be_found() -> None:
+    with pytest.raises(CycleError):
+        TopologicalSorter({"a": {"b"}, "b": {"c"}, "c": {"a"}}).prepare()
+    assert GRAPH.direct_import_exists(
+        importer="learnkit.core.agent", imported="learnkit.core.mechanism"
+    )
+
+
+def test_a_room_can_be_taken_in_at_a_glance() -> None:
+    assert len({path.parts[0] for path in FILES}) <= 15
+    modules = Counter(path.parent for path in FILES if path.suffix == ".py")
+    assert {str(folder): count for folder, count in modules.items() if count > 26} == {}
