@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from learnkit.backends.files.task import Task
 from learnkit.core.content import Block
-from learnkit.core.mechanism import Call, Mechanism
+from learnkit.core.interface import Call
+from learnkit.core.mechanism import Mechanism
 from learnkit.core.tools import tool
 
 if TYPE_CHECKING:
