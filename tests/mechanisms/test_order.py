@@ -17,7 +17,7 @@ from teams import Ran, say, spawn
 
 import learnkit as lk
 from learnkit.backends.files.store import Journal
-from learnkit.mechanisms.protocols.teammate import Answers
+from learnkit.mechanisms.protocols.teammate import TeammateProtocols
 from learnkit.mechanisms.tasks import Person, clicks, log_news, logged
 from learnkit.mechanisms.teams.delivery import Post
 from learnkit.mechanisms.worktrees.assignment import History
@@ -162,7 +162,9 @@ def test_a_request_is_opened_before_it_ends(
         alice = run.team.members[0]
         overtaking = Overtaking(lambda: protocols.assigned(alice))
         monkeypatch.setattr(tracker, "open", overtaking.after(tracker.open))
-        Answers(protocols, alice).plan_approval("first this, then that")
+        TeammateProtocols(protocols.requests, alice, False, ()).plan_approval(
+            "first this, then that"
+        )
         overtaking.end()
     assert told(run.lead.events, "request.") == ["request.opened", "request.expired"]
 
