@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from learnkit.backends.files.tracker import Answer, Tracker
+from learnkit.backends.files.tracker import Answer
 from learnkit.core.mechanism import Mechanism
 from learnkit.core.tools import tool
 from learnkit.errors import ToolError, UsageError
@@ -24,6 +24,7 @@ from learnkit.mechanisms.subagents import READ_ONLY
 from learnkit.mechanisms.teams.teammate import Extension, Teammate
 
 if TYPE_CHECKING:
+    from learnkit.backends.interface import RequestBackend
     from learnkit.core.agent import Agent
     from learnkit.mechanisms.teams.lead import Team
 
@@ -53,6 +54,7 @@ class Protocols(Mechanism, Extension):
         deadline: seconds that a teammate has to answer a request to shut down; without an answer
             it is stopped where it stands.
         open: names of the tools that need no approved plan.
+        tracker: where requests are kept; by default in ``requests.json`` in the team's folder.
 
     Raises:
         UsageError: for a deadline that is not above 0, or a team that has protocols already.
@@ -65,19 +67,20 @@ class Protocols(Mechanism, Extension):
         plan_required: bool | Callable[[str, str], bool] = False,
         deadline: float = 60.0,
         open: Sequence[str] = OPEN,
+        tracker: RequestBackend | None = None,
     ) -> None:
         if not deadline > 0:
             raise UsageError(f"the deadline is {deadline} s; it must be above 0")
         if any(isinstance(one, Protocols) for one in team.extensions):
             raise UsageError("this team has its protocols already")
         self.team, self.deadline, self.open = team, deadline, tuple(open)
-        self.requests = Requests(team)
+        self.requests = Requests(team, tracker)
         self._required = plan_required
         team.types = ["message"]  # the other types are this mechanism's, and cannot be forged
         team.extensions.append(self)
 
     @property
-    def tracker(self) -> Tracker:
+    def tracker(self) -> RequestBackend:
         """The state of every request of the team.
 
         Raises:

@@ -17,6 +17,7 @@ from learnkit.backends.files.tracker import Answer, Kind, Request, Tracker
 from learnkit.errors import ToolError
 
 if TYPE_CHECKING:
+    from learnkit.backends.interface import RequestBackend
     from learnkit.core.agent import Agent
     from learnkit.mechanisms.teams.lead import Team
     from learnkit.mechanisms.teams.teammate import Teammate
@@ -38,15 +39,16 @@ class Requests:
 
     Args:
         team: whose requests they are.
+        tracker: where they are kept; by default in ``requests.json`` in the team's folder.
     """
 
-    def __init__(self, team: Team) -> None:
+    def __init__(self, team: Team, tracker: RequestBackend | None = None) -> None:
         self.team = team
-        self._tracker: Tracker | None = None
+        self._tracker = tracker
         self._watches: dict[str, tuple[Signal, Worker]] = {}  # by request id: answered, deadline
 
     @property
-    def tracker(self) -> Tracker:
+    def tracker(self) -> RequestBackend:
         """The state of every request.
 
         Raises:

@@ -11,11 +11,12 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from learnkit.backends.files.mailbox import Mail, PostOffice
+from learnkit.backends.files.mailbox import Mail
 from learnkit.backends.files.store import Journal
 from learnkit.core.content import clean
 
 if TYPE_CHECKING:
+    from learnkit.backends.interface import MailBackend
     from learnkit.core.agent import Agent
 
 
@@ -28,7 +29,7 @@ class Post:
         transcript: the journal of its messages.
     """
 
-    def __init__(self, mailbox: PostOffice, agent: Agent, transcript: Journal) -> None:
+    def __init__(self, mailbox: MailBackend, agent: Agent, transcript: Journal) -> None:
         mailbox.open(agent.name)
         entries, _ = transcript.read()
         seen = [id for entry in entries for id in entry.get("mail", [])]

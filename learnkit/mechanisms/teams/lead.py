@@ -13,7 +13,7 @@ from contextlib import ExitStack, nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, get_args
 
-from learnkit.backends.files.mailbox import Mail, Mailbox, PostOffice, Type
+from learnkit.backends.files.mailbox import Mail, Mailbox, Type
 from learnkit.backends.files.roster import Roster
 from learnkit.backends.files.store import Journal
 from learnkit.core.agent import Agent
@@ -25,6 +25,7 @@ from learnkit.mechanisms.teams.delivery import Post
 from learnkit.mechanisms.teams.teammate import Extension, Member, Teammate
 
 if TYPE_CHECKING:
+    from learnkit.backends.interface import MailBackend, RosterBackend
     from learnkit.runtime.clock import Signal
 
 Factory = Callable[[str, str], Sequence[Mechanism]]
@@ -60,7 +61,8 @@ class Team(Mechanism):
         name: of the team.
         max_turns: how often a teammate may ask the model for one piece of work.
         wait: when the lead has nothing left to do, its run waits as long as a teammate works.
-        mailbox: by default files in the folder.
+        mailbox: where messages are kept; by default in files in the folder.
+        roster: where the members are kept; by default in ``config.json`` in the folder.
 
     Raises:
         UsageError: for an argument that cannot work.
@@ -76,7 +78,8 @@ class Team(Mechanism):
         name: str = "team",
         max_turns: int = 50,
         wait: bool = True,
-        mailbox: PostOffice | None = None,
+        mailbox: MailBackend | None = None,
+        roster: RosterBackend | None = None,
     ) -> None:
         if not callable(factory):
             raise UsageError(
@@ -86,9 +89,9 @@ class Team(Mechanism):
         if max_turns < 1:
             raise UsageError(f"max_turns is {max_turns}; give a number from 1 up")
         self.folder, self.name = Path(folder), name
-        self.mailbox: PostOffice = mailbox or Mailbox(self.folder / "inbox")
+        self.mailbox: MailBackend = mailbox or Mailbox(self.folder / "inbox")
         self._factory, self._max_turns, self._wait = factory, max_turns, wait
-        self.roster = Roster(self.folder, name)
+        self.roster: RosterBackend = roster or Roster(self.folder, name)
         self.moves = threading.Lock()  # for who goes to work or from it; see Teammate.busy
         self.poll: float | None = None
         self.patience: float | None = None

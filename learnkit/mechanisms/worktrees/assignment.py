@@ -10,13 +10,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from learnkit.core.mechanism import Call, Mechanism
-from learnkit.mechanisms.tasks import Board
 from learnkit.mechanisms.teams.teammate import Extension, Teammate
 from learnkit.mechanisms.worktrees.registry import Trees
 from learnkit.runtime.git import Git
 from learnkit.runtime.workspace import Workspace
 
 if TYPE_CHECKING:
+    from learnkit.backends.interface import BoardBackend
     from learnkit.core.agent import Agent
 
 #: Commits that are logged, the newest ones.
@@ -72,7 +72,7 @@ class Rooms(Extension):
         history: logs what teammates commit.
     """
 
-    def __init__(self, trees: Trees, board: Board | None, history: History) -> None:
+    def __init__(self, trees: Trees, board: BoardBackend | None, history: History) -> None:
         self._trees, self._board, self._history = trees, board, history
         self._homes: dict[str, list[tuple[Any, Workspace]]] = {}
 

@@ -17,13 +17,14 @@ from typing import TYPE_CHECKING, Any
 from learnkit.core.mechanism import Mechanism
 from learnkit.core.tools import tool
 from learnkit.errors import ToolError, UsageError
-from learnkit.mechanisms.tasks import Board, log_news, logged
+from learnkit.mechanisms.tasks import log_news, logged
 from learnkit.mechanisms.worktrees.assignment import History, Rooms
 from learnkit.mechanisms.worktrees.registry import Tree, Trees
 from learnkit.runtime.shell import LocalShell, Shell
 from learnkit.runtime.workspace import Workspace
 
 if TYPE_CHECKING:
+    from learnkit.backends.interface import BoardBackend
     from learnkit.core.agent import Agent
     from learnkit.mechanisms.teams.lead import Team
 
@@ -56,7 +57,7 @@ class Worktrees(Mechanism):
     def __init__(
         self,
         repo: str | Path,
-        board: Board | None = None,
+        board: BoardBackend | None = None,
         *,
         team: Team | None = None,
         shell: Shell | None = None,
