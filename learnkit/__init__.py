@@ -21,9 +21,11 @@ _PUBLIC = {
     "clients.scripted": "fail reply say use",
     "core.agent": "Agent Outcome",
     "core.events": "Event EventLog",
-    "core.mechanism": "Call Mechanism",
+    "core.interface": "Call",
+    "core.mechanism": "Mechanism",
     "core.token_count": "estimate_tokens",
-    "core.tools": "Tool Toolbox tool",
+    "core.toolbox": "Toolbox",
+    "core.tools": "Tool tool",
     "course.lab": "lesson",
     "course.workbook.start_page": "contents",
     "errors": "LearnkitError ToolError UsageError",
@@ -66,11 +68,11 @@ if TYPE_CHECKING:
     from learnkit.core.agent import Outcome as Outcome
     from learnkit.core.events import Event as Event
     from learnkit.core.events import EventLog as EventLog
-    from learnkit.core.mechanism import Call as Call
+    from learnkit.core.interface import Call as Call
     from learnkit.core.mechanism import Mechanism as Mechanism
     from learnkit.core.token_count import estimate_tokens as estimate_tokens
+    from learnkit.core.toolbox import Toolbox as Toolbox
     from learnkit.core.tools import Tool as Tool
-    from learnkit.core.tools import Toolbox as Toolbox
     from learnkit.core.tools import tool as tool
     from learnkit.course.lab import lesson as lesson
     from learnkit.course.workbook.start_page import contents as contents

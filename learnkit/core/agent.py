@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING, Any
 
 from learnkit.core.content import Block, check_prompt, clean, note, sendable
 from learnkit.core.events import LANE, Event, EventLog
-from learnkit.core.mechanism import Call, Mechanism, attach
+from learnkit.core.interface import Call
+from learnkit.core.mechanism import Mechanism
 from learnkit.core.tool_calls import Batch, calls_in
+from learnkit.core.tools import Tool
 from learnkit.errors import UsageError
 from learnkit.runtime.virtual_clock import Clock, Signal, SystemClock
 
 if TYPE_CHECKING:
     import anthropic
     from anthropic.types import Message
-
-    from learnkit.core.tools import Tool
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ class Agent:
         self._messages: list[Block] = []
         self._logged = 0
         self._text = ""
-        self.tools: dict[str, Tool] = attach(self, self.mechanisms)
+        self.tools: dict[str, Tool] = _attach(self, self.mechanisms)
         self._specs = [tool.spec() for tool in self.tools.values()]
 
     # The loop
@@ -296,6 +296,36 @@ class Agent:
     def _rearm(self) -> None:
         if self._own_stop and self.stop.is_set():  # the next run starts afresh; the old one stays
             self.stop = self.clock.signal(self.stop.name)  # set, for whoever has still to see it
+
+
+def _attach(agent: Agent, mechanisms: Sequence[Mechanism]) -> dict[str, Tool]:
+    """Bind mechanisms to an agent; if one of them cannot be, none is.
+
+    Returns:
+        The tools that they offer, by name.
+
+    Raises:
+        UsageError: for tools with one name, or a mechanism that serves already.
+    """
+    tools: dict[str, Tool] = {}
+    for number, mechanism in enumerate(mechanisms):
+        if not isinstance(mechanism, Mechanism):
+            raise UsageError(f"{mechanism!r} is no mechanism; tools go in as Toolbox(tool, …)")
+        if mechanism._agent is not None or any(one is mechanism for one in mechanisms[:number]):
+            served = (mechanism._agent or agent).name
+            raise UsageError(
+                f"this {type(mechanism).__name__} already serves agent {served!r}; "
+                f"make a new one for {agent.name!r}"
+            )
+        for tool in mechanism.tools:
+            if not hasattr(tool, "spec"):
+                raise UsageError(f"{type(mechanism).__name__} offers {tool!r}; mark it with @tool")
+            if tool.name in tools:
+                raise UsageError(f"two tools are called {tool.name!r}; rename one of them")
+            tools[tool.name] = tool
+    for mechanism in mechanisms:
+        mechanism._agent = agent
+    return tools
 
 
 def _default_model() -> str:

@@ -9,15 +9,11 @@ from __future__ import annotations
 import contextlib
 import itertools
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from learnkit.core.content import Block, result_content
-from learnkit.core.mechanism import Call
+from learnkit.core.interface import AgentLike, Call
 from learnkit.errors import ArgumentsError, ToolError
-
-if TYPE_CHECKING:
-    from learnkit.core.agent import Agent
-
 
 CANCELLED = "Cancelled: the run was interrupted."
 
@@ -38,7 +34,7 @@ class Batch:
         cut: the reply was cut off at max_tokens, so its calls may be incomplete; none is run.
     """
 
-    def __init__(self, agent: Agent, calls: Sequence[Call], *, cut: bool) -> None:
+    def __init__(self, agent: AgentLike, calls: Sequence[Call], *, cut: bool) -> None:
         self._agent, self._calls, self._cut = agent, calls, cut
         self._results: dict[str, dict[str, Any]] = {}
 

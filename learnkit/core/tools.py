@@ -13,14 +13,11 @@ import inspect
 import json
 import re
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, overload
+from typing import Any, overload
 
-from learnkit.core.mechanism import Call, Mechanism
+from learnkit.core.interface import AgentLike, Call
 from learnkit.core.tool_schema import Arguments
 from learnkit.errors import ArgumentsError, UsageError
-
-if TYPE_CHECKING:
-    from learnkit.core.agent import Agent
 
 #: How many calls of a tool marked ``parallel=True`` run side by side.
 SIDE_BY_SIDE = 4
@@ -103,7 +100,7 @@ class Tool:
         }
 
     def run(
-        self, agent: Agent | None, input: dict[str, Any], call: Call | None = None
+        self, agent: AgentLike | None, input: dict[str, Any], call: Call | None = None
     ) -> str | list[dict[str, Any]]:
         """Call the function with what the model wrote.
 
@@ -180,28 +177,6 @@ def select(tools: Iterable[Tool], *groups: str) -> list[Tool]:
         if group not in known:
             raise UsageError(f"no tool is in group {group!r}; groups: {', '.join(sorted(known))}")
     return [one for one in tools if "all" in groups or one.group in groups]
-
-
-class Toolbox(Mechanism):
-    """Offers tools to an agent.
-
-    Args:
-        tools: made with ``@tool``; a plain function is made one.
-
-    Raises:
-        UsageError: for two tools of one name.
-    """
-
-    def __init__(self, *tools: Tool | Callable[..., Any]) -> None:
-        self._tools = tuple(one if isinstance(one, Tool) else Tool(one) for one in tools)
-        names = [one.name for one in self._tools]
-        if doubled := sorted({name for name in names if names.count(name) > 1}):
-            raise UsageError(f"two tools are called {doubled[0]!r}; rename one with @tool(name=…)")
-
-    @property
-    def tools(self) -> Sequence[Tool]:
-        """In the order given."""
-        return self._tools
 
 
 def _as_result(value: Any) -> str | list[dict[str, Any]]:

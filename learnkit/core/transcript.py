@@ -13,10 +13,9 @@ import re
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from learnkit.core.agent import Agent
+from learnkit.core.interface import AgentLike
 
 
 def as_text(messages: Sequence[dict[str, Any]]) -> str:
@@ -44,7 +43,7 @@ def texts(content: str | Sequence[dict[str, Any]]) -> Iterator[str]:
             yield f"[{block['type']}]"
 
 
-def request_of(agent: Agent) -> str:
+def request_of(agent: AgentLike) -> str:
     """What the agent was last asked to do, by ``run``; empty if nobody has.
 
     The event log knows it, also when compaction has taken it out of the messages.

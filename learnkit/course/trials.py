@@ -16,7 +16,8 @@ from typing import Any
 from learnkit.clients.scripted import use
 from learnkit.core.agent import Agent
 from learnkit.core.mechanism import Mechanism
-from learnkit.core.tools import Tool, Toolbox, tool
+from learnkit.core.toolbox import Toolbox
+from learnkit.core.tools import Tool, tool
 from learnkit.runtime.workspace import Workspace
 from learnkit.simulation.forgetful import Forgetful, Step
 

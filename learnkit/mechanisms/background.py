@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from learnkit.core.mechanism import Call, Mechanism
+from learnkit.core.interface import Call
+from learnkit.core.mechanism import Mechanism
 from learnkit.core.tools import tool
 from learnkit.errors import ToolError, UsageError
 from learnkit.runtime.clock import Signal, Worker

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from learnkit.core.events import LANE, Event, EventLog
-from learnkit.core.mechanism import Call
+from learnkit.core.interface import Call
 from learnkit.core.token_count import estimate_tokens
 from learnkit.errors import LearnkitError
 from learnkit.harness import full_agent

@@ -17,7 +17,8 @@ import learnkit as lk
 from learnkit.clients.connect import from_source
 from learnkit.clients.contract.rules import check
 from learnkit.clients.scripted import Scripted
-from learnkit.core.mechanism import Call, Mechanism
+from learnkit.core.interface import Call
+from learnkit.core.mechanism import Mechanism
 from learnkit.errors import UsageError
 
 SERVER_CALL = {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {}}

@@ -19,7 +19,8 @@ from hypothesis import strategies as st
 from profiles import examples
 
 import learnkit as lk
-from learnkit.core.mechanism import Call, Mechanism
+from learnkit.core.interface import Call
+from learnkit.core.mechanism import Mechanism
 
 SERVER_CALL = {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {}}
 

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 import learnkit as lk
-from learnkit.core.mechanism import Call, Mechanism
+from learnkit.core.interface import Call
+from learnkit.core.mechanism import Mechanism
 from learnkit.core.tools import Tool
 from learnkit.errors import UsageError
 
@@ -173,6 +174,14 @@ def test_an_instance_serves_one_agent() -> None:
     twice = lk.Toolbox()
     with pytest.raises(UsageError, match="this Toolbox already serves agent 'bob'"):
         agent(twice, twice, name="bob")
+
+
+def test_a_mechanism_knows_the_agent_that_it_serves() -> None:
+    box = lk.Toolbox(ping)
+    with pytest.raises(UsageError, match="this Toolbox serves no agent yet; make one: Agent"):
+        _ = box.agent
+    served = agent(box)
+    assert box.agent is served
 
 
 def test_equal_mechanisms_are_still_two() -> None:

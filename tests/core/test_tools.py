@@ -18,8 +18,10 @@ from hypothesis import strategies as st
 from learnkit.clients.connect import scripted
 from learnkit.clients.scripted import reply, say, use
 from learnkit.core.agent import Agent
-from learnkit.core.mechanism import Call, Mechanism
-from learnkit.core.tools import Tool, Toolbox, select, tool
+from learnkit.core.interface import Call
+from learnkit.core.mechanism import Mechanism
+from learnkit.core.toolbox import Toolbox
+from learnkit.core.tools import Tool, select, tool
 from learnkit.errors import ArgumentsError, ToolError, UsageError
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from learnkit.core.agent import Agent
-from learnkit.core.mechanism import Call
+from learnkit.core.interface import Call
 from learnkit.errors import UsageError
 from learnkit.mechanisms.permission import Permission
 

@@ -11,13 +11,14 @@ import threading
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, nullcontext, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, get_args
+from typing import TYPE_CHECKING, Any, Self, cast, get_args
 
 from learnkit.backends.files.mailbox import Mail, Mailbox, Type
 from learnkit.backends.files.roster import Roster
 from learnkit.backends.files.store import Journal
 from learnkit.core.agent import Agent
-from learnkit.core.mechanism import Call, Mechanism
+from learnkit.core.interface import Call
+from learnkit.core.mechanism import Mechanism
 from learnkit.core.tools import Tool, tool
 from learnkit.errors import ToolError, UsageError
 from learnkit.mechanisms.subagents import AsTheParent
@@ -114,9 +115,9 @@ class Team(Mechanism):
         Raises:
             UsageError: if it serves none yet.
         """
-        if self._serves is None:
+        if self._agent is None:
             raise UsageError("the team has no lead; give it to an agent: Agent(client, [team])")
-        return self._serves
+        return cast("Agent", self._agent)
 
     @property
     def members(self) -> list[Teammate]:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from learnkit.backends.files.mailbox import Mail, Type
 from learnkit.core.agent import Agent, Outcome
-from learnkit.core.mechanism import Call, Mechanism
+from learnkit.core.interface import Call
+from learnkit.core.mechanism import Mechanism
 from learnkit.core.tools import Tool, tool
 from learnkit.mechanisms.teams.delivery import Delivery
 

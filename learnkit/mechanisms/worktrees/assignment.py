@@ -9,7 +9,8 @@ import itertools
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from learnkit.core.mechanism import Call, Mechanism
+from learnkit.core.interface import Call
+from learnkit.core.mechanism import Mechanism
 from learnkit.mechanisms.teams.teammate import Extension, Teammate
 from learnkit.mechanisms.worktrees.registry import Trees
 from learnkit.runtime.git import Git

@@ -15,7 +15,8 @@ from typing import Any
 from learnkit.clients.scripted import Reply, say, use
 from learnkit.core.agent import Agent
 from learnkit.core.mechanism import Mechanism
-from learnkit.core.tools import Toolbox, tool
+from learnkit.core.toolbox import Toolbox
+from learnkit.core.tools import tool
 from learnkit.simulation.direct_client import Direct
 
 

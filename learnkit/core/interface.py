@@ -1,0 +1,76 @@
+"""What the loop, a mechanism and a tool know of each other: a call, and the agent that made it.
+
+The loop runs tools and asks mechanisms, and hands both of them the agent. So that neither has to
+import the loop, what they may use of an agent is written down here, below all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+from learnkit.core.content import Block
+from learnkit.core.events import Event, EventLog
+from learnkit.runtime.clock import Clock, Signal
+
+if TYPE_CHECKING:
+    import anthropic
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One ``tool_use`` block: what the model asks for.
+
+    Attributes:
+        id: pairs the call with its result.
+        name: the tool's name, as the model wrote it.
+        input: the arguments, as the model wrote them.
+    """
+
+    id: str
+    name: str
+    input: dict[str, Any]
+
+
+class AgentLike(Protocol):
+    """What a mechanism and a tool may use of the agent that they serve, a :class:`learnkit.Agent`.
+
+    Attributes:
+        name: its lane in the event log.
+        client: an ``anthropic.Anthropic``.
+        model: model id.
+        max_tokens: the longest reply it asks for, in tokens.
+        system: the system prompt.
+        events: the log that it writes to.
+        clock: gives the time; every wait goes through it.
+        stop: the signal that cancels the run.
+        mechanisms: what is added to its loop, in order.
+        tools: the tools it may call, by name.
+        messages: the message array, as it will be sent.
+        turns: how many times this run has asked the model.
+    """
+
+    name: str
+    client: anthropic.Anthropic
+    model: str
+    max_tokens: int
+    system: str
+    events: EventLog
+    clock: Clock
+    stop: Signal
+    mechanisms: tuple[Any, ...]
+    tools: dict[str, Any]
+    messages: list[Block]
+    turns: int
+
+    def emit(self, type: str, **data: Any) -> Event:
+        """Append an event in the agent's lane, at the clock's time."""
+        ...
+
+    def rewrite(self, messages: Sequence[Block], why: str) -> None:
+        """Replace the whole message array, and log it with a word that says why."""
+
+    def request(self) -> dict[str, Any]:
+        """The next request, as it will be sent."""
+        ...
