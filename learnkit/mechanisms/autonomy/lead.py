@@ -91,12 +91,12 @@ class Autonomy(Mechanism, Extension):
         return _HOW
 
     @tool
-    def idle(self, agent: Agent | None) -> str:
+    def idle(self) -> str:
         """Say that you have nothing to do. A lead just ends its turn: mail will wake it."""
         return "End your turn; as long as teammates work, their mail wakes you."
 
     @tool
-    def claim_task(self, agent: Agent | None, task_id: int) -> str:
+    def claim_task(self, task_id: int) -> str:
         """Take a task from the board; exactly one of all who try gets it.
 
         Args:

@@ -100,7 +100,7 @@ class Protocols(Mechanism, Extension):
         return _HOW
 
     @tool
-    def shutdown_request(self, agent: Agent | None, teammate: str) -> str:
+    def shutdown_request(self, teammate: str) -> str:
         """Ask a teammate to end. It may refuse; silence counts as agreement after a while.
 
         Args:
@@ -113,7 +113,7 @@ class Protocols(Mechanism, Extension):
         return f"{teammate} is asked to shut down: request {request.id} is pending."
 
     @tool
-    def shutdown_response(self, agent: Agent | None, request_id: str) -> str:
+    def shutdown_response(self, request_id: str) -> str:
         """Look up what has become of a request.
 
         Args:
@@ -125,7 +125,6 @@ class Protocols(Mechanism, Extension):
     @tool
     def plan_approval(
         self,
-        agent: Agent | None,
         request_id: str,
         approve: bool,
         feedback: str = "",

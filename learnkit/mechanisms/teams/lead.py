@@ -157,7 +157,7 @@ class Team(Mechanism):
             agent.clock.wait(self._news, agent.stop)
 
     @tool
-    def spawn_teammate(self, agent: Agent | None, name: str, role: str, prompt: str) -> str:
+    def spawn_teammate(self, name: str, role: str, prompt: str) -> str:
         """Start a teammate; it works beside you and stays. One that has shut down comes back.
 
         Args:
@@ -169,7 +169,7 @@ class Team(Mechanism):
         return f"{name} ({role}) has started. What comes of it will be in your inbox."
 
     @tool
-    def list_teammates(self, agent: Agent | None) -> str:
+    def list_teammates(self) -> str:
         """Show who is in the team, what each is doing, and how much mail waits for it."""
         lines = []
         for one in self.roster.members():
@@ -178,9 +178,7 @@ class Team(Mechanism):
         return "\n".join(lines) or "There are no teammates."
 
     @tool
-    def send_message(
-        self, agent: Agent | None, to: str, content: str, msg_type: Type = "message"
-    ) -> str:
+    def send_message(self, to: str, content: str, msg_type: Type = "message") -> str:
         """Write to a teammate; it reads it before its next turn, or is woken by it.
 
         Args:
@@ -192,12 +190,12 @@ class Team(Mechanism):
         return f"Sent to {to}."
 
     @tool
-    def read_inbox(self, agent: Agent | None) -> str:
+    def read_inbox(self) -> str:
         """Read what has come for you. It also comes to you by itself."""
         return self._begin().deliver() or "There is no new mail."
 
     @tool
-    def broadcast(self, agent: Agent | None, content: str) -> str:
+    def broadcast(self, content: str) -> str:
         """Write to all teammates.
 
         Args:
