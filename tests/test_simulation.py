@@ -15,7 +15,8 @@ from simulated import simulate
 import learnkit as lk
 from learnkit.backends.files.mailbox import Inbox
 from learnkit.backends.files.tracker import Tracker
-from learnkit.mechanisms.teams.delivery import Post
+from learnkit.mechanisms.autonomy.claims import Claims
+from learnkit.mechanisms.teams.delivery import Delivery
 
 pytestmark = pytest.mark.slow
 
@@ -39,13 +40,13 @@ def test_the_same_seed_gives_the_same_log_to_the_byte(tmp_path: Path) -> None:
 # That the checks bite: with a fault of one line, a few seeds are enough.
 
 
-def believe(self: Post) -> None:
-    """Keep the transcript, but take everything for safe."""
-    self._told = []
+def believe(self: Delivery) -> None:
+    """Keep the transcript, but treat everything as safe."""
+    self._unsafe = []
     keep(self)
 
 
-keep = Post.keep
+keep = Delivery.keep
 
 
 def forgets(self: Inbox) -> list[Any]:
@@ -70,10 +71,10 @@ find = Tracker._find
 @pytest.mark.parametrize(
     ("target", "name", "fault", "says", "seeds"),
     [
-        (Post, "keep", believe, "told 0 times", (13, 46, 48, 89)),
+        (Delivery, "keep", believe, "told 0 times", (13, 46, 48, 89)),
         (Inbox, "take", forgets, r"told \d times", range(3)),
         (Tracker, "_find", anybody, "has no end, or two", range(3)),
-        (lk.Autonomy, "_give_back", lambda self, name, by: None, "still held|not done", range(10)),
+        (Claims, "give_back", lambda self, name, by: None, "still held|not done", range(10)),
     ],
 )
 def test_a_fault_is_found(
@@ -96,7 +97,8 @@ def test_the_command_names_a_seed_that_fails_and_says_how_to_run_it_again(tmp_pa
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.startswith("2 of 2 teams passed: ")
     code = (
-        "import sys, learnkit as lk; lk.Autonomy._give_back = lambda self, name, by: None\n"
+        "import sys; from learnkit.mechanisms.autonomy.claims import Claims\n"
+        "Claims.give_back = lambda self, name, by: None\n"
         "from tests import simulate; sys.argv = ['x', '--seeds', '10']\n"
         "raise SystemExit(simulate.main())"
     )

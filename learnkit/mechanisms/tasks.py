@@ -2,55 +2,34 @@
 
 A todo list dies with its session. A task is a file: it says what has to be done, what it waits for
 and who is at it, and it is there after a restart and for every other worker. The board behind the
-tools is :class:`learnkit.TaskBoard`; anything with the same methods can stand in for it.
+tools is :class:`learnkit.TaskBoard`, or another ``BoardBackend``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from learnkit.backends.files.board import Change, TaskBoard, is_ready, open_blockers
+from learnkit.backends.files.board import TaskBoard, is_ready, open_blockers
 from learnkit.backends.files.task import Status, Task
 from learnkit.core.mechanism import Mechanism
 from learnkit.core.tools import tool
 from learnkit.errors import ToolError
 
 if TYPE_CHECKING:
+    from learnkit.backends.interface import BoardBackend
     from learnkit.core.agent import Agent
     from learnkit.core.events import Event, EventLog
 
-__all__ = ["Board", "TaskBoard", "Tasks", "clicks", "log_news", "render"]
+__all__ = ["TaskBoard", "Tasks", "clicks", "log_news", "render"]
 
 _HOW = (
     "Goals that outlast this conversation are tasks on a board. Create them with task_create, say "
     "what waits for what with task_update (addBlockedBy, addBlocks), set one to in_progress when "
     "you begin it and to completed when it is done. After a restart begin with task_list."
 )
-
-
-class Board(Protocol):
-    """What :class:`Tasks` needs of a board; :class:`TaskBoard` is the one made of files."""
-
-    def create(self, subject: str, description: str = "", *, tags: Iterable[str] = ()) -> Task: ...
-    def get(self, id: int) -> Task: ...
-    def tasks(self) -> list[Task]: ...
-    def update(
-        self,
-        id: int,
-        status: Status | Literal["deleted"] | None = None,
-        *,
-        owner: str = "",
-        add_blocked_by: Iterable[int] = (),
-        add_blocks: Iterable[int] = (),
-        remove_blocked_by: Iterable[int] = (),
-        result_summary: str | None = None,
-        worktree: str | None = None,
-    ) -> Task | None: ...
-    def open(self) -> None: ...
-    def news(self) -> list[Change]: ...
 
 
 class Tasks(Mechanism):
@@ -66,7 +45,7 @@ class Tasks(Mechanism):
         board: where the tasks are.
     """
 
-    def __init__(self, board: Board) -> None:
+    def __init__(self, board: BoardBackend) -> None:
         self.board = board
 
     def system(self, agent: Agent) -> str | None:
@@ -170,7 +149,7 @@ class Tasks(Mechanism):
                 raise
 
 
-def clicks(board: Board, events: EventLog) -> Callable[[dict[str, Any]], None]:
+def clicks(board: BoardBackend, events: EventLog) -> Callable[[dict[str, Any]], None]:
     """What a view does when a task in it is clicked: complete it on the board, and log that.
 
     Example: ``lk.views.Tasks(log, on_intent=clicks(board, log))``.
@@ -216,7 +195,7 @@ class Person:
         return self.events.append(type, lane="person", time=now, **data)
 
 
-def log_board(board: Board, by: Logs) -> None:
+def log_board(board: BoardBackend, by: Logs) -> None:
     """Log what is on a board when a run starts: all that is there, after what has changed.
 
     Others may be at work on it already, so a change that they have made and not logged yet is
@@ -230,7 +209,7 @@ def log_board(board: Board, by: Logs) -> None:
 
 
 @contextmanager
-def logged(board: Board, by: Logs) -> Iterator[None]:
+def logged(board: BoardBackend, by: Logs) -> Iterator[None]:
     """Change a board and log it, before another thread builds on it and logs that."""
     with by.events.ordered():
         try:
@@ -239,14 +218,14 @@ def logged(board: Board, by: Logs) -> Iterator[None]:
             log_news(board, by)
 
 
-def log_news(board: Board, by: Logs) -> None:
+def log_news(board: BoardBackend, by: Logs) -> None:
     """Log every change of a board that was not logged yet."""
     with by.events.ordered(), ExitStack() as stack:  # all of them, also when a listener fails
         for type, data in reversed(list(_news(board))):
             stack.callback(by.emit, type, **data)
 
 
-def _news(board: Board) -> Iterator[tuple[str, dict[str, Any]]]:
+def _news(board: BoardBackend) -> Iterator[tuple[str, dict[str, Any]]]:
     """The events that tell what has changed."""
     changes = board.news()
     if not changes:
@@ -292,6 +271,6 @@ def _line(task: Task, tasks: dict[int, Task] | None = None) -> str:
     return f"{task.mark} #{task.id}: {task.subject}{tags}{owner}{blocked}"
 
 
-def _ready_ids(board: Board) -> list[int]:
+def _ready_ids(board: BoardBackend) -> list[int]:
     tasks = {task.id: task for task in board.tasks()}
     return [id for id, task in tasks.items() if is_ready(task, tasks)]

@@ -64,7 +64,7 @@ def _tasks(agent: Agent, rest: str) -> str:
 
 def _team(agent: Agent, rest: str) -> str:
     team = _of(agent, Team)
-    return str(team.list_teammates(agent)) if team else "there is no team here"
+    return str(team.list_teammates()) if team else "there is no team here"
 
 
 def _inbox(agent: Agent, rest: str) -> str:

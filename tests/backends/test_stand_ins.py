@@ -1,4 +1,4 @@
-"""Mail and board kept elsewhere: what a server would implement is enough for a whole team."""
+"""Messages, tasks, requests and members kept elsewhere: the interfaces are enough for a team."""
 
 from __future__ import annotations
 
@@ -14,20 +14,28 @@ import pytest
 from teams import spawn, when
 
 import learnkit as lk
-from learnkit.backends.files.board import Change, is_ready
-from learnkit.backends.files.mailbox import Mail, Place, PostOffice, Type
+from learnkit.backends.files.board import Change, TaskBoard, is_ready
+from learnkit.backends.files.mailbox import Mail, Mailbox, Type
+from learnkit.backends.files.roster import Member, Roster
 from learnkit.backends.files.task import Task
-from learnkit.mechanisms.autonomy.lead import Market
+from learnkit.backends.files.tracker import Tracker
+from learnkit.backends.interface import (
+    BoardBackend,
+    InboxReader,
+    MailBackend,
+    RequestBackend,
+    RosterBackend,
+)
 
 
-class MemoryPlace:
-    """One reader's place in a list."""
+class MemoryReader:
+    """One reader's cursor in a list."""
 
-    def __init__(self, letters: list[Mail], done: set[str]) -> None:
-        self._letters, self._done, self._taken = letters, done, set[str]()
+    def __init__(self, messages: list[Mail], done: set[str]) -> None:
+        self._messages, self._done, self._taken = messages, done, set[str]()
 
     def look(self) -> list[Mail]:
-        return [one for one in self._letters if one.id not in self._done | self._taken]
+        return [one for one in self._messages if one.id not in self._done | self._taken]
 
     def take(self) -> list[Mail]:
         new = self.look()
@@ -83,8 +91,8 @@ class MemoryMail:
     def unread(self, name: str) -> list[Mail]:
         return self.reader(name).look()
 
-    def reader(self, name: str, seen: Iterable[str] = ()) -> Place:
-        return MemoryPlace(self._boxes[name], self._done[name])
+    def reader(self, name: str, seen: Iterable[str] = ()) -> InboxReader:
+        return MemoryReader(self._boxes[name], self._done[name])
 
 
 class MemoryBoard:
@@ -136,12 +144,44 @@ class MemoryBoard:
         return [(old.get(id), one) for id, one in now.items() if old.get(id) != one]
 
 
+class MemoryRoster:
+    """A server of members: a dict."""
+
+    def __init__(self) -> None:
+        self._members: dict[str, Member] = {}
+
+    def members(self) -> list[Member]:
+        return list(self._members.values())
+
+    def note(self, entry: Member) -> None:
+        self._members[entry["name"]] = entry
+
+    def begin(self) -> None:
+        for entry in self._members.values():
+            entry["status"] = "shutdown"
+
+
+def test_the_files_are_backends(tmp_path: Path) -> None:
+    mail: MailBackend = Mailbox(tmp_path / "inbox")
+    mail.open("alice")
+    reader: InboxReader = mail.reader("alice")
+    board: BoardBackend = TaskBoard(tmp_path / "tasks")
+    requests: RequestBackend = Tracker(tmp_path / "requests.json", lambda: datetime(2026, 1, 1))
+    roster: RosterBackend = Roster(tmp_path, "team")
+    assert isinstance(mail, MailBackend)
+    assert isinstance(reader, InboxReader)
+    assert isinstance(board, BoardBackend)
+    assert isinstance(requests, RequestBackend)
+    assert isinstance(roster, RosterBackend)
+
+
 @pytest.mark.parametrize(
     "clock", [lk.VirtualClock, pytest.param(lk.SystemClock, marks=pytest.mark.slow)]
 )
 def test_a_team_works_with_mail_and_a_board_that_are_no_files(tmp_path: Path, clock: Any) -> None:
-    mail: PostOffice = MemoryMail()
-    board: Market = MemoryBoard()
+    mail: MailBackend = MemoryMail()
+    board: BoardBackend = MemoryBoard()
+    roster: RosterBackend = MemoryRoster()
     for number in range(6):
         board.create(f"task {number}", tags=["coder"] if number % 2 else [])
 
@@ -159,7 +199,12 @@ def test_a_team_works_with_mail_and_a_board_that_are_no_files(tmp_path: Path, cl
     }
     with clock() as time:
         client = lk.scripted(lanes, clock=time)
-        team = lk.Team(tmp_path / ".team", lambda name, role: [lk.Tasks(board)], mailbox=mail)
+        team = lk.Team(
+            tmp_path / ".team",
+            lambda name, role: [lk.Tasks(board)],
+            mailbox=mail,
+            roster=roster,
+        )
         lead = lk.Agent(client, [team, lk.Autonomy(team, board, poll=0.05, idle=0.2)])
         with team:
             lead.run("Go.")
@@ -167,4 +212,24 @@ def test_a_team_works_with_mail_and_a_board_that_are_no_files(tmp_path: Path, cl
     assert {task.owner for task in board.tasks() if task.tags} == {"alice"}
     said = re.findall(r"did (\d)", "\n".join(str(one["content"]) for one in lead.messages))
     assert sorted(said) == list("123456")
+    assert [one["status"] for one in roster.members()] == ["shutdown", "shutdown"]
     assert not (tmp_path / ".team" / "inbox").exists()
+    assert not (tmp_path / ".team" / "config.json").exists()
+
+
+def test_requests_can_be_kept_elsewhere(tmp_path: Path) -> None:
+    team = lk.Team(tmp_path / ".team", lambda name, role: [])
+    tracker = Tracker(tmp_path / "elsewhere.json", lambda: datetime(2026, 1, 1))
+    protocols = lk.Protocols(team, tracker=tracker)
+    ask = lk.use("shutdown_request", teammate="alice")
+    agree = lk.use("shutdown_response", request_id="r0000001", approve=True)
+    lanes = {
+        "lead": when(("Go.", spawn("alice")), ("has started", ask)),
+        "alice": when(("Begin.", lk.say("ready")), ("shut down", agree)),
+    }
+    lead = lk.Agent(lk.scripted(lanes, clock=lk.VirtualClock()), [team, protocols])
+    with team:
+        lead.run("Go.")
+    assert protocols.tracker is tracker
+    assert [one.state for one in tracker.all()] == ["approved"]
+    assert not (tmp_path / ".team" / "requests.json").exists()

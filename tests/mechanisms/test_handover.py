@@ -17,7 +17,7 @@ import pytest
 from teams import Ran, send, spawn, work
 
 import learnkit as lk
-from learnkit.mechanisms.teams.delivery import Post
+from learnkit.mechanisms.teams.delivery import Delivery
 from learnkit.mechanisms.teams.teammate import Teammate
 
 LONG = 0.2  # seconds in which a lead that may go has gone
@@ -62,8 +62,10 @@ def test_mail_that_a_teammate_has_just_taken_is_waited_for(
         "alice": quick("first report", "second report"),
     }
     ran = Ran(tmp_path, lanes, lk.SystemClock())
-    taken = held_up(Post.told, lambda text, post: bool(text) and post._agent.name == "alice")
-    monkeypatch.setattr(Post, "told", taken)
+    taken = held_up(
+        Delivery.deliver, lambda text, delivery: bool(text) and delivery._agent.name == "alice"
+    )
+    monkeypatch.setattr(Delivery, "deliver", taken)
     ran.go()
     assert ran.told("lead") == ["first report", "second report"]
 
@@ -108,7 +110,7 @@ def test_mail_from_one_that_stops_to_one_that_waits_is_seen(
         "bob": quick("ready", "done with it"),
     }
     ran = Ran(tmp_path, lanes, lk.SystemClock(), factory=lambda *_: [lk.Toolbox(work, pause)])
-    busy, told = Teammate.busy.fget, Post.told
+    busy, deliver = Teammate.busy.fget, Delivery.deliver
     assert busy is not None
 
     def looked(mate: Teammate) -> bool:
@@ -118,13 +120,13 @@ def test_mail_from_one_that_stops_to_one_that_waits_is_seen(
             time.sleep(2 * LONG)  # alice sends, and would rest
         return found
 
-    def told_slowly(post: Post) -> str | None:
-        if post._agent.name == "bob" and looks.is_set():
+    def deliver_slowly(delivery: Delivery) -> str | None:
+        if delivery._agent.name == "bob" and looks.is_set():
             time.sleep(3 * LONG)  # it has not woken up yet
-        return told(post)
+        return deliver(delivery)
 
     monkeypatch.setattr(Teammate, "busy", property(looked))
-    monkeypatch.setattr(Post, "told", told_slowly)
+    monkeypatch.setattr(Delivery, "deliver", deliver_slowly)
     ran.go()
     assert ran.told("lead") == ["ready", "handed on", "done with it"]
 
@@ -133,7 +135,7 @@ def test_the_last_report_is_read_when_it_comes_while_the_lead_looks(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The lead finds no mail; then it comes, and who wrote it rests; then the lead looks at him."""
-    looks, told = threading.Event(), Post.told
+    looks, deliver = threading.Event(), Delivery.deliver
 
     @lk.tool
     def pause() -> str:
@@ -141,9 +143,9 @@ def test_the_last_report_is_read_when_it_comes_while_the_lead_looks(
         assert looks.wait(20)
         return "it looks"
 
-    def none_yet(post: Post) -> str | None:
-        text = told(post)
-        if post._agent is ran.lead and ran.lead.turns == 2 and not looks.is_set():
+    def none_yet(delivery: Delivery) -> str | None:
+        text = deliver(delivery)
+        if delivery._agent is ran.lead and ran.lead.turns == 2 and not looks.is_set():
             looks.set()
             time.sleep(2 * LONG)
         return text
@@ -153,7 +155,7 @@ def test_the_last_report_is_read_when_it_comes_while_the_lead_looks(
         "alice": quick(lk.use("pause"), "the report"),
     }
     ran = Ran(tmp_path, lanes, lk.SystemClock(), factory=lambda *_: [lk.Toolbox(pause)])
-    monkeypatch.setattr(Post, "told", none_yet)
+    monkeypatch.setattr(Delivery, "deliver", none_yet)
     ran.go()
     assert ran.told("lead") == ["the report"]
 

@@ -17,9 +17,9 @@ from teams import Ran, say, spawn
 
 import learnkit as lk
 from learnkit.backends.files.store import Journal
-from learnkit.mechanisms.protocols.teammate import Answers
+from learnkit.mechanisms.protocols.teammate import TeammateProtocols
 from learnkit.mechanisms.tasks import Person, clicks, log_news, logged
-from learnkit.mechanisms.teams.delivery import Post
+from learnkit.mechanisms.teams.delivery import Delivery
 from learnkit.mechanisms.worktrees.assignment import History
 from learnkit.runtime.git import Git
 
@@ -60,9 +60,9 @@ def test_mail_is_sent_before_it_is_read(tmp_path: Path, monkeypatch: pytest.Monk
     run = Ran(tmp_path, {"lead": [spawn("alice"), *say("a", "b")], "alice": say("x", "y")})
     run.go()
     lead, mailbox, seen = run.lead, run.team.mailbox, len(run.lead.events)
-    reader = Post(mailbox, run.team.members[0].agent, Journal(tmp_path / "other.jsonl"))
-    reader.told()
-    overtaking = Overtaking(reader.told)
+    reader = Delivery(mailbox, run.team.members[0].agent, Journal(tmp_path / "other.jsonl"))
+    reader.deliver()
+    overtaking = Overtaking(reader.deliver)
     monkeypatch.setattr(mailbox, "send", overtaking.after(mailbox.send))
     run.team.send(lead, "alice", "hello")
     overtaking.end()
@@ -162,7 +162,9 @@ def test_a_request_is_opened_before_it_ends(
         alice = run.team.members[0]
         overtaking = Overtaking(lambda: protocols.assigned(alice))
         monkeypatch.setattr(tracker, "open", overtaking.after(tracker.open))
-        Answers(protocols, alice).plan_approval("first this, then that")
+        TeammateProtocols(protocols.requests, alice, False, ()).plan_approval(
+            "first this, then that"
+        )
         overtaking.end()
     assert told(run.lead.events, "request.") == ["request.opened", "request.expired"]
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import learnkit as lk
-from learnkit.mechanisms.worktrees.registry import Trees
+from learnkit.mechanisms.worktrees.registry import WorktreeRegistry
 from learnkit.runtime.git import Git
 
 SHELL = lk.LocalShell()
@@ -41,33 +41,33 @@ def repo(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def trees(repo: Path) -> Trees:
-    return Trees(repo)
+def trees(repo: Path) -> WorktreeRegistry:
+    return WorktreeRegistry(repo)
 
 
 def branches(repo: Path) -> list[str]:
     return git(repo, "branch --format '%(refname:short)'").split()
 
 
-def events(trees: Trees) -> list[tuple[str, str]]:
+def events(trees: WorktreeRegistry) -> list[tuple[str, str]]:
     entries, _ = trees.journal.read()
     return [(entry["event"].removeprefix("worktree."), entry["name"]) for entry in entries]
 
 
-def test_a_worktree_is_a_folder_and_a_branch(repo: Path, trees: Trees) -> None:
+def test_a_worktree_is_a_folder_and_a_branch(repo: Path, trees: WorktreeRegistry) -> None:
     tree = trees.create("parser", task_id=7)
     assert (tree.branch, tree.status, tree.task_id) == ("wt/parser", "active", 7)
     assert (trees.path("parser") / "a.txt").read_text() == "one\n"
     assert git(trees.path("parser"), "branch --show-current").strip() == "wt/parser"
     assert git(repo, "status --porcelain") == ""  # the folder does not disturb the repository
-    assert Trees(repo).all() == [tree]
+    assert WorktreeRegistry(repo).all() == [tree]
     assert events(trees) == [("create.before", "parser"), ("create.after", "parser")]
     data = json.loads((repo / ".worktrees" / "index.json").read_text())
     assert data["worktrees"][0]["name"] == "parser"
     assert data["worktrees"][0]["path"] == ".worktrees/parser"
 
 
-def test_it_begins_where_one_says(repo: Path, trees: Trees) -> None:
+def test_it_begins_where_one_says(repo: Path, trees: WorktreeRegistry) -> None:
     first = Git(repo).commit_of("HEAD")
     commit(repo, "two\n")
     trees.create("old", base_ref=first)
@@ -78,7 +78,7 @@ def test_it_begins_where_one_says(repo: Path, trees: Trees) -> None:
 
 
 @pytest.mark.parametrize("name", ["a", "A.b_c-9", "x" * 40, "0", "_"])
-def test_names_that_can_be(trees: Trees, name: str) -> None:
+def test_names_that_can_be(trees: WorktreeRegistry, name: str) -> None:
     assert trees.create(name).name == name
 
 
@@ -89,14 +89,18 @@ def test_names_that_can_be(trees: Trees, name: str) -> None:
         *("a\n", "ä", "a;b", "$(a)", "index.json", "events.jsonl"),
     ],
 )
-def test_names_that_cannot_be_leave_no_trace(repo: Path, trees: Trees, name: str) -> None:
+def test_names_that_cannot_be_leave_no_trace(
+    repo: Path, trees: WorktreeRegistry, name: str
+) -> None:
     with pytest.raises(lk.ToolError, match="cannot be a worktree's name"):
         trees.create(name)
     assert branches(repo) == ["main"]
     assert trees.all() == []
 
 
-def test_a_name_is_given_once_and_a_branch_that_stayed_is_named(repo: Path, trees: Trees) -> None:
+def test_a_name_is_given_once_and_a_branch_that_stayed_is_named(
+    repo: Path, trees: WorktreeRegistry
+) -> None:
     trees.create("parser")
     with pytest.raises(lk.ToolError, match="the branch wt/parser is there already"):
         trees.create("parser")
@@ -119,7 +123,9 @@ def test_a_name_is_given_once_and_a_branch_that_stayed_is_named(repo: Path, tree
         ("touch x.pyc", r"!! x\.pyc"),
     ],
 )
-def test_work_that_is_not_committed_is_not_removed(trees: Trees, make: str, says: str) -> None:
+def test_work_that_is_not_committed_is_not_removed(
+    trees: WorktreeRegistry, make: str, says: str
+) -> None:
     trees.create("parser")
     assert SHELL.run(make, trees.path("parser")).code == 0
     with pytest.raises(lk.ToolError, match=says):
@@ -130,14 +136,14 @@ def test_work_that_is_not_committed_is_not_removed(trees: Trees, make: str, says
     assert not trees.path("parser").exists()
 
 
-def test_what_was_committed_outlives_its_folder(repo: Path, trees: Trees) -> None:
+def test_what_was_committed_outlives_its_folder(repo: Path, trees: WorktreeRegistry) -> None:
     trees.create("parser")
     commit(trees.path("parser"), "two\n")
     trees.remove("parser")
     assert git(repo, "show wt/parser:a.txt") == "two\n"
 
 
-def test_a_kept_one_stays(trees: Trees) -> None:
+def test_a_kept_one_stays(trees: WorktreeRegistry) -> None:
     trees.create("parser")
     assert trees.keep("parser").status == "kept"
     assert trees.path("parser").is_dir()
@@ -145,7 +151,7 @@ def test_a_kept_one_stays(trees: Trees) -> None:
     assert events(trees)[-1] == ("keep", "parser")
 
 
-def test_a_merge_brings_the_commits_back(repo: Path, trees: Trees) -> None:
+def test_a_merge_brings_the_commits_back(repo: Path, trees: WorktreeRegistry) -> None:
     trees.create("parser")
     commit(trees.path("parser"), "two\n")
     commit(repo, "beside\n", "b.txt")
@@ -155,7 +161,7 @@ def test_a_merge_brings_the_commits_back(repo: Path, trees: Trees) -> None:
     assert "Merge wt/parser" in git(repo, "log --format=%s -1")
 
 
-def test_a_conflict_is_reported_and_undone(repo: Path, trees: Trees) -> None:
+def test_a_conflict_is_reported_and_undone(repo: Path, trees: WorktreeRegistry) -> None:
     trees.create("parser")
     commit(trees.path("parser"), "theirs\n")
     commit(repo, "ours\n")
@@ -170,7 +176,7 @@ def test_a_conflict_is_reported_and_undone(repo: Path, trees: Trees) -> None:
 
 @pytest.mark.parametrize("where", ["repo", "tree"])
 def test_nothing_is_merged_over_work_that_is_not_committed(
-    repo: Path, trees: Trees, where: str
+    repo: Path, trees: WorktreeRegistry, where: str
 ) -> None:
     trees.create("parser")
     commit(trees.path("parser"), "two\n")
@@ -183,7 +189,7 @@ def test_nothing_is_merged_over_work_that_is_not_committed(
 # Git is the truth
 
 
-def test_one_that_was_removed_behind_our_back_is_seen(repo: Path, trees: Trees) -> None:
+def test_one_that_was_removed_behind_our_back_is_seen(repo: Path, trees: WorktreeRegistry) -> None:
     for name in ("by-hand", "by-git", "stays"):
         trees.create(name)
     shutil.rmtree(trees.path("by-hand"))
@@ -197,14 +203,14 @@ def test_one_that_was_removed_behind_our_back_is_seen(repo: Path, trees: Trees) 
         trees.get("by-hand")
 
 
-def test_one_that_somebody_else_has_made_is_found(repo: Path, trees: Trees) -> None:
+def test_one_that_somebody_else_has_made_is_found(repo: Path, trees: WorktreeRegistry) -> None:
     git(repo, "worktree add -q -b theirs .worktrees/theirs")
     assert [(tree.name, tree.branch) for tree in trees.all()] == [("theirs", "theirs")]
     git(repo, "worktree add -q -b elsewhere ../elsewhere")
     assert len(trees.all()) == 1  # one that lies elsewhere is none of ours
 
 
-def test_a_lost_index_is_made_anew(repo: Path, trees: Trees) -> None:
+def test_a_lost_index_is_made_anew(repo: Path, trees: WorktreeRegistry) -> None:
     trees.create("parser")
     (repo / ".worktrees" / "index.json").unlink()
     assert [(tree.name, tree.status) for tree in trees.all()] == [("parser", "active")]
@@ -212,12 +218,12 @@ def test_a_lost_index_is_made_anew(repo: Path, trees: Trees) -> None:
 
 def test_a_repository_without_commits_and_a_folder_that_is_none(tmp_path: Path) -> None:
     with pytest.raises(lk.UsageError, match="is in no git repository"):
-        Trees(tmp_path)
+        WorktreeRegistry(tmp_path)
     with pytest.raises(lk.UsageError, match="is no folder"):
-        Trees(tmp_path / "nothing")
+        WorktreeRegistry(tmp_path / "nothing")
     git(tmp_path, "init -q")
     with pytest.raises(lk.ToolError, match="has no commit yet"):
-        Trees(tmp_path).create("parser")
+        WorktreeRegistry(tmp_path).create("parser")
 
 
 # A step that fails
@@ -236,7 +242,7 @@ class Fails(lk.LocalShell):
         return super().run(command, *more, **options)
 
 
-def test_when_the_last_step_fails_nothing_is_left(repo: Path, trees: Trees) -> None:
+def test_when_the_last_step_fails_nothing_is_left(repo: Path, trees: WorktreeRegistry) -> None:
     def bind(tree: Any) -> None:
         assert trees.path("parser").is_dir()
         raise lk.ToolError("there is no task 7")
@@ -253,28 +259,30 @@ def test_when_the_last_step_fails_nothing_is_left(repo: Path, trees: Trees) -> N
 @pytest.mark.parametrize("word", ["worktree add", "rev-parse --verify --quiet HEAD", "list"])
 def test_when_git_fails_nothing_is_left(repo: Path, word: str) -> None:
     with pytest.raises(lk.ToolError):
-        Trees(repo, Fails(word)).create("parser")
+        WorktreeRegistry(repo, Fails(word)).create("parser")
     assert branches(repo) == ["main"]
-    assert Trees(repo).all() == []
+    assert WorktreeRegistry(repo).all() == []
 
 
-def test_when_removing_fails_it_is_still_there(repo: Path, trees: Trees) -> None:
+def test_when_removing_fails_it_is_still_there(repo: Path, trees: WorktreeRegistry) -> None:
     trees.create("parser")
     with pytest.raises(lk.ToolError, match="fatal: broken"):
-        Trees(repo, Fails("worktree remove")).remove("parser")
+        WorktreeRegistry(repo, Fails("worktree remove")).remove("parser")
     assert trees.get("parser").status == "active"
 
 
 SCRIPT = """
 import sys
-from learnkit.mechanisms.worktrees.registry import Trees
+from learnkit.mechanisms.worktrees.registry import WorktreeRegistry
 for number in range(5):
-    Trees(sys.argv[1]).create(f"{sys.argv[2]}-{number}")
+    WorktreeRegistry(sys.argv[1]).create(f"{sys.argv[2]}-{number}")
 """
 
 
 @pytest.mark.slow
-def test_many_processes_that_create_at_once_lose_nothing(repo: Path, trees: Trees) -> None:
+def test_many_processes_that_create_at_once_lose_nothing(
+    repo: Path, trees: WorktreeRegistry
+) -> None:
     processes = [
         subprocess.Popen([sys.executable, "-c", SCRIPT, str(repo), name]) for name in "abc"
     ]
@@ -284,7 +292,7 @@ def test_many_processes_that_create_at_once_lose_nothing(repo: Path, trees: Tree
     assert len(Git(repo).checkouts()) == 16
 
 
-def test_of_many_who_want_one_name_one_gets_it(repo: Path, trees: Trees) -> None:
+def test_of_many_who_want_one_name_one_gets_it(repo: Path, trees: WorktreeRegistry) -> None:
     script = SCRIPT.replace('f"{sys.argv[2]}-{number}"', '"same"').replace("range(5)", "range(1)")
     command = [sys.executable, "-c", script, str(repo), "x"]
     processes = [subprocess.Popen(command, stderr=subprocess.PIPE) for _ in range(4)]

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Literal, Protocol, get_args
+from typing import Any, Literal, get_args
 
 from learnkit.backends.files.store import Document, Journal, Reader, locked
 from learnkit.errors import ToolError
@@ -66,39 +66,6 @@ class Mail:
         id, type, sender, to, content, timestamp = (line[key] for key in _KEYS)
         more = {key: value for key, value in line.items() if key not in _KEYS}
         return cls(id, type, sender, to, content, timestamp, more)
-
-
-class Place(Protocol):
-    """What an agent needs to read its mail; :class:`Inbox` is the one made of files."""
-
-    def look(self) -> list[Mail]: ...
-    def take(self) -> list[Mail]: ...
-    def put_back(self, ids: Iterable[str]) -> None: ...
-    def commit(self) -> None: ...
-
-
-class PostOffice(Protocol):
-    """What a team needs of its mail; :class:`Mailbox` is the one made of files.
-
-    A server can stand in: see each method of ``Mailbox`` for what it promises.
-    """
-
-    @property
-    def names(self) -> list[str]: ...
-    def open(self, name: str) -> None: ...
-    def send(
-        self,
-        sender: str,
-        to: str,
-        content: str,
-        type: Type = "message",
-        *,
-        at: datetime | None = None,
-        **more: Any,
-    ) -> Mail: ...
-    def broadcast(self, sender: str, content: str, *, at: datetime | None = None) -> list[Mail]: ...
-    def unread(self, name: str) -> list[Mail]: ...
-    def reader(self, name: str, seen: Iterable[str] = ()) -> Place: ...
 
 
 class Mailbox:

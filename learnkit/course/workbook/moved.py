@@ -11,10 +11,11 @@ import contextlib
 import re
 from collections.abc import Iterator, Mapping
 
-#: Old dotted name -> new dotted name, a row for each module that a lesson has shown.
+#: Old dotted name -> new dotted name, a row for each module or class that a lesson has shown.
 MODULES: Mapping[str, str] = {
     "learnkit.agent": "learnkit.core.agent",
     "learnkit.answers": "learnkit.mechanisms.protocols.teammate",
+    "learnkit.answers.Answers": "learnkit.mechanisms.protocols.teammate.TeammateProtocols",
     "learnkit.autonomy": "learnkit.mechanisms.autonomy.lead",
     "learnkit.background": "learnkit.mechanisms.background",
     "learnkit.batch": "learnkit.core.tool_calls",
@@ -34,10 +35,12 @@ MODULES: Mapping[str, str] = {
     "learnkit.mailbox": "learnkit.backends.files.mailbox",
     "learnkit.meter": "learnkit.core.usage",
     "learnkit.post": "learnkit.mechanisms.teams.delivery",
+    "learnkit.post.Post": "learnkit.mechanisms.teams.delivery.Delivery",
     "learnkit.pressure": "learnkit.mechanisms.compaction.policies",
     "learnkit.racefinder": "learnkit.course.games.races.panel",
     "learnkit.roster": "learnkit.backends.files.roster",
     "learnkit.seeker": "learnkit.mechanisms.autonomy.teammate",
+    "learnkit.seeker.Seeker": "learnkit.mechanisms.autonomy.teammate.TeammateAutonomy",
     "learnkit.skills": "learnkit.mechanisms.skills.mechanism",
     "learnkit.sleeping": "learnkit.runtime.job_wrappers",
     "learnkit.store": "learnkit.backends.files.store",
@@ -48,6 +51,7 @@ MODULES: Mapping[str, str] = {
     "learnkit.tracker": "learnkit.backends.files.tracker",
     "learnkit.transcript": "learnkit.core.transcript",
     "learnkit.trees": "learnkit.mechanisms.worktrees.registry",
+    "learnkit.trees.Trees": "learnkit.mechanisms.worktrees.registry.WorktreeRegistry",
     "learnkit.views.static": "learnkit.views.drawing.static",
     "learnkit.views.text": "learnkit.views.drawing.text",
 }

@@ -1,24 +1,25 @@
 """Autonomy: a teammate that has nothing to do looks for work, and ends when there is none.
 
-No lead hands the tasks out. Whoever is idle looks at its mail first, then at the board: it claims a
-task that is ready and suits it, and of all who try exactly one succeeds. So there is no single
-point that could be slow or dead. One that ends gives back what it holds.
+The lead does not assign tasks. A teammate that is idle looks at its inbox first, then at the board:
+it claims a task that is ready and suits its role, and of all that try exactly one succeeds. So
+there is no single agent that all others wait for. A teammate that ends gives its tasks back.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
-from learnkit.backends.files.task import Task
 from learnkit.core.mechanism import Mechanism
 from learnkit.core.tools import tool
 from learnkit.errors import ToolError, UsageError
-from learnkit.mechanisms.autonomy.teammate import Seeker, suits, told
-from learnkit.mechanisms.tasks import Board, Person, log_board, logged
+from learnkit.mechanisms.autonomy.claims import Claims, as_text, suits
+from learnkit.mechanisms.autonomy.teammate import TeammateAutonomy
+from learnkit.mechanisms.tasks import Person, log_board, logged
 from learnkit.mechanisms.teams.teammate import Extension, Teammate
 
 if TYPE_CHECKING:
+    from learnkit.backends.interface import BoardBackend
     from learnkit.core.agent import Agent
     from learnkit.core.events import EventLog
     from learnkit.mechanisms.teams.lead import Team
@@ -29,14 +30,17 @@ _HOW = (
 )
 
 
-def additions(board: Board, events: EventLog) -> Callable[[dict[str, Any]], None]:
-    """What a view does when somebody adds a task in it: put it on the board, and log that.
+def additions(board: BoardBackend, events: EventLog) -> Callable[[dict[str, Any]], None]:
+    """Make the handler for a view in which the user can add tasks: it adds and logs them.
 
     Example: ``lk.views.Team(log, buttons=…, on_intent=additions(board, log))``.
 
     Args:
         board: to change.
         events: the log of the view.
+
+    Returns:
+        What the view calls with each intent.
     """
 
     def added(intent: dict[str, Any]) -> None:
@@ -47,34 +51,30 @@ def additions(board: Board, events: EventLog) -> Callable[[dict[str, Any]], None
     return added
 
 
-class Market(Board, Protocol):
-    """A board from which tasks can be claimed; :class:`learnkit.TaskBoard` is one."""
-
-    def ready(self) -> list[Task]: ...
-    def claim(self, id: int, owner: str) -> Task: ...
-
-
 class Autonomy(Mechanism, Extension):
-    """The lead's side of autonomy; a teammate gets its own with its first prompt.
+    """The lead's side of autonomy; a teammate gets its own when it is started.
 
     Changes of the board are logged as :class:`learnkit.Tasks` logs them.
 
     Args:
         team: whose lead it serves.
         board: where the tasks are.
-        poll: seconds between two looks of one that is idle.
-        idle: seconds after which one that has found nothing shuts down.
+        poll: seconds after which an idle teammate looks at the board again.
+        idle: seconds after which a teammate that has found nothing shuts down.
 
     Raises:
         UsageError: for times that cannot be, or a team that has autonomy already.
     """
 
-    def __init__(self, team: Team, board: Market, *, poll: float = 5.0, idle: float = 60.0) -> None:
+    def __init__(
+        self, team: Team, board: BoardBackend, *, poll: float = 5.0, idle: float = 60.0
+    ) -> None:
         if not (poll > 0 and idle >= 0):
             raise UsageError(f"poll is {poll} s and idle {idle} s; give numbers above 0")
         if any(isinstance(one, Autonomy) for one in team.extensions):
             raise UsageError("this team has its autonomy already")
         self.team, self.board = team, board
+        self.claims = Claims(team, board)
         self._reminded: set[tuple[str, int]] = set()
         team.poll, team.patience = poll, idle
         team.extensions.append(self)
@@ -82,54 +82,58 @@ class Autonomy(Mechanism, Extension):
     # The lead
 
     def system(self, agent: Agent) -> str | None:
-        """How work is shared out. What members of an earlier process held is free again."""
+        """How work is shared. Tasks that members of an earlier process held are free again."""
         log_board(self.board, agent)
         there = {one.name for one in self.team.members if one.status != "shutdown"}
         for entry in self.team.roster.members():
             if entry["name"] not in there:
-                self._give_back(entry["name"], agent)
+                self.claims.give_back(entry["name"], agent)
         return _HOW
 
     @tool
-    def idle(self, agent: Agent | None) -> str:
+    def idle(self) -> str:
         """Say that you have nothing to do. A lead just ends its turn: mail will wake it."""
         return "End your turn; as long as teammates work, their mail wakes you."
 
     @tool
-    def claim_task(self, agent: Agent | None, task_id: int) -> str:
+    def claim_task(self, task_id: int) -> str:
         """Take a task from the board; exactly one of all who try gets it.
 
         Args:
             task_id: its number.
         """
-        return told(self._claim(self.team.lead, task_id))
+        return as_text(self.claims.claim(self.team.lead, task_id))
 
     # The team
 
     def member(self, mate: Teammate) -> Sequence[Mechanism]:
         """A teammate's side."""
-        return [Seeker(self, mate)]
+        return [TeammateAutonomy(self.claims, mate)]
 
     def changed(self, mate: Teammate) -> None:
-        """One that has ended gives its tasks back."""
+        """A teammate that has shut down gives its tasks back."""
         if mate.status == "shutdown":
-            self._give_back(mate.name, mate.agent)
+            self.claims.give_back(mate.name, mate.agent)
 
     def work(self, mate: Teammate) -> str | None:
-        """A task for one that is idle and holds none, already claimed."""
-        if self.held(mate.name):
+        """Claim a task for an idle teammate that holds none, and return it as text."""
+        if self.claims.held(mate.name):
             return None
         for task in self.board.ready():
             if suits(task, mate.role):
                 try:
-                    return told(self.claim_for(mate, task.id))
+                    return as_text(self.claims.claim_for(mate, task.id))
                 except ToolError:
-                    continue  # somebody else was faster
+                    continue  # another teammate was faster
         return None
 
     def last(self, mate: Teammate) -> str | None:
-        """A word to one that would end with a task in its hands; once for each task."""
-        new = [task for task in self.held(mate.name) if (mate.name, task.id) not in self._reminded]
+        """Remind a teammate that would end while it holds a task; once for each task."""
+        new = [
+            task
+            for task in self.claims.held(mate.name)
+            if (mate.name, task.id) not in self._reminded
+        ]
         self._reminded.update((mate.name, task.id) for task in new)
         if not new:
             return None
@@ -137,28 +141,13 @@ class Autonomy(Mechanism, Extension):
         return f"<reminder>You still hold {still}. Complete it, or it goes back.</reminder>"
 
     def has_work(self, mate: Teammate) -> bool:
-        """Whether it could claim a task."""
-        if self.held(mate.name):
+        """Whether a teammate could claim a task."""
+        if self.claims.held(mate.name):
             return False
         return any(suits(task, mate.role) for task in self.board.ready())
 
-    def claim_for(self, mate: Teammate, id: int) -> Task:
-        """Claim a task for a teammate; a new assignment begins with it.
-
-        Raises:
-            ToolError: if it is not ready, does not suit, or the teammate holds another one.
-        """
-        if held := self.held(mate.name):
-            raise ToolError(f"you hold task {held[0].id}; complete it, or give it back, first")
-        wanted = next((task for task in self.board.tasks() if task.id == id), None)
-        if wanted is not None and not suits(wanted, mate.role):
-            raise ToolError(f"task {id} is for {', '.join(wanted.tags)}; you are {mate.role}")
-        task = self._claim(mate.agent, id)
-        self.team.assigned(mate)
-        return task
-
     def wait(self) -> None:
-        """Wait until every teammate has ended: for want of work, or otherwise.
+        """Wait until every teammate has shut down.
 
         Raises:
             BaseException: the exception that ended a teammate's thread.
@@ -166,20 +155,3 @@ class Autonomy(Mechanism, Extension):
         for mate in self.team.members:
             if mate.worker is not None:
                 mate.worker.join()
-
-    def _claim(self, agent: Agent, id: int) -> Task:
-        with logged(self.board, agent):
-            return self.board.claim(id, agent.name)
-
-    def held(self, name: str) -> list[Task]:
-        """The tasks that somebody is at."""
-        return [
-            task
-            for task in self.board.tasks()
-            if task.status == "in_progress" and task.owner == name
-        ]
-
-    def _give_back(self, name: str, by: Agent) -> None:
-        with logged(self.board, by):
-            for task in self.held(name):
-                self.board.update(task.id, "pending")

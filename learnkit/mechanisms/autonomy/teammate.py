@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from learnkit.backends.files.task import Task
 from learnkit.core.content import Block
 from learnkit.core.interface import Call
 from learnkit.core.mechanism import Mechanism
 from learnkit.core.tools import tool
+from learnkit.mechanisms.autonomy.claims import as_text
 
 if TYPE_CHECKING:
     from learnkit.core.agent import Agent
-    from learnkit.mechanisms.autonomy.lead import Autonomy
+    from learnkit.mechanisms.autonomy.claims import Claims
     from learnkit.mechanisms.teams.teammate import Teammate
 
 _HOW = (
@@ -23,23 +23,23 @@ _HOW = (
 )
 
 
-class Seeker(Mechanism):
-    """Offers ``idle`` and ``claim_task``, and puts a lost identity back.
+class TeammateAutonomy(Mechanism):
+    """Offers ``idle`` and ``claim_task``, and restores a lost identity.
 
     Args:
-        autonomy: of the team.
-        mate: whom it serves.
+        claims: of the team.
+        mate: the teammate that it serves.
     """
 
-    def __init__(self, autonomy: Autonomy, mate: Teammate) -> None:
-        self._autonomy, self._mate = autonomy, mate
+    def __init__(self, claims: Claims, mate: Teammate) -> None:
+        self._claims, self._mate = claims, mate
         self._idle = False
-        self._seen = 0  # events that were looked at
+        self._seen = 0  # events that were examined
 
     @property
     def identity(self) -> str:
-        """Who it is, as it stands in its messages after a compaction."""
-        name, role, team = self._mate.name, self._mate.role, self._autonomy.team.name
+        """Who the teammate is, as its messages say it after a compaction."""
+        name, role, team = self._mate.name, self._mate.role, self._claims.team.name
         return f"<identity>You are {name!r}, role: {role}, team: {team}</identity>"
 
     def system(self, agent: Agent) -> str | None:
@@ -51,7 +51,7 @@ class Seeker(Mechanism):
         return self.identity
 
     def before_model(self, agent: Agent) -> None:
-        """Put the identity back when somebody has rewritten the messages without it."""
+        """Restore the identity when the messages were rewritten without it."""
         new, self._seen = agent.events[self._seen :], len(agent.events)
         rewritten = any(e.type == "messages.rewritten" and e.lane == agent.name for e in new)
         if rewritten and agent.messages and self.identity not in str(agent.messages):
@@ -64,11 +64,11 @@ class Seeker(Mechanism):
             agent.rewrite([{**first, "content": blocks}, *agent.messages[1:]], "identity")
 
     def after_tools(self, agent: Agent, calls: Sequence[Call]) -> str | None:
-        """After a call of idle: rest, and come back with what there is to do."""
+        """After a call of idle: rest, and return with what there is to do."""
         if not self._idle:
             return None
         self._idle = False
-        if text := self._mate.rest(_said(agent)):
+        if text := self._mate.rest(_last_texts(agent)):
             return text
         self._mate.stop.set()
         return None
@@ -86,21 +86,10 @@ class Seeker(Mechanism):
         Args:
             task_id: its number.
         """
-        return told(self._autonomy.claim_for(self._mate, task_id))
+        return as_text(self._claims.claim_for(self._mate, task_id))
 
 
-def suits(task: Task, role: str) -> bool:
-    """Whether a task is for a role: it has no tags, or the role is among them."""
-    return not task.tags or role.casefold() in (tag.casefold() for tag in task.tags)
-
-
-def told(task: Task) -> str:
-    """A claimed task for reading; it may say anything, but not end the frame around it."""
-    text = f"Task #{task.id}: {task.subject}\n{task.description}".strip()
-    return f"<auto-claimed>{text.replace('</auto-', '</ auto-')}</auto-claimed>"
-
-
-def _said(agent: Agent) -> str:
+def _last_texts(agent: Agent) -> str:
     """The texts of the last reply."""
     for message in reversed(agent.messages):
         if message["role"] == "assistant":

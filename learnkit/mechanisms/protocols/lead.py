@@ -1,32 +1,34 @@
 """Protocols: requests with an id, an answer that names it, and a gate that knows the answer.
 
 Ending a thread from outside leaves half a file, and "ok" may answer anything. So a teammate is
-asked to shut down, and may refuse; and where plans are required it cannot write before the lead has
-approved one: not because its prompt says so, but because its calls are refused.
+asked to shut down, and may refuse. Where plans are required, a teammate cannot write before the
+lead has approved its plan: not because its prompt says so, but because its calls are refused.
 
-Two names on the wire mislead, and are kept because models know them: the lead's
-``shutdown_response`` only looks up a state, and a plan travels as ``plan_approval_response``.
+This is the lead's side; ``teammate`` is the other one, and both use ``requests``. The name of the
+lead's tool ``shutdown_response`` misleads (it only looks up a state) and is kept because models
+know it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
-from learnkit.backends.files.tracker import Answer, Kind, Request, Tracker
+from learnkit.backends.files.tracker import Answer
 from learnkit.core.mechanism import Mechanism
 from learnkit.core.tools import tool
 from learnkit.errors import ToolError, UsageError
-from learnkit.mechanisms.protocols.teammate import Answers
+from learnkit.mechanisms.protocols.requests import Requests
+from learnkit.mechanisms.protocols.teammate import TeammateProtocols
 from learnkit.mechanisms.subagents import READ_ONLY
 from learnkit.mechanisms.teams.teammate import Extension, Teammate
 
 if TYPE_CHECKING:
+    from learnkit.backends.interface import RequestBackend
     from learnkit.core.agent import Agent
     from learnkit.mechanisms.teams.lead import Team
-    from learnkit.runtime.clock import Signal, Worker
 
-#: What may be called while a plan is not approved: nothing that writes, but for the board and mail.
+#: What may be called before a plan is approved: nothing that writes, except for board and messages.
 OPEN = (
     *READ_ONLY,
     *("task_list", "task_get", "task_update", "claim_task", "idle", "check_background"),
@@ -40,18 +42,19 @@ _HOW = (
 
 
 class Protocols(Mechanism, Extension):
-    """The lead's side of the protocols; a teammate gets its own with its first prompt.
+    """The lead's side of the protocols; a teammate gets its own when it is started.
 
     Emits ``request.opened``, ``request.answered`` and ``request.expired``, each with ``request``;
     and ``request.refused`` with ``tool`` and ``problem``.
 
     Args:
         team: whose lead it serves.
-        plan_required: who has to have a plan approved before it may write: nobody, everybody, or
-            those for whom a function of name and role says so.
-        deadline: seconds that a teammate has to answer a request to shut down; a silent one is
-            stopped where it stands.
+        plan_required: which teammates need an approved plan before they may write: none, all, or
+            those for which a function of name and role returns True when they are started.
+        deadline: seconds that a teammate has to answer a request to shut down; without an answer
+            it is stopped where it stands.
         open: names of the tools that need no approved plan.
+        tracker: where requests are kept; by default in ``requests.json`` in the team's folder.
 
     Raises:
         UsageError: for a deadline that is not above 0, or a team that has protocols already.
@@ -64,34 +67,31 @@ class Protocols(Mechanism, Extension):
         plan_required: bool | Callable[[str, str], bool] = False,
         deadline: float = 60.0,
         open: Sequence[str] = OPEN,
+        tracker: RequestBackend | None = None,
     ) -> None:
         if not deadline > 0:
             raise UsageError(f"the deadline is {deadline} s; it must be above 0")
         if any(isinstance(one, Protocols) for one in team.extensions):
             raise UsageError("this team has its protocols already")
         self.team, self.deadline, self.open = team, deadline, tuple(open)
+        self.requests = Requests(team, tracker)
         self._required = plan_required
-        self._waits: dict[str, tuple[Signal, Worker]] = {}
-        self._tracker: Tracker | None = None
         team.types = ["message"]  # the other types are this mechanism's, and cannot be forged
         team.extensions.append(self)
 
     @property
-    def tracker(self) -> Tracker:
-        """All requests of the team.
+    def tracker(self) -> RequestBackend:
+        """The state of every request of the team.
 
         Raises:
             UsageError: if the team has no lead yet.
         """
-        if self._tracker is None:
-            now = self.team.lead.clock.now
-            self._tracker = Tracker(self.team.folder / "requests.json", now)
-        return self._tracker
+        return self.requests.tracker
 
     def requires_plan(self, mate: Teammate) -> bool:
         """Whether a teammate must have a plan approved before it may write."""
-        asked = self._required
-        return asked(mate.name, mate.role) if callable(asked) else asked
+        required = self._required
+        return required(mate.name, mate.role) if callable(required) else required
 
     # The lead
 
@@ -100,35 +100,31 @@ class Protocols(Mechanism, Extension):
         return _HOW
 
     @tool
-    def shutdown_request(self, agent: Agent | None, teammate: str) -> str:
+    def shutdown_request(self, teammate: str) -> str:
         """Ask a teammate to end. It may refuse; silence counts as agreement after a while.
 
         Args:
             teammate: its name.
         """
-
-        def ask() -> str:
-            lead, mate = self.team.lead, self._mate(teammate)
-            request = self.opened(lead, "shutdown", mate.name, _ASKED, self.deadline)
-            self._watch(mate, request)
-            self.team.send(lead, mate.name, _ASKED, "shutdown_request", request_id=request.id)
-            return f"{teammate} is asked to shut down: request {request.id} is pending."
-
-        return self.tried("shutdown_request", ask)
+        lead = self.team.lead
+        with self.requests.refusals(lead, "shutdown_request"):
+            self._check_running(teammate)
+            request = self.requests.ask(lead, "shutdown", teammate, _ASKED, self.deadline)
+        return f"{teammate} is asked to shut down: request {request.id} is pending."
 
     @tool
-    def shutdown_response(self, agent: Agent | None, request_id: str) -> str:
+    def shutdown_response(self, request_id: str) -> str:
         """Look up what has become of a request.
 
         Args:
             request_id: its eight characters.
         """
-        return self.tried("shutdown_response", lambda: self.tracker.get(request_id).line)
+        with self.requests.refusals(self.team.lead, "shutdown_response"):
+            return self.tracker.get(request_id).line
 
     @tool
     def plan_approval(
         self,
-        agent: Agent | None,
         request_id: str,
         approve: bool,
         feedback: str = "",
@@ -142,127 +138,46 @@ class Protocols(Mechanism, Extension):
             feedback: why, or what has to be different; needed unless you approve.
             request_changes: ask for another plan instead of rejecting this one for good.
         """
+        lead = self.team.lead
         state: Answer = "approved" if approve else "rejected"
         if request_changes:
             state = "changes_requested"
-
-        def answer() -> str:
+        with self.requests.refusals(lead, "plan_approval"):
             if approve and request_changes:
                 raise ToolError("a plan is approved, or changes are requested: not both")
             if not approve and not feedback.strip():
                 raise ToolError("say why in feedback; its author has nothing else to go by")
-            lead = self.team.lead
-            request = self._answer(lead, request_id, state, feedback)
-            said = f"{request.id} {state}" + (f": {feedback}" if feedback.strip() else "")
-            self.tell(lead, request.sender, said, "plan_approval_response", request)
-            return request.line
-
-        return self.tried("plan_approval", answer)
+            return self.requests.answer(lead, request_id, state, feedback).line
 
     # The team
 
     def member(self, mate: Teammate) -> Sequence[Mechanism]:
         """A teammate's side of the protocols."""
-        return [Answers(self, mate)]
+        return [TeammateProtocols(self.requests, mate, self.requires_plan(mate), self.open)]
 
     def assigned(self, mate: Teammate) -> None:
         """With a new assignment nothing that was asked before counts."""
-        self._expired(mate.agent, lambda: self.tracker.assign(mate.name))
+        self.requests.begin_assignment(mate)
 
     def changed(self, mate: Teammate) -> None:
-        """One that has ended answers nothing more."""
+        """A teammate that has shut down answers nothing more."""
         if mate.status == "shutdown":
-            ended = f"{mate.name} has ended"
-            self._expired(mate.agent, lambda: self.tracker.expire_all(mate.name, ended))
+            self.requests.end(mate)
 
     def waits(self, mate: Teammate) -> bool:
-        """Whether a plan of its has no answer yet."""
+        """Whether the teammate's plan has no answer yet."""
         plan = self.tracker.current(mate.name)
         return plan is not None and plan.state == "pending"
 
     def close(self) -> None:
         """End the watches over deadlines."""
-        waits, self._waits = list(self._waits.values()), {}
-        for answered, watch in waits:
-            answered.set()
-            watch.join()
+        self.requests.close()
 
-    # For the teammates' side
-
-    def opened(
-        self, by: Agent, kind: Kind, to: str, content: str, within: float | None = None
-    ) -> Request:
-        """Note a new request, and log it before anybody can log its end."""
-        with by.events.ordered():
-            request = self.tracker.open(kind, by.name, to, content, within)
-            by.emit("request.opened", request=request.to_json())
-        return request
-
-    def answered(self, mate: Teammate, id: str, approve: bool, reason: str) -> Request:
-        """A teammate answers a request to shut down.
-
-        Raises:
-            ToolError: if it is not its to answer, or not any more.
-        """
-        state: Answer = "approved" if approve else "rejected"
-        request = self._answer(mate.agent, id, state, reason)
-        if id in self._waits:
-            self._waits[id][0].set()
-        said = f"{request.id} {state}" + (f": {reason}" if reason.strip() else "")
-        self.tell(mate.agent, self.team.lead.name, said, "shutdown_response", request)
-        mate.leaving = mate.leaving or approve
-        return request
-
-    def tell(self, agent: Agent, to: str, text: str, type: Any, request: Request) -> None:
-        """Send what concerns a request."""
-        self.team.send(agent, to, text, type, request_id=request.id, state=request.state)
-
-    def tried(self, name: str, act: Callable[[], str], by: Agent | None = None) -> str:
-        """Do it, and log why it was refused, if it was."""
-        try:
-            return act()
-        except ToolError as error:
-            (by or self.team.lead).emit("request.refused", tool=name, problem=str(error))
-            raise
-
-    def _mate(self, name: str) -> Teammate:
-        for mate in self.team.members:
-            if mate.name == name and mate.status != "shutdown":
-                return mate
-        there = [one.name for one in self.team.members if one.status != "shutdown"]
-        raise ToolError(
-            f"{name!r} is not there to be asked; there are: {', '.join(there) or 'none'}"
-        )
-
-    def _answer(self, agent: Agent, id: str, state: Answer, note: str) -> Request:
-        with agent.events.ordered():
-            request = self.tracker.answer(id, agent.name, state, note)
-            agent.emit("request.answered", request=request.to_json())
-        return request
-
-    def _watch(self, mate: Teammate, request: Request) -> None:
-        clock = self.team.lead.clock
-        answered = clock.signal(f"the answer to {request.id}")
-        watch = clock.spawn(f"deadline of {request.id}", self._enforce, mate, request, answered)
-        self._waits[request.id] = answered, watch
-
-    def _enforce(self, mate: Teammate, request: Request, answered: Signal) -> None:
-        """Silence is no refusal: at the deadline the teammate is stopped where it stands."""
-        lead = self.team.lead
-        if lead.clock.wait(answered, mate.stop, timeout=self.deadline):
-            return
-        why = f"no answer in {self.deadline:g} s"
-        if self._expired(lead, lambda: filter(None, [self.tracker.expire(request.id, why)])):
-            mate.stop.set()
-
-    def _expired(self, by: Agent, close: Callable[[], Iterable[Request]]) -> list[Request]:
-        with by.events.ordered():
-            requests = list(close())
-            for request in requests:
-                by.emit("request.expired", request=request.to_json())
-                if request.id in self._waits:
-                    self._waits[request.id][0].set()
-        return requests
+    def _check_running(self, name: str) -> None:
+        running = [one.name for one in self.team.members if one.status != "shutdown"]
+        if name not in running:
+            there = ", ".join(running) or "none"
+            raise ToolError(f"{name!r} is not there to be asked; there are: {there}")
 
 
 _ASKED = "Please shut down: answer with shutdown_response and this request_id."

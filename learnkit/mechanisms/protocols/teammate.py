@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from learnkit.backends.files.tracker import Answer
 from learnkit.core.interface import Call
 from learnkit.core.mechanism import Mechanism
 from learnkit.core.tools import tool
@@ -11,7 +13,7 @@ from learnkit.errors import ToolError
 
 if TYPE_CHECKING:
     from learnkit.core.agent import Agent
-    from learnkit.mechanisms.protocols.lead import Protocols
+    from learnkit.mechanisms.protocols.requests import Requests
     from learnkit.mechanisms.teams.teammate import Teammate
 
 _MEMBER = (
@@ -24,27 +26,31 @@ _PLAN = (
 )
 
 
-class Answers(Mechanism):
+class TeammateProtocols(Mechanism):
     """A teammate's side of the protocols: tools to answer and to submit, and a gate.
 
     Args:
-        protocols: of the team.
-        mate: whom it serves.
+        requests: of the team.
+        mate: the teammate that it serves.
+        plan_required: whether the teammate needs an approved plan before it may write.
+        open: names of the tools that need no approved plan.
     """
 
-    def __init__(self, protocols: Protocols, mate: Teammate) -> None:
-        self._protocols, self._mate = protocols, mate
+    def __init__(
+        self, requests: Requests, mate: Teammate, plan_required: bool, open: Sequence[str]
+    ) -> None:
+        self._requests, self._mate = requests, mate
+        self._plan_required, self._open = plan_required, tuple(open)
 
     def system(self, agent: Agent) -> str | None:
         """How requests are answered, and whether a plan is required."""
-        return f"{_MEMBER}\n\n{_PLAN}" if self._protocols.requires_plan(self._mate) else _MEMBER
+        return f"{_MEMBER}\n\n{_PLAN}" if self._plan_required else _MEMBER
 
     def refuse(self, agent: Agent, call: Call) -> str | None:
         """The gate: what may write waits for an approved plan."""
-        protocols, mate = self._protocols, self._mate
-        if call.name in protocols.open or not protocols.requires_plan(mate):
+        if call.name in self._open or not self._plan_required:
             return None
-        plan = protocols.tracker.current(mate.name)
+        plan = self._requests.tracker.current(self._mate.name)
         if plan is None:
             return f"{call.name} needs an approved plan; submit yours with plan_approval"
         if plan.state == "approved":
@@ -62,13 +68,14 @@ class Answers(Mechanism):
             approve: whether you end now; the calls of this turn are finished first.
             reason: why not, if you refuse.
         """
-
-        def answer() -> str:
+        mate = self._mate
+        with self._requests.refusals(mate.agent, "shutdown_response"):
             if not approve and not reason.strip():
                 raise ToolError("say in reason why you cannot end now")
-            return self._protocols.answered(self._mate, request_id, approve, reason).line
-
-        return self._protocols.tried("shutdown_response", answer, self._mate.agent)
+            state: Answer = "approved" if approve else "rejected"
+            request = self._requests.answer(mate.agent, request_id, state, reason)
+        mate.leaving = mate.leaving or approve
+        return request.line
 
     @tool
     def plan_approval(self, plan: str) -> str:
@@ -77,13 +84,9 @@ class Answers(Mechanism):
         Args:
             plan: what you will do, in which order, and how it is undone if it goes wrong.
         """
-
-        def submit() -> str:
+        agent, lead = self._mate.agent, self._requests.team.lead
+        with self._requests.refusals(agent, "plan_approval"):
             if not plan.strip():
                 raise ToolError("the plan is empty")
-            team, agent = self._protocols.team, self._mate.agent
-            request = self._protocols.opened(agent, "plan", team.lead.name, plan)
-            self._protocols.tell(agent, team.lead.name, plan, "plan_approval_response", request)
-            return f"Plan {request.id} is with {team.lead.name}; end your turn and wait."
-
-        return self._protocols.tried("plan_approval", submit, self._mate.agent)
+            request = self._requests.ask(agent, "plan", lead.name, plan)
+        return f"Plan {request.id} is with {lead.name}; end your turn and wait."

@@ -1,8 +1,8 @@
-"""One agent's post: what it is told of its mail, and what of that is safe.
+"""Delivery: how the messages in an inbox get into an agent's conversation, and when they are safe.
 
-Mail is told as text behind results. When the message that carries it stands in the agent's
-transcript, the place in the inbox moves: an agent that is killed before is told again, and one that
-is killed after is not.
+Messages are delivered as text after tool results. Only when the message that carries them is in the
+agent's transcript does the cursor in the inbox move. An agent that is killed before gets them again
+when it comes back; one that is killed after does not.
 """
 
 from __future__ import annotations
@@ -11,49 +11,51 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from learnkit.backends.files.mailbox import Mail, PostOffice
+from learnkit.backends.files.mailbox import Mail
 from learnkit.backends.files.store import Journal
 from learnkit.core.content import clean
 
 if TYPE_CHECKING:
+    from learnkit.backends.interface import MailBackend
     from learnkit.core.agent import Agent
 
 
-class Post:
-    """The inbox and the transcript of one agent.
+class Delivery:
+    """Takes messages out of one agent's inbox, and keeps the agent's transcript.
 
     Args:
-        mailbox: where its inbox is; is opened if it is not there.
-        agent: whose post it is.
-        transcript: the journal of its messages.
+        mailbox: where the inbox is; it is created if it does not exist.
+        agent: to which the inbox belongs.
+        transcript: the journal of the agent's messages.
     """
 
-    def __init__(self, mailbox: PostOffice, agent: Agent, transcript: Journal) -> None:
+    def __init__(self, mailbox: MailBackend, agent: Agent, transcript: Journal) -> None:
         mailbox.open(agent.name)
         entries, _ = transcript.read()
         seen = [id for entry in entries for id in entry.get("mail", [])]
         self.inbox = mailbox.reader(agent.name, seen)
         self._agent, self._transcript = agent, transcript
-        self._told: list[tuple[list[str], str]] = []  # ids and text of what is not yet safe
+        self._unsafe: list[tuple[list[str], str]] = []  # ids and text of what is not yet safe
         self._kept = len(agent.events)
 
-    def told(self) -> str | None:
-        """What has come, as text for the model; None if nothing has."""
+    def deliver(self) -> str | None:
+        """Take the new messages, and return them as text for the model; None if there are none."""
         with self._agent.events.ordered():
-            mail = self.inbox.take()
-            if not mail:
+            new = self.inbox.take()
+            if not new:
                 return None
-            ids = [one.id for one in mail]
-            text = clean("\n".join(["<inbox>", *map(_letter, mail), "</inbox>"]))
-            self._told.append((ids, text))
+            ids = [one.id for one in new]
+            text = clean("\n".join(["<inbox>", *map(_as_text, new), "</inbox>"]))
+            self._unsafe.append((ids, text))
             self._agent.emit("mail.read", ids=ids, by=self._agent.name)
         return text
 
     def keep(self) -> None:
-        """Write the messages that are new into the transcript; what was told in them is safe.
+        """Write the agent's new messages into the transcript; what they deliver is safe then.
 
-        To be called when no text is on its way into a message. What was told and stands in none of
-        them got lost there, because something failed; it goes back, and will be told again.
+        Call this when no text is on its way into a message. A text that was delivered and is in
+        none of them was lost because something failed: its messages go back into the inbox, and
+        are delivered again.
         """
         events = self._agent.events
         new = [
@@ -64,20 +66,20 @@ class Post:
         self._kept = len(events)
         if new:
             self._transcript.append(*new)
-        lost = [id for ids, _ in self._told for id in ids]
-        self._told = []
+        lost = [id for ids, _ in self._unsafe for id in ids]
+        self._unsafe = []
         if lost:
             self.inbox.put_back(lost)
         else:
             self.inbox.commit()
 
     def _safe_with(self, message: dict[str, Any]) -> dict[str, list[str]]:
-        """The ids of the mail that a message tells, which need not be told again."""
-        if not self._told or message["role"] != "user":
+        """The ids of what a message delivers, under the transcript's key for them."""
+        if not self._unsafe or message["role"] != "user":
             return {}
         texts = list(_texts(message["content"]))
-        safe = [one for one in self._told if any(one[1] in text for text in texts)]
-        self._told = [one for one in self._told if one not in safe]
+        safe = [one for one in self._unsafe if any(one[1] in text for text in texts)]
+        self._unsafe = [one for one in self._unsafe if one not in safe]
         return {"mail": [id for ids, _ in safe for id in ids]} if safe else {}
 
 
@@ -90,8 +92,8 @@ def _texts(content: Any) -> Iterator[str]:
             yield from _texts(block.get("text") or block.get("content") or "")
 
 
-def _letter(mail: Mail) -> str:
-    """A message for reading; it may say anything, but neither end nor begin a frame of ours."""
+def _as_text(mail: Mail) -> str:
+    """A message for the model; it may say anything, but neither end nor begin a frame of ours."""
     content = re.sub(r"<(?=/?(inbox|message))", "< ", mail.content)
     request = mail.more.get("request_id")
     about = f' request_id="{request}"' if request else ""

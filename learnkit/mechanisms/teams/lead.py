@@ -1,8 +1,8 @@
 """Teams: agents that stay, each with a name, a role, a thread, and an inbox.
 
-A subagent answers once and is gone; a job cannot think. A teammate works on what it was told, says
-what came of it, and waits for mail; mail wakes it. It is the same loop in a thread of its own. Who
-a message is from is stamped here; what it says is untrusted text, and nobody's consent.
+A subagent answers once and is gone; a job cannot think. A teammate works on its task, reports what
+came of it, and waits until a message wakes it. It is the same loop in a thread of its own. The
+sender of a message is stamped here; its content is untrusted text, and no consent of the user.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from contextlib import ExitStack, nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, cast, get_args
 
-from learnkit.backends.files.mailbox import Mail, Mailbox, PostOffice, Type
+from learnkit.backends.files.mailbox import Mail, Mailbox, Type
 from learnkit.backends.files.roster import Roster
 from learnkit.backends.files.store import Journal
 from learnkit.core.agent import Agent
@@ -22,10 +22,11 @@ from learnkit.core.mechanism import Mechanism
 from learnkit.core.tools import Tool, tool
 from learnkit.errors import ToolError, UsageError
 from learnkit.mechanisms.subagents import AsTheParent
-from learnkit.mechanisms.teams.delivery import Post
-from learnkit.mechanisms.teams.teammate import Extension, Member, Teammate
+from learnkit.mechanisms.teams.delivery import Delivery
+from learnkit.mechanisms.teams.teammate import Extension, Teammate, TeammateMessages
 
 if TYPE_CHECKING:
+    from learnkit.backends.interface import MailBackend, RosterBackend
     from learnkit.runtime.clock import Signal
 
 Factory = Callable[[str, str], Sequence[Mechanism]]
@@ -43,31 +44,39 @@ _MEMBER = (
 
 
 class Team(Mechanism):
-    """The lead's mechanism: teammates, and the mail between all of them.
+    """The lead's mechanism: teammates, and the messages between all of them.
 
     Use it as a context manager: at the end every teammate is stopped and joined.
 
-    Emits, in the lane of who acts: ``team.spawned`` with ``name``, ``role`` and ``prompt``;
-    ``team.status`` with ``name``, ``role`` and ``status``; ``mail.sent`` with ``mail``; and
-    ``mail.read`` with ``ids`` and ``by``.
+    Emits, in the lane of the agent that acts: ``team.spawned`` with ``name``, ``role`` and
+    ``prompt``; ``team.status`` with ``name``, ``role`` and ``status``; ``mail.sent`` with ``mail``;
+    and ``mail.read`` with ``ids`` and ``by``.
 
     Attributes:
-        roster: name, role and status of each member, as the file has them.
-        mailbox: everybody's inbox.
+        roster: name, role and status of each member.
+        mailbox: the inboxes of all members.
+        handover: lock that is held while a message or a task passes to a teammate, so that it
+            always counts as waiting or as being worked on; see :attr:`Teammate.busy`.
+        poll: seconds after which an idle teammate looks for work again; None for never.
+        patience: seconds after which an idle teammate that has found nothing shuts down; None for
+            never.
+        types: of the messages that members may send by ``send_message``.
+        extensions: what other mechanisms add to the team.
 
     Args:
         folder: such as ``.team``: ``config.json``, ``inbox/`` and ``transcripts/``.
         factory: makes a teammate's mechanisms, new ones each time, from its name and role.
         name: of the team.
-        max_turns: how often a teammate may ask the model for one piece of work.
-        wait: when the lead has nothing left to do, its run waits as long as a teammate works.
-        mailbox: by default files in the folder.
+        max_turns: how many requests a teammate may make for one piece of work.
+        wait: whether a lead that has nothing left to do waits as long as a teammate works.
+        mailbox: where messages are kept; by default in files in the folder.
+        roster: where the members are kept; by default in ``config.json`` in the folder.
 
     Raises:
         UsageError: for an argument that cannot work.
     """
 
-    _news: Signal  # mail for the lead, or somebody's status
+    _news: Signal  # a message for the lead, or a changed status
 
     def __init__(
         self,
@@ -77,7 +86,8 @@ class Team(Mechanism):
         name: str = "team",
         max_turns: int = 50,
         wait: bool = True,
-        mailbox: PostOffice | None = None,
+        mailbox: MailBackend | None = None,
+        roster: RosterBackend | None = None,
     ) -> None:
         if not callable(factory):
             raise UsageError(
@@ -87,16 +97,16 @@ class Team(Mechanism):
         if max_turns < 1:
             raise UsageError(f"max_turns is {max_turns}; give a number from 1 up")
         self.folder, self.name = Path(folder), name
-        self.mailbox: PostOffice = mailbox or Mailbox(self.folder / "inbox")
+        self.mailbox: MailBackend = mailbox or Mailbox(self.folder / "inbox")
         self._factory, self._max_turns, self._wait = factory, max_turns, wait
-        self.roster = Roster(self.folder, name)
-        self.moves = threading.Lock()  # for who goes to work or from it; see Teammate.busy
+        self.roster: RosterBackend = roster or Roster(self.folder, name)
+        self.handover = threading.Lock()
         self.poll: float | None = None
         self.patience: float | None = None
         self.types: Sequence[str] = get_args(Type)
         self.extensions: list[Extension] = []
         self._members: dict[str, Teammate] = {}
-        self._post: Post | None = None
+        self._delivery: Delivery | None = None
 
     @property
     def lead(self) -> Agent:
@@ -111,7 +121,7 @@ class Team(Mechanism):
 
     @property
     def members(self) -> list[Teammate]:
-        """Everybody who was started, in order, also those who have shut down."""
+        """All teammates that were started, in order, also those that have shut down."""
         return list(self._members.values())
 
     @property
@@ -126,28 +136,28 @@ class Team(Mechanism):
         return _HOW
 
     def before_model(self, agent: Agent) -> None:
-        """What was told stands in the transcript now, and is safe."""
+        """What was delivered is in the transcript now, and safe."""
         self._begin().keep()
 
     def after_tools(self, agent: Agent, calls: Sequence[Call]) -> str | None:
-        """Mail that has come."""
-        return self._begin().told()
+        """New messages."""
+        return self._begin().deliver()
 
     def on_stop(self, agent: Agent) -> str | None:
-        """Mail that has come; while a teammate works, wait for some."""
-        post = self._begin()
+        """New messages; while a teammate works, wait for some."""
+        delivery = self._begin()
         while True:
             self._news.clear()
-            if text := post.told():
+            if text := delivery.deliver():
                 return text
-            with self.moves:
+            with self.handover:
                 goes_on = any(one.busy for one in self.members) or self._news.is_set()
             if not self._wait or not goes_on or agent.stop.is_set():
                 return None
             agent.clock.wait(self._news, agent.stop)
 
     @tool
-    def spawn_teammate(self, agent: Agent | None, name: str, role: str, prompt: str) -> str:
+    def spawn_teammate(self, name: str, role: str, prompt: str) -> str:
         """Start a teammate; it works beside you and stays. One that has shut down comes back.
 
         Args:
@@ -159,7 +169,7 @@ class Team(Mechanism):
         return f"{name} ({role}) has started. What comes of it will be in your inbox."
 
     @tool
-    def list_teammates(self, agent: Agent | None) -> str:
+    def list_teammates(self) -> str:
         """Show who is in the team, what each is doing, and how much mail waits for it."""
         lines = []
         for one in self.roster.members():
@@ -168,9 +178,7 @@ class Team(Mechanism):
         return "\n".join(lines) or "There are no teammates."
 
     @tool
-    def send_message(
-        self, agent: Agent | None, to: str, content: str, msg_type: Type = "message"
-    ) -> str:
+    def send_message(self, to: str, content: str, msg_type: Type = "message") -> str:
         """Write to a teammate; it reads it before its next turn, or is woken by it.
 
         Args:
@@ -182,12 +190,12 @@ class Team(Mechanism):
         return f"Sent to {to}."
 
     @tool
-    def read_inbox(self, agent: Agent | None) -> str:
+    def read_inbox(self) -> str:
         """Read what has come for you. It also comes to you by itself."""
-        return self._begin().told() or "There is no new mail."
+        return self._begin().deliver() or "There is no new mail."
 
     @tool
-    def broadcast(self, agent: Agent | None, content: str) -> str:
+    def broadcast(self, content: str) -> str:
         """Write to all teammates.
 
         Args:
@@ -203,8 +211,16 @@ class Team(Mechanism):
     def spawn(self, name: str, role: str, prompt: str) -> Teammate:
         """Start a teammate in a thread of its own.
 
+        Args:
+            name: its lane in the log, and its address.
+            role: what it is there for.
+            prompt: its first task.
+
+        Returns:
+            The teammate, at work.
+
         Raises:
-            ToolError: for a name that cannot be one or is at work, or an empty role or prompt.
+            ToolError: for a name that is not valid or at work, or an empty role or prompt.
         """
         lead = self.lead
         self._begin()
@@ -217,13 +233,13 @@ class Team(Mechanism):
         if before := self._members.get(name):
             if before.status != "shutdown":
                 raise ToolError(f"{name} is {before.status}; write to it with send_message")
-            before.ended()  # an error of its was reported; with a new life it is dealt with
+            before.ended()  # its earlier error has been reported; starting it again clears it
         mate = Teammate(self, name, role, lead.clock)
         mate.agent = Agent(
             lead.client,
             [
                 AsTheParent(lead),
-                Member(self, mate),
+                TeammateMessages(self, mate),
                 *(more for one in self.extensions for more in one.member(mate)),
                 *self._factory(name, role),
             ],
@@ -236,7 +252,7 @@ class Team(Mechanism):
             max_tokens=lead.max_tokens,
         )
         mate.agent.clock = lead.clock
-        mate.post = Post(self.mailbox, mate.agent, self._transcript(name))
+        mate.delivery = Delivery(self.mailbox, mate.agent, self._transcript(name))
         self._members[name] = mate
         mate.agent.emit("team.spawned", name=name, role=role, prompt=prompt)
         self.assigned(mate)
@@ -246,34 +262,45 @@ class Team(Mechanism):
     def send(
         self, agent: Agent, to: str, content: str, type: Type = "message", **more: Any
     ) -> Mail:
-        """Put a message from an agent into an inbox, and wake its owner.
+        """Put a message from an agent into an inbox, and wake the inbox's owner.
 
         Args:
-            agent: who writes.
-            to: the name of who is to read it.
+            agent: the sender.
+            to: the name of the recipient.
             content: the text.
             type: what kind of message it is.
             more: further fields, such as ``request_id``.
+
+        Returns:
+            The message, with its id.
 
         Raises:
             ToolError: if it cannot be sent.
         """
         if to == agent.name:
             raise ToolError("that is yourself; write to somebody else")
-        with agent.events.ordered():  # before anybody can log that it was read
+        with agent.events.ordered():  # before another thread can log that it was read
             mail = self.mailbox.send(agent.name, to, content, type, at=agent.clock.now(), **more)
             self._announce(agent, mail)
         return mail
 
     def assigned(self, mate: Teammate) -> None:
-        """A teammate has got a new assignment: its first prompt, or a task."""
+        """Let all extensions know that a teammate begins a new assignment.
+
+        Args:
+            mate: the teammate that has got its first prompt, or a task.
+        """
         for extension in self.extensions:
             extension.assigned(mate)
 
-    def noted(self, mate: Teammate) -> None:
-        """A teammate's status has changed: write it down, log it; the lead may wait for it."""
+    def status_changed(self, mate: Teammate) -> None:
+        """Store and log a teammate's new status, and wake a lead that waits for it.
+
+        Args:
+            mate: the teammate.
+        """
         entry = {"name": mate.name, "role": mate.role, "status": mate.status}
-        with ExitStack() as stack:  # all are told, also when the disk or a listener fails
+        with ExitStack() as stack:  # all of them, also when the disk or a listener fails
             stack.callback(self._news.set)
             for extension in reversed(self.extensions):
                 stack.callback(extension.changed, mate)
@@ -302,13 +329,13 @@ class Team(Mechanism):
         with suppress(Exception) if kind else nullcontext():
             self.close()
 
-    def _begin(self) -> Post:
-        """The lead's post; with the first use the signals are made, and old entries closed."""
-        if self._post is None:
+    def _begin(self) -> Delivery:
+        """The lead's delivery; its first use makes the signal and begins the roster."""
+        if self._delivery is None:
             self._news = self.lead.clock.signal(f"news for {self.lead.name!r}")
-            self._post = Post(self.mailbox, self.lead, self._transcript(self.lead.name))
+            self._delivery = Delivery(self.mailbox, self.lead, self._transcript(self.lead.name))
             self.roster.begin()
-        return self._post
+        return self._delivery
 
     def _announce(self, agent: Agent, mail: Mail) -> None:
         agent.emit("mail.sent", mail=mail.to_json())

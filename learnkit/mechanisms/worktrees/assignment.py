@@ -1,6 +1,6 @@
-"""Who works where: a teammate's own tools, in the worktree of the task that it holds.
+"""Where a teammate works: its tools, in the worktree of the task that it holds.
 
-And what comes of it: the commits of all branches, in the log, so that they can be drawn.
+Also what comes of it: the commits of all branches, in the log, so that they can be drawn.
 """
 
 from __future__ import annotations
@@ -9,15 +9,15 @@ import itertools
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from learnkit.core.interface import Call
+from learnkit.core.interface import AgentLike, Call
 from learnkit.core.mechanism import Mechanism
-from learnkit.mechanisms.tasks import Board
 from learnkit.mechanisms.teams.teammate import Extension, Teammate
-from learnkit.mechanisms.worktrees.registry import Trees
+from learnkit.mechanisms.worktrees.registry import WorktreeRegistry
 from learnkit.runtime.git import Git
 from learnkit.runtime.workspace import Workspace
 
 if TYPE_CHECKING:
+    from learnkit.backends.interface import BoardBackend
     from learnkit.core.agent import Agent
 
 #: Commits that are logged, the newest ones.
@@ -25,7 +25,7 @@ COMMITS = 30
 
 
 class History:
-    """The commits of a repository, logged whenever there are others.
+    """The commits of a repository, logged whenever they have changed.
 
     Args:
         git: the repository.
@@ -33,17 +33,21 @@ class History:
 
     def __init__(self, git: Git) -> None:
         self._git = git
-        self._told: list[dict[str, Any]] = []
-        self._begun = False  # there is a commit; that does not end
+        self._logged: list[dict[str, Any]] = []
+        self._begun = False  # whether there is a commit
         self._asked, self._latest = itertools.count(1), 0
 
-    def log(self, agent: Agent) -> None:
-        """Emit ``worktree.commits``, if there is something new to say."""
+    def log(self, agent: AgentLike) -> None:
+        """Emit ``worktree.commits`` if the commits have changed.
+
+        Args:
+            agent: in whose lane.
+        """
         number = next(self._asked)
-        commits = self.commits()  # git takes its time, and nobody has to wait for it
+        commits = self.commits()  # git is slow, so no other thread waits for it
         with agent.events.ordered():
-            if number > self._latest and commits != self._told:
-                self._told = commits
+            if number > self._latest and commits != self._logged:
+                self._logged = commits
                 agent.emit("worktree.commits", commits=commits)
             self._latest = max(number, self._latest)
 
@@ -64,49 +68,51 @@ class History:
         return found
 
 
-class Rooms(Extension):
+class WorktreeAssignments(Extension):
     """Lets the teammates of a team work in the worktrees of their tasks.
 
     Args:
-        trees: the worktrees.
-        board: where a task says which is its own.
+        registry: the worktrees.
+        board: where a task names its worktree; without a board no task has one.
         history: logs what teammates commit.
     """
 
-    def __init__(self, trees: Trees, board: Board | None, history: History) -> None:
-        self._trees, self._board, self._history = trees, board, history
+    def __init__(
+        self, registry: WorktreeRegistry, board: BoardBackend | None, history: History
+    ) -> None:
+        self._registry, self._board, self._history = registry, board, history
         self._homes: dict[str, list[tuple[Any, Workspace]]] = {}
 
     def member(self, mate: Teammate) -> Sequence[Mechanism]:
-        """It needs no tools for it; what it commits is logged."""
-        return [_Watch(self._history)]
+        """A teammate needs no tools for it; what it commits is logged."""
+        return [_CommitWatch(self._history)]
 
     def assigned(self, mate: Teammate) -> None:
-        """A new assignment: its tools work in the worktree of its task, or where they did."""
+        """Move its tools into the worktree of its task, or back to their own workspace."""
         mechanisms: Sequence[Any] = mate.agent.mechanisms
         if mate.name not in self._homes:
-            with_room = [one for one in mechanisms if isinstance(_workspace(one), Workspace)]
-            self._homes[mate.name] = [(one, one.workspace) for one in with_room]
-        room = self._room(mate.name)
+            found = [one for one in mechanisms if isinstance(_workspace(one), Workspace)]
+            self._homes[mate.name] = [(one, one.workspace) for one in found]
+        assigned = self._assigned_to(mate.name)
         for mechanism, home in self._homes[mate.name]:
-            mechanism.workspace = home if room is None else room
+            mechanism.workspace = home if assigned is None else assigned
 
     def changed(self, mate: Teammate) -> None:
-        """One that has ended needs no room any more."""
+        """A teammate that has shut down has no assignment any more."""
         if mate.status == "shutdown":
             self._homes.pop(mate.name, None)
 
-    def _room(self, name: str) -> Workspace | None:
+    def _assigned_to(self, name: str) -> Workspace | None:
         """The worktree of the task that a teammate holds, if it is there."""
-        there = {tree.name for tree in self._trees.all() if tree.status != "removed"}
+        there = {tree.name for tree in self._registry.all() if tree.status != "removed"}
         for task in self._board.tasks() if self._board is not None else []:
             mine = task.status == "in_progress" and task.owner == name
             if mine and task.worktree in there:
-                return Workspace(self._trees.path(task.worktree))
+                return Workspace(self._registry.path(task.worktree))
         return None
 
 
-class _Watch(Mechanism):
+class _CommitWatch(Mechanism):
     """Logs the commits that a teammate has made."""
 
     def __init__(self, history: History) -> None:

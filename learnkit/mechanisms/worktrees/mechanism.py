@@ -1,29 +1,30 @@
 """Worktrees: each piece of work gets a folder and a branch of its own, and is merged back.
 
-Contexts that are clean do not keep two agents from writing the same file. Tasks say who does what;
+Clean contexts do not keep two agents from writing to the same file. Tasks say who does what;
 worktrees say where. A teammate that claims a task with a worktree works in that folder, under the
-name of its workspace, and need not know.
+name of its workspace, and need not know about it.
 """
 
 from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Callable
-from contextlib import nullcontext
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from learnkit.core.mechanism import Mechanism
 from learnkit.core.tools import tool
 from learnkit.errors import ToolError, UsageError
-from learnkit.mechanisms.tasks import Board, log_news, logged
-from learnkit.mechanisms.worktrees.assignment import History, Rooms
-from learnkit.mechanisms.worktrees.registry import Tree, Trees
+from learnkit.mechanisms.tasks import log_news, logged
+from learnkit.mechanisms.worktrees.assignment import History, WorktreeAssignments
+from learnkit.mechanisms.worktrees.registry import Worktree, WorktreeRegistry
 from learnkit.runtime.shell import LocalShell, Shell
 from learnkit.runtime.workspace import Workspace
 
 if TYPE_CHECKING:
+    from learnkit.backends.interface import BoardBackend
     from learnkit.core.agent import Agent
     from learnkit.mechanisms.teams.lead import Team
 
@@ -45,7 +46,7 @@ class Worktrees(Mechanism):
     Args:
         repo: the repository, or a folder in it.
         board: where the tasks are, to bind worktrees to them.
-        team: whose members shall work in the worktrees of the tasks that they claim.
+        team: whose members work in the worktrees of the tasks that they claim.
         shell: runs git and commands; by default a :class:`LocalShell`.
         limit: seconds that a command in a worktree may take.
 
@@ -56,7 +57,7 @@ class Worktrees(Mechanism):
     def __init__(
         self,
         repo: str | Path,
-        board: Board | None = None,
+        board: BoardBackend | None = None,
         *,
         team: Team | None = None,
         shell: Shell | None = None,
@@ -65,13 +66,13 @@ class Worktrees(Mechanism):
         if not limit > 0:
             raise UsageError(f"the limit is {limit} s; it must be above 0")
         self.shell: Shell = LocalShell() if shell is None else shell
-        self.trees = Trees(repo, self.shell)
+        self.registry = WorktreeRegistry(repo, self.shell)
         self.board, self.limit = board, limit
-        self._busy: Counter[str] = Counter()  # commands that run in a worktree
-        self.history = History(self.trees.git)
+        self._running: Counter[str] = Counter()  # commands by worktree
+        self.history = History(self.registry.git)
         self._lock = threading.Lock()
         if team is not None:
-            team.extensions.append(Rooms(self.trees, board, self.history))
+            team.extensions.append(WorktreeAssignments(self.registry, board, self.history))
 
     def system(self, agent: Agent) -> str | None:
         """When a worktree pays, and how it is used."""
@@ -81,7 +82,6 @@ class Worktrees(Mechanism):
     @tool
     def worktree_create(
         self,
-        agent: Agent | None,
         name: str,
         task_id: int | None = None,
         base_ref: str = "HEAD",
@@ -93,22 +93,15 @@ class Worktrees(Mechanism):
             task_id: the task that it is for, if there is one.
             base_ref: the branch, tag or commit to begin at.
         """
-
-        def bind(tree: Tree) -> None:
-            if task_id is not None:
-                if self.board is None:
-                    raise ToolError("there is no board here; leave out task_id")
-                self.board.update(task_id, worktree=name)
-
-        tree = self._done(
-            agent, "create", name, lambda: self.trees.create(name, task_id, base_ref, bind)
-        )
+        with self._failure_logged("create", name):
+            tree = self.registry.create(name, task_id, base_ref, self._bind)
+        self._log("create", tree)
         return f"{name} is on branch {tree.branch}, at {tree.base[:7]}."
 
     @tool
     def worktree_list(self) -> str:
         """Show all worktrees: branch, task and state."""
-        lines = [_line(tree) for tree in self.trees.all()]
+        lines = [_line(tree) for tree in self.registry.all()]
         return "\n".join(lines) or "There is no worktree."
 
     @tool
@@ -118,45 +111,47 @@ class Worktrees(Mechanism):
         Args:
             name: of the worktree.
         """
-        tree = self.trees.get(name)
-        git, folder = self.trees.git, self.trees.path(name)
+        tree = self.registry.get(name)
+        git, folder = self.registry.git, self.registry.path(name)
         ahead = git.run("rev-list", "--count", f"{tree.base}..{tree.branch}").strip()
         changes = "\n".join(git.changes(folder)) or "nothing is uncommitted"
         return f"{_line(tree)}, {ahead} commits since {tree.base[:7]}\n{changes}"
 
     @tool
-    def worktree_run(self, agent: Agent | None, name: str, command: str) -> str:
+    def worktree_run(self, name: str, command: str) -> str:
         """Run a bash command in a worktree.
 
         Args:
             name: of the worktree.
             command: what to run; its folder is /workspace there.
         """
-        self.trees.get(name)
-        room = Workspace(self.trees.path(name))
+        self.registry.get(name)
+        workspace = Workspace(self.registry.path(name))
         with self._lock:
-            self._busy[name] += 1
+            self._running[name] += 1
         try:
-            stop = agent.stop if agent is not None else None
-            result = self.shell.run(room.unmasked(command), room.root, self.limit, stop)
+            result = self.shell.run(
+                workspace.unmasked(command), workspace.root, self.limit, self.agent.stop
+            )
         finally:
             with self._lock:
-                self._busy[name] -= 1
-            if agent is not None:
-                self.history.log(agent)
-        text = room.masked(result.output).strip() or "(no output)"
+                self._running[name] -= 1
+            self.history.log(self.agent)
+        text = workspace.masked(result.output).strip() or "(no output)"
         if result.timed_out:
             raise ToolError(f"{text}\n[stopped at the limit of {self.limit:g} s]")
         return text if result.code == 0 else f"{text}\n[exit code {result.code}]"
 
     @tool
-    def worktree_merge(self, agent: Agent | None, name: str) -> str:
+    def worktree_merge(self, name: str) -> str:
         """Merge a worktree's branch into the main folder's. A conflict is undone and reported.
 
         Args:
             name: of the worktree.
         """
-        files = self._done(agent, "merge", name, lambda: self.trees.merge(name))
+        with self._failure_logged("merge", name):
+            files = self.registry.merge(name)
+        self._log("merge", self.registry.get(name))
         if not files:
             return f"{name} has nothing new to merge."
         return f"{name} is merged; changed: {', '.join(files)}"
@@ -164,7 +159,6 @@ class Worktrees(Mechanism):
     @tool
     def worktree_remove(
         self,
-        agent: Agent | None,
         name: str,
         force: bool = False,
         complete_task: bool = False,
@@ -176,18 +170,16 @@ class Worktrees(Mechanism):
             force: also if work in it is not committed, ignored by git, or going on.
             complete_task: set its task to completed.
         """
-
-        def remove() -> Tree:
-            tree = self.trees.get(name)
-            if not force and (why := self._at_work(tree, complete_task)):
+        with self._failure_logged("remove", name):
+            tree = self.registry.get(name)
+            if not force and (why := self._in_use(tree, complete_task)):
                 raise ToolError(f"{name} is in use: {why}")
-            return self.trees.remove(name, force=force)
-
-        tree = self._done(agent, "remove", name, remove)
+            tree = self.registry.remove(name, force=force)
+        self._log("remove", tree)
         said = f"{name} is removed; {tree.branch} stays."
         if complete_task and tree.task_id is not None and self.board is not None:
             try:
-                with logged(self.board, agent) if agent else nullcontext():
+                with logged(self.board, self.agent):
                     self.board.update(tree.task_id, "completed")
             except ToolError as error:
                 return f"{said} Its task {tree.task_id} was not completed: {error}"
@@ -195,13 +187,15 @@ class Worktrees(Mechanism):
         return said
 
     @tool
-    def worktree_keep(self, agent: Agent | None, name: str) -> str:
+    def worktree_keep(self, name: str) -> str:
         """Say that a worktree's work is done, and keep its folder.
 
         Args:
             name: of the worktree.
         """
-        tree = self._done(agent, "keep", name, lambda: self.trees.keep(name))
+        with self._failure_logged("keep", name):
+            tree = self.registry.keep(name)
+        self._log("keep", tree)
         return f"{name} is kept, on branch {tree.branch}."
 
     @tool
@@ -211,7 +205,7 @@ class Worktrees(Mechanism):
         Args:
             limit: how many, at most 200.
         """
-        entries, _ = self.trees.journal.read()
+        entries, _ = self.registry.journal.read()
         shown = entries[-max(1, min(limit, 200)) :]
         lines = []
         for entry in shown:
@@ -219,9 +213,9 @@ class Worktrees(Mechanism):
             lines.append(f"{entry['event']} {entry['name']}" + (f" ({more})" if more else ""))
         return "\n".join(lines) or "Nothing has happened yet."
 
-    def _at_work(self, tree: Tree, completes: bool) -> str:
+    def _in_use(self, tree: Worktree, completes: bool) -> str:
         """Why a worktree is still needed; empty if it is not."""
-        if self._busy[tree.name]:
+        if self._running[tree.name]:
             return "a command runs in it"
         if tree.task_id is None or self.board is None or completes:
             return ""
@@ -230,23 +224,29 @@ class Worktrees(Mechanism):
             return f"task {task.id} is in progress" + (f" by {task.owner}" if task.owner else "")
         return ""
 
-    def _done(self, agent: Agent | None, what: str, name: str, act: Callable[[], Any]) -> Any:
-        """Do it, and log what came of it."""
+    def _bind(self, tree: Worktree) -> None:
+        """Write a new worktree into the task that it is for."""
+        if tree.task_id is not None:
+            if self.board is None:
+                raise ToolError("there is no board here; leave out task_id")
+            self.board.update(tree.task_id, worktree=tree.name)
+
+    @contextmanager
+    def _failure_logged(self, what: str, name: str) -> Iterator[None]:
         try:
-            made = act()
+            yield
         except ToolError as error:
-            if agent is not None:
-                agent.emit("worktree.failed", tool=what, name=name, problem=str(error))
+            self.agent.emit("worktree.failed", tool=what, name=name, problem=str(error))
             raise
-        if agent is not None:
-            tree = made if isinstance(made, Tree) else self.trees.get(name)
-            agent.emit(f"worktree.{what}", tree=tree.to_json())
-            if self.board is not None:
-                log_news(self.board, agent)
-            self.history.log(agent)
-        return made
+
+    def _log(self, what: str, tree: Worktree) -> None:
+        """Log what was done to a worktree, to its task and to the commits."""
+        self.agent.emit(f"worktree.{what}", tree=tree.to_json())
+        if self.board is not None:
+            log_news(self.board, self.agent)
+        self.history.log(self.agent)
 
 
-def _line(tree: Tree) -> str:
+def _line(tree: Worktree) -> str:
     task = f", task {tree.task_id}" if tree.task_id is not None else ""
     return f"{tree.name}: {tree.branch}{task}, {tree.status}"

@@ -1,8 +1,8 @@
-"""Worktrees of a repository: a folder and a branch for each piece of work.
+"""The registry of a repository's worktrees: a folder and a branch for each piece of work.
 
-git is the truth: what it does not know does not exist, whatever the index says. The index remembers
-what git does not: which task a worktree is for, and what became of it. A step that fails is undone,
-or said.
+git is the truth: a worktree that git does not know does not exist, whatever the index says. The
+index remembers what git does not: which task a worktree is for, and what became of it. A step that
+fails is undone, or reported.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,39}")
 
 
 @dataclass(frozen=True, slots=True)
-class Tree:
+class Worktree:
     """A worktree.
 
     Attributes:
         name: of its folder.
         branch: ``wt/`` and the name.
-        base: the commit it began at.
-        task_id: the task that it is for; None if for none.
+        base: the commit that it began at.
+        task_id: the task that it is for; None if there is none.
         status: active, kept (its work is done, the folder stays), or removed.
     """
 
@@ -49,12 +49,12 @@ class Tree:
         return {**asdict(self), "path": f".worktrees/{self.name}"}
 
     @classmethod
-    def from_json(cls, data: dict[str, Any]) -> Tree:
+    def from_json(cls, data: dict[str, Any]) -> Worktree:
         """Read what :meth:`to_json` gives."""
         return cls(**{key: value for key, value in data.items() if key != "path"})
 
 
-class Trees:
+class WorktreeRegistry:
     """The worktrees of a repository, shared by threads and processes.
 
     Args:
@@ -72,16 +72,23 @@ class Trees:
         self.journal = Journal(self.root / "events.jsonl")
 
     def path(self, name: str) -> Path:
-        """The folder of a worktree."""
+        """The folder of a worktree.
+
+        Args:
+            name: of the worktree.
+        """
         return self.root / name
 
-    def all(self) -> list[Tree]:
-        """Every worktree there was, in order; the index is mended where git knows better."""
+    def all(self) -> list[Worktree]:
+        """Every worktree, removed ones too, in order; the index is repaired from git first."""
         with self._open() as index:
             return list(index.values())
 
-    def get(self, name: str) -> Tree:
-        """A worktree whose folder is there.
+    def get(self, name: str) -> Worktree:
+        """Return a worktree that was not removed.
+
+        Args:
+            name: of the worktree.
 
         Raises:
             ToolError: if there is none of this name.
@@ -97,8 +104,8 @@ class Trees:
         name: str,
         task_id: int | None = None,
         base_ref: str = "HEAD",
-        bind: Callable[[Tree], object] = lambda tree: None,
-    ) -> Tree:
+        bind: Callable[[Worktree], object] = lambda tree: None,
+    ) -> Worktree:
         """Make a folder and a branch; if a step fails, those before it are undone.
 
         Args:
@@ -106,6 +113,9 @@ class Trees:
             task_id: the task that it is for.
             base_ref: branch, tag or hash to begin at.
             bind: the last step, such as writing the name into the task.
+
+        Returns:
+            The new worktree.
 
         Raises:
             ToolError: if it cannot be made; nothing of it is left then.
@@ -119,7 +129,7 @@ class Trees:
                 raise ToolError(f"the branch {branch} is there already; take another name")
             if self.path(name).exists():
                 raise ToolError(f".worktrees/{name} is there already; take another name")
-            tree = Tree(name, branch, self.git.commit_of(base_ref), task_id)
+            tree = Worktree(name, branch, self.git.commit_of(base_ref), task_id)
             try:
                 self.git.run("worktree", "add", "-q", "-b", branch, str(self.path(name)), tree.base)
                 bind(tree)
@@ -129,12 +139,15 @@ class Trees:
             index[name] = tree
             return tree
 
-    def remove(self, name: str, *, force: bool = False) -> Tree:
-        """Take the folder away; its branch stays, with all that was committed.
+    def remove(self, name: str, *, force: bool = False) -> Worktree:
+        """Remove the folder; its branch stays, with all that was committed.
 
         Args:
             name: of the worktree.
             force: also with changes that are not committed, or files that git ignores.
+
+        Returns:
+            The removed worktree.
 
         Raises:
             ToolError: if something would be lost, naming it.
@@ -150,8 +163,14 @@ class Trees:
             index[name] = replace(tree, status="removed")
             return index[name]
 
-    def keep(self, name: str) -> Tree:
-        """Say that the work is done, and that the folder stays.
+    def keep(self, name: str) -> Worktree:
+        """Mark the work as done; the folder stays.
+
+        Args:
+            name: of the worktree.
+
+        Returns:
+            The kept worktree.
 
         Raises:
             ToolError: if there is no such worktree.
@@ -163,7 +182,10 @@ class Trees:
             return index[name]
 
     def merge(self, name: str) -> list[str]:
-        """Bring a worktree's commits into the branch of the main folder.
+        """Merge a worktree's commits into the branch of the main folder.
+
+        Args:
+            name: of the worktree.
 
         Returns:
             The files that have changed there; none if there was nothing to merge.
@@ -194,17 +216,17 @@ class Trees:
                 raise error
 
     @contextmanager
-    def _open(self) -> Iterator[dict[str, Tree]]:
-        """The index under its lock, mended; changes are written at the end."""
+    def _open(self) -> Iterator[dict[str, Worktree]]:
+        """The index under its lock, repaired; changes are written at the end."""
         self._ignore()
         with locked(self.root), self._index.change({"worktrees": []}) as data:
-            index = {one["name"]: Tree.from_json(one) for one in data["worktrees"]}
-            self._mend(index)
+            index = {one["name"]: Worktree.from_json(one) for one in data["worktrees"]}
+            self._repair(index)
             yield index
             data["worktrees"] = [tree.to_json() for tree in index.values()]
 
-    def _mend(self, index: dict[str, Tree]) -> None:
-        """Believe git: a worktree that it has and we do not, or the other way round."""
+    def _repair(self, index: dict[str, Worktree]) -> None:
+        """Believe git where it and the index differ."""
         there = {}
         checkouts = self.git.checkouts()
         if any(one.gone for one in checkouts):
@@ -218,7 +240,7 @@ class Trees:
                 self._note("worktree.remove.after", name, by="somebody else")
         for name, one in there.items():
             if name not in index or index[name].status == "removed":
-                index[name] = Tree(name, one.branch, one.commit)
+                index[name] = Worktree(name, one.branch, one.commit)
 
     @contextmanager
     def _step(self, what: str, name: str, **more: Any) -> Iterator[None]:
@@ -232,11 +254,11 @@ class Trees:
         self._note(f"worktree.{what}.after", name, **more)
 
     def _note(self, event: str, name: str, **more: Any) -> None:
-        told = {key: value for key, value in more.items() if value not in (None, False)}
-        self.journal.append({"event": event, "name": name, **told})
+        details = {key: value for key, value in more.items() if value not in (None, False)}
+        self.journal.append({"event": event, "name": name, **details})
 
-    def _undo(self, tree: Tree) -> None:
-        """Take away what was made of a worktree."""
+    def _undo(self, tree: Worktree) -> None:
+        """Remove what was made of a worktree."""
         self.git.succeeds("worktree", "remove", "--force", str(self.path(tree.name)))
         self.git.succeeds("worktree", "prune")
         self.git.succeeds("branch", "-D", tree.branch)

@@ -190,8 +190,8 @@ MUTANTS = (
     Mutant(
         "m24",
         "learnkit.mechanisms.worktrees.mechanism",
-        "return self.trees.remove(name, force=force)",
-        "return self.trees.remove(name, force=True)",
+        "tree = self.registry.remove(name, force=force)",
+        "tree = self.registry.remove(name, force=True)",
         _dirty,
         "Worktrees",
         choice(

@@ -8,7 +8,7 @@ from typing import Any
 
 import learnkit as lk
 from learnkit.course.lessons import Exercise, Verdict
-from learnkit.mechanisms.worktrees.registry import Trees
+from learnkit.mechanisms.worktrees.registry import WorktreeRegistry
 
 
 def check_good(good: Any) -> Verdict:
@@ -52,7 +52,7 @@ def good(name):
 """.strip()
 
 
-def _repository(folder: Path) -> Trees:
+def _repository(folder: Path) -> WorktreeRegistry:
     """A repository with three worktrees: one with a commit, one with none, one with a conflict."""
     shell = lk.LocalShell()
 
@@ -62,7 +62,7 @@ def _repository(folder: Path) -> Trees:
 
     shell.run("git init -q", folder)
     commit(folder, "one\n")
-    trees = Trees(folder)
+    trees = WorktreeRegistry(folder)
     for name in ("first", "empty", "second"):
         trees.create(name)
     commit(trees.path("first"), "two\n")

@@ -1,0 +1,401 @@
+"""What a backend promises: where the messages, tasks, requests and members of a team are kept.
+
+The mechanisms use these four interfaces and nothing else, so a team can work with a server in place
+of the files in ``learnkit.backends.files``. A backend is any object with these methods; it need not
+inherit from anything.
+
+All four have in common:
+
+- **Shared.** Several threads, and for the files several processes, call the methods at the same
+  time. Each call is atomic: others see all of its effect or nothing.
+- **Durable.** When a call has returned, its effect survives the end of the process. When it has
+  raised, or the process was killed during it, either all of it or nothing has happened.
+- **Consistent.** A call sees the effect of every call that returned before it began.
+- **Errors.** What an agent can correct (an unknown name, a task that is taken) raises
+  :class:`learnkit.ToolError`, and the model reads its text. Stored data that cannot be read raises
+  :class:`learnkit.UsageError`, which names where it is. A backend that cannot store (a full disk, a
+  connection that broke) raises ``OSError``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from learnkit.backends.files.board import Change
+    from learnkit.backends.files.mailbox import Mail, Type
+    from learnkit.backends.files.roster import Member
+    from learnkit.backends.files.task import Status, Task
+    from learnkit.backends.files.tracker import Answer, Kind, Request
+
+
+@runtime_checkable
+class InboxReader(Protocol):
+    """One agent's cursor in its inbox. It belongs to that agent, and only one is used at a time.
+
+    A message is read in two steps, so that none is lost when the agent is killed between them:
+    ``take`` returns it, and ``commit`` says that it is safely in the agent's transcript. After a
+    restart a new reader returns what was not committed once more.
+    """
+
+    def look(self) -> list[Mail]:
+        """Return the messages that ``take`` would return, in order. This changes nothing."""
+        ...
+
+    def take(self) -> list[Mail]:
+        """Return the messages that this reader has not returned yet, in the order of sending."""
+        ...
+
+    def put_back(self, ids: Iterable[str]) -> None:
+        """Let the next ``take`` return messages again: they did not reach the agent.
+
+        Args:
+            ids: of messages that were taken since the last ``commit``.
+        """
+        ...
+
+    def commit(self) -> None:
+        """Move the cursor, durably, after all messages that were taken: they are dealt with."""
+        ...
+
+
+@runtime_checkable
+class MailBackend(Protocol):
+    """The inboxes of a team; :class:`learnkit.Mailbox` keeps them in files.
+
+    A message is kept until its reader has committed it, and each inbox has one order that all its
+    readers see. The caller names the sender: only the harness calls this, never a model.
+    """
+
+    @property
+    def names(self) -> list[str]:
+        """The names that have an inbox, sorted."""
+        ...
+
+    def open(self, name: str) -> None:
+        """Create an inbox; one that exists stays as it is.
+
+        Args:
+            name: its address: 1 to 40 of ``a-z``, ``0-9``, ``_`` and ``-``, a letter first.
+
+        Raises:
+            ToolError: if the name is not a valid one.
+        """
+        ...
+
+    def send(
+        self,
+        sender: str,
+        to: str,
+        content: str,
+        type: Type = "message",
+        *,
+        at: datetime | None = None,
+        **more: Any,
+    ) -> Mail:
+        """Append a message to an inbox. From then on its reader can take it.
+
+        Args:
+            sender: the agent that sends it.
+            to: the name of the recipient.
+            content: the text.
+            type: what kind of message it is.
+            at: when it was sent.
+            more: further fields, JSON-ready, such as ``request_id``.
+
+        Returns:
+            The message, with an id that no other message of this backend ever has.
+
+        Raises:
+            ToolError: if the recipient has no inbox, or the text is empty or too long.
+        """
+        ...
+
+    def broadcast(self, sender: str, content: str, *, at: datetime | None = None) -> list[Mail]:
+        """Append a message to every inbox except the sender's, in one atomic step.
+
+        Args:
+            sender: the agent that sends it.
+            content: the text.
+            at: when it was sent.
+
+        Returns:
+            One message for each recipient; each has its own id.
+
+        Raises:
+            ToolError: if the text is empty or too long.
+        """
+        ...
+
+    def unread(self, name: str) -> list[Mail]:
+        """Return the messages that the reader of an inbox has not committed. Changes nothing.
+
+        Args:
+            name: of the inbox.
+
+        Raises:
+            ToolError: if there is no such inbox.
+        """
+        ...
+
+    def reader(self, name: str, seen: Iterable[str] = ()) -> InboxReader:
+        """Return a reader whose cursor is where the last one committed.
+
+        Args:
+            name: of the inbox.
+            seen: ids of messages that are in the agent's transcript already, although they were not
+                committed; the reader does not return them.
+
+        Raises:
+            ToolError: if there is no such inbox.
+        """
+        ...
+
+
+@runtime_checkable
+class BoardBackend(Protocol):
+    """The tasks of a team; :class:`learnkit.TaskBoard` keeps them in files.
+
+    Every change keeps one promise: a task that is in progress or completed has no open blocker.
+    ``blocked_by`` and ``blocks`` always agree.
+    """
+
+    def create(self, subject: str, description: str = "", *, tags: Iterable[str] = ()) -> Task:
+        """Add a pending task.
+
+        Args:
+            subject: what is to be done, in a few words.
+            description: all that a worker has to know.
+            tags: roles that it suits; none if it suits all.
+
+        Returns:
+            The task, with an id that no task of this board has had, not even a deleted one.
+
+        Raises:
+            ToolError: if a text is empty or too long.
+        """
+        ...
+
+    def get(self, id: int) -> Task:
+        """Return one task.
+
+        Args:
+            id: of the task.
+
+        Raises:
+            ToolError: if there is none with this id.
+        """
+        ...
+
+    def tasks(self) -> list[Task]:
+        """Return all tasks as they were at one moment, by id."""
+        ...
+
+    def ready(self) -> list[Task]:
+        """Return the tasks that are pending, unowned and not blocked, by id.
+
+        Another worker may claim one of them before the caller does.
+        """
+        ...
+
+    def update(
+        self,
+        id: int,
+        status: Status | Literal["deleted"] | None = None,
+        *,
+        owner: str = "",
+        add_blocked_by: Iterable[int] = (),
+        add_blocks: Iterable[int] = (),
+        remove_blocked_by: Iterable[int] = (),
+        result_summary: str | None = None,
+        worktree: str | None = None,
+    ) -> Task | None:
+        """Change a task: all that is asked for, or nothing.
+
+        Args:
+            id: of the task.
+            status: its new status; ``pending`` also clears the owner, and ``deleted`` removes the
+                task and unblocks those that waited for it.
+            owner: who begins it.
+            add_blocked_by: ids of tasks that have to be completed first.
+            add_blocks: ids of tasks that have to wait for this one.
+            remove_blocked_by: ids of tasks that it need not wait for.
+            result_summary: what came of it.
+            worktree: name of the worktree that it is done in; an empty one for none.
+
+        Returns:
+            The task as it is now; None if it was deleted.
+
+        Raises:
+            ToolError: if the change is not allowed, with the reason.
+        """
+        ...
+
+    def claim(self, id: int, owner: str) -> Task:
+        """Check that a task is ready and begin it, in one step: of all callers one succeeds.
+
+        Args:
+            id: of the task.
+            owner: who begins it.
+
+        Returns:
+            The task, in progress and owned.
+
+        Raises:
+            ToolError: if it is blocked, taken, or no longer pending.
+        """
+        ...
+
+    def open(self) -> None:
+        """Take the board as it is for known, so that ``news`` begins here.
+
+        Only the first call on an object does so. This and ``news`` concern the object in this
+        process, not the stored board.
+        """
+        ...
+
+    def news(self) -> list[Change]:
+        """Return what has changed since the last call, no matter which process changed it.
+
+        Returns:
+            The task before and after, by id; None before for a new task, and None after for a
+            deleted one. Several changes to one task count as one.
+        """
+        ...
+
+
+@runtime_checkable
+class RequestBackend(Protocol):
+    """The requests of a team; ``files.tracker.Tracker`` keeps them in a file.
+
+    A request is pending until it is answered, once and only by its addressee, or until it expires:
+    at its deadline, or because the teammate that it concerns has ended or has a new assignment.
+    ``files.tracker.RULES`` lists every succession of states that is allowed.
+    """
+
+    def open(
+        self, kind: Kind, sender: str, to: str, content: str, within: float | None = None
+    ) -> Request:
+        """Store a new request in the teammate's present assignment.
+
+        Args:
+            kind: of the request.
+            sender: who asks.
+            to: who may answer.
+            content: what is asked.
+            within: seconds until it expires; None for never.
+
+        Returns:
+            The pending request, with an id that no other request has.
+
+        Raises:
+            ToolError: if a request of this kind is pending for this teammate.
+        """
+        ...
+
+    def answer(self, id: str, by: str, state: Answer, note: str = "") -> Request:
+        """Answer a request. Of several answers only the first one counts.
+
+        Args:
+            id: of the request.
+            by: who answers.
+            state: the answer.
+            note: a reason, or feedback.
+
+        Returns:
+            The request with its answer.
+
+        Raises:
+            ToolError: if there is no such request, ``by`` is not its addressee, it is no longer
+                pending, or this kind has no such answer.
+        """
+        ...
+
+    def expire(self, id: str, why: str) -> Request | None:
+        """Expire a pending request.
+
+        Args:
+            id: of the request.
+            why: the note that it gets.
+
+        Returns:
+            The expired request; None if it was not pending any more.
+
+        Raises:
+            ToolError: if there is no such request.
+        """
+        ...
+
+    def expire_all(self, mate: str, why: str) -> list[Request]:
+        """Expire what is pending for a teammate.
+
+        Args:
+            mate: name of the teammate that was asked, or has submitted.
+            why: the note that the requests get.
+
+        Returns:
+            The requests that have expired by this call.
+        """
+        ...
+
+    def assign(self, mate: str) -> list[Request]:
+        """Begin a new assignment of a teammate: nothing from the last one counts for it.
+
+        Args:
+            mate: name of the teammate.
+
+        Returns:
+            The requests that have expired by this call.
+        """
+        ...
+
+    def get(self, id: str) -> Request:
+        """Return one request.
+
+        Args:
+            id: of the request.
+
+        Raises:
+            ToolError: if there is none with this id.
+        """
+        ...
+
+    def all(self) -> list[Request]:
+        """Return every request, in the order in which they were opened."""
+        ...
+
+    def current(self, mate: str) -> Request | None:
+        """Return the last plan that a teammate has submitted in its present assignment.
+
+        Args:
+            mate: name of the teammate.
+        """
+        ...
+
+
+@runtime_checkable
+class RosterBackend(Protocol):
+    """The members of a team; ``files.roster.Roster`` keeps them in a file.
+
+    People read it, and after a restart the harness: a member of an earlier process gives its tasks
+    back.
+    """
+
+    def members(self) -> list[Member]:
+        """Return name, role and status of each member, in the order in which they joined."""
+        ...
+
+    def note(self, entry: Member) -> None:
+        """Add a member, or replace the entry with the same name.
+
+        Args:
+            entry: ``name``, ``role`` and ``status``.
+        """
+        ...
+
+    def begin(self) -> None:
+        """Begin a new process: every member of an earlier one has shut down."""
+        ...

@@ -1,0 +1,94 @@
+"""Claims: who holds which task of the board, and how it is taken and given back.
+
+The tools of the lead, those of a teammate and the search for work all use this service, and do not
+know each other.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from learnkit.backends.files.task import Task
+from learnkit.errors import ToolError
+from learnkit.mechanisms.tasks import logged
+
+if TYPE_CHECKING:
+    from learnkit.backends.interface import BoardBackend
+    from learnkit.core.agent import Agent
+    from learnkit.mechanisms.teams.lead import Team
+    from learnkit.mechanisms.teams.teammate import Teammate
+
+
+class Claims:
+    """The tasks that the members of a team hold.
+
+    Args:
+        team: whose members claim tasks.
+        board: where the tasks are.
+    """
+
+    def __init__(self, team: Team, board: BoardBackend) -> None:
+        self.team, self.board = team, board
+
+    def held(self, name: str) -> list[Task]:
+        """Return the tasks that a member has in progress.
+
+        Args:
+            name: of the member.
+        """
+        tasks = self.board.tasks()
+        return [one for one in tasks if one.status == "in_progress" and one.owner == name]
+
+    def claim(self, agent: Agent, id: int) -> Task:
+        """Claim a task for an agent: of all that try, exactly one succeeds.
+
+        Args:
+            agent: who claims it.
+            id: number of the task.
+
+        Raises:
+            ToolError: if the task is not ready.
+        """
+        with logged(self.board, agent):
+            return self.board.claim(id, agent.name)
+
+    def claim_for(self, mate: Teammate, id: int) -> Task:
+        """Claim a task for a teammate; a new assignment begins with it.
+
+        Args:
+            mate: the teammate.
+            id: number of the task.
+
+        Raises:
+            ToolError: if it is not ready, does not suit, or the teammate holds another one.
+        """
+        if held := self.held(mate.name):
+            raise ToolError(f"you hold task {held[0].id}; complete it, or give it back, first")
+        wanted = next((task for task in self.board.tasks() if task.id == id), None)
+        if wanted is not None and not suits(wanted, mate.role):
+            raise ToolError(f"task {id} is for {', '.join(wanted.tags)}; you are {mate.role}")
+        task = self.claim(mate.agent, id)
+        self.team.assigned(mate)
+        return task
+
+    def give_back(self, name: str, by: Agent) -> None:
+        """Make the tasks that a member holds pending and free again.
+
+        Args:
+            name: of the member.
+            by: in whose lane this is logged.
+        """
+        with logged(self.board, by):
+            for task in self.held(name):
+                self.board.update(task.id, "pending")
+
+
+def suits(task: Task, role: str) -> bool:
+    """Whether a task is for a role: it has no tags, or the role is among them."""
+    return not task.tags or role.casefold() in (tag.casefold() for tag in task.tags)
+
+
+def as_text(task: Task) -> str:
+    """A claimed task for the model; it may say anything, but cannot end the frame around it."""
+    text = f"Task #{task.id}: {task.subject}\n{task.description}".strip()
+    return f"<auto-claimed>{text.replace('</auto-', '</ auto-')}</auto-claimed>"

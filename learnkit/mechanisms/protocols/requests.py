@@ -1,0 +1,171 @@
+"""The requests of a team: who asks, who answers, and what each of them learns from it.
+
+A request gets an id from the tracker and goes to its addressee as a message that carries the id.
+The answer names the id, changes the state of the request once, and goes back as a message. A
+request with a deadline is watched: without an answer its addressee is stopped. The tools of the
+lead and those of a teammate both use this service, and do not know each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from learnkit.backends.files.mailbox import Type
+from learnkit.backends.files.tracker import Answer, Kind, Request, Tracker
+from learnkit.errors import ToolError
+
+if TYPE_CHECKING:
+    from learnkit.backends.interface import RequestBackend
+    from learnkit.core.agent import Agent
+    from learnkit.mechanisms.teams.lead import Team
+    from learnkit.mechanisms.teams.teammate import Teammate
+    from learnkit.runtime.clock import Signal, Worker
+
+#: The types of the messages that carry a request and its answer. A plan travels as a response: the
+#: name misleads, but models know it.
+_TYPES: dict[Kind, tuple[Type, Type]] = {
+    "shutdown": ("shutdown_request", "shutdown_response"),
+    "plan": ("plan_approval_response", "plan_approval_response"),
+}
+
+
+class Requests:
+    """Opens, answers and expires the requests of a team; logs and delivers each step.
+
+    A step and its event are logged together: no other thread can log the end of a request before
+    its beginning.
+
+    Args:
+        team: whose requests they are.
+        tracker: where they are kept; by default in ``requests.json`` in the team's folder.
+    """
+
+    def __init__(self, team: Team, tracker: RequestBackend | None = None) -> None:
+        self.team = team
+        self._tracker = tracker
+        self._watches: dict[str, tuple[Signal, Worker]] = {}  # by request id: answered, deadline
+
+    @property
+    def tracker(self) -> RequestBackend:
+        """The state of every request.
+
+        Raises:
+            UsageError: if the team has no lead yet.
+        """
+        if self._tracker is None:
+            now = self.team.lead.clock.now
+            self._tracker = Tracker(self.team.folder / "requests.json", now)
+        return self._tracker
+
+    def ask(
+        self, by: Agent, kind: Kind, to: str, content: str, deadline: float | None = None
+    ) -> Request:
+        """Open a request, and deliver it to the agent that has to answer it.
+
+        Args:
+            by: who asks.
+            kind: of the request.
+            to: the name of the agent that has to answer.
+            content: what is asked: the plan, or the text of the request.
+            deadline: seconds after which a teammate that has not answered is stopped.
+
+        Returns:
+            The pending request.
+
+        Raises:
+            ToolError: if the same question is still pending.
+        """
+        with by.events.ordered():
+            request = self.tracker.open(kind, by.name, to, content, deadline)
+            by.emit("request.opened", request=request.to_json())
+        if deadline is not None:
+            self._watch(request, deadline)
+        self._deliver(by, to, content, _TYPES[kind][0], request)
+        return request
+
+    def answer(self, by: Agent, id: str, state: Answer, note: str) -> Request:
+        """Answer a request, and deliver the answer to the agent that asked.
+
+        Args:
+            by: who answers.
+            id: of the request.
+            state: the answer.
+            note: the reason, or feedback.
+
+        Returns:
+            The request with its answer.
+
+        Raises:
+            ToolError: if ``by`` may not answer it, or not any more; nothing is changed then.
+        """
+        with by.events.ordered():
+            request = self.tracker.answer(id, by.name, state, note)
+            by.emit("request.answered", request=request.to_json())
+        self._end_watch(request)
+        text = f"{request.id} {state}" + (f": {note}" if note.strip() else "")
+        self._deliver(by, request.sender, text, _TYPES[request.kind][1], request)
+        return request
+
+    def begin_assignment(self, mate: Teammate) -> None:
+        """A teammate begins a new assignment: what was asked in the last one has expired."""
+        with mate.agent.events.ordered():
+            self._log_expired(mate.agent, self.tracker.assign(mate.name))
+
+    def end(self, mate: Teammate) -> None:
+        """A teammate has shut down: it answers nothing more, so what is pending expires."""
+        with mate.agent.events.ordered():
+            expired = self.tracker.expire_all(mate.name, f"{mate.name} has ended")
+            self._log_expired(mate.agent, expired)
+
+    def close(self) -> None:
+        """End the watches over deadlines, and wait for their threads."""
+        watches, self._watches = list(self._watches.values()), {}
+        for answered, watch in watches:
+            answered.set()
+            watch.join()
+
+    @contextmanager
+    def refusals(self, by: Agent, tool: str) -> Iterator[None]:
+        """Log why a call of a protocol's tool was refused, if it is.
+
+        Args:
+            by: who has called it.
+            tool: its name.
+        """
+        try:
+            yield
+        except ToolError as error:
+            by.emit("request.refused", tool=tool, problem=str(error))
+            raise
+
+    def _deliver(self, by: Agent, to: str, text: str, type: Type, request: Request) -> None:
+        self.team.send(by, to, text, type, request_id=request.id, state=request.state)
+
+    def _watch(self, request: Request, deadline: float) -> None:
+        clock, name = self.team.lead.clock, f"deadline of {request.id}"
+        (mate,) = (one for one in self.team.members if one.name == request.to)
+        answered = clock.signal(f"the answer to {request.id}")
+        watch = clock.spawn(name, self._enforce, request, mate, deadline, answered)
+        self._watches[request.id] = answered, watch
+
+    def _end_watch(self, request: Request) -> None:
+        if request.id in self._watches:
+            self._watches[request.id][0].set()
+
+    def _enforce(self, request: Request, mate: Teammate, deadline: float, answered: Signal) -> None:
+        """Silence is no refusal: at the deadline the teammate is stopped where it stands."""
+        lead = self.team.lead
+        if lead.clock.wait(answered, mate.stop, timeout=deadline):
+            return
+        with lead.events.ordered():
+            expired = self.tracker.expire(request.id, f"no answer in {deadline:g} s")
+            self._log_expired(lead, [expired] if expired else [])
+        if expired:
+            mate.stop.set()
+
+    def _log_expired(self, by: Agent, requests: list[Request]) -> None:
+        for request in requests:
+            by.emit("request.expired", request=request.to_json())
+            self._end_watch(request)
