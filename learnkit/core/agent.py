@@ -15,7 +15,7 @@ from learnkit.core.events import LANE, Event, EventLog
 from learnkit.core.mechanism import Call, Mechanism, attach
 from learnkit.core.tool_calls import Batch, calls_in
 from learnkit.errors import UsageError
-from learnkit.runtime.virtual_clock import Clock, Signal, SystemClock
+from learnkit.runtime.clock import Clock, Signal, SystemClock
 
 if TYPE_CHECKING:
     import anthropic
