@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 
 from learnkit.core.events import Event
 from learnkit.views import people as folk
+from learnkit.views.board import Board, TaskCard, board_after, cards_of
 from learnkit.views.drawing import static, theme
 from learnkit.views.drawing.axis import Axis
 from learnkit.views.drawing.base import View, kept
@@ -22,8 +23,6 @@ from learnkit.views.drawing.static import Picture
 from learnkit.views.drawing.text import count, esc, one_line
 from learnkit.views.lanes import Lane, began, ended, lived, mailed
 from learnkit.views.people import People, Person, drawn
-from learnkit.views.taskcard import Card, cards_of, record
-from learnkit.views.taskcard import listed as items
 
 #: Tasks that are drawn at most, the newest ones.
 TASKS = 48
@@ -35,7 +34,7 @@ class State:
 
     people: People = field(default_factory=dict)
     lanes: dict[str, Lane] = field(default_factory=dict)
-    tasks: dict[int, dict[str, Any]] = field(default_factory=dict)
+    tasks: Board = field(default_factory=dict)
     now: float = 0.0
     html: dict[str, str] = field(default_factory=dict)
     head: str = "Nothing has happened yet."
@@ -111,21 +110,16 @@ class Team(View[State]):
     def step(self, state: State, event: Event) -> State:
         now, data = max(event.time, state.now), event.data
         head = folk.sentence(event)
-        people, tasks = folk.grown(state.people, event), state.tasks
+        people, tasks = folk.grown(state.people, event), board_after(state.tasks, event)
         lanes = lived(state.lanes, state.people, people, now)
         if event.type == "mail.sent" and isinstance(data.get("mail"), dict):
             lanes = mailed(lanes, str(data["mail"].get("to")), now)
-        elif event.type == "board.opened":
-            tasks = dict(filter(None, map(record, items(data.get("tasks")))))
-        elif event.type.startswith("task.") and (found := record(data.get("task"))):
-            id, task = found
-            tasks = {key: one for key, one in tasks.items() if key != id}
-            if event.type != "task.deleted":
-                tasks = dict(sorted({**tasks, id: task}.items()))
-            if event.type == "task.started":
-                lanes = began(lanes, str(task.get("owner") or event.lane), now, id)
-            elif event.type in _ENDS:
-                lanes = {name: ended(lane, id, _ENDS[event.type]) for name, lane in lanes.items()}
+        elif tasks is not state.tasks and event.type == "task.started":
+            task = data["task"]
+            lanes = began(lanes, str(task.get("owner") or event.lane), now, task["id"])
+        elif tasks is not state.tasks and event.type in _ENDS:
+            id, mark = data["task"]["id"], _ENDS[event.type]
+            lanes = {name: ended(lane, id, mark) for name, lane in lanes.items()}
         if event.type == "run.ended" and "." not in event.lane:
             head = f"{head} {State(people, lanes, tasks, now).said}"
         new = replace(state, people=people, lanes=lanes, tasks=tasks, now=now, head=head)
@@ -262,10 +256,9 @@ def _lane(person: Person, lane: Lane, now: float, axis: Axis, was: tuple[Any, An
     )
 
 
-def _chip(card: Card) -> str:
-    title = f"#{card.id} {card.subject}: {card.state}" + (f" ({card.tags})" if card.tags else "")
+def _chip(card: TaskCard) -> str:
     return (
         f'<div class="chip m-{card.mark.key}" data-pair="{esc(card.owner)}" '
-        f'title="{esc(one_line(title, 200))}" tabindex="0" role="group"><b>{esc(card.top)}</b>'
+        f'title="{esc(one_line(card.title, 200))}" tabindex="0" role="group"><b>{esc(card.top)}</b>'
         f"<span>{esc(one_line(card.subject, 40))}</span></div>"
     )

@@ -8,13 +8,13 @@ from typing import Any, ClassVar
 from learnkit.core.events import Event
 from learnkit.views import commits as graph
 from learnkit.views import people as folk
+from learnkit.views.board import Board, board_after
 from learnkit.views.commits import Dot, laid_out
 from learnkit.views.drawing import static, theme
 from learnkit.views.drawing.base import View, kept
 from learnkit.views.drawing.row import span
 from learnkit.views.drawing.static import Picture
 from learnkit.views.drawing.text import count, esc, one_line
-from learnkit.views.taskcard import record
 
 #: Commits and steps that are drawn, the newest ones.
 COMMITS, STEPS = 24, 8
@@ -48,7 +48,7 @@ class State:
     """Worktrees by name, the tasks, the commits, the last steps, and how it is drawn."""
 
     lanes: dict[str, Lane] = field(default_factory=dict)
-    tasks: dict[int, dict[str, Any]] = field(default_factory=dict)
+    tasks: Board = field(default_factory=dict)
     dots: tuple[Dot, ...] = ()
     steps: tuple[str, ...] = ()
     html: dict[str, str] = field(default_factory=dict)
@@ -99,7 +99,8 @@ class Worktrees(View[State]):
         return State()
 
     def step(self, state: State, event: Event) -> State:
-        data, lanes, tasks, dots = event.data, state.lanes, state.tasks, state.dots
+        data, lanes, dots = event.data, state.lanes, state.dots
+        tasks = state.tasks if event.type == "task.deleted" else board_after(state.tasks, event)
         state = replace(state, head=folk.sentence(event))
         steps = state.steps
         if event.type.startswith("worktree.") and event.type != "worktree.commits":
@@ -109,10 +110,6 @@ class Worktrees(View[State]):
             lanes = {**lanes, lane.name: lane}
         elif event.type == "worktree.commits" and isinstance(data.get("commits"), list):
             dots = tuple(laid_out(data["commits"][:COMMITS]))
-        elif event.type == "board.opened" and isinstance(data.get("tasks"), list):
-            tasks = dict(filter(None, map(record, data["tasks"])))
-        elif event.type.startswith("task.") and (found := record(data.get("task"))):
-            tasks = {**tasks, found[0]: found[1]}
         if event.type == "run.ended" and "." not in event.lane:
             state = replace(state, head=f"{state.head} {state.said}")
         same = (lanes, tasks, dots, steps) == (state.lanes, state.tasks, state.dots, state.steps)

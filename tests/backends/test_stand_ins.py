@@ -14,9 +14,10 @@ import pytest
 from teams import spawn, when
 
 import learnkit as lk
-from learnkit.backends.files.board import Change, is_ready
+from learnkit.backends.files.board import Change
 from learnkit.backends.files.mailbox import Mail, Place, PostOffice, Type
 from learnkit.backends.files.task import Task
+from learnkit.core.readiness import is_ready
 from learnkit.mechanisms.autonomy.lead import Market
 
 
