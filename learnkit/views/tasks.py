@@ -12,7 +12,7 @@ from typing import ClassVar
 from learnkit.core.events import Event
 from learnkit.views.board import Board, TaskCard, board_after, cards_of
 from learnkit.views.drawing import static, theme
-from learnkit.views.drawing.base import View, kept
+from learnkit.views.drawing.base import Drawn, View, kept
 from learnkit.views.drawing.layout import Layout, layered
 from learnkit.views.drawing.static import Picture
 from learnkit.views.drawing.text import count, esc, one_line
@@ -31,7 +31,7 @@ _EDGE = 6.0
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class State(Drawn):
     """The tasks by number as the log has them, and how they are drawn."""
 
     tasks: Board = field(default_factory=dict)
@@ -39,8 +39,6 @@ class State:
     shape: tuple[tuple[int, tuple[int, ...]], ...] = ()
     layout: Layout | None = None
     loose: tuple[int, ...] = ()
-    html: dict[str, str] = field(default_factory=dict)
-    head: str = "Nothing has happened yet."
 
     @property
     def said(self) -> str:

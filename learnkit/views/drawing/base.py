@@ -12,6 +12,7 @@ import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 from learnkit.core.events import Event
@@ -29,6 +30,19 @@ def kept(new: dict[str, str], old: dict[str, str]) -> dict[str, str]:
     return {key: old[key] if old.get(key) == html else html for key, html in new.items()}
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drawn:
+    """What the state of most views has: its fragments, and its header sentence.
+
+    Attributes:
+        html: the fragments by key, made when the state changed.
+        head: what happened at the last step.
+    """
+
+    html: dict[str, str] = field(default_factory=dict)
+    head: str = "Nothing has happened yet."
+
+
 class Player(Protocol):
     """What displays any view; the widget package has one, and sets it as ``View.player``."""
 
@@ -42,8 +56,8 @@ class Player(Protocol):
 class View(ABC, Generic[S]):
     """A picture of an event log.
 
-    A subclass defines ``init``, ``step``, ``frame``, ``picture`` and ``facts``, and ``head`` unless
-    its states have the sentence as ``head``.
+    A subclass defines ``init``, ``step``, ``picture`` and ``facts``, and ``frame`` and ``head``
+    unless its states have these as ``html`` and ``head``, as those derived from :class:`Drawn` do.
 
     Args:
         events: an ``EventLog``, or any sequence of events.
@@ -80,13 +94,14 @@ class View(ABC, Generic[S]):
     def step(self, state: S, event: Event) -> S:
         """The state after one more event. ``state`` itself stays as it is."""
 
-    @abstractmethod
     def frame(self, state: S) -> dict[str, str]:
-        """The picture as HTML fragments by key, in order.
+        """The picture as HTML fragments by key, in order: the state's ``html``.
 
         A key is ``name`` or ``region/name``: fragments of a region stand together. A fragment that
         did not change should be the same string object, so that comparing costs nothing.
         """
+        fragments: dict[str, str] = self._own(state, "html", "fragments: define frame(state)")
+        return fragments
 
     @abstractmethod
     def picture(self, state: S, rows: int) -> Picture:
@@ -98,11 +113,14 @@ class View(ABC, Generic[S]):
 
     def head(self, state: S) -> str:
         """What happened at this step, as one plain sentence (not HTML): the state's ``head``."""
+        return str(self._own(state, "head", "header: define head(state)"))
+
+    def _own(self, state: S, name: str, missing: str) -> Any:
         try:
-            return str(state.head)  # type: ignore[attr-defined]
+            return getattr(state, name)
         except AttributeError as error:
             raise UsageError(
-                f"{type(self).__name__} has no header: define head(state), or give its states one"
+                f"{type(self).__name__} has no {missing}, or give its states {name!r}"
             ) from error
 
     def line(self, state: S) -> str:
