@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import importlib
+import sys
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
@@ -43,8 +44,9 @@ _PUBLIC = {
     "mechanisms.teams.lead": "Team",
     "mechanisms.todo": "Todo",
     "mechanisms.worktrees.mechanism": "Worktrees",
+    "runtime.clock": "SystemClock",
     "runtime.shell": "BwrapShell LocalShell ShellResult",
-    "runtime.virtual_clock": "SystemClock VirtualClock",
+    "runtime.virtual_clock": "VirtualClock",
     "widget.share": "share",
 }
 #: Public name -> the module that it stands for.
@@ -94,10 +96,10 @@ if TYPE_CHECKING:
     from learnkit.mechanisms.teams.lead import Team as Team
     from learnkit.mechanisms.todo import Todo as Todo
     from learnkit.mechanisms.worktrees.mechanism import Worktrees as Worktrees
+    from learnkit.runtime.clock import SystemClock as SystemClock
     from learnkit.runtime.shell import BwrapShell as BwrapShell
     from learnkit.runtime.shell import LocalShell as LocalShell
     from learnkit.runtime.shell import ShellResult as ShellResult
-    from learnkit.runtime.virtual_clock import SystemClock as SystemClock
     from learnkit.runtime.virtual_clock import VirtualClock as VirtualClock
     from learnkit.simulation import forgetful as models  # noqa: F401 (a public name)
     from learnkit.views import charts as charts
@@ -111,6 +113,8 @@ def __getattr__(name: str) -> Any:
         value = getattr(importlib.import_module(f"learnkit.{_HOMES[name]}"), name)
     else:
         raise AttributeError(f"module 'learnkit' has no attribute {name!r}")
+    if "learnkit.views" in sys.modules:  # a view knows no player: here the two meet
+        importlib.import_module("learnkit.widget").install()
     globals()[name] = value  # the next use costs nothing
     return value
 

@@ -21,7 +21,7 @@ from messages_server import serving
 
 import learnkit as lk
 from learnkit.clients.recordings.recording import Recording
-from learnkit.runtime.virtual_clock import SystemClock
+from learnkit.runtime.clock import SystemClock
 
 pytestmark = pytest.mark.slow
 

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from learnkit.errors import UsageError
-from learnkit.runtime.virtual_clock import Clock, SystemClock, VirtualClock
+from learnkit.runtime.clock import Clock, SystemClock
+from learnkit.runtime.virtual_clock import VirtualClock
 
 if TYPE_CHECKING:
     from learnkit.clients.scripted import Script, Source

@@ -13,7 +13,7 @@ import anthropic
 
 from learnkit.clients.scripted import Failure, Policy, Reply, Request, Script, Scripted
 from learnkit.errors import UsageError
-from learnkit.runtime.virtual_clock import Clock, Signal
+from learnkit.runtime.clock import Clock, Signal
 
 _LEFT = "the game was left; start it again to go on"
 

@@ -24,7 +24,7 @@ from learnkit.clients.recordings.request_hash import Prefix
 from learnkit.clients.scripted import Block, Failure, Reply, Source, told_at_once
 from learnkit.core.events import LANE
 from learnkit.core.token_count import estimate_tokens
-from learnkit.runtime.virtual_clock import Clock
+from learnkit.runtime.clock import Clock
 
 _encode = json.JSONEncoder(ensure_ascii=False).encode
 

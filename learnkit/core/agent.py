@@ -18,7 +18,7 @@ from learnkit.core.request import ask
 from learnkit.core.tool_calls import Batch, calls_in
 from learnkit.core.tools import Tool
 from learnkit.errors import UsageError
-from learnkit.runtime.virtual_clock import Clock, Signal, SystemClock
+from learnkit.runtime.clock import Clock, Signal, SystemClock
 
 if TYPE_CHECKING:
     import anthropic

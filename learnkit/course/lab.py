@@ -23,9 +23,10 @@ from learnkit.course.progress import Progress
 from learnkit.course.questions import Questions
 from learnkit.course.scenario import Example, Run, show
 from learnkit.errors import UsageError
+from learnkit.runtime.clock import SystemClock
 from learnkit.runtime.notebook import is_live
 from learnkit.runtime.shell import LocalShell
-from learnkit.runtime.virtual_clock import SystemClock, VirtualClock
+from learnkit.runtime.virtual_clock import VirtualClock
 
 if TYPE_CHECKING:
     from learnkit.clients.fork import Fork

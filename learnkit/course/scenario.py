@@ -14,8 +14,8 @@ from learnkit.core.mechanism import Mechanism
 from learnkit.core.usage import Meter
 from learnkit.course.lessons import EXAMPLE
 from learnkit.errors import UsageError
+from learnkit.runtime.clock import Clock
 from learnkit.runtime.shell import LocalShell, Shell
-from learnkit.runtime.virtual_clock import Clock
 
 if TYPE_CHECKING:
     from learnkit.clients.transport import Client

@@ -1,20 +1,28 @@
-"""What every clock offers: signals to wait for, threads that can be joined, one way to stop.
+"""Time, threads and signals behind one interface, and the wall clock.
 
 Agents, mechanisms and tools use a ``Clock`` instead of ``time`` and ``threading``, so that the
-same code runs on real and on simulated time. Nothing may hold a lock while it sleeps.
+same code runs on real and on simulated time: signals to wait for, threads that can be joined, one
+way to stop. Nothing may hold a lock while it sleeps.
 """
 
 from __future__ import annotations
 
 import contextlib
 import contextvars
+import math
 import threading
+import time
+import uuid
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, Self
 
 from learnkit.errors import LearnkitError, UsageError
+
+#: Seconds for which the main thread blocks in one go. An interrupt that comes in the instant before
+#: it blocks is not heard before it wakes, so it must not block for ever.
+PATIENCE = 0.5
 
 
 class StuckError(LearnkitError):
@@ -238,3 +246,52 @@ class Clock(ABC):
         else:  # the error on its way out matters more than one found while tidying up
             with contextlib.suppress(Exception):
                 self.close()
+
+
+class SystemClock(Clock):
+    """The wall clock, and ordinary threads. A script ends only when its threads have ended."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._zero = time.monotonic()
+        self._changed = threading.Condition()
+
+    def time(self) -> float:
+        return time.monotonic() - self._zero
+
+    def now(self) -> datetime:
+        return datetime.now(UTC)
+
+    def new_id(self) -> str:
+        return uuid.uuid4().hex[:8]
+
+    def wait(self, *signals: Signal, timeout: float | None = None) -> bool:
+        end = math.inf if timeout is None else time.monotonic() + max(0.0, timeout)
+        try:
+            with self._changed:
+                while not any(signal._on for signal in signals):
+                    left = end - time.monotonic()
+                    if left <= 0:
+                        return False
+                    self._changed.wait(min(left, PATIENCE))
+            return True
+        except KeyboardInterrupt:
+            for stop in list(self._stops):
+                stop.set()
+            raise
+
+    def _turn(self, signal: Signal, on: bool) -> None:
+        with self._changed:
+            signal._on = on
+            self._changed.notify_all()
+
+    def _start(self, worker: Worker, run: Callable[[], None]) -> None:
+        def body() -> None:
+            run()
+            worker.ended.set()
+
+        worker._thread = threading.Thread(target=body, name=worker.name, daemon=False)
+        worker._thread.start()
+
+    def _end_stuck(self, workers: list[Worker]) -> None:
+        """None is left: joining waits for as long as it takes."""

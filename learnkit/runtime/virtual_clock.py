@@ -1,9 +1,7 @@
-"""Time, threads and signals, real or simulated, behind one interface.
+"""Simulated time: a discrete-event scheduler over real threads.
 
-``SystemClock`` is the wall clock. ``VirtualClock`` is a discrete-event scheduler over real
-threads: exactly one of its participants runs at a time, and another takes over only where one
-sleeps, waits or ends. So a team of threads is reproducible to the byte, and an idle minute takes
-no time. Nothing may hold a lock while it sleeps.
+Exactly one of its participants runs at a time, and another takes over only where one sleeps, waits
+or ends. So a team of threads is reproducible to the byte, and an idle minute takes no time.
 """
 
 from __future__ import annotations
@@ -12,74 +10,19 @@ import contextlib
 import math
 import random
 import threading
-import time
-import uuid
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from itertools import count
 
 from learnkit.errors import UsageError
-from learnkit.runtime.clock import Clock, Signal, StuckError, Unwind, Worker
+from learnkit.runtime.clock import PATIENCE, Clock, Signal, StuckError, Unwind, Worker
 
 #: What a virtual clock calls its second 0, where a date has to be written down.
 VIRTUAL_START = datetime(2026, 1, 1, tzinfo=UTC)
 
-#: Seconds for which the main thread blocks in one go. An interrupt that comes in the instant before
-#: it blocks is not heard before it wakes, so it must not block for ever.
-PATIENCE = 0.5
-
 #: Real seconds that a paced clock waits at most in one go: half an hour has to be watched too.
 LONGEST = 1.0
-
-
-class SystemClock(Clock):
-    """The wall clock, and ordinary threads. A script ends only when its threads have ended."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._zero = time.monotonic()
-        self._changed = threading.Condition()
-
-    def time(self) -> float:
-        return time.monotonic() - self._zero
-
-    def now(self) -> datetime:
-        return datetime.now(UTC)
-
-    def new_id(self) -> str:
-        return uuid.uuid4().hex[:8]
-
-    def wait(self, *signals: Signal, timeout: float | None = None) -> bool:
-        end = math.inf if timeout is None else time.monotonic() + max(0.0, timeout)
-        try:
-            with self._changed:
-                while not any(signal._on for signal in signals):
-                    left = end - time.monotonic()
-                    if left <= 0:
-                        return False
-                    self._changed.wait(min(left, PATIENCE))
-            return True
-        except KeyboardInterrupt:
-            for stop in list(self._stops):
-                stop.set()
-            raise
-
-    def _turn(self, signal: Signal, on: bool) -> None:
-        with self._changed:
-            signal._on = on
-            self._changed.notify_all()
-
-    def _start(self, worker: Worker, run: Callable[[], None]) -> None:
-        def body() -> None:
-            run()
-            worker.ended.set()
-
-        worker._thread = threading.Thread(target=body, name=worker.name, daemon=False)
-        worker._thread.start()
-
-    def _end_stuck(self, workers: list[Worker]) -> None:
-        """None is left: joining waits for as long as it takes."""
 
 
 def _taken_lock() -> threading.Lock:

@@ -16,7 +16,8 @@ from anthropic.types import Message
 from learnkit.clients.connect import model_setting
 from learnkit.clients.scripted import Reply, Request
 from learnkit.core.token_count import estimate_tokens
-from learnkit.runtime.virtual_clock import Clock, VirtualClock
+from learnkit.runtime.clock import Clock
+from learnkit.runtime.virtual_clock import VirtualClock
 
 
 class Direct:

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 from learnkit.core.events import Event, EventLog
 from learnkit.views.drawing import blocks, static
-from learnkit.views.drawing.array import Array, Card, grow
+from learnkit.views.drawing.array import Array, MessageCard, grow
 from learnkit.views.drawing.base import View
 from learnkit.views.drawing.static import Picture
 from learnkit.views.drawing.text import clean, count, esc, one_line
@@ -44,7 +44,7 @@ class State:
         return next(parts, min(len(one), len(other)))
 
     @property
-    def both(self) -> tuple[Card, ...]:
+    def both(self) -> tuple[MessageCard, ...]:
         """The messages that both begin with."""
         return next(iter(self.arrays.values())).cards[: self.shared] if self.arrays else ()
 
@@ -188,7 +188,7 @@ def _short(array: Array, place: int, width: int) -> str:
     return one_line(f"{card.mark.label}: {lines}", width)
 
 
-def _draw(picture: Picture, card: Card, x: float, y: float, width: float) -> None:
+def _draw(picture: Picture, card: MessageCard, x: float, y: float, width: float) -> None:
     picture.bar(x, y + 3, 3, 18, card.mark.key)
     picture.text(x + 10, y + 16, f"{card.index} {card.mark.glyph}", "m", 40, card.mark.key)
     text = " · ".join(map(str, blocks.lines(card.message, card.injected)))

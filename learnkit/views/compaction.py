@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 from learnkit.core.events import Event
 from learnkit.core.token_count import estimate_tokens
 from learnkit.views.drawing import static, theme
-from learnkit.views.drawing.base import View, kept
+from learnkit.views.drawing.base import Drawn, View, kept
 from learnkit.views.drawing.static import Picture
 from learnkit.views.drawing.text import blocks_of, content_text, count, esc, one_line
 from learnkit.views.words import describe
@@ -43,14 +43,12 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class State(Drawn):
     """The array now, and as it was before the last rewrite; the longest message's tokens."""
 
     before: tuple[Entry, ...] = ()
     after: tuple[Entry, ...] = ()
     scale: int = 1
-    html: dict[str, str] = field(default_factory=dict)
-    head: str = "Nothing has happened yet."
 
 
 class Compaction(View[State]):
@@ -88,9 +86,6 @@ class Compaction(View[State]):
         else:
             return state
         return replace(state, html=_drawn(state))
-
-    def frame(self, state: State) -> dict[str, str]:
-        return state.html
 
     def line(self, state: State) -> str:
         return f"{self.name}: {_saved(state)} {state.head}"

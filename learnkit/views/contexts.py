@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 from learnkit.core.events import Event
 from learnkit.core.token_count import estimate_tokens
 from learnkit.views.drawing import static, theme
-from learnkit.views.drawing.base import View
+from learnkit.views.drawing.base import Drawn, View
 from learnkit.views.drawing.static import Picture
 from learnkit.views.drawing.text import blocks_of, clean, count, esc, one_line, scale_of
 from learnkit.views.words import describe
@@ -64,12 +64,10 @@ class Context:
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class State(Drawn):
     """Contexts by lane, in the order in which they began."""
 
     lanes: dict[str, Context] = field(default_factory=dict)
-    html: dict[str, str] = field(default_factory=dict)
-    head: str = "Nothing has happened yet."
 
     @property
     def children(self) -> list[Context]:
@@ -136,9 +134,6 @@ class Contexts(View[State]):
         if one is known or (known is None and one == Context(lane)):
             return state
         return _with(replace(state, lanes={**state.lanes, lane: one}), state.scale, lane)
-
-    def frame(self, state: State) -> dict[str, str]:
-        return state.html
 
     def line(self, state: State) -> str:
         if not state.children:

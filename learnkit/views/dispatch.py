@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 from learnkit.core.events import Event
 from learnkit.views.drawing import blocks, static, theme
-from learnkit.views.drawing.base import View
+from learnkit.views.drawing.base import Drawn, View
 from learnkit.views.drawing.static import Picture
 from learnkit.views.drawing.text import arguments, clean, columns, count, esc, one_line
 from learnkit.views.words import describe, outcome
@@ -21,7 +21,7 @@ COLUMNS = ("calls", "running", "ok", "errors", "refused")
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ToolRow:
     """What became of the calls to one name."""
 
     name: str
@@ -54,14 +54,12 @@ class Current:
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class State(Drawn):
     """Rows by name, calls on their way by lane and id, and the call that is looked at."""
 
-    rows: dict[str, Row] = field(default_factory=dict)
-    html: dict[str, str] = field(default_factory=dict)
+    rows: dict[str, ToolRow] = field(default_factory=dict)
     running: dict[tuple[str, str], Current] = field(default_factory=dict)
     current: Current | None = None
-    head: str = "Nothing has happened yet."
 
 
 class Dispatch(View[State]):
@@ -93,13 +91,13 @@ class Dispatch(View[State]):
         state = replace(state, head=describe(event))
         if event.type == "run.started":
             names = [str(tool.get("name", "?")) for tool in data.get("tools") or []]
-            new = {name: Row(name) for name in names if name not in state.rows}
+            new = {name: ToolRow(name) for name in names if name not in state.rows}
             return _with(state, new)
         if event.type not in ("tool.started", "tool.ended"):
             return state
         key = event.lane, str(data.get("id"))
         name = str(data.get("name", "?"))
-        row = state.rows.get(name) or Row(name, known=data.get("how") != "unknown")
+        row = state.rows.get(name) or ToolRow(name, known=data.get("how") != "unknown")
         if event.type == "tool.started":
             row = replace(row, running=row.running + 1)
             current = Current(*key, name, data.get("input"))
@@ -185,12 +183,12 @@ def _kind(ended: dict[str, Any]) -> str:
     return "errors" if ended.get("is_error") else "ok"
 
 
-def _ordered(state: State) -> list[Row]:
+def _ordered(state: State) -> list[ToolRow]:
     """Tools in the order they were offered, then the names that no tool has."""
     return sorted(state.rows.values(), key=lambda row: not row.known)
 
 
-def _with(state: State, changed: dict[str, Row]) -> State:
+def _with(state: State, changed: dict[str, ToolRow]) -> State:
     """The state with some rows drawn again, and with the call that is looked at."""
     state = replace(state, rows={**state.rows, **changed})
     now = state.current.name if state.current else None
@@ -211,7 +209,7 @@ _HEAD = (
 )
 
 
-def _row(row: Row, now: bool) -> str:
+def _row(row: ToolRow, now: bool) -> str:
     cells, said = [], []
     for column, number in zip(COLUMNS, row.counts, strict=True):
         said.append(f"{column} {number}")
@@ -246,11 +244,11 @@ def _call(current: Current) -> str:
     return blocks.call(asked, current.lane) + blocks.result(answer, current.lane) + how
 
 
-def _call_lines(current: Current | None) -> list[blocks.Line]:
+def _call_lines(current: Current | None) -> list[blocks.BlockLine]:
     if current is None:
         return []
-    lines = [blocks.Line(theme.CALL, arguments(current.input or {}), name=current.name)]
+    lines = [blocks.BlockLine(theme.CALL, arguments(current.input or {}), name=current.name)]
     if current.ended is not None:
         mark = theme.ERROR if current.ended.get("is_error") else theme.RESULT
-        lines.append(blocks.Line(mark, str(current.ended.get("output") or "(empty)")))
+        lines.append(blocks.BlockLine(mark, str(current.ended.get("output") or "(empty)")))
     return lines

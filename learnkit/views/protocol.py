@@ -12,10 +12,10 @@ from typing import Any, ClassVar
 from learnkit.core.events import Event
 from learnkit.views import people as folk
 from learnkit.views.drawing import static, theme
-from learnkit.views.drawing.base import View, kept
-from learnkit.views.drawing.row import span
+from learnkit.views.drawing.base import Drawn, View, kept
 from learnkit.views.drawing.static import Picture
 from learnkit.views.drawing.text import count, esc, one_line
+from learnkit.views.drawing.time_axis import duration
 
 #: Requests that are drawn; older ones are only counted.
 REQUESTS = 40
@@ -31,7 +31,7 @@ STATES: dict[str, theme.Mark] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class RequestCard:
     """A request as the log has it."""
 
     id: str
@@ -62,14 +62,12 @@ class Seen:
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class State(Drawn):
     """The requests in order, what was refused, and how it is drawn."""
 
-    requests: dict[str, Seen] = field(default_factory=dict)
+    requests: dict[str, RequestCard] = field(default_factory=dict)
     gone: int = 0
     refused: int = 0
-    html: dict[str, str] = field(default_factory=dict)
-    head: str = "Nothing has happened yet."
 
     @property
     def said(self) -> str:
@@ -157,10 +155,10 @@ class Protocol(View[State]):
     def facts(self, state: State, rows: int) -> str:
         body: list[list[object]] = []
         for one in list(state.requests.values())[-rows:]:
-            ended = "" if one.answered is None else span(one.answered)
+            ended = "" if one.answered is None else duration(one.answered)
             what = one_line(one.question, 50)
             state_of = f"{one.mark.glyph} {one_line(one.answer, 60)}"
-            body.append([one.id, one.sender, one.to, what, span(one.asked), state_of, ended])
+            body.append([one.id, one.sender, one.to, what, duration(one.asked), state_of, ended])
         head = ["request", "who asks", "whom", "what", "at", "state", "since"]
         return static.table(head, body) + f"<p>{esc(state.said)}</p>"
 
@@ -178,28 +176,28 @@ def _word(state: str) -> str:
     return state.replace("_", " ")
 
 
-def _seen(request: dict[str, Any], event: Event, old: Seen | None) -> Seen:
+def _seen(request: dict[str, Any], event: Event, old: RequestCard | None) -> RequestCard:
     fields = {key: str(request.get(key, "?")) for key in ("id", "kind", "sender", "to", "content")}
     asked = old.asked if old else event.time
     state, note = str(request.get("state", "pending")), str(request.get("note") or "")
     answered = None if event.type == "request.opened" else event.time
-    return Seen(**fields, asked=asked, state=state, note=note, answered=answered)
+    return RequestCard(**fields, asked=asked, state=state, note=note, answered=answered)
 
 
-def _steps(one: Seen) -> list[str]:
+def _steps(one: RequestCard) -> list[str]:
     """The handshake: the question, and the answer if there is one."""
-    steps = [f"{span(one.asked)}  {one.sender} ─▶ {one.to}:  {one.question}"]
+    steps = [f"{duration(one.asked)}  {one.sender} ─▶ {one.to}:  {one.question}"]
     if one.answered is not None:
         who = f"{one.sender} ◀─ {one.to}" if one.state != "expired" else "the harness"
-        steps.append(f"{span(one.answered)}  {who}:  {one.answer}")
+        steps.append(f"{duration(one.answered)}  {who}:  {one.answer}")
     return steps
 
 
-def _standing(state: State, name: str) -> list[Seen]:
+def _standing(state: State, name: str) -> list[RequestCard]:
     return [one for one in state.requests.values() if one.state == name]
 
 
-def _ids(standing: list[Seen]) -> str:
+def _ids(standing: list[RequestCard]) -> str:
     return ", ".join(one.id for one in standing[-4:]) + (" …" if len(standing) > 4 else "")
 
 

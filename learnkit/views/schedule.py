@@ -6,12 +6,12 @@ reader's column is the time between reading and emptying: a letter that comes th
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from learnkit.core.events import Event
 from learnkit.views.drawing import static, theme
-from learnkit.views.drawing.base import View, kept
+from learnkit.views.drawing.base import Drawn, View, kept
 from learnkit.views.drawing.static import Picture
 from learnkit.views.drawing.text import columns, count, esc, listed, one_line
 from learnkit.views.words import describe
@@ -32,7 +32,7 @@ _MIDDLE = ("race.read", "race.paused")  # after these somebody is not done yet
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class Step:
     """One step.
 
     Attributes:
@@ -76,16 +76,14 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class State(Drawn):
     """Who takes part, the steps, and how they are drawn."""
 
     reader: str = ""
     people: tuple[str, ...] = ()
-    rows: tuple[Row, ...] = ()
+    rows: tuple[Step, ...] = ()
     open: bool = False
     lost: tuple[str, ...] = ()
-    html: dict[str, str] = field(default_factory=dict)
-    head: str = "Nothing has happened yet."
 
     @property
     def said(self) -> str:
@@ -140,7 +138,7 @@ class Schedule(View[State]):
         middle = event.type in _MIDDLE if who == state.reader else state.open
         number = "end" if ends else str(len(state.rows) + 1)
         about = (letters, _texts(data.get("content")), not ends and (middle or state.open))
-        row = Row(number, who, event.type, *about)
+        row = Step(number, who, event.type, *about)
         people = tuple(dict.fromkeys((*state.people, who)))[:COLUMNS]
         new = replace(state, people=people, rows=(*state.rows, row), open=middle)
         words = {"who": who, "letters": _named(letters), "said": new.said}
@@ -148,9 +146,6 @@ class Schedule(View[State]):
         words["middle"] = f", while {state.reader} is in the middle" if middle else ""
         head = _KINDS[event.type][2].format(**words)
         return _drawn(replace(new, head=one_line(head, 240)))
-
-    def frame(self, state: State) -> dict[str, str]:
-        return state.html
 
     def line(self, state: State) -> str:
         return f"{self.name}: {state.head}"  # the last one says what was said
@@ -232,7 +227,7 @@ def _drawn(state: State) -> State:
     return replace(state, html=kept(html, state.html))
 
 
-def _line(row: Row, state: State, style: str) -> str:
+def _line(row: Step, state: State, style: str) -> str:
     mark, does = row.mark(state.lost), row.does(state.lost)
     column = {name: place for place, name in enumerate(state.people, 1)}
     at, bar = column.get(row.who, len(column)), ""

@@ -20,7 +20,7 @@ METHOD = "≈ tokens (chars / 4)"
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class SkillRow:
     """One skill: how long its instructions are, and what of it went into the messages."""
 
     name: str
@@ -68,7 +68,7 @@ class Shelf:
 
     lane: str
     catalogue: int = 0
-    rows: dict[str, Row] = field(default_factory=dict)
+    rows: dict[str, SkillRow] = field(default_factory=dict)
     problems: tuple[str, ...] = ()
 
     @property
@@ -147,7 +147,7 @@ def grow(shelf: Shelf, event: Event) -> Shelf:
     if event.type not in ("skill.loaded", "skill.read"):
         return shelf
     name, tokens = str(data.get("name", "?")), _number(data.get("tokens"))
-    row = shelf.rows.get(name) or Row(name, start=shelf.everything)
+    row = shelf.rows.get(name) or SkillRow(name, start=shelf.everything)
     if event.type == "skill.loaded":
         row = replace(row, loaded=(*row.loaded, tokens))
     else:
@@ -157,10 +157,10 @@ def grow(shelf: Shelf, event: Event) -> Shelf:
 
 def _listed(shelf: Shelf, data: dict[str, Any]) -> Shelf:
     sizes, preloaded = data.get("skills") or {}, data.get("preloaded") or []
-    rows: dict[str, Row] = {}
+    rows: dict[str, SkillRow] = {}
     start = 0
     for name, size in sizes.items():
-        row = shelf.rows.get(name) or Row(name)
+        row = shelf.rows.get(name) or SkillRow(name)
         rows[name] = replace(row, size=_number(size), start=start, preloaded=name in preloaded)
         start += rows[name].size
     gone = {

@@ -7,15 +7,15 @@ depend on nothing and that nothing depends on have a strip of their own below.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from learnkit.core.events import Event
+from learnkit.views.board import Board, TaskCard, board_after, cards_of
 from learnkit.views.drawing import static, theme
-from learnkit.views.drawing.base import View, kept
+from learnkit.views.drawing.base import Drawn, View, kept
 from learnkit.views.drawing.layout import Layout, layered
 from learnkit.views.drawing.static import Picture
 from learnkit.views.drawing.text import count, esc, one_line
-from learnkit.views.taskcard import Card, cards_of, listed, record
 from learnkit.views.words import describe
 
 #: Tasks that are drawn at most; of more, those that are done for longest are only counted.
@@ -31,16 +31,14 @@ _EDGE = 6.0
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class State(Drawn):
     """The tasks by number as the log has them, and how they are drawn."""
 
-    tasks: dict[int, dict[str, Any]] = field(default_factory=dict)
-    cards: dict[int, Card] = field(default_factory=dict)
+    tasks: Board = field(default_factory=dict)
+    cards: dict[int, TaskCard] = field(default_factory=dict)
     shape: tuple[tuple[int, tuple[int, ...]], ...] = ()
     layout: Layout | None = None
     loose: tuple[int, ...] = ()
-    html: dict[str, str] = field(default_factory=dict)
-    head: str = "Nothing has happened yet."
 
     @property
     def said(self) -> str:
@@ -92,15 +90,8 @@ button.task:hover{text-decoration:underline}
         return State()
 
     def step(self, state: State, event: Event) -> State:
-        data, tasks = event.data, state.tasks
+        tasks = board_after(state.tasks, event)
         state = replace(state, head=describe(event))
-        if event.type == "board.opened":
-            tasks = dict(filter(None, map(record, listed(data.get("tasks")))))
-        elif event.type.startswith("task.") and (found := record(data.get("task"))):
-            id, task = found
-            tasks = {key: one for key, one in tasks.items() if key != id}
-            if event.type != "task.deleted":
-                tasks = dict(sorted({**tasks, id: task}.items()))
         if event.type == "run.ended":
             state = replace(state, head=f"{state.head} {state.said}")
         if tasks == state.tasks:
@@ -147,7 +138,7 @@ button.task:hover{text-decoration:underline}
         cards = list(state.cards.values())
         body: list[list[object]] = []
         for card in cards[:rows]:
-            after = ", ".join(f"#{id}" for id in card.blockers)
+            after = ", ".join(f"#{id}" for id in _before(card))
             body.append([f"#{card.id}", one_line(card.subject, 60), _label(card), after])
         if len(cards) > rows:
             body.append([f"… {len(cards) - rows} more", "", "", ""])
@@ -157,7 +148,7 @@ button.task:hover{text-decoration:underline}
         """The state with its fragments; places are found anew only when the graph is another."""
         shown = _shown(state.cards)
         shape = tuple(
-            (id, tuple(b for b in state.cards[id].blockers if b in shown)) for id in shown
+            (id, tuple(b for b in _before(state.cards[id]) if b in shown)) for id in shown
         )
         if shape != state.shape:
             edges = [(blocker, id) for id, blockers in shape for blocker in blockers]
@@ -183,25 +174,22 @@ button.task:hover{text-decoration:underline}
             html["more/said"] = f'<div class="sum" data-quiet>{more}</div>'
         return replace(state, html=kept(html, state.html))
 
-    def _card(self, card: Card, at: str, small: bool) -> str:
-        pairs = " ".join([f"t{card.id}"] + [f"e{blocker}-{card.id}" for blocker in card.blockers])
-        title = f"#{card.id} {card.subject}: {card.state}"
-        if card.tags:
-            title += f" ({card.tags})"
+    def _card(self, card: TaskCard, at: str, small: bool) -> str:
+        pairs = " ".join([f"t{card.id}"] + [f"e{blocker}-{card.id}" for blocker in _before(card)])
         top = f"{card.mark.glyph} #{card.id}" if small else card.top
         body = f"<b>{esc(top)}</b> <span>{esc(one_line(card.subject, 60))}</span>"
         kind = f'class="task m-{card.mark.key}{" small" if small else ""}"{at} data-pair="{pairs}"'
         if self.on_intent is None or card.mark is theme.DONE:
-            return f'<div {kind} tabindex="0" role="group" title="{esc(title)}">{body}</div>'
+            return f'<div {kind} tabindex="0" role="group" title="{esc(card.title)}">{body}</div>'
         intent = esc(f'{{"complete": {card.id}}}')
-        says = esc(f"{title}. Press to complete it")
+        says = esc(f"{card.title}. Press to complete it")
         return (
-            f'<button type="button" {kind} data-intent="{intent}" title="{esc(title)}" '
+            f'<button type="button" {kind} data-intent="{intent}" title="{esc(card.title)}" '
             f'aria-label="{says}">{body}</button>'
         )
 
 
-def _shown(cards: dict[int, Card]) -> list[int]:
+def _shown(cards: dict[int, TaskCard]) -> list[int]:
     """The tasks to draw: all of them, or those that are not done and the newest of the others."""
     if len(cards) <= DRAWN:
         return list(cards)
@@ -209,15 +197,20 @@ def _shown(cards: dict[int, Card]) -> list[int]:
     return sorted(card.id for card in first[:DRAWN])
 
 
-def _label(card: Card) -> str:
+def _before(card: TaskCard) -> list[int]:
+    """The tasks that an edge leads from: a task that waits for itself has none."""
+    return [id for id in card.blocked_by if id != card.id]
+
+
+def _label(card: TaskCard) -> str:
     return f"{card.mark.glyph} {card.state}"
 
 
-def _kind(cards: dict[int, Card], blocker: int) -> str:
+def _kind(cards: dict[int, TaskCard], blocker: int) -> str:
     return "done" if cards[blocker].mark is theme.DONE else "wait"
 
 
-def _svg(layout: Layout, cards: dict[int, Card]) -> str:
+def _svg(layout: Layout, cards: dict[int, TaskCard]) -> str:
     paths = "".join(
         f'<path class="{_kind(cards, a)}" data-pair="t{a} e{a}-{b}" d="{layout.path((a, b))}"/>'
         for a, b in layout.ways
@@ -226,7 +219,7 @@ def _svg(layout: Layout, cards: dict[int, Card]) -> str:
     return f'<svg class="graph" data-quiet aria-hidden="true" {size}>{paths}</svg>'
 
 
-def _paths(layout: Layout, cards: dict[int, Card], x: float, y: float) -> dict[str, str]:
+def _paths(layout: Layout, cards: dict[int, TaskCard], x: float, y: float) -> dict[str, str]:
     """All edges of a kind as one path: a picture has to be small."""
     found: dict[str, list[str]] = {}
     moved = layout.shifted(x, y)
@@ -236,7 +229,7 @@ def _paths(layout: Layout, cards: dict[int, Card], x: float, y: float) -> dict[s
     return {mark: "".join(parts) for mark, parts in sorted(found.items())}
 
 
-def _small(picture: Picture, layout: Layout, cards: dict[int, Card]) -> None:
+def _small(picture: Picture, layout: Layout, cards: dict[int, TaskCard]) -> None:
     """Many tasks: boxes of one colour in one path; of very many only the numbers."""
     wide, tall = layout.size
     boxes: dict[str, str] = {}
@@ -252,7 +245,7 @@ def _small(picture: Picture, layout: Layout, cards: dict[int, Card]) -> None:
             picture.text(left, round(y + 30), card.subject, "", wide - 12, card.mark.key)
 
 
-def _box(picture: Picture, card: Card, x: float, y: float, size: tuple[float, float]) -> None:
+def _box(picture: Picture, card: TaskCard, x: float, y: float, size: tuple[float, float]) -> None:
     wide, tall = size
     key = card.mark.key
     picture.box(x, y, wide, tall, key)

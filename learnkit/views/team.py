@@ -14,31 +14,57 @@ from typing import Any, ClassVar
 
 from learnkit.core.events import Event
 from learnkit.views import people as folk
+from learnkit.views.board import Board, TaskCard, board_after, cards_of
 from learnkit.views.drawing import static, theme
-from learnkit.views.drawing.axis import Axis
-from learnkit.views.drawing.base import View, kept
-from learnkit.views.drawing.row import Row, span
+from learnkit.views.drawing.base import Drawn, View, kept
 from learnkit.views.drawing.static import Picture
 from learnkit.views.drawing.text import count, esc, one_line
-from learnkit.views.lanes import Lane, began, ended, lived, mailed
+from learnkit.views.drawing.time_axis import Axis, TimeRow, duration
 from learnkit.views.people import People, Person, drawn
-from learnkit.views.taskcard import Card, cards_of, record
-from learnkit.views.taskcard import listed as items
 
 #: Tasks that are drawn at most, the newest ones.
 TASKS = 48
+#: Marks on one lane that are kept at most, the newest ones.
+FLAGS = 24
+#: Share of the scale that a task's number takes.
+GAP = 0.085
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class Lifecycle:
+    """One agent's time: its spans, the tasks that it began, and the mail that came.
+
+    Attributes:
+        row: when it worked and when it was idle.
+        tasks: for each task that it began, when, its number, and what became of it.
+        mail: seconds at which some came.
+    """
+
+    row: TimeRow
+    tasks: tuple[tuple[float, int, theme.Mark], ...] = ()
+    mail: tuple[float, ...] = ()
+
+    def placed(self, scale: float) -> list[tuple[float, str, theme.Mark]]:
+        """The tasks side by side: share of the scale, text, mark; what has no room is left out."""
+        found: list[tuple[float, str, theme.Mark]] = []
+        free = 0.0
+        for at, id, mark in self.tasks:
+            place = max(at / scale, free)
+            if place > 0.93:
+                break
+            found.append((place, f"{mark.glyph}#{id}", mark))
+            free = place + GAP
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class State(Drawn):
     """Everybody, their lanes, the board, and how it is drawn."""
 
     people: People = field(default_factory=dict)
-    lanes: dict[str, Lane] = field(default_factory=dict)
-    tasks: dict[int, dict[str, Any]] = field(default_factory=dict)
+    lanes: dict[str, Lifecycle] = field(default_factory=dict)
+    tasks: Board = field(default_factory=dict)
     now: float = 0.0
-    html: dict[str, str] = field(default_factory=dict)
-    head: str = "Nothing has happened yet."
 
     @property
     def axis(self) -> Axis:
@@ -111,40 +137,30 @@ class Team(View[State]):
     def step(self, state: State, event: Event) -> State:
         now, data = max(event.time, state.now), event.data
         head = folk.sentence(event)
-        people, tasks = folk.grown(state.people, event), state.tasks
-        lanes = lived(state.lanes, state.people, people, now)
+        people, tasks = folk.grown(state.people, event), board_after(state.tasks, event)
+        lanes = _lived(state.lanes, state.people, people, now)
         if event.type == "mail.sent" and isinstance(data.get("mail"), dict):
-            lanes = mailed(lanes, str(data["mail"].get("to")), now)
-        elif event.type == "board.opened":
-            tasks = dict(filter(None, map(record, items(data.get("tasks")))))
-        elif event.type.startswith("task.") and (found := record(data.get("task"))):
-            id, task = found
-            tasks = {key: one for key, one in tasks.items() if key != id}
-            if event.type != "task.deleted":
-                tasks = dict(sorted({**tasks, id: task}.items()))
-            if event.type == "task.started":
-                lanes = began(lanes, str(task.get("owner") or event.lane), now, id)
-            elif event.type in _ENDS:
-                lanes = {name: ended(lane, id, _ENDS[event.type]) for name, lane in lanes.items()}
+            lanes = _mailed(lanes, str(data["mail"].get("to")), now)
+        elif tasks is not state.tasks and event.type == "task.started":
+            task = data["task"]
+            lanes = _began(lanes, str(task.get("owner") or event.lane), now, task["id"])
+        elif tasks is not state.tasks and event.type in _ENDS:
+            id, mark = data["task"]["id"], _ENDS[event.type]
+            lanes = {name: _ended(lane, id, mark) for name, lane in lanes.items()}
         if event.type == "run.ended" and "." not in event.lane:
             head = f"{head} {State(people, lanes, tasks, now).said}"
         new = replace(state, people=people, lanes=lanes, tasks=tasks, now=now, head=head)
         same = (people, lanes, tasks) == (state.people, state.lanes, state.tasks)
         return new if same and state.html and not _moves(new) else self._drawn(new, state)
 
-    def frame(self, state: State) -> dict[str, str]:
-        return state.html
-
     def picture(self, state: State, rows: int) -> Picture:
         picture = Picture(f"{self.line(state)} Everything stands in the tables below.")
         left, right, y = 176.0, 130.0, 14.0
         width, axis = static.WIDTH - left - right, state.axis
-        for at, text in axis.ticks:
-            picture.path(f"M{left + width * at:.1f} {y:g}v14")
-            picture.text(left + width * at + 4, y + 11, text, "q", 70)
+        axis.draw(picture, left, width, y)
         y += 18
         for person in drawn(state.people):
-            lane = state.lanes.get(person.name) or Lane(Row(person.name))
+            lane = state.lanes.get(person.name) or Lifecycle(TimeRow(person.name))
             picture.text(16, y + 14, folk.tag(person), "b", 150, person.mark.key)
             picture.text(16, y + 28, person.role, "q", 150)
             picture.path(f"M{left:g} {y + 31:g}h{width:g}")
@@ -181,11 +197,11 @@ class Team(View[State]):
     def facts(self, state: State, rows: int) -> str:
         roster: list[list[object]] = []
         for one in drawn(state.people):
-            lane = state.lanes.get(one.name) or Lane(Row(one.name))
+            lane = state.lanes.get(one.name) or Lifecycle(TimeRow(one.name))
             spans = lane.row.drawn(state.now)
             worked = sum(end - begin for key, begin, end in spans if key == "working")
             idle = sum(end - begin for key, begin, end in spans if key == "idle")
-            roster.append([one.name, one.role, one.said, span(worked), span(idle)])
+            roster.append([one.name, one.role, one.said, duration(worked), duration(idle)])
         board: list[list[object]] = [
             [
                 f"#{card.id}",
@@ -200,14 +216,9 @@ class Team(View[State]):
 
     def _drawn(self, state: State, old: State) -> State:
         axis = state.axis
-        ticks = "".join(
-            f'<span style="left:{at:.0%}">{esc(text)}</span>' for at, text in axis.ticks
-        )
-        html = {
-            "lanes/axis": f'<div class="axis" data-quiet><i></i><div>{ticks}</div><i></i></div>'
-        }
+        html = {"lanes/axis": axis.html}
         for person in drawn(state.people):
-            lane = state.lanes.get(person.name) or Lane(Row(person.name))
+            lane = state.lanes.get(person.name) or Lifecycle(TimeRow(person.name))
             was = old.people.get(person.name), old.lanes.get(person.name)
             html[f"lanes/{person.name}"] = _lane(person, lane, state.now, axis, was)
         html["lanes/legend"] = f'<div class="sum" data-quiet>{_LEGEND}</div>'
@@ -226,6 +237,50 @@ class Team(View[State]):
         return replace(state, html=kept(html, state.html))
 
 
+def _lived(
+    lanes: dict[str, Lifecycle], old: People, new: People, now: float
+) -> dict[str, Lifecycle]:
+    """The lanes after some have changed from working to idle, or the like."""
+    for name, person in new.items():
+        before = old.get(name)
+        if before is not None and before.mark is person.mark and name in lanes:
+            continue
+        lane = lanes.get(name) or Lifecycle(TimeRow(name))
+        row = lane.row.over("life", now)
+        if person.mark is not theme.SHUTDOWN:
+            row = row.begun(person.mark.key, "life", now)
+        lanes = {**lanes, name: replace(lane, row=row)}
+    return lanes
+
+
+def _began(lanes: dict[str, Lifecycle], name: str, at: float, id: int) -> dict[str, Lifecycle]:
+    """The lanes after one has begun a task."""
+    if name not in lanes:
+        return lanes
+    tasks = (*lanes[name].tasks, (at, id, theme.ACTIVE))[-FLAGS:]
+    return {**lanes, name: replace(lanes[name], tasks=tasks)}
+
+
+def _ended(lane: Lifecycle, id: int, mark: theme.Mark) -> Lifecycle:
+    """With the task's mark changed where it was at it."""
+    if not any(one[1] == id and one[2] is theme.ACTIVE for one in lane.tasks):
+        return lane
+    return replace(
+        lane,
+        tasks=tuple(
+            (at, one, mark if one == id and was is theme.ACTIVE else was)
+            for at, one, was in lane.tasks
+        ),
+    )
+
+
+def _mailed(lanes: dict[str, Lifecycle], name: str, at: float) -> dict[str, Lifecycle]:
+    """The lanes after mail has come for one."""
+    if name not in lanes:
+        return lanes
+    return {**lanes, name: replace(lanes[name], mail=(*lanes[name].mail, at)[-FLAGS:])}
+
+
 _LEGEND = "Amber: works; grey: idle; a tick below: mail."
 _ENDS = {
     "task.completed": theme.DONE,
@@ -239,7 +294,7 @@ def _moves(state: State) -> bool:
     return any(lane.row.open for lane in state.lanes.values())
 
 
-def _lane(person: Person, lane: Lane, now: float, axis: Axis, was: tuple[Any, Any]) -> str:
+def _lane(person: Person, lane: Lifecycle, now: float, axis: Axis, was: tuple[Any, Any]) -> str:
     """A lane; one on which only time has passed is not to be marked as changed."""
     bars = "".join(
         f'<i class="{key}" style="left:{begin / axis.scale:.2%};'
@@ -262,10 +317,9 @@ def _lane(person: Person, lane: Lane, now: float, axis: Axis, was: tuple[Any, An
     )
 
 
-def _chip(card: Card) -> str:
-    title = f"#{card.id} {card.subject}: {card.state}" + (f" ({card.tags})" if card.tags else "")
+def _chip(card: TaskCard) -> str:
     return (
         f'<div class="chip m-{card.mark.key}" data-pair="{esc(card.owner)}" '
-        f'title="{esc(one_line(title, 200))}" tabindex="0" role="group"><b>{esc(card.top)}</b>'
+        f'title="{esc(one_line(card.title, 200))}" tabindex="0" role="group"><b>{esc(card.top)}</b>'
         f"<span>{esc(one_line(card.subject, 40))}</span></div>"
     )

@@ -11,11 +11,10 @@ from typing import ClassVar
 
 from learnkit.core.events import Event
 from learnkit.views.drawing import static, theme
-from learnkit.views.drawing.axis import Axis
-from learnkit.views.drawing.base import View, kept
-from learnkit.views.drawing.row import Row, span
+from learnkit.views.drawing.base import Drawn, View, kept
 from learnkit.views.drawing.static import Picture
 from learnkit.views.drawing.text import count, esc, one_line
+from learnkit.views.drawing.time_axis import Axis, TimeRow, duration
 from learnkit.views.words import describe
 
 _ENDS = {
@@ -29,13 +28,11 @@ _WORDS = {"assistant": "the model thinks", "call": "a tool runs"}
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class State(Drawn):
     """Rows by their key, in the order in which they began, and the time of the last event."""
 
-    rows: dict[str, Row] = field(default_factory=dict)
+    rows: dict[str, TimeRow] = field(default_factory=dict)
     now: float = 0.0
-    html: dict[str, str] = field(default_factory=dict)
-    head: str = "Nothing has happened yet."
 
     @property
     def serial(self) -> float:
@@ -54,7 +51,7 @@ class State:
         if not self.serial:
             return "No work so far."
         saved = self.serial - self.now
-        text = f"{span(self.now)} passed; one after the other it is {span(self.serial)}"
+        text = f"{duration(self.now)} passed; one after the other it is {duration(self.serial)}"
         return f"{text}: {saved / self.serial:.0%} saved." if saved > 0.005 else f"{text}."
 
 
@@ -91,7 +88,7 @@ class Timeline(View[State]):
         before = state.rows
         state = replace(state, head=describe(event), now=now)
         rows, id = state.rows, str(data.get("id", ""))
-        own = rows.get(lane) or Row(lane)
+        own = rows.get(lane) or TimeRow(lane)
         job = rows.get(f"job {id}")
         if event.type == "model.requested":
             rows = {**rows, lane: _working(own.begun("assistant", "turn", now))}
@@ -104,7 +101,7 @@ class Timeline(View[State]):
         elif event.type == "job.started":
             title = str(data.get("command", ""))
             counted = bool(data.get("counted"))
-            new = Row(id, title, lane, mark=theme.ACTIVE, state="running", counted=counted)
+            new = TimeRow(id, title, lane, mark=theme.ACTIVE, state="running", counted=counted)
             rows = {**rows, f"job {id}": new.begun("active", id, now)}
         elif event.type == "job.ended" and job is not None:
             status = str(data.get("status", ""))
@@ -126,9 +123,6 @@ class Timeline(View[State]):
             state = replace(state, head=f"{state.head} {state.said}")
         return _drawn(state, before)
 
-    def frame(self, state: State) -> dict[str, str]:
-        return state.html
-
     def line(self, state: State) -> str:
         jobs = sum(bool(row.agent) for row in state.rows.values())
         return f"{self.name}: {count(jobs, 'job')}; {state.said} {state.head}"
@@ -140,9 +134,7 @@ class Timeline(View[State]):
         y = 14.0
         picture.text(16, y + 10, state.said, "b", 640)
         y += 24
-        for at, text in state.axis.ticks:
-            picture.path(f"M{left + width * at:.1f} {y:g}v14")
-            picture.text(left + width * at + 4, y + 11, text, "q", 70)
+        state.axis.draw(picture, left, width, y)
         y += 18
         shown = list(state.rows.values())[:rows]
         for row in shown:
@@ -173,10 +165,10 @@ class Timeline(View[State]):
         body: list[list[object]] = []
         for row in list(state.rows.values())[:rows]:
             spans = row.drawn(state.now)
-            begin = span(min(one[1] for one in spans)) if spans else ""
-            end = span(max(one[2] for one in spans)) if spans else ""
-            told = ", ".join(span(at) for at in row.told[-5:])
-            busy = span(_busy(row, state.now))
+            begin = duration(min(one[1] for one in spans)) if spans else ""
+            end = duration(max(one[2] for one in spans)) if spans else ""
+            told = ", ".join(duration(at) for at in row.told[-5:])
+            busy = duration(_busy(row, state.now))
             what = one_line(row.title, 50) or "turns and calls"
             body.append([row.name, what, f"{row.mark.glyph} {row.state}", begin, end, busy, told])
         if rows < len(state.rows):
@@ -185,25 +177,29 @@ class Timeline(View[State]):
         return static.table(head, body) + f"<p>{esc(state.said)}</p>"
 
 
-def _working(row: Row) -> Row:
+def _working(row: TimeRow) -> TimeRow:
     return replace(row, mark=theme.WORKING, state="working")
 
 
-def _coloured(row: Row) -> Row:
+def _coloured(row: TimeRow) -> TimeRow:
     """A job that has ended, in the colour of how it ended."""
     return replace(row, spans=tuple((row.mark.key, a, b) for _, a, b in row.spans))
 
 
-def _busy(row: Row, now: float) -> float:
+def _busy(row: TimeRow, now: float) -> float:
     return row.busy + sum(now - since for _, _, since in row.open)
 
 
-def _who(row: Row) -> str:
+def _who(row: TimeRow) -> str:
     return one_line(row.title, 40) if row.agent else row.name
 
 
-def _time(row: Row, now: float) -> str:
-    return f"{row.state} {span(_busy(row, now))}" if row.agent else f"busy {span(_busy(row, now))}"
+def _time(row: TimeRow, now: float) -> str:
+    return (
+        f"{row.state} {duration(_busy(row, now))}"
+        if row.agent
+        else f"busy {duration(_busy(row, now))}"
+    )
 
 
 def _legend(state: State) -> str:
@@ -218,12 +214,9 @@ def _legend(state: State) -> str:
     return " · ".join(parts)
 
 
-def _drawn(state: State, before: dict[str, Row]) -> State:
+def _drawn(state: State, before: dict[str, TimeRow]) -> State:
     scale = state.axis.scale
-    axis = "".join(
-        f'<span style="left:{at:.0%}">{esc(text)}</span>' for at, text in state.axis.ticks
-    )
-    html = {"lines/axis": f'<div class="axis" data-quiet><i></i><div>{axis}</div><i></i></div>'}
+    html = {"lines/axis": state.axis.html}
     for place, (key, row) in enumerate(state.rows.items()):
         html[f"lines/{place}"] = _line(row, state.now, scale, before.get(key) == row)
     html["lines/sum"] = f'<div class="sum" data-quiet>{esc(state.said)}</div>'
@@ -231,7 +224,7 @@ def _drawn(state: State, before: dict[str, Row]) -> State:
     return replace(state, html=kept(html, state.html))
 
 
-def _line(row: Row, now: float, scale: float, grown: bool) -> str:
+def _line(row: TimeRow, now: float, scale: float, grown: bool) -> str:
     """A row; one that has only grown with the time is not to be marked as changed."""
     bars = "".join(
         f'<i class="m-{key}" style="left:{begin / scale:.2%};width:{(end - begin) / scale:.2%};'
@@ -239,7 +232,7 @@ def _line(row: Row, now: float, scale: float, grown: bool) -> str:
         for key, begin, end in row.drawn(now)
     )
     bars += "".join(
-        f'<b style="left:{at / scale:.2%}" title="the model is told at {span(at)}">'
+        f'<b style="left:{at / scale:.2%}" title="the model is told at {duration(at)}">'
         f"{theme.INJECTED.glyph}</b>"
         for at in row.told[-20:]
     )

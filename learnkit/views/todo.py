@@ -6,12 +6,12 @@ track shows in which rounds the list was updated, and behind which a reminder we
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
 from learnkit.core.events import Event
 from learnkit.views.drawing import static, theme
-from learnkit.views.drawing.base import View, kept
+from learnkit.views.drawing.base import Drawn, View, kept
 from learnkit.views.drawing.static import Picture
 from learnkit.views.drawing.text import blocks_of, clean, count, esc, one_line
 from learnkit.views.words import describe
@@ -36,7 +36,7 @@ class Round:
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class State(Drawn):
     """The list, the rounds so far, and what has happened since the last one."""
 
     items: tuple[dict[str, Any], ...] = ()
@@ -46,8 +46,6 @@ class State:
     kind: Kind = "work"
     reminding: bool = False
     problem: str = ""
-    html: dict[str, str] = field(default_factory=dict)
-    head: str = "Nothing has happened yet."
 
     @property
     def done(self) -> int:

@@ -7,13 +7,13 @@ all new. Below stand the compactions, before and after on the same scale.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from learnkit.core.events import Event
 from learnkit.core.token_count import estimate_tokens, sent
 from learnkit.views.drawing import static
-from learnkit.views.drawing.base import View, kept
+from learnkit.views.drawing.base import Drawn, View, kept
 from learnkit.views.drawing.static import Picture
 from learnkit.views.drawing.text import count, esc, one_line, scale_of
 from learnkit.views.words import describe
@@ -25,7 +25,7 @@ _LAYERS = {"cleared": ("▽", "results cleared"), "summarised": ("▼", "summari
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class RequestLength:
     """One request: its tokens, those of them that the cache held, and whether the API said so."""
 
     turn: int
@@ -54,17 +54,15 @@ class Shortened:
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class State(Drawn):
     """Requests, compactions, and how long the array is by now."""
 
-    requests: tuple[Request, ...] = ()
+    requests: tuple[RequestLength, ...] = ()
     shortened: tuple[Shortened, ...] = ()
     threshold: int = 0
     head_tokens: int = 0
     length: int = 0
     estimate: int | None = None
-    html: dict[str, str] = field(default_factory=dict)
-    head: str = "Nothing has happened yet."
 
     @property
     def scale(self) -> int:
@@ -127,7 +125,7 @@ class Tokens(View[State]):
             tokens = state.estimate
             if tokens is None:
                 tokens = state.head_tokens + state.length
-            requests = (*requests, Request(int(data.get("turn", 0)), tokens))
+            requests = (*requests, RequestLength(int(data.get("turn", 0)), tokens))
         elif event.type == "model.replied" and "purpose" not in data and requests:
             usage = data.get("usage") or {}
             cached = int(usage.get("cache_read_input_tokens") or 0)
@@ -146,9 +144,6 @@ class Tokens(View[State]):
         ):
             return state
         return replace(state, html=_drawn(state))
-
-    def frame(self, state: State) -> dict[str, str]:
-        return state.html
 
     def line(self, state: State) -> str:
         longest = max((one.tokens for one in state.requests), default=0)

@@ -7,32 +7,93 @@ head of a column says how its agent stands and how much waits for it.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from learnkit.core.events import Event
 from learnkit.views import people as folk
-from learnkit.views.drawing import static
-from learnkit.views.drawing.base import View, kept
-from learnkit.views.drawing.row import span
+from learnkit.views.drawing import static, theme
+from learnkit.views.drawing.base import Drawn, View, kept
 from learnkit.views.drawing.static import Picture
 from learnkit.views.drawing.text import count, esc, one_line
-from learnkit.views.letters import Line, posted, read
+from learnkit.views.drawing.time_axis import duration
 from learnkit.views.people import People, drawn
 
 #: Lines that are kept; older ones are only counted.
 LINES = 80
 
+_MARKS = {
+    "shutdown_request": theme.CALL,
+    "shutdown_response": theme.RESULT,
+    "plan_approval_response": theme.ASSISTANT,
+}
+_WORDS = {
+    "broadcast": "to all",
+    "shutdown_response": "shutdown",
+    "plan_approval_response": "plan",
+}
+
 
 @dataclass(frozen=True, slots=True)
-class State:
+class TrafficLine:
+    """One line of the diagram: a message, or somebody reading.
+
+    Attributes:
+        key: of its fragment.
+        at: seconds.
+        sender: who writes; empty when somebody reads.
+        to: who is written to, or who reads.
+        type: of the message.
+        text: what it says.
+        ids: of the messages: several for a broadcast.
+        request: id of the request that it is about.
+        unread: ids of those that were not read yet.
+    """
+
+    key: str
+    at: float
+    sender: str
+    to: tuple[str, ...]
+    type: str
+    text: str
+    ids: tuple[str, ...]
+    request: str = ""
+    unread: tuple[str, ...] = ()
+
+    @property
+    def mark(self) -> theme.Mark:
+        """Its colour and glyph."""
+        return _MARKS.get(self.type, theme.INJECTED) if self.sender else theme.DONE
+
+    @property
+    def said(self) -> str:
+        """What stands beside the arrow."""
+        if not self.sender:
+            few = ", ".join(self.ids) if len(self.ids) < 4 else count(len(self.ids), "message")
+            return f"{self.mark.glyph} reads {few}"
+        if self.type == "shutdown_request":
+            return f"{self.mark.glyph} shut down? {self.request}"
+        kind = "" if self.type == "message" else f"{_WORDS.get(self.type, self.type)}: "
+        return f"{self.mark.glyph} {kind}{self.text}"
+
+    @property
+    def same(self) -> tuple[str, str, str, float]:
+        """What several messages of one broadcast have in common."""
+        return self.type, self.sender, self.text, self.at
+
+    @property
+    def pairs(self) -> str:
+        """What it belongs to: its messages, its request."""
+        return " ".join([*self.ids, self.request]).strip()
+
+
+@dataclass(frozen=True, slots=True)
+class State(Drawn):
     """Everybody, the lines, and how they are drawn."""
 
     people: People = field(default_factory=dict)
-    lines: tuple[Line, ...] = ()
+    lines: tuple[TrafficLine, ...] = ()
     gone: int = 0
     sent: int = 0
-    html: dict[str, str] = field(default_factory=dict)
-    head: str = "Nothing has happened yet."
 
     @property
     def said(self) -> str:
@@ -79,16 +140,13 @@ class Traffic(View[State]):
             state = replace(state, head=f"{state.head} {state.said}")
         people, lines, sent = folk.grown(state.people, event), state.lines, state.sent
         if event.type == "mail.sent" and isinstance(event.data.get("mail"), dict):
-            lines, sent = posted(lines, event, event.data["mail"]), sent + 1
+            lines, sent = _posted(lines, event, event.data["mail"]), sent + 1
         elif event.type == "mail.read":
-            lines = read(lines, event)
+            lines = _read(lines, event)
         if people is state.people and lines is state.lines:
             return state
         gone = state.gone + max(0, len(lines) - LINES)
         return _drawn(replace(state, people=people, lines=lines[-LINES:], gone=gone, sent=sent))
-
-    def frame(self, state: State) -> dict[str, str]:
-        return state.html
 
     def picture(self, state: State, rows: int) -> Picture:
         picture = Picture(f"{self.line(state)} Every message stands in the table below.")
@@ -122,13 +180,45 @@ class Traffic(View[State]):
         for line in mails[-rows:]:
             read = "read" if not line.unread else f"unread: {len(line.unread)}"
             to, text = ", ".join(line.to), one_line(line.text, 60)
-            body.append([span(line.at), line.sender, to, line.type, text, read])
+            body.append([duration(line.at), line.sender, to, line.type, text, read])
         if len(mails) > rows:
             body.insert(0, [f"… {len(mails) - rows} earlier", *[""] * 5])
         roster = [[one.name, one.role, one.said] for one in drawn(state.people)]
         return static.table(["who", "role", "state"], roster) + static.table(
             ["at", "from", "to", "type", "text", "read?"], body
         )
+
+
+def _posted(
+    lines: tuple[TrafficLine, ...], event: Event, mail: dict[str, Any]
+) -> tuple[TrafficLine, ...]:
+    """The lines with a message more; one more recipient of a broadcast joins its line."""
+    fields = {key: str(mail.get(key, "")) for key in ("id", "type", "from", "to", "content")}
+    id, type, sender, to, text = fields.values()
+    same = ("broadcast", sender, text, event.time)
+    if lines and (type, *same[1:]) == same and lines[-1].same == same and to not in lines[-1].to:
+        last = lines[-1]
+        more = replace(last, to=(*last.to, to), ids=(*last.ids, id), unread=(*last.unread, id))
+        return (*lines[:-1], more)
+    request = str(mail.get("request_id") or "")
+    new = TrafficLine(f"{event.seq}", event.time, sender, (to,), type, text, (id,), request, (id,))
+    return (*lines, new)
+
+
+def _read(lines: tuple[TrafficLine, ...], event: Event) -> tuple[TrafficLine, ...]:
+    """The lines after somebody has read."""
+    named = event.data.get("ids")
+    ids = tuple(str(id) for id in named) if isinstance(named, list) else ()
+    if not ids:
+        return lines
+    by = str(event.data.get("by", "?"))
+    marked = [
+        replace(line, unread=tuple(id for id in line.unread if id not in ids))
+        if any(id in ids for id in line.unread)
+        else line
+        for line in lines
+    ]
+    return (*marked, TrafficLine(f"{event.seq}", event.time, "", (by,), "read", "", ids))
 
 
 _LEGEND = "Dashed: unread; solid: read."
@@ -158,7 +248,7 @@ def _drawn(state: State) -> State:
     return replace(state, html=kept(html, state.html))
 
 
-def _row(line: Line, places: dict[str, float]) -> str:
+def _row(line: TrafficLine, places: dict[str, float]) -> str:
     spots = [places[name] for name in line.to if name in places]
     begin = places.get(line.sender)
     parts = []
@@ -183,22 +273,22 @@ def _row(line: Line, places: dict[str, float]) -> str:
             else f"right:{1 - high:.1%};max-width:{high:.1%}"
         )
     parts.append(f'<span class="say m-{line.mark.key}" style="{place}">{esc(_short(line))}</span>')
-    title = f"{span(line.at)}: {line.sender or line.to[0]} → {', '.join(line.to)}: {line.text}"
+    title = f"{duration(line.at)}: {line.sender or line.to[0]} → {', '.join(line.to)}: {line.text}"
     return (
         f'<div class="ln{"" if line.sender else " read"}" style="--n:{max(1, len(places))}" '
         f'data-pair="{esc(line.pairs)}" title="{esc(one_line(title, 240))}" tabindex="0" '
-        f'role="group"><span class="at">{span(line.at)}</span>'
+        f'role="group"><span class="at">{duration(line.at)}</span>'
         f'<div class="lanes">{"".join(parts)}</div></div>'
     )
 
 
-def _short(line: Line) -> str:
+def _short(line: TrafficLine) -> str:
     return one_line(line.said, 90)
 
 
-def _arrow(picture: Picture, line: Line, middle: dict[str, float], y: float) -> None:
+def _arrow(picture: Picture, line: TrafficLine, middle: dict[str, float], y: float) -> None:
     """Draw one line: 34 pixels, or 20 if somebody reads."""
-    picture.text(58, y + 14, span(line.at), "q e", 50)
+    picture.text(58, y + 14, duration(line.at), "q e", 50)
     ends = [middle[name] for name in line.to if name in middle]
     key, begin = line.mark.key, middle.get(line.sender)
     if begin is None:

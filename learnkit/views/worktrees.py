@@ -8,13 +8,13 @@ from typing import Any, ClassVar
 from learnkit.core.events import Event
 from learnkit.views import commits as graph
 from learnkit.views import people as folk
+from learnkit.views.board import Board, board_after
 from learnkit.views.commits import Dot, laid_out
 from learnkit.views.drawing import static, theme
-from learnkit.views.drawing.base import View, kept
-from learnkit.views.drawing.row import span
+from learnkit.views.drawing.base import Drawn, View, kept
 from learnkit.views.drawing.static import Picture
 from learnkit.views.drawing.text import count, esc, one_line
-from learnkit.views.taskcard import record
+from learnkit.views.drawing.time_axis import duration
 
 #: Commits and steps that are drawn, the newest ones.
 COMMITS, STEPS = 24, 8
@@ -23,7 +23,7 @@ _MARKS = {"active": theme.ACTIVE, "kept": theme.DONE, "removed": theme.SHUTDOWN}
 
 
 @dataclass(frozen=True, slots=True)
-class Lane:
+class WorktreeCard:
     """A worktree as it is drawn."""
 
     name: str
@@ -44,15 +44,13 @@ class Lane:
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class State(Drawn):
     """Worktrees by name, the tasks, the commits, the last steps, and how it is drawn."""
 
-    lanes: dict[str, Lane] = field(default_factory=dict)
-    tasks: dict[int, dict[str, Any]] = field(default_factory=dict)
+    lanes: dict[str, WorktreeCard] = field(default_factory=dict)
+    tasks: Board = field(default_factory=dict)
     dots: tuple[Dot, ...] = ()
     steps: tuple[str, ...] = ()
-    html: dict[str, str] = field(default_factory=dict)
-    head: str = "Nothing has happened yet."
 
     @property
     def said(self) -> str:
@@ -65,7 +63,7 @@ class State:
         more = f", {merged} merged" if merged else ""
         return f"{count(len(states), 'worktree')}: {', '.join(parts)}{more}."
 
-    def task(self, lane: Lane) -> str:
+    def task(self, lane: WorktreeCard) -> str:
         """The task of a worktree, with its owner."""
         if lane.task_id is None:
             return "no task"
@@ -99,29 +97,23 @@ class Worktrees(View[State]):
         return State()
 
     def step(self, state: State, event: Event) -> State:
-        data, lanes, tasks, dots = event.data, state.lanes, state.tasks, state.dots
+        data, lanes, dots = event.data, state.lanes, state.dots
+        tasks = state.tasks if event.type == "task.deleted" else board_after(state.tasks, event)
         state = replace(state, head=folk.sentence(event))
         steps = state.steps
         if event.type.startswith("worktree.") and event.type != "worktree.commits":
-            steps = (*steps, f"{span(event.time)}  {event.lane}: {state.head}")[-STEPS:]
+            steps = (*steps, f"{duration(event.time)}  {event.lane}: {state.head}")[-STEPS:]
         if isinstance(data.get("tree"), dict) and event.type.startswith("worktree."):
             lane = _lane(data["tree"], lanes, event.type == "worktree.merge")
             lanes = {**lanes, lane.name: lane}
         elif event.type == "worktree.commits" and isinstance(data.get("commits"), list):
             dots = tuple(laid_out(data["commits"][:COMMITS]))
-        elif event.type == "board.opened" and isinstance(data.get("tasks"), list):
-            tasks = dict(filter(None, map(record, data["tasks"])))
-        elif event.type.startswith("task.") and (found := record(data.get("task"))):
-            tasks = {**tasks, found[0]: found[1]}
         if event.type == "run.ended" and "." not in event.lane:
             state = replace(state, head=f"{state.head} {state.said}")
         same = (lanes, tasks, dots, steps) == (state.lanes, state.tasks, state.dots, state.steps)
         if same:
             return state
         return _drawn(replace(state, lanes=lanes, tasks=tasks, dots=dots, steps=steps))
-
-    def frame(self, state: State) -> dict[str, str]:
-        return state.html
 
     def picture(self, state: State, rows: int) -> Picture:
         picture = Picture(f"{self.line(state)} Everything stands in the tables below.")
@@ -173,11 +165,11 @@ class Worktrees(View[State]):
         )
 
 
-def _lane(tree: dict[str, Any], lanes: dict[str, Lane], merged: bool) -> Lane:
+def _lane(tree: dict[str, Any], lanes: dict[str, WorktreeCard], merged: bool) -> WorktreeCard:
     name = str(tree.get("name", "?"))
     old = lanes.get(name)
     task = tree.get("task_id")
-    return Lane(
+    return WorktreeCard(
         name,
         str(tree.get("branch", "?")),
         task if type(task) is int else None,

@@ -1,6 +1,36 @@
-"""The player: shows any view live in a notebook, and knows nothing about what it shows.
+"""The player: displays any view live in a notebook, and knows nothing about what it shows.
 
 ``pump`` turns events into numbered patches and sends them; ``host`` is the only module that
 imports a widget library; ``player.js`` keeps the patches, so that it can play them while the
 kernel is busy.
 """
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from learnkit.views.drawing.base import View
+
+
+def install() -> None:
+    """Let views be displayed by this player. A view that nobody displays loads nothing of it."""
+    View.player = _Player()
+
+
+class _Player:
+    @contextmanager
+    def follow(self, view: View[Any]) -> Iterator[None]:
+        from learnkit.widget import host
+
+        player = host.show(view)
+        try:
+            yield
+        finally:
+            player.settle()
+
+    def tape(self, view: View[Any]) -> str:
+        from learnkit.widget import frozen
+
+        return frozen.tape(view)

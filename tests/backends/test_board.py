@@ -20,8 +20,9 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 from profiles import examples
 
-from learnkit.backends.files.board import NEXT, TaskBoard, is_ready
+from learnkit.backends.files.board import NEXT, TaskBoard
 from learnkit.backends.files.task import MAX_DESCRIPTION, MAX_SUBJECT, Folder, Task
+from learnkit.core.readiness import is_ready
 from learnkit.errors import ToolError, UsageError
 
 WORKER = Path(__file__).parents[1] / "support" / "board_worker.py"

@@ -14,7 +14,7 @@ import pytest
 from teams import spawn, when
 
 import learnkit as lk
-from learnkit.backends.files.board import Change, TaskBoard, is_ready
+from learnkit.backends.files.board import Change, TaskBoard
 from learnkit.backends.files.mailbox import Mail, Mailbox, Type
 from learnkit.backends.files.roster import Member, Roster
 from learnkit.backends.files.task import Task
@@ -26,6 +26,7 @@ from learnkit.backends.interface import (
     RequestBackend,
     RosterBackend,
 )
+from learnkit.core.readiness import is_ready
 
 
 class MemoryReader:

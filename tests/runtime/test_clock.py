@@ -17,16 +17,8 @@ from profiles import examples
 
 from learnkit.core.events import LANE
 from learnkit.errors import UsageError
-from learnkit.runtime.virtual_clock import (
-    LONGEST,
-    VIRTUAL_START,
-    Clock,
-    Signal,
-    StuckError,
-    SystemClock,
-    VirtualClock,
-    Worker,
-)
+from learnkit.runtime.clock import Clock, Signal, StuckError, SystemClock, Worker
+from learnkit.runtime.virtual_clock import LONGEST, VIRTUAL_START, VirtualClock
 
 LONG = 1e6  # seconds: nobody would wait for that
 

@@ -16,7 +16,8 @@ import pytest
 PRELUDE = """
 import random, signal, sys, threading, time
 import learnkit, learnkit.runtime.virtual_clock, learnkit as lk
-from learnkit.runtime.virtual_clock import StuckError, SystemClock, VirtualClock
+from learnkit.runtime.clock import StuckError, SystemClock
+from learnkit.runtime.virtual_clock import VirtualClock
 
 MAIN = threading.main_thread().ident
 inside, most = 0, 0

@@ -12,8 +12,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from profiles import examples
 
-from learnkit.views.drawing.layering import Item, crossings, depths, ordered, without_circles
-from learnkit.views.drawing.layout import LANE, Layout, layered
+from learnkit.views.drawing.layout import (
+    LANE,
+    Item,
+    Layout,
+    crossings,
+    depths,
+    layered,
+    ordered,
+    without_circles,
+)
 
 Edges = list[tuple[int, int]]
 

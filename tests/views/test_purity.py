@@ -271,3 +271,15 @@ print(sorted(heavy & set(sys.modules)))
             [sys.executable, "-c", code], capture_output=True, text=True, env=environment
         )
         assert (done.stdout, done.stderr) == ("[]\n", "")
+
+
+def test_a_view_meets_its_player_once_a_public_name_is_used_and_not_before() -> None:
+    code = """
+import sys
+import learnkit as lk
+from learnkit.views import Messages
+assert Messages.player is None and "learnkit.widget" not in sys.modules
+lk.EventLog
+assert Messages.player is not None and "anywidget" not in sys.modules
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -12,7 +12,7 @@ import pytest
 import learnkit as lk
 from learnkit.views import Timeline
 from learnkit.views.drawing import static
-from learnkit.views.drawing.row import LENGTHS, span
+from learnkit.views.drawing.time_axis import LENGTHS, duration
 
 
 def ran(folder: Path, *script: Any) -> Timeline:
@@ -141,4 +141,4 @@ def test_a_subagent_has_a_row_of_its_own() -> None:
     ],
 )
 def test_lengths_are_readable(seconds: float, text: str) -> None:
-    assert span(seconds) == text
+    assert duration(seconds) == text

@@ -18,8 +18,9 @@ from jupyter_client.manager import KernelManager
 WIDGET = "application/vnd.jupyter.widget-view+json"
 START = """
 import os, sys, threading
+import learnkit as lk
 from learnkit.core.events import EventLog
-from learnkit.views import Messages
+Messages = lk.views.Messages
 
 def say(log, number, lane="lead"):
     log.append("message.added", lane=lane, index=number, message={"role": "user", "content": "x"})

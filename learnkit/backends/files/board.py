@@ -14,6 +14,7 @@ from typing import Any, Literal
 
 from learnkit.backends.files.store import Document, locked, recover, write_together
 from learnkit.backends.files.task import MAX_DESCRIPTION, Folder, Status, Task, checked
+from learnkit.core.readiness import is_ready, open_blockers
 from learnkit.errors import ToolError
 
 #: Which status may follow which. Any task may be deleted.
@@ -215,16 +216,6 @@ class TaskBoard:
             for id, task in tasks.items()
         }
         self._write(tasks, mended)
-
-
-def is_ready(task: Task, tasks: dict[int, Task]) -> bool:
-    """Whether a task is pending, nobody's, and waits for nothing."""
-    return task.status == "pending" and not task.owner and not open_blockers(task, tasks)
-
-
-def open_blockers(task: Task, tasks: dict[int, Task]) -> list[int]:
-    """The ids of those that a task still waits for."""
-    return [id for id in task.blocked_by if id in tasks and tasks[id].status != "completed"]
 
 
 def _find(tasks: dict[int, Task], id: int) -> Task:

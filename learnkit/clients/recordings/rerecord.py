@@ -18,7 +18,7 @@ from learnkit.clients.recordings.request_hash import Prefix
 from learnkit.clients.scripted import Failure, Reply, Request, ScriptEnded
 from learnkit.clients.transport import Client, OfflineTransport, offline_client
 from learnkit.errors import UsageError
-from learnkit.runtime.virtual_clock import Clock
+from learnkit.runtime.clock import Clock
 
 
 @dataclass(eq=False, slots=True)

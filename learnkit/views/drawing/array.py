@@ -17,7 +17,7 @@ from learnkit.views.drawing.theme import Mark
 
 
 @dataclass(frozen=True, slots=True)
-class Card:
+class MessageCard:
     """One message and its fragment."""
 
     index: int
@@ -38,7 +38,7 @@ class Array:
     """One agent's message array."""
 
     lane: str
-    cards: tuple[Card, ...] = ()
+    cards: tuple[MessageCard, ...] = ()
     #: Call id -> name of the tool, and how the call stands.
     calls: dict[str, tuple[str, Mark]] = field(default_factory=dict)
     tokens: int = 0
@@ -102,7 +102,7 @@ def _rewritten(array: Array, messages: list[dict[str, Any]]) -> Array:
     """The array with other messages; those that stayed where they were keep their cards."""
     persons = [card.message for card in array.cards if not card.injected]
     calls = dict(array.calls)
-    cards: list[Card] = []
+    cards: list[MessageCard] = []
     for place, message in enumerate(messages):
         old = array.cards[place] if place < len(array.cards) else None
         if old and old.message == message:
@@ -155,9 +155,9 @@ def _marked(array: Array, marks: dict[str, Mark]) -> Array:
 
 def _card(
     lane: str, index: int, message: dict[str, Any], injected: bool, calls: dict[str, Any]
-) -> Card:
+) -> MessageCard:
     tokens = estimate_tokens(message)
-    card = Card(index, message, injected, tokens, "")
+    card = MessageCard(index, message, injected, tokens, "")
     parts = [
         f'<article class="msg {card.mark.key}"><div class="line">'
         f'<span class="index">{index}</span>{blocks.label(card.mark)}{_tokens(tokens)}</div>'

@@ -2,8 +2,8 @@
 
 A subclass says how a state grows by one event, and which HTML fragments, header sentence and
 picture belong to a state. The state after k events is the fold of the first k, so a slider can go
-anywhere; states are values that no later step changes. Showing needs no notebook library until a
-view really goes live in one.
+anywhere; states are values that no later step changes. A view knows no player: it gives frames, and
+asks the :class:`Player` that was set, if any, to display them.
 """
 
 from __future__ import annotations
@@ -11,8 +11,9 @@ from __future__ import annotations
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from typing import Any, ClassVar, Generic, TypeVar
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 from learnkit.core.events import Event
 from learnkit.errors import UsageError
@@ -29,11 +30,34 @@ def kept(new: dict[str, str], old: dict[str, str]) -> dict[str, str]:
     return {key: old[key] if old.get(key) == html else html for key, html in new.items()}
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drawn:
+    """What the state of most views has: its fragments, and its header sentence.
+
+    Attributes:
+        html: the fragments by key, made when the state changed.
+        head: what happened at the last step.
+    """
+
+    html: dict[str, str] = field(default_factory=dict)
+    head: str = "Nothing has happened yet."
+
+
+class Player(Protocol):
+    """What displays any view; the widget package has one, and sets it as ``View.player``."""
+
+    def follow(self, view: View[Any], /) -> AbstractContextManager[object]:
+        """Display a view now, and let it grow until the context ends."""
+
+    def tape(self, view: View[Any], /) -> str:
+        """Return a view as HTML for a page that has the player's script."""
+
+
 class View(ABC, Generic[S]):
     """A picture of an event log.
 
-    A subclass defines ``init``, ``step``, ``frame``, ``picture`` and ``facts``, and ``head`` unless
-    its states have the sentence as ``head``.
+    A subclass defines ``init``, ``step``, ``picture`` and ``facts``, and ``frame`` and ``head``
+    unless its states have these as ``html`` and ``head``, as those derived from :class:`Drawn` do.
 
     Args:
         events: an ``EventLog``, or any sequence of events.
@@ -46,6 +70,8 @@ class View(ABC, Generic[S]):
     name: ClassVar[str] = "view"
     #: CSS for its fragments in the live form.
     css: ClassVar[str] = ""
+    #: Displays views live; without one a view shows its static form.
+    player: ClassVar[Player | None] = None
 
     def __init__(
         self,
@@ -68,13 +94,14 @@ class View(ABC, Generic[S]):
     def step(self, state: S, event: Event) -> S:
         """The state after one more event. ``state`` itself stays as it is."""
 
-    @abstractmethod
     def frame(self, state: S) -> dict[str, str]:
-        """The picture as HTML fragments by key, in order.
+        """The picture as HTML fragments by key, in order: the state's ``html``.
 
         A key is ``name`` or ``region/name``: fragments of a region stand together. A fragment that
         did not change should be the same string object, so that comparing costs nothing.
         """
+        fragments: dict[str, str] = self._own(state, "html", "fragments: define frame(state)")
+        return fragments
 
     @abstractmethod
     def picture(self, state: S, rows: int) -> Picture:
@@ -86,11 +113,14 @@ class View(ABC, Generic[S]):
 
     def head(self, state: S) -> str:
         """What happened at this step, as one plain sentence (not HTML): the state's ``head``."""
+        return str(self._own(state, "head", "header: define head(state)"))
+
+    def _own(self, state: S, name: str, missing: str) -> Any:
         try:
-            return str(state.head)  # type: ignore[attr-defined]
+            return getattr(state, name)
         except AttributeError as error:
             raise UsageError(
-                f"{type(self).__name__} has no header: define head(state), or give its states one"
+                f"{type(self).__name__} has no {missing}, or give its states {name!r}"
             ) from error
 
     def line(self, state: S) -> str:
@@ -123,12 +153,8 @@ class View(ABC, Generic[S]):
         return shown
 
     def embedded(self) -> str:
-        """The static form, for a larger one; where pages have the player, with its tape."""
-        if has_tapes():
-            from learnkit.widget import frozen
-
-            return frozen.tape(self)
-        return self.html()
+        """The static form, as part of a larger output; where pages have the player, its tape."""
+        return self.player.tape(self) if self.player and has_tapes() else self.html()
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
         return {"text/html": self.embedded(), "text/plain": self.line(self.at())}
@@ -140,24 +166,19 @@ class View(ABC, Generic[S]):
     def live(self: V) -> Iterator[V]:
         """Show the view now and let it grow while the block runs.
 
-        With ``LEARNKIT_STATIC=1`` it is shown once, in its static form, when the block ends, also
-        when it ends with an error. Outside of a notebook nothing is shown.
+        With ``LEARNKIT_STATIC=1``, or without a player, it is shown once, in its static form, when
+        the block ends, also when it ends with an error. Outside of a notebook nothing is shown.
 
         Raises:
             Exception: what the view itself raised while it was drawn, when the block ends.
         """
         if not in_kernel():
             yield self
-        elif is_static():
+        elif self.player is None or is_static():
             try:
                 yield self
             finally:
                 sys.modules["IPython"].display.display(self)
         else:
-            from learnkit.widget import host
-
-            player = host.show(self)
-            try:
+            with self.player.follow(self):
                 yield self
-            finally:
-                player.settle()

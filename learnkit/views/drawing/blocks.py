@@ -95,7 +95,7 @@ def other(block: dict[str, Any]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class BlockLine:
     """A block on one line, for pictures and tables.
 
     Attributes:
@@ -114,23 +114,25 @@ class Line:
         return f"{self.name}: {self.text}" if self.name else self.text
 
 
-def lines(message: dict[str, Any], injected: bool = False) -> list[Line]:
+def lines(message: dict[str, Any], injected: bool = False) -> list[BlockLine]:
     """A message as lines; ``injected`` says that its text is not the person's."""
-    found: list[Line] = []
+    found: list[BlockLine] = []
     for block in blocks_of(message.get("content")):
         kind = block.get("type")
         if kind == "text":
-            found.append(Line(theme.INJECTED if injected else None, str(block.get("text", ""))))
+            found.append(
+                BlockLine(theme.INJECTED if injected else None, str(block.get("text", "")))
+            )
         elif kind == "tool_use":
             text, name = arguments(block.get("input", {})), str(block.get("name", "?"))
-            found.append(Line(theme.CALL, text, str(block.get("id")), name))
+            found.append(BlockLine(theme.CALL, text, str(block.get("id")), name))
         elif kind == "tool_result":
             injected = True  # what follows the results is not from the person
             mark = theme.ERROR if block.get("is_error") else theme.RESULT
             text = content_text(block.get("content")) or "(empty)"
-            found.append(Line(mark, text, str(block.get("tool_use_id"))))
+            found.append(BlockLine(mark, text, str(block.get("tool_use_id"))))
         elif kind in ("thinking", "redacted_thinking"):
-            found.append(Line(None, f"thinking: {block.get('thinking') or '(not shown)'}"))
+            found.append(BlockLine(None, f"thinking: {block.get('thinking') or '(not shown)'}"))
         else:
-            found.append(Line(None, f"[{kind}]"))
-    return found or [Line(None, "(empty)")]
+            found.append(BlockLine(None, f"[{kind}]"))
+    return found or [BlockLine(None, "(empty)")]

@@ -90,6 +90,11 @@ def scale_of(longest: int) -> int:
     return next((s * power for s in steps if s * power >= longest), 10 * steps[0] * power)
 
 
+def as_list(value: Any) -> list[Any]:
+    """A part of a log that should be a list; an empty one if it is something else."""
+    return value if isinstance(value, list) else []
+
+
 def listed(names: list[str]) -> str:
     """``a``, ``a and b``, ``a, b and c``; repeats become ``a (3 times)``."""
     counted = [

@@ -16,7 +16,7 @@ from learnkit.core.agent import Agent, Outcome
 from learnkit.core.events import Event, EventLog
 from learnkit.core.mechanism import Mechanism
 from learnkit.errors import UsageError
-from learnkit.runtime.virtual_clock import SystemClock
+from learnkit.runtime.clock import SystemClock
 
 if TYPE_CHECKING:
     from learnkit.clients.fork import Fork

@@ -82,7 +82,7 @@ MUTANTS = (
     ),
     Mutant(
         "m17",
-        "learnkit.backends.files.board",
+        "learnkit.core.readiness",
         'return [id for id in task.blocked_by if id in tasks and tasks[id].status != "completed"]',
         "return [id for id in task.blocked_by[:1] if tasks[id].status != 'completed']",
         _two_blockers,

@@ -17,7 +17,8 @@ from typing import Any
 
 from learnkit.core.events import LANE, EventLog
 from learnkit.errors import UsageError
-from learnkit.runtime.virtual_clock import SystemClock, VirtualClock
+from learnkit.runtime.clock import SystemClock
+from learnkit.runtime.virtual_clock import VirtualClock
 
 Make = Callable[[Path, Callable[[], None]], Any]  # from a folder and a pause to an inbox
 

@@ -1,17 +1,73 @@
-"""One row of the timeline: an agent or a job, and the spans of time in which it was busy."""
+"""Time from left to right: an axis with a round scale, and rows of spans on it."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 from learnkit.views.drawing import theme
+from learnkit.views.drawing.static import Picture
+from learnkit.views.drawing.text import esc
 
+#: Seconds from one mark to the next.
+_TICKS = (
+    *(0.5, 1, 2, 5, 10, 15, 30),
+    *(60 * minutes for minutes in (1, 2, 5, 10, 15, 30)),
+    *(3600 * hours for hours in (1, 2, 3, 6, 12, 24)),
+)
 #: Lengths of one row that are drawn at most; the oldest are put together.
 LENGTHS = 80
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class Axis:
+    """The scale for a time.
+
+    Attributes:
+        now: seconds that must fit.
+    """
+
+    now: float
+
+    @property
+    def tick(self) -> float:
+        """Seconds between two marks: at most five of them."""
+        return next((one for one in _TICKS if self.now <= 5 * one), self.now / 5)
+
+    @property
+    def scale(self) -> float:
+        """Seconds that the full width stands for."""
+        return self.tick * max(1, math.ceil(self.now / self.tick - 1e-9))
+
+    @property
+    def ticks(self) -> list[tuple[float, str]]:
+        """Share of the scale and label of each mark; the last has no room for one."""
+        marks = round(self.scale / self.tick)
+        return [(number / marks, duration(self.tick * number)) for number in range(marks)]
+
+    @property
+    def html(self) -> str:
+        """The marks as a fragment, in the middle one of three columns."""
+        marks = "".join(
+            f'<span style="left:{at:.0%}">{esc(text)}</span>' for at, text in self.ticks
+        )
+        return f'<div class="axis" data-quiet><i></i><div>{marks}</div><i></i></div>'
+
+    def draw(self, picture: Picture, left: float, width: float, y: float) -> None:
+        """Draw the marks.
+
+        Args:
+            picture: to draw into.
+            left, width: where time begins, and how long the scale is, in pixels.
+            y: the upper edge, in pixels.
+        """
+        for at, text in self.ticks:
+            picture.path(f"M{left + width * at:.1f} {y:g}v14")
+            picture.text(left + width * at + 4, y + 11, text, "q", 70)
+
+
+@dataclass(frozen=True, slots=True)
+class TimeRow:
     """An agent or a job.
 
     Attributes:
@@ -37,10 +93,10 @@ class Row:
     busy: float = 0.0
     counted: bool = False
 
-    def begun(self, key: str, id: str, now: float) -> Row:
+    def begun(self, key: str, id: str, now: float) -> TimeRow:
         return replace(self, open=(*self.open, (key, id, now)))
 
-    def over(self, id: str, now: float) -> Row:
+    def over(self, id: str, now: float) -> TimeRow:
         """With the thing that is called ``id`` at its end, if it has begun."""
         found = next((one for one in self.open if one[1] == id), None)
         if found is None:
@@ -55,7 +111,7 @@ class Row:
         return (*self.spans, *((key, since, now) for key, _, since in self.open))
 
 
-def span(seconds: float) -> str:
+def duration(seconds: float) -> str:
     """A length of time for reading: ``1.5 s``, ``35 min``, ``2.5 h``."""
     if seconds < 120:
         return f"{seconds:.1f} s" if seconds % 1 else f"{seconds:.0f} s"
