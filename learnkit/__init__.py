@@ -50,7 +50,7 @@ _PUBLIC = {
     "widget.share": "share",
 }
 #: Public name -> the module that it stands for.
-_MODULES = {"charts": "views.charts", "models": "simulation.forgetful", "views": "views"}
+_MODULES = {"charts": "views.charts", "models": "simulation.models", "views": "views"}
 _HOMES = {name: module for module, names in _PUBLIC.items() for name in names.split()}
 
 __all__ = sorted([*_HOMES, *_MODULES])
@@ -101,7 +101,7 @@ if TYPE_CHECKING:
     from learnkit.runtime.shell import LocalShell as LocalShell
     from learnkit.runtime.shell import ShellResult as ShellResult
     from learnkit.runtime.virtual_clock import VirtualClock as VirtualClock
-    from learnkit.simulation import forgetful as models  # noqa: F401 (a public name)
+    from learnkit.simulation import models as models
     from learnkit.views import charts as charts
     from learnkit.widget.share import share as share
 

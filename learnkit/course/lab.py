@@ -105,9 +105,9 @@ class Lab(Questions):
         Raises:
             UsageError: if the recording has no such scenario.
         """
-        from learnkit.simulation.forgetful import following
+        from learnkit.simulation.following import Following
 
-        return following(self._recording, name)
+        return Following(self._recording, name)
 
     def be_the_model(
         self, game: Game | str | None = None, *, after: Fork | None = None

@@ -15,16 +15,11 @@ import random
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import TYPE_CHECKING
 
 from learnkit.clients.scripted import Block, Reply, Request, reply, say, use
 from learnkit.core.token_count import estimate_tokens
 from learnkit.core.transcript import texts
 from learnkit.errors import UsageError
-
-if TYPE_CHECKING:
-    from learnkit.simulation.following import Following
 
 #: How many children it starts in one reply, when it can delegate.
 SIDE_BY_SIDE = 3
@@ -289,18 +284,3 @@ def _things(messages: Sequence[Block], window: int) -> Iterator[Seen]:
 def _wants_summary(request: Request) -> bool:
     said = "\n".join(texts(request["messages"][-1]["content"]))
     return "summar" in said[:400].lower() or "summar" in said[-400:].lower()
-
-
-def following(recording: str | Path, scenario: str | None = None) -> Following:
-    """A policy that makes the calls of a recording, whatever it is asked.
-
-    Args:
-        recording: its path.
-        scenario: the part of it; by default the first.
-
-    Raises:
-        UsageError: if there is no such scenario.
-    """
-    from learnkit.simulation.following import Following
-
-    return Following(recording, scenario)

@@ -1,0 +1,8 @@
+"""What ``lk.models`` offers: models that are rules instead of neural networks."""
+
+from __future__ import annotations
+
+from learnkit.simulation.following import Following as following
+from learnkit.simulation.forgetful import Forgetful, Step
+
+__all__ = ["Forgetful", "Step", "following"]
