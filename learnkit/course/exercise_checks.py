@@ -1,8 +1,7 @@
-"""Checking a learner's code: run it on a leash, and say what it did wrong in terms they can use.
+"""Checking a learner's code: run it with a limit, and say in the learner's terms what is wrong.
 
-Whatever the code raises becomes a sentence with the line where it happened, and a loop that does
-not end is cut after a number of lines, not of seconds, so that the verdict is the same on every
-machine. A lesson's checks use the helpers below: a scripted model, and a throw-away folder.
+An exception becomes a sentence with the line of the learner's code that raised it. An endless loop
+is stopped after a number of lines, not of seconds, so that every machine gives the same verdict.
 """
 
 from __future__ import annotations
@@ -12,21 +11,15 @@ import functools
 import linecache
 import sys
 import sysconfig
-import tempfile
-from collections.abc import Callable, Iterator, Mapping
-from copy import deepcopy
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Any
 
-from learnkit.views.drawing.text import content_text, one_line
+from learnkit.views.drawing.text import one_line
 
 if TYPE_CHECKING:
-    from learnkit.clients.scripted import Script
-    from learnkit.clients.transport import Client
-    from learnkit.core.agent import Agent, Outcome
-    from learnkit.core.mechanism import Mechanism
+    from learnkit.course.lessons import Exercise
 
 #: Lines of the learner's code that one check may run.
 LINES = 50_000
@@ -35,18 +28,18 @@ WIDTH = 240
 
 
 def judge(check: Callable[[Any], str | None], thing: object, *, lines: int = LINES) -> str | None:
-    """Let a check look at the learner's object.
+    """Run a check on the learner's object.
 
     Args:
         check: returns what is wrong, or None.
         thing: the learner's object.
-        lines: how many lines of the learner's code may run, before it counts as endless.
+        lines: how many lines of the learner's code may run before it counts as endless.
 
     Returns:
-        What is wrong, or None. Only an interrupt, or the end of the interpreter, gets out.
+        What is wrong, or None. Of exceptions, only an interrupt comes through.
     """
     try:
-        with _leash(lines):
+        with _line_limit(lines):
             verdict = check(thing)
     except _Endless as error:
         return f"your code does not come to an end: it was stopped{_where(error.__traceback__)}"
@@ -55,97 +48,47 @@ def judge(check: Callable[[Any], str | None], thing: object, *, lines: int = LIN
     return verdict if verdict is None else str(verdict)
 
 
-@dataclass(slots=True)
-class Trial:
-    """What an agent did with a scripted model.
-
-    Attributes:
-        agent: after the run.
-        outcome: how the run ended.
-        requests: what the model was sent, as it was at that time.
-    """
-
-    agent: Agent
-    outcome: Outcome
-    requests: list[dict[str, Any]]
-
-    @property
-    def results(self) -> list[str]:
-        """The text of every ``tool_result``, in order."""
-        return [content_text(block.get("content")) for block in self._blocks("tool_result")]
-
-    @property
-    def errors(self) -> list[str]:
-        """The text of every ``tool_result`` that is marked as an error, in order."""
-        failed = (block for block in self._blocks("tool_result") if block.get("is_error"))
-        return [content_text(block.get("content")) for block in failed]
-
-    def _blocks(self, kind: str) -> Iterator[dict[str, Any]]:
-        for message in self.agent.messages:
-            if isinstance(message["content"], list):
-                yield from (block for block in message["content"] if block["type"] == kind)
-
-
-def run_with(
-    script: Script, *mechanisms: Mechanism, prompt: str = "Go.", system: str = "", turns: int = 8
-) -> Trial:
-    """Run an agent with a scripted model, on a virtual clock.
+def check_and_hint(
+    number: int, exercise: Exercise, on_pass: Callable[[], object] = lambda: None
+) -> tuple[Callable[[Any], None], Callable[[], None]]:
+    """Make the two functions that a learner calls below an exercise.
 
     Args:
-        script: as for :func:`learnkit.scripted`.
-        mechanisms: the learner's, and those around it.
-        prompt: what it is asked.
-        system: its system prompt.
-        turns: how often it may ask the model; it then ends with the reason ``turn_limit``.
+        number: from 1.
+        exercise: its check and its hints.
+        on_pass: called each time that the learner's object is right.
 
-    Raises:
-        Exception: what a mechanism raises, or a script that is too short.
+    Returns:
+        ``check(thing)``, which prints ✓ or what is wrong and does not raise, and ``hint()``, which
+        prints the next of three hints.
     """
-    from learnkit.core.agent import Agent
+    given = 0
 
-    client, requests = listening(script)
-    with client.clock:
-        agent = Agent(client, mechanisms, system=system, max_turns=turns)
-        return Trial(agent, agent.run(prompt), requests)
+    def check(thing: Any) -> None:
+        wrong = judge(exercise.check, thing)
+        print(f"not yet: {wrong}" if wrong else f"✓ exercise {number}: {exercise.title}")
+        if not wrong:
+            on_pass()
 
+    def hint() -> None:
+        nonlocal given
+        if given < len(exercise.hints):
+            given += 1
+            print(f"hint {given} of {len(exercise.hints)}: {exercise.hints[given - 1]}")
+        else:
+            print("Those were the hints; the solution is folded below this exercise.")
 
-def listening(script: Script) -> tuple[Client, list[dict[str, Any]]]:
-    """A scripted client, and the growing list of the requests that it gets.
-
-    For code that asks the model itself. A loop that does not stop runs into the script's end,
-    which raises.
-    """
-    from learnkit.clients.connect import scripted
-    from learnkit.clients.scripted import Scripted
-    from learnkit.core.events import LANE
-
-    source, requests = Scripted(script), list[dict[str, Any]]()
-
-    def answer(request: dict[str, Any]) -> Any:
-        requests.append(deepcopy(request))
-        return source.answer(request, LANE.get())
-
-    return scripted(answer), requests
-
-
-@contextlib.contextmanager
-def folder(files: Mapping[str, str] | None = None) -> Iterator[Path]:
-    """A throw-away folder with these files (path -> text), removed when the block ends."""
-    with tempfile.TemporaryDirectory(prefix="learnkit-", ignore_cleanup_errors=True) as name:
-        for path, text in (files or {}).items():
-            target = Path(name) / path
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_text(text, encoding="utf-8")
-        yield Path(name)
+    check.__name__, hint.__name__ = f"check_{number}", f"hint_{number}"
+    return check, hint
 
 
 class _Endless(BaseException):
-    """The learner's code ran too many lines; not an Exception, so that it is not caught there."""
+    """The learner's code ran too many lines; no Exception, so that their code does not catch it."""
 
 
 @contextlib.contextmanager
-def _leash(lines: int) -> Iterator[None]:
-    """Count the lines of the learner's code that this thread runs, and stop it at ``lines``."""
+def _line_limit(lines: int) -> Iterator[None]:
+    """Stop this thread once it has run more than ``lines`` lines of the learner's code."""
     left = lines
 
     def on_call(frame: FrameType, event: str, value: object) -> Any:
@@ -163,7 +106,7 @@ def _leash(lines: int) -> Iterator[None]:
     try:
         yield
     finally:
-        sys.settrace(before)  # a debugger or a coverage tool goes on
+        sys.settrace(before)  # of a debugger or a coverage tool
 
 
 @functools.cache

@@ -1,8 +1,8 @@
 """The lab: what a notebook needs around the mechanism that it teaches.
 
 ``lesson("s03")`` gives scenarios, predictions, exercises and a quiz. Each scenario starts from a
-fresh workspace, a clock at 0, ids from 1 and its own place in the recording, so that any cell can
-be run again, and scenarios in any order.
+fresh workspace, a clock at 0, ids from 1 and its own position in the recording, so you can run any
+cell again, and scenarios in any order.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,12 +18,15 @@ from typing import TYPE_CHECKING, Any
 from learnkit.core.agent import Agent
 from learnkit.core.events import EventLog
 from learnkit.course import files as course_files
+from learnkit.course.display.badge import MODES, badge
+from learnkit.course.display.card import Card, show
 from learnkit.course.jupyter.errors import explain_errors
+from learnkit.course.lessons import Game, Lesson, load
 from learnkit.course.progress import Progress
 from learnkit.course.questions import Questions
-from learnkit.course.scenario import Example, Run, show
+from learnkit.course.scenario import Run, Workspaces, messages_view
 from learnkit.errors import UsageError
-from learnkit.runtime.clock import SystemClock
+from learnkit.runtime.clock import Clock, SystemClock
 from learnkit.runtime.notebook import is_live
 from learnkit.runtime.shell import LocalShell
 from learnkit.runtime.virtual_clock import VirtualClock
@@ -32,17 +35,15 @@ if TYPE_CHECKING:
     from learnkit.clients.fork import Fork
     from learnkit.clients.scripted import Script, Source
     from learnkit.clients.transport import Client
-    from learnkit.course.display.card import Card
     from learnkit.course.games.be_the_model.panel import BeTheModel
-    from learnkit.course.lessons import Game, Lesson
-    from learnkit.course.live_run import Stage
+    from learnkit.course.live_run import LiveRun
     from learnkit.views import Messages
 
-#: Real seconds for a virtual one in JupyterLab, so that a picture can be watched growing.
+#: Real seconds for each virtual second in JupyterLab, so that you can watch a picture grow.
 PACE = 0.2
 
 
-class Lab(Questions):
+class Lab:
     """A lesson's scenarios, predictions, exercises and quiz.
 
     Args:
@@ -53,23 +54,128 @@ class Lab(Questions):
     """
 
     def __init__(self, lesson: Lesson, mode: str, recording: Path, static: bool) -> None:
-        super().__init__(lesson, recording.stem, static)
-        self.mode = mode
+        self.lesson, self.mode, self.static = lesson, mode, static
+        self.name = recording.stem
+        self._questions = Questions(lesson, self.remember)
         self._recording = recording
-        self._example = Example()
+        self._workspaces = Workspaces()
         self._unused: dict[str, set[str]] = {}
         self._kept: dict[str, Any] = {}
-        self._games: list[BeTheModel | Stage] = []
+        self._open: list[BeTheModel | LiveRun] = []
+
+    # Questions
+
+    def predict(self, name: str, answer: str | None = None) -> Card:
+        """Ask for a prediction, or take the answer.
+
+        Args:
+            name: the prediction's name, e.g. ``p1``.
+            answer: the letter of the option; None shows the question.
+
+        Raises:
+            UsageError: if there is no such prediction or option.
+        """
+        from learnkit.course.display.question_cards import prediction_card
+
+        prediction = self._questions.prediction(name)
+        if answer is not None:
+            self._questions.predict(name, answer)
+            return prediction_card(prediction, answer)
+
+        def widget() -> Any:
+            from learnkit.course.display.question_widgets import Choice
+
+            question, note = (
+                f"Predict: {prediction.question}",
+                partial(self._questions.predict, name),
+            )
+            return Choice(question, prediction.options, note).box
+
+        return prediction_card(prediction, None).or_widget(widget)
+
+    def reveal(self, name: str) -> Card:
+        """Explain every option of a prediction, and mark the chosen one.
+
+        Args:
+            name: the prediction's name, e.g. ``p1``.
+
+        Raises:
+            UsageError: if there is no such prediction.
+        """
+        from learnkit.course.display.question_cards import reveal_card
+
+        return reveal_card(self._questions.prediction(name), self._questions.predicted.get(name))
+
+    def exercise(self, number: int) -> tuple[Callable[[Any], None], Callable[[], None]]:
+        """Return the check and the hints of an exercise: ``check_1, hint_1 = lab.exercise(1)``.
+
+        Args:
+            number: from 1.
+
+        Raises:
+            UsageError: if there is no such exercise.
+        """
+        from learnkit.course.exercise_checks import check_and_hint
+
+        passed = partial(self.remember, "exercises", str(number))
+        return check_and_hint(number, self._questions.exercise(number), passed)
+
+    def quiz(self, **answers: str) -> Card:
+        """Show the lesson's quiz; answer with the widget, or as ``lab.quiz(q1="b")``.
+
+        Args:
+            answers: name of a question -> the letter of the option.
+
+        Raises:
+            UsageError: if there is no such question or option.
+        """
+        from learnkit.course.display.question_cards import quiz_card
+
+        questions = self._questions
+        for name, letter in answers.items():
+            questions.answer(name, letter)
+        card = quiz_card(questions.quiz, answers)
+
+        def widget() -> Any:
+            from learnkit.course.display.question_widgets import quiz_box
+
+            return quiz_box(questions.quiz, questions.answer)
+
+        return card if answers else card.or_widget(widget)
+
+    def show_source(self, thing: Any) -> Card:
+        """Show the source of a function, method or class of the package, with its module.
+
+        Args:
+            thing: what to show; see :func:`learnkit.course.display.source.show_source`.
+
+        Raises:
+            UsageError: if it has no Python source.
+        """
+        from learnkit.course.display.source import show_source
+
+        return show_source(thing)
+
+    def remember(self, kind: str, name: str, value: str = "yes") -> None:
+        """Note something for the start page; the static form leaves no trace.
+
+        Args:
+            kind: see :meth:`learnkit.course.progress.Progress.note`.
+            name: of the prediction, exercise, question or mutant.
+            value: the answer.
+        """
+        if not self.static:  # tests, and outputs that are committed
+            Progress().note(self.name, kind, name, value)
 
     # Scenarios
 
     @contextlib.contextmanager
     def scenario(self, name: str, *, script: Script | Source | None = None) -> Iterator[Run]:
-        """A fresh start: workspace, clock, ids, and place in the recording.
+        """Start afresh: with a new workspace, clock and ids, at the scenario's first recorded turn.
 
         Args:
             name: the part of the recording to use.
-            script: replies written here instead, as in :func:`learnkit.scripted`.
+            script: replies to use instead of the recording, as in :func:`learnkit.scripted`.
 
         Raises:
             UsageError: if the recording has no such scenario.
@@ -79,28 +185,31 @@ class Lab(Questions):
             stack.enter_context(run.clock)
             yield run
 
-    def stage(self, name: str, *, script: Script | Source | None = None) -> Stage:
-        """A scenario that goes on while its cell is over, so that clicks are heard.
+    def stage(self, name: str, *, script: Script | Source | None = None) -> LiveRun:
+        """Start a scenario that continues after its cell has ended, so that it can handle clicks.
 
         Args:
             name: the part of the recording to use.
             script: as for :meth:`scenario`.
-        """
-        from learnkit.course.live_run import Stage
 
-        self._close_games()
+        Raises:
+            UsageError: if the recording has no such scenario.
+        """
+        from learnkit.course.live_run import LiveRun
+
+        self._close_open()
         stack = contextlib.ExitStack()
-        stage = Stage(self._opened(stack, name, script, paced=True), stack, live=not self.static)
-        self._games = [stage]
-        return stage
+        run = self._opened(stack, name, script, paced=True)
+        self._open = [live_run := LiveRun(run, stack, threaded=not self.static)]
+        return live_run
 
     def mechanical(self, name: str) -> Script:
-        """A script that carries on after an edit: it makes the recorded calls, come what may.
+        """Return a script that makes the recorded calls, whatever it is asked, also after an edit.
 
         Example: ``with lab.scenario("create", script=lab.mechanical("create")) as run:``.
 
         Args:
-            name: the scenario whose calls it knows.
+            name: the scenario whose calls it makes.
 
         Raises:
             UsageError: if the recording has no such scenario.
@@ -109,6 +218,16 @@ class Lab(Questions):
 
         return Following(self._recording, name)
 
+    def show(self, messages: Sequence[Any]) -> Messages:
+        """Return the message array view of a plain list of messages.
+
+        Args:
+            messages: dicts, or objects of the SDK.
+        """
+        return messages_view(messages)
+
+    # Games
+
     def be_the_model(
         self, game: Game | str | None = None, *, after: Fork | None = None
     ) -> BeTheModel:
@@ -116,53 +235,59 @@ class Lab(Questions):
 
         Args:
             game: the task, or only its prompt; by default the lesson's own.
-            after: take up a run where :func:`learnkit.fork` took hold of it, instead of beginning.
+            after: continue a run where :func:`learnkit.fork` interrupted it, instead of beginning.
 
         Raises:
-            UsageError: if the lesson has none.
+            UsageError: if the lesson has no game, and none is given.
         """
         from learnkit.course.games.be_the_model.panel import BeTheModel
 
         chosen = _game(game, self.lesson.game)
-        self._close_games()
-        workspace = self._example.copy()
+        self._close_open()
+        workspace = self._workspaces.new()
 
         def agent(client: Client, events: EventLog) -> Agent:
             mechanisms = chosen.mechanisms(workspace)
             return Agent(client, mechanisms, system=chosen.system, events=events)
 
         made = BeTheModel(agent, chosen.prompt, chosen.script, static=self.static, after=after)
-        self._games = [made]
+        self._open = [made]
         return made
 
     def mutants(self) -> Card:
-        """Kill the mutants: runs of a harness in which one line is wrong; which one?"""
+        """Kill the mutants: in each run one line of the harness is wrong. Which one is it?"""
+        from learnkit.course.games.mutants.card import mutants_card
         from learnkit.course.games.mutants.catalogue import MUTANTS
-        from learnkit.course.games.mutants.game import Hunt
+        from learnkit.course.games.mutants.game import MutantGame
 
         given = {} if self.static else Progress().of(self.name)["play"]
-        folder = self._example.empty("mutants")
-        return Hunt(MUTANTS, folder, given, partial(self.remember, "play")).card()
+        folder = self._workspaces.folder("mutants")
+        game = MutantGame(MUTANTS, folder, given, partial(self.remember, "play"))
+
+        def widget() -> Any:
+            from learnkit.course.games.mutants.panel import MutantsPanel
+
+            return MutantsPanel(game).box
+
+        return mutants_card(game).or_widget(widget)
+
+    # Folders, and the end
 
     def folder(self, name: str) -> Path:
-        """An empty folder, for what is no scenario; it lives until the lab is closed.
+        """Return an empty folder that belongs to no scenario; it exists until the lab is closed.
 
         Args:
-            name: asking again by the same name empties it.
+            name: the folder's name; asking for the same name again empties the folder.
 
         Raises:
-            UsageError: if the name is no plain name, or the lab is closed.
+            UsageError: if the name is not a plain one, or the lab is closed.
         """
-        if Path(name).name != name or name in ("", ".."):  # these name what is around it
+        if Path(name).name != name or name in ("", ".."):  # such a name leads out of the folder
             raise UsageError(f"{name!r} is no plain name for a folder; give one like 'board'")
-        return self._example.empty(name)
-
-    def show(self, messages: Sequence[Any]) -> Messages:
-        """The message array view of a plain list of messages."""
-        return show(messages)
+        return self._workspaces.folder(name)
 
     def unused(self) -> list[str]:
-        """Recorded turns that no scenario has asked for since the lab was made."""
+        """Return the ids of recorded turns that no scenario has asked for since the lab opened."""
         from learnkit.clients.recordings.recording import Recording
 
         if not self._recording.exists():
@@ -171,30 +296,32 @@ class Lab(Questions):
         return [t.id for t in turns if t.id in self._unused.get(t.scenario, {t.id})]
 
     def reset(self) -> None:
-        """Forget the answers given so far, and remove what runs have left behind."""
-        self._answers.clear()
-        self._close_games()
-        self._example.clear()
+        """Forget the predictions made so far, and remove the workspaces of earlier runs."""
+        self._questions.predicted.clear()
+        self._close_open()
+        self._workspaces.clear()
+
+    def remove(self) -> None:
+        """End everything that was started, and remove the workspaces. Twice is no error."""
+        try:
+            self._close_open()
+        finally:
+            self._workspaces.remove()
 
     def close(self) -> None:
-        """End everything that was started, remove the workspaces, and say so."""
-        try:
-            self._close_games()
-        finally:
-            self._example.remove()
+        """Do what :meth:`remove` does, and print what the lesson has used."""
+        self.remove()
         line = "Closed: no thread, process or workspace is left."
         if self.mode == "replay":
             unused = self.unused()
             line += f" Recorded turns never used: {', '.join(unused) or 'none'}."
         print(line)
 
-    # How it is done
-
     def _opened(
         self, stack: contextlib.ExitStack, name: str, script: Script | Source | None, *, paced: bool
     ) -> Run:
-        """A fresh run, which the stack closes; paced, if somebody is to watch it."""
-        workspace = self._example.copy()
+        """A fresh run, which the stack closes; paced if the learner is to watch it."""
+        workspace = self._workspaces.new()
         stack.callback(shutil.rmtree, workspace.parent, ignore_errors=True)
         client = self._client(name, script, PACE if paced and not self.static else 0.0)
         stack.callback(self._note_unused, name, client)
@@ -202,33 +329,29 @@ class Lab(Questions):
         return Run(workspace, client, EventLog(), LocalShell())
 
     def _client(self, scenario: str, script: Script | Source | None, pace: float) -> Client:
-        from learnkit.clients import connect as modes
+        from learnkit.clients.connect import connect, scripted
 
-        clock = VirtualClock(pace=pace)
+        clock: Clock = VirtualClock(pace=pace)
         if script is not None:
-            return modes.scripted(script, clock)
-        if self.mode == "live":
-            return modes.connect("live", clock=SystemClock())
-        if self.mode == "record":
-            return modes.connect(
-                "record", recording=self._recording, scenario=scenario, clock=SystemClock()
-            )
+            return scripted(script, clock)
         if self.mode == "keep":
             from learnkit.clients.recordings.rerecord import keeping_client
 
             return keeping_client(self._recording, scenario, clock, self._kept)
-        return modes.connect("replay", recording=self._recording, scenario=scenario, clock=clock)
+        if self.mode != "replay":
+            clock = SystemClock()  # the API takes real time
+        return connect(self.mode, recording=self._recording, scenario=scenario, clock=clock)
 
     def _note_unused(self, scenario: str, client: Client) -> None:
-        unused = getattr(client.source, "unused", None)  # only a recording knows
+        unused = getattr(client.source, "unused", None)  # only a recording has it
         if unused is not None:
             still = set(unused())
             self._unused[scenario] = self._unused.get(scenario, still) & still
 
-    def _close_games(self) -> None:
-        games, self._games = self._games, []
-        for game in games:
-            game.close()
+    def _close_open(self) -> None:
+        opened, self._open = self._open, []
+        for one in opened:
+            one.close()
 
 
 def lesson(name: str, mode: str | None = None) -> Lab:
@@ -239,13 +362,10 @@ def lesson(name: str, mode: str | None = None) -> Lab:
         mode: ``replay`` (the default: no key, no network) or ``live``.
 
     Raises:
-        UsageError: for a lesson or mode that there is not.
+        UsageError: if there is no such lesson or mode.
     """
-    from learnkit.course.display import cards
-    from learnkit.course.lessons import load
-
     mode = mode or os.environ.get("LEARNKIT_MODE") or "replay"
-    if mode not in ("replay", "live", "record", "keep"):
+    if mode not in MODES:
         raise UsageError(f"a lesson runs in mode 'replay' or 'live', not {mode!r}")
     content = load(name)
     static = not is_live()
@@ -255,13 +375,12 @@ def lesson(name: str, mode: str | None = None) -> Lab:
         explain_errors()
     lab = Lab(content, mode, recordings() / f"{name}.yaml", static)
     lab.remember("opened", "lesson")
-    cards.show(cards.badge(lab))
+    show(badge(content.title, mode))
     return lab
 
 
 def _game(asked: Game | str | None, own: Game | None) -> Game:
-    """The game to play; a prompt alone is played with the lesson's tools, or a coder's."""
-    from learnkit.course.lessons import Game
+    """The game to play; a prompt alone is played with the lesson's tools, or the coding tools."""
     from learnkit.mechanisms.coding import CodingTools
 
     if isinstance(asked, str):
@@ -274,7 +393,7 @@ def _game(asked: Game | str | None, own: Game | None) -> Game:
 
 
 def recordings() -> Path:
-    """The folder of the recordings: beside the notebook, else those of the course."""
+    """Return the folder of the recordings: beside the notebook, else those of the course."""
     asked = os.environ.get("LEARNKIT_RECORDINGS")
     here = Path.cwd() / "recordings"
     return Path(asked) if asked else here if here.is_dir() else course_files.recordings()

@@ -1,8 +1,8 @@
-"""A run in which a person takes part while it goes on: it has a thread, so that clicks are heard.
+"""A run that continues in a thread after its cell has ended, so that the learner can take part.
 
-A notebook's kernel does one thing at a time. As long as a cell runs a team, no click is handled. So
-the team runs in a thread of its own, on a paced virtual clock, and the cell is over at once. In the
-static form nobody clicks: visits at fixed times on the clock stand in for the person.
+A notebook's kernel does one thing at a time: it handles no click while a cell runs. So the team
+runs in a thread of its own, on a paced virtual clock, and the cell ends at once. In the static form
+nobody clicks: planned clicks, at given times on the clock, take the learner's place.
 """
 
 from __future__ import annotations
@@ -15,50 +15,51 @@ from typing import Any
 from learnkit.course.scenario import Run
 from learnkit.runtime.virtual_clock import VirtualClock
 
-Visit = tuple[float, dict[str, Any]]
+Intent = dict[str, Any]
+Click = tuple[float, Intent]  # seconds on the clock, and what was asked for
 
 
-class Stage:
+class LiveRun:
     """One such run.
 
     Args:
-        run: fresh, and open until :meth:`close`.
-        opened: what has to be closed after it.
-        live: whether a person sits in front of it.
+        run: a fresh one, which stays open until :meth:`close`.
+        opened: what has to be closed after the run.
+        threaded: whether to run in a thread; otherwise :meth:`go` returns when the run is over.
     """
 
-    def __init__(self, run: Run, opened: contextlib.ExitStack, live: bool) -> None:
-        self.run, self._opened, self._live = run, opened, live
+    def __init__(self, run: Run, opened: contextlib.ExitStack, threaded: bool) -> None:
+        self.run, self._opened, self._threaded = run, opened, threaded
         self._thread: threading.Thread | None = None
         self._error: BaseException | None = None
 
     def go(
         self,
         work: Callable[[], object],
-        visits: Sequence[Visit] = (),
-        handle: Callable[[dict[str, Any]], object] | None = None,
+        clicks: Sequence[Click] = (),
+        handle: Callable[[Intent], object] = lambda intent: None,
     ) -> None:
-        """Do the work: in a thread, if a person watches, else here and now.
+        """Start the work.
 
         Args:
-            work: runs the agents, until all is done.
-            visits: seconds and intents, in the order of time: what a person might click, in the
+            work: runs the agents until all is done.
+            clicks: seconds and intents, in the order of time: what a person might click, for the
                 static form.
             handle: what a view does with an intent.
         """
-        if self._live:
-            self._thread = threading.Thread(target=self._do, args=(work,), daemon=True)
+        if self._threaded:
+            self._thread = threading.Thread(target=self._work, args=(work,), daemon=True)
             self._thread.start()
             return
-        visitor = self.run.clock.spawn("a visitor", self._visit, visits, handle)
+        clicking = self.run.clock.spawn("clicks", self._click, clicks, handle)
         work()
-        visitor.join()
+        clicking.join()
 
     def close(self) -> None:
-        """End what runs, and remove its workspace. Twice is no error.
+        """Stop the agents, and remove the workspace. Twice is no error.
 
         Raises:
-            BaseException: what the work has raised, if it failed in its thread.
+            BaseException: what the work has raised in its thread.
         """
         clock = self.run.clock
         if self._thread is not None:
@@ -74,15 +75,15 @@ class Stage:
         if error is not None:
             raise error
 
-    def _visit(self, visits: Sequence[Visit], handle: Callable[[dict[str, Any]], object]) -> None:
+    def _click(self, clicks: Sequence[Click], handle: Callable[[Intent], object]) -> None:
         clock = self.run.clock
-        for seconds, intent in visits:
+        for seconds, intent in clicks:
             clock.sleep(max(0.0, seconds - clock.time()))
             handle(intent)
 
-    def _do(self, work: Callable[[], object]) -> None:
+    def _work(self, work: Callable[[], object]) -> None:
         try:
             with self.run.clock:
                 work()
-        except BaseException as error:  # told when it is closed
+        except BaseException as error:  # raised again by close
             self._error = error

@@ -1,102 +1,106 @@
-"""A lesson's questions: predictions, exercises and the quiz, and what the learner said to them.
+"""A lesson's questions and the learner's answers: what the cards and the widgets are made from.
 
-What is answered in front of a notebook is remembered for the start page.
+Both forms read this state, and neither form knows the other. The lab chooses one of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, TypeVar
 
-from learnkit.course.progress import Progress
 from learnkit.errors import UsageError
 
 if TYPE_CHECKING:
-    from learnkit.course.lessons import Lesson
+    from learnkit.course.lessons import Exercise, Lesson, Prediction, Question
+
+T = TypeVar("T")
 
 
 class Questions:
-    """What a lesson asks its reader.
+    """What a lesson asks, and what the learner has answered.
 
     Args:
         lesson: the lesson's texts.
-        name: ``s01`` to ``s12``.
-        static: nobody sits in front of it.
+        remember: called with the kind, the name and the value of each answer, as
+            :meth:`learnkit.course.progress.Progress.note` takes them.
+
+    Attributes:
+        predicted: name of a prediction -> the letter that the learner chose.
+        quiz: name -> question: ``q1``, ``q2``, …
     """
 
-    def __init__(self, lesson: Lesson, name: str, static: bool) -> None:
-        self.lesson, self.name, self.static = lesson, name, static
-        self._answers: dict[str, str] = {}
+    def __init__(self, lesson: Lesson, remember: Callable[[str, str, str], object]) -> None:
+        self._lesson, self._remember = lesson, remember
+        self.predicted: dict[str, str] = {}
+        self.quiz: Mapping[str, Question] = {
+            f"q{number}": question for number, question in enumerate(lesson.quiz, start=1)
+        }
 
-    def predict(self, name: str, answer: str | None = None) -> Any:
-        """Ask for a prediction, or take it.
+    def prediction(self, name: str) -> Prediction:
+        """Return a prediction.
 
         Args:
-            name: the prediction's name, e.g. ``p1``.
-            answer: the letter of the option; None shows the question.
+            name: its name, e.g. ``p1``.
+
+        Raises:
+            UsageError: if the lesson has no such prediction.
         """
-        from learnkit.course.display import cards
+        return _named(self._lesson.predictions, name, "prediction")
 
-        prediction = self._named(self.lesson.predictions, name, "prediction")
-        if answer is not None:
-            self._named(prediction.options, answer, "option")
-            self._noted("predictions", name, answer)
-        return cards.predict(
-            prediction, answer, lambda given: self._noted("predictions", name, given)
-        )
-
-    def reveal(self, name: str) -> Any:
-        """Explain every option of a prediction, and mark the one that was chosen."""
-        from learnkit.course.display import cards
-
-        prediction = self._named(self.lesson.predictions, name, "prediction")
-        return cards.reveal(prediction, self._answers.get(name))
-
-    def exercise(self, number: int) -> tuple[Callable[[Any], None], Callable[[], None]]:
-        """The check and the hints of an exercise: ``check_1, hint_1 = lab.exercise(1)``.
+    def exercise(self, number: int) -> Exercise:
+        """Return an exercise.
 
         Args:
             number: from 1.
+
+        Raises:
+            UsageError: if the lesson has no such exercise.
         """
-        from learnkit.course.display import cards
+        exercises = {str(i): one for i, one in enumerate(self._lesson.exercises, start=1)}
+        return _named(exercises, str(number), "exercise")
 
-        exercises = {str(i): one for i, one in enumerate(self.lesson.exercises, start=1)}
-        chosen = self._named(exercises, str(number), "exercise")
-        return cards.exercise(number, chosen, lambda: self.remember("exercises", str(number)))
-
-    def quiz(self, **answers: str) -> Any:
-        """The lesson's questions; answer with the widget, or as ``lab.quiz(q1="b")``."""
-        from learnkit.course.display import cards
-
-        card = cards.quiz(self.lesson.quiz, answers, self._answered)
-        for name, letter in answers.items():
-            self._answered(name, letter)
-        return card
-
-    def show_source(self, thing: Any) -> Any:
-        """The source of a function, method or class of the package, with where it stands."""
-        from learnkit.course.display import cards
-
-        return cards.show_source(thing)
-
-    def _noted(self, kind: str, name: str, answer: str) -> None:
-        self._answers[name] = answer
-        self.remember(kind, name, answer)
-
-    def _answered(self, name: str, letter: str) -> None:
-        self._noted("quiz", name, letter)
-
-    def remember(self, kind: str, name: str, value: str = "yes") -> None:
-        """Note something for the start page; what is static leaves no trace.
+    def predict(self, name: str, letter: str) -> None:
+        """Note the answer to a prediction.
 
         Args:
-            kind, name, value: as in :meth:`learnkit.course.progress.Progress.note`.
-        """
-        if not self.static:  # tests, and outputs that are committed
-            Progress().note(self.name, kind, name, value)
+            name: the prediction's name.
+            letter: the chosen option.
 
-    @staticmethod
-    def _named(things: Any, name: str, kind: str) -> Any:
-        if name not in things:
-            raise UsageError(f"there is no {kind} {name!r}; there are: {', '.join(things)}")
-        return things[name]
+        Raises:
+            UsageError: if there is no such prediction or option.
+        """
+        _named(self.prediction(name).options, letter, "option")
+        self.predicted[name] = letter
+        self._remember("predictions", name, letter)
+
+    def answer(self, name: str, letter: str) -> None:
+        """Note the answer to a question of the quiz.
+
+        Args:
+            name: the question's name, e.g. ``q1``.
+            letter: the chosen option.
+
+        Raises:
+            UsageError: if there is no such question or option.
+        """
+        question = _named(self.quiz, name, "question")
+        _named(question.options, letter, f"option of {name}")
+        self._remember("quiz", name, letter)
+
+
+def score(questions: Mapping[str, Question], given: Mapping[str, str]) -> str:
+    """Return the score as text, e.g. ``3 of 4 right``, and how many answers are missing.
+
+    Args:
+        questions: name -> question.
+        given: name -> letter of each question that is answered.
+    """
+    right = sum(questions[name].right == letter for name, letter in given.items())
+    missing = len(questions) - len(given)
+    return f"{right} of {len(questions)} right" + (f", {missing} to answer" if missing else "")
+
+
+def _named(things: Mapping[str, T], name: str, kind: str) -> T:
+    if name not in things:
+        raise UsageError(f"there is no {kind} {name!r}; there are: {', '.join(things)}")
+    return things[name]

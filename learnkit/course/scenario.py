@@ -1,4 +1,4 @@
-"""One run of a scenario: a fresh workspace, client, clock and log, and what can be seen of it."""
+"""One run of a scenario: a fresh workspace, client, clock and log."""
 
 from __future__ import annotations
 
@@ -25,12 +25,14 @@ if TYPE_CHECKING:
 class Run:
     """One run of a scenario.
 
-    Attributes:
+    Args:
         workspace: a fresh copy of the running example, a real git repository.
         client: an ``anthropic.Anthropic`` at the start of the scenario.
-        clock: at 0.
         events: an empty log.
         shell: runs commands.
+
+    Attributes:
+        clock: the client's clock, at 0.
     """
 
     def __init__(self, workspace: Path, client: Client, events: EventLog, shell: Shell) -> None:
@@ -38,20 +40,33 @@ class Run:
         self.clock: Clock = client.clock
 
     def agent(self, mechanisms: Sequence[Mechanism] = (), **options: Any) -> Agent:
-        """An agent on this run's client and log; ``options`` as for :class:`learnkit.Agent`."""
+        """Return an agent on this run's client and log.
+
+        Args:
+            mechanisms: what the agent has.
+            options: as for :class:`learnkit.Agent`.
+        """
         return Agent(self.client, mechanisms, **{"events": self.events, **options})
 
-    def show(self, messages: Sequence[dict[str, Any]]) -> Messages:
-        """The message array view of a plain list of messages, as a hand-written loop has it."""
-        return show(messages)
+    def show(self, messages: Sequence[Any]) -> Messages:
+        """Return the message array view of a plain list of messages.
+
+        Args:
+            messages: dicts, or objects of the SDK.
+        """
+        return messages_view(messages)
 
     def meter(self) -> Meter:
-        """Turns, tokens and time of everything in this run's log."""
+        """Return the turns, tokens and time of everything in this run's log."""
         return Meter.of(self.events)
 
 
-def show(messages: Sequence[Any]) -> Messages:
-    """The message array view of a list of messages; SDK objects in it become plain dicts."""
+def messages_view(messages: Sequence[Any]) -> Messages:
+    """Return the message array view of a plain list of messages, as a hand-written loop has it.
+
+    Args:
+        messages: dicts, in which objects of the SDK become plain dicts too.
+    """
     from learnkit.views import Messages
 
     log = EventLog()
@@ -61,7 +76,7 @@ def show(messages: Sequence[Any]) -> Messages:
 
 
 def _plain(value: Any) -> Any:
-    """SDK objects, at any depth, as plain dicts."""
+    """The value, with SDK objects at any depth as plain dicts."""
     if hasattr(value, "model_dump"):
         return _plain(value.model_dump(mode="json", exclude_unset=True))
     if isinstance(value, dict):
@@ -71,10 +86,10 @@ def _plain(value: Any) -> Any:
     return value
 
 
-class Example:
+class Workspaces:
     """Fresh workspaces: copies of the running example, each a git repository with one commit.
 
-    Everything stands in one temporary folder, made when it is first needed.
+    All of them are in one temporary folder, which is made for the first of them.
     """
 
     def __init__(self) -> None:
@@ -82,8 +97,8 @@ class Example:
         self._copies = 0
         self._removed = False
 
-    def copy(self) -> Path:
-        """A new workspace; the folder above it is its own too.
+    def new(self) -> Path:
+        """Return a new workspace; the folder above it belongs to it alone.
 
         Raises:
             UsageError: after :meth:`remove`, or if git does not work.
@@ -94,8 +109,11 @@ class Example:
         shutil.copytree(folder / "pristine", workspace, symlinks=True)
         return workspace
 
-    def empty(self, name: str) -> Path:
-        """A folder without anything in it, emptied if it is there already.
+    def folder(self, name: str) -> Path:
+        """Return an empty folder.
+
+        Args:
+            name: the folder's name; if the folder exists, it is emptied.
 
         Raises:
             UsageError: after :meth:`remove`, or if git does not work.
@@ -119,13 +137,13 @@ class Example:
         return self._folder
 
     def clear(self) -> None:
-        """Remove the workspaces that runs have left behind."""
+        """Remove the workspaces of earlier runs."""
         if self._folder is not None:
             for left in self._folder.glob("run-*"):
                 shutil.rmtree(left, ignore_errors=True)
 
     def remove(self) -> None:
-        """Remove everything; no more workspaces."""
+        """Remove everything; there are no more workspaces after it. Twice is no error."""
         self._removed = True
         if self._folder is not None:
             shutil.rmtree(self._folder, ignore_errors=True)
@@ -133,7 +151,7 @@ class Example:
 
 
 def _commit(folder: Path) -> None:
-    """The example as a repository; author and date are the shell's, so the hash repeats."""
+    """Make the example a repository; the shell fixes author and date, so the hash never changes."""
     shutil.copytree(EXAMPLE, folder, ignore=shutil.ignore_patterns("__pycache__"))
     made = LocalShell().run("git init -q && git add -A && git commit -q -m heatwatch", folder)
     if made.code != 0:

@@ -246,8 +246,7 @@ def _play(lesson: str, console: Console) -> None:
             chat = Chat(run.client, run.workspace, events=run.events, ask=False, console=console)
             chat.run(prompt)
     finally:
-        made.reset()
-        made._example.remove()
+        made.remove()
 
 
 @app.command()

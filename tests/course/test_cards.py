@@ -9,7 +9,6 @@ import sys
 from collections.abc import Callable, Iterator
 from html.parser import HTMLParser
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -17,11 +16,15 @@ from jupyter_client.manager import start_new_kernel
 
 import learnkit as lk
 from learnkit import UsageError
-from learnkit.course.display import cards
-from learnkit.course.display.buttons import Choice, quiz_box
-from learnkit.course.display.card import Card
-from learnkit.course.exercise_checks import folder, judge, listening, run_with
+from learnkit.course import exercise_checks
+from learnkit.course.display.badge import badge
+from learnkit.course.display.card import Card, show
+from learnkit.course.display.question_cards import prediction_card, quiz_card, reveal_card
+from learnkit.course.display.question_widgets import Choice, quiz_box
+from learnkit.course.display.source import show_source
+from learnkit.course.exercise_checks import check_and_hint, judge
 from learnkit.course.lessons import Exercise, Option, Prediction, Question
+from learnkit.course.progress import Progress
 
 HOSTILE = "<script>alert(1)</script> & `<b>`"
 OPTIONS = {
@@ -29,7 +32,7 @@ OPTIONS = {
     "b": Option("it goes on", f"it would, with a call {HOSTILE}"),
 }
 PREDICTION = Prediction(f"what then? {HOSTILE}", OPTIONS, "a")
-QUIZ = [Question(f"number {n}?", OPTIONS, "ab"[n % 2]) for n in range(4)]
+QUIZ = {f"q{n + 1}": Question(f"number {n}?", OPTIONS, "ab"[n % 2]) for n in range(4)}
 
 
 def ignore(*_: object) -> None:
@@ -57,16 +60,14 @@ class Tags(HTMLParser):
 
 
 STATIC: dict[str, Callable[[], Card]] = {
-    "badge": lambda: cards.badge(
-        SimpleNamespace(lesson=SimpleNamespace(title=HOSTILE), mode="replay")  # type: ignore[arg-type]
-    ),
-    "predict": lambda: cards.predict(PREDICTION, None, ignore),
-    "predict, answered": lambda: cards.predict(PREDICTION, "b", ignore),
-    "reveal": lambda: cards.reveal(PREDICTION, "b"),
-    "reveal, unanswered": lambda: cards.reveal(PREDICTION, None),
-    "quiz": lambda: cards.quiz(QUIZ, {}, ignore),
-    "quiz, answered": lambda: cards.quiz(QUIZ, {"q1": "a", "q2": "a"}, ignore),
-    "source": lambda: cards.show_source(judge),
+    "badge": lambda: badge(HOSTILE, "replay"),
+    "predict": lambda: prediction_card(PREDICTION, None),
+    "predict, answered": lambda: prediction_card(PREDICTION, "b"),
+    "reveal": lambda: reveal_card(PREDICTION, "b"),
+    "reveal, unanswered": lambda: reveal_card(PREDICTION, None),
+    "quiz": lambda: quiz_card(QUIZ, {}),
+    "quiz, answered": lambda: quiz_card(QUIZ, {"q1": "a", "q2": "a"}),
+    "source": lambda: show_source(judge),
 }
 
 
@@ -86,7 +87,7 @@ def test_a_static_card_is_plain_html_and_a_line_and_the_same_every_time(name: st
 
 
 def test_a_prediction_explains_nothing_before_the_reveal() -> None:
-    card = cards.predict(PREDICTION, "b", ignore)
+    card = prediction_card(PREDICTION, "b")
     assert "it goes on" in card.html
     assert "noted: b" in card.html
     assert "noted: b" in card.text
@@ -94,48 +95,38 @@ def test_a_prediction_explains_nothing_before_the_reveal() -> None:
 
 
 def test_the_reveal_explains_every_option_and_marks_the_learners() -> None:
-    card = cards.reveal(PREDICTION, "b")
+    card = reveal_card(PREDICTION, "b")
     assert card.text == "You said b; it is a: it stops"
     assert "<strong>a</strong> (✓ right)" in card.html
     assert "<strong>b</strong> (✗ not so, your answer)" in card.html
-    assert cards.reveal(PREDICTION, "a").text == "✓ You said a, and so it is."
+    assert reveal_card(PREDICTION, "a").text == "✓ You said a, and so it is."
 
 
 def test_a_reveal_without_an_answer_is_no_dead_end() -> None:
-    card = cards.reveal(PREDICTION, None)
+    card = reveal_card(PREDICTION, None)
     assert card.text == "You have not predicted; choose first, or read on."
     assert OPTIONS["a"].why in card.html
     assert "<details><summary>read on</summary>" in card.html
 
 
 def test_the_quiz_scores_what_is_answered_and_explains_every_option_of_it() -> None:
-    card = cards.quiz(QUIZ, {"q1": "a", "q2": "b", "q3": "b", "q4": "a"}, ignore)
+    card = quiz_card(QUIZ, {"q1": "a", "q2": "b", "q3": "b", "q4": "a"})
     assert card.text == "quiz: 2 of 4 right (q1 ✓ a, q2 ✓ b, q3 ✗ b, q4 ✗ a)"
     assert "<details>" not in card.html
     assert card.html.count(OPTIONS["a"].why) == 4
-    part = cards.quiz(QUIZ, {"q2": "b"}, ignore)
+    part = quiz_card(QUIZ, {"q2": "b"})
     assert "1 of 4 right, 3 to answer" in part.text
     assert part.html.count("<details>") == 3
 
 
-@pytest.mark.parametrize(
-    ("make", "said"),
-    [
-        (lambda: cards.predict(PREDICTION, "z", ignore), "no option 'z'; it has a, b"),
-        (lambda: cards.reveal(PREDICTION, "z"), "no option 'z'"),
-        (lambda: cards.quiz(QUIZ, {"q5": "a"}, ignore), "no question 'q5'; it has q1, q2, q3, q4"),
-        (lambda: cards.quiz(QUIZ, {"q1": "z"}, ignore), "q1 has no option 'z'"),
-        (lambda: cards.show_source(len), "no Python source of len"),
-        (lambda: cards.show_source(3), "no Python source of int"),
-    ],
-)
-def test_what_there_is_not_is_named(make: Callable[[], object], said: str) -> None:
-    with pytest.raises(UsageError, match=re.escape(said)):
-        make()
+@pytest.mark.parametrize(("thing", "name"), [(len, "len"), (3, "int")])
+def test_what_has_no_source_is_named(thing: object, name: str) -> None:
+    with pytest.raises(UsageError, match=f"no Python source of {name}"):
+        show_source(thing)
 
 
 def test_outside_of_a_notebook_a_card_is_its_line(capsys: pytest.CaptureFixture[str]) -> None:
-    cards.show(cards.reveal(PREDICTION, "a"))
+    show(reveal_card(PREDICTION, "a"))
     assert capsys.readouterr().out == "✓ You said a, and so it is.\n"
 
 
@@ -143,7 +134,7 @@ def test_outside_of_a_notebook_a_card_is_its_line(capsys: pytest.CaptureFixture[
 
 
 def test_source_stands_with_its_place() -> None:
-    card = cards.show_source(lk.Agent.step)
+    card = show_source(lk.Agent.step)
     assert re.fullmatch(r"Agent\.step, learnkit\.core\.agent, \d+ lines", card.text)
     assert "<pre><code>def step(self)" in card.html
     assert "-&gt; Outcome | None" in card.html
@@ -157,12 +148,11 @@ def test_source_of_tools_properties_modules_and_instances() -> None:
         """Current weather."""
         return f"fine in {city}"
 
-    assert "fine in {city}" in cards.show_source(weather).html
-    assert "def results" in cards.show_source(type(run_with([lk.say("x")])).results).html
-    assert cards.show_source(cards).text.startswith(
-        "learnkit.course.display.cards, learnkit.course.display.cards, "
-    )
-    assert cards.show_source(lk.EventLog()).text.startswith("EventLog, learnkit.core.events, ")
+    assert "fine in {city}" in show_source(weather).html
+    assert "def path" in show_source(Progress.path).html
+    name = exercise_checks.__name__
+    assert show_source(exercise_checks).text.startswith(f"{name}, {name}, ")
+    assert show_source(lk.EventLog()).text.startswith("EventLog, learnkit.core.events, ")
 
 
 # Exercises
@@ -176,7 +166,7 @@ def exercise(check: Callable[[Any], str | None]) -> Exercise:
 
 
 def said(check: Callable[[Any], str | None], thing: Any, capsys: Any) -> str:
-    checked, _ = cards.exercise(2, exercise(check))
+    checked, _ = check_and_hint(2, exercise(check))
     assert checked(thing) is None
     return str(capsys.readouterr().out)
 
@@ -246,7 +236,10 @@ def test_the_leash_leaves_the_tracer_that_was_there() -> None:
 
 def test_long_work_in_the_package_is_not_taken_for_an_endless_loop() -> None:
     names: dict[str, Any] = {}
-    exec(compile("def check(_):\n for n in range(100): pass", cards.__file__, "exec"), names)
+    exec(
+        compile("def check(_):\n for n in range(100): pass", exercise_checks.__file__, "exec"),
+        names,
+    )
     assert judge(names["check"], None, lines=10) is None
 
 
@@ -262,7 +255,7 @@ def test_what_a_dataclass_generates_is_not_the_learner_s_code() -> None:
 def test_hints_come_one_by_one_and_then_point_to_the_solution(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    check, hint = cards.exercise(1, exercise(lambda f: None))
+    check, hint = check_and_hint(1, exercise(lambda f: None))
     for _ in range(5):
         hint()
     assert capsys.readouterr().out.splitlines() == [
@@ -272,54 +265,6 @@ def test_hints_come_one_by_one_and_then_point_to_the_solution(
         *["Those were the hints; the solution is folded below this exercise."] * 2,
     ]
     assert (check.__name__, hint.__name__) == ("check_1", "hint_1")
-
-
-@lk.tool
-def double(n: int) -> int:
-    """Twice n."""
-    return 2 * n
-
-
-def test_a_trial_holds_what_was_sent_and_what_came_back() -> None:
-    trial = run_with(
-        [lk.use("double", n=4), lk.use("double", n="x"), lk.say("done")], lk.Toolbox(double)
-    )
-    assert trial.outcome == lk.Outcome("done", "end_turn", 3)
-    assert [len(request["messages"]) for request in trial.requests] == [1, 3, 5]
-    assert trial.results[0] == "8"
-    assert trial.errors == trial.results[1:]
-    assert "n" in trial.errors[0]
-
-
-def test_a_trial_ends_even_if_the_model_never_does() -> None:
-    trial = run_with(lambda _: lk.use("double", n=1), lk.Toolbox(double), turns=3)
-    assert trial.outcome.reason == "turn_limit"
-
-
-def test_a_loop_that_goes_on_for_ever_runs_into_the_scripts_end(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    def loop(client: Any) -> None:
-        while True:
-            client.messages.create(
-                model=client.model,
-                max_tokens=100,
-                messages=[{"role": "user", "content": "hi"}],
-            )
-
-    def check(f: Any) -> str | None:
-        client, requests = listening([lk.say("done")])
-        with client.clock:
-            f(client)
-        return f"{len(requests)}"
-
-    assert "it raised ScriptEnded" in said(check, loop, capsys)
-
-
-def test_a_folder_is_there_for_the_block_only() -> None:
-    with folder({"a/b.txt": "ä"}) as place:
-        assert (place / "a/b.txt").read_text("utf-8") == "ä"
-    assert not place.exists()
 
 
 # Live
@@ -361,8 +306,7 @@ def test_a_button_says_code_without_its_backticks() -> None:
 
 def test_the_live_quiz_answers_at_once_and_keeps_the_score() -> None:
     noted: list[tuple[str, str]] = []
-    named = {f"q{n}": question for n, question in enumerate(QUIZ, start=1)}
-    box = quiz_box(named, lambda name, letter: noted.append((name, letter)))
+    box = quiz_box(QUIZ, lambda name, letter: noted.append((name, letter)))
     *questions, score = box.children
     for question, letter in zip(questions, "aaaa", strict=True):
         _, first, _, status = question.children
@@ -394,11 +338,9 @@ def ask() -> Iterator[Callable[[str], list[dict[str, Any]]]]:
 
     try:
         run(
-            "from learnkit.course.display import cards\n"
-            "from learnkit.course.lessons import *\n"
-            "from learnkit.course.lessons import Option, Prediction, Question\n"
-            "o = {'a': Option('one', 'why one'), 'b': Option('two', 'why two')}\n"
-            "p, given = Prediction('which?', o, 'a'), []"
+            "from learnkit import lesson\n"
+            "from learnkit.course.display.card import show\n"
+            "lab = lesson('s01')"
         )
         yield run
     finally:
@@ -410,29 +352,27 @@ WIDGET = "application/vnd.jupyter.widget-view+json"
 
 
 def test_in_a_notebook_questions_are_widgets(ask: Callable[[str], list[dict[str, Any]]]) -> None:
-    (shown,) = ask("cards.predict(p, None, given.append)")
-    assert set(shown) == {WIDGET, "text/plain"}
-    (shown,) = ask("cards.quiz([Question('which?', o, 'a')] * 4, {}, lambda *_: None)")
-    assert set(shown) == {WIDGET, "text/plain"}
+    for cell in ("lab.predict('p1')", "lab.quiz()"):
+        (shown,) = ask(cell)
+        assert set(shown) == {WIDGET, "text/plain"}
 
 
 def test_in_a_notebook_the_rest_has_ink_and_ground_of_the_theme(
     ask: Callable[[str], list[dict[str, Any]]],
 ) -> None:
-    (shown,) = ask("cards.reveal(p, 'b')")
+    ask("lab.predict('p1', answer='b')")
+    (shown,) = ask("lab.reveal('p1')")
     assert "color:var(--jp-content-font-color1" in shown["text/html"]
     assert "background:var(--jp-layout-color1" in shown["text/html"]
-    assert shown["text/plain"] == "You said b; it is a: one"
-    (shown,) = ask("cards.show(cards.show_source(cards.reveal))")
-    assert "```python\ndef reveal(" in shown["text/markdown"]
+    assert shown["text/plain"].startswith(("You said b; it is ", "✓ You said b"))
+    (shown,) = ask("show(lab.show_source(show))")
+    assert "```python\ndef show(" in shown["text/markdown"]
 
 
 def test_with_nobody_in_front_there_is_no_widget(
     ask: Callable[[str], list[dict[str, Any]]],
 ) -> None:
-    (shown,) = ask(
-        "import os; os.environ['LEARNKIT_STATIC'] = '1'\ncards.predict(p, None, given.append)"
-    )
+    (shown,) = ask("import os; os.environ['LEARNKIT_STATIC'] = '1'\nlab.predict('p1')")
     ask("del os.environ['LEARNKIT_STATIC']")
     assert set(shown) == {"text/html", "text/plain"}
 
@@ -442,7 +382,7 @@ def test_cards_import_no_notebook_library() -> None:
 
     code = (
         "import sys; from learnkit.course import exercise_checks, lessons\n"
-        "from learnkit.course.display import cards, source\n"
+        "from learnkit.course.display import badge, question_cards, source\n"
         "print([m for m in ('ipywidgets', 'IPython', 'anthropic') if m in sys.modules])"
     )
     result = subprocess.run(

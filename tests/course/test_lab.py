@@ -18,7 +18,7 @@ from learnkit.core.usage import Meter
 from learnkit.course.lab import PACE, Lab, recordings
 from learnkit.course.lessons import EXAMPLE, load
 from learnkit.course.progress import Progress
-from learnkit.course.scenario import Example, show
+from learnkit.course.scenario import Workspaces, messages_view
 
 
 @pytest.fixture
@@ -112,6 +112,9 @@ def test_a_closed_lab_says_what_to_run(lab: Lab) -> None:
     [
         (lambda lab: lab.predict("p9"), "no prediction 'p9'; there are: p1, p2"),
         (lambda lab: lab.predict("p1", answer="z"), "no option 'z'; there are: a, b, c"),
+        (lambda lab: lab.reveal("p9"), "no prediction 'p9'; there are: p1, p2"),
+        (lambda lab: lab.quiz(q5="a"), "no question 'q5'; there are: q1, q2, q3, q4"),
+        (lambda lab: lab.quiz(q1="z"), "no option of q1 'z'; there are: a, b, c"),
         (lambda lab: lab.exercise(4), "no exercise '4'; there are: 1, 2, 3"),
         (lambda lab: lk.lesson("s99"), "no lesson 's99'; there are: s01"),
         (lambda lab: lk.lesson("s01", mode="dream"), "not 'dream'"),
@@ -128,6 +131,21 @@ def test_a_prediction_is_marked_when_it_is_revealed(lab: Lab) -> None:
     assert "a" in lab.reveal("p1").text
     lab.reset()
     assert "not predicted" in lab.reveal("p1").text
+
+
+def test_the_static_form_remembers_nothing_and_the_open_notebook_everything(lab: Lab) -> None:
+    right = {name: question.right for name, question in lab._questions.quiz.items()}
+    lab.quiz(**right)
+    lab.predict("p1", answer="a")
+    assert not any(Progress().of("s01").values())
+    lab.static = False
+    try:
+        assert lab.quiz(**right).text.startswith("quiz: 4 of 4 right (q1 ✓ ")
+        lab.predict("p1", answer="a")
+        noted = Progress().of("s01")
+        assert (noted["quiz"], noted["predictions"]) == (right, {"p1": "a"})
+    finally:
+        Progress().forget()
 
 
 def test_the_game_is_over_when_the_lab_closes(lab: Lab) -> None:
@@ -156,7 +174,7 @@ def test_a_folder_of_the_labs_own_is_empty_each_time_and_gone_in_the_end(lab: La
 
 def test_a_reset_ends_the_game_and_removes_the_workspaces(lab: Lab) -> None:
     stage = lab.stage("create", script=["done"])
-    other = lab._example.copy()
+    other = lab._workspaces.new()
     lab.predict("p2", answer="a")
     lab.reset()
     assert not stage.run.workspace.exists()
@@ -172,7 +190,7 @@ def test_a_new_game_or_stage_ends_the_one_before(lab: Lab) -> None:
     assert (first.run.workspace.exists(), second.run.workspace.exists()) == (False, True)
     game = lab.be_the_model()
     assert not second.run.workspace.exists()
-    assert lab._games == [game]
+    assert lab._open == [game]
 
 
 def test_a_mechanical_model_makes_the_recorded_calls(lab: Lab) -> None:
@@ -377,16 +395,16 @@ def test_recordings_are_found_from_anywhere(
     assert recordings() == tmp_path / "mine"
 
 
-def test_an_example_is_made_once_and_removed_once() -> None:
-    example = Example()
-    first, second = example.copy(), example.copy()
+def test_the_pristine_example_is_made_once_and_removed_once() -> None:
+    workspaces = Workspaces()
+    first, second = workspaces.new(), workspaces.new()
     assert first != second
     assert first.parent.parent == second.parent.parent
-    example.clear()
+    workspaces.clear()
     assert not first.exists()
-    assert example.copy().exists()
-    example.remove()
-    example.remove()
+    assert workspaces.new().exists()
+    workspaces.remove()
+    workspaces.remove()
     assert not first.parent.parent.exists()
 
 
@@ -396,7 +414,7 @@ def test_plain_messages_are_shown_with_sdk_objects_in_them() -> None:
     task = {"role": "user", "content": "go"}
     reply = client.messages.create(model=client.model, max_tokens=9, messages=[task], tools=tools)
     assert isinstance(reply, anthropic.types.Message)
-    view = show([task, {"role": "assistant", "content": reply.content}])
+    view = messages_view([task, {"role": "assistant", "content": reply.content}])
     assert "2 messages" in str(view)
     assert "ls" in view.html()
 

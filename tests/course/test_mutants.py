@@ -19,7 +19,8 @@ import pytest
 
 from learnkit import views
 from learnkit.core.events import EventLog
-from learnkit.course.games.mutants.catalogue import MUTANTS, Mutant, healthy, play
+from learnkit.course.games.mutants.catalogue import MUTANTS
+from learnkit.course.games.mutants.mutant import Mutant, healthy, play
 from learnkit.course.games.mutants.patch import planted
 from learnkit.course.lessons import Option
 from learnkit.errors import UsageError

@@ -1,7 +1,7 @@
 """A card: what the lab shows, as plain HTML and a line of text, or as a widget.
 
-Static where outputs are committed or nobody sits in front of the notebook: no style, no script, no
-picture, nothing that differs from machine to machine. IPython is not imported for it.
+The static form has no style, script or picture, and nothing that differs from machine to machine.
+It is shown where outputs are committed, and needs no IPython.
 """
 
 from __future__ import annotations
@@ -9,11 +9,14 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 from learnkit.runtime.notebook import in_kernel, is_live
 from learnkit.views.drawing.text import esc
+
+if TYPE_CHECKING:
+    from learnkit.course.lessons import Option
 
 #: How the live form looks: a foreground and a background are always set together.
 FRAME = (
@@ -30,13 +33,20 @@ class Card:
     Attributes:
         html: the static form; no style, script or picture, everything escaped.
         text: the same in a line or a few.
-        live: makes the MIME bundle for a notebook that someone sits in front of; by default the
-            static form in a frame.
+        live: makes the MIME bundle for an open notebook; by default the static form in a frame.
     """
 
     html: str
     text: str
     live: Callable[[], Mapping[str, Any]] | None = None
+
+    def or_widget(self, make: Callable[[], Any]) -> Card:
+        """Return this card with a widget as its live form.
+
+        Args:
+            make: makes the widget when the card is shown in an open notebook.
+        """
+        return replace(self, live=lambda: bundle(make()))
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
         if not is_live():
@@ -51,19 +61,60 @@ class Card:
 
 
 def show(card: Card) -> None:
-    """Display a card now; outside of a notebook, print its text."""
+    """Display a card now; outside a notebook, print its text.
+
+    Args:
+        card: what to display.
+    """
     if in_kernel():
         sys.modules["IPython"].display.display(card)
     else:
         print(card.text)
 
 
+def bundle(widget: Any) -> Mapping[str, Any]:
+    """Return the MIME bundle that shows a widget.
+
+    Args:
+        widget: of ipywidgets or anywidget.
+    """
+    shown: Mapping[str, Any] = widget._repr_mimebundle_()
+    return shown
+
+
 def inline(text: str) -> str:
-    """Text as HTML: escaped, and what stands between backticks as code."""
+    """Return text as HTML: escaped, and with code where the text has backticks.
+
+    Args:
+        text: one paragraph.
+    """
     return re.sub(r"`([^`]+)`", r"<code>\1</code>", esc(text))
 
 
-def bundle(widget: Any) -> Mapping[str, Any]:
-    """The MIME bundle that shows a widget."""
-    shown: Mapping[str, Any] = widget._repr_mimebundle_()
-    return shown
+def choices(options: Mapping[str, Option]) -> str:
+    """Return the options to choose from as HTML, without their reasons.
+
+    Args:
+        options: letter -> option.
+    """
+    rows = (f"<li><strong>{k}</strong> · {inline(o.text)}</li>" for k, o in options.items())
+    return f"<ul>{''.join(rows)}</ul>"
+
+
+def explained(options: Mapping[str, Option], right: str, given: str | None) -> str:
+    """Return every option with its reason as HTML.
+
+    Args:
+        options: letter -> option.
+        right: the letter of the right option, which is marked in words.
+        given: the letter that the learner chose, which is marked too; None if there is none.
+    """
+    rows = []
+    for letter, option in options.items():
+        yours = ", your answer" if letter == given else ""
+        mark = "✓ right" if letter == right else "✗ not so"
+        rows.append(
+            f"<li><strong>{letter}</strong> ({mark}{yours}) · {inline(option.text)}<br>"
+            f"{inline(option.why)}</li>"
+        )
+    return f"<ul>{''.join(rows)}</ul>"

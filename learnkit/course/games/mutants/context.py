@@ -7,7 +7,7 @@ from typing import Any
 
 from learnkit.clients.scripted import Reply, say, use
 from learnkit.core.events import EventLog
-from learnkit.course.games.mutants.stage import Mutant, alone, choice
+from learnkit.course.games.mutants.mutant import Mutant, alone, choice
 from learnkit.mechanisms.coding import CodingTools
 from learnkit.mechanisms.compaction.mechanism import Compaction
 from learnkit.mechanisms.skills.mechanism import Skills

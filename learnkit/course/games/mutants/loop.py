@@ -6,7 +6,7 @@ from pathlib import Path
 
 from learnkit.clients.scripted import reply, say, use
 from learnkit.core.events import EventLog
-from learnkit.course.games.mutants.stage import Mutant, alone, choice
+from learnkit.course.games.mutants.mutant import Mutant, alone, choice
 from learnkit.mechanisms.coding import CodingTools
 from learnkit.mechanisms.todo import Todo
 

@@ -9,7 +9,7 @@ from learnkit.clients.scripted import Reply, reply, say, use
 from learnkit.core.agent import Agent
 from learnkit.core.events import EventLog
 from learnkit.core.mechanism import Mechanism
-from learnkit.course.games.mutants.stage import Killed, Mutant, alone, choice, together, when
+from learnkit.course.games.mutants.mutant import Killed, Mutant, alone, choice, together, when
 from learnkit.errors import UsageError
 from learnkit.mechanisms.autonomy.lead import Autonomy
 from learnkit.mechanisms.coding import CodingTools

@@ -7,7 +7,7 @@ from pathlib import Path
 from learnkit.backends.files.board import TaskBoard
 from learnkit.clients.scripted import reply, say, use
 from learnkit.core.events import EventLog
-from learnkit.course.games.mutants.stage import Mutant, alone, choice
+from learnkit.course.games.mutants.mutant import Mutant, alone, choice
 from learnkit.mechanisms.background import Background
 from learnkit.mechanisms.tasks import Tasks
 

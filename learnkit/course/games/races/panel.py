@@ -154,7 +154,7 @@ class RaceFinder:
         with lab_extra():
             import ipywidgets as widgets
 
-        from learnkit.course.display.buttons import STYLE
+        from learnkit.course.display.question_widgets import STYLE
         from learnkit.widget.slider import Slider
 
         self.slider = Slider(options=list(self.seeds), value=self._seed, description="seed")
@@ -185,7 +185,7 @@ class RaceFinder:
             self._tell()
 
     def _tell(self) -> None:
-        from learnkit.course.display.buttons import spoken
+        from learnkit.course.display.question_widgets import spoken
 
         self._status.value = spoken(esc(self.said))
         self._marks.value = _tried(self.tried)

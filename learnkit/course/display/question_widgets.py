@@ -1,8 +1,8 @@
-"""Choosing an answer with a widget: a button for each option; pressing one commits.
+"""The questions of a lesson as widgets: a button for each option; pressing one commits.
 
-They are buttons and not radio buttons, because JupyterLab takes the arrow keys for itself, and
-without them only the first of a group could be reached. Tab, Space and Enter work, a screen reader
-hears the answer, and colours come from JupyterLab, ink and ground together.
+These are buttons and not radio buttons, because JupyterLab uses the arrow keys itself, so that only
+the first button of a radio group could be reached. Tab, Space and Enter work, a screen reader reads
+the answer aloud, and both foreground and background colours come from JupyterLab's theme.
 """
 
 from __future__ import annotations
@@ -10,15 +10,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 
-from learnkit.course.display.card import FRAME, inline
-from learnkit.course.display.cards import explained, scored
+from learnkit.course.display.card import FRAME, explained, inline
 from learnkit.course.lessons import Option, Question
+from learnkit.course.questions import score
 from learnkit.errors import lab_extra
 
 with lab_extra():
     import ipywidgets as widgets
 
-#: Options may be long: let them wrap. What is chosen is marked by a sign, never by colour alone.
+#: Long options wrap. A sign marks the chosen one, because colour alone is not enough.
 STYLE = (
     f"<style>.lk-choice{{{FRAME}}}.lk-choice button.widget-button{{height:auto;width:auto;"
     "align-self:flex-start;max-width:100%;padding:3px 10px;line-height:1.45;text-align:left;"
@@ -32,13 +32,14 @@ STYLE = (
 
 
 class Choice:
-    """One question to commit an answer to, once.
+    """One question, which can be answered once.
 
     Args:
-        question: text; what stands between backticks is code.
-        options: letter -> option; a button holds no code, so backticks in a text are left out.
+        question: text, with code between backticks.
+        options: letter -> option; a button can't show code, so backticks in a text are left out.
         on_answer: called with the letter, before anything else happens.
-        feedback: HTML to show after an answer; by default only that it is noted.
+        feedback: makes the HTML to show after an answer, from its letter; by default the widget
+            says only that the answer is noted.
 
     Attributes:
         box: the widget to show.
@@ -74,43 +75,47 @@ class Choice:
                 button.description = f"✓ {button.description}"
             else:
                 button.disabled = True
-        again = f"✓ noted: {letter}. To choose anew, run the cell again."
+        again = f"✓ noted: {letter}. To choose again, run the cell again."
         self.status.value = spoken(self._feedback(letter) if self._feedback else again)
 
 
 def quiz_box(
     questions: Mapping[str, Question], on_answer: Callable[[str, str], object]
 ) -> widgets.VBox:
-    """A quiz: each question explains its options as soon as it is answered, and the score grows.
+    """Return a quiz that explains the options of each question once it is answered.
 
     Args:
         questions: name -> question.
         on_answer: called with name and letter.
     """
     given: dict[str, str] = {}
-    score = widgets.HTML()
+    total = widgets.HTML()
 
-    def tell() -> None:
-        score.value = spoken(f"<strong>{scored(questions, given)}</strong>")
+    def show_score() -> None:
+        total.value = spoken(f"<strong>{score(questions, given)}</strong>")
 
     def ask(name: str, question: Question) -> Choice:
-        def noted(letter: str) -> None:
+        def note(letter: str) -> None:
             given[name] = letter
             on_answer(name, letter)
-            tell()
+            show_score()
 
         def feedback(letter: str) -> str:
             head = "✓ right" if letter == question.right else f"✗ it is {question.right}"
             why = explained(question.options, question.right, letter)
             return f"<strong>{head}</strong>{why}"
 
-        return Choice(f"{name}. {question.text}", question.options, noted, feedback)
+        return Choice(f"{name}. {question.text}", question.options, note, feedback)
 
-    tell()
+    show_score()
     asked = [ask(name, question).box for name, question in questions.items()]
-    return widgets.VBox([*asked, score])
+    return widgets.VBox([*asked, total])
 
 
 def spoken(html: str) -> str:
-    """HTML that a screen reader says when it changes."""
+    """Return HTML that a screen reader reads aloud when it changes.
+
+    Args:
+        html: what to show.
+    """
     return f'<div role="status" aria-live="polite">{html}</div>'

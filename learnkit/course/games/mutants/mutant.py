@@ -1,7 +1,11 @@
-"""What a mutant is, and the stage that it plays on: a short scripted run on simulated time."""
+"""What a mutant is, and how its run is played: short, scripted, on simulated time.
+
+The fault exists only while the run is played; no file changes.
+"""
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -15,6 +19,7 @@ from learnkit.clients.scripted import Reply, Script, say
 from learnkit.core.agent import Agent
 from learnkit.core.events import EventLog
 from learnkit.core.mechanism import Mechanism
+from learnkit.course.games.mutants.patch import planted
 from learnkit.course.lessons import Option
 from learnkit.errors import UsageError
 from learnkit.mechanisms.teams.lead import Team
@@ -30,7 +35,7 @@ class Mutant:
         module: the module that it is planted in.
         old: the line as it is, without its indentation.
         new: the line with the fault.
-        act: plays the run in an empty folder, and returns its log.
+        run: runs agents in an empty folder, and returns their log; its docstring is the scene.
         view: the class in :mod:`learnkit.views` that shows the fault.
         options: letter -> what the fault could be, from ``a``.
         right: the letter of what it is.
@@ -40,7 +45,7 @@ class Mutant:
     module: str
     old: str
     new: str
-    act: Callable[[Path], EventLog]
+    run: Callable[[Path], EventLog]
     view: str
     options: Mapping[str, Option]
     right: str
@@ -53,19 +58,58 @@ class Mutant:
             )
 
     @property
+    def number(self) -> int:
+        """Its number, from 1."""
+        return int(self.name[1:])
+
+    @property
     def scene(self) -> str:
         """What the run is about, and what a harness without the fault does in it."""
-        return " ".join((self.act.__doc__ or "").split())
+        return " ".join((self.run.__doc__ or "").split())
+
+
+def play(mutant: Mutant, workspace: str | Path) -> EventLog:
+    """Play a mutant's run with its fault planted.
+
+    Args:
+        mutant: which one.
+        workspace: an existing folder; the run gets a new folder in it, which is removed again.
+
+    Returns:
+        The log of the run.
+
+    Raises:
+        UsageError: if another fault is planted, or the line has changed since Python started.
+    """
+    with planted(mutant.module, mutant.old, mutant.new):
+        return healthy(mutant, workspace)
+
+
+def healthy(mutant: Mutant, workspace: str | Path) -> EventLog:
+    """Play the same run with the harness as it is.
+
+    Args:
+        mutant: the one whose run is played.
+        workspace: as for :func:`play`.
+
+    Returns:
+        The log of the run.
+    """
+    with tempfile.TemporaryDirectory(prefix=f"{mutant.name}-", dir=workspace) as folder:
+        return mutant.run(Path(folder))
 
 
 def alone(script: Script, mechanisms: Sequence[Mechanism], *prompts: str, **more: Any) -> EventLog:
-    """Run one agent on simulated time; what the API refuses ends it, and stands in the log.
+    """Run one agent on simulated time; a request that the API refuses ends the run.
 
     Args:
-        script: what the model says, as for :func:`learnkit.scripted`.
+        script: the model's replies, as for :func:`learnkit.scripted`.
         mechanisms: what the agent has.
-        prompts: one run each; by default a short one.
-        more: for the agent.
+        prompts: one run each; by default a single short one.
+        more: options of the agent.
+
+    Returns:
+        The log; a refused request is in it as ``model.failed``.
     """
     log = EventLog()
     with VirtualClock() as clock, scripted(script, clock) as client:
@@ -77,13 +121,16 @@ def alone(script: Script, mechanisms: Sequence[Mechanism], *prompts: str, **more
 def together(
     team: Team, script: Script, mechanisms: Sequence[Mechanism] = (), seconds: float = 0.0
 ) -> EventLog:
-    """Run a lead with its team; when the lead has ended, the others may go on for a while.
+    """Run a lead with its team; after the lead has ended, the others may continue for a while.
 
     Args:
-        team: new, and without a lead.
-        script: by lane.
-        mechanisms: what the lead has besides.
-        seconds: that are left to the others.
+        team: a new one, without a lead.
+        script: the replies, by lane.
+        mechanisms: what the lead has besides the team.
+        seconds: virtual seconds that the others have after the lead's end.
+
+    Returns:
+        The log of the whole team.
     """
     log = EventLog()
     with VirtualClock() as clock, scripted(script, clock) as client, suppress(Killed), team:
@@ -93,14 +140,15 @@ def together(
 
 
 class Killed(RuntimeError):
-    """Ends an agent in the middle of its life, as a crash would."""
+    """Ends an agent in the middle of its work, as a crash would."""
 
 
 def when(*steps: tuple[str, Reply]) -> Callable[[Any], Reply]:
-    """A model that reacts: each step is taken once, when its text stands in the last message.
+    """Return a model that reacts: it gives each reply once, when its text is in the last message.
 
     Args:
-        steps: text and reply; of several that fit the first is taken. When none does, it stops.
+        steps: text and reply; of several that fit, the first is used. If none fits, the model
+            ends its turn.
     """
     left = list(steps)
 
@@ -116,7 +164,11 @@ def when(*steps: tuple[str, Reply]) -> Callable[[Any], Reply]:
 
 
 def choice(a: tuple[str, str], b: tuple[str, str], c: tuple[str, str], d: tuple[str, str]) -> Any:
-    """Four options from their texts and reasons."""
+    """Return four options, by their letters.
+
+    Args:
+        a, b, c, d: text and reason of each.
+    """
     return {letter: Option(*one) for letter, one in zip("abcd", (a, b, c, d), strict=True)}
 
 

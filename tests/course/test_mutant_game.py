@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 import learnkit as lk
+from learnkit.course.games.mutants.card import mutants_card
 from learnkit.course.games.mutants.catalogue import MUTANTS
-from learnkit.course.games.mutants.game import Hunt
-from learnkit.course.games.mutants.panel import HuntBox
+from learnkit.course.games.mutants.game import MutantGame
+from learnkit.course.games.mutants.panel import MutantsPanel
 from learnkit.course.progress import Progress
 
 THREE = MUTANTS[:3]
@@ -22,19 +23,19 @@ def answers() -> list[tuple[str, str]]:
 
 
 @pytest.fixture
-def box(tmp_path: Path, answers: list[tuple[str, str]]) -> Iterator[HuntBox]:
-    made = HuntBox(Hunt(THREE, tmp_path, {}, lambda *given: answers.append(given)))
+def box(tmp_path: Path, answers: list[tuple[str, str]]) -> Iterator[MutantsPanel]:
+    made = MutantsPanel(MutantGame(THREE, tmp_path, {}, lambda *given: answers.append(given)))
     yield made
     made.close()
 
 
-def spoken(box: HuntBox) -> str:
+def spoken(box: MutantsPanel) -> str:
     return str(box._score.value)
 
 
 def test_the_committed_form_folds_the_answer(tmp_path: Path) -> None:
     for mutant in THREE:
-        html = Hunt([mutant], tmp_path).card().html
+        html = mutants_card(MutantGame([mutant], tmp_path)).html
         before, _, answer = html.partition("<summary>answer</summary>")
         assert mutant.options[mutant.right].text in before.replace("<code>", "`")
         assert "Right" not in before
@@ -44,7 +45,7 @@ def test_the_committed_form_folds_the_answer(tmp_path: Path) -> None:
 
 
 def test_an_answer_shows_the_line_and_the_sound_run(
-    box: HuntBox, answers: list[tuple[str, str]]
+    box: MutantsPanel, answers: list[tuple[str, str]]
 ) -> None:
     mutant = THREE[0]
     assert "0 of 3 mutants killed, 0 tried" in spoken(box)
@@ -61,7 +62,7 @@ def test_an_answer_shows_the_line_and_the_sound_run(
     assert box.chooser.label == "✓ 1"
 
 
-def test_a_wrong_answer_counts_as_tried(box: HuntBox, answers: list[tuple[str, str]]) -> None:
+def test_a_wrong_answer_counts_as_tried(box: MutantsPanel, answers: list[tuple[str, str]]) -> None:
     wrong = next(letter for letter in "abcd" if letter != THREE[0].right)
     box.choice.buttons[wrong].click()
     assert "0 of 3 mutants killed, 1 tried" in spoken(box)
@@ -70,10 +71,10 @@ def test_a_wrong_answer_counts_as_tried(box: HuntBox, answers: list[tuple[str, s
     assert answers == [("m01", wrong)]
 
 
-def test_the_next_one_comes_and_after_the_last_the_first(box: HuntBox) -> None:
+def test_the_next_one_comes_and_after_the_last_the_first(box: MutantsPanel) -> None:
     scenes = []
     for _ in range(4):
-        scenes.append(box._stage.children[0].value)
+        scenes.append(box._shown.children[0].value)
         box.next.click()
     assert scenes[0] == scenes[3]
     assert len(set(scenes)) == 3
@@ -82,25 +83,25 @@ def test_the_next_one_comes_and_after_the_last_the_first(box: HuntBox) -> None:
 
 def test_what_was_found_before_is_marked(tmp_path: Path) -> None:
     given = {"m02": THREE[1].right, "m03": "?"}
-    box = HuntBox(Hunt(THREE, tmp_path, given))
+    box = MutantsPanel(MutantGame(THREE, tmp_path, given))
     assert [label for label, _ in box.chooser.options] == ["1", "✓ 2", "✗ 3"]
     box.close()
 
 
 def test_a_run_is_played_once_however_often_it_is_shown(tmp_path: Path) -> None:
-    hunt = Hunt(THREE, tmp_path)
-    hunt.card()
-    box = HuntBox(hunt)
-    assert box._players[0]._view is hunt.shown(THREE[0])
+    game = MutantGame(THREE, tmp_path)
+    mutants_card(game)
+    box = MutantsPanel(game)
+    assert box._players[0]._view is game.view(THREE[0])
     box.close()
 
 
 def test_none_is_refused(tmp_path: Path) -> None:
     with pytest.raises(lk.UsageError, match="no mutant"):
-        Hunt([], tmp_path)
+        MutantGame([], tmp_path)
 
 
-def test_a_lab_remembers_the_hunt() -> None:
+def test_a_lab_remembers_which_mutants_were_found() -> None:
     lab = lk.lesson("s12")
     try:
         assert lab.mutants().text.startswith("0 of 24 mutants killed, 0 tried. mutant 1: ")

@@ -1,0 +1,36 @@
+"""The badge: which lesson was opened, and where its replies come from."""
+
+from __future__ import annotations
+
+import sys
+from importlib.metadata import version
+
+from learnkit.course.display.card import FRAME, Card
+from learnkit.views.drawing.text import esc
+
+#: What a mode means.
+MODES = {
+    "replay": "replies come from the recording; no key, no network",
+    "live": "the API answers, and costs money",
+    "record": "the API answers, costs money, and is written down",
+    "keep": "replies come from the recording, which is written anew",
+}
+
+
+def badge(title: str, mode: str) -> Card:
+    """Return the card that a lesson begins with.
+
+    Only the live form shows versions, because they differ from machine to machine.
+
+    Args:
+        title: the lesson's title.
+        mode: one of :data:`MODES`.
+    """
+    html = f"<p><strong>{esc(title)}</strong> · {esc(mode)}: {esc(MODES[mode])}</p>"
+
+    def live() -> dict[str, str]:
+        own = ", ".join(f"{name} {version(name)}" for name in ("learnkit", "anthropic"))
+        versions = f"{own}, Python {sys.version.split()[0]}"
+        return {"text/html": f'<div style="{FRAME}">{html}<p>{esc(versions)}</p></div>'}
+
+    return Card(html, f"{title} · {mode}: {MODES[mode]}", live)

@@ -1,0 +1,75 @@
+"""The questions of a lesson as cards: plain HTML and a line of text, for committed outputs.
+
+Nothing here is a dead end: a prediction that was not answered is explained all the same, under a
+fold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from learnkit.course.display.card import Card, choices, explained, inline
+from learnkit.course.lessons import Prediction, Question
+from learnkit.course.questions import score
+from learnkit.views.drawing.text import count
+
+
+def prediction_card(prediction: Prediction, answer: str | None) -> Card:
+    """Ask for a prediction before the cell below is run; nothing is explained yet.
+
+    Args:
+        prediction: the question and its options.
+        answer: the letter that the learner chose; None if there is no answer yet.
+    """
+    question = prediction.question
+    noted = f"noted: {answer}" if answer else f"choose one of {', '.join(prediction.options)}"
+    html = (
+        f"<p><strong>Predict: {inline(question)}</strong></p>{choices(prediction.options)}"
+        f"<p>{'✓ ' if answer else ''}{noted}</p>"
+    )
+    return Card(html, f"predict: {question} ({noted})")
+
+
+def reveal_card(prediction: Prediction, given: str | None) -> Card:
+    """Say what happens, and why each option is right or wrong.
+
+    Args:
+        prediction: the question and its options.
+        given: the letter that the learner chose, which is marked; None explains under a fold.
+    """
+    right = prediction.right
+    why = explained(prediction.options, right, given)
+    if given is None:
+        head = "You have not predicted; choose first, or read on."
+        why = f"<details><summary>read on</summary>{why}</details>"
+    elif given == right:
+        head = f"✓ You said {given}, and so it is."
+    else:
+        head = f"You said {given}; it is {right}: {prediction.options[right].text}"
+    return Card(f"<p><strong>{inline(head)}</strong></p>{why}", head)
+
+
+def quiz_card(questions: Mapping[str, Question], given: Mapping[str, str]) -> Card:
+    """Show the quiz, with every option explained, and the score.
+
+    Args:
+        questions: name -> question.
+        given: name -> letter of each question that is answered; the others stay folded.
+    """
+    html = "".join(_question(name, one, given.get(name)) for name, one in questions.items())
+    if not given:
+        return Card(html, f"quiz: {count(len(questions), 'question')}")
+    right = {name: questions[name].right == letter for name, letter in given.items()}
+    marks = [f"{name} {'✓' if right[name] else '✗'} {letter}" for name, letter in given.items()]
+    points = score(questions, given)
+    return Card(f"{html}<p><strong>{points}</strong></p>", f"quiz: {points} ({', '.join(marks)})")
+
+
+def _question(name: str, question: Question, given: str | None) -> str:
+    """One question; the reasons are folded until there is an answer."""
+    head = f"<p><strong>{name}. {inline(question.text)}</strong></p>"
+    why = explained(question.options, question.right, given)
+    if given is not None:
+        return head + why
+    folded = f"<details><summary>answer {name}</summary>{why}</details>"
+    return f"{head}{choices(question.options)}{folded}"

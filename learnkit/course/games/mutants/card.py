@@ -1,0 +1,25 @@
+"""The game for committed outputs: the first mutant stands for all, with its answer under a fold."""
+
+from __future__ import annotations
+
+from learnkit.course.display.card import Card, choices, inline
+from learnkit.course.games.mutants.game import MutantGame, explanation
+from learnkit.views.drawing.text import esc
+
+
+def mutants_card(game: MutantGame) -> Card:
+    """Return the game's first mutant as a card.
+
+    Args:
+        game: the mutants.
+    """
+    mutant, score = game.mutants[0], game.score()
+    view = game.view(mutant)
+    html = (
+        f"<p>{esc(score)}</p>"
+        f"<p><strong>Mutant {mutant.number}.</strong> {inline(mutant.scene)}</p>"
+        f"{view.embedded()}"
+        f"<p><strong>Which line is wrong?</strong></p>{choices(mutant.options)}"
+        f"<details><summary>answer</summary>{explanation(mutant, None)}</details>"
+    )
+    return Card(html, f"{score}. mutant {mutant.number}: {view}")
