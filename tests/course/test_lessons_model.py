@@ -11,6 +11,7 @@ import pytest
 
 from learnkit import UsageError
 from learnkit.course.lessons import EXAMPLE, Exercise, Lesson, Option, Prediction, Question, load
+from learnkit.course.lessons.question_file import NAME, read
 
 OPTIONS = {"a": Option("it stops", "there is no call"), "b": Option("it goes on", "it does not")}
 PREDICTION = Prediction("what then?", OPTIONS, "a")
@@ -95,21 +96,38 @@ def test_a_lesson_that_there_is_not_is_named() -> None:
         load("s99")
 
 
-def test_a_lesson_whose_import_fails_says_what_is_missing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("was", "now", "said"),
+    [
+        ("    right: a\n", "    right: f\n", "predictions, p2: Value error, 'A deny-list"),
+        ("    right: a\n", "    right: f\n", "right is 'f'; give one of a, b, c"),
+        ("title: Tools\n", "", "title: Field required"),
+        ("      why: It did not.\n", "", "quiz, number 2, options, c, why: Field required"),
+        ("      why: It did not.\n", "      wy: It did.\n", "options, c, wy: Unexpected keyword"),
+        ("minutes: 35", "minutes: many", "minutes: Input should be a valid integer"),
+        ("game:\n", "gaem:\n", "gaem: Extra inputs are not permitted"),
+        ("  right: b\n", "  right: [b]\n", "quiz, number 1, right: Input should be a valid string"),
+        ("      text: It did.\n", "      text: It: did.\n", "is not YAML: mapping values are not"),
+        ("      text: It did.\n", "      text: It: did.\n", "below '>-'"),
+    ],
+)
+def test_a_data_file_that_cannot_be_is_refused_with_the_place(
+    tmp_path: Path, was: str, now: str, said: str
 ) -> None:
-    from learnkit.course import lessons
-
-    for name, source in (("s98", "import no_such_module_at_all"), ("s97", "LESSON = 'a text'")):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "questions.py").write_text(f"{source}\n", "utf-8")
-    monkeypatch.setattr(lessons, "__path__", [*lessons.__path__, str(tmp_path)])
-    with pytest.raises(ModuleNotFoundError, match="no_such_module_at_all"):
-        load("s98")
-    with pytest.raises(UsageError, match="LESSON is a str"):
-        load("s97")
+    text = (EXAMPLE.parent / "s02" / NAME).read_text("utf-8")
+    text = text.replace("      text: It did change.\n", "      text: It did.\n")
+    text = re.sub(r"      why: Step 6 used .*\n", "      why: It did not.\n", text)
+    assert was in text
+    folder = tmp_path / "s02"
+    folder.mkdir()
+    (folder / NAME).write_text(text, "utf-8")
+    assert read(folder / NAME).title == "Tools"
+    (folder / NAME).write_text(text.replace(was, now, 1), "utf-8")
+    with pytest.raises(UsageError, match=re.escape(said)) as error:
+        read(folder / NAME)
+    assert f"s02/{NAME}" in str(error.value)
 
 
 def test_every_lesson_in_the_package_loads() -> None:
-    names = sorted(path.stem for path in EXAMPLE.parent.glob("s[0-9][0-9].py"))
-    assert all(isinstance(load(name), Lesson) for name in names)
+    names = sorted(path.name for path in EXAMPLE.parent.glob("s[0-9][0-9]"))
+    assert [type(load(name)) for name in names] == [Lesson] * 12
