@@ -10,8 +10,19 @@ from typing import Any
 import pytest
 
 from learnkit import UsageError
-from learnkit.course.lessons import EXAMPLE, Exercise, Lesson, Option, Prediction, Question, load
+from learnkit.course.lessons import (
+    EXAMPLE,
+    Exercise,
+    Lesson,
+    Option,
+    Prediction,
+    Question,
+    load,
+    sources,
+)
 from learnkit.course.lessons.question_file import NAME, read
+from learnkit.course.lessons.s02 import exercises
+from learnkit.course.lessons.sources import SOLUTION, STUB, tagged_cells
 
 OPTIONS = {"a": Option("it stops", "there is no call"), "b": Option("it goes on", "it does not")}
 PREDICTION = Prediction("what then?", OPTIONS, "a")
@@ -89,6 +100,56 @@ def test_the_stub_is_the_first_wrong_source() -> None:
 def test_a_name_may_be_defined_by_a_function_a_class_or_an_assignment() -> None:
     for source in ("def f(n): ...", "class f: ...", "f = 3", "async def f(): ..."):
         assert replace(EXERCISE, solution=source).solution == source
+
+
+CELLS = {"exercise-1": "def f(n): ...", "solution-1": "def f(n):\n    return 2 * n"}
+
+
+def test_a_source_is_made_of_the_notebooks_cell() -> None:
+    assert STUB.source(1, CELLS) == "def f(n): ..."
+    changed = SOLUTION.replace("return", "yield").replace("2", "3")
+    assert changed.source(1, CELLS) == "def f(n):\n    yield 3 * n"
+
+
+def test_a_cell_that_is_missing_or_has_changed_is_named() -> None:
+    with pytest.raises(UsageError, match="is tagged solution-2; tag one"):
+        SOLUTION.source(2, CELLS)
+    with pytest.raises(UsageError, match=re.escape("tagged solution-1 does not hold '4 * n'")):
+        SOLUTION.replace("4 * n", "n").source(1, CELLS)
+
+
+def test_stubs_and_solutions_are_found_by_their_tags() -> None:
+    fold = "Stuck?\n\n<details><summary>Solution</summary>\n\n```python\n{}\n```\n\n</details>"
+    cells = [
+        ("code", "1 / 0", ["raises-exception"]),
+        ("code", CELLS["exercise-1"], ["exercise-1"]),
+        ("markdown", fold.format(CELLS["solution-1"]), ["solution-1"]),
+        ("markdown", "```python\nnot_folded\n```", ["solution-2"]),
+        ("code", "anything", []),
+    ]
+    book = {
+        "cells": [
+            {
+                "cell_type": kind,
+                "source": text.splitlines(keepends=True),
+                "metadata": {"tags": tags},
+            }
+            for kind, text, tags in cells
+        ]
+    }
+    assert tagged_cells(book) == CELLS
+
+
+def test_a_lesson_without_the_check_or_the_cell_of_an_exercise_says_so(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(sources, "read", lambda path: {})
+    with pytest.raises(UsageError, match=r"exercise 1, 'a unit .*is tagged solution-1; tag one"):
+        load("s02")
+    monkeypatch.undo()
+    monkeypatch.delitem(exercises.EXERCISES, "dispatch")
+    with pytest.raises(UsageError, match=r"exercise 2, .*has no 'dispatch'; add its check"):
+        load("s02")
 
 
 def test_a_lesson_that_there_is_not_is_named() -> None:

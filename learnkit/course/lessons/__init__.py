@@ -1,9 +1,10 @@
 """What a lesson says besides its notebook: predictions, exercises and a quiz.
 
 A notebook holds the story. The folder here with its name holds what the lab shows: the texts in
-``questions.yaml``, the checks of the exercises in ``exercises.py``. ``load`` makes one value of
-both, which is checked when it is made, so a lesson cannot reach a learner with a prediction that
-has no right option, or an exercise without three hints.
+``questions.yaml``, the checks of the exercises in ``exercises.py``; their stubs and solutions are
+tagged cells of the notebook. ``load`` makes one value of all, which is checked when it is made, so
+a lesson cannot reach a learner with a prediction that has no right option, or an exercise without
+three hints.
 """
 
 from __future__ import annotations
@@ -89,7 +90,7 @@ class Exercise:
         name: the name that the learner's code defines; what is checked is the object behind it.
         check: of that object; returns what is wrong in terms of behaviour, or None.
         hints: three, each one nearer to the solution.
-        solution: source text that defines ``name``; the notebook folds the same text.
+        solution: source text that defines ``name``: what the notebook folds.
         right: other sources that are right, written differently.
         wrong: sources that the check must reject, the stub first.
     """
@@ -190,9 +191,12 @@ def load(name: str) -> Lesson:
     if not (folder / "questions.yaml").is_file():
         here = sorted(path.parent.name for path in folder.parent.glob("s*/questions.yaml"))
         raise UsageError(f"there is no lesson {name!r}; there are: {', '.join(here) or 'none yet'}")
-    from learnkit.course.lessons import question_file
+    from learnkit.course import files as course_files
+    from learnkit.course.lessons import question_file, sources
 
     texts = question_file.read(folder / question_file.NAME)
+    cells = sources.read(course_files.notebook(name))
+    checks = importlib.import_module(f"{__name__}.{name}.exercises").EXERCISES
     game = None
     if (said := texts.game) is not None:
         mechanisms = importlib.import_module(f"{__name__}.{name}.game").mechanisms
@@ -203,7 +207,10 @@ def load(name: str) -> Lesson:
         texts.adds,
         texts.minutes,
         texts.predictions,
-        importlib.import_module(f"{__name__}.{name}.exercises").EXERCISES,
+        [
+            sources.exercise(number, one, checks, cells)
+            for number, one in enumerate(texts.exercises, start=1)
+        ],
         texts.quiz,
         game,
     )

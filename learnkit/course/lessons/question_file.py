@@ -58,6 +58,19 @@ class GameText(_Strict):
         return [_reply(said if isinstance(said, list) else [said]) for said in self.script]
 
 
+class ExerciseText(_Strict):
+    """What of an exercise is text; its check is in ``exercises.py``, under its name.
+
+    Attributes:
+        title, minutes, name, hints: as in :class:`learnkit.course.lessons.Exercise`.
+    """
+
+    title: str
+    minutes: int
+    name: str
+    hints: list[str]
+
+
 class QuestionFile(_Strict):
     """All of a ``questions.yaml``; see :class:`learnkit.course.lessons.Lesson` for the fields."""
 
@@ -66,6 +79,7 @@ class QuestionFile(_Strict):
     adds: str
     minutes: int
     predictions: dict[str, Prediction]
+    exercises: list[ExerciseText]
     quiz: list[Question]
     game: GameText | None = None
 
