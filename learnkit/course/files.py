@@ -45,6 +45,21 @@ def notebooks() -> Path:
     return root() / "notebooks"
 
 
+def notebook(name: str) -> Path:
+    """The course's own notebook of a lesson, not a learner's copy.
+
+    Args:
+        name: ``s01`` to ``s12``.
+
+    Raises:
+        UsageError: if there is none, or more than one.
+    """
+    found = sorted(notebooks().glob(f"{name}_*.ipynb"))
+    if len(found) != 1:
+        raise UsageError(f"{notebooks()} has {len(found)} notebooks {name}_*.ipynb; give it one")
+    return found[0]
+
+
 def recordings() -> Path:
     """The folder of the lessons' recordings."""
     return notebooks() / "recordings"

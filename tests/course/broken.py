@@ -61,6 +61,10 @@ def _quiz_first(subject: Subject) -> None:
     cells.insert(1, cells.pop(at))
 
 
+def _solutions_first(subject: Subject) -> None:
+    subject.book.cells.sort(key=lambda cell: "solution-1" not in cell.metadata.get("tags", []))
+
+
 def _uncounted(subject: Subject) -> None:
     subject.code[1][1].execution_count = None
 
@@ -126,7 +130,9 @@ BREAKERS: list[tuple[str, str, Breaker]] = [
     ("set_up", "the last code cell", _without(r"lab\.close\(\)", "pass")),
     ("predictions", "not revealed", _without(r"lab\.reveal\(\"p1\"\)", "pass")),
     ("predictions", "is never asked", _without(r"lab\.predict\(\"p2\".*\)", "pass")),
+    ("exercises", "0 code cells are tagged exercise-2", _untagged),
     ("exercises", "holds the solution", _without("<details>")),
+    ("exercises", "holds the solution", _solutions_first),
     ("exercises", "does not call lab.exercise(2)", _without(r"lab\.exercise\(2\)", "f(2)")),
     ("checks_decide", "its wrong source 4 is accepted", _judged(None)),
     ("checks_decide", "its right source 1 is rejected", _judged("no")),

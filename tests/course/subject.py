@@ -74,11 +74,6 @@ def parsed(source: str) -> ast.Module:
         return ast.Module([], [])
 
 
-def same_code(one: str, other: str) -> bool:
-    """Whether two sources differ in nothing but layout and comments."""
-    return ast.dump(ast.parse(one)) == ast.dump(parsed(other))
-
-
 def lab_calls(source: str, method: str) -> list[ast.Call]:
     """The calls ``lab.<method>(...)`` in a source."""
     return [

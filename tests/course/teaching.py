@@ -5,13 +5,13 @@ from __future__ import annotations
 import ast
 import contextlib
 import io
-import re
 from typing import Any
 
 from learnkit.course.exercise_checks import judge
 from learnkit.course.lessons import Exercise
+from learnkit.course.lessons.sources import tagged_cells
 
-from .subject import Rule, Subject, constant, lab_calls, parsed, same_code, tags
+from .subject import Rule, Subject, constant, lab_calls, parsed, tags
 
 
 def set_up(subject: Subject) -> list[str]:
@@ -47,7 +47,7 @@ def predictions(subject: Subject) -> list[str]:
 
 
 def exercises(subject: Subject) -> list[str]:
-    """Three exercises: the stub, right below it the check, and the solution folded under it."""
+    """Three exercises: a tagged stub, right below it the check, and a tagged, folded solution."""
     found = []
     for number, exercise in enumerate(subject.lesson.exercises, start=1):
         found += [f"exercise {number}: {one}" for one in _exercise(subject, number, exercise)]
@@ -55,10 +55,10 @@ def exercises(subject: Subject) -> list[str]:
 
 
 def _exercise(subject: Subject, number: int, exercise: Exercise) -> list[str]:
-    code = subject.code
-    stubs = [i for i, (_, cell) in enumerate(code) if same_code(exercise.stub, cell.source)]
-    if not stubs:
-        return ["no code cell holds the stub as the lesson's module has it"]
+    code, tag = subject.code, f"solution-{number}"
+    stubs = [i for i, (_, cell) in enumerate(code) if f"exercise-{number}" in tags(cell)]
+    if len(stubs) != 1:
+        return [f"{len(stubs)} code cells are tagged exercise-{number}; tag the stub"]
     if stubs[0] + 1 == len(code):
         return ["there is no cell after the stub"]
     place, below = code[stubs[0] + 1]
@@ -69,15 +69,9 @@ def _exercise(subject: Subject, number: int, exercise: Exercise) -> list[str]:
     for wanted in (f"hint_{number}", f"check_{number}({exercise.name})"):
         if wanted not in below.source:
             found.append(f"the cell below the stub does not hold {wanted}")
-    following = [text for i, text in subject.prose if i > place]
-    folded = [
-        block
-        for text in following
-        for fold in re.findall(r"<details>.*?</details>", text, flags=re.DOTALL)
-        for block in re.findall(r"^```python\n(.*?)^```", fold, flags=re.DOTALL | re.MULTILINE)
-    ]
-    if not any(same_code(exercise.solution, block) for block in folded):
-        found.append("no <details> below it holds the solution as the lesson's module has it")
+    tagged = [i for i, cell in enumerate(subject.book.cells, start=1) if tag in tags(cell)]
+    if len(tagged) != 1 or tagged[0] < place or tag not in tagged_cells(subject.book):
+        found.append(f"no cell below it that is tagged {tag} holds the solution in a <details>")
     return found
 
 

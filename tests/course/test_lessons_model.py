@@ -10,7 +10,19 @@ from typing import Any
 import pytest
 
 from learnkit import UsageError
-from learnkit.course.lessons import EXAMPLE, Exercise, Lesson, Option, Prediction, Question, load
+from learnkit.course.lessons import (
+    EXAMPLE,
+    Exercise,
+    Lesson,
+    Option,
+    Prediction,
+    Question,
+    load,
+    sources,
+)
+from learnkit.course.lessons.question_file import NAME, read
+from learnkit.course.lessons.s02 import exercises
+from learnkit.course.lessons.sources import SOLUTION, STUB, tagged_cells
 
 OPTIONS = {"a": Option("it stops", "there is no call"), "b": Option("it goes on", "it does not")}
 PREDICTION = Prediction("what then?", OPTIONS, "a")
@@ -90,26 +102,93 @@ def test_a_name_may_be_defined_by_a_function_a_class_or_an_assignment() -> None:
         assert replace(EXERCISE, solution=source).solution == source
 
 
+CELLS = {"exercise-1": "def f(n): ...", "solution-1": "def f(n):\n    return 2 * n"}
+
+
+def test_a_source_is_made_of_the_notebooks_cell() -> None:
+    assert STUB.source(1, CELLS) == "def f(n): ..."
+    changed = SOLUTION.replace("return", "yield").replace("2", "3")
+    assert changed.source(1, CELLS) == "def f(n):\n    yield 3 * n"
+
+
+def test_a_cell_that_is_missing_or_has_changed_is_named() -> None:
+    with pytest.raises(UsageError, match="is tagged solution-2; tag one"):
+        SOLUTION.source(2, CELLS)
+    with pytest.raises(UsageError, match=re.escape("tagged solution-1 does not hold '4 * n'")):
+        SOLUTION.replace("4 * n", "n").source(1, CELLS)
+
+
+def test_stubs_and_solutions_are_found_by_their_tags() -> None:
+    fold = "Stuck?\n\n<details><summary>Solution</summary>\n\n```python\n{}\n```\n\n</details>"
+    cells = [
+        ("code", "1 / 0", ["raises-exception"]),
+        ("code", CELLS["exercise-1"], ["exercise-1"]),
+        ("markdown", fold.format(CELLS["solution-1"]), ["solution-1"]),
+        ("markdown", "```python\nnot_folded\n```", ["solution-2"]),
+        ("code", "anything", []),
+    ]
+    book = {
+        "cells": [
+            {
+                "cell_type": kind,
+                "source": text.splitlines(keepends=True),
+                "metadata": {"tags": tags},
+            }
+            for kind, text, tags in cells
+        ]
+    }
+    assert tagged_cells(book) == CELLS
+
+
+def test_a_lesson_without_the_check_or_the_cell_of_an_exercise_says_so(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(sources, "read", lambda path: {})
+    with pytest.raises(UsageError, match=r"exercise 1, 'a unit .*is tagged solution-1; tag one"):
+        load("s02")
+    monkeypatch.undo()
+    monkeypatch.delitem(exercises.EXERCISES, "dispatch")
+    with pytest.raises(UsageError, match=r"exercise 2, .*has no 'dispatch'; add its check"):
+        load("s02")
+
+
 def test_a_lesson_that_there_is_not_is_named() -> None:
     with pytest.raises(UsageError, match="there is no lesson 's99'"):
         load("s99")
 
 
-def test_a_lesson_whose_import_fails_says_what_is_missing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("was", "now", "said"),
+    [
+        ("    right: a\n", "    right: f\n", "predictions, p2: Value error, 'A deny-list"),
+        ("    right: a\n", "    right: f\n", "right is 'f'; give one of a, b, c"),
+        ("title: Tools\n", "", "title: Field required"),
+        ("      why: It did not.\n", "", "quiz, number 2, options, c, why: Field required"),
+        ("      why: It did not.\n", "      wy: It did.\n", "options, c, wy: Unexpected keyword"),
+        ("minutes: 35", "minutes: many", "minutes: Input should be a valid integer"),
+        ("game:\n", "gaem:\n", "gaem: Extra inputs are not permitted"),
+        ("  right: b\n", "  right: [b]\n", "quiz, number 1, right: Input should be a valid string"),
+        ("      text: It did.\n", "      text: It: did.\n", "is not YAML: mapping values are not"),
+        ("      text: It did.\n", "      text: It: did.\n", "below '>-'"),
+    ],
+)
+def test_a_data_file_that_cannot_be_is_refused_with_the_place(
+    tmp_path: Path, was: str, now: str, said: str
 ) -> None:
-    from learnkit.course import lessons
-
-    for name, source in (("s98", "import no_such_module_at_all"), ("s97", "LESSON = 'a text'")):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "questions.py").write_text(f"{source}\n", "utf-8")
-    monkeypatch.setattr(lessons, "__path__", [*lessons.__path__, str(tmp_path)])
-    with pytest.raises(ModuleNotFoundError, match="no_such_module_at_all"):
-        load("s98")
-    with pytest.raises(UsageError, match="LESSON is a str"):
-        load("s97")
+    text = (EXAMPLE.parent / "s02" / NAME).read_text("utf-8")
+    text = text.replace("      text: It did change.\n", "      text: It did.\n")
+    text = re.sub(r"      why: Step 6 used .*\n", "      why: It did not.\n", text)
+    assert was in text
+    folder = tmp_path / "s02"
+    folder.mkdir()
+    (folder / NAME).write_text(text, "utf-8")
+    assert read(folder / NAME).title == "Tools"
+    (folder / NAME).write_text(text.replace(was, now, 1), "utf-8")
+    with pytest.raises(UsageError, match=re.escape(said)) as error:
+        read(folder / NAME)
+    assert f"s02/{NAME}" in str(error.value)
 
 
 def test_every_lesson_in_the_package_loads() -> None:
-    names = sorted(path.stem for path in EXAMPLE.parent.glob("s[0-9][0-9].py"))
-    assert all(isinstance(load(name), Lesson) for name in names)
+    names = sorted(path.name for path in EXAMPLE.parent.glob("s[0-9][0-9]"))
+    assert [type(load(name)) for name in names] == [Lesson] * 12

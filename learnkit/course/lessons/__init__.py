@@ -1,8 +1,10 @@
 """What a lesson says besides its notebook: predictions, exercises and a quiz.
 
-A notebook holds the story; the module here with its name holds the texts and the checks that the
-lab shows, as one value, ``LESSON``. It is validated when it is made, so a lesson cannot reach a
-learner with a prediction that has no right option, or an exercise without three hints.
+A notebook holds the story. The folder here with its name holds what the lab shows: the texts in
+``questions.yaml``, the checks of the exercises in ``exercises.py``; their stubs and solutions are
+tagged cells of the notebook. ``load`` makes one value of all, which is checked when it is made, so
+a lesson cannot reach a learner with a prediction that has no right option, or an exercise without
+three hints.
 """
 
 from __future__ import annotations
@@ -88,7 +90,7 @@ class Exercise:
         name: the name that the learner's code defines; what is checked is the object behind it.
         check: of that object; returns what is wrong in terms of behaviour, or None.
         hints: three, each one nearer to the solution.
-        solution: source text that defines ``name``; the notebook folds the same text.
+        solution: source text that defines ``name``: what the notebook folds.
         right: other sources that are right, written differently.
         wrong: sources that the check must reject, the stub first.
     """
@@ -183,21 +185,35 @@ def load(name: str) -> Lesson:
         name: ``s01`` to ``s12``.
 
     Raises:
-        UsageError: if there is no such lesson.
+        UsageError: if there is no such lesson, or its data file says something that cannot be.
     """
-    module = f"{__name__}.{name}.questions"
-    try:
-        content = importlib.import_module(module).LESSON
-    except ModuleNotFoundError as error:
-        if not module.startswith(str(error.name)):
-            raise
-        here = sorted(path.name for path in Path(__file__).parent.glob("s[0-9][0-9]"))
-        raise UsageError(
-            f"there is no lesson {name!r}; there are: {', '.join(here) or 'none yet'}"
-        ) from None
-    if not isinstance(content, Lesson):
-        raise UsageError(f"{module}.LESSON is a {type(content).__name__}; it must be a Lesson")
-    return content
+    folder = Path(__file__).parent / name
+    if not (folder / "questions.yaml").is_file():
+        here = sorted(path.parent.name for path in folder.parent.glob("s*/questions.yaml"))
+        raise UsageError(f"there is no lesson {name!r}; there are: {', '.join(here) or 'none yet'}")
+    from learnkit.course import files as course_files
+    from learnkit.course.lessons import question_file, sources
+
+    texts = question_file.read(folder / question_file.NAME)
+    cells = sources.read(course_files.notebook(name))
+    checks = importlib.import_module(f"{__name__}.{name}.exercises").EXERCISES
+    game = None
+    if (said := texts.game) is not None:
+        mechanisms = importlib.import_module(f"{__name__}.{name}.game").mechanisms
+        game = Game(said.prompt, mechanisms, said.replies(), said.system)
+    return Lesson(
+        texts.title,
+        texts.promise,
+        texts.adds,
+        texts.minutes,
+        texts.predictions,
+        [
+            sources.exercise(number, one, checks, cells)
+            for number, one in enumerate(texts.exercises, start=1)
+        ],
+        texts.quiz,
+        game,
+    )
 
 
 def _filled(what: str, **texts: str) -> None:

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import learnkit as lk
-from learnkit.course.lessons import EXAMPLE, Exercise, Verdict
+from learnkit.course.lessons import EXAMPLE, Verdict
+from learnkit.course.lessons.sources import SOLUTION, STUB, Check
 
 #: The tool that the checks offer; what it does is up to the check.
 TOOLS = [
@@ -54,29 +55,7 @@ def check_bounded_loop(loop: Any) -> Verdict:
     return None
 
 
-BOUNDED_STUB = """
-def bounded_loop(client, tools, messages, run, max_turns):
-    while True:
-        reply = client.messages.create(
-            model=client.model, max_tokens=16_000, tools=tools, messages=messages
-        )
-        content = [block.to_dict() for block in reply.content]
-        messages.append({"role": "assistant", "content": content})
-        calls = [block for block in content if block["type"] == "tool_use"]
-        if not calls:
-            return reply.stop_reason
-        messages.append({"role": "user", "content": [answered(call, run) for call in calls]})
-
-
-def answered(call, run):
-    return {"type": "tool_result", "tool_use_id": call["id"], "content": run(call)}
-""".strip()
-
-BOUNDED = BOUNDED_STUB.replace("    while True:", "    for _ in range(max_turns):").replace(
-    "\n\n\ndef answered", '\n    return "turn_limit"\n\n\ndef answered'
-)
-
-BOUNDED_COUNTING = BOUNDED_STUB.replace(
+BOUNDED_COUNTING = STUB.replace(
     "    while True:",
     "    turns = 0\n    while True:\n        if turns == max_turns:\n"
     '            return "turn_limit"\n'
@@ -117,25 +96,6 @@ def check_answer_all(answer_all: Any) -> Verdict:
     return None
 
 
-ANSWER_STUB = """
-def answer_all(calls, run):
-    call = calls[0]
-    return [{"type": "tool_result", "tool_use_id": call["id"], "content": run(call)}]
-""".strip()
-
-ANSWER = """
-def answer_all(calls, run):
-    results = []
-    for call in calls:
-        result = {"type": "tool_result", "tool_use_id": call["id"]}
-        try:
-            result["content"] = run(call)
-        except Exception as error:
-            result |= {"content": f"{type(error).__name__}: {error}", "is_error": True}
-        results.append(result)
-    return results
-""".strip()
-
 ANSWER_SPLIT = """
 def one(call, run):
     try:
@@ -174,26 +134,6 @@ def check_replies(replies: Any) -> Verdict:
     return None
 
 
-REPLIES_STUB = """
-import learnkit as lk
-
-replies = [lk.say("I cannot run commands, so I guess: cairo.")]
-""".strip()
-
-REPLIES = '''
-import learnkit as lk
-
-HOTTEST = """
-for name in $(python -m heatwatch stations); do python -m heatwatch latest $name; done |
-  sort -t: -k2 -rn | head -1 | cut -d: -f1 > hottest.txt
-"""
-replies = [
-    lk.use("bash", command=HOTTEST),
-    lk.use("bash", command="cat hottest.txt"),
-    lk.say("I compared the latest readings and wrote the hottest station to hottest.txt."),
-]
-'''.strip()
-
 REPLIES_PYTHON = '''
 import learnkit as lk
 
@@ -206,67 +146,33 @@ replies = [lk.use("bash", command=f"python - <<'END'\\n{CODE}END"), lk.say("Done
 '''.strip()
 
 
-EXERCISES = [
-    Exercise(
-        "a loop that ends",
-        5,
-        "bounded_loop",
+EXERCISES = {
+    "bounded_loop": Check(
         check_bounded_loop,
-        (
-            "What decides today how often `while True` goes round? Only the model.",
-            "Count the requests, or let `for _ in range(max_turns)` count them.",
-            'Put `return "turn_limit"` after the for loop: it is reached only when no reply '
-            "came without calls.",
-        ),
-        BOUNDED,
         right=[BOUNDED_COUNTING],
         wrong=[
-            BOUNDED_STUB,
-            BOUNDED.replace("range(max_turns)", "range(max_turns + 1)"),
-            BOUNDED.replace('return "turn_limit"', "return None"),
+            SOLUTION.replace("range(max_turns)", "range(max_turns + 1)"),
+            SOLUTION.replace('return "turn_limit"', "return None"),
         ],
     ),
-    Exercise(
-        "an answer for every call",
-        15,
-        "answer_all",
+    "answer_all": Check(
         check_answer_all,
-        (
-            "Three calls, three results. Start with a loop over the calls.",
-            "What if `run(call)` raises? Catch it there, inside the loop, so that the other "
-            "calls still run.",
-            "An error result is a tool_result like any other, with the error's text as "
-            'content and `"is_error": True`.',
-        ),
-        ANSWER,
         right=[ANSWER_SPLIT],
         wrong=[
-            ANSWER_STUB,
             "def answer_all(calls, run):\n"
             '    return [{"type": "tool_result", "tool_use_id": call["id"],\n'
             '             "content": run(call)} for call in calls]',
-            ANSWER.replace(', "is_error": True', ""),
-            ANSWER.replace("for call in calls", "for call in reversed(calls)"),
+            SOLUTION.replace(', "is_error": True', ""),
+            SOLUTION.replace("for call in calls", "for call in reversed(calls)"),
         ],
     ),
-    Exercise(
-        "be the model, in writing",
-        20,
-        "replies",
+    "replies": Check(
         check_replies,
-        (
-            "`python -m heatwatch stations` lists the names; `latest NAME` gives one reading.",
-            "One command may be a pipeline, or a short Python program that imports heatwatch.",
-            "The check changes the stations: a command has to find the name. Writing "
-            "`echo cairo` is right only by luck.",
-        ),
-        REPLIES,
         right=[REPLIES_PYTHON],
         wrong=[
-            REPLIES_STUB,
             'import learnkit as lk\n\nreplies = [\n    lk.use("bash", command="echo cairo > '
             'hottest.txt"),\n    lk.say("Done."),\n]',
-            REPLIES.replace("sort -t: -k2 -rn", "sort -t: -k2 -n"),
+            SOLUTION.replace("sort -t: -k2 -rn", "sort -t: -k2 -n"),
         ],
     ),
-]
+}

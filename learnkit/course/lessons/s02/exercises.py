@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import learnkit as lk
-from learnkit.course.lessons import Exercise, Verdict
+from learnkit.course.lessons import Verdict
+from learnkit.course.lessons.sources import SOLUTION, Check
 
 
 def check_latest(latest: Any) -> Verdict:
@@ -28,30 +29,6 @@ def check_latest(latest: Any) -> Verdict:
         return f"for unit C it said {cold!r}, without the 31.4"
     return None
 
-
-LATEST_STUB = '''
-import learnkit as lk
-
-
-@lk.tool
-def latest(station: str) -> str:
-    """The last reading of a weather station."""
-    celsius = {"beijing": 31.4, "oslo": 16.1}[station]
-    return f"{celsius} °C"
-'''.strip()
-
-LATEST = '''
-from typing import Literal
-
-import learnkit as lk
-
-
-@lk.tool
-def latest(station: str, unit: Literal["C", "F"] = "C") -> str:
-    """The last reading of a weather station."""
-    celsius = {"beijing": 31.4, "oslo": 16.1}[station]
-    return f"{celsius} °C" if unit == "C" else f"{celsius * 1.8 + 32:.1f} °F"
-'''.strip()
 
 LATEST_MATCH = '''
 from typing import Literal
@@ -102,22 +79,6 @@ def check_dispatch(dispatch: Any) -> Verdict:
     return None
 
 
-DISPATCH_STUB = """
-def dispatch(tools, call):
-    return tools[call["name"]](**call["input"]), False
-""".strip()
-
-DISPATCH = """
-def dispatch(tools, call):
-    name = call["name"]
-    if name not in tools:
-        return f"There is no tool {name!r}. The tools are: {', '.join(tools)}.", True
-    try:
-        return tools[name](**call["input"]), False
-    except Exception as error:
-        return f"{type(error).__name__}: {error}", True
-""".strip()
-
 DISPATCH_LOOKUP = """
 def dispatch(tools, call):
     try:
@@ -153,26 +114,6 @@ def check_policy(policy: Any) -> Verdict:
     return None
 
 
-POLICY_STUB = """
-def policy(call):
-    return "allow"
-""".strip()
-
-POLICY = """
-from pathlib import PurePosixPath
-
-
-def policy(call):
-    if call.name == "bash":
-        return "deny"
-    if call.name == "read_file":
-        return "allow"
-    parts = PurePosixPath(call.input.get("path", "")).parts
-    if call.name in ("write_file", "edit_file") and parts[:1] == ("tests",) and ".." not in parts:
-        return "allow"
-    return "ask"
-""".strip()
-
 POLICY_NORM = """
 import posixpath
 
@@ -189,65 +130,33 @@ def policy(call):
     return "ask"
 """.strip()
 
-EXERCISES = [
-    Exercise(
-        "a unit that cannot be misspelt",
-        5,
-        "latest",
+
+EXERCISES = {
+    "latest": Check(
         check_latest,
-        (
-            "The schema comes from the signature. Add a parameter `unit` with a default.",
-            "`str` allows every text. `typing.Literal` names the values that are allowed.",
-            '`unit: Literal["C", "F"] = "C"`, and °F = °C · 1.8 + 32, with one decimal.',
-        ),
-        LATEST,
         right=[LATEST_MATCH],
         wrong=[
-            LATEST_STUB,
-            LATEST.replace('Literal["C", "F"]', "str"),
-            LATEST.replace(' = "C") ->', ") ->"),
-            LATEST.replace("1.8 + 32", "1.8"),
+            SOLUTION.replace('Literal["C", "F"]', "str"),
+            SOLUTION.replace(' = "C") ->', ") ->"),
+            SOLUTION.replace("1.8 + 32", "1.8"),
         ],
     ),
-    Exercise(
-        "a dispatch that never raises",
-        15,
-        "dispatch",
+    "dispatch": Check(
         check_dispatch,
-        (
-            "Three things can go wrong: the name, the arguments, the tool itself.",
-            "Look the name up first, and list the tools that exist. Then call inside a try.",
-            "A call that does not fit raises TypeError, and its text names the argument. One "
-            "`except Exception as error` covers that and the tool's own errors.",
-        ),
-        DISPATCH,
         right=[DISPATCH_LOOKUP],
         wrong=[
-            DISPATCH_STUB,
-            DISPATCH.replace("The tools are: {', '.join(tools)}.", ""),
-            DISPATCH.replace('{error}", True', '{error}", False'),
-            DISPATCH.replace('f"{type(error).__name__}: {error}"', '"it failed"'),
+            SOLUTION.replace("The tools are: {', '.join(tools)}.", ""),
+            SOLUTION.replace('{error}", True', '{error}", False'),
+            SOLUTION.replace('f"{type(error).__name__}: {error}"', '"it failed"'),
         ],
     ),
-    Exercise(
-        "a policy for a careful agent",
-        20,
-        "policy",
+    "policy": Check(
         check_policy,
-        (
-            "Look at `call.name` first; then at `call.input`.",
-            "Which path is meant? `tests/../heatwatch/alerts.py` begins with tests/ and is not "
-            "in tests/.",
-            "Take the path apart (`PurePosixPath(path).parts`) or bring it into normal form "
-            "(`posixpath.normpath`). Whatever you have not thought of: ask.",
-        ),
-        POLICY,
         right=[POLICY_NORM],
         wrong=[
-            POLICY_STUB,
-            POLICY.replace(' and ".." not in parts', ""),
-            POLICY.replace('    return "ask"', '    return "allow"'),
-            POLICY.replace('parts[:1] == ("tests",)', '"tests/" in call.input["path"]'),
+            SOLUTION.replace(' and ".." not in parts', ""),
+            SOLUTION.replace('    return "ask"', '    return "allow"'),
+            SOLUTION.replace('parts[:1] == ("tests",)', '"tests/" in call.input["path"]'),
         ],
     ),
-]
+}

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import learnkit as lk
-from learnkit.course.lessons import Exercise, Verdict
+from learnkit.course.lessons import Verdict
+from learnkit.course.lessons.sources import SOLUTION, Check
 
 _ITEMS = [
     {"id": "1", "text": "read", "status": "completed"},
@@ -30,19 +31,6 @@ def check_progress(progress: Any) -> Verdict:
             return f"for {states} it says {told!r}; it should say {wanted!r}"
     return None
 
-
-PROGRESS_STUB = """
-def progress(items):
-    return ""
-""".strip()
-
-PROGRESS = """
-def progress(items):
-    done = sum(item["status"] == "completed" for item in items)
-    share = done / len(items) if items else 0
-    full = int(10 * share)
-    return f"{'#' * full}{'.' * (10 - full)} {100 * share:.0f} %"
-""".strip()
 
 PROGRESS_LOOP = """
 def progress(items):
@@ -90,33 +78,6 @@ def check_patient(Patient: Any) -> Verdict:
             return f"{what}: reminders came in rounds {found}, not in {wanted}"
     return None
 
-
-PATIENT_STUB = '''
-import learnkit as lk
-
-
-class Patient(lk.Todo):
-    """A list whose reminders come more and more rarely: after 2, then 4, then 8 rounds."""
-'''.strip()
-
-PATIENT = '''
-import learnkit as lk
-
-
-class Patient(lk.Todo):
-    """A list whose reminders come more and more rarely: after 2, then 4, then 8 rounds."""
-
-    def __init__(self):
-        super().__init__(remind_after=2)
-
-    def after_tools(self, agent, calls):
-        if any(call.name == "todo" for call in calls):
-            self.remind_after = 2
-        text = super().after_tools(agent, calls)
-        if text:
-            self.remind_after *= 2
-        return text
-'''.strip()
 
 PATIENT_OWN = '''
 import learnkit as lk
@@ -167,31 +128,6 @@ def check_finisher(Finisher: Any) -> Verdict:
     return None
 
 
-FINISHER_STUB = '''
-import learnkit as lk
-
-
-class Finisher(lk.Todo):
-    """A list that asks once before the model stops with open items."""
-'''.strip()
-
-FINISHER = '''
-import learnkit as lk
-
-
-class Finisher(lk.Todo):
-    """A list that asks once before the model stops with open items."""
-
-    asked = False
-
-    def on_stop(self, agent):
-        if self.asked or not self.open:
-            return None
-        self.asked = True
-        names = ", ".join(item["text"] for item in self.open)
-        return f"Still open: {names}. Do them, or say why not."
-'''.strip()
-
 FINISHER_COUNT = '''
 import learnkit as lk
 
@@ -210,64 +146,33 @@ class Finisher(lk.Todo):
             return "You stop with these open:\\n" + "\\n".join(left)
 '''.strip()
 
-EXERCISES = [
-    Exercise(
-        "a bar for the person who watches",
-        5,
-        "progress",
+
+EXERCISES = {
+    "progress": Check(
         check_progress,
-        (
-            "Count the items whose status is completed, and divide by how many there are.",
-            "An empty list has no share: nothing is done, so it is 0.",
-            "`'#' * int(10 * share)`, filled up with dots to ten characters, then the per cent.",
-        ),
-        PROGRESS,
         right=[PROGRESS_LOOP],
         wrong=[
-            PROGRESS_STUB,
-            PROGRESS.replace(" if items else 0", ""),
-            PROGRESS.replace('== "completed"', '!= "pending"'),
-            PROGRESS.replace("int(10 * share)", "round(10 * share + 0.4)"),
+            SOLUTION.replace(" if items else 0", ""),
+            SOLUTION.replace('== "completed"', '!= "pending"'),
+            SOLUTION.replace("int(10 * share)", "round(10 * share + 0.4)"),
         ],
     ),
-    Exercise(
-        "a reminder that does not nag",
-        15,
-        "Patient",
+    "Patient": Check(
         check_patient,
-        (
-            "Begin with `super().__init__(remind_after=2)`, and look at what `after_tools` gives.",
-            "When `super().after_tools(agent, calls)` returns a text, a reminder went out: wait "
-            "twice as long from now on.",
-            "When one of the calls is named todo, set `self.remind_after` to 2 again before you "
-            "call super.",
-        ),
-        PATIENT,
         right=[PATIENT_OWN],
         wrong=[
-            PATIENT_STUB,
-            PATIENT.replace("self.remind_after *= 2", "pass"),
-            PATIENT.replace("            self.remind_after = 2\n", "            pass\n"),
+            SOLUTION.replace("self.remind_after *= 2", "pass"),
+            SOLUTION.replace("            self.remind_after = 2\n", "            pass\n"),
             PATIENT_OWN.replace("not self.open or ", ""),
         ],
     ),
-    Exercise(
-        "no stopping with open items",
-        20,
-        "Finisher",
+    "Finisher": Check(
         check_finisher,
-        (
-            "The hook is `on_stop`: the text that it returns makes the model take another turn.",
-            "`self.open` holds what is not completed. Name it in the text.",
-            "Remember that you have asked, or a model that will not go on is asked for ever.",
-        ),
-        FINISHER,
         right=[FINISHER_COUNT],
         wrong=[
-            FINISHER_STUB,
-            FINISHER.replace("self.asked or not self.open", "not self.open"),
-            FINISHER.replace("{names}", "something"),
-            FINISHER.replace("self.asked or not self.open", "self.asked"),
+            SOLUTION.replace("self.asked or not self.open", "not self.open"),
+            SOLUTION.replace("{names}", "something"),
+            SOLUTION.replace("self.asked or not self.open", "self.asked"),
         ],
     ),
-]
+}

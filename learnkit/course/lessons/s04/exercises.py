@@ -6,7 +6,8 @@ from typing import Any
 
 import learnkit as lk
 from learnkit.core.events import LANE
-from learnkit.course.lessons import Exercise, Verdict
+from learnkit.course.lessons import Verdict
+from learnkit.course.lessons.sources import SOLUTION, Check
 
 
 @lk.tool
@@ -34,17 +35,6 @@ def check_spared(spared: Any) -> Verdict:
         )
     return None
 
-
-SPARED_STUB = """
-def spared(events):
-    return 0
-""".strip()
-
-SPARED = """
-def spared(events):
-    ended = [event.data for event in events if event.type == "subagent.ended"]
-    return sum(data["tokens"] - data["returned"] for data in ended)
-""".strip()
 
 SPARED_LOOP = """
 def spared(events):
@@ -86,37 +76,6 @@ def check_brief(Brief: Any) -> Verdict:
             return f"{what}: turns: {outcome.turns}, and the last text is {shown!r}"
     return None
 
-
-BRIEF_STUB = '''
-import learnkit as lk
-
-
-class Brief(lk.Mechanism):
-    """Asks once for a shorter report, when the last text is over ``limit`` characters."""
-
-    def __init__(self, limit=400):
-        self.limit = limit
-'''.strip()
-
-BRIEF = '''
-import learnkit as lk
-
-
-class Brief(lk.Mechanism):
-    """Asks once for a shorter report, when the last text is over ``limit`` characters."""
-
-    def __init__(self, limit=400):
-        self.limit = limit
-        self.asked = False
-
-    def on_stop(self, agent):
-        last = agent.messages[-1]["content"]
-        text = "".join(block["text"] for block in last if block["type"] == "text")
-        if self.asked or len(text) <= self.limit:
-            return None
-        self.asked = True
-        return f"Say it in at most {self.limit} characters."
-'''.strip()
 
 BRIEF_LOG = '''
 import learnkit as lk
@@ -172,31 +131,6 @@ def check_retry(Retrying: Any) -> Verdict:
     return None
 
 
-RETRY_STUB = '''
-import learnkit as lk
-
-
-class Retrying(lk.Subagents):
-    """Subagents whose failed tasks are tried once more."""
-'''.strip()
-
-RETRY = '''
-import learnkit as lk
-
-
-class Retrying(lk.Subagents):
-    """Subagents whose failed tasks are tried once more."""
-
-    @lk.tool
-    def task(self, agent: lk.Agent, call: lk.Call, prompt: str, description: str) -> str:
-        """Hand a subtask to a subagent; tried again once when it fails."""
-        run = super().task
-        try:
-            return run(agent=agent, call=call, prompt=prompt, description=description)
-        except lk.ToolError:
-            return run(agent=agent, call=call, prompt=prompt, description=description)
-'''.strip()
-
 RETRY_LOOP = '''
 import learnkit as lk
 
@@ -216,63 +150,33 @@ class Retrying(lk.Subagents):
                     raise
 '''.strip()
 
-EXERCISES = [
-    Exercise(
-        "what was the parent spared?",
-        5,
-        "spared",
+
+EXERCISES = {
+    "spared": Check(
         check_spared,
-        (
-            "Each child writes one event when it ends: `subagent.ended`.",
-            "`event.data` holds `tokens`, what the child had in front of it, and `returned`.",
-            'Sum `data["tokens"] - data["returned"]` over the events of that type.',
-        ),
-        SPARED,
         right=[SPARED_LOOP],
         wrong=[
-            SPARED_STUB,
-            SPARED.replace(' - data["returned"]', ""),
-            SPARED.replace(' if event.type == "subagent.ended"', ""),
+            SOLUTION.replace(' - data["returned"]', ""),
+            SOLUTION.replace(' if event.type == "subagent.ended"', ""),
         ],
     ),
-    Exercise(
-        "children who keep it short",
-        15,
-        "Brief",
+    "Brief": Check(
         check_brief,
-        (
-            "The hook is `on_stop`: a text that it returns makes the child take another turn.",
-            "The last message is the child's: `agent.messages[-1]`. Measure its text blocks.",
-            "Remember that you have asked. A child that stays long-winded is let go.",
-        ),
-        BRIEF,
         right=[BRIEF_LOG],
         wrong=[
-            BRIEF_STUB,
-            BRIEF.replace("self.asked or len", "len"),
-            BRIEF.replace("<= self.limit", "<= 5_000"),
-            BRIEF.replace("len(text) <= self.limit", "len(text) > self.limit"),
+            SOLUTION.replace("self.asked or len", "len"),
+            SOLUTION.replace("<= self.limit", "<= 5_000"),
+            SOLUTION.replace("len(text) <= self.limit", "len(text) > self.limit"),
         ],
     ),
-    Exercise(
-        "a second try",
-        20,
-        "Retrying",
+    "Retrying": Check(
         check_retry,
-        (
-            "A child that failed raises `lk.ToolError` in the parent's tool `task`.",
-            "Write a method `task` of your own, with `@lk.tool` and the parameters `agent`, "
-            "`call`, `prompt`, `description`; in it `super().task(...)` runs the original.",
-            "Try it, catch `lk.ToolError`, and try it once more without catching.",
-        ),
-        RETRY,
         right=[RETRY_LOOP],
         wrong=[
-            RETRY_STUB,
             RETRY_LOOP.replace("(False, True)", "(False, False, True)"),
             RETRY_LOOP.replace(
                 "                    raise\n", "                    return 'no'\n"
             ).replace("                    raise", "                    return 'no'"),
         ],
     ),
-]
+}

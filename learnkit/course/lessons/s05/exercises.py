@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import learnkit as lk
-from learnkit.course.lessons import Exercise, Verdict
+from learnkit.course.lessons import Verdict
+from learnkit.course.lessons.sources import SOLUTION, Check
 
 
 def check_line(catalogue_line: Any) -> Verdict:
@@ -27,17 +28,6 @@ def check_line(catalogue_line: Any) -> Verdict:
         return "white space of a folded description should become single spaces"
     return None
 
-
-LINE_STUB = """
-def catalogue_line(name, description, tags=()):
-    return f"- {name}: {description}"
-""".strip()
-
-LINE = """
-def catalogue_line(name, description, tags=()):
-    line = f"- {name}: {' '.join(description.split())}"
-    return f"{line} [tags: {', '.join(tags)}]" if tags else line
-""".strip()
 
 LINE_PARTS = """
 import re
@@ -82,19 +72,6 @@ def check_file(skill_file: Any) -> Verdict:
             return f"{name} leads out of the skill, and was read all the same: {text!r}"
     return None
 
-
-FILE_STUB = """
-def skill_file(folder, path):
-    return (folder / path).read_text("utf-8")
-""".strip()
-
-FILE = """
-def skill_file(folder, path):
-    place = (folder / path).resolve()
-    if not place.is_relative_to(folder.resolve()):
-        raise ValueError(f"{path!r} is outside the skill; give a path that its text names")
-    return place.read_text("utf-8")
-""".strip()
 
 FILE_PARENTS = """
 import os
@@ -141,28 +118,6 @@ def check_find(find_tools: Any) -> Verdict:
     return None if len(several) == 2 else f"with limit=2 it returned {len(several)} names"
 
 
-FIND_STUB = """
-def find_tools(query, specs, limit=3):
-    return [spec["name"] for spec in specs if query in spec["name"]]
-""".strip()
-
-FIND = """
-import re
-
-
-def words(text):
-    return set(re.findall(r"[a-z]{3,}", text.lower()))
-
-
-def find_tools(query, specs, limit=3):
-    scores = {
-        spec["name"]: len(words(query) & words(f"{spec['name']} {spec['description']}"))
-        for spec in specs
-    }
-    found = sorted((name for name in scores if scores[name]), key=lambda name: -scores[name])
-    return found[:limit]
-""".strip()
-
 FIND_COUNTER = """
 def find_tools(query, specs, limit=3):
     common = {"a", "an", "of", "or", "for", "the", "to", "at", "in"}
@@ -176,68 +131,37 @@ def find_tools(query, specs, limit=3):
     return [name for _, _, name in sorted(ranked)][:limit]
 """.strip()
 
-EXERCISES = [
-    Exercise(
-        "a catalogue line that cannot lie",
-        5,
-        "catalogue_line",
+
+EXERCISES = {
+    "catalogue_line": Check(
         check_line,
-        (
-            "Two things are missing: tags, and what happens to line breaks in a description.",
-            "`text.split()` without an argument splits at any white space, line breaks too.",
-            '`" ".join(description.split())` is one line. Add the tags only if there are any.',
-        ),
-        LINE,
         right=[LINE_PARTS],
         wrong=[
-            LINE_STUB,
-            LINE.replace("' '.join(description.split())", "description"),
-            LINE.replace(" if tags else line", ""),
-            LINE.replace("description.split()", "description.split(chr(10))"),
+            SOLUTION.replace("' '.join(description.split())", "description"),
+            SOLUTION.replace(" if tags else line", ""),
+            SOLUTION.replace("description.split()", "description.split(chr(10))"),
         ],
     ),
-    Exercise(
-        "a file of the skill, and no other",
-        15,
-        "skill_file",
+    "skill_file": Check(
         check_file,
-        (
-            "What counts is where a path ends, not what it looks like.",
-            "`Path.resolve()` follows links and removes `..`. Compare after that, not before.",
-            "`place.is_relative_to(folder.resolve())` says whether it is inside; comparing the "
-            "beginnings of two texts would let `pdf-secrets` pass for `pdf`.",
-        ),
-        FILE,
         right=[FILE_PARENTS],
         wrong=[
-            FILE_STUB,
-            FILE.replace("(folder / path).resolve()", "folder / path"),
-            FILE.replace("not place.is_relative_to(folder.resolve())", '".." in path'),
-            FILE.replace(
+            SOLUTION.replace("(folder / path).resolve()", "folder / path"),
+            SOLUTION.replace("not place.is_relative_to(folder.resolve())", '".." in path'),
+            SOLUTION.replace(
                 "place.is_relative_to(folder.resolve())",
                 "str(place).startswith(str(folder.resolve()))",
             ),
         ],
     ),
-    Exercise(
-        "find a tool among many",
-        20,
-        "find_tools",
+    "find_tools": Check(
         check_find,
-        (
-            "Take the words of the query, and those of each tool's name and description.",
-            "Lower case on both sides, `_` separates words, and `a` or `of` should not count.",
-            "Score each tool by the number of words in common, leave out those with none, sort "
-            "with the best first, and cut at `limit`.",
-        ),
-        FIND,
         right=[FIND_COUNTER],
         wrong=[
-            FIND_STUB,
-            FIND.replace(" if scores[name]", ""),
-            FIND.replace("-scores[name]", "scores[name]"),
-            FIND.replace("text.lower()", "text"),
-            FIND.replace("found[:limit]", "found"),
+            SOLUTION.replace(" if scores[name]", ""),
+            SOLUTION.replace("-scores[name]", "scores[name]"),
+            SOLUTION.replace("text.lower()", "text"),
+            SOLUTION.replace("found[:limit]", "found"),
         ],
     ),
-]
+}

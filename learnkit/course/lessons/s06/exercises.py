@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import learnkit as lk
-from learnkit.course.lessons import Exercise, Verdict
+from learnkit.course.lessons import Verdict
+from learnkit.course.lessons.sources import SOLUTION, Check
 from learnkit.mechanisms.compaction.edits import clearable, results
 
 
@@ -36,18 +37,6 @@ def check_saved(saved: Any) -> Verdict:
         return f"6,000 → 4,000 and 9,000 → 1,000 saved 10,000 together; it says {told!r}"
     return None
 
-
-SAVED_STUB = """
-def saved(events):
-    return 0
-""".strip()
-
-SAVED = """
-def saved(events):
-    kinds = ("compaction.cleared", "compaction.summarised")
-    done = [event.data for event in events if event.type in kinds]
-    return sum(data["before"] - data["after"] for data in done)
-""".strip()
 
 SAVED_LOOP = """
 def saved(events):
@@ -89,19 +78,6 @@ def check_tail(tail: Any) -> Verdict:
     return None
 
 
-TAIL_STUB = """
-def tail(messages, number):
-    return messages[-number:]
-""".strip()
-
-TAIL = """
-def tail(messages, number):
-    start = max(len(messages) - number, 0)
-    while start > 0 and "tool_result" in str(messages[start]["content"]):
-        start -= 1
-    return messages[start:]
-""".strip()
-
 TAIL_BLOCKS = """
 def tail(messages, number):
     def answers(message):
@@ -142,35 +118,6 @@ def check_largest(Largest: Any) -> Verdict:
     return None
 
 
-LARGEST_STUB = '''
-class Largest:
-    """Over the threshold, clears the largest old results first, and no more than it must."""
-
-    def choose(self, messages, tokens, threshold):
-        return None
-'''.strip()
-
-LARGEST = '''
-from learnkit.mechanisms.compaction.edits import clearable, replaced
-from learnkit.mechanisms.compaction.policies import Change
-
-
-class Largest:
-    """Over the threshold, clears the largest old results first, and no more than it must."""
-
-    def choose(self, messages, tokens, threshold):
-        chosen = []
-        for one in sorted(clearable(messages), key=lambda one: -one.chars):
-            if tokens <= threshold:
-                break
-            chosen.append(one)
-            tokens -= one.chars // 4
-        if not chosen:
-            return None
-        new = replaced(messages, chosen, lambda one: f"[Previous: used {one.name}]")
-        return Change(new, chosen, min(one.index for one in chosen))
-'''.strip()
-
 LARGEST_RECURSE = '''
 from learnkit.mechanisms.compaction.edits import clearable, replaced
 from learnkit.mechanisms.compaction.policies import Change
@@ -193,65 +140,33 @@ class Largest:
         return Change(replaced(messages, chosen, lambda one: "[gone]"), chosen, chosen[0].index)
 '''.strip()
 
-EXERCISES = [
-    Exercise(
-        "what was saved?",
-        5,
-        "saved",
+
+EXERCISES = {
+    "saved": Check(
         check_saved,
-        (
-            "Two types of events tell of it: `compaction.cleared` and `compaction.summarised`.",
-            "Both hold `before` and `after`, in tokens.",
-            'Sum `data["before"] - data["after"]` over the events of these two types.',
-        ),
-        SAVED,
         right=[SAVED_LOOP],
         wrong=[
-            SAVED_STUB,
-            SAVED.replace(
+            SOLUTION.replace(
                 '("compaction.cleared", "compaction.summarised")', '"compaction.cleared"'
             ),
-            SAVED.replace(' - data["after"]', ""),
+            SOLUTION.replace(' - data["after"]', ""),
         ],
     ),
-    Exercise(
-        "a tail that can be sent",
-        15,
-        "tail",
+    "tail": Check(
         check_tail,
-        (
-            "Where may an array begin? Not with a result whose call was cut off.",
-            "Take the last `number` messages. If the first of them holds a `tool_result`, take "
-            "the message before it as well.",
-            "Mind the ends: an array that is shorter than `number` is returned as it is.",
-        ),
-        TAIL,
         right=[TAIL_BLOCKS],
         wrong=[
-            TAIL_STUB,
-            TAIL.replace("start -= 1", "start += 1"),
-            TAIL.replace("return messages[start:]", "return messages[max(start - 1, 0) :]"),
+            SOLUTION.replace("start -= 1", "start += 1"),
+            SOLUTION.replace("return messages[start:]", "return messages[max(start - 1, 0) :]"),
         ],
     ),
-    Exercise(
-        "a policy of your own",
-        20,
-        "Largest",
+    "Largest": Check(
         check_largest,
-        (
-            "`clearable(messages)` gives the results that may go; each has `chars` and `index`.",
-            "Sort them by `-one.chars`, and take one after the other until "
-            "`tokens <= threshold`; four characters are a token.",
-            "`replaced(messages, chosen, text)` makes the new array; `Change(new, chosen, first)` "
-            "names the first message that changed.",
-        ),
-        LARGEST,
         right=[LARGEST_RECURSE],
         wrong=[
-            LARGEST_STUB,
-            LARGEST.replace("key=lambda one: -one.chars", "key=lambda one: one.chars"),
-            LARGEST.replace("            tokens -= one.chars // 4\n", ""),
-            LARGEST.replace("min(one.index for one in chosen)", "0"),
+            SOLUTION.replace("key=lambda one: -one.chars", "key=lambda one: one.chars"),
+            SOLUTION.replace("            tokens -= one.chars // 4\n", ""),
+            SOLUTION.replace("min(one.index for one in chosen)", "0"),
         ],
     ),
-]
+}

@@ -6,7 +6,8 @@ import tempfile
 from typing import Any
 
 import learnkit as lk
-from learnkit.course.lessons import Exercise, Verdict
+from learnkit.course.lessons import Verdict
+from learnkit.course.lessons.sources import SOLUTION, Check
 
 
 def _tasks(*rows: str) -> list[dict[str, Any]]:
@@ -38,21 +39,6 @@ def check_startable(startable: Any) -> Verdict:
             return f"{what}: it says {found!r}, and {wanted} is right"
     return None
 
-
-READY_STUB = """
-def startable(tasks):
-    return []
-""".strip()
-
-READY = """
-def startable(tasks):
-    done = {task["id"] for task in tasks if task["status"] == "completed"}
-    return sorted(
-        task["id"]
-        for task in tasks
-        if task["status"] == "pending" and not task["owner"] and set(task["blockedBy"]) <= done
-    )
-""".strip()
 
 READY_LOOP = """
 def startable(tasks):
@@ -89,23 +75,6 @@ def check_hours(hours: Any) -> Verdict:
             return f"{what}: it says {found!r}, and {wanted} is right"
     return None
 
-
-HOURS_STUB = """
-def hours(tasks):
-    return [[task["id"] for task in tasks]]
-""".strip()
-
-HOURS = """
-def hours(tasks):
-    waiting = {task["id"]: set(task["blockedBy"]) for task in tasks}
-    found = []
-    while waiting:
-        now = sorted(id for id, blockers in waiting.items() if not blockers & waiting.keys())
-        found.append(now)
-        for id in now:
-            del waiting[id]
-    return found
-""".strip()
 
 HOURS_DEPTH = """
 def hours(tasks):
@@ -169,36 +138,6 @@ def check_go_on(GoOn: Any) -> Verdict:
     return None
 
 
-GO_ON_STUB = '''
-import learnkit as lk
-
-
-class GoOn(lk.Mechanism):
-    """When the model stops while a task is ready, it hears of that task, once."""
-
-    def __init__(self, board):
-        self.board = board
-'''.strip()
-
-GO_ON = '''
-import learnkit as lk
-
-
-class GoOn(lk.Mechanism):
-    """When the model stops while a task is ready, it hears of that task, once."""
-
-    def __init__(self, board):
-        self.board = board
-        self.told = set()
-
-    def on_stop(self, agent):
-        for task in self.board.ready():
-            if task.id not in self.told:
-                self.told.add(task.id)
-                return f"Task #{task.id} is ready: {task.subject}. Do it, or say why not."
-        return None
-'''.strip()
-
 GO_ON_LAST = '''
 import learnkit as lk
 
@@ -218,64 +157,33 @@ class GoOn(lk.Mechanism):
         return "Ready now: " + ", ".join(f"#{id}" for id in ids) if ids else None
 '''.strip()
 
-EXERCISES = [
-    Exercise(
-        title="what could begin now?",
-        minutes=5,
-        name="startable",
-        check=check_startable,
-        hints=[
-            "First collect the ids of the tasks that are completed, in a set.",
-            "A task is ready if it is pending, its owner is empty, and all its blockers are in "
-            "that set.",
-            'set(task["blockedBy"]) <= done, for the tasks in the order of their ids.',
-        ],
-        solution=READY,
+
+EXERCISES = {
+    "startable": Check(
+        check_startable,
         right=[READY_LOOP],
         wrong=[
-            READY_STUB,
-            READY.replace('task["status"] == "pending" and ', ""),
-            READY.replace(' and not task["owner"]', ""),
-            READY.replace('== "completed"', 'in ("completed", "failed")'),
-            READY.replace("sorted(", "list("),
+            SOLUTION.replace('task["status"] == "pending" and ', ""),
+            SOLUTION.replace(' and not task["owner"]', ""),
+            SOLUTION.replace('== "completed"', 'in ("completed", "failed")'),
+            SOLUTION.replace("sorted(", "list("),
         ],
     ),
-    Exercise(
-        title="in how many hours?",
-        minutes=15,
-        name="hours",
-        check=check_hours,
-        hints=[
-            "In the first hour come the tasks that wait for nothing. Which come in the second?",
-            "Keep what is still waiting in a dict, and take out, hour by hour, what waits for "
-            "nobody in it.",
-            "now = sorted(id for id, blockers in waiting.items() if not blockers & waiting.keys())",
-        ],
-        solution=HOURS,
+    "hours": Check(
+        check_hours,
         right=[HOURS_DEPTH],
         wrong=[
-            HOURS_STUB,
             'def hours(tasks):\n    return [[task["id"]] for task in tasks]',
             HOURS_DEPTH.replace("max((", "min(("),
         ],
     ),
-    Exercise(
-        title="an agent that goes on",
-        minutes=20,
-        name="GoOn",
-        check=check_go_on,
-        hints=[
-            "Which hook is asked when the model has stopped, and can make it take another turn?",
-            "on_stop(self, agent) returns a text, or None. self.board.ready() gives the tasks.",
-            "Remember in a set which tasks were told, so that each is told once.",
-        ],
-        solution=GO_ON,
+    "GoOn": Check(
+        check_go_on,
         right=[GO_ON_LAST],
         wrong=[
-            GO_ON_STUB,
-            GO_ON.replace("                self.told.add(task.id)\n", ""),
-            GO_ON.replace("#{task.id} is ready: {task.subject}", "something is ready"),
-            GO_ON.replace("self.board.ready()", "self.board.tasks()[1:]"),
+            SOLUTION.replace("                self.told.add(task.id)\n", ""),
+            SOLUTION.replace("#{task.id} is ready: {task.subject}", "something is ready"),
+            SOLUTION.replace("self.board.ready()", "self.board.tasks()[1:]"),
         ],
     ),
-]
+}

@@ -7,7 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 import learnkit as lk
-from learnkit.course.lessons import Exercise, Verdict
+from learnkit.course.lessons import Verdict
+from learnkit.course.lessons.sources import SOLUTION, Check
 
 
 def _log(*spans: tuple[float, float]) -> lk.EventLog:
@@ -41,21 +42,6 @@ def check_saved(saved: Any) -> Verdict:
             return f"{what}: it says {told!r}, and {wanted} is right"
     return None
 
-
-SAVED_STUB = """
-def saved(events):
-    return 0
-""".strip()
-
-SAVED = """
-def saved(events):
-    started = [event.time for event in events if event.type == "job.started"]
-    ended = [event for event in events if event.type == "job.ended"]
-    if not ended:
-        return 0
-    passed = max(event.time for event in ended) - min(started)
-    return sum(event.data["seconds"] for event in ended) - passed
-""".strip()
 
 SAVED_PAIRS = """
 def saved(events):
@@ -117,35 +103,6 @@ def check_at_most(AtMost: Any) -> Verdict:
     return None
 
 
-AT_MOST_STUB = '''
-import learnkit as lk
-
-
-class AtMost(lk.Mechanism):
-    """Refuses background_run while ``most`` jobs are running."""
-
-    def __init__(self, most):
-        self.most = most
-'''.strip()
-
-AT_MOST = '''
-import learnkit as lk
-
-
-class AtMost(lk.Mechanism):
-    """Refuses background_run while ``most`` jobs are running."""
-
-    def __init__(self, most):
-        self.most = most
-
-    def refuse(self, agent, call):
-        types = [event.type for event in agent.events]
-        running = types.count("job.started") - types.count("job.ended")
-        if call.name == "background_run" and running >= self.most:
-            return f"{running} jobs are running: wait for one to end."
-        return None
-'''.strip()
-
 AT_MOST_IDS = '''
 import learnkit as lk
 
@@ -202,37 +159,6 @@ def check_still(Still: Any) -> Verdict:
     return None
 
 
-STILL_STUB = '''
-import learnkit as lk
-
-
-class Still(lk.Mechanism):
-    """Tells the model, once, of each job that runs longer than ``after`` seconds."""
-
-    def __init__(self, after=30):
-        self.after = after
-'''.strip()
-
-STILL = '''
-import learnkit as lk
-
-
-class Still(lk.Mechanism):
-    """Tells the model, once, of each job that runs longer than ``after`` seconds."""
-
-    def __init__(self, after=30):
-        self.after = after
-        self.told = set()
-
-    def after_tools(self, agent, calls):
-        begun = {e.data["id"]: e.time for e in agent.events if e.type == "job.started"}
-        ended = {e.data["id"] for e in agent.events if e.type == "job.ended"}
-        now = agent.clock.time()
-        late = {id for id, since in begun.items() if now - since > self.after} - ended - self.told
-        self.told |= late
-        return f"Still running: {', '.join(sorted(late))}" if late else None
-'''.strip()
-
 STILL_LOOP = '''
 import learnkit as lk
 
@@ -258,63 +184,34 @@ class Still(lk.Mechanism):
         return "; ".join(lines) or None
 '''.strip()
 
-EXERCISES = [
-    Exercise(
-        title="what was saved?",
-        minutes=5,
-        name="saved",
-        check=check_saved,
-        hints=[
-            "Each job.ended carries its seconds. Their sum is the time of one after the other.",
-            "The time that really passed: from the first job.started to the last job.ended.",
-            "event.time of both, min of the first and max of the second; 0 if there is no job.",
-        ],
-        solution=SAVED,
+
+EXERCISES = {
+    "saved": Check(
+        check_saved,
         right=[SAVED_PAIRS],
         wrong=[
-            SAVED_STUB,
-            SAVED.replace(" - min(started)", ""),
-            SAVED.replace(" - passed", ""),
-            SAVED.replace('if event.type == "job.ended"', 'if event.type == "run.ended"'),
+            SOLUTION.replace(" - min(started)", ""),
+            SOLUTION.replace(" - passed", ""),
+            SOLUTION.replace('if event.type == "job.ended"', 'if event.type == "run.ended"'),
         ],
     ),
-    Exercise(
-        title="so many and no more",
-        minutes=15,
-        name="AtMost",
-        check=check_at_most,
-        hints=[
-            "Which hook is asked before each call, and can give a reason against it?",
-            "refuse(self, agent, call) returns a text, or None. agent.events knows what runs.",
-            "Count job.started and job.ended; the difference is running now.",
-        ],
-        solution=AT_MOST,
+    "AtMost": Check(
+        check_at_most,
         right=[AT_MOST_IDS],
         wrong=[
-            AT_MOST_STUB,
-            AT_MOST.replace(">= self.most", "> self.most"),
-            AT_MOST.replace('call.name == "background_run" and ', ""),
-            AT_MOST.replace(' - types.count("job.ended")', ""),
+            SOLUTION.replace(">= self.most", "> self.most"),
+            SOLUTION.replace('call.name == "background_run" and ', ""),
+            SOLUTION.replace(' - types.count("job.ended")', ""),
         ],
     ),
-    Exercise(
-        title="still running",
-        minutes=20,
-        name="Still",
-        check=check_still,
-        hints=[
-            "Each event has a time, and agent.clock.time() is now.",
-            "after_tools(self, agent, calls) returns a text that follows the results, or None.",
-            "Keep a set of the ids that were told, and leave out the jobs that have ended.",
-        ],
-        solution=STILL,
+    "Still": Check(
+        check_still,
         right=[STILL_LOOP],
         wrong=[
-            STILL_STUB,
-            STILL.replace("        self.told |= late\n", ""),
-            STILL.replace(" - ended", ""),
-            STILL.replace(": {', '.join(sorted(late))}", " something"),
-            STILL.replace("now - since > self.after", "now > 0"),
+            SOLUTION.replace("        self.told |= late\n", ""),
+            SOLUTION.replace(" - ended", ""),
+            SOLUTION.replace(": {', '.join(sorted(late))}", " something"),
+            SOLUTION.replace("now - since > self.after", "now > 0"),
         ],
     ),
-]
+}

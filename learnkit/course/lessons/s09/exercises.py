@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import learnkit as lk
-from learnkit.course.lessons import Exercise, Verdict
+from learnkit.course.lessons import Verdict
+from learnkit.course.lessons.sources import SOLUTION, STUB, Check
 
 
 def _log(*steps: tuple[str, str]) -> lk.EventLog:
@@ -51,23 +52,6 @@ def check_unread(unread: Any) -> Verdict:
     return None
 
 
-UNREAD_STUB = """
-def unread(events):
-    return {}
-""".strip()
-
-UNREAD = """
-def unread(events):
-    waiting = {}
-    for event in events:
-        if event.type == "mail.sent":
-            mail = event.data["mail"]
-            waiting.setdefault(mail["to"], set()).add(mail["id"])
-        elif event.type == "mail.read":
-            waiting.get(event.data["by"], set()).difference_update(event.data["ids"])
-    return {name: len(ids) for name, ids in waiting.items() if ids}
-""".strip()
-
 UNREAD_SET = """
 def unread(events):
     read = {id for e in events if e.type == "mail.read" for id in e.data["ids"]}
@@ -104,48 +88,6 @@ def check_mark(Marked: Any) -> Verdict:
             return f"all three are marked; unread() still has {first.unread()!r}"
     return None
 
-
-MARK_STUB = '''
-class Marked:
-    """An inbox in a folder: what was read is marked, and nothing is removed."""
-
-    def __init__(self, folder):
-        self.folder = folder
-
-    def send(self, text): ...
-
-    def unread(self):
-        return []
-
-    def mark(self, ids): ...
-'''.strip()
-
-MARK = '''
-from json import dumps, loads
-
-
-class Marked:
-    """An inbox in a folder: what was read is marked, and nothing is removed."""
-
-    def __init__(self, folder):
-        self.mail, self.marks = folder / "mail.jsonl", folder / "read.jsonl"
-
-    def lines(self, path):
-        return path.read_text().splitlines() if path.exists() else []
-
-    def send(self, text):
-        with self.mail.open("a") as file:
-            file.write(dumps(text) + "\\n")
-
-    def unread(self):
-        done = {loads(line) for line in self.lines(self.marks)}
-        every = enumerate(self.lines(self.mail))
-        return [(id, loads(line)) for id, line in every if id not in done]
-
-    def mark(self, ids):
-        with self.marks.open("a") as file:
-            file.writelines(dumps(id) + "\\n" for id in ids)
-'''.strip()
 
 MARK_DOCUMENT = '''
 import uuid
@@ -216,104 +158,50 @@ def check_polite(Enough: Any) -> Verdict:
     return None
 
 
-POLITE_STUB = '''
-import learnkit as lk
-
-
-class Enough(lk.Mechanism):
-    """Refuses send_message after ``most`` letters to the same one."""
-
-    def __init__(self, most=3):
+POLITE_LIST = STUB.replace(
+    "import learnkit as lk", "from collections import Counter\n\nimport learnkit as lk"
+).replace(
+    "        self.most = most",
+    """
         self.most = most
-'''.strip()
-
-POLITE = (
-    POLITE_STUB
-    + """
-        self.sent = {}
-
-    def refuse(self, agent, call):
-        if call.name != "send_message":
-            return None
-        name = call.input.get("to")
-        self.sent[name] = self.sent.get(name, 0) + 1
-        if self.sent[name] > self.most:
-            return f"{self.most} letters to {name} are enough: report to the lead."
-        return None
-""".rstrip()
-)
-
-POLITE_LIST = (
-    "from collections import Counter\n\n"
-    + POLITE_STUB
-    + """
 
     def refuse(self, agent, call):
         done = [e.data for e in agent.events if e.type == "tool.started"]
         to = Counter(d["input"].get("to") for d in done if d["name"] == "send_message")
         full = call.name == "send_message" and to[call.input.get("to")] > self.most
         return "That was enough." if full else None
-""".rstrip()
+""".strip("\n"),
 )
 
-EXERCISES = [
-    Exercise(
-        title="who has unread mail?",
-        minutes=5,
-        name="unread",
-        check=check_unread,
-        hints=[
-            "mail.sent has data['mail'] with 'id' and 'to'; mail.read has data['ids'] and 'by'.",
-            "Keep a set of ids for each name: add at mail.sent, take away at mail.read.",
-            "At the end count what is left, and leave out those who have nothing.",
-        ],
-        solution=UNREAD,
+
+EXERCISES = {
+    "unread": Check(
+        check_unread,
         right=[UNREAD_SET],
         wrong=[
-            UNREAD_STUB,
-            UNREAD.replace('event.type == "mail.read"', "False"),
-            UNREAD.replace('mail["to"]', 'mail["from"]'),
+            SOLUTION.replace('event.type == "mail.read"', "False"),
+            SOLUTION.replace('mail["to"]', 'mail["from"]'),
         ],
     ),
-    Exercise(
-        title="mark instead of remove",
-        minutes=15,
-        name="Marked",
-        check=check_mark,
-        hints=[
-            "Two files: one holds the letters and only grows, the other says which were read.",
-            "The number of a line is an id that never changes, because no line goes away.",
-            "unread() reads both files; mark() only appends to the second one.",
-        ],
-        solution=MARK,
+    "Marked": Check(
+        check_mark,
         right=[MARK_DOCUMENT],
         wrong=[
-            MARK_STUB,
-            MARK.replace("if id not in done]", "if len(done) <= id]").replace(
+            SOLUTION.replace("if id not in done]", "if len(done) <= id]").replace(
                 'self.marks.open("a")', 'self.marks.open("w")'
             ),
-            MARK.replace('folder / "read.jsonl"', 'folder / f"read-{id(self)}.jsonl"'),
+            SOLUTION.replace('folder / "read.jsonl"', 'folder / f"read-{id(self)}.jsonl"'),
         ],
     ),
-    Exercise(
-        title="thank you, no, thank you",
-        minutes=20,
-        name="Enough",
-        check=check_polite,
-        hints=[
-            "Two polite agents thank each other for ever. Which hook sees a call first?",
-            "refuse(self, agent, call): call.name and call.input['to'] say what and to whom.",
-            "Count per recipient, and return a reason when the number is over self.most.",
-        ],
-        solution=POLITE,
+    "Enough": Check(
+        check_polite,
         right=[POLITE_LIST],
         wrong=[
-            POLITE_STUB,
-            POLITE.replace("> self.most", ">= self.most"),
-            POLITE.replace('call.input.get("to")', '"anybody"'),
-            POLITE.replace(
+            SOLUTION.replace("> self.most", ">= self.most"),
+            SOLUTION.replace('call.input.get("to")', '"anybody"'),
+            SOLUTION.replace(
                 '        if call.name != "send_message":\n            return None\n', ""
             ),
         ],
     ),
-]
+}

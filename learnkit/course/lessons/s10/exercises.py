@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import learnkit as lk
-from learnkit.course.lessons import Exercise, Verdict
+from learnkit.course.lessons import Verdict
+from learnkit.course.lessons.sources import SOLUTION, STUB, Check
 
 
 def _log(*steps: tuple[str, str, str, str]) -> lk.EventLog:
@@ -43,24 +44,6 @@ def check_waiting(waiting: Any) -> Verdict:
             return f"{what}: it says {told}, and {wanted} is right"
     return None
 
-
-WAITING_STUB = """
-def waiting(events):
-    return {}
-""".strip()
-
-WAITING = """
-def waiting(events):
-    found = {}
-    for event in events:
-        if event.type == "request.opened":
-            request = event.data["request"]
-            found.setdefault(request["to"], []).append(request["id"])
-        elif event.type in ("request.answered", "request.expired"):
-            request = event.data["request"]
-            found[request["to"]].remove(request["id"])
-    return {name: ids for name, ids in found.items() if ids}
-""".strip()
 
 WAITING_LAST = """
 def waiting(events):
@@ -110,37 +93,6 @@ def check_desk(Desk: Any) -> Verdict:
         return f"the states are {states}; {wanted} is right"
     return None
 
-
-DESK_STUB = """
-class Desk:
-    def __init__(self):
-        self.requests = {}
-
-    def ask(self, sender, to):
-        id = len(self.requests) + 1
-        self.requests[id] = {"sender": sender, "to": to, "state": "pending"}
-        return id
-
-    def answer(self, id, by, approve):
-        request = self.requests[id]
-        if request["to"] != by or request["state"] != "pending":
-            raise ValueError("that does not count")
-        request["state"] = "approved" if approve else "rejected"
-
-    def withdraw(self, id, by): ...
-
-    def state(self, id):
-        return self.requests[id]["state"]
-""".strip()
-
-_WITHDRAW = """    def withdraw(self, id, by):
-        request = self.requests[id]
-        if request["sender"] != by or request["state"] != "pending":
-            raise ValueError("that does not count")
-        request["state"] = "withdrawn"
-"""
-
-DESK = DESK_STUB.replace("    def withdraw(self, id, by): ...\n", _WITHDRAW)
 
 DESK_TABLE = '''
 RULES = {
@@ -219,34 +171,7 @@ def check_two_keys(TwoKeys: Any) -> Verdict:
     return None
 
 
-KEYS_STUB = '''
-import learnkit as lk
-
-
-class TwoKeys(lk.Mechanism):
-    """Refuses bash until two different people have turned their key."""
-
-    def turn(self, name): ...
-'''.strip()
-
-KEYS = KEYS_STUB.replace(
-    "    def turn(self, name): ...",
-    """
-    def __init__(self):
-        self.names = set()
-
-    def turn(self, name):
-        self.names.add(name)
-
-    def refuse(self, agent, call):
-        missing = 2 - len(self.names)
-        if call.name == "bash" and missing > 0:
-            return f"bash needs {missing} more key(s)"
-        return None
-""".strip("\n"),
-)
-
-KEYS_LIST = KEYS_STUB.replace(
+KEYS_LIST = STUB.replace(
     "    def turn(self, name): ...",
     """
     keys = ()
@@ -260,61 +185,32 @@ KEYS_LIST = KEYS_STUB.replace(
 """.strip("\n"),
 )
 
-EXERCISES = [
-    Exercise(
-        title="who has to answer what?",
-        minutes=5,
-        name="waiting",
-        check=check_waiting,
-        hints=[
-            "request.opened, request.answered and request.expired each carry data['request'].",
-            "A request has an id, a sender, a to, and a state.",
-            "Add at opened, remove at the two others, and leave out who has nothing.",
-        ],
-        solution=WAITING,
+
+EXERCISES = {
+    "waiting": Check(
+        check_waiting,
         right=[WAITING_LAST],
         wrong=[
-            WAITING_STUB,
-            WAITING.replace(', "request.expired")', ",)"),
-            WAITING.replace('"to"', '"sender"'),
-            WAITING.replace('.remove(request["id"])', ".clear()"),
+            SOLUTION.replace(', "request.expired")', ",)"),
+            SOLUTION.replace('"to"', '"sender"'),
+            SOLUTION.replace('.remove(request["id"])', ".clear()"),
         ],
     ),
-    Exercise(
-        title="on second thought",
-        minutes=15,
-        name="Desk",
-        check=check_desk,
-        hints=[
-            "withdraw is answer with another right: who may do it, and to which state?",
-            "Only the sender may, and only as long as the request is pending.",
-            "Look at answer: compare request['sender'] instead of request['to'].",
-        ],
-        solution=DESK,
+    "Desk": Check(
+        check_desk,
         right=[DESK_TABLE],
         wrong=[
-            DESK_STUB,
-            DESK.replace('request["sender"] != by or ', ""),
-            DESK.replace('request["sender"] != by or request["state"] != "pending"', "False"),
-            DESK.replace('"withdrawn"', '"rejected"'),
+            SOLUTION.replace('request["sender"] != by or ', ""),
+            SOLUTION.replace('request["sender"] != by or request["state"] != "pending"', "False"),
+            SOLUTION.replace('"withdrawn"', '"rejected"'),
         ],
     ),
-    Exercise(
-        title="two keys",
-        minutes=20,
-        name="TwoKeys",
-        check=check_two_keys,
-        hints=[
-            "Which hook can keep a call from running? It is asked each time, so it may change.",
-            "Keep a set of names: turning the same key twice opens nothing.",
-            "refuse(self, agent, call) returns a reason as long as fewer than two are there.",
-        ],
-        solution=KEYS,
+    "TwoKeys": Check(
+        check_two_keys,
         right=[KEYS_LIST],
         wrong=[
-            KEYS_STUB,
-            KEYS.replace("set()", "[]").replace(".add(", ".append("),
-            KEYS.replace('call.name == "bash" and ', ""),
+            SOLUTION.replace("set()", "[]").replace(".add(", ".append("),
+            SOLUTION.replace('call.name == "bash" and ', ""),
         ],
     ),
-]
+}

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from learnkit.course.lessons import Exercise, Verdict
+from learnkit.course.lessons import Verdict
+from learnkit.course.lessons.sources import SOLUTION, Check
 
 
 def _task(id: int, status: str = "pending", **more: Any) -> dict[str, Any]:
@@ -28,24 +29,6 @@ def check_mine(mine: Any) -> Verdict:
             return f"{what}: for a coder it says {told!r}, and {wanted} is right"
     return None
 
-
-MINE_STUB = """
-def mine(tasks, role):
-    return []
-""".strip()
-
-MINE = """
-def mine(tasks, role):
-    done = {task["id"] for task in tasks if task["status"] == "completed"}
-    return sorted(
-        task["id"]
-        for task in tasks
-        if task["status"] == "pending"
-        and not task["owner"]
-        and set(task["blockedBy"]) <= done
-        and (not task["tags"] or role in task["tags"])
-    )
-""".strip()
 
 MINE_LOOP = """
 def mine(tasks, role):
@@ -103,31 +86,6 @@ def check_first(first: Any) -> Verdict:
     return None
 
 
-FIRST_STUB = """
-def first(tasks):
-    return None
-""".strip()
-
-FIRST = """
-def first(tasks):
-    done = {task["id"] for task in tasks if task["status"] == "completed"}
-    left = [task for task in tasks if task["id"] not in done]
-
-    def waiting(id):
-        found = set()
-        for task in left:
-            if id in task["blockedBy"]:
-                found |= {task["id"]} | waiting(task["id"])
-        return found
-
-    ready = [
-        task["id"]
-        for task in left
-        if task["status"] == "pending" and set(task["blockedBy"]) <= done
-    ]
-    return min(ready, key=lambda id: (-len(waiting(id)), id), default=None)
-""".strip()
-
 FIRST_QUEUE = """
 def first(tasks):
     status = {task["id"]: task["status"] for task in tasks}
@@ -176,44 +134,6 @@ def check_leases(Leases: Any) -> Verdict:
     return None
 
 
-LEASES_STUB = '''
-class Leases:
-    """Claims that run out after ``lasts`` seconds, unless they are renewed."""
-
-    def __init__(self, lasts=60):
-        self.lasts = lasts
-
-    def claim(self, id, who, now):
-        """Whether ``who`` has the task now."""
-
-    def renew(self, id, who, now):
-        """Whether ``who`` still has it; then it lasts anew."""
-'''.strip()
-
-LEASES = '''
-class Leases:
-    """Claims that run out after ``lasts`` seconds, unless they are renewed."""
-
-    def __init__(self, lasts=60):
-        self.lasts, self.held = lasts, {}
-
-    def holder(self, id, now):
-        who, since = self.held.get(id, (None, 0))
-        return who if now - since < self.lasts else None
-
-    def claim(self, id, who, now):
-        if self.holder(id, now) is not None:
-            return False
-        self.held[id] = who, now
-        return True
-
-    def renew(self, id, who, now):
-        if self.holder(id, now) != who:
-            return False
-        self.held[id] = who, now
-        return True
-'''.strip()
-
 LEASES_UNTIL = '''
 class Leases:
     """Claims that run out after ``lasts`` seconds, unless they are renewed."""
@@ -234,62 +154,33 @@ class Leases:
         return False
 '''.strip()
 
-EXERCISES = [
-    Exercise(
-        title="what could be mine?",
-        minutes=5,
-        name="mine",
-        check=check_mine,
-        hints=[
-            "Four conditions: pending, nobody's, no open blocker, and the tags.",
-            "A task without tags is for everybody.",
-            "Collect the completed ids first; set(task['blockedBy']) <= done.",
-        ],
-        solution=MINE,
+
+EXERCISES = {
+    "mine": Check(
+        check_mine,
         right=[MINE_LOOP],
         wrong=[
-            MINE_STUB,
-            MINE.replace('role in task["tags"]', 'role in str(task["tags"])'),
-            MINE.replace('not task["tags"] or ', ""),
-            MINE.replace('== "completed"', 'in ("completed", "failed")'),
+            SOLUTION.replace('role in task["tags"]', 'role in str(task["tags"])'),
+            SOLUTION.replace('not task["tags"] or ', ""),
+            SOLUTION.replace('== "completed"', 'in ("completed", "failed")'),
         ],
     ),
-    Exercise(
-        title="which one first?",
-        minutes=15,
-        name="first",
-        check=check_first,
-        hints=[
-            "Everybody takes the lowest number. Better: the task on which most others wait.",
-            "Others wait directly, or for one that waits. Follow blockedBy backwards.",
-            "min(ready, key=lambda id: (-len(waiting(id)), id), default=None)",
-        ],
-        solution=FIRST,
+    "first": Check(
+        check_first,
         right=[FIRST_QUEUE],
         wrong=[
-            FIRST_STUB,
-            FIRST.replace("(-len(waiting(id)), id)", "id"),
-            FIRST.replace(' | waiting(task["id"])', ""),
-            FIRST.replace("-len(waiting(id))", "len(waiting(id))"),
+            SOLUTION.replace("(-len(waiting(id)), id)", "id"),
+            SOLUTION.replace(' | waiting(task["id"])', ""),
+            SOLUTION.replace("-len(waiting(id))", "len(waiting(id))"),
         ],
     ),
-    Exercise(
-        title="a claim that runs out",
-        minutes=20,
-        name="Leases",
-        check=check_leases,
-        hints=[
-            "Remember for each task who has it, and since when.",
-            "A claim holds while now - since < lasts; then it is as if nobody had it.",
-            "renew works only for the one who still holds it, and sets since to now.",
-        ],
-        solution=LEASES,
+    "Leases": Check(
+        check_leases,
         right=[LEASES_UNTIL],
         wrong=[
-            LEASES_STUB,
-            LEASES.replace("if now - since < self.lasts else None", ""),
-            LEASES.replace("if self.holder(id, now) != who:", "if id not in self.held:"),
-            LEASES.replace("now - since < self.lasts", "now - since <= self.lasts"),
+            SOLUTION.replace("if now - since < self.lasts else None", ""),
+            SOLUTION.replace("if self.holder(id, now) != who:", "if id not in self.held:"),
+            SOLUTION.replace("now - since < self.lasts", "now - since <= self.lasts"),
         ],
     ),
-]
+}

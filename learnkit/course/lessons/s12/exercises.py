@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import learnkit as lk
-from learnkit.course.lessons import Exercise, Verdict
+from learnkit.course.lessons import Verdict
+from learnkit.course.lessons.sources import SOLUTION, Check
 from learnkit.mechanisms.worktrees.registry import WorktreeRegistry
 
 
@@ -23,21 +24,6 @@ def check_good(good: Any) -> Verdict:
             return f"{name[:50]!r}: it says {told!r}, and {wanted} is right"
     return None
 
-
-GOOD_STUB = """
-def good(name):
-    return True
-""".strip()
-
-GOOD = """
-import re
-
-
-def good(name):
-    if name.endswith((".lock", ".")) or ".." in name:
-        return False
-    return re.fullmatch("[A-Za-z0-9_][A-Za-z0-9._-]{0,39}", name) is not None
-""".strip()
 
 GOOD_LETTERS = """
 import string
@@ -94,27 +80,6 @@ def check_merge_all(merge_all: Any) -> Verdict:
     return None
 
 
-MERGE_STUB = """
-def merge_all(trees):
-    merged, conflicts = [], []
-    return merged, conflicts
-""".strip()
-
-MERGE = """
-import learnkit as lk
-
-
-def merge_all(trees):
-    merged, conflicts = [], []
-    for tree in trees.all():
-        try:
-            if trees.merge(tree.name):
-                merged.append(tree.name)
-        except lk.ToolError:
-            conflicts.append(tree.name)
-    return merged, conflicts
-""".strip()
-
 MERGE_CAREFUL = """
 import learnkit as lk
 
@@ -152,23 +117,6 @@ def check_cheap(cheap: Any) -> Verdict:
     return None
 
 
-CHEAP_STUB = """
-def cheap(costs, parts, budget):
-    return []
-""".strip()
-
-CHEAP = """
-def cheap(costs, parts, budget):
-    price = {part: sum(costs[tool] for tool in tools) for part, tools in parts.items()}
-    total, left_out = sum(costs.values()), []
-    for part in sorted(price, key=price.get, reverse=True):
-        if total <= budget:
-            break
-        left_out.append(part)
-        total -= price[part]
-    return left_out
-""".strip()
-
 CHEAP_LOOP = """
 def cheap(costs, parts, budget):
     left, out = dict(costs), []
@@ -181,65 +129,36 @@ def cheap(costs, parts, budget):
     return out
 """.strip()
 
-EXERCISES = [
-    Exercise(
-        title="a name that git takes",
-        minutes=5,
-        name="good",
-        check=check_good,
-        hints=[
-            "A name becomes a folder and a part of a branch. What would each of them not take?",
-            "Letters, digits, '.', '_' and '-'; 1 to 40 of them; no '.' or '-' first.",
-            "And git refuses '..', and what ends in '.' or '.lock'.",
-        ],
-        solution=GOOD,
+
+EXERCISES = {
+    "good": Check(
+        check_good,
         right=[GOOD_LETTERS],
         wrong=[
-            GOOD_STUB,
-            GOOD.replace("fullmatch", "match"),
-            GOOD.replace('(".lock", ".")', '"."'),
-            GOOD.replace("{0,39}", "*"),
+            SOLUTION.replace("fullmatch", "match"),
+            SOLUTION.replace('(".lock", ".")', '"."'),
+            SOLUTION.replace("{0,39}", "*"),
         ],
     ),
-    Exercise(
-        title="bring it all together",
-        minutes=15,
-        name="merge_all",
-        check=check_merge_all,
-        hints=[
-            "trees.all() gives the worktrees in order; trees.merge(name) merges one.",
-            "merge returns the files that have changed: none, if there was nothing to merge.",
-            "A conflict is a ToolError, and is undone already. Catch it, and go on.",
-        ],
-        solution=MERGE,
+    "merge_all": Check(
+        check_merge_all,
         right=[MERGE_CAREFUL],
         wrong=[
-            MERGE_STUB,
-            MERGE.replace(
+            SOLUTION.replace(
                 "if trees.merge(tree.name):\n                ",
                 "trees.merge(tree.name)\n            ",
             ),
-            MERGE.replace("conflicts.append(tree.name)", "pass"),
-            MERGE.replace("for tree in trees.all():", "for tree in trees.all()[1:]:"),
+            SOLUTION.replace("conflicts.append(tree.name)", "pass"),
+            SOLUTION.replace("for tree in trees.all():", "for tree in trees.all()[1:]:"),
         ],
     ),
-    Exercise(
-        title="a harness on a budget",
-        minutes=20,
-        name="cheap",
-        check=check_cheap,
-        hints=[
-            "The price of a part is the sum of what its tools cost.",
-            "Begin with the dearest part, and stop as soon as the rest fits.",
-            "sorted(price, key=price.get, reverse=True); a tool of no part stays.",
-        ],
-        solution=CHEAP,
+    "cheap": Check(
+        check_cheap,
         right=[CHEAP_LOOP],
         wrong=[
-            CHEAP_STUB,
-            CHEAP.replace(", reverse=True", ""),
-            CHEAP.replace("total <= budget", "total < budget"),
-            CHEAP.replace("        total -= price[part]\n", ""),
+            SOLUTION.replace(", reverse=True", ""),
+            SOLUTION.replace("total <= budget", "total < budget"),
+            SOLUTION.replace("        total -= price[part]\n", ""),
         ],
     ),
-]
+}

@@ -1,0 +1,119 @@
+"""Read a lesson's data file, ``questions.yaml``: what it says is wrong names the place.
+
+The file holds what is text in a lesson; the model below says which keys it has. What no model of
+keys can say, such as that a right answer is one of the options, the lesson's own classes check.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from learnkit.course.lessons import Prediction, Question
+from learnkit.errors import UsageError
+
+if TYPE_CHECKING:
+    from learnkit.clients.scripted import Reply
+
+#: The name of the file in a lesson's folder.
+NAME = "questions.yaml"
+
+
+class _Strict(BaseModel):
+    """A mapping without unknown keys: one that is misspelt must not vanish."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Call(_Strict):
+    """A reply of a script that calls a tool.
+
+    Attributes:
+        use: the tool's name.
+        input: its arguments.
+    """
+
+    use: str
+    input: dict[str, Any] = Field(default_factory=dict)
+
+
+class GameText(_Strict):
+    """What of a game is text; the agent's mechanisms are in the lesson's ``game.py``.
+
+    Attributes:
+        prompt, system: as in :class:`learnkit.course.lessons.Game`.
+        script: replies: a text, a call, or a list of both.
+    """
+
+    prompt: str
+    script: list[str | Call | list[str | Call]]
+    system: str = ""
+
+    def replies(self) -> list[Reply]:
+        """The script as a scripted client takes it."""
+        return [_reply(said if isinstance(said, list) else [said]) for said in self.script]
+
+
+class ExerciseText(_Strict):
+    """What of an exercise is text; its check is in ``exercises.py``, under its name.
+
+    Attributes:
+        title, minutes, name, hints: as in :class:`learnkit.course.lessons.Exercise`.
+    """
+
+    title: str
+    minutes: int
+    name: str
+    hints: list[str]
+
+
+class QuestionFile(_Strict):
+    """All of a ``questions.yaml``; see :class:`learnkit.course.lessons.Lesson` for the fields."""
+
+    title: str
+    promise: str
+    adds: str
+    minutes: int
+    predictions: dict[str, Prediction]
+    exercises: list[ExerciseText]
+    quiz: list[Question]
+    game: GameText | None = None
+
+
+def read(path: Path) -> QuestionFile:
+    """Read and check a lesson's data file.
+
+    Args:
+        path: of the file.
+
+    Raises:
+        UsageError: if it is no YAML, or a value in it cannot be; the text names file and place.
+    """
+    shown = "/".join(path.parts[-2:])
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    try:
+        return QuestionFile.model_validate(yaml.load(path.read_text("utf-8"), loader))
+    except yaml.YAMLError as error:
+        raise UsageError(
+            f"{shown} is not YAML: {error}\nPut a text with ': ' or ' #' in it below '>-', "
+            "indented, as the texts around it are"
+        ) from None
+    except ValidationError as error:
+        found = "\n".join(f"  {_place(one['loc'])}: {one['msg']}" for one in error.errors())
+        raise UsageError(f"{shown} cannot be used; correct it there:\n{found}") from None
+
+
+def _reply(parts: Sequence[str | Call]) -> Reply:
+    from learnkit.clients.scripted import reply, use  # brings the SDK, which takes a second
+
+    return reply(*(one if isinstance(one, str) else use(one.use, **one.input) for one in parts))
+
+
+def _place(loc: Sequence[int | str]) -> str:
+    """Where in the file: ``quiz, question 2, options, a, why``."""
+    names = [f"number {one + 1}" if isinstance(one, int) else one for one in loc]
+    return ", ".join(names) or "the file"
