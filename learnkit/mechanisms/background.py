@@ -183,7 +183,7 @@ class Background(Mechanism):
             raise ToolError(f"the command did not start: {job.output}")
         return f"Started in the background as {id}. Its result will come by itself."
 
-    @tool
+    @tool(read_only=True)
     def check_background(self, agent: Agent | None, task_id: str | None = None) -> str:
         """Look at a job, or at all of them. There is no need to wait for one like this.
 

@@ -26,9 +26,6 @@ Kind = Literal["explore", "general"]
 
 _GRADES = ("none", "goal", "background", "everything")
 
-#: What a child of the kind explore may call; bash is not among them, because it can write.
-READ_ONLY = ("read_file", "load_skill", "todo")
-
 #: Of a message that is handed down as background, at most so many characters; and how many.
 _SHORT, _MESSAGES = 300, 3
 
@@ -41,6 +38,9 @@ _CHILD = (
     "You are a subagent: you do one task for another agent, and nobody answers questions. Your "
     "last message is all that your caller sees, so end with a short report: what you found or "
     "did, with the names of files, and what is left open."
+)
+_NOTHING_TO_READ = (
+    "kind 'explore' has no tools here (only: read_file, load_skill, todo); use general"
 )
 _NOTES = {
     "turn_limit": "stopped at the limit of {turns} turns; the task may be unfinished",
@@ -71,7 +71,6 @@ class Subagents(Mechanism):
             the parent was asked; ``background`` for that and the parent's last messages that
             share words with the task, shortened; ``everything`` for the parent's conversation.
         depth: how many generations there may be; at 1, children have no ``task``.
-        read_only: names of the tools that a child of the kind ``explore`` keeps.
 
     Raises:
         UsageError: for an argument that cannot work.
@@ -85,7 +84,6 @@ class Subagents(Mechanism):
         parallel: int = 3,
         inherit: Inherit = "none",
         depth: int = 1,
-        read_only: Sequence[str] = READ_ONLY,
     ) -> None:
         if not callable(factory):
             raise UsageError(
@@ -98,7 +96,7 @@ class Subagents(Mechanism):
             if value < 1:
                 raise UsageError(f"{name} is {value}; give a number from 1 up")
         self._factory, self._max_turns, self._parallel = factory, max_turns, parallel
-        self._inherit, self._depth, self._read_only = inherit, depth, tuple(read_only)
+        self._inherit, self._depth = inherit, depth
 
     @property
     def tools(self) -> Sequence[Tool]:
@@ -170,7 +168,6 @@ class Subagents(Mechanism):
                     parallel=self._parallel,
                     inherit=self._inherit,
                     depth=self._depth - 1,
-                    read_only=self._read_only,
                 )
             )
         child = Agent(
@@ -186,11 +183,10 @@ class Subagents(Mechanism):
         )
         child.clock = agent.clock  # also when the client has none
         if kind == "explore":
-            for name in [name for name in child.tools if name not in self._read_only]:
-                del child.tools[name]
+            # bash goes as well: it can write.
+            child.tools = {name: tool for name, tool in child.tools.items() if tool.read_only}
             if not child.tools:
-                kept = ", ".join(self._read_only)
-                raise ToolError(f"kind 'explore' has no tools here (only: {kept}); use general")
+                raise ToolError(_NOTHING_TO_READ)
         return child
 
     def _handed_down(self, agent: Agent, prompt: str) -> str:

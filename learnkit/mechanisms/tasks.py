@@ -141,12 +141,12 @@ class Tasks(Mechanism):
 
         return str(self._done(agent, "task_update", change))
 
-    @tool
+    @tool(read_only=True)
     def task_list(self, agent: Agent | None) -> str:
         """Show the board: [ ] pending, [>] in progress, [x] completed, [!] failed."""
         return str(self._done(agent, "task_list", lambda: render(self.board.tasks())))
 
-    @tool
+    @tool(read_only=True)
     def task_get(self, agent: Agent | None, task_id: int) -> Any:
         """Show everything about one task, as JSON.
 

@@ -120,7 +120,7 @@ class Todo(Mechanism):
         lines = [_line(item) for item in self._items]
         return "\n".join([*lines, f"({done}/{len(lines)} completed)"])
 
-    @tool
+    @tool(read_only=True)
     def todo(self, agent: Agent | None, items: list[Item]) -> str:
         """Replace your todo list: give all of it, finished items too; one may be in_progress.
 
@@ -129,7 +129,7 @@ class Todo(Mechanism):
         """
         return self._replace(agent, items)
 
-    @tool
+    @tool(read_only=True)
     def todo_add(self, agent: Agent | None, text: str, note: str = "") -> str:
         """Add something to do at the end of your todo list; it gets the next number as its id.
 
@@ -143,7 +143,7 @@ class Todo(Mechanism):
             new["note"] = note
         return self._replace(agent, [*self._items, new])
 
-    @tool
+    @tool(read_only=True)
     def todo_update(
         self, agent: Agent | None, id: str, status: Status | None = None, note: str | None = None
     ) -> str:
@@ -161,7 +161,7 @@ class Todo(Mechanism):
             changed["note"] = note
         return self._replace(agent, [changed if i["id"] == id else i for i in self._items])
 
-    @tool
+    @tool(read_only=True)
     def todo_delete(self, agent: Agent | None, id: str) -> str:
         """Take an item off your todo list.
 

@@ -18,7 +18,6 @@ from learnkit.core.mechanism import Mechanism
 from learnkit.core.tools import tool
 from learnkit.errors import ToolError, UsageError
 from learnkit.mechanisms.protocols.teammate import Answers
-from learnkit.mechanisms.subagents import READ_ONLY
 from learnkit.mechanisms.teams.teammate import Extension, Teammate
 
 if TYPE_CHECKING:
@@ -26,10 +25,9 @@ if TYPE_CHECKING:
     from learnkit.mechanisms.teams.lead import Team
     from learnkit.runtime.clock import Signal, Worker
 
-#: What may be called while a plan is not approved: nothing that writes, but for the board and mail.
+#: What may be called while no plan is approved, besides tools marked read-only: board and mail.
 OPEN = (
-    *READ_ONLY,
-    *("task_list", "task_get", "task_update", "claim_task", "idle", "check_background"),
+    *("task_update", "claim_task", "idle"),
     *("send_message", "read_inbox", "shutdown_response", "plan_approval"),
 )
 
@@ -51,7 +49,7 @@ class Protocols(Mechanism, Extension):
             those for whom a function of name and role says so.
         deadline: seconds that a teammate has to answer a request to shut down; a silent one is
             stopped where it stands.
-        open: names of the tools that need no approved plan.
+        open: names of tools that need no approved plan; those marked ``read_only`` never do.
 
     Raises:
         UsageError: for a deadline that is not above 0, or a team that has protocols already.

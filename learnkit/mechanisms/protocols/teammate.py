@@ -42,7 +42,9 @@ class Answers(Mechanism):
     def refuse(self, agent: Agent, call: Call) -> str | None:
         """The gate: what may write waits for an approved plan."""
         protocols, mate = self._protocols, self._mate
-        if call.name in protocols.open or not protocols.requires_plan(mate):
+        if agent.tools[call.name].read_only or call.name in protocols.open:
+            return None
+        if not protocols.requires_plan(mate):
             return None
         plan = protocols.tracker.current(mate.name)
         if plan is None:
