@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 from learnkit.core.agent import Agent, Outcome
-from learnkit.core.interface import Call
+from learnkit.core.interface import AgentLike, Call
 from learnkit.core.mechanism import Mechanism
 from learnkit.core.token_count import estimate_tokens
 from learnkit.core.tools import Tool, tool
@@ -112,7 +112,6 @@ class Subagents(Mechanism):
     @tool
     def task(
         self,
-        agent: Agent | None,
         call: Call | None,
         prompt: str,
         description: str,
@@ -128,13 +127,12 @@ class Subagents(Mechanism):
             description: the task in three to six words, for the person who watches.
             kind: explore can only read; general has all tools.
         """
-        if agent is None:
-            raise UsageError("task starts a child of the agent that calls it; there is none")
+        agent = self.agent
         if not prompt.strip():
             raise ToolError("the prompt is empty; say what the subagent shall do and report")
         id = call.id if call is not None else agent.clock.new_id()
-        child = self._child(agent, f"{agent.name}.{id}", kind)
-        text = self._handed_down(agent, prompt)
+        child = self._child(f"{agent.name}.{id}", kind)
+        text = self._handed_down(prompt)
         about = {"parent": agent.name, "call": id}
         child.emit(
             "subagent.started",
@@ -158,7 +156,8 @@ class Subagents(Mechanism):
             raise ToolError(report)
         return report
 
-    def _child(self, agent: Agent, lane: str, kind: Kind) -> Agent:
+    def _child(self, lane: str, kind: Kind) -> Agent:
+        agent = self.agent
         made = [one for one in self._factory() if not isinstance(one, Subagents)]
         if self._depth > 1 and kind == "general":
             made.append(
@@ -189,10 +188,10 @@ class Subagents(Mechanism):
                 raise ToolError(_NOTHING_TO_READ)
         return child
 
-    def _handed_down(self, agent: Agent, prompt: str) -> str:
+    def _handed_down(self, prompt: str) -> str:
         """The child's prompt, with what it inherits before it."""
-        goal = "" if self._inherit == "none" else request_of(agent)
-        told = agent.messages[:-1]  # the last one makes this very call
+        goal = "" if self._inherit == "none" else request_of(self.agent)
+        told = self.agent.messages[:-1]  # the last one makes this very call
         parts = []
         if self._inherit == "everything":
             parts.append(f"<conversation>\n{as_text(told)}\n</conversation>")
@@ -206,7 +205,7 @@ class Subagents(Mechanism):
 class AsTheParent(Mechanism):
     """What the parent may not do, its child may not do for it."""
 
-    def __init__(self, parent: Agent) -> None:
+    def __init__(self, parent: AgentLike) -> None:
         self._parent = parent
 
     def refuse(self, agent: Agent, call: Call) -> str | None:
