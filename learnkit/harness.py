@@ -1,7 +1,7 @@
 """The whole harness: all twelve mechanisms on the one loop.
 
-Nothing here is new. It says in which order the mechanisms stand, what they share (one workspace,
-one board, one shell), and what a subagent and a teammate get of it.
+Nothing here is new. It says in which order the mechanisms come, what they share (one workspace,
+one board, one shell), and which of them a subagent and a teammate get.
 """
 
 from __future__ import annotations
@@ -51,7 +51,10 @@ def full_agent(
     client: anthropic.Anthropic,
     workspace: str | Path = ".",
     *,
+    parts: Collection[str] = PARTS,
     without: Collection[str] = (),
+    extra: Sequence[Mechanism] = (),
+    teammate_extra: Callable[[str, str], Sequence[Mechanism]] = lambda name, role: (),
     permission: Permission | None = None,
     shell: Shell | None = None,
     skills: str | Path | None = None,
@@ -60,14 +63,19 @@ def full_agent(
 ) -> Agent:
     """An agent with all twelve mechanisms, or with those that you want.
 
-    Its tasks, mail, transcripts and worktrees stand in the workspace, in ``.tasks``, ``.team``,
+    Its tasks, mail, transcripts and worktrees are kept in the workspace, in ``.tasks``, ``.team``,
     ``.transcripts`` and ``.worktrees``. When you are done with it, close the client's clock: that
     ends teammates and jobs (``with client.clock: …``).
 
     Args:
         client: an ``anthropic.Anthropic``; those of :func:`learnkit.connect` bring a clock.
         workspace: the folder it works in. Outside of a git repository there are no worktrees.
-        without: parts to leave out, of :data:`PARTS`.
+        parts: the parts that it has; by default all of :data:`PARTS`. Give a list where the
+            requests have to stay the same when the harness gets a new part, as for a recording.
+        without: those of them to leave out.
+        extra: further mechanisms for this agent, after its parts.
+        teammate_extra: makes further mechanisms for one teammate, given its name and its role; new
+            ones for each, since a mechanism serves one agent.
         permission: decides which calls may run; by default all of them may.
         shell: runs all commands; by default a :class:`learnkit.LocalShell`.
         skills: folder of the skills; by default ``skills`` in the workspace, if it is there.
@@ -76,52 +84,57 @@ def full_agent(
         options: as for :class:`learnkit.Agent`.
 
     Raises:
-        UsageError: for a part that there is not, or one that another one needs.
+        UsageError: for a part that there is not, one that another one needs, or an extra tool
+            with the name of one that is there.
     """
-    parts = _chosen(without)
+    chosen = _chosen(parts, without)
     root = Path(workspace)
     root.mkdir(parents=True, exist_ok=True)
     shell = LocalShell() if shell is None else shell
     board = TaskBoard(root / ".tasks")
     folder = Path(skills) if skills is not None else root / "skills"
-    with_skills = "skills" in parts and (skills is not None or folder.is_dir())
+    with_skills = "skills" in chosen and (skills is not None or folder.is_dir())
 
     def alone() -> list[Mechanism]:
-        """What a subagent gets, and everybody has."""
+        """What a subagent gets, and every agent has."""
         made: list[Mechanism] = [CodingTools(root, shell)]
         return [*made, Skills(folder)] if with_skills else made
 
-    def teammate(name: str, role: str) -> Sequence[Mechanism]:
+    def member() -> list[Mechanism]:
+        """What the lead and its teammates have alike."""
         made = alone()
-        if "todo" in parts:
+        if "todo" in chosen:
             made.append(Todo())
-        if "compaction" in parts:
+        if "compaction" in chosen:
             made.append(Compaction(transcripts=root / ".transcripts"))
-        if "tasks" in parts:
+        if "tasks" in chosen:
             made.append(Tasks(board))
         return made
 
+    def teammate(name: str, role: str) -> Sequence[Mechanism]:
+        return [*member(), *teammate_extra(name, role)]
+
     made: list[Mechanism] = [permission] if permission is not None else []
-    made += teammate("lead", "")
-    if "subagents" in parts:
+    made += member()
+    if "subagents" in chosen:
         made.append(Subagents(alone))
-    if "background" in parts:
+    if "background" in chosen:
         made.append(Background(shell, workspace=root))
-    team = Team(root / ".team", teammate) if "team" in parts else None
+    team = Team(root / ".team", teammate) if "team" in chosen else None
     if team is not None:
         made.append(team)
-        if "protocols" in parts:
+        if "protocols" in chosen:
             made.append(Protocols(team, plan_required=plan_required))
-        if "autonomy" in parts:
+        if "autonomy" in chosen:
             made.append(Autonomy(team, board))
-    if "worktrees" in parts and _has_git(root, shell):
-        known = board if "tasks" in parts else None
+    if "worktrees" in chosen and _has_git(root, shell):
+        known = board if "tasks" in chosen else None
         made.append(Worktrees(root, known, team=team, shell=shell))
-    return Agent(client, made, **{"system": _SYSTEM, **options})
+    return Agent(client, [*made, *extra], **{"system": _SYSTEM, **options})
 
 
 def token_costs(agent: Agent) -> dict[str, int]:
-    """What stands before every conversation: tokens of the system prompt and of each tool.
+    """What every request costs before the conversation: its system prompt and each tool, in tokens.
 
     Args:
         agent: before or after a run; the system prompt is complete once a run has started.
@@ -133,16 +146,16 @@ def token_costs(agent: Agent) -> dict[str, int]:
     return costs | {name: estimate_tokens(tool.spec()) for name, tool in agent.tools.items()}
 
 
-def _chosen(without: Collection[str]) -> list[str]:
-    for part in without:
+def _chosen(parts: Collection[str], without: Collection[str]) -> set[str]:
+    for part in (*parts, *without):
         if part not in PARTS:
             raise UsageError(f"there is no part {part!r}; there are: {', '.join(PARTS)}")
-    parts = [part for part in PARTS if part not in without]
+    chosen = set(parts) - set(without)
     for part, needed in NEEDS.items():
-        missing = [one for one in needed if one not in parts]
-        if part in parts and missing:
+        missing = [one for one in needed if one not in chosen]
+        if part in chosen and missing:
             raise UsageError(f"{part} needs {missing[0]}; leave out {part} as well")
-    return parts
+    return chosen
 
 
 def _has_git(folder: Path, shell: Shell) -> bool:

@@ -48,7 +48,8 @@ class TeammateProtocols(Mechanism):
 
     def refuse(self, agent: Agent, call: Call) -> str | None:
         """The gate: what may write waits for an approved plan."""
-        if call.name in self._open or not self._plan_required:
+        allowed = agent.tools[call.name].read_only or call.name in self._open
+        if allowed or not self._plan_required:
             return None
         plan = self._requests.tracker.current(self._mate.name)
         if plan is None:
