@@ -89,7 +89,11 @@ class Protocols(Mechanism, Extension):
         return self.requests.tracker
 
     def requires_plan(self, mate: Teammate) -> bool:
-        """Whether a teammate must have a plan approved before it may write."""
+        """Whether a teammate must have a plan approved before it may write.
+
+        Args:
+            mate: the teammate.
+        """
         required = self._required
         return required(mate.name, mate.role) if callable(required) else required
 
