@@ -10,10 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from learnkit.core.content import Block, check_prompt, clean, note, sendable
-from learnkit.core.events import LANE, Event, EventLog
-from learnkit.core.interface import Call
+from learnkit.core.catalog import DEFAULT_MODEL
+from learnkit.core.content import Block, check_prompt, clean, note, spoken
+from learnkit.core.events import Event, EventLog
 from learnkit.core.mechanism import Mechanism
+from learnkit.core.request import ask
 from learnkit.core.tool_calls import Batch, calls_in
 from learnkit.core.tools import Tool
 from learnkit.errors import UsageError
@@ -21,7 +22,6 @@ from learnkit.runtime.virtual_clock import Clock, Signal, SystemClock
 
 if TYPE_CHECKING:
     import anthropic
-    from anthropic.types import Message
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,13 +80,14 @@ class Agent:
         self.clock: Clock = getattr(client, "clock", None) or SystemClock()
         self.stop = stop or self.clock.signal(f"the stop of {name!r}")
         self._own_stop = stop is None
-        self.model = model or getattr(client, "model", None) or _default_model()
+        self.model = model or getattr(client, "model", None) or DEFAULT_MODEL
         self.max_turns, self.max_tokens = max_turns, max_tokens
         self.system = self._base_system = system
         self.turns = 0
         self._messages: list[Block] = []
         self._logged = 0
         self._text = ""
+        self._batch: Batch | None = None  # until its results are in the messages
         self.tools: dict[str, Tool] = _attach(self, self.mechanisms)
         self._specs = [tool.spec() for tool in self.tools.values()]
 
@@ -125,6 +126,7 @@ class Agent:
         Returns:
             None when there is more to do, else how the run ended.
         """
+        self._answer_open_calls()
         if self.stop.is_set():
             return self._end("cancelled")
         if self.turns >= self.max_turns:
@@ -134,12 +136,22 @@ class Agent:
         if self.stop.is_set():
             return self._end("cancelled")
 
-        reason, content = self._ask()
+        self.turns += 1
+        self._log_new()
+        reason, content = ask(self)
         if content:
             self._append("assistant", content)
-            if calls := calls_in(self._messages[-1]):
-                self._answer(calls, cut=reason == "max_tokens")
-                return None
+            self._text = spoken(content) or self._text
+
+        if calls := calls_in(self._messages[-1]):
+            self._batch = batch = Batch(self, calls, cut=reason == "max_tokens")
+            batch.run()
+            for mechanism in self.mechanisms:
+                batch.notes += note(mechanism.after_tools(self, calls))
+            self._append("user", batch.answer())
+            self._batch = None
+            return None
+
         if reason == "pause_turn":
             return None
         if reason in ("max_tokens", "refusal", "model_context_window_exceeded"):
@@ -149,59 +161,6 @@ class Agent:
                 self._append("user", more, injected=True)
                 return None
         return self._end(reason if content else "end_turn")
-
-    def _ask(self) -> tuple[str, list[Block]]:
-        """Send the messages; return why the model stopped, and its blocks as plain dicts."""
-        self.turns += 1
-        self._log_new()
-        self.emit("model.requested", turn=self.turns, messages=len(self._messages))
-        began = self.clock.time()
-        lane = LANE.set(self.name)
-        try:
-            reply = self.client.messages.create(**self.request())
-        except Exception as error:
-            body = getattr(error, "body", None)
-            said = body.get("error") if isinstance(body, dict) else None
-            said = said if isinstance(said, dict) else {}  # what stands between may say anything
-            self.emit(
-                "model.failed",
-                turn=self.turns,
-                status=getattr(error, "status_code", None),
-                error_type=str(said.get("type") or type(error).__name__),
-                message=str(said.get("message") or error),
-            )
-            raise
-        finally:
-            LANE.reset(lane)
-        content = _plain(reply)
-        self.emit(
-            "model.replied",
-            turn=self.turns,
-            stop_reason=reply.stop_reason,
-            usage=_without_none(reply.usage.model_dump(mode="json", exclude_unset=True)),
-            model=reply.model,
-            seconds=self.clock.time() - began,
-        )
-        if said := "\n".join(b["text"] for b in content if b["type"] == "text"):
-            self._text = said
-        return reply.stop_reason or "end_turn", content
-
-    def _answer(self, calls: list[Call], *, cut: bool) -> None:
-        """Run the calls and append one user message: every result, then injected text."""
-        batch = Batch(self, calls, cut=cut)
-        notes: list[Block] = []
-        try:
-            batch.run()
-            for mechanism in self.mechanisms:
-                notes += note(mechanism.after_tools(self, calls))
-        finally:  # an interrupt or a faulty mechanism: the array stays valid all the same
-            self._append_results(batch, notes)
-
-    def _append_results(self, batch: Batch, notes: list[Block]) -> None:
-        try:
-            batch.cancel_rest()
-        finally:  # a listener of the log may raise as well
-            self._append("user", [*batch.results(), *notes])
 
     # Messages and events
 
@@ -284,9 +243,18 @@ class Agent:
                 raise
 
     def _answer_open_calls(self) -> None:
-        """After an interrupt in the wrong place: leave an array that can be sent."""
+        """Make the array one that can be sent, wherever an interrupt has left it.
+
+        Calls at its end get the results that are there, and the others count as cancelled.
+        """
         if self._messages and (calls := calls_in(self._messages[-1])):
-            self._append_results(Batch(self, calls, cut=False), [])
+            if self._batch is None or self._batch.calls != calls:
+                self._batch = Batch(self, calls, cut=False)
+            try:
+                self._batch.cancel_rest()
+            finally:  # a listener of the log may raise
+                self._append("user", self._batch.answer())
+        self._batch = None
 
     def _end(self, reason: str) -> Outcome:
         self._rearm()
@@ -326,20 +294,3 @@ def _attach(agent: Agent, mechanisms: Sequence[Mechanism]) -> dict[str, Tool]:
     for mechanism in mechanisms:
         mechanism._agent = agent
     return tools
-
-
-def _default_model() -> str:
-    from learnkit.core.catalog import DEFAULT_MODEL
-
-    return DEFAULT_MODEL
-
-
-def _without_none(values: dict[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in values.items() if value is not None}
-
-
-def _plain(reply: Message) -> list[Block]:
-    """The reply's blocks as plain dicts, as they may be sent back."""
-    return sendable(
-        [_without_none(b.model_dump(mode="json", exclude_unset=True)) for b in reply.content]
-    )

@@ -18,6 +18,11 @@ def sendable(blocks: list[Block]) -> list[Block]:
     return kept
 
 
+def spoken(blocks: list[Block]) -> str:
+    """What the model says in a reply: its texts, each on a line of its own."""
+    return "\n".join(block["text"] for block in blocks if block["type"] == "text")
+
+
 def note(text: str | None) -> list[Block]:
     """What a hook says, as content: one text block, or none for nothing.
 

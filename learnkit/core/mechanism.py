@@ -48,6 +48,18 @@ class Mechanism:
             raise UsageError(f"this {name} serves no agent yet; make one: Agent(client, [it])")
         return self._agent
 
+    def emit(self, type: str, **data: Any) -> None:
+        """Log an event in the lane of the agent that it serves; nothing when it serves none yet.
+
+        So a tool can be tried out by hand, before there is an agent.
+
+        Args:
+            type: what happened, such as ``todo.updated``.
+            data: details; must be JSON-ready.
+        """
+        if self._agent is not None:
+            self._agent.emit(type, **data)
+
     @property
     def tools(self) -> Sequence[Tool]:
         """At set-up: the tools it offers. By default, its methods that are marked ``@tool``."""

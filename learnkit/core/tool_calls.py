@@ -32,10 +32,14 @@ class Batch:
         agent: whose tools, mechanisms, clock and stop signal are used.
         calls: in the order of the reply.
         cut: the reply was cut off at max_tokens, so its calls may be incomplete; none is run.
+
+    Attributes:
+        notes: what the mechanisms add after the results.
     """
 
     def __init__(self, agent: AgentLike, calls: Sequence[Call], *, cut: bool) -> None:
-        self._agent, self._calls, self._cut = agent, calls, cut
+        self._agent, self.calls, self._cut = agent, list(calls), cut
+        self.notes: list[Block] = []
         self._results: dict[str, dict[str, Any]] = {}
 
     def run(self) -> None:
@@ -55,14 +59,14 @@ class Batch:
 
     def cancel_rest(self) -> None:
         """Give the calls that were not reached a result as well."""
-        rest = [call for call in self._calls if call.id not in self._results]
+        rest = [call for call in self.calls if call.id not in self._results]
         texts = [self._store(call, "cancelled", CANCELLED) for call in rest]
         for call, text in zip(rest, texts, strict=True):  # logging may raise, so it comes last
             self._log_end(call, "cancelled", text or "", 0.0)
 
-    def results(self) -> list[Block]:
-        """The ``tool_result`` blocks, in call order."""
-        return [self._results[call.id] for call in self._calls]
+    def answer(self) -> list[Block]:
+        """The content of the message that answers: the results in call order, then the notes."""
+        return [*(self._results[call.id] for call in self.calls), *self.notes]
 
     def _groups(self) -> Iterator[list[Call]]:
         """Neighbouring calls of one parallel tool together, every other call alone."""
@@ -71,7 +75,7 @@ class Batch:
             tool = self._agent.tools.get(numbered[1].name)
             return tool.name if tool is not None and tool.parallel > 1 else numbered[0]
 
-        for _, group in itertools.groupby(enumerate(self._calls), key=key):
+        for _, group in itertools.groupby(enumerate(self.calls), key=key):
             yield [call for _, call in group]
 
     def _objection(self, call: Call) -> tuple[str, str] | None:

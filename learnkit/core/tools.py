@@ -35,6 +35,8 @@ class Tool:
         description: by default the docstring, without its section ``Args:``.
         parallel: how many calls of one reply may run side by side; True for 4.
         group: a purpose by which :func:`select` finds it, such as ``"file"``.
+        read_only: it changes nothing but the notes of the agent that calls it, so that a subagent
+            of the kind ``explore`` keeps it, and a teammate needs no approved plan for it.
 
     Raises:
         UsageError: for a name the API refuses, or a signature that no schema can express.
@@ -48,6 +50,7 @@ class Tool:
         description: str | None = None,
         parallel: bool | int = False,
         group: str = "",
+        read_only: bool = False,
     ) -> None:
         functools.update_wrapper(self, function)
         self.name: str = name or str(getattr(function, "__name__", ""))
@@ -60,7 +63,7 @@ class Tool:
         if parallel is not True and parallel < 0:
             raise UsageError(f"tool {self.name!r}: parallel is {parallel}; give 1 or more")
         self.parallel = SIDE_BY_SIDE if parallel is True else max(1, parallel)
-        self.group = group
+        self.group, self.read_only = group, read_only
         self._function = function
         self._arguments = Arguments(function, self.name)
         self.description = self._arguments.text if description is None else description
@@ -153,6 +156,7 @@ def tool(
     description: str | None = None,
     parallel: bool | int = False,
     group: str = "",
+    read_only: bool = False,
 ) -> Callable[[Callable[..., Any]], Tool]: ...
 def tool(function: Callable[..., Any] | None = None, /, **options: Any) -> Any:
     """Make a :class:`Tool` of a function: ``@tool``, or with options ``@tool(parallel=3)``."""

@@ -143,20 +143,20 @@ class Background(Mechanism):
 
     def after_tools(self, agent: Agent, calls: Sequence[Call]) -> str | None:
         """The results of the jobs that have ended since."""
-        return self._tell(agent, "results")
+        return self._deliver("results")
 
     def on_stop(self, agent: Agent) -> str | None:
         """Wait for a job to end, if one still runs, and tell its result."""
         while not self._due:
             running = [job.ended for job in self.jobs if not job.ended.is_set()]
             if not running:  # one may have ended between the two looks
-                return self._tell(agent, "stop")
+                return self._deliver("stop")
             agent.clock.wait(*running)
             agent.clock.sleep(0)  # what ends at the same moment is told in the same turn
-        return self._tell(agent, "stop")
+        return self._deliver("stop")
 
     @tool
-    def background_run(self, agent: Agent | None, command: str) -> str:
+    def background_run(self, command: str) -> str:
         """Start a bash command in the background; returns its id at once, before it has ended.
 
         Its result comes to you by itself. It has no input, and its cd does not last.
@@ -164,12 +164,11 @@ class Background(Mechanism):
         Args:
             command: for what takes long and is not needed at once; several lines are fine.
         """
-        if agent is None:
-            raise UsageError("background_run reports to the agent that calls it; there is none")
+        clock = self.agent.clock
         running = sum(not job.ended.is_set() for job in self.jobs)
         if running >= self.most:
             raise ToolError(f"{running} jobs are running, and no more may; wait for one to end")
-        id, clock = agent.clock.new_id(), agent.clock
+        id = clock.new_id()
         job = Job(
             id,
             command,
@@ -177,14 +176,14 @@ class Background(Mechanism):
             ended=clock.signal(f"the end of job {id}"),
             stop=clock.signal(f"the stop of job {id}"),
         )
-        job.worker = clock.spawn(f"job {id}", self._work, agent, job)
+        job.worker = clock.spawn(f"job {id}", self._work, job)
         clock.wait(job.begun, job.ended)
         if job.status == "error":
             raise ToolError(f"the command did not start: {job.output}")
         return f"Started in the background as {id}. Its result will come by itself."
 
-    @tool
-    def check_background(self, agent: Agent | None, task_id: str | None = None) -> str:
+    @tool(read_only=True)
+    def check_background(self, task_id: str | None = None) -> str:
         """Look at a job, or at all of them. There is no need to wait for one like this.
 
         Args:
@@ -196,8 +195,8 @@ class Background(Mechanism):
             shown = [job.told(each) for job in seen]
             ended = [job for job in seen if job in self._due]
             self._due = [job for job in self._due if job not in ended]
-        if agent is not None and ended:
-            agent.emit("job.delivered", ids=[job.id for job in ended], by="check")
+        if ended:
+            self.emit("job.delivered", ids=[job.id for job in ended], by="check")
         return "\n\n".join(shown) or "No command was started in the background."
 
     def _find(self, id: str) -> Job:
@@ -207,8 +206,9 @@ class Background(Mechanism):
             known = ", ".join(self._jobs) or "none"
         raise ToolError(f"there is no job {id!r}; the last ones are: {known}")
 
-    def _work(self, agent: Agent, job: Job) -> None:
+    def _work(self, job: Job) -> None:
         """The job's thread: run the command, keep what came of it."""
+        agent = self.agent
         clock, stop = agent.clock, _AnyOf(agent.stop, job.stop)
         began = clock.time()
         status: Status = "error"
@@ -245,18 +245,18 @@ class Background(Mechanism):
             raise
         finally:
             job.seconds = clock.time() - began
-            self._end(agent, job, status)
+            self._end(job, status)
 
     def _run(self, command: str, stop: _AnyOf, started: Callable[[], object]) -> ShellResult:
         folder = self.workspace.root
         return self.shell.run(self.workspace.unmasked(command), folder, self.limit, stop, started)
 
-    def _end(self, agent: Agent, job: Job, status: Status) -> None:
+    def _end(self, job: Job, status: Status) -> None:
         """Log the end, and only then let the result be seen: it is not told before it is there."""
         try:
             if job.begun.is_set():
                 output, _ = head_and_tail([job.output], TOLD)
-                agent.emit(
+                self.emit(
                     "job.ended",
                     id=job.id,
                     status=status,
@@ -275,12 +275,12 @@ class Background(Mechanism):
                         del self._jobs[old.id]
             job.ended.set()
 
-    def _tell(self, agent: Agent, by: str) -> str | None:
+    def _deliver(self, by: str) -> str | None:
         with self._lock:
             told, self._due = self._due, []
         if not told:
             return None
-        agent.emit("job.delivered", ids=[job.id for job in told], by=by)
+        self.emit("job.delivered", ids=[job.id for job in told], by=by)
         # A command may print anything, but not the end of the frame around it.
         texts = [job.told().replace("</background-", "</ background-") for job in told]
         return "\n".join(["<background-results>", *texts, "</background-results>"])

@@ -74,7 +74,7 @@ class CodingTools(Mechanism):
             raise ToolError(output)
         return output if result.code == 0 else _noted(output, f"[exit code {result.code}]")
 
-    @tool(group="file")
+    @tool(group="file", read_only=True)
     def read_file(self, path: str, limit: int | None = None, offset: int = 0) -> str:
         """Read a text file: its lines as they are, unnumbered, so that edit_file can find them.
 

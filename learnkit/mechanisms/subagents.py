@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 from learnkit.core.agent import Agent, Outcome
-from learnkit.core.interface import Call
+from learnkit.core.interface import AgentLike, Call
 from learnkit.core.mechanism import Mechanism
 from learnkit.core.token_count import estimate_tokens
 from learnkit.core.tools import Tool, tool
@@ -25,9 +25,6 @@ Inherit = Literal["none", "goal", "background", "everything"]
 Kind = Literal["explore", "general"]
 
 _GRADES = ("none", "goal", "background", "everything")
-
-#: What a child of the kind explore may call; bash is not among them, because it can write.
-READ_ONLY = ("read_file", "load_skill", "todo")
 
 #: Of a message that is handed down as background, at most so many characters; and how many.
 _SHORT, _MESSAGES = 300, 3
@@ -41,6 +38,9 @@ _CHILD = (
     "You are a subagent: you do one task for another agent, and nobody answers questions. Your "
     "last message is all that your caller sees, so end with a short report: what you found or "
     "did, with the names of files, and what is left open."
+)
+_NOTHING_TO_READ = (
+    "kind 'explore' has no tools here (only: read_file, load_skill, todo); use general"
 )
 _NOTES = {
     "turn_limit": "stopped at the limit of {turns} turns; the task may be unfinished",
@@ -71,7 +71,6 @@ class Subagents(Mechanism):
             the parent was asked; ``background`` for that and the parent's last messages that
             share words with the task, shortened; ``everything`` for the parent's conversation.
         depth: how many generations there may be; at 1, children have no ``task``.
-        read_only: names of the tools that a child of the kind ``explore`` keeps.
 
     Raises:
         UsageError: for an argument that cannot work.
@@ -85,7 +84,6 @@ class Subagents(Mechanism):
         parallel: int = 3,
         inherit: Inherit = "none",
         depth: int = 1,
-        read_only: Sequence[str] = READ_ONLY,
     ) -> None:
         if not callable(factory):
             raise UsageError(
@@ -98,7 +96,7 @@ class Subagents(Mechanism):
             if value < 1:
                 raise UsageError(f"{name} is {value}; give a number from 1 up")
         self._factory, self._max_turns, self._parallel = factory, max_turns, parallel
-        self._inherit, self._depth, self._read_only = inherit, depth, tuple(read_only)
+        self._inherit, self._depth = inherit, depth
 
     @property
     def tools(self) -> Sequence[Tool]:
@@ -114,7 +112,6 @@ class Subagents(Mechanism):
     @tool
     def task(
         self,
-        agent: Agent | None,
         call: Call | None,
         prompt: str,
         description: str,
@@ -130,13 +127,12 @@ class Subagents(Mechanism):
             description: the task in three to six words, for the person who watches.
             kind: explore can only read; general has all tools.
         """
-        if agent is None:
-            raise UsageError("task starts a child of the agent that calls it; there is none")
+        agent = self.agent
         if not prompt.strip():
             raise ToolError("the prompt is empty; say what the subagent shall do and report")
         id = call.id if call is not None else agent.clock.new_id()
-        child = self._child(agent, f"{agent.name}.{id}", kind)
-        text = self._handed_down(agent, prompt)
+        child = self._child(f"{agent.name}.{id}", kind)
+        text = self._handed_down(prompt)
         about = {"parent": agent.name, "call": id}
         child.emit(
             "subagent.started",
@@ -160,7 +156,8 @@ class Subagents(Mechanism):
             raise ToolError(report)
         return report
 
-    def _child(self, agent: Agent, lane: str, kind: Kind) -> Agent:
+    def _child(self, lane: str, kind: Kind) -> Agent:
+        agent = self.agent
         made = [one for one in self._factory() if not isinstance(one, Subagents)]
         if self._depth > 1 and kind == "general":
             made.append(
@@ -170,7 +167,6 @@ class Subagents(Mechanism):
                     parallel=self._parallel,
                     inherit=self._inherit,
                     depth=self._depth - 1,
-                    read_only=self._read_only,
                 )
             )
         child = Agent(
@@ -186,17 +182,16 @@ class Subagents(Mechanism):
         )
         child.clock = agent.clock  # also when the client has none
         if kind == "explore":
-            for name in [name for name in child.tools if name not in self._read_only]:
-                del child.tools[name]
+            # bash goes as well: it can write.
+            child.tools = {name: tool for name, tool in child.tools.items() if tool.read_only}
             if not child.tools:
-                kept = ", ".join(self._read_only)
-                raise ToolError(f"kind 'explore' has no tools here (only: {kept}); use general")
+                raise ToolError(_NOTHING_TO_READ)
         return child
 
-    def _handed_down(self, agent: Agent, prompt: str) -> str:
+    def _handed_down(self, prompt: str) -> str:
         """The child's prompt, with what it inherits before it."""
-        goal = "" if self._inherit == "none" else request_of(agent)
-        told = agent.messages[:-1]  # the last one makes this very call
+        goal = "" if self._inherit == "none" else request_of(self.agent)
+        told = self.agent.messages[:-1]  # the last one makes this very call
         parts = []
         if self._inherit == "everything":
             parts.append(f"<conversation>\n{as_text(told)}\n</conversation>")
@@ -210,7 +205,7 @@ class Subagents(Mechanism):
 class AsTheParent(Mechanism):
     """What the parent may not do, its child may not do for it."""
 
-    def __init__(self, parent: Agent) -> None:
+    def __init__(self, parent: AgentLike) -> None:
         self._parent = parent
 
     def refuse(self, agent: Agent, call: Call) -> str | None:

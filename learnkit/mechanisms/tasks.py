@@ -61,7 +61,6 @@ class Tasks(Mechanism):
     @tool
     def task_create(
         self,
-        agent: Agent | None,
         subject: str,
         description: str = "",
         tags: Sequence[str] = (),
@@ -77,12 +76,11 @@ class Tasks(Mechanism):
         def create() -> str:
             return _line(self.board.create(subject, description, tags=tags))
 
-        return str(self._done(agent, "task_create", create))
+        return str(self._done("task_create", create))
 
     @tool
     def task_update(
         self,
-        agent: Agent | None,
         task_id: int,
         status: Status | Literal["deleted"] | None = None,
         addBlockedBy: Sequence[int] = (),  # the names that models know
@@ -104,10 +102,11 @@ class Tasks(Mechanism):
 
         def change() -> str:
             before = _ready_ids(self.board)
+            owner = self._agent.name if self._agent else ""
             task = self.board.update(
                 task_id,
                 status,
-                owner=agent.name if agent and status == "in_progress" else "",
+                owner=owner if status == "in_progress" else "",
                 add_blocked_by=addBlockedBy,
                 add_blocks=addBlocks,
                 remove_blocked_by=removeBlockedBy,
@@ -118,34 +117,34 @@ class Tasks(Mechanism):
             freed = [one for one in freed if one != f"#{task_id}"]
             return f"{said}\nReady now: {', '.join(freed)}" if freed else said
 
-        return str(self._done(agent, "task_update", change))
+        return str(self._done("task_update", change))
 
-    @tool
-    def task_list(self, agent: Agent | None) -> str:
+    @tool(read_only=True)
+    def task_list(self) -> str:
         """Show the board: [ ] pending, [>] in progress, [x] completed, [!] failed."""
-        return str(self._done(agent, "task_list", lambda: render(self.board.tasks())))
+        return str(self._done("task_list", lambda: render(self.board.tasks())))
 
-    @tool
-    def task_get(self, agent: Agent | None, task_id: int) -> Any:
+    @tool(read_only=True)
+    def task_get(self, task_id: int) -> Any:
         """Show everything about one task, as JSON.
 
         Args:
             task_id: its number.
         """
-        return self._done(agent, "task_get", lambda: self.board.get(task_id).to_json())
+        return self._done("task_get", lambda: self.board.get(task_id).to_json())
 
     def _shown(self, task: Task) -> str:
         return _line(task, {one.id: one for one in self.board.tasks()})
 
-    def _done(self, agent: Agent | None, name: str, act: Callable[[], Any]) -> Any:
+    def _done(self, name: str, act: Callable[[], Any]) -> Any:
         """Do it, and log what has changed, or why it was refused."""
-        if agent is None:
+        if self._agent is None:  # the board can be used by hand
             return act()
-        with logged(self.board, agent):
+        with logged(self.board, self._agent):
             try:
                 return act()
             except ToolError as error:
-                agent.emit("task.refused", tool=name, problem=str(error))
+                self.emit("task.refused", tool=name, problem=str(error))
                 raise
 
 

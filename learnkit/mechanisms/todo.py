@@ -120,17 +120,17 @@ class Todo(Mechanism):
         lines = [_line(item) for item in self._items]
         return "\n".join([*lines, f"({done}/{len(lines)} completed)"])
 
-    @tool
-    def todo(self, agent: Agent | None, items: list[Item]) -> str:
+    @tool(read_only=True)
+    def todo(self, items: list[Item]) -> str:
         """Replace your todo list: give all of it, finished items too; one may be in_progress.
 
         Args:
             items: in the order in which you will do them, at most 20.
         """
-        return self._replace(agent, items)
+        return self._replace(items)
 
-    @tool
-    def todo_add(self, agent: Agent | None, text: str, note: str = "") -> str:
+    @tool(read_only=True)
+    def todo_add(self, text: str, note: str = "") -> str:
         """Add something to do at the end of your todo list; it gets the next number as its id.
 
         Args:
@@ -141,12 +141,10 @@ class Todo(Mechanism):
         new: Item = {"id": str(max(taken, default=0) + 1), "text": text, "status": "pending"}
         if note:
             new["note"] = note
-        return self._replace(agent, [*self._items, new])
+        return self._replace([*self._items, new])
 
-    @tool
-    def todo_update(
-        self, agent: Agent | None, id: str, status: Status | None = None, note: str | None = None
-    ) -> str:
+    @tool(read_only=True)
+    def todo_update(self, id: str, status: Status | None = None, note: str | None = None) -> str:
         """Change an item of your todo list.
 
         Args:
@@ -154,49 +152,47 @@ class Todo(Mechanism):
             status: its new status; one item at a time may be in_progress.
             note: its new note.
         """
-        changed = self._find(agent, id).copy()
+        changed = self._find(id).copy()
         if status is not None:
             changed["status"] = status
         if note is not None:
             changed["note"] = note
-        return self._replace(agent, [changed if i["id"] == id else i for i in self._items])
+        return self._replace([changed if i["id"] == id else i for i in self._items])
 
-    @tool
-    def todo_delete(self, agent: Agent | None, id: str) -> str:
+    @tool(read_only=True)
+    def todo_delete(self, id: str) -> str:
         """Take an item off your todo list.
 
         Args:
             id: which one.
         """
-        gone = self._find(agent, id)
-        return self._replace(agent, [item for item in self._items if item is not gone])
+        gone = self._find(id)
+        return self._replace([item for item in self._items if item is not gone])
 
-    def _find(self, agent: Agent | None, id: str) -> Item:
+    def _find(self, id: str) -> Item:
         for item in self._items:
             if item["id"] == id:
                 return item
         known = ", ".join(item["id"] for item in self._items) or "none"
-        raise self._rejected(agent, f"there is no item {id!r}; the ids are: {known}")
+        raise self._rejected(f"there is no item {id!r}; the ids are: {known}")
 
-    def _replace(self, agent: Agent | None, items: Sequence[Item]) -> str:
+    def _replace(self, items: Sequence[Item]) -> str:
         """Put a new list in place of the old one, if it holds what a list must."""
         if problem := _problem(items):
-            raise self._rejected(agent, problem)
+            raise self._rejected(problem)
         self._items = [_tidy(item) for item in items]
-        if agent is not None:
-            done, total = len(self._items) - len(self.open), len(self._items)
-            agent.emit(
-                "todo.updated",
-                items=self._items,
-                done=done,
-                total=total,
-                remind_after=self.remind_after,
-            )
+        done, total = len(self._items) - len(self.open), len(self._items)
+        self.emit(
+            "todo.updated",
+            items=self._items,
+            done=done,
+            total=total,
+            remind_after=self.remind_after,
+        )
         return self.render()
 
-    def _rejected(self, agent: Agent | None, problem: str) -> ToolError:
-        if agent is not None:
-            agent.emit("todo.rejected", problem=problem)
+    def _rejected(self, problem: str) -> ToolError:
+        self.emit("todo.rejected", problem=problem)
         return ToolError(f"{problem}. The list is as it was.")
 
 

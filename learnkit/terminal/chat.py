@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 #: What runs without asking: nothing of it changes a file or starts a process.
 ALLOWED: tuple[str, ...] = (
     *OPEN,
+    *("read_file", "load_skill", "task_list", "task_get", "check_background"),
     *("todo", "compact", "task", "task_create", "spawn_teammate", "list_teammates", "broadcast"),
     *("shutdown_request", "worktree_list", "worktree_status", "worktree_events"),
 )

@@ -423,6 +423,31 @@ def test_calls_that_an_interrupt_left_open_are_answered_before_the_next_request(
     assert results(agent, 2) == [("Cancelled: the run was interrupted.", True)]
 
 
+def test_a_step_answers_what_an_interrupted_step_has_left_open() -> None:
+    class Late(Mechanism):
+        def after_tools(self, agent: lk.Agent, calls: Sequence[Call]) -> None:
+            raise KeyboardInterrupt
+
+    calls = lk.reply(lk.use("echo", text="a"), lk.use("echo", text="b"))
+    agent = agent_of([calls, lk.say("ok")], Watch(after_tools=["a note"]), Late())
+    agent.start("Go.")
+    with pytest.raises(KeyboardInterrupt):
+        agent.step()
+    assert roles(agent) == "ua"
+    assert agent.step() == lk.Outcome("ok", "end_turn", 2)
+    assert [text for text, _ in results(agent, 2)] == ["a", "b"]  # what has run is kept
+    assert agent.messages[2]["content"][-1] == {"type": "text", "text": "a note"}
+    assert replay(agent) == agent.messages
+
+
+def test_results_of_an_earlier_batch_do_not_answer_the_same_calls_again() -> None:
+    agent = agent_of([lk.use("echo", text="a"), lk.say("ok"), lk.say("again")])
+    agent.run("Go.")
+    agent.messages = agent.messages[:2]
+    agent.run("Go on.")
+    assert results(agent, 2) == [("Cancelled: the run was interrupted.", True)]
+
+
 def test_a_listener_that_raises_leaves_a_valid_array() -> None:
     agent = agent_of([lk.use("echo", text="a"), lk.say("ok")])
 

@@ -304,7 +304,7 @@ def test_bad_arguments(tmp_path: Path, bad: dict[str, Any]) -> None:
 
 def test_it_needs_an_agent_to_report_to(tmp_path: Path) -> None:
     (tool, _) = lk.Background(workspace=tmp_path).tools
-    with pytest.raises(lk.UsageError, match="there is none"):
+    with pytest.raises(lk.UsageError, match="this Background serves no agent yet"):
         tool.run(None, {"command": "true"})
 
 

@@ -176,7 +176,7 @@ def test_a_job_ends_before_its_result_is_delivered(tmp_path: Path) -> None:
         [background],
     )
     seen: list[str] = []
-    overtaking = Overtaking(lambda: seen.append(background.check_background(agent)))
+    overtaking = Overtaking(lambda: seen.append(background.check_background()))
     emit = agent.emit
 
     def slow(type: str, **data: Any) -> lk.Event:

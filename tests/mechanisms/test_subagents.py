@@ -259,6 +259,29 @@ def test_an_explorer_can_only_read(tmp_path: Path) -> None:
     assert not (tmp_path / "x").exists()
 
 
+def test_an_explorer_keeps_a_new_tool_that_is_marked_read_only() -> None:
+    @lk.tool(read_only=True)
+    def look_up(word: str) -> str:
+        """Look a word up."""
+        return f"{word} is a word"
+
+    @lk.tool
+    def note_down(word: str) -> str:
+        """Note a word."""
+        raise AssertionError("not marked, so not kept")
+
+    script = {
+        "lead": [task(kind="explore"), lk.say("done")],
+        "lead.toolu_0001": [
+            lk.reply(lk.use("look_up", word="heat"), lk.use("note_down", word="heat")),
+            lk.say("Found."),
+        ],
+    }
+    agent = parent(script, lk.Subagents(lambda: [lk.Toolbox(look_up, note_down)]))
+    agent.run("go")
+    assert offered(agent, "lead.toolu_0001") == ["look_up"]
+
+
 def test_an_explorer_without_reading_tools_is_an_error() -> None:
     agent = parent({"lead": [task(kind="explore"), lk.say("done")]})
     agent.run("go")

@@ -20,7 +20,6 @@ from learnkit.core.tools import tool
 from learnkit.errors import ToolError, UsageError
 from learnkit.mechanisms.protocols.requests import Requests
 from learnkit.mechanisms.protocols.teammate import TeammateProtocols
-from learnkit.mechanisms.subagents import READ_ONLY
 from learnkit.mechanisms.teams.teammate import Extension, Teammate
 
 if TYPE_CHECKING:
@@ -28,10 +27,10 @@ if TYPE_CHECKING:
     from learnkit.core.agent import Agent
     from learnkit.mechanisms.teams.lead import Team
 
-#: What may be called before a plan is approved: nothing that writes, except for board and messages.
+#: What may be called before a plan is approved, besides tools marked ``read_only``: the board and
+#: messages.
 OPEN = (
-    *READ_ONLY,
-    *("task_list", "task_get", "task_update", "claim_task", "idle", "check_background"),
+    *("task_update", "claim_task", "idle"),
     *("send_message", "read_inbox", "shutdown_response", "plan_approval"),
 )
 
@@ -53,7 +52,7 @@ class Protocols(Mechanism, Extension):
             those for which a function of name and role returns True when they are started.
         deadline: seconds that a teammate has to answer a request to shut down; without an answer
             it is stopped where it stands.
-        open: names of the tools that need no approved plan.
+        open: names of tools that need no approved plan; those marked ``read_only`` never do.
         tracker: where requests are kept; by default in ``requests.json`` in the team's folder.
 
     Raises:

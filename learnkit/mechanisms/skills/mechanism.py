@@ -136,7 +136,7 @@ class Skills(Mechanism):
             return self._load(agent, self.skills[name], file)
 
         load_skill.__annotations__["name"] = _one_of(tuple(self.skills))
-        return Tool(load_skill)
+        return Tool(load_skill, read_only=True)
 
     def _load(self, agent: Agent | None, skill: Skill, file: str) -> str:
         text = skill.text(file) if file else skill.wrapped + _about_files(agent, skill)

@@ -11,9 +11,10 @@ from learnkit.mechanisms.coding import CodingTools
 from learnkit.mechanisms.todo import Todo
 
 _ANSWER = (
-    "return [self._results[call.id] for call in self._calls]",
-    "return [self._results[call.id] for call in self._calls[:1]]",
-    "return [self._results[call.id] for call in reversed(self._calls)]",
+    "return [*(self._results[call.id] for call in self.calls), *self.notes]",
+    "return [*(self._results[call.id] for call in self.calls[:1]), *self.notes]",
+    "return [*(self._results[call.id] for call in reversed(self.calls)), *self.notes]",
+    "return [*self.notes, *(self._results[call.id] for call in self.calls)]",
 )
 
 
@@ -110,9 +111,9 @@ MUTANTS = (
     ),
     Mutant(
         "m02",
-        "learnkit.core.agent",
-        'self._append("user", [*batch.results(), *notes])',
-        'self._append("user", [*notes, *batch.results()])',
+        "learnkit.core.tool_calls",
+        _ANSWER[0],
+        _ANSWER[3],
         _reminded,
         "Messages",
         choice(
@@ -195,8 +196,8 @@ MUTANTS = (
     Mutant(
         "m06",
         "learnkit.core.agent",
-        'self._answer(calls, cut=reason == "max_tokens")',
-        "self._answer(calls, cut=False)",
+        'self._batch = batch = Batch(self, calls, cut=reason == "max_tokens")',
+        "self._batch = batch = Batch(self, calls, cut=False)",
         _cut,
         "Messages",
         choice(
