@@ -1,7 +1,7 @@
 """The task board: tasks in files, shared by threads and processes.
 
-What it refuses keeps one promise: a task that has begun has no open blocker, whoever changes the
-board, in whatever process, and wherever one of them is killed.
+What it refuses keeps one promise: a task that has begun has no open blocker, no matter which
+process changes the board and when one of them is killed.
 """
 
 from __future__ import annotations
@@ -45,11 +45,11 @@ class TaskBoard:
     def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder)
         self._files = Folder(self.folder)
-        self._told: dict[int, Task] | None = None
+        self._reported: dict[int, Task] | None = None
         if self.folder.is_dir():
             recover(self.folder)
             with locked(self.folder):
-                self._mend(self._files.tasks())
+                self._repair(self._files.tasks())
 
     def create(self, subject: str, description: str = "", *, tags: Iterable[str] = ()) -> Task:
         """Add a task; its id is one that no task of this board has had.
@@ -57,7 +57,10 @@ class TaskBoard:
         Args:
             subject: what is to be done, in a few words.
             description: all that a worker has to know.
-            tags: who it suits, such as ``tests``.
+            tags: roles that it suits, such as ``tests``.
+
+        Returns:
+            The task.
 
         Raises:
             ToolError: if a text is empty or too long.
@@ -73,7 +76,10 @@ class TaskBoard:
             return task
 
     def get(self, id: int) -> Task:
-        """One task.
+        """Return one task.
+
+        Args:
+            id: its number.
 
         Raises:
             ToolError: if there is none with this id.
@@ -82,14 +88,14 @@ class TaskBoard:
             return _find(self._files.tasks([id]) or self._files.tasks(), id)
 
     def tasks(self) -> list[Task]:
-        """All tasks, by number."""
+        """Return all tasks, by number."""
         if not self.folder.is_dir():
             return []
         with locked(self.folder):
             return list(self._files.tasks().values())
 
     def ready(self) -> list[Task]:
-        """The tasks that somebody could begin now, by number."""
+        """Return the tasks that a worker could begin now, by number."""
         tasks = {task.id: task for task in self.tasks()}
         return [task for task in tasks.values() if is_ready(task, tasks)]
 
@@ -109,8 +115,8 @@ class TaskBoard:
 
         Args:
             id: which one.
-            status: its new status; ``deleted`` removes it, and frees those that waited for it.
-            owner: who begins it. A task in somebody else's hands cannot be begun.
+            status: its new status; ``deleted`` removes it, and unblocks those that waited for it.
+            owner: who begins it. A task that another owner has in progress cannot be begun.
             add_blocked_by: tasks that have to be completed first.
             add_blocks: tasks that have to wait for this one.
             remove_blocked_by: tasks that it need not wait for.
@@ -121,7 +127,7 @@ class TaskBoard:
             The task as it is now; None if it was deleted.
 
         Raises:
-            ToolError: if it cannot be so, with the reason; the board is as it was.
+            ToolError: if the change is not allowed, with the reason; the board is as it was.
         """
         with self._open(id):
             old = self._files.tasks()
@@ -153,6 +159,9 @@ class TaskBoard:
             id: which one.
             owner: who takes it.
 
+        Returns:
+            The task, in progress and owned.
+
         Raises:
             ToolError: if it is not ready: blocked, taken, or no longer pending.
         """
@@ -169,24 +178,27 @@ class TaskBoard:
             return claimed
 
     def open(self) -> None:
-        """Take what is there as known: it is no news. Only the first look does so."""
-        if self._told is not None:
+        """Take the board as it is for known, so that ``news`` begins here.
+
+        Only the first call does so.
+        """
+        if self._reported is not None:
             return
         if not self.folder.is_dir():
-            self._told = {}
+            self._reported = {}
             return
         with locked(self.folder):
-            self._told = self._files.tasks()
+            self._reported = self._files.tasks()
 
     def news(self) -> list[Change]:
-        """What has changed since it was last asked for, by whomever; by number."""
+        """Return what has changed since the last call, no matter who changed it; by number."""
         if not self.folder.is_dir():
             return []
         with locked(self.folder):
-            told, now = self._told or {}, self._files.tasks()
-            self._told = now
-        ids = [id for id in sorted({*told, *now}) if told.get(id) is not now.get(id)]
-        return [(told.get(id), now.get(id)) for id in ids if told.get(id) != now.get(id)]
+            before, now = self._reported or {}, self._files.tasks()
+            self._reported = now
+        ids = [id for id in sorted({*before, *now}) if before.get(id) is not now.get(id)]
+        return [(before.get(id), now.get(id)) for id in ids if before.get(id) != now.get(id)]
 
     @contextmanager
     def _open(self, id: int) -> Iterator[None]:
@@ -204,10 +216,10 @@ class TaskBoard:
         if changes:
             write_together(self.folder, changes)
 
-    def _mend(self, tasks: dict[int, Task]) -> None:
-        """Make both directions agree where somebody has edited a file; blockedBy is believed."""
+    def _repair(self, tasks: dict[int, Task]) -> None:
+        """Make both directions agree after a file was edited by hand; blockedBy counts."""
         blockers = {id: [b for b in task.blocked_by if b in tasks] for id, task in tasks.items()}
-        mended = {
+        repaired = {
             id: _like(
                 task,
                 blocked_by=tuple(blockers[id]),
@@ -215,7 +227,7 @@ class TaskBoard:
             )
             for id, task in tasks.items()
         }
-        self._write(tasks, mended)
+        self._write(tasks, repaired)
 
 
 def _find(tasks: dict[int, Task], id: int) -> Task:

@@ -1,9 +1,9 @@
-"""Mailboxes: a file for each recipient, into which everybody may write and from which one reads.
+"""Mailboxes: a file for each recipient, which any member may append to and only one reads.
 
-Mail is appended under a lock and never taken out; a reader has a place in the file, which moves
-when the mail has been dealt with. So none is lost, whoever writes at the same time and whoever is
-killed in between, and ids make sure that none counts twice. What a message says is untrusted text;
-who it is from is not: the harness stamps it.
+Messages are appended under a lock and never removed; a reader has a cursor in the file, which moves
+when the messages before it have been dealt with. So none is lost, however many write at the same
+time and whatever is killed in between, and ids make sure that none counts twice. The content of a
+message is untrusted text; its sender is not: the harness stamps it.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ class Mail:
     Attributes:
         id: no other message of this mailbox has it.
         type: ``message``, ``broadcast``, or a type of lesson 10's protocols.
-        sender: who wrote it, as the harness knows.
-        to: whose inbox it is in.
+        sender: the agent that sent it, as the harness knows.
+        to: the name of the inbox that it is in.
         content: the text.
-        timestamp: when it was written, ISO 8601; empty if nobody said.
+        timestamp: when it was sent, ISO 8601; empty if that is not known.
         more: what else the line holds, such as ``request_id``.
     """
 
@@ -58,7 +58,14 @@ class Mail:
 
     @classmethod
     def from_json(cls, line: dict[str, Any]) -> Mail | None:
-        """Read what :meth:`to_json` gives; None if it is no message."""
+        """Read what :meth:`to_json` returns.
+
+        Args:
+            line: an object from the file.
+
+        Returns:
+            The message; None if the object is no message.
+        """
         if not all(isinstance(line.get(key), str) for key in _KEYS):
             return None
         if line["type"] not in get_args(Type):
@@ -80,10 +87,13 @@ class Mailbox:
         self.folder = Path(folder)
 
     def open(self, name: str) -> None:
-        """Give somebody an inbox; one that there is already stays as it is.
+        """Create an inbox; one that exists stays as it is.
+
+        Args:
+            name: its address: 1 to 40 of a-z, 0-9, '_' and '-', a letter first.
 
         Raises:
-            ToolError: if the name cannot be one.
+            ToolError: if the name is not a valid one.
         """
         path = self._path(name)
         with locked(self.folder):
@@ -91,7 +101,7 @@ class Mailbox:
 
     @property
     def names(self) -> list[str]:
-        """Who has an inbox, sorted."""
+        """The names that have an inbox, sorted."""
         found = (path.stem for path in self.folder.glob("*.jsonl"))
         return sorted(name for name in found if _NAME.fullmatch(name))
 
@@ -108,11 +118,11 @@ class Mailbox:
         """Put a message into an inbox.
 
         Args:
-            sender: who writes.
-            to: who is to read it.
+            sender: the agent that sends it.
+            to: the name of the recipient.
             content: the text.
             type: what kind of message it is.
-            at: when; the clock knows.
+            at: when it was sent.
             more: further fields of the line, JSON-ready.
 
         Returns:
@@ -126,7 +136,15 @@ class Mailbox:
             return self._deliver(sender, to, content, type, at, more)
 
     def broadcast(self, sender: str, content: str, *, at: datetime | None = None) -> list[Mail]:
-        """Put a message into every inbox but the sender's: into all of them, in one step.
+        """Put a message into every inbox except the sender's, in one step.
+
+        Args:
+            sender: the agent that sends it.
+            content: the text.
+            at: when it was sent.
+
+        Returns:
+            One message for each recipient; each has its own id.
 
         Raises:
             ToolError: if the text is empty or too long.
@@ -137,20 +155,37 @@ class Mailbox:
             return [self._deliver(sender, to, content, "broadcast", at, {}) for to in others]
 
     def all(self, name: str) -> list[Mail]:
-        """Everything that ever came into an inbox, in order."""
+        """Return every message that an inbox has ever got, in order.
+
+        Args:
+            name: of the inbox.
+
+        Raises:
+            ToolError: if there is no such inbox.
+        """
         entries, _ = Journal(self._known(name)).read()
         return list(filter(None, map(Mail.from_json, entries)))
 
     def unread(self, name: str) -> list[Mail]:
-        """What its reader has not dealt with yet. Looking changes nothing."""
+        """Return the messages that the reader of an inbox has not committed. Changes nothing.
+
+        Args:
+            name: of the inbox.
+
+        Raises:
+            ToolError: if there is no such inbox.
+        """
         return Inbox(self, name).look()
 
     def reader(self, name: str, seen: Iterable[str] = ()) -> Inbox:
-        """Somebody's place in its inbox.
+        """Return a reader whose cursor is where the last one committed.
 
         Args:
-            name: whose.
-            seen: ids of messages that it has dealt with before, as its transcript says.
+            name: of the inbox.
+            seen: ids of messages that were dealt with before, as the reader's transcript has them.
+
+        Raises:
+            ToolError: if there is no such inbox.
         """
         return Inbox(self, name, seen)
 
@@ -163,13 +198,13 @@ class Mailbox:
         at: datetime | None,
         more: dict[str, Any],
     ) -> Mail:
-        """Number a message and append it; who calls holds the lock."""
+        """Number a message and append it; the caller holds the lock."""
         with Document(self.folder / "mail.json").change({"next_id": 1}) as counter:
             number = counter["next_id"]
             counter["next_id"] += 1
-        mail = Mail(f"m{number}", type, sender, to, content, at.isoformat() if at else "", more)
-        Journal(self._path(to)).append(mail.to_json())
-        return mail
+        message = Mail(f"m{number}", type, sender, to, content, at.isoformat() if at else "", more)
+        Journal(self._path(to)).append(message.to_json())
+        return message
 
     def _check(self, to: str | None, content: str) -> None:
         if to is not None:
@@ -196,41 +231,41 @@ class Mailbox:
 
 
 class Inbox:
-    """One reader's place in an inbox.
+    """One reader's cursor in an inbox.
 
-    ``take`` gives each message once. ``commit`` says that what was taken is safe: in a transcript,
-    or dealt with. A reader that dies before it commits is given the same messages again when it
-    comes back, unless it says that it has seen them.
+    ``take`` returns each message once. ``commit`` says that what was taken is safe: in a
+    transcript, or dealt with. If the reader is killed before it commits, the messages are delivered
+    again when it comes back, unless it says that it has seen them.
 
     Args:
         mailbox: where the inbox is.
-        name: whose it is.
+        name: of the inbox.
         seen: ids of messages that were dealt with before, as the reader's own transcript has them.
 
     Raises:
-        ToolError: if nobody of that name has an inbox.
+        ToolError: if there is no such inbox.
     """
 
     def __init__(self, mailbox: Mailbox, name: str, seen: Iterable[str] = ()) -> None:
         self._path = mailbox._known(name)
         self._reader = self._open()
         self._seen = set(seen)
-        self._passed: set[str] = set()  # ids up to which commit would move the place
+        self._passed: set[str] = set()  # ids after which commit would move the cursor
 
     def look(self) -> list[Mail]:
-        """What has come and was not taken. Changes nothing, not even what commit will say."""
-        return [mail for mail in _mail(self._open()) if mail.id not in self._seen]
+        """Return what has come and was not taken. Changes nothing, nor what ``commit`` will do."""
+        return [mail for mail in _messages(self._open()) if mail.id not in self._seen]
 
     def take(self) -> list[Mail]:
-        """What has come since the last time, in order; each message once."""
-        pending = _mail(self._reader)
+        """Return what has come since the last call, in order; each message once."""
+        pending = _messages(self._reader)
         self._passed = {mail.id for mail in pending}
         new = [mail for mail in pending if mail.id not in self._seen]
         self._seen |= self._passed
         return new
 
     def put_back(self, ids: Iterable[str]) -> None:
-        """Some of what was taken has not arrived: the next ``take`` gives it again.
+        """Let the next ``take`` return messages again, because they have not arrived.
 
         Args:
             ids: of messages taken since the last ``commit``.
@@ -238,14 +273,14 @@ class Inbox:
         self._seen -= set(ids)
 
     def commit(self) -> None:
-        """What was taken has been dealt with: nobody is given it again."""
+        """Move the cursor: what was taken has been dealt with, and is not returned again."""
         self._reader.commit()
-        self._seen -= self._passed  # what lies behind the place does not come again
+        self._seen -= self._passed  # what is before the cursor does not come again
         self._passed = set()
 
     def _open(self) -> Reader:
         return Reader(Journal(self._path), self._path.with_suffix(".place.json"))
 
 
-def _mail(reader: Reader) -> list[Mail]:
+def _messages(reader: Reader) -> list[Mail]:
     return list(filter(None, map(Mail.from_json, reader.pending())))

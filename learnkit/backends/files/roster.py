@@ -23,12 +23,16 @@ class Roster:
         self._empty: dict[str, Any] = {"team_name": team, "members": []}
 
     def members(self) -> list[Member]:
-        """Name, role and status of each member, in the order in which they came."""
+        """Return name, role and status of each member, in the order in which they joined."""
         members: list[Member] = self._file.read(self._empty)["members"]
         return members
 
     def note(self, entry: Member) -> None:
-        """Add a member, or replace what is said of it."""
+        """Add a member, or replace the entry with the same name.
+
+        Args:
+            entry: ``name``, ``role`` and ``status``.
+        """
         with self._file.change(self._empty) as config:
             names = [one["name"] for one in config["members"]]
             if entry["name"] in names:
@@ -37,7 +41,7 @@ class Roster:
                 config["members"].append(entry)
 
     def begin(self) -> None:
-        """A new process: nobody of an earlier one is there any more."""
+        """Begin a new process: every member of an earlier one has shut down."""
         with self._file.change(self._empty) as config:
             for one in config["members"]:
                 one["status"] = "shutdown"

@@ -1,7 +1,8 @@
 """Files that threads and processes share: documents that change whole, journals that only grow.
 
 A reader never meets half a document, and a writer that is killed loses nothing but what it was
-writing. Whoever changes something holds its folder's lock; nobody holds it while a model thinks.
+writing. A thread that changes something holds the folder's lock; none holds it during a request to
+a model.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from filelock import FileLock
 from learnkit.errors import UsageError
 from learnkit.runtime import atomic_write as files
 
-#: Seconds between two looks at a lock that somebody else holds.
+#: Seconds between two tries to get a lock that another thread or process holds.
 POLL = 0.005
 
 _TOGETHER = ".together.json"  # changes of several documents that were decided and are not all made
@@ -31,7 +32,7 @@ _KIND = "store"  # of temporary files
 def locked(folder: str | Path) -> Iterator[None]:
     """Hold a folder's lock; every other thread and process that asks for it waits.
 
-    The one that holds it may ask again. A holder that dies sets it free.
+    The thread that holds it may ask again. When its process dies, the lock is free.
 
     Args:
         folder: is created if it does not exist; the lock is the file ``.lock`` in it.
@@ -40,12 +41,16 @@ def locked(folder: str | Path) -> Iterator[None]:
     folder.mkdir(parents=True, exist_ok=True)
     with FileLock(folder / ".lock", is_singleton=True, poll_interval=POLL):
         if (folder / _TOGETHER).exists():
-            _carry_out(folder)  # somebody died between deciding and doing
+            _carry_out(folder)  # a writer died between deciding and doing
         yield
 
 
 def recover(folder: str | Path) -> None:
-    """Finish what a killed writer had decided, and remove what it left lying about."""
+    """Finish what a killed writer had decided, and remove its temporary files.
+
+    Args:
+        folder: where it wrote.
+    """
     with locked(folder):
         for left in Path(folder).glob(f".{_KIND}-*.part"):
             left.unlink()
@@ -81,10 +86,13 @@ class Document:
         self.path = Path(path)
 
     def read(self, default: Any = None) -> Any:
-        """The value as it stands, or ``default`` when there is no file. Takes no lock.
+        """Return the value as it is, or ``default`` when there is no file. Takes no lock.
+
+        Args:
+            default: what to return when there is no file.
 
         Raises:
-            UsageError: if the file is not JSON: somebody else has written to it.
+            UsageError: if the file is not JSON: something else has written to it.
         """
         try:
             text = self.path.read_bytes()
@@ -97,12 +105,15 @@ class Document:
 
     @contextmanager
     def change(self, default: Any = None) -> Iterator[Any]:
-        """Read, let the block change the value in place, write; nobody else can come between.
+        """Read, let the block change the value in place, and write, with no other change between.
 
         Nothing is written when the block raises, or changes nothing.
 
         Args:
             default: what to start from when there is no file; a list or a dict.
+
+        Raises:
+            UsageError: if the file is not JSON, or the value cannot be written as JSON.
         """
         with locked(self.path.parent):
             value = self.read(copy.deepcopy(default))
@@ -112,7 +123,14 @@ class Document:
                 _write(self.path, value)
 
     def write(self, value: Any) -> None:
-        """Replace the value."""
+        """Replace the value.
+
+        Args:
+            value: the new one, JSON-ready.
+
+        Raises:
+            UsageError: if it cannot be written as JSON.
+        """
         with locked(self.path.parent):
             _write(self.path, value)
 
@@ -132,6 +150,9 @@ class Journal:
 
     def append(self, *entries: dict[str, Any]) -> None:
         """Add entries at the end.
+
+        Args:
+            entries: JSON-ready dicts.
 
         Raises:
             UsageError: if one is no object, or cannot be written as JSON; none is added then.
@@ -154,7 +175,7 @@ class Journal:
                 raise
 
     def read(self, start: int = 0) -> tuple[list[dict[str, Any]], int]:
-        """The whole entries from ``start`` on. Takes no lock.
+        """Return the whole entries from ``start`` on. Takes no lock.
 
         Args:
             start: where to begin, in bytes: 0, or what an earlier call returned.
@@ -165,7 +186,7 @@ class Journal:
         try:
             with self.path.open("rb") as file:
                 size = file.seek(0, os.SEEK_END)
-                start = start if start <= size else 0  # somebody has replaced the file
+                start = start if start <= size else 0  # the file was replaced
                 file.seek(start)
                 data = file.read()
         except FileNotFoundError:
@@ -176,30 +197,30 @@ class Journal:
 
 
 class Reader:
-    """Somebody's place in a journal, kept in a file of its own.
+    """A cursor in a journal, kept in a file of its own.
 
-    An entry is given again and again until ``commit`` says that it has been dealt with: a reader
-    that dies in between gets it twice, never not at all. To take each only once, note its id where
-    you deal with it, and commit afterwards.
+    An entry is returned again and again until ``commit`` says that it has been dealt with: a reader
+    that dies in between gets it twice, but never loses it. To take each only once, note its id
+    where you deal with it, and commit afterwards.
 
     Args:
         journal: to read from.
-        path: the file that keeps the place.
+        path: the file that keeps the cursor.
     """
 
     def __init__(self, journal: Journal, path: str | Path) -> None:
-        self._journal, self._place = journal, Document(path)
-        self._end = self._place.read(0)
+        self._journal, self._cursor = journal, Document(path)
+        self._end = self._cursor.read(0)
 
     def pending(self) -> list[dict[str, Any]]:
-        """The entries behind the place; it stays where it is."""
-        entries, self._end = self._journal.read(self._place.read(0))
+        """Return the entries after the cursor; it stays where it is."""
+        entries, self._end = self._journal.read(self._cursor.read(0))
         return entries
 
     def commit(self) -> None:
-        """Move the place behind the entries that ``pending`` gave last."""
-        if self._end != self._place.read(0):
-            self._place.write(self._end)
+        """Move the cursor after the entries that ``pending`` returned last."""
+        if self._end != self._cursor.read(0):
+            self._cursor.write(self._end)
 
 
 def _carry_out(folder: Path) -> None:

@@ -32,11 +32,11 @@ class Task:
         status: pending, in_progress, completed or failed.
         blocked_by: ids of the tasks that have to be completed first, in order.
         blocks: ids of the tasks that wait for this one, in order.
-        owner: who is at it, or was; empty as long as it is nobody's.
-        tags: who it suits.
+        owner: who works on it, or did; empty for a task without an owner.
+        tags: roles that it suits.
         result_summary: what came of it.
         worktree: name of the worktree that it is done in; empty for none.
-        more: what else stands in the file; it is kept.
+        more: what else is in the file; it is kept.
     """
 
     id: int
@@ -79,10 +79,16 @@ class Task:
 
     @classmethod
     def from_json(cls, data: Any) -> Task:
-        """Read what :meth:`to_json` gives; what is left out has its default.
+        """Read what :meth:`to_json` returns; what is left out has its default.
+
+        Args:
+            data: a value from a file.
+
+        Returns:
+            The task.
 
         Raises:
-            ValueError: if it is no task, naming what is wrong.
+            ValueError: if it is no task, with the reason.
         """
         if not isinstance(data, dict):
             raise ValueError("it holds no object")
@@ -119,7 +125,10 @@ _FIELDS: dict[str, tuple[str, type, type]] = {
 
 
 def checked(task: Task) -> Task:
-    """A new task with its texts tidied: the subject and the tags on one line each.
+    """Return a new task with its texts tidied: the subject and the tags on one line each.
+
+    Args:
+        task: as the caller gave it.
 
     Raises:
         ToolError: if one is empty or too long.
@@ -139,9 +148,12 @@ def checked(task: Task) -> Task:
 
 
 class Folder:
-    """The tasks of a folder. A file is read again only when it is another than last time.
+    """The tasks of a folder. A file is read again only when it has changed.
 
-    Whoever asks holds the folder's lock.
+    The caller holds the folder's lock.
+
+    Args:
+        path: of the folder.
     """
 
     def __init__(self, path: Path) -> None:
@@ -149,7 +161,7 @@ class Folder:
         self._known: dict[int, tuple[tuple[int, ...], Task]] = {}
 
     def tasks(self, ids: Iterable[int] | None = None) -> dict[int, Task]:
-        """The tasks by number.
+        """Return the tasks by number.
 
         Args:
             ids: only these, as far as they exist; all of them by default.

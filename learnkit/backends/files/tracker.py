@@ -1,8 +1,8 @@
-"""Requests that want an answer: who asked whom, what the answer was, and which may follow which.
+"""Requests that need an answer: who asked whom, what the answer was, and which may follow which.
 
-A request has an id, so that "ok" answers one question and no other. Only the one it is addressed to
-may answer, once, and only while the assignment lasts in which it was asked. The tracker is a file:
-it is there after a restart, and a person can read it.
+A request has an id, so that "ok" answers one question and no other. Only its addressee may answer,
+once, and only during the assignment in which it was asked. The tracker is a file: it survives a
+restart, and a person can read it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Kind = Literal["shutdown", "plan"]
 State = Literal["pending", "approved", "rejected", "changes_requested", "expired"]
 Answer = Literal["approved", "rejected", "changes_requested"]
 
-#: Requests that have their answer and are kept, the newest ones.
+#: How many closed requests are kept, the newest ones.
 KEPT = 500
 
 
@@ -32,7 +32,7 @@ class Rule:
         kind: of the request.
         before: the state that it has.
         after: the state that may follow.
-        by: who may bring it about: the addressee, or the harness by itself.
+        by: who may cause it: the addressee, or the harness by itself.
         then: what it means.
     """
 
@@ -68,7 +68,7 @@ class Request:
         state: pending, until the answer.
         assignment: number of the teammate's assignment in which it was asked.
         expires: when it will be too late, ISO 8601; empty for never.
-        note: what was said with the answer.
+        note: the reason or feedback that came with the answer.
     """
 
     id: str
@@ -88,7 +88,7 @@ class Request:
 
     @property
     def line(self) -> str:
-        """The request for reading."""
+        """The request on one line, for the model."""
         note = f" ({self.note})" if self.note.strip() else ""
         return f"{self.id}: {self.kind}, {self.sender} asks {self.to}: {self.state}{note}"
 
@@ -111,14 +111,17 @@ class Tracker:
     def open(
         self, kind: Kind, sender: str, to: str, content: str, within: float | None = None
     ) -> Request:
-        """Note a new request.
+        """Store a new request.
 
         Args:
             kind: of the request.
             sender: who asks.
             to: who may answer.
             content: what is asked.
-            within: seconds until it expires.
+            within: seconds until it expires; None for never.
+
+        Returns:
+            The pending request, with its id.
 
         Raises:
             ToolError: if the same question still waits for its answer.
@@ -148,8 +151,8 @@ class Tracker:
             The request as it is now.
 
         Raises:
-            ToolError: if there is no such request, it is somebody else's to answer, it has an
-                answer, or is out of date; nothing is changed then.
+            ToolError: if there is no such request, ``by`` is not its addressee, it has an answer
+                already, or has expired; nothing is changed then.
         """
         with self._file.change(_EMPTY) as data:
             old = self._find(data, id)
@@ -162,7 +165,18 @@ class Tracker:
             return _put(data, replace(old, state=state, note=note))
 
     def expire(self, id: str, why: str) -> Request | None:
-        """The harness closes a request that nobody has answered; None if somebody has."""
+        """Expire a request that has no answer.
+
+        Args:
+            id: of the request.
+            why: the note that it gets.
+
+        Returns:
+            The expired request; None if it was not pending any more.
+
+        Raises:
+            ToolError: if there is no such request.
+        """
         with self._file.change(_EMPTY) as data:
             old = self._find(data, id, late=False)
             if not _may(old, "expired", "harness"):
@@ -170,12 +184,23 @@ class Tracker:
             return _put(data, replace(old, state="expired", note=why))
 
     def expire_all(self, mate: str, why: str) -> list[Request]:
-        """Close what is pending about a teammate; return what was."""
+        """Expire what is pending for a teammate.
+
+        Args:
+            mate: name of the teammate.
+            why: the note that the requests get.
+
+        Returns:
+            The requests that have expired by this call.
+        """
         pending = [one.id for one in self.all() if one.mate == mate and one.state == "pending"]
         return [request for id in pending if (request := self.expire(id, why))]
 
     def assign(self, mate: str) -> list[Request]:
-        """A teammate begins a new assignment: nothing that was asked before counts for it.
+        """Begin a new assignment of a teammate: nothing that was asked before counts for it.
+
+        Args:
+            mate: name of the teammate.
 
         Returns:
             The requests that have expired with the old one.
@@ -186,7 +211,10 @@ class Tracker:
         return expired
 
     def get(self, id: str) -> Request:
-        """One request.
+        """Return one request.
+
+        Args:
+            id: of the request.
 
         Raises:
             ToolError: if there is none with this id.
@@ -194,11 +222,15 @@ class Tracker:
         return self._find(self._file.read(_EMPTY), id)
 
     def all(self) -> list[Request]:
-        """Every request, in the order in which they were made."""
+        """Return every request, in the order in which they were opened."""
         return self._read(self._file.read(_EMPTY))
 
     def current(self, mate: str) -> Request | None:
-        """The last plan of a teammate in its present assignment."""
+        """Return the last plan of a teammate in its present assignment; None if there is none.
+
+        Args:
+            mate: name of the teammate.
+        """
         data = self._file.read(_EMPTY)
         assignment = data["assignments"].get(mate, 0)
         plans = [
@@ -255,7 +287,7 @@ def _put(data: dict[str, Any], request: Request) -> Request:
 
 
 def _kept(requests: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Without the oldest that have their answer, when there are too many."""
+    """The requests without the oldest closed ones, when there are too many."""
     closed = [one["id"] for one in requests if one["state"] != "pending"]
     gone = set(closed[: -KEPT or None]) if len(closed) > KEPT else set()
     return [one for one in requests if one["id"] not in gone]

@@ -84,11 +84,20 @@ class Claims:
 
 
 def suits(task: Task, role: str) -> bool:
-    """Whether a task is for a role: it has no tags, or the role is among them."""
+    """Whether a task is for a role: it has no tags, or the role is among them.
+
+    Args:
+        task: the one in question.
+        role: of a teammate; upper and lower case count the same.
+    """
     return not task.tags or role.casefold() in (tag.casefold() for tag in task.tags)
 
 
 def as_text(task: Task) -> str:
-    """A claimed task for the model; it may say anything, but cannot end the frame around it."""
+    """Return a claimed task as text for the model, in a frame that its own text cannot end.
+
+    Args:
+        task: the one that was claimed.
+    """
     text = f"Task #{task.id}: {task.subject}\n{task.description}".strip()
     return f"<auto-claimed>{text.replace('</auto-', '</ auto-')}</auto-claimed>"

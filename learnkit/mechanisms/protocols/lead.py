@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from learnkit.core.agent import Agent
     from learnkit.mechanisms.teams.lead import Team
 
-#: What may be called before a plan is approved, besides tools marked read-only: board and messages.
+#: What may be called before a plan is approved, besides tools marked ``read_only``: the board and
+#: messages.
 OPEN = (
     *("task_update", "claim_task", "idle"),
     *("send_message", "read_inbox", "shutdown_response", "plan_approval"),
@@ -51,7 +52,7 @@ class Protocols(Mechanism, Extension):
             those for which a function of name and role returns True when they are started.
         deadline: seconds that a teammate has to answer a request to shut down; without an answer
             it is stopped where it stands.
-        open: names of the tools that need no approved plan; those marked ``read_only`` never do.
+        open: names of tools that need no approved plan; those marked ``read_only`` never do.
         tracker: where requests are kept; by default in ``requests.json`` in the team's folder.
 
     Raises:
@@ -87,7 +88,11 @@ class Protocols(Mechanism, Extension):
         return self.requests.tracker
 
     def requires_plan(self, mate: Teammate) -> bool:
-        """Whether a teammate must have a plan approved before it may write."""
+        """Whether a teammate must have a plan approved before it may write.
+
+        Args:
+            mate: the teammate.
+        """
         required = self._required
         return required(mate.name, mate.role) if callable(required) else required
 

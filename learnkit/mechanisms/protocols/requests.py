@@ -109,12 +109,20 @@ class Requests:
         return request
 
     def begin_assignment(self, mate: Teammate) -> None:
-        """A teammate begins a new assignment: what was asked in the last one has expired."""
+        """Begin a new assignment of a teammate: what was asked in the last one expires.
+
+        Args:
+            mate: the teammate.
+        """
         with mate.agent.events.ordered():
             self._log_expired(mate.agent, self.tracker.assign(mate.name))
 
     def end(self, mate: Teammate) -> None:
-        """A teammate has shut down: it answers nothing more, so what is pending expires."""
+        """Expire what is pending for a teammate that has shut down and answers nothing more.
+
+        Args:
+            mate: the teammate.
+        """
         with mate.agent.events.ordered():
             expired = self.tracker.expire_all(mate.name, f"{mate.name} has ended")
             self._log_expired(mate.agent, expired)

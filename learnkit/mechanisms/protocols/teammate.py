@@ -33,7 +33,7 @@ class TeammateProtocols(Mechanism):
         requests: of the team.
         mate: the teammate that it serves.
         plan_required: whether the teammate needs an approved plan before it may write.
-        open: names of the tools that need no approved plan.
+        open: names of tools that need no approved plan; those marked ``read_only`` never do.
     """
 
     def __init__(
@@ -48,8 +48,8 @@ class TeammateProtocols(Mechanism):
 
     def refuse(self, agent: Agent, call: Call) -> str | None:
         """The gate: what may write waits for an approved plan."""
-        allowed = agent.tools[call.name].read_only or call.name in self._open
-        if allowed or not self._plan_required:
+        free = agent.tools[call.name].read_only or call.name in self._open
+        if free or not self._plan_required:
             return None
         plan = self._requests.tracker.current(self._mate.name)
         if plan is None:

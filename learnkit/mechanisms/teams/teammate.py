@@ -30,7 +30,7 @@ _ENDS = {
 class Extension:
     """What can be added to a team, as lessons 10 and 11 do; each method does nothing by default.
 
-    The methods are in the order of a teammate's lifecycle; see :class:`Teammate`.
+    The methods are in the order of the lifecycle of a teammate, ``mate``; see :class:`Teammate`.
     """
 
     def member(self, mate: Teammate) -> Sequence[Mechanism]:
@@ -73,13 +73,26 @@ class TeamServices(Protocol):
     types: Sequence[str]  # of messages that the model may send
 
     @property
-    def handover(self) -> AbstractContextManager[Any]: ...
+    def handover(self) -> AbstractContextManager[Any]:
+        """Lock that is held while a message or a task passes to a teammate."""
+        ...
+
     @property
-    def lead(self) -> Agent: ...
+    def lead(self) -> Agent:
+        """The agent to which teammates report."""
+        ...
+
     @property
-    def extensions(self) -> Sequence[Extension]: ...
-    def send(self, agent: Agent, to: str, content: str, type: Type = "message") -> Mail: ...
-    def status_changed(self, mate: Teammate) -> None: ...
+    def extensions(self) -> Sequence[Extension]:
+        """What other mechanisms add to the team."""
+        ...
+
+    def send(self, agent: Agent, to: str, content: str, type: Type = "message") -> Mail:
+        """Put a message from an agent into an inbox; see :meth:`Team.send`."""
+        ...
+
+    def status_changed(self, mate: Teammate) -> None:
+        """Store and log a teammate's new status; see :meth:`Team.status_changed`."""
 
 
 class Teammate:

@@ -50,7 +50,14 @@ class Worktree:
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Worktree:
-        """Read what :meth:`to_json` gives."""
+        """Read what :meth:`to_json` returns.
+
+        Args:
+            data: an entry of the index.
+
+        Returns:
+            The worktree.
+        """
         return cls(**{key: value for key, value in data.items() if key != "path"})
 
 
