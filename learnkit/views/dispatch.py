@@ -143,9 +143,7 @@ class Dispatch(View[State]):
                 style = "e" if number else "q e"
                 picture.text(x, y + 17, text, style, 70, mark.key if mark else "")
             y += 24
-        if len(shown) < len(state.rows):
-            picture.text(24, y + 17, f"… {count(len(state.rows) - len(shown), 'more tool')} …", "q")
-            y += 24
+        y += picture.left_out(24, y + 17, len(state.rows) - len(shown), "more tool", 24)
         for line in _call_lines(state.current):
             mark = line.mark or theme.SYSTEM
             picture.box(16, y + 12, static.WIDTH - 32, 22, mark.key)

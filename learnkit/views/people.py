@@ -7,7 +7,7 @@ from typing import Any
 
 from learnkit.core.events import Event
 from learnkit.views.drawing import theme
-from learnkit.views.drawing.text import count, esc, one_line
+from learnkit.views.drawing.text import as_list, count, esc, one_line
 from learnkit.views.words import describe
 
 #: Agents that are drawn at most; nobody follows more.
@@ -65,7 +65,7 @@ def grown(people: People, event: Event) -> People:
     if event.type == "mail.sent" and isinstance(data.get("mail"), dict):
         return _posted(people, data["mail"])
     if event.type == "mail.read":
-        read = [str(id) for id in _list(data.get("ids"))]
+        read = [str(id) for id in as_list(data.get("ids"))]
         reader = people.get(str(data.get("by")))
         if reader is None:
             return people
@@ -76,10 +76,18 @@ def grown(people: People, event: Event) -> People:
     return people
 
 
-def sentence(event: Event) -> str:
-    """What has happened, and to whom, if the sentence does not say it by itself."""
+def sentence(event: Event, said: str = "") -> str:
+    """What has happened, and to whom, if the sentence does not say it by itself.
+
+    Args:
+        event: what has happened.
+        said: what the view says when an agent that is no subagent has ended its run.
+    """
     inner = event.type.startswith(("message", "model.", "tool.", "run.", "permission."))
-    return f"{event.lane}: {describe(event)}" if inner else describe(event)
+    text = f"{event.lane}: {describe(event)}" if inner else describe(event)
+    return (
+        f"{text} {said}" if said and event.type == "run.ended" and "." not in event.lane else text
+    )
 
 
 def _posted(people: People, mail: dict[str, Any]) -> People:
@@ -105,10 +113,6 @@ def _holding(people: People, task: dict[str, Any]) -> People:
 
 def _with(people: People, person: Person) -> People:
     return people if people.get(person.name) == person else {**people, person.name: person}
-
-
-def _list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []
 
 
 _MARKS: dict[Any, theme.Mark] = {

@@ -16,7 +16,7 @@ from learnkit.core.tool_form import Field, fields
 from learnkit.views.drawing import blocks, static, theme
 from learnkit.views.drawing.array import Array, grow
 from learnkit.views.drawing.text import blocks_of, count, esc, excerpt, one_line
-from learnkit.views.messages import BAR, SCALES
+from learnkit.views.messages import ruler, scale_for
 
 Json = dict[str, Any]
 
@@ -72,7 +72,7 @@ def fragments(request: Json, refused: tuple[str, str] | None = None) -> dict[str
     if system := request.get("system"):
         shown["system"] = (
             f'<div class="part"><div class="line">{blocks.label(theme.SYSTEM)}'
-            f'<span class="note">prompt</span>{_tokens(estimate_tokens(system))}</div>'
+            f'<span class="note">prompt</span>{blocks.tokens(estimate_tokens(system))}</div>'
             f'<div class="prose">{esc(_plain_text(system))}</div></div>'
         )
     if tools := request.get("tools"):
@@ -80,7 +80,7 @@ def fragments(request: Json, refused: tuple[str, str] | None = None) -> dict[str
         shown["tools"] = (
             f'<div class="part"><div class="line">{blocks.label(theme.SYSTEM)}'
             f'<span class="note">{count(len(tools), "tool")} you may call</span>'
-            f"{_tokens(estimate_tokens(tools))}</div>{cards}</div>"
+            f"{blocks.tokens(estimate_tokens(tools))}</div>{cards}</div>"
         )
     for card in _array(request).cards:
         shown[f"message {card.index}"] = card.html
@@ -188,19 +188,9 @@ def _array(request: Json, lane: str = "lead") -> Array:
 def _totals(request: Json) -> str:
     """All tokens, and the scale that the lengths beside each part share."""
     parts = sizes(request)
-    longest = max([*parts.values(), 0])
-    scale = next((one for one in SCALES if one >= longest), SCALES[-1])
     each = ", ".join(f"{part} {size:,}" for part, size in parts.items())
-    return (
-        f'<div class="line" data-quiet><style>:host{{--lk-unit:{BAR / scale:.6g}px}}</style>'
-        f'<span class="totals"><b>≈ {sum(parts.values()):,} tokens</b> '
-        f"(characters / 4): {each}</span>"
-        f'<span class="tokens ruler">{scale:,} tokens<i></i><b></b></span></div>'
-    )
-
-
-def _tokens(number: int) -> str:
-    return f'<span class="tokens" style="--n:{number}"><i><u></u></i><b>≈ {number:,}</b></span>'
+    total = f"<b>≈ {sum(parts.values()):,} tokens</b> (characters / 4): {each}"
+    return ruler(scale_for(max([*parts.values(), 0])), f'<span class="totals">{total}</span>')
 
 
 def _plain_text(system: Any) -> str:

@@ -13,7 +13,7 @@ from learnkit.core.events import Event
 from learnkit.views.drawing import static, theme
 from learnkit.views.drawing.base import Drawn, View, kept
 from learnkit.views.drawing.static import Picture
-from learnkit.views.drawing.text import columns, count, esc, listed, one_line
+from learnkit.views.drawing.text import as_list, columns, count, esc, listed, one_line
 from learnkit.views.words import describe
 
 COLUMNS = 12  # that are drawn at most
@@ -158,9 +158,7 @@ class Schedule(View[State]):
             picture.text(round(x), 26, name, "b", each - 4)
         picture.text(right, 26, "in the file then", "b", 200)
         y, shown = 36.0, state.rows[-rows:]
-        if (hidden := len(state.rows) - len(shown)) > 0:
-            picture.text(16, y + 12, f"… {count(hidden, 'earlier step')} …", "q")
-            y += 20
+        y += picture.left_out(16, y + 12, len(state.rows) - len(shown), "earlier step", 20)
         picture.path("".join(f"M{x + 7:.0f} {y:g}v{26 * len(shown)}" for x in lanes.values()))
         for row in shown:
             if row.open and state.reader in lanes:
@@ -185,13 +183,12 @@ class Schedule(View[State]):
             [row.number, one_line(row.who, 30), row.does(state.lost), row.file, row.loss]
             for row in state.rows[-rows:]
         ]
-        if (hidden := len(state.rows) - len(body)) > 0:
-            body.insert(0, [f"… {hidden} earlier", *[""] * 4])
-        return static.table(["step", "who", "does", "in the file then", "lost"], body)
+        head = ["step", "who", "does", "in the file then", "lost"]
+        return static.table(head, body, before=static.more(len(state.rows) - rows, "earlier"))
 
 
 def _texts(value: Any) -> tuple[str, ...]:
-    return tuple(map(str, value)) if isinstance(value, list) else ()
+    return tuple(map(str, as_list(value)))
 
 
 def _named(letters: tuple[str, ...], nothing: str = "nothing") -> str:

@@ -136,7 +136,6 @@ class Team(View[State]):
 
     def step(self, state: State, event: Event) -> State:
         now, data = max(event.time, state.now), event.data
-        head = folk.sentence(event)
         people, tasks = folk.grown(state.people, event), board_after(state.tasks, event)
         lanes = _lived(state.lanes, state.people, people, now)
         if event.type == "mail.sent" and isinstance(data.get("mail"), dict):
@@ -147,8 +146,7 @@ class Team(View[State]):
         elif tasks is not state.tasks and event.type in _ENDS:
             id, mark = data["task"]["id"], _ENDS[event.type]
             lanes = {name: _ended(lane, id, mark) for name, lane in lanes.items()}
-        if event.type == "run.ended" and "." not in event.lane:
-            head = f"{head} {State(people, lanes, tasks, now).said}"
+        head = folk.sentence(event, State(people, lanes, tasks, now).said)
         new = replace(state, people=people, lanes=lanes, tasks=tasks, now=now, head=head)
         same = (people, lanes, tasks) == (state.people, state.lanes, state.tasks)
         return new if same and state.html and not _moves(new) else self._drawn(new, state)
@@ -187,9 +185,7 @@ class Team(View[State]):
             picture.text(x + 6, y + 30, card.subject, "", 166, card.mark.key)
             x += 183
         y += 44 if shown else 0
-        if len(cards) > len(shown):
-            picture.text(16, y + 10, f"… {len(cards) - len(shown)} earlier tasks …", "q")
-            y += 16
+        y += picture.left_out(16, y + 10, len(cards) - len(shown), "earlier task", 16)
         picture.text(16, y + 14, f"{state.board} {_LEGEND}", "q")
         picture.height = y + 26
         return picture

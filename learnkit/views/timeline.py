@@ -13,7 +13,7 @@ from learnkit.core.events import Event
 from learnkit.views.drawing import static, theme
 from learnkit.views.drawing.base import Drawn, View, kept
 from learnkit.views.drawing.static import Picture
-from learnkit.views.drawing.text import count, esc, one_line
+from learnkit.views.drawing.text import as_list, count, esc, one_line
 from learnkit.views.drawing.time_axis import Axis, TimeRow, duration
 from learnkit.views.words import describe
 
@@ -108,9 +108,8 @@ class Timeline(View[State]):
             ended = replace(job.over(id, now), mark=_ENDS.get(status, theme.DONE), state=status)
             rows = {**rows, f"job {id}": _coloured(ended)}
         elif event.type == "job.delivered":
-            named = data.get("ids")
-            ids = [str(one) for one in named] if isinstance(named, list) else []
-            told = [key for key in (f"job {one}" for one in ids) if key in rows]
+            keys = [f"job {one}" for one in as_list(data.get("ids"))]
+            told = [key for key in keys if key in rows]
             rows = {**rows, **{key: replace(rows[key], told=(now,)) for key in told}}
             if told:
                 rows = {**rows, lane: replace(own, told=(*own.told, now))}
@@ -154,9 +153,7 @@ class Timeline(View[State]):
                 picture.text(x - 5, y + 14.5, theme.INJECTED.glyph, "", 20, "injected")
             picture.text(static.WIDTH - 16, y + 15, _time(row, state.now), "q e", right - 20)
             y += 24
-        if len(shown) < len(state.rows):
-            picture.text(34, y + 15, f"… {len(state.rows) - len(shown)} more …", "q")
-            y += 24
+        y += picture.left_out(34, y + 15, len(state.rows) - len(shown), "", 24)
         picture.text(16, y + 16, _legend(state), "q")
         picture.height = y + 28
         return picture
@@ -171,10 +168,9 @@ class Timeline(View[State]):
             busy = duration(_busy(row, state.now))
             what = one_line(row.title, 50) or "turns and calls"
             body.append([row.name, what, f"{row.mark.glyph} {row.state}", begin, end, busy, told])
-        if rows < len(state.rows):
-            body.append([f"… {len(state.rows) - rows} more", *[""] * 6])
+        after = static.more(len(state.rows) - rows)
         head = ["who", "what", "state", "from", "to", "busy", "told at"]
-        return static.table(head, body) + f"<p>{esc(state.said)}</p>"
+        return static.table(head, body, after=after) + f"<p>{esc(state.said)}</p>"
 
 
 def _working(row: TimeRow) -> TimeRow:

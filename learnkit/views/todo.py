@@ -48,6 +48,11 @@ class State(Drawn):
     problem: str = ""
 
     @property
+    def shown(self) -> tuple[Any, ...]:
+        """What the picture depends on."""
+        return self.items, self.rounds, self.since, self.remind_after, self.problem
+
+    @property
     def done(self) -> int:
         return sum(item.get("status") == "completed" for item in self.items)
 
@@ -97,16 +102,7 @@ class Todo(View[State]):
             state = replace(
                 state, rounds=(*state.rounds, new), since=since, kind="work", reminding=False
             )
-        shown = (state.items, state.rounds, state.since, state.remind_after, state.problem)
-        if shown == (
-            before.items,
-            before.rounds,
-            before.since,
-            before.remind_after,
-            before.problem,
-        ):
-            return state
-        return replace(state, html=_drawn(state))
+        return state if state.shown == before.shown else replace(state, html=_drawn(state))
 
     def frame(self, state: State) -> dict[str, str]:
         return state.html or _drawn(state)

@@ -8,7 +8,7 @@ all new. Below stand the compactions, before and after on the same scale.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from learnkit.core.events import Event
 from learnkit.core.token_count import estimate_tokens, sent
@@ -63,6 +63,11 @@ class State(Drawn):
     head_tokens: int = 0
     length: int = 0
     estimate: int | None = None
+
+    @property
+    def shown(self) -> tuple[Any, ...]:
+        """What the picture depends on."""
+        return self.requests, self.shortened, self.threshold
 
     @property
     def scale(self) -> int:
@@ -137,13 +142,7 @@ class Tokens(View[State]):
             new = Shortened(len(requests), layer, before, after)
             state = replace(state, shortened=(*state.shortened, new), estimate=None)
         state = replace(state, requests=requests)
-        if (state.requests, state.shortened, state.threshold) == (
-            drawn.requests,
-            drawn.shortened,
-            drawn.threshold,
-        ):
-            return state
-        return replace(state, html=_drawn(state))
+        return state if state.shown == drawn.shown else replace(state, html=_drawn(state))
 
     def line(self, state: State) -> str:
         longest = max((one.tokens for one in state.requests), default=0)

@@ -14,7 +14,7 @@ from learnkit.views import people as folk
 from learnkit.views.drawing import static, theme
 from learnkit.views.drawing.base import Drawn, View, kept
 from learnkit.views.drawing.static import Picture
-from learnkit.views.drawing.text import count, esc, one_line
+from learnkit.views.drawing.text import as_list, count, esc, one_line
 from learnkit.views.drawing.time_axis import duration
 from learnkit.views.people import People, drawn
 
@@ -135,9 +135,7 @@ class Traffic(View[State]):
         return State()
 
     def step(self, state: State, event: Event) -> State:
-        state = replace(state, head=folk.sentence(event))
-        if event.type == "run.ended" and "." not in event.lane:
-            state = replace(state, head=f"{state.head} {state.said}")
+        state = replace(state, head=folk.sentence(event, state.said))
         people, lines, sent = folk.grown(state.people, event), state.lines, state.sent
         if event.type == "mail.sent" and isinstance(event.data.get("mail"), dict):
             lines, sent = _posted(lines, event, event.data["mail"]), sent + 1
@@ -162,9 +160,8 @@ class Traffic(View[State]):
             said = folk.unread(person) or person.mark.word
             picture.text(x + 7, 55, said, "", each - 14, person.mark.key)
         y, shown = 66.0, state.lines[-rows:]
-        if (hidden := len(state.lines) + state.gone - len(shown)) > 0:
-            picture.text(16, y + 12, f"… {count(hidden, 'earlier line')} …", "q")
-            y += 20
+        hidden = len(state.lines) + state.gone - len(shown)
+        y += picture.left_out(16, y + 12, hidden, "earlier line", 20)
         end = y + sum(34 if line.sender else 20 for line in shown)
         picture.path("".join(f"M{x:.0f} {y:g}V{end:g}" for x in middle.values()))
         for line in shown:
@@ -181,11 +178,10 @@ class Traffic(View[State]):
             read = "read" if not line.unread else f"unread: {len(line.unread)}"
             to, text = ", ".join(line.to), one_line(line.text, 60)
             body.append([duration(line.at), line.sender, to, line.type, text, read])
-        if len(mails) > rows:
-            body.insert(0, [f"… {len(mails) - rows} earlier", *[""] * 5])
+        before = static.more(len(mails) - rows, "earlier")
         roster = [[one.name, one.role, one.said] for one in drawn(state.people)]
         return static.table(["who", "role", "state"], roster) + static.table(
-            ["at", "from", "to", "type", "text", "read?"], body
+            ["at", "from", "to", "type", "text", "read?"], body, before=before
         )
 
 
@@ -207,8 +203,7 @@ def _posted(
 
 def _read(lines: tuple[TrafficLine, ...], event: Event) -> tuple[TrafficLine, ...]:
     """The lines after somebody has read."""
-    named = event.data.get("ids")
-    ids = tuple(str(id) for id in named) if isinstance(named, list) else ()
+    ids = tuple(map(str, as_list(event.data.get("ids"))))
     if not ids:
         return lines
     by = str(event.data.get("by", "?"))

@@ -7,7 +7,6 @@ scripts the page shows each view's static form. What the page may load is said i
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 from typing import Any
 
@@ -53,11 +52,6 @@ def tape(view: Any) -> str:
         f'<div class="lk-tape">{view.html()}'
         f'<script type="application/json">{_inert(json.dumps(data))}</script></div>'
     )
-
-
-def untaped(html: str) -> str:
-    """HTML in which only the static form is left of each tape."""
-    return re.sub(TAPE, r"\1", html)
 
 
 def scripts() -> str:

@@ -160,7 +160,7 @@ def _card(
     card = MessageCard(index, message, injected, tokens, "")
     parts = [
         f'<article class="msg {card.mark.key}"><div class="line">'
-        f'<span class="index">{index}</span>{blocks.label(card.mark)}{_tokens(tokens)}</div>'
+        f'<span class="index">{index}</span>{blocks.label(card.mark)}{blocks.tokens(tokens)}</div>'
     ]
     seen_result = False
     for block in blocks_of(message.get("content")):
@@ -181,10 +181,6 @@ def _card(
     return replace(card, html="".join([*parts, "</article>"]))
 
 
-def _tokens(number: int) -> str:
-    return f'<span class="tokens" style="--n:{number}"><i><u></u></i><b>≈ {number:,}</b></span>'
-
-
 def _told(array: Array, data: dict[str, Any]) -> Array:
     """The array with what goes with each request beside it: system prompt and tools."""
     text, tools = str(data.get("system") or ""), data.get("tools") or []
@@ -195,7 +191,7 @@ def _told(array: Array, data: dict[str, Any]) -> Array:
     size = estimate_tokens(text) + estimate_tokens(tools)
     fragment = (
         f'<article class="msg system"><div class="line">{blocks.label(theme.SYSTEM)}'
-        f"{_tokens(size)}</div>{blocks.long_text(text) if text else ''}"
+        f"{blocks.tokens(size)}</div>{blocks.long_text(text) if text else ''}"
         f'<div class="note">Goes with every request, beside the array.{offered}</div></article>'
     )
     return replace(array, system=fragment, system_tokens=size)

@@ -40,6 +40,11 @@ def long_text(text: str, kind: str = "prose") -> str:
     )
 
 
+def tokens(number: int) -> str:
+    """A number of tokens beside its length, on the scale of the page."""
+    return f'<span class="tokens" style="--n:{number}"><i><u></u></i><b>≈ {number:,}</b></span>'
+
+
 def pair(lane: str, call_id: object) -> str:
     """The name that a call and its result share in ``data-pair``."""
     return "_".join(f"{lane}/{call_id}".split())

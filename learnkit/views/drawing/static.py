@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from learnkit.views.drawing import theme
-from learnkit.views.drawing.text import esc, one_line
+from learnkit.views.drawing.text import count, esc, one_line
 
 #: Bytes a static form may have.
 LIMIT = 20_000
@@ -55,6 +55,23 @@ class Picture:
         each = COLUMN if "m" in style.split() else NARROW
         line = esc(one_line(text, max(int(room / each), 4)))
         self._body.append(f'<text x="{x:g}" y="{y:g}"{self._class(style, mark)}>{line}</text>')
+
+    def left_out(self, x: float, y: float, number: int, what: str, height: float) -> float:
+        """Say how many lines are not drawn, if there are any.
+
+        Args:
+            x, y: where its baseline starts, in pixels.
+            number: how many.
+            what: one of them, such as ``earlier line``; empty for ``more``.
+            height: pixels that the line takes.
+
+        Returns:
+            The pixels taken: none for none.
+        """
+        if number <= 0:
+            return 0.0
+        self.text(x, y, f"… {count(number, what) if what else f'{number} more'} …", "q")
+        return height
 
     def box(self, x: float, y: float, width: float, height: float, mark: str) -> None:
         """Fill a rectangle with a mark's ground."""
@@ -109,8 +126,19 @@ class Picture:
         return f'<img alt="{esc(self.alt)}" src="data:image/svg+xml;base64,{data}">'
 
 
-def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """A plain table; every cell is escaped. Numbers are aligned to the right."""
+def table(
+    head: Sequence[str], rows: Iterable[Sequence[object]], *, before: str = "", after: str = ""
+) -> str:
+    """A plain table; every cell is escaped. Numbers are aligned to the right.
+
+    Args:
+        head: the names of the columns.
+        rows: the cells of each row.
+        before: what is left out above the rows, in words; it gets a row of its own.
+        after: what is left out below them.
+    """
+    blank = [""] * (len(head) - 1)
+    rows = [*([[before, *blank]] if before else []), *rows, *([[after, *blank]] if after else [])]
     cells = "".join(f"<th>{esc(name)}</th>" for name in head)
     body = "".join(
         "<tr>"
@@ -130,6 +158,11 @@ def form(head: str, picture: Picture, facts: str) -> str:
         f"<p><strong>{esc(head)}</strong></p>{picture.img()}"
         f"<details><summary>the same as a table</summary>{facts}</details>"
     )
+
+
+def more(hidden: int, word: str = "more") -> str:
+    """How many rows of a table are left out, in words; empty for none."""
+    return f"… {hidden} {word}" if hidden > 0 else ""
 
 
 def middle_cut(costs: Sequence[int], room: int) -> tuple[int, int]:
