@@ -132,6 +132,10 @@ class Clock(ABC):
     def wait(self, *signals: Signal, timeout: float | None = None) -> bool:
         """Wait until one of the signals is set, or for ``timeout`` seconds.
 
+        Args:
+            signals: any one of them ends the wait.
+            timeout: seconds; None waits for ever.
+
         Returns:
             True when a signal is set, False at the timeout.
         """
@@ -145,6 +149,10 @@ class Clock(ABC):
     def sleep(self, seconds: float, stop: Signal | None = None) -> bool:
         """Let ``seconds`` pass, or less if ``stop`` is set meanwhile.
 
+        Args:
+            seconds: 0 or more.
+            stop: ends the sleep early.
+
         Returns:
             True when ``stop`` is set, which ends the sleep at once.
 
@@ -156,7 +164,11 @@ class Clock(ABC):
         return self.wait(*([stop] if stop else []), timeout=seconds)
 
     def signal(self, name: str = "a signal") -> Signal:
-        """A new signal; its name stands in reports of who waits for what."""
+        """A new signal; its name stands in reports of who waits for what.
+
+        Args:
+            name: what it stands for.
+        """
         return Signal(self, name)
 
     @contextlib.contextmanager
@@ -164,6 +176,9 @@ class Clock(ABC):
         """While the block runs, an interrupt of the main thread's wait also sets ``stop``.
 
         So does closing the clock, also when one of its threads comes here after that.
+
+        Args:
+            stop: the signal of what runs in the block.
         """
         self._stops.append(stop)
         if self._closed and self._runs_here():

@@ -62,7 +62,11 @@ def counted(command: str, limit: float) -> str:
 
 
 def slept(output: str) -> tuple[str, float]:
-    """What a counted command printed, and the seconds that it slept; 0 if it was cut short."""
+    """What a counted command printed, and the seconds that it slept; 0 if it was cut short.
+
+    Args:
+        output: all that the wrapped command printed.
+    """
     text, mark, sum = output.rpartition(_MARK)
     if not mark or not sum.isdecimal():
         return output, 0.0

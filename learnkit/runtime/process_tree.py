@@ -31,7 +31,11 @@ class Family:
         self._born = _stat(process.pid)[2] if _PROC.is_dir() else 0
 
     def end(self, grace: float) -> None:
-        """SIGTERM to every member, after ``grace`` seconds SIGKILL; return when none is left."""
+        """SIGTERM to every member, after ``grace`` seconds SIGKILL; return when none is left.
+
+        Args:
+            grace: seconds.
+        """
         kill_at = time.monotonic() + grace
         asked: set[int] = set()
         while members := self._members():

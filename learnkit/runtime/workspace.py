@@ -51,6 +51,9 @@ class Workspace:
     def locate(self, path: str) -> Path:
         """The real place of a path that a model wrote: relative, or below ``/workspace``.
 
+        Args:
+            path: as a model wrote it.
+
         Raises:
             ToolError: if it is empty, cannot be a path, or leads out of the workspace.
         """
@@ -73,19 +76,34 @@ class Workspace:
         return place
 
     def shown(self, place: Path) -> str:
-        """The name of a place in the workspace, for the model."""
+        """The name of a place in the workspace, for the model.
+
+        Args:
+            place: a real path in the workspace.
+        """
         return str(Path(NAME) / place.relative_to(self.root))
 
     def masked(self, text: str) -> str:
-        """``text`` with the workspace's real path replaced by ``/workspace``."""
+        """``text`` with the workspace's real path replaced by ``/workspace``.
+
+        Args:
+            text: such as a command's output.
+        """
         return self._real.sub(NAME, text)
 
     def unmasked(self, text: str) -> str:
-        """``text`` with ``/workspace`` replaced by the workspace's real path."""
+        """``text`` with ``/workspace`` replaced by the workspace's real path.
+
+        Args:
+            text: such as a command.
+        """
         return self._virtual.sub(lambda _: str(self.root), text)
 
     def read(self, path: str) -> str:
         """The text of a file, to the character: line ends are kept.
+
+        Args:
+            path: as a model wrote it.
 
         Raises:
             ToolError: if there is none, or it is a folder, no UTF-8 text, or over ``FILE_LIMIT``.
@@ -111,6 +129,10 @@ class Workspace:
         """Write a file so that it appears whole or not at all; parents are created.
 
         A file that exists keeps its permissions; a link in the workspace keeps pointing to it.
+
+        Args:
+            path: as a model wrote it.
+            text: all of its new content.
 
         Returns:
             Whether the file is new.

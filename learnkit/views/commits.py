@@ -36,7 +36,11 @@ class Dot:
     parents: tuple[str, ...]
 
     def at(self, x: float, y: float) -> tuple[float, float]:
-        """The middle of its dot, in pixels."""
+        """The middle of its dot, in pixels.
+
+        Args:
+            x, y: of the graph's upper left corner, in pixels.
+        """
         return x + COLUMN * (self.column + 0.5), y + ROW * (self.row + 0.5)
 
 

@@ -58,6 +58,7 @@ class Context:
 
     @property
     def mark(self) -> theme.Mark:
+        """Working, done or failed."""
         if not self.ended:
             return theme.WORKING
         return theme.DONE if self.ended in ("end_turn", "stop_sequence") else theme.FAILED
@@ -71,6 +72,7 @@ class State(Drawn):
 
     @property
     def children(self) -> list[Context]:
+        """The subagents."""
         return [one for one in self.lanes.values() if one.parent]
 
     @property

@@ -39,6 +39,7 @@ class ToolRow:
 
     @property
     def label(self) -> str:
+        """Its name, with a note if no tool has it."""
         return self.name if self.known else f"{self.name} ({theme.BLOCKED.glyph} no such tool)"
 
 

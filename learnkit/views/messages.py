@@ -130,7 +130,11 @@ def _measured(state: State) -> State:
 
 
 def scale_for(longest: int) -> int:
-    """The tokens that a full length stands for, so that the longest part fits."""
+    """The tokens that a full length stands for, so that the longest part fits.
+
+    Args:
+        longest: tokens.
+    """
     return next((one for one in SCALES if one >= longest), SCALES[-1])
 
 

@@ -47,7 +47,12 @@ People = dict[str, Person]
 
 
 def grown(people: People, event: Event) -> People:
-    """Everybody after one more event; the same object if nothing has changed."""
+    """Everybody after one more event; the same object if nothing has changed.
+
+    Args:
+        people: everybody so far.
+        event: what happens next.
+    """
     data, lane = event.data, event.lane
     if event.type in ("run.started", "run.ended"):
         if "." in lane:
@@ -123,22 +128,39 @@ _MARKS: dict[Any, theme.Mark] = {
 
 
 def drawn(people: People) -> list[Person]:
-    """Those that are drawn."""
+    """Those that are drawn.
+
+    Args:
+        people: everybody by name.
+    """
     return list(people.values())[:MOST]
 
 
 def tag(person: Person) -> str:
-    """Glyph and name."""
+    """Glyph and name.
+
+    Args:
+        person: whom to show.
+    """
     return f"{person.mark.glyph} {person.name}"
 
 
 def unread(person: Person) -> str:
-    """The mail that waits, with its glyph; empty if there is none."""
+    """The mail that waits, with its glyph; empty if there is none.
+
+    Args:
+        person: whose mail.
+    """
     return f"{theme.INJECTED.glyph} {len(person.unread)}" if person.unread else ""
 
 
 def head_html(person: Person, pairs: str) -> str:
-    """A person as the head of a lane."""
+    """A person as the head of a lane.
+
+    Args:
+        person: whom to show.
+        pairs: what belongs to it, for ``data-pair``.
+    """
     title = f"{person.name}, {person.role}: {person.said}" if person.role else person.said
     return (
         f'<div class="who m-{person.mark.key}" data-pair="{esc(pairs)}" '
@@ -149,7 +171,11 @@ def head_html(person: Person, pairs: str) -> str:
 
 
 def summary(people: People) -> str:
-    """Everybody in one sentence."""
+    """Everybody in one sentence.
+
+    Args:
+        people: everybody by name.
+    """
     if not people:
         return "Nobody is here."
     waiting = sum(len(person.unread) for person in people.values())

@@ -45,17 +45,29 @@ CSS = """
 
 
 def seen(request: Json) -> Json:
-    """The parts of a request that the model sees; what is empty is left out."""
+    """The parts of a request that the model sees; what is empty is left out.
+
+    Args:
+        request: as it is sent.
+    """
     return {part: request[part] for part in SEEN if request.get(part)}
 
 
 def sizes(request: Json) -> dict[str, int]:
-    """Estimated tokens of each part that the model sees."""
+    """Estimated tokens of each part that the model sees.
+
+    Args:
+        request: as it is sent.
+    """
     return {part: estimate_tokens(value) for part, value in seen(request).items()}
 
 
 def refusal(error: Any) -> tuple[str, str]:
-    """Status and type of an error of the API, and its text."""
+    """Status and type of an error of the API, and its text.
+
+    Args:
+        error: an ``anthropic.APIStatusError``.
+    """
     body = error.body if isinstance(error.body, dict) else {}
     told = body.get("error", {})
     return f"{error.status_code} {told.get('type', 'error')}", told.get("message", str(error))
@@ -97,7 +109,11 @@ def fragments(request: Json, refused: tuple[str, str] | None = None) -> dict[str
 
 
 def first_sight(request: Json) -> str:
-    """What the model sees, as tables that survive anywhere; under 12 KB."""
+    """What the model sees, as tables that survive anywhere; under 12 KB.
+
+    Args:
+        request: as it is sent.
+    """
     parts = sizes(request)
     rows: list[list[object]] = []
     if system := request.get("system"):
@@ -147,7 +163,11 @@ def transcript(
 
 
 def signature(tool: Json) -> str:
-    """A tool as one reads a function: ``read_file(path, limit?)``; ``?`` marks what is optional."""
+    """A tool as one reads a function: ``read_file(path, limit?)``; ``?`` marks what is optional.
+
+    Args:
+        tool: its definition, as it is sent.
+    """
     names = [f.name if f.required else f"{f.name}?" for f in fields(_schema(tool))]
     return f"{tool.get('name', '?')}({', '.join(names)})"
 

@@ -64,12 +64,20 @@ class Step:
         return "" if self.number == "end" else _named(self.content, "empty")
 
     def mark(self, lost: tuple[str, ...]) -> theme.Mark:
-        """How it is shown: what loses a letter, or writes one that gets lost, is an error."""
+        """How it is shown: what loses a letter, or writes one that gets lost, is an error.
+
+        Args:
+            lost: every letter that is lost by now.
+        """
         mine = self.letters if self.type == "race.wrote" else ()
         return theme.ERROR if self.lost or set(mine) & set(lost) else _KINDS[self.type][0]
 
     def does(self, lost: tuple[str, ...]) -> str:
-        """Glyph and words."""
+        """Glyph and words.
+
+        Args:
+            lost: every letter that is lost by now.
+        """
         many = _named(self.letters) if len(self.letters) < 4 else f"{len(self.letters)} letters"
         words = _KINDS[self.type][1].format(letters=many)
         return f"{self.mark(lost).glyph} {words}"

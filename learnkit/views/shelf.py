@@ -42,6 +42,7 @@ class SkillRow:
 
     @property
     def mark(self) -> Mark:
+        """Loaded, preloaded or only listed."""
         return theme.DONE if self.loaded else theme.SYSTEM if self.preloaded else theme.PENDING
 
     @property
@@ -136,7 +137,12 @@ class Shelf:
 
 
 def grow(shelf: Shelf, event: Event) -> Shelf:
-    """The shelf after an event; the same object when nothing on it changed."""
+    """The shelf after an event; the same object when nothing on it changed.
+
+    Args:
+        shelf: one agent's skills so far.
+        event: of that agent.
+    """
     data = event.data
     if event.type == "skills.listed":
         return _listed(shelf, data)
@@ -177,7 +183,12 @@ def _number(value: Any) -> int:
 
 
 def sentence(shelf: Shelf, event: Event) -> str:
-    """The header sentence, with what only the shelf knows put in."""
+    """The header sentence, with what only the shelf knows put in.
+
+    Args:
+        shelf: the skills after the event.
+        event: what has happened.
+    """
     data = event.data
     name, tokens = one_line(str(data.get("name", "?")), 40), _number(data.get("tokens"))
     if event.type == "skills.listed":
@@ -198,5 +209,10 @@ def sentence(shelf: Shelf, event: Event) -> str:
 
 
 def ticks_of(scale: int) -> list[int]:
+    """Where a scale has its marks: at round numbers, five steps at most.
+
+    Args:
+        scale: tokens that the full length stands for.
+    """
     step = next(s for p in range(12) for s in (10**p, 2 * 10**p, 5 * 10**p) if scale / s <= 5)
     return list(range(0, scale + 1, step))

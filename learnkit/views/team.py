@@ -45,7 +45,11 @@ class Lifecycle:
     mail: tuple[float, ...] = ()
 
     def placed(self, scale: float) -> list[tuple[float, str, theme.Mark]]:
-        """The tasks side by side: share of the scale, text, mark; what has no room is left out."""
+        """The tasks side by side: share of the scale, text, mark; what has no room is left out.
+
+        Args:
+            scale: seconds that the full width stands for.
+        """
         found: list[tuple[float, str, theme.Mark]] = []
         free = 0.0
         for at, id, mark in self.tasks:

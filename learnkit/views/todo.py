@@ -54,6 +54,7 @@ class State(Drawn):
 
     @property
     def done(self) -> int:
+        """How many items are completed."""
         return sum(item.get("status") == "completed" for item in self.items)
 
 

@@ -45,6 +45,7 @@ class Shortened:
 
     @property
     def told(self) -> str:
+        """What it did, in words."""
         glyph, word = _LAYERS[self.layer]
         share = 100 * (self.before - self.after) / self.before if self.before else 0
         return (

@@ -19,28 +19,49 @@ from learnkit.views.drawing.text import (
 
 
 def describe(event: Event) -> str:
-    """Say what an event means, in one plain sentence; types this does not know are named."""
+    """Say what an event means, in one plain sentence; types this does not know are named.
+
+    Args:
+        event: any event.
+    """
     sentence = _SENTENCES.get(event.type)
     return ended(sentence(event.data) if sentence else f"{event.type}.")
 
 
 def ended(sentence: str) -> str:
-    """A sentence on one line, without a second full stop after a quotation that has its own."""
+    """A sentence on one line, without a second full stop after a quotation that has its own.
+
+    Args:
+        sentence: with its full stop.
+    """
     return re.sub("([.!?…]”)\\.$", r"\1", one_line(sentence, 240))
 
 
 def quoted(text: str, limit: int = 60) -> str:
-    """The beginning of a text, in quotation marks."""
+    """The beginning of a text, in quotation marks.
+
+    Args:
+        text: raw text.
+        limit: columns.
+    """
     return f"“{one_line(text, limit)}”"
 
 
 def stopped(reason: str) -> str:
-    """Why a reply or a run ended, in words."""
+    """Why a reply or a run ended, in words.
+
+    Args:
+        reason: a ``stop_reason``, or the ``reason`` of ``run.ended``.
+    """
     return _REASONS.get(reason, reason or "no reason given")
 
 
 def outcome(data: dict[str, Any]) -> str:
-    """How a call came to its end, from the details of ``tool.ended``."""
+    """How a call came to its end, from the details of ``tool.ended``.
+
+    Args:
+        data: of the event.
+    """
     how = data.get("how", "ran")
     if how == "ran" and not data.get("is_error"):
         return f"done after {data.get('seconds') or 0.0:.1f} s"

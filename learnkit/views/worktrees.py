@@ -64,7 +64,11 @@ class State(Drawn):
         return f"{count(len(states), 'worktree')}: {', '.join(parts)}{more}."
 
     def task(self, lane: WorktreeCard) -> str:
-        """The task of a worktree, with its owner."""
+        """The task of a worktree, with its owner.
+
+        Args:
+            lane: the worktree.
+        """
         if lane.task_id is None:
             return "no task"
         task = self.tasks.get(lane.task_id, {})

@@ -41,7 +41,11 @@ border:1px solid #868d97;padding:2px 8px;text-align:left;vertical-align:top}
 
 
 def tape(view: Any) -> str:
-    """A view as HTML: its static form, and the patches that a script plays in its place."""
+    """A view as HTML: its static form, and the patches that a script plays in its place.
+
+    Args:
+        view: any view.
+    """
     patches: list[Any] = []
     feed = Feed(view, lambda message: patches.extend(message["patches"]))
     feed.flush()

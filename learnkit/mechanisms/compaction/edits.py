@@ -43,7 +43,11 @@ class Result:
 
 
 def results(messages: Sequence[Message]) -> list[Result]:
-    """Every tool result, in order."""
+    """Every tool result, in order.
+
+    Args:
+        messages: the array.
+    """
     names: dict[str, str] = {}
     found = []
     for index, message in enumerate(messages):
@@ -59,7 +63,11 @@ def results(messages: Sequence[Message]) -> list[Result]:
 
 
 def seen(messages: Sequence[Message]) -> int:
-    """How many messages the model has answered: those up to its last reply."""
+    """How many messages the model has answered: those up to its last reply.
+
+    Args:
+        messages: the array.
+    """
     last = (i for i in range(len(messages), 0, -1) if messages[i - 1]["role"] == "assistant")
     return next(last, 0)
 
@@ -106,7 +114,13 @@ def micro_compact(messages: Sequence[Message], keep: int = 3) -> list[Message]:
 def replaced(
     messages: Sequence[Message], chosen: Sequence[Result], text: Callable[[Result], str]
 ) -> list[Message]:
-    """A new array in which some results say something else; what did not change is shared."""
+    """A new array in which some results say something else; what did not change is shared.
+
+    Args:
+        messages: the array; it stays as it is.
+        chosen: some of its results.
+        text: gives the new content of a result.
+    """
     new = list(messages)
     for one in chosen:
         message = new[one.index]
@@ -133,14 +147,23 @@ def without_stale_thinking(messages: Sequence[Message], changed: int) -> list[Me
 
 
 def cut_before(messages: Sequence[Message], index: int) -> int:
-    """The nearest place at or before ``index`` where the array can be cut: no pair is split."""
+    """The nearest place at or before ``index`` where the array can be cut: no pair is split.
+
+    Args:
+        messages: the array.
+        index: of a message; the length of the array for its end.
+    """
     while index > 0 and index < len(messages) and _answers(messages[index]):
         index -= 1
     return index
 
 
 def pending(messages: Sequence[Message]) -> int:
-    """Where what the model has not seen yet begins, with the calls that it answers."""
+    """Where what the model has not seen yet begins, with the calls that it answers.
+
+    Args:
+        messages: the array.
+    """
     return cut_before(messages, seen(messages))
 
 

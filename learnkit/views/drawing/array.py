@@ -28,6 +28,7 @@ class MessageCard:
 
     @property
     def mark(self) -> Mark:
+        """How its role is shown."""
         if self.message.get("role") == "assistant":
             return theme.ASSISTANT
         return theme.INJECTED if self.injected else theme.USER
@@ -59,7 +60,12 @@ class Array:
 
 
 def grow(array: Array, event: Event) -> Array:
-    """The array after an event; the same object when nothing in it changed."""
+    """The array after an event; the same object when nothing in it changed.
+
+    Args:
+        array: one agent's array so far.
+        event: of that agent.
+    """
     data = event.data
     match event.type:
         case "run.started":

@@ -74,21 +74,43 @@ class Picture:
         return height
 
     def box(self, x: float, y: float, width: float, height: float, mark: str) -> None:
-        """Fill a rectangle with a mark's ground."""
+        """Fill a rectangle with a mark's ground.
+
+        Args:
+            x, y: upper left corner, in pixels.
+            width, height: in pixels.
+            mark: key of the theme mark.
+        """
         shape = f'<rect x="{x:g}" y="{y:g}" width="{width:.4g}" height="{height:g}" rx="3"'
         self._body.append(f"{shape}{self._class('g', mark)}/>")
 
     def bar(self, x: float, y: float, width: float, height: float, mark: str) -> None:
-        """Fill a rectangle with a mark's edge colour: a length, or an edge."""
+        """Fill a rectangle with a mark's edge colour: a length, or an edge.
+
+        Args:
+            x, y: upper left corner, in pixels.
+            width, height: in pixels.
+            mark: key of the theme mark.
+        """
         shape = f'<rect x="{x:g}" y="{y:g}" width="{width:.4g}" height="{height:g}"'
         self._body.append(f"{shape}{self._class('f', mark)}/>")
 
     def areas(self, d: str, mark: str) -> None:
-        """Fill closed paths with a mark's ground: many boxes in few bytes."""
+        """Fill closed paths with a mark's ground: many boxes in few bytes.
+
+        Args:
+            d: SVG path data.
+            mark: key of the theme mark.
+        """
         self._body.append(f'<path d="{d}"{self._class("g", mark)}/>')
 
     def path(self, d: str, mark: str = "") -> None:
-        """Draw a thin line in a mark's edge colour, or as a hairline."""
+        """Draw a thin line in a mark's edge colour, or as a hairline.
+
+        Args:
+            d: SVG path data.
+            mark: key of the theme mark; empty for a hairline.
+        """
         self._body.append(f'<path d="{d}"{self._class("l", mark)}/>')
 
     def _class(self, style: str, mark: str) -> str:
@@ -153,7 +175,13 @@ def table(
 
 
 def form(head: str, picture: Picture, facts: str) -> str:
-    """Header sentence, picture, and the same facts as tables under a fold."""
+    """Header sentence, picture, and the same facts as tables under a fold.
+
+    Args:
+        head: raw text.
+        picture: the picture.
+        facts: HTML tables.
+    """
     return (
         f"<p><strong>{esc(head)}</strong></p>{picture.img()}"
         f"<details><summary>the same as a table</summary>{facts}</details>"
@@ -161,7 +189,12 @@ def form(head: str, picture: Picture, facts: str) -> str:
 
 
 def more(hidden: int, word: str = "more") -> str:
-    """How many rows of a table are left out, in words; empty for none."""
+    """How many rows of a table are left out, in words; empty for none.
+
+    Args:
+        hidden: how many; 0 or less for none.
+        word: such as ``earlier``.
+    """
     return f"… {hidden} {word}" if hidden > 0 else ""
 
 

@@ -94,10 +94,22 @@ class TimeRow:
     counted: bool = False
 
     def begun(self, key: str, id: str, now: float) -> TimeRow:
+        """With a span that begins.
+
+        Args:
+            key: of the mark that it is drawn in.
+            id: what ``over`` calls it by.
+            now: seconds.
+        """
         return replace(self, open=(*self.open, (key, id, now)))
 
     def over(self, id: str, now: float) -> TimeRow:
-        """With the thing that is called ``id`` at its end, if it has begun."""
+        """With the thing that is called ``id`` at its end, if it has begun.
+
+        Args:
+            id: as it was begun.
+            now: seconds.
+        """
         found = next((one for one in self.open if one[1] == id), None)
         if found is None:
             return self
@@ -107,12 +119,20 @@ class TimeRow:
         return replace(self, open=rest, spans=spans, busy=self.busy + now - since)
 
     def drawn(self, now: float) -> tuple[tuple[str, float, float], ...]:
-        """All spans, those included that are still going on."""
+        """All spans, those included that are still going on.
+
+        Args:
+            now: seconds, where a span that goes on ends.
+        """
         return (*self.spans, *((key, since, now) for key, _, since in self.open))
 
 
 def duration(seconds: float) -> str:
-    """A length of time for reading: ``1.5 s``, ``35 min``, ``2.5 h``."""
+    """A length of time for reading: ``1.5 s``, ``35 min``, ``2.5 h``.
+
+    Args:
+        seconds: 0 or more.
+    """
     if seconds < 120:
         return f"{seconds:.1f} s" if seconds % 1 else f"{seconds:.0f} s"
     value, unit = (seconds / 60, "min") if seconds < 7200 else (seconds / 3600, "h")
