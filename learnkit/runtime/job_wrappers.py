@@ -1,7 +1,7 @@
 """What is put around the command of a job: time that is counted, or a watch over its agent.
 
 On a virtual clock ``sleep`` counts instead of sleeping, so that minutes take no time. On the wall
-clock somebody has to notice when the agent's process is killed, since then nobody waits for the
+clock something has to notice when the agent's process is killed, since then nothing waits for the
 limit any more.
 """
 

@@ -1,7 +1,7 @@
 """Finding and ending all the processes that one command has started.
 
 Killing the main process, or its group, is not enough: ``setsid`` leaves the group, and a child
-whose parent has ended belongs to nobody. A ``Family`` finds those as well.
+whose parent has ended has lost its place in the tree. A ``Family`` finds those as well.
 """
 
 from __future__ import annotations

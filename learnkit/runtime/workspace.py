@@ -49,7 +49,7 @@ class Workspace:
         self._virtual = re.compile(rf"(?<![\w./-]){NAME}(?![\w.-])")
 
     def locate(self, path: str) -> Path:
-        """The real place of a path that a model wrote: relative, or below ``/workspace``.
+        """The real path for one that a model wrote: relative, or below ``/workspace``.
 
         Args:
             path: as a model wrote it.
@@ -70,7 +70,7 @@ class Workspace:
                 f"{self.masked(path)!r} is outside the workspace; use a relative path, "
                 f"or one that begins with {NAME}/"
             )
-        # After a link that points to itself, realpath goes on by the letter: look once more.
+        # After a link that points to itself, realpath continues with the mere text: look again.
         if os.path.islink(place) or place != Path(os.path.realpath(place)):  # noqa: PTH114
             raise ToolError(f"{self.masked(path)!r} leads through a link that points to itself")
         return place

@@ -1,7 +1,7 @@
 """Tool dispatch: which tool each call went to, and what came of it.
 
 One row a tool, so that a registry can be seen at work: the loop hands a name and an input over,
-and the tool that has the name answers. Names that no tool has stand in rows of their own.
+and the tool that has the name answers. Names that no tool has get rows of their own.
 """
 
 from __future__ import annotations

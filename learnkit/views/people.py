@@ -10,7 +10,7 @@ from learnkit.views.drawing import theme
 from learnkit.views.drawing.text import as_list, count, esc, one_line
 from learnkit.views.words import describe
 
-#: Agents that are drawn at most; nobody follows more.
+#: Agents that are drawn at most; more cannot be followed.
 MOST = 12
 
 

@@ -1,4 +1,4 @@
-"""Protocols: the state machine with the requests that stand in it, and each as a handshake.
+"""Protocols: the state machine with the requests in each state, and each as a handshake.
 
 A request begins as pending and moves once, to one of four states. Below, each has its two arrows:
 who asked whom, and what the answer was; a request without an answer has only one.

@@ -69,8 +69,8 @@ def refusal(error: Any) -> tuple[str, str]:
         error: an ``anthropic.APIStatusError``.
     """
     body = error.body if isinstance(error.body, dict) else {}
-    told = body.get("error", {})
-    return f"{error.status_code} {told.get('type', 'error')}", told.get("message", str(error))
+    details = body.get("error", {})
+    return f"{error.status_code} {details.get('type', 'error')}", details.get("message", str(error))
 
 
 def fragments(request: Json, refused: tuple[str, str] | None = None) -> dict[str, str]:

@@ -79,7 +79,7 @@ class Shelf:
 
     @property
     def now(self) -> int:
-        """Tokens that stand in the requests: the catalogue, and what was loaded or read."""
+        """Tokens in the requests: the catalogue, and what was loaded or read."""
         return self.catalogue + sum(row.body + row.read for row in self.rows.values())
 
     @property
@@ -109,7 +109,7 @@ class Shelf:
 
     @property
     def parts(self) -> Iterator[tuple[str, int, int]]:
-        """What stands in the requests, laid end to end: kind, start and length of each part."""
+        """The parts of the requests, laid end to end: kind, start and length of each part."""
         yield "cat", 0, self.catalogue
         at = self.catalogue
         for row in self.rows.values():
@@ -119,7 +119,7 @@ class Shelf:
 
     @property
     def layers(self) -> list[tuple[Mark, str, int]]:
-        """What stands in the requests, by layer: mark, name and tokens; empty layers left out."""
+        """The requests by layer: mark, name and tokens; empty layers left out."""
         rows = self.rows.values()
         found = [
             (theme.SYSTEM, "1 catalogue", self.catalogue),

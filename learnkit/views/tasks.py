@@ -1,7 +1,7 @@
 """The task graph: what waits for what, what is ready, and what has just been freed.
 
-Tasks stand in layers: the first could begin at once, the next after those, and so on. Tasks that
-depend on nothing and that nothing depends on have a strip of their own below.
+Tasks are drawn in layers: the first could begin at once, the next after those, and so on. Tasks
+without any dependency have a strip of their own below.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The todo list: what is planned, how far it is, and how long the model has not looked at it.
 
 Beside the list runs a track of rounds. A round is one reply with calls, and their results; the
-track shows in which rounds the list was updated, and behind which a reminder went out.
+track shows in which rounds the list was updated, and after which a reminder was sent.
 """
 
 from __future__ import annotations

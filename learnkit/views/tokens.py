@@ -44,7 +44,7 @@ class Shortened:
     after: int
 
     @property
-    def told(self) -> str:
+    def said(self) -> str:
         """What it did, in words."""
         glyph, word = _LAYERS[self.layer]
         share = 100 * (self.before - self.after) / self.before if self.before else 0
@@ -195,7 +195,7 @@ class Tokens(View[State]):
         for place, one in [*shown[:first], *shown[again:]]:
             if place == again and again > first:
                 body.append([f"… {again - first} more …", "", "", ""])
-            note = one_line(cuts[place].told, 90) if place in cuts else ""
+            note = one_line(cuts[place].said, 90) if place in cuts else ""
             body.append([one.turn, one.tokens, one.cached, note])
         return static.table(["turn", "≈ tokens", "from the cache", "before it"], body)
 
@@ -207,7 +207,7 @@ def _method(state: State) -> str:
 
 def _where(state: State, one: Shortened) -> str:
     before = state.requests[one.place].turn if one.place < len(state.requests) else None
-    return f"{f'before turn {before}' if before else 'before the next turn'}: {one.told}"
+    return f"{f'before turn {before}' if before else 'before the next turn'}: {one.said}"
 
 
 def _drawn(state: State) -> dict[str, str]:
@@ -243,7 +243,7 @@ def _plot(state: State, scale: int) -> str:
         cached = f", {one.cached:,} of them from the cache" if one.cached else ""
         said = f"turn {one.turn}: ≈{one.tokens:,} tokens{cached}"
         if place in cuts:
-            said += f"; before it {cuts[place].told}"
+            said += f"; before it {cuts[place].said}"
         new = HEIGHT * (one.tokens - one.cached) / scale
         columns.append(
             f'<i class="{classes}" title="{esc(said)}"><b style="height:{new:.1f}px"></b>'

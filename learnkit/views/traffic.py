@@ -35,12 +35,12 @@ _WORDS = {
 
 @dataclass(frozen=True, slots=True)
 class TrafficLine:
-    """One line of the diagram: a message, or somebody reading.
+    """One line of the diagram: a message, or an agent that reads.
 
     Attributes:
         key: of its fragment.
         at: seconds.
-        sender: who writes; empty when somebody reads.
+        sender: who writes; empty when an agent reads.
         to: who is written to, or who reads.
         type: of the message.
         text: what it says.
@@ -66,7 +66,7 @@ class TrafficLine:
 
     @property
     def said(self) -> str:
-        """What stands beside the arrow."""
+        """What is written beside the arrow."""
         if not self.sender:
             few = ", ".join(self.ids) if len(self.ids) < 4 else count(len(self.ids), "message")
             return f"{self.mark.glyph} reads {few}"
@@ -202,7 +202,7 @@ def _posted(
 
 
 def _read(lines: tuple[TrafficLine, ...], event: Event) -> tuple[TrafficLine, ...]:
-    """The lines after somebody has read."""
+    """The lines after an agent has read."""
     ids = tuple(map(str, as_list(event.data.get("ids"))))
     if not ids:
         return lines
@@ -282,7 +282,7 @@ def _short(line: TrafficLine) -> str:
 
 
 def _arrow(picture: Picture, line: TrafficLine, middle: dict[str, float], y: float) -> None:
-    """Draw one line: 34 pixels, or 20 if somebody reads."""
+    """Draw one line: 34 pixels, or 20 if an agent reads."""
     picture.text(58, y + 14, duration(line.at), "q e", 50)
     ends = [middle[name] for name in line.to if name in middle]
     key, begin = line.mark.key, middle.get(line.sender)

@@ -144,7 +144,7 @@ def _capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def _told(data: dict[str, Any]) -> str:
+def _job_delivered(data: dict[str, Any]) -> str:
     jobs = count(len(as_list(data.get("ids"))), "result")
     how = {"check": "is looked at", "stop": "is told, and takes another turn"}
     verb = how.get(str(data.get("by")), "is told, after the results of this turn")
@@ -296,7 +296,7 @@ _SENTENCES: dict[str, Callable[[dict[str, Any]], str]] = {
         f"{one_line(str(data.get('command', '')), 60)}"
     ),
     "job.ended": _job_ended,
-    "job.delivered": _told,
+    "job.delivered": _job_delivered,
     "team.spawned": lambda data: (
         f"{data.get('name', '?')} joins the team as {data.get('role', '?')}: "
         f"{quoted(str(data.get('prompt', '')))}."

@@ -1,4 +1,4 @@
-"""Worktrees: which work lies in which folder, and how the branches part and join."""
+"""Worktrees: which work is in which folder, and how the branches part and join."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The player on a page of its own: no kernel, no server, no other file.
 
 A view's patches are written into the page as JSON, and the same JavaScript plays them. Without
-scripts the page shows each view's static form. What the page may load is said in the page: nothing.
+scripts the page shows each view's static form. The page itself forbids loading anything.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _SCRIPTS = ("tape.js", "parts.js", "player.js", "frozen.js")
 
 #: A tape in a page; its group is the view's static form.
 TAPE = r'(?s)<div class="lk-tape">(.*?)<script type="application/json">[^<]*</script></div>'
-#: Only what stands in the page itself.
+#: Only what is in the page itself.
 POLICY = (
     "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline'; "
     "base-uri 'none'; form-action 'none'"
@@ -59,7 +59,7 @@ def tape(view: Any) -> str:
 
 
 def scripts() -> str:
-    """What a page with tapes needs once, behind all of them: the player and its style sheet."""
+    """What a page with tapes needs once, after all of them: the player and its style sheet."""
     sheet = theme.stylesheet() + (_HERE / "player.css").read_text(encoding="utf-8")
     code = "\n".join((_HERE / name).read_text(encoding="utf-8") for name in _SCRIPTS)
     code = code.replace("export default ", "const player = ").replace("export class", "class")

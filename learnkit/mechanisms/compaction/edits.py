@@ -1,8 +1,8 @@
-"""What can be taken out of a message array without breaking it: pure functions, no model asked.
+"""What can be cleared from a message array without breaking it: pure functions, no model asked.
 
 The API wants every call answered, results that were returned where they belong, and thinking only
-behind what it was thought about. So results are emptied and never removed, thinking behind a change
-goes, and an array is cut only where no call would lose its result.
+after the messages that it was about. So results are cleared and never removed, thinking after a
+change is dropped, and an array is cut only where no call would lose its result.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Result:
 
     Attributes:
         index: of its message.
-        place: of its block in the message.
+        block: index of its block in the message.
         id: of the call.
         name: of the tool.
         chars: length of its content, in characters.
@@ -35,7 +35,7 @@ class Result:
     """
 
     index: int
-    place: int
+    block: int
     id: str
     name: str
     chars: int
@@ -51,14 +51,14 @@ def results(messages: Sequence[Message]) -> list[Result]:
     names: dict[str, str] = {}
     found = []
     for index, message in enumerate(messages):
-        for place, block in enumerate(_blocks(message)):
+        for number, block in enumerate(_blocks(message)):
             if block["type"] == "tool_use":
                 names[block["id"]] = block["name"]
             elif block["type"] == "tool_result":
                 id, failed = block["tool_use_id"], bool(block.get("is_error"))
                 name = names.get(id, "a tool")
                 chars = _length(block.get("content", ""))
-                found.append(Result(index, place, id, name, chars, failed))
+                found.append(Result(index, number, id, name, chars, failed))
     return found
 
 
@@ -125,13 +125,13 @@ def replaced(
     for one in chosen:
         message = new[one.index]
         blocks = [*message["content"]]
-        blocks[one.place] = {**blocks[one.place], "content": text(one)}
+        blocks[one.block] = {**blocks[one.block], "content": text(one)}
         new[one.index] = {**message, "content": blocks}
     return new
 
 
 def without_stale_thinking(messages: Sequence[Message], changed: int) -> list[Message]:
-    """The array without the thinking behind a change, which was bound to what stood there.
+    """The array without the thinking after a change, which was about the messages as they were.
 
     Args:
         messages: the array.

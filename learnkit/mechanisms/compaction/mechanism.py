@@ -232,7 +232,7 @@ class Compaction(Mechanism):
     def _left(
         self, agent: Agent, summary: str, path: str, rest: Sequence[Message]
     ) -> list[dict[str, Any]]:
-        """What stands in the place of the messages: summary, request, and what must not be lost."""
+        """What replaces the messages: summary, request, and what must not be lost."""
         parts = note(f'<summary transcript="{path}">\n{summary}\n</summary>')
         asked = transcript.request_of(agent)
         still = any(message["role"] == "user" and message["content"] == asked for message in rest)
@@ -244,9 +244,9 @@ class Compaction(Mechanism):
 
 
 def _prompt(messages: Sequence[Message], focus: str) -> str:
-    told, _ = head_and_tail([transcript.as_text(messages)], SUMMARY_INPUT)
+    shown, _ = head_and_tail([transcript.as_text(messages)], SUMMARY_INPUT)
     wish = f"\nAbove all keep what concerns: {focus}" if focus else ""
-    return f"{_INSTRUCTIONS}{wish}\n\n<conversation>\n{told}\n</conversation>"
+    return f"{_INSTRUCTIONS}{wish}\n\n<conversation>\n{shown}\n</conversation>"
 
 
 def _shown(agent: Agent, path: Path) -> str:

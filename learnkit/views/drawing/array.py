@@ -69,7 +69,7 @@ def grow(array: Array, event: Event) -> Array:
     data = event.data
     match event.type:
         case "run.started":
-            return replace(_told(array, data), prompted=True)
+            return replace(_prompted(array, data), prompted=True)
         case "message.added":
             return _added(array, data.get("message") or {}, data.get("index"))
         case "messages.rewritten":
@@ -87,7 +87,7 @@ def grow(array: Array, event: Event) -> Array:
 
 
 def _added(array: Array, message: dict[str, Any], index: int | None) -> Array:
-    """Put a message at its index: at the end, or in place of what stood there and after it."""
+    """Put a message at its index: at the end, or replacing the messages from there on."""
     place = len(array.cards) if index is None else min(index, len(array.cards))
     user = message.get("role") != "assistant"
     results = _held(message, "tool_result")
@@ -187,7 +187,7 @@ def _card(
     return replace(card, html="".join([*parts, "</article>"]))
 
 
-def _told(array: Array, data: dict[str, Any]) -> Array:
+def _prompted(array: Array, data: dict[str, Any]) -> Array:
     """The array with what goes with each request beside it: system prompt and tools."""
     text, tools = str(data.get("system") or ""), data.get("tools") or []
     if not text and not tools:

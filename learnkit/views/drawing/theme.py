@@ -41,7 +41,7 @@ class Mark:
 
     @property
     def label(self) -> str:
-        """Glyph and word, as they stand in front of what they mark."""
+        """Glyph and word, as they are written before what they mark."""
         return f"{self.glyph}\u00a0{self.word}"
 
 

@@ -77,7 +77,7 @@ class TimeRow:
         spans: key of a mark, begin and end in seconds; the last may still be growing.
         open: keys by the id of what runs: a turn, a call, a job.
         mark: how it stands.
-        told: seconds at which the model was told of a job, or an agent was told of one.
+        delivered: seconds at which a job's result, or to an agent any result, was delivered.
         busy: seconds of all spans that have ended.
         counted: a job whose sleep only counts: it takes no real time.
     """
@@ -89,7 +89,7 @@ class TimeRow:
     open: tuple[tuple[str, str, float], ...] = ()
     mark: theme.Mark = theme.WORKING
     state: str = "working"
-    told: tuple[float, ...] = ()
+    delivered: tuple[float, ...] = ()
     busy: float = 0.0
     counted: bool = False
 
