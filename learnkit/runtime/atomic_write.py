@@ -14,7 +14,7 @@ from pathlib import Path
 
 
 def replace(path: str | Path, content: bytes | str, *, kind: str = "learnkit") -> None:
-    """Put ``content`` in the place of a file; one that exists keeps its permissions.
+    """Replace a file with ``content``; one that exists keeps its permissions.
 
     Args:
         path: the folder must exist.

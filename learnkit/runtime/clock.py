@@ -34,7 +34,7 @@ class Unwind(BaseException):
 
 
 class Signal:
-    """A flag that a wait can watch: it is set once for everybody, until it is cleared."""
+    """A flag that a wait can watch: set for every thread, until it is cleared."""
 
     __slots__ = ("_clock", "_on", "name")
 
@@ -42,7 +42,7 @@ class Signal:
         self._clock, self.name, self._on = clock, name, False
 
     def set(self) -> None:
-        """Turn the signal on; whoever waits for it goes on."""
+        """Turn the signal on; every thread that waits for it continues."""
         self._clock._turn(self, True)
 
     def clear(self) -> None:
@@ -65,7 +65,7 @@ class Worker:
         self.ended = clock.signal(f"the end of {name!r}")
         self._clock = clock
         self._error: BaseException | None = None
-        self._told = False  # somebody has been told of the error
+        self._reported = False  # the error was raised by a join
         self._value: Any = None
         self._thread: threading.Thread | None = None
 
@@ -91,7 +91,7 @@ class Worker:
         if self._thread is not None:
             self._thread.join()
         if self._error is not None:
-            self._told = True
+            self._reported = True
             raise self._error
         return self._value
 
@@ -99,7 +99,7 @@ class Worker:
         try:
             self._value = function(*args)
         except Unwind:
-            pass  # the clock has closed: nobody is left to tell
+            pass  # the clock has closed: no one joins this thread any more
         except BaseException as error:
             self._error = error
 
@@ -132,6 +132,10 @@ class Clock(ABC):
     def wait(self, *signals: Signal, timeout: float | None = None) -> bool:
         """Wait until one of the signals is set, or for ``timeout`` seconds.
 
+        Args:
+            signals: any one of them ends the wait.
+            timeout: seconds; None waits for ever.
+
         Returns:
             True when a signal is set, False at the timeout.
         """
@@ -145,6 +149,10 @@ class Clock(ABC):
     def sleep(self, seconds: float, stop: Signal | None = None) -> bool:
         """Let ``seconds`` pass, or less if ``stop`` is set meanwhile.
 
+        Args:
+            seconds: 0 or more.
+            stop: ends the sleep early.
+
         Returns:
             True when ``stop`` is set, which ends the sleep at once.
 
@@ -156,7 +164,11 @@ class Clock(ABC):
         return self.wait(*([stop] if stop else []), timeout=seconds)
 
     def signal(self, name: str = "a signal") -> Signal:
-        """A new signal; its name stands in reports of who waits for what."""
+        """A new signal; its name appears in reports of who waits for what.
+
+        Args:
+            name: what it stands for.
+        """
         return Signal(self, name)
 
     @contextlib.contextmanager
@@ -164,6 +176,9 @@ class Clock(ABC):
         """While the block runs, an interrupt of the main thread's wait also sets ``stop``.
 
         So does closing the clock, also when one of its threads comes here after that.
+
+        Args:
+            stop: the signal of what runs in the block.
         """
         self._stops.append(stop)
         if self._closed and self._runs_here():
@@ -178,16 +193,23 @@ class Clock(ABC):
 
         Args:
             name: for reports and debuggers.
+            function: what the thread runs.
+            args: its arguments.
 
         Returns:
             The worker, to be joined. What the function raises is kept, and raised by ``join``.
+
+        Raises:
+            UsageError: if the clock has been closed.
         """
         if self._closed:
             raise UsageError(f"cannot start {name!r}: this clock has been closed; make a new one")
         worker = Worker(self, name)
         context = contextvars.copy_context()
         with self._guard:
-            keep = [one for one in self._workers if not one.done or (one._error and not one._told)]
+            keep = [
+                one for one in self._workers if not one.done or (one._error and not one._reported)
+            ]
             self._workers = [*keep, worker]
         try:
             self._start(worker, lambda: context.run(worker._work, function, args))
@@ -201,7 +223,7 @@ class Clock(ABC):
         """Set the stop signals of everything that runs, and join all threads.
 
         Raises:
-            BaseException: the first exception of a thread that nobody has joined.
+            BaseException: the first exception of a thread that was not joined.
             UsageError: if one of the clock's own threads calls it.
         """
         workers = self._workers
@@ -213,7 +235,7 @@ class Clock(ABC):
         errors = []
         try:
             for worker in workers:
-                told = worker._told
+                reported = worker._reported
                 try:
                     worker.join()
                 except StuckError:
@@ -221,7 +243,7 @@ class Clock(ABC):
                 except BaseException as error:
                     if error is not worker._error:
                         raise  # an interrupt of the wait itself
-                    if not told:
+                    if not reported:
                         errors.append(error)
         finally:
             self._end_stuck(workers)

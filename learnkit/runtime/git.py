@@ -79,7 +79,12 @@ class Git:
         return result.output
 
     def succeeds(self, *arguments: str, cwd: Path | None = None) -> bool:
-        """Whether a git command ends without an error."""
+        """Whether a git command ends without an error.
+
+        Args:
+            arguments: as for :meth:`run`.
+            cwd: as for :meth:`run`.
+        """
         try:
             self.run(*arguments, cwd=cwd)
         except GitError:
@@ -88,6 +93,9 @@ class Git:
 
     def commit_of(self, name: str) -> str:
         """The commit that a branch, a tag or a hash stands for.
+
+        Args:
+            name: a branch, a tag or a hash.
 
         Raises:
             GitError: if there is none.

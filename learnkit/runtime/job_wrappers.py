@@ -1,7 +1,7 @@
 """What is put around the command of a job: time that is counted, or a watch over its agent.
 
 On a virtual clock ``sleep`` counts instead of sleeping, so that minutes take no time. On the wall
-clock somebody has to notice when the agent's process is killed, since then nobody waits for the
+clock something has to notice when the agent's process is killed, since then nothing waits for the
 limit any more.
 """
 
@@ -62,7 +62,11 @@ def counted(command: str, limit: float) -> str:
 
 
 def slept(output: str) -> tuple[str, float]:
-    """What a counted command printed, and the seconds that it slept; 0 if it was cut short."""
+    """What a counted command printed, and the seconds that it slept; 0 if it was cut short.
+
+    Args:
+        output: all that the wrapped command printed.
+    """
     text, mark, sum = output.rpartition(_MARK)
     if not mark or not sum.isdecimal():
         return output, 0.0

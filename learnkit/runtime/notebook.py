@@ -1,4 +1,4 @@
-"""Where this process runs: in a notebook's kernel, and with somebody in front of it or not."""
+"""Where this process runs: in a notebook's kernel, and with a user in front of it or not."""
 
 from __future__ import annotations
 
@@ -24,5 +24,5 @@ def has_tapes() -> bool:
 
 
 def is_live() -> bool:
-    """Whether somebody sits in front of a notebook."""
+    """Whether a user sits in front of a notebook."""
     return in_kernel() and not is_static()

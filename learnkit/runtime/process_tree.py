@@ -1,7 +1,7 @@
 """Finding and ending all the processes that one command has started.
 
 Killing the main process, or its group, is not enough: ``setsid`` leaves the group, and a child
-whose parent has ended belongs to nobody. A ``Family`` finds those as well.
+whose parent has ended has lost its place in the tree. A ``Family`` finds those as well.
 """
 
 from __future__ import annotations
@@ -31,7 +31,11 @@ class Family:
         self._born = _stat(process.pid)[2] if _PROC.is_dir() else 0
 
     def end(self, grace: float) -> None:
-        """SIGTERM to every member, after ``grace`` seconds SIGKILL; return when none is left."""
+        """SIGTERM to every member, after ``grace`` seconds SIGKILL; return when none is left.
+
+        Args:
+            grace: seconds.
+        """
         kill_at = time.monotonic() + grace
         asked: set[int] = set()
         while members := self._members():

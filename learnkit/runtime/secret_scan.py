@@ -22,7 +22,11 @@ class SecretError(LearnkitError):
 
 
 def refuse_secrets(value: Any) -> None:
-    """Raise :class:`SecretError` if a text in ``value`` looks like a secret, saying where."""
+    """Raise :class:`SecretError` if a text in ``value`` looks like a secret, saying where.
+
+    Args:
+        value: a text, or anything JSON-ready with texts in it.
+    """
     known = {
         text
         for name, text in os.environ.items()

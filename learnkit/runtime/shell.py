@@ -38,7 +38,8 @@ _MARK = "LEARNKIT_RUN"
 class Stop(Protocol):
     """What a stop signal must offer: a clock's ``Signal``, or a ``threading.Event``."""
 
-    def is_set(self) -> bool: ...
+    def is_set(self) -> bool:
+        """Whether the command is to be ended."""
 
 
 @dataclass(frozen=True, slots=True)

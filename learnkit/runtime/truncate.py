@@ -11,7 +11,11 @@ OUTPUT_LIMIT = 50_000
 
 
 def decoded(file: IO[bytes]) -> Iterator[str]:
-    """The text of a file, in parts; bytes that are not UTF-8 become replacement characters."""
+    """The text of a file, in parts; bytes that are not UTF-8 become replacement characters.
+
+    Args:
+        file: open for reading; read from its beginning.
+    """
     decoder = codecs.getincrementaldecoder("utf-8")("replace")
     file.seek(0)
     while chunk := file.read(1 << 20):
@@ -21,6 +25,10 @@ def decoded(file: IO[bytes]) -> Iterator[str]:
 
 def head_and_tail(parts: Iterable[str], limit: int = OUTPUT_LIMIT) -> tuple[str, bool]:
     """Join ``parts``; leave out the middle of what is longer than ``limit`` characters.
+
+    Args:
+        parts: of one text, in order.
+        limit: characters.
 
     Returns:
         The text, at most ``limit`` characters with the note of what is missing, and whether

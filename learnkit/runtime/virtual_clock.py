@@ -32,7 +32,7 @@ def _taken_lock() -> threading.Lock:
 
 
 def _release(lock: threading.Lock) -> None:
-    """Let whoever waits for the lock go on, or the next to come; a second time does nothing."""
+    """Free the lock for the thread that waits for it, or the next one; twice is as good as once."""
     with contextlib.suppress(RuntimeError):
         lock.release()
 

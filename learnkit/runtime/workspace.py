@@ -49,7 +49,10 @@ class Workspace:
         self._virtual = re.compile(rf"(?<![\w./-]){NAME}(?![\w.-])")
 
     def locate(self, path: str) -> Path:
-        """The real place of a path that a model wrote: relative, or below ``/workspace``.
+        """The real path for one that a model wrote: relative, or below ``/workspace``.
+
+        Args:
+            path: as a model wrote it.
 
         Raises:
             ToolError: if it is empty, cannot be a path, or leads out of the workspace.
@@ -67,25 +70,40 @@ class Workspace:
                 f"{self.masked(path)!r} is outside the workspace; use a relative path, "
                 f"or one that begins with {NAME}/"
             )
-        # After a link that points to itself, realpath goes on by the letter: look once more.
+        # After a link that points to itself, realpath continues with the mere text: look again.
         if os.path.islink(place) or place != Path(os.path.realpath(place)):  # noqa: PTH114
             raise ToolError(f"{self.masked(path)!r} leads through a link that points to itself")
         return place
 
     def shown(self, place: Path) -> str:
-        """The name of a place in the workspace, for the model."""
+        """The name of a place in the workspace, for the model.
+
+        Args:
+            place: a real path in the workspace.
+        """
         return str(Path(NAME) / place.relative_to(self.root))
 
     def masked(self, text: str) -> str:
-        """``text`` with the workspace's real path replaced by ``/workspace``."""
+        """``text`` with the workspace's real path replaced by ``/workspace``.
+
+        Args:
+            text: such as a command's output.
+        """
         return self._real.sub(NAME, text)
 
     def unmasked(self, text: str) -> str:
-        """``text`` with ``/workspace`` replaced by the workspace's real path."""
+        """``text`` with ``/workspace`` replaced by the workspace's real path.
+
+        Args:
+            text: such as a command.
+        """
         return self._virtual.sub(lambda _: str(self.root), text)
 
     def read(self, path: str) -> str:
         """The text of a file, to the character: line ends are kept.
+
+        Args:
+            path: as a model wrote it.
 
         Raises:
             ToolError: if there is none, or it is a folder, no UTF-8 text, or over ``FILE_LIMIT``.
@@ -111,6 +129,10 @@ class Workspace:
         """Write a file so that it appears whole or not at all; parents are created.
 
         A file that exists keeps its permissions; a link in the workspace keeps pointing to it.
+
+        Args:
+            path: as a model wrote it.
+            text: all of its new content.
 
         Returns:
             Whether the file is new.

@@ -59,7 +59,12 @@ class TaskCard:
 
 
 def board_after(tasks: Board, event: Event) -> Board:
-    """The board after one more event; the same object if the event is about something else."""
+    """The board after one more event; the same object if the event is about something else.
+
+    Args:
+        tasks: the board so far.
+        event: what happens next.
+    """
     if event.type == "board.opened":
         given = map(_task, as_list(event.data.get("tasks")))
         return {task["id"]: task for task in given if task}
@@ -73,7 +78,11 @@ def board_after(tasks: Board, event: Event) -> Board:
 
 
 def cards_of(tasks: Board) -> dict[int, TaskCard]:
-    """Every task of a board as it is drawn, by its id."""
+    """Every task of a board as it is drawn, by its id.
+
+    Args:
+        tasks: the board as the log has it.
+    """
     cards = {}
     for id, task in tasks.items():
         wanted = {one for one in as_list(task.get("blockedBy")) if type(one) is int}

@@ -1,6 +1,6 @@
 """Two runs that began alike: what they share, where they part, and what came of each.
 
-Both message arrays grow at once, each event at its time. Messages that stand in both, at the same
+Both message arrays grow at once, each event at its time. Messages that are in both, at the same
 place, are one card across the page; from the first that differs on there are two columns.
 """
 

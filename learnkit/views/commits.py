@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from learnkit.views.drawing.text import as_list
+
 #: Pixels of a row and of a column.
 ROW, COLUMN = 22.0, 18.0
 
@@ -34,7 +36,11 @@ class Dot:
     parents: tuple[str, ...]
 
     def at(self, x: float, y: float) -> tuple[float, float]:
-        """The middle of its dot, in pixels."""
+        """The middle of its dot, in pixels.
+
+        Args:
+            x, y: of the graph's upper left corner, in pixels.
+        """
         return x + COLUMN * (self.column + 0.5), y + ROW * (self.row + 0.5)
 
 
@@ -55,16 +61,14 @@ def laid_out(commits: list[Any]) -> list[Dot]:
         column = waiting[0] if waiting else _free(columns)
         for place in waiting:
             columns[place] = None
-        named = one.get("parents")
-        parents = [str(p) for p in named if str(p) in known] if isinstance(named, list) else []
+        parents = [str(p) for p in as_list(one.get("parents")) if str(p) in known]
         if parents:
             columns[column] = parents[0]
         for parent in parents[1:]:
             if parent not in columns:
                 columns[_free(columns)] = parent
-        refs = one.get("refs")
-        names = tuple(str(ref) for ref in refs) if isinstance(refs, list) else ()
-        dots.append(Dot(id, str(one.get("subject", "")), names, row, column, tuple(parents)))
+        refs = tuple(map(str, as_list(one.get("refs"))))
+        dots.append(Dot(id, str(one.get("subject", "")), refs, row, column, tuple(parents)))
     return dots
 
 

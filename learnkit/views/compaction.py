@@ -215,14 +215,14 @@ def _saved(state: State) -> str:
     old = sum(one.tokens for one in state.before)
     new = sum(one.tokens for one in state.after)
     fates = [one.fate for one in state.before]
-    told = [
+    counts = [
         f"{fates.count(key)} {FATES[key][1]}"
         for key in ("cleared", "summarised", "shorter", "kept")
         if key in fates
     ]
     share = 100 * (old - new) / old if old else 0
     return (
-        f"of {count(len(state.before), 'message')} {', '.join(told)}; "
+        f"of {count(len(state.before), 'message')} {', '.join(counts)}; "
         f"≈{old:,} tokens then, ≈{new:,} now ({share:.0f} % less)."
     )
 

@@ -58,6 +58,7 @@ class Context:
 
     @property
     def mark(self) -> theme.Mark:
+        """Working, done or failed."""
         if not self.ended:
             return theme.WORKING
         return theme.DONE if self.ended in ("end_turn", "stop_sequence") else theme.FAILED
@@ -71,6 +72,7 @@ class State(Drawn):
 
     @property
     def children(self) -> list[Context]:
+        """The subagents."""
         return [one for one in self.lanes.values() if one.parent]
 
     @property
@@ -159,9 +161,7 @@ class Contexts(View[State]):
                 x += length
             picture.text(static.WIDTH - 16, y + 15, f"≈{one.tokens:,}", "e", right)
             y += 24
-        if len(shown) < len(state.lanes):
-            picture.text(36, y + 15, f"… {len(state.lanes) - len(shown)} more …", "q")
-            y += 24
+        y += picture.left_out(36, y + 15, len(state.lanes) - len(shown), "", 24)
         x = 16.0
         for key in _used(state):
             picture.bar(x, y + 8, 10, 10, key)
@@ -181,11 +181,10 @@ class Contexts(View[State]):
             sums = [sum(n for kind, n in one.parts if kind == key) for key in used]
             back = one.returned if one.parent else ""
             body.append([one.lane, one_line(one.title, 60), *sums, one.tokens, back])
-        if rows < len(state.lanes):
-            body.append([f"… {len(state.lanes) - rows} more", *[""] * (len(used) + 3)])
+        after = static.more(len(state.lanes) - rows)
         head = ["agent", "for", *(_PARTS[key] for key in used), "≈ tokens", "given back"]
         said = f"<p>{esc(_spared(state))}</p>" if state.children else ""
-        return static.table(head, body) + said
+        return static.table(head, body, after=after) + said
 
 
 def _parts(message: dict[str, Any], injected: bool = False) -> Iterator[tuple[str, int]]:

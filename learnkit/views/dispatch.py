@@ -1,7 +1,7 @@
 """Tool dispatch: which tool each call went to, and what came of it.
 
 One row a tool, so that a registry can be seen at work: the loop hands a name and an input over,
-and the tool that has the name answers. Names that no tool has stand in rows of their own.
+and the tool that has the name answers. Names that no tool has get rows of their own.
 """
 
 from __future__ import annotations
@@ -39,6 +39,7 @@ class ToolRow:
 
     @property
     def label(self) -> str:
+        """Its name, with a note if no tool has it."""
         return self.name if self.known else f"{self.name} ({theme.BLOCKED.glyph} no such tool)"
 
 
@@ -143,9 +144,7 @@ class Dispatch(View[State]):
                 style = "e" if number else "q e"
                 picture.text(x, y + 17, text, style, 70, mark.key if mark else "")
             y += 24
-        if len(shown) < len(state.rows):
-            picture.text(24, y + 17, f"… {count(len(state.rows) - len(shown), 'more tool')} …", "q")
-            y += 24
+        y += picture.left_out(24, y + 17, len(state.rows) - len(shown), "more tool", 24)
         for line in _call_lines(state.current):
             mark = line.mark or theme.SYSTEM
             picture.box(16, y + 12, static.WIDTH - 32, 22, mark.key)

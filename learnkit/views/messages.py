@@ -19,7 +19,7 @@ from learnkit.views.drawing.text import clean, columns, count, esc, listed, one_
 from learnkit.views.words import describe, ended, quoted
 
 #: Lengths that the scale can show at most, in tokens.
-SCALES = [step * 10**power for power in range(1, 8) for step in (1, 2, 5)][3:]
+SCALES: list[int] = [step * 10**power for power in range(1, 8) for step in (1, 2, 5)][3:]
 #: How long that is on the page, in pixels.
 BAR = 112
 #: Static picture, in pixels: room for the number beside a bar, and where the content starts.
@@ -122,15 +122,33 @@ def _summary(array: Array) -> str:
 def _measured(state: State) -> State:
     """Fit the scale to the longest message; it grows in steps, so bars rarely change."""
     longest = max((array.longest for array in state.arrays.values()), default=0)
-    scale = next((one for one in SCALES if one >= longest), SCALES[-1])
+    scale = scale_for(longest)
     if state.ruler and scale == state.scale:
         return state
-    ruler = (
+    method = '<span class="note">≈ tokens: characters / 4</span>'
+    return replace(state, scale=scale, ruler=ruler(scale, method))
+
+
+def scale_for(longest: int) -> int:
+    """The tokens that a full length stands for, so that the longest part fits.
+
+    Args:
+        longest: tokens.
+    """
+    return next((one for one in SCALES if one >= longest), SCALES[-1])
+
+
+def ruler(scale: int, left: str) -> str:
+    """The fragment that sets the scale of a page, and shows it.
+
+    Args:
+        scale: tokens that a full length stands for.
+        left: HTML beside it.
+    """
+    return (
         f'<div class="line" data-quiet><style>:host{{--lk-unit:{BAR / scale:.6g}px}}</style>'
-        f'<span class="note">≈ tokens: characters / 4</span>'
-        f'<span class="tokens ruler">{scale:,} tokens<i></i><b></b></span></div>'
+        f'{left}<span class="tokens ruler">{scale:,} tokens<i></i><b></b></span></div>'
     )
-    return replace(state, scale=scale, ruler=ruler)
 
 
 def _head(array: Array, event: Event) -> str:

@@ -7,10 +7,10 @@ from typing import Any
 
 from learnkit.core.events import Event
 from learnkit.views.drawing import theme
-from learnkit.views.drawing.text import count, esc, one_line
+from learnkit.views.drawing.text import as_list, count, esc, one_line
 from learnkit.views.words import describe
 
-#: Agents that are drawn at most; nobody follows more.
+#: Agents that are drawn at most; more cannot be followed.
 MOST = 12
 
 
@@ -47,7 +47,12 @@ People = dict[str, Person]
 
 
 def grown(people: People, event: Event) -> People:
-    """Everybody after one more event; the same object if nothing has changed."""
+    """Everybody after one more event; the same object if nothing has changed.
+
+    Args:
+        people: everybody so far.
+        event: what happens next.
+    """
     data, lane = event.data, event.lane
     if event.type in ("run.started", "run.ended"):
         if "." in lane:
@@ -65,7 +70,7 @@ def grown(people: People, event: Event) -> People:
     if event.type == "mail.sent" and isinstance(data.get("mail"), dict):
         return _posted(people, data["mail"])
     if event.type == "mail.read":
-        read = [str(id) for id in _list(data.get("ids"))]
+        read = [str(id) for id in as_list(data.get("ids"))]
         reader = people.get(str(data.get("by")))
         if reader is None:
             return people
@@ -76,10 +81,18 @@ def grown(people: People, event: Event) -> People:
     return people
 
 
-def sentence(event: Event) -> str:
-    """What has happened, and to whom, if the sentence does not say it by itself."""
+def sentence(event: Event, said: str = "") -> str:
+    """What has happened, and to whom, if the sentence does not say it by itself.
+
+    Args:
+        event: what has happened.
+        said: what the view says when an agent that is no subagent has ended its run.
+    """
     inner = event.type.startswith(("message", "model.", "tool.", "run.", "permission."))
-    return f"{event.lane}: {describe(event)}" if inner else describe(event)
+    text = f"{event.lane}: {describe(event)}" if inner else describe(event)
+    return (
+        f"{text} {said}" if said and event.type == "run.ended" and "." not in event.lane else text
+    )
 
 
 def _posted(people: People, mail: dict[str, Any]) -> People:
@@ -107,10 +120,6 @@ def _with(people: People, person: Person) -> People:
     return people if people.get(person.name) == person else {**people, person.name: person}
 
 
-def _list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []
-
-
 _MARKS: dict[Any, theme.Mark] = {
     "working": theme.WORKING,
     "idle": theme.IDLE,
@@ -119,22 +128,39 @@ _MARKS: dict[Any, theme.Mark] = {
 
 
 def drawn(people: People) -> list[Person]:
-    """Those that are drawn."""
+    """Those that are drawn.
+
+    Args:
+        people: everybody by name.
+    """
     return list(people.values())[:MOST]
 
 
 def tag(person: Person) -> str:
-    """Glyph and name."""
+    """Glyph and name.
+
+    Args:
+        person: whom to show.
+    """
     return f"{person.mark.glyph} {person.name}"
 
 
 def unread(person: Person) -> str:
-    """The mail that waits, with its glyph; empty if there is none."""
+    """The mail that waits, with its glyph; empty if there is none.
+
+    Args:
+        person: whose mail.
+    """
     return f"{theme.INJECTED.glyph} {len(person.unread)}" if person.unread else ""
 
 
 def head_html(person: Person, pairs: str) -> str:
-    """A person as the head of a lane."""
+    """A person as the head of a lane.
+
+    Args:
+        person: whom to show.
+        pairs: what belongs to it, for ``data-pair``.
+    """
     title = f"{person.name}, {person.role}: {person.said}" if person.role else person.said
     return (
         f'<div class="who m-{person.mark.key}" data-pair="{esc(pairs)}" '
@@ -145,7 +171,11 @@ def head_html(person: Person, pairs: str) -> str:
 
 
 def summary(people: People) -> str:
-    """Everybody in one sentence."""
+    """Everybody in one sentence.
+
+    Args:
+        people: everybody by name.
+    """
     if not people:
         return "Nobody is here."
     waiting = sum(len(person.unread) for person in people.values())

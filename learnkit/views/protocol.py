@@ -1,4 +1,4 @@
-"""Protocols: the state machine with the requests that stand in it, and each as a handshake.
+"""Protocols: the state machine with the requests in each state, and each as a handshake.
 
 A request begins as pending and moves once, to one of four states. Below, each has its two arrows:
 who asked whom, and what the answer was; a request without an answer has only one.
@@ -107,9 +107,7 @@ class Protocol(View[State]):
         return State()
 
     def step(self, state: State, event: Event) -> State:
-        state = replace(state, head=folk.sentence(event))
-        if event.type == "run.ended" and "." not in event.lane:
-            state = replace(state, head=f"{state.head} {state.said}")
+        state = replace(state, head=folk.sentence(event, state.said))
         if event.type == "request.refused":
             return _drawn(replace(state, refused=state.refused + 1))
         found = event.data.get("request")
@@ -137,9 +135,8 @@ class Protocol(View[State]):
             _node(picture, state, name, 376, y, static.WIDTH - 392)
         y = 190.0
         shown = list(state.requests.values())[-max(2, rows // 2) :]
-        if (hidden := len(state.requests) + state.gone - len(shown)) > 0:
-            picture.text(16, y + 10, f"… {count(hidden, 'earlier request')} …", "q")
-            y += 20
+        hidden = len(state.requests) + state.gone - len(shown)
+        y += picture.left_out(16, y + 10, hidden, "earlier request", 20)
         for one in shown:
             key = one.mark.key
             picture.bar(16, y, 3, 34, key)

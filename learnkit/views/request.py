@@ -16,7 +16,7 @@ from learnkit.core.tool_form import Field, fields
 from learnkit.views.drawing import blocks, static, theme
 from learnkit.views.drawing.array import Array, grow
 from learnkit.views.drawing.text import blocks_of, count, esc, excerpt, one_line
-from learnkit.views.messages import BAR, SCALES
+from learnkit.views.messages import ruler, scale_for
 
 Json = dict[str, Any]
 
@@ -45,20 +45,32 @@ CSS = """
 
 
 def seen(request: Json) -> Json:
-    """The parts of a request that the model sees; what is empty is left out."""
+    """The parts of a request that the model sees; what is empty is left out.
+
+    Args:
+        request: as it is sent.
+    """
     return {part: request[part] for part in SEEN if request.get(part)}
 
 
 def sizes(request: Json) -> dict[str, int]:
-    """Estimated tokens of each part that the model sees."""
+    """Estimated tokens of each part that the model sees.
+
+    Args:
+        request: as it is sent.
+    """
     return {part: estimate_tokens(value) for part, value in seen(request).items()}
 
 
 def refusal(error: Any) -> tuple[str, str]:
-    """Status and type of an error of the API, and its text."""
+    """Status and type of an error of the API, and its text.
+
+    Args:
+        error: an ``anthropic.APIStatusError``.
+    """
     body = error.body if isinstance(error.body, dict) else {}
-    told = body.get("error", {})
-    return f"{error.status_code} {told.get('type', 'error')}", told.get("message", str(error))
+    details = body.get("error", {})
+    return f"{error.status_code} {details.get('type', 'error')}", details.get("message", str(error))
 
 
 def fragments(request: Json, refused: tuple[str, str] | None = None) -> dict[str, str]:
@@ -72,7 +84,7 @@ def fragments(request: Json, refused: tuple[str, str] | None = None) -> dict[str
     if system := request.get("system"):
         shown["system"] = (
             f'<div class="part"><div class="line">{blocks.label(theme.SYSTEM)}'
-            f'<span class="note">prompt</span>{_tokens(estimate_tokens(system))}</div>'
+            f'<span class="note">prompt</span>{blocks.tokens(estimate_tokens(system))}</div>'
             f'<div class="prose">{esc(_plain_text(system))}</div></div>'
         )
     if tools := request.get("tools"):
@@ -80,7 +92,7 @@ def fragments(request: Json, refused: tuple[str, str] | None = None) -> dict[str
         shown["tools"] = (
             f'<div class="part"><div class="line">{blocks.label(theme.SYSTEM)}'
             f'<span class="note">{count(len(tools), "tool")} you may call</span>'
-            f"{_tokens(estimate_tokens(tools))}</div>{cards}</div>"
+            f"{blocks.tokens(estimate_tokens(tools))}</div>{cards}</div>"
         )
     for card in _array(request).cards:
         shown[f"message {card.index}"] = card.html
@@ -97,7 +109,11 @@ def fragments(request: Json, refused: tuple[str, str] | None = None) -> dict[str
 
 
 def first_sight(request: Json) -> str:
-    """What the model sees, as tables that survive anywhere; under 12 KB."""
+    """What the model sees, as tables that survive anywhere; under 12 KB.
+
+    Args:
+        request: as it is sent.
+    """
     parts = sizes(request)
     rows: list[list[object]] = []
     if system := request.get("system"):
@@ -147,7 +163,11 @@ def transcript(
 
 
 def signature(tool: Json) -> str:
-    """A tool as one reads a function: ``read_file(path, limit?)``; ``?`` marks what is optional."""
+    """A tool as one reads a function: ``read_file(path, limit?)``; ``?`` marks what is optional.
+
+    Args:
+        tool: its definition, as it is sent.
+    """
     names = [f.name if f.required else f"{f.name}?" for f in fields(_schema(tool))]
     return f"{tool.get('name', '?')}({', '.join(names)})"
 
@@ -188,19 +208,9 @@ def _array(request: Json, lane: str = "lead") -> Array:
 def _totals(request: Json) -> str:
     """All tokens, and the scale that the lengths beside each part share."""
     parts = sizes(request)
-    longest = max([*parts.values(), 0])
-    scale = next((one for one in SCALES if one >= longest), SCALES[-1])
     each = ", ".join(f"{part} {size:,}" for part, size in parts.items())
-    return (
-        f'<div class="line" data-quiet><style>:host{{--lk-unit:{BAR / scale:.6g}px}}</style>'
-        f'<span class="totals"><b>≈ {sum(parts.values()):,} tokens</b> '
-        f"(characters / 4): {each}</span>"
-        f'<span class="tokens ruler">{scale:,} tokens<i></i><b></b></span></div>'
-    )
-
-
-def _tokens(number: int) -> str:
-    return f'<span class="tokens" style="--n:{number}"><i><u></u></i><b>≈ {number:,}</b></span>'
+    total = f"<b>≈ {sum(parts.values()):,} tokens</b> (characters / 4): {each}"
+    return ruler(scale_for(max([*parts.values(), 0])), f'<span class="totals">{total}</span>')
 
 
 def _plain_text(system: Any) -> str:

@@ -1,7 +1,7 @@
 """A schedule: who took which step in which order, and what stood in the file after each one.
 
-A column a participant, steps run downwards, the file's letters stand beside each step. A bar in the
-reader's column is the time between reading and emptying: a letter that comes there can be lost.
+A column a participant, steps run downwards, the file's messages beside each step. A bar in the
+reader's column is the time between reading and emptying: a message that arrives there can be lost.
 """
 
 from __future__ import annotations
@@ -13,22 +13,26 @@ from learnkit.core.events import Event
 from learnkit.views.drawing import static, theme
 from learnkit.views.drawing.base import Drawn, View, kept
 from learnkit.views.drawing.static import Picture
-from learnkit.views.drawing.text import columns, count, esc, listed, one_line
+from learnkit.views.drawing.text import as_list, columns, count, esc, listed, one_line
 from learnkit.views.words import describe
 
 COLUMNS = 12  # that are drawn at most
 
 #: Mark, what was done in short, and the header sentence, by the type of the event.
 _KINDS = {
-    "race.wrote": (theme.INJECTED, "writes {letters}", "{who} writes {letters}{middle}. {file}."),
-    "race.read": (theme.ACTIVE, "reads {letters}", "{who} reads {letters}, and is not done yet."),
-    "race.emptied": (theme.DONE, "empties", "{who} empties the file. Read before: {letters}."),
-    "race.finished": (theme.DONE, "finishes", "{who} is done with {letters}. {file}."),
-    "race.drained": (theme.DONE, "drains {letters}", "{who} reads and empties at once: {letters}."),
+    "race.wrote": (theme.INJECTED, "writes {messages}", "{who} writes {messages}{middle}. {file}."),
+    "race.read": (theme.ACTIVE, "reads {messages}", "{who} reads {messages}, and is not done yet."),
+    "race.emptied": (theme.DONE, "empties", "{who} empties the file. Read before: {messages}."),
+    "race.finished": (theme.DONE, "finishes", "{who} is done with {messages}. {file}."),
+    "race.drained": (
+        theme.DONE,
+        "drains {messages}",
+        "{who} reads and empties at once: {messages}.",
+    ),
     "race.paused": (theme.PENDING, "pauses", "{who} pauses in the middle."),
-    "race.ended": (theme.SYSTEM, "left: {letters}", "The end. Still there: {letters}. {said}"),
+    "race.ended": (theme.SYSTEM, "left: {messages}", "The end. Still there: {messages}. {said}"),
 }
-_MIDDLE = ("race.read", "race.paused")  # after these somebody is not done yet
+_MIDDLE = ("race.read", "race.paused")  # after these the reader is not done yet
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,16 +43,16 @@ class Step:
         number: from 1, as text.
         who: took it.
         type: of its event.
-        letters: that were written or read.
-        content: letters in the file after it.
+        messages: that were written or read.
+        content: messages in the file after it.
         open: whether the reader was in the middle of its look, before or after the step.
-        lost: letters that were lost by it.
+        lost: messages that were lost by it.
     """
 
     number: str
     who: str
     type: str
-    letters: tuple[str, ...]
+    messages: tuple[str, ...]
     content: tuple[str, ...]
     open: bool
     lost: tuple[str, ...] = ()
@@ -64,14 +68,22 @@ class Step:
         return "" if self.number == "end" else _named(self.content, "empty")
 
     def mark(self, lost: tuple[str, ...]) -> theme.Mark:
-        """How it is shown: what loses a letter, or writes one that gets lost, is an error."""
-        mine = self.letters if self.type == "race.wrote" else ()
+        """How it is shown: what loses a message, or writes one that gets lost, is an error.
+
+        Args:
+            lost: every message that is lost by now.
+        """
+        mine = self.messages if self.type == "race.wrote" else ()
         return theme.ERROR if self.lost or set(mine) & set(lost) else _KINDS[self.type][0]
 
     def does(self, lost: tuple[str, ...]) -> str:
-        """Glyph and words."""
-        many = _named(self.letters) if len(self.letters) < 4 else f"{len(self.letters)} letters"
-        words = _KINDS[self.type][1].format(letters=many)
+        """Glyph and words.
+
+        Args:
+            lost: every message that is lost by now.
+        """
+        many = _named(self.messages) if len(self.messages) < 4 else f"{len(self.messages)} letters"
+        words = _KINDS[self.type][1].format(messages=many)
         return f"{self.mark(lost).glyph} {words}"
 
 
@@ -87,7 +99,7 @@ class State(Drawn):
 
     @property
     def said(self) -> str:
-        """How many letters there were, and how many are lost."""
+        """How many messages there were, and how many are lost."""
         sent = sum(row.type == "race.wrote" for row in self.rows)
         return f"{count(sent, 'letter')} sent, {len(self.lost)} lost."
 
@@ -124,7 +136,7 @@ class Schedule(View[State]):
 
     def step(self, state: State, event: Event) -> State:
         data, who = event.data, event.lane
-        letters, ends = _texts(data.get("letters")), event.type == "race.ended"
+        messages, ends = _texts(data.get("letters")), event.type == "race.ended"
         if event.type == "race.started":
             reader, writers = str(data.get("reader", "")), _texts(data.get("writers"))
             begins = "A list" if data.get("seed") is None else f"Seed {data['seed']}"
@@ -137,11 +149,11 @@ class Schedule(View[State]):
             return replace(state, head=describe(event))
         middle = event.type in _MIDDLE if who == state.reader else state.open
         number = "end" if ends else str(len(state.rows) + 1)
-        about = (letters, _texts(data.get("content")), not ends and (middle or state.open))
+        about = (messages, _texts(data.get("content")), not ends and (middle or state.open))
         row = Step(number, who, event.type, *about)
         people = tuple(dict.fromkeys((*state.people, who)))[:COLUMNS]
         new = replace(state, people=people, rows=(*state.rows, row), open=middle)
-        words = {"who": who, "letters": _named(letters), "said": new.said}
+        words = {"who": who, "messages": _named(messages), "said": new.said}
         words["file"] = f"In the file: {_named(row.content)}"
         words["middle"] = f", while {state.reader} is in the middle" if middle else ""
         head = _KINDS[event.type][2].format(**words)
@@ -158,9 +170,7 @@ class Schedule(View[State]):
             picture.text(round(x), 26, name, "b", each - 4)
         picture.text(right, 26, "in the file then", "b", 200)
         y, shown = 36.0, state.rows[-rows:]
-        if (hidden := len(state.rows) - len(shown)) > 0:
-            picture.text(16, y + 12, f"… {count(hidden, 'earlier step')} …", "q")
-            y += 20
+        y += picture.left_out(16, y + 12, len(state.rows) - len(shown), "earlier step", 20)
         picture.path("".join(f"M{x + 7:.0f} {y:g}v{26 * len(shown)}" for x in lanes.values()))
         for row in shown:
             if row.open and state.reader in lanes:
@@ -185,33 +195,34 @@ class Schedule(View[State]):
             [row.number, one_line(row.who, 30), row.does(state.lost), row.file, row.loss]
             for row in state.rows[-rows:]
         ]
-        if (hidden := len(state.rows) - len(body)) > 0:
-            body.insert(0, [f"… {hidden} earlier", *[""] * 4])
-        return static.table(["step", "who", "does", "in the file then", "lost"], body)
+        head = ["step", "who", "does", "in the file then", "lost"]
+        return static.table(head, body, before=static.more(len(state.rows) - rows, "earlier"))
 
 
 def _texts(value: Any) -> tuple[str, ...]:
-    return tuple(map(str, value)) if isinstance(value, list) else ()
+    return tuple(map(str, as_list(value)))
 
 
-def _named(letters: tuple[str, ...], nothing: str = "nothing") -> str:
-    """Letters by name, eight at most."""
-    few = [one_line(one, 24) for one in letters[: 8 if len(letters) < 9 else 7]]
-    more = len(letters) - len(few)
+def _named(messages: tuple[str, ...], nothing: str = "nothing") -> str:
+    """Messages by name, eight at most."""
+    few = [one_line(one, 24) for one in messages[: 8 if len(messages) < 9 else 7]]
+    more = len(messages) - len(few)
     return listed([*few, f"{more} more"] if more else few) or nothing
 
 
-def _losing(state: State, letter: str) -> State:
-    """The state with one more letter lost, by the last step."""
+def _losing(state: State, message: str) -> State:
+    """The state with one more message lost, by the last step."""
     rows = state.rows
     why = "nobody has read it, and it is not in the inbox any more"
     if rows:
-        rows = (*rows[:-1], replace(rows[-1], lost=(*rows[-1].lost, letter)))
-        late = any(one.open and one.letters == (letter,) for one in rows if one.who != state.reader)
+        rows = (*rows[:-1], replace(rows[-1], lost=(*rows[-1].lost, message)))
+        late = any(
+            one.open and one.messages == (message,) for one in rows if one.who != state.reader
+        )
         if late and rows[-1].type == "race.emptied":
             why = f"it came after {state.reader} had read, and before the file was emptied"
-    head = one_line(f"{theme.ERROR.glyph} {one_line(letter, 24)} is lost: {why}.", 240)
-    return replace(state, rows=rows, lost=(*state.lost, letter), head=head)
+    head = one_line(f"{theme.ERROR.glyph} {one_line(message, 24)} is lost: {why}.", 240)
+    return replace(state, rows=rows, lost=(*state.lost, message), head=head)
 
 
 def _drawn(state: State) -> State:
@@ -234,7 +245,7 @@ def _line(row: Step, state: State, style: str) -> str:
     if row.open and state.reader in column:
         bar = f'<i class="bar" style="grid-column:{column[state.reader]}"></i>'
     loss = f'<span class="bad m-error">{esc(row.loss)}</span>' if row.lost else ""
-    pairs = " ".join(one.replace(" ", "-") for one in (*row.letters, *row.lost))
+    pairs = " ".join(one.replace(" ", "-") for one in (*row.messages, *row.lost))
     title = f"{row.who} {does}. {row.loss}"
     return (
         f'<div class="st" {style} data-pair="{esc(pairs)}" title="{esc(one_line(title, 200))}" '

@@ -42,6 +42,7 @@ class SkillRow:
 
     @property
     def mark(self) -> Mark:
+        """Loaded, preloaded or only listed."""
         return theme.DONE if self.loaded else theme.SYSTEM if self.preloaded else theme.PENDING
 
     @property
@@ -78,7 +79,7 @@ class Shelf:
 
     @property
     def now(self) -> int:
-        """Tokens that stand in the requests: the catalogue, and what was loaded or read."""
+        """Tokens in the requests: the catalogue, and what was loaded or read."""
         return self.catalogue + sum(row.body + row.read for row in self.rows.values())
 
     @property
@@ -108,7 +109,7 @@ class Shelf:
 
     @property
     def parts(self) -> Iterator[tuple[str, int, int]]:
-        """What stands in the requests, laid end to end: kind, start and length of each part."""
+        """The parts of the requests, laid end to end: kind, start and length of each part."""
         yield "cat", 0, self.catalogue
         at = self.catalogue
         for row in self.rows.values():
@@ -118,7 +119,7 @@ class Shelf:
 
     @property
     def layers(self) -> list[tuple[Mark, str, int]]:
-        """What stands in the requests, by layer: mark, name and tokens; empty layers left out."""
+        """The requests by layer: mark, name and tokens; empty layers left out."""
         rows = self.rows.values()
         found = [
             (theme.SYSTEM, "1 catalogue", self.catalogue),
@@ -136,7 +137,12 @@ class Shelf:
 
 
 def grow(shelf: Shelf, event: Event) -> Shelf:
-    """The shelf after an event; the same object when nothing on it changed."""
+    """The shelf after an event; the same object when nothing on it changed.
+
+    Args:
+        shelf: one agent's skills so far.
+        event: of that agent.
+    """
     data = event.data
     if event.type == "skills.listed":
         return _listed(shelf, data)
@@ -177,7 +183,12 @@ def _number(value: Any) -> int:
 
 
 def sentence(shelf: Shelf, event: Event) -> str:
-    """The header sentence, with what only the shelf knows put in."""
+    """The header sentence, with what only the shelf knows put in.
+
+    Args:
+        shelf: the skills after the event.
+        event: what has happened.
+    """
     data = event.data
     name, tokens = one_line(str(data.get("name", "?")), 40), _number(data.get("tokens"))
     if event.type == "skills.listed":
@@ -198,5 +209,10 @@ def sentence(shelf: Shelf, event: Event) -> str:
 
 
 def ticks_of(scale: int) -> list[int]:
+    """Where a scale has its marks: at round numbers, five steps at most.
+
+    Args:
+        scale: tokens that the full length stands for.
+    """
     step = next(s for p in range(12) for s in (10**p, 2 * 10**p, 5 * 10**p) if scale / s <= 5)
     return list(range(0, scale + 1, step))

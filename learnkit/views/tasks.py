@@ -1,7 +1,7 @@
 """The task graph: what waits for what, what is ready, and what has just been freed.
 
-Tasks stand in layers: the first could begin at once, the next after those, and so on. Tasks that
-depend on nothing and that nothing depends on have a strip of their own below.
+Tasks are drawn in layers: the first could begin at once, the next after those, and so on. Tasks
+without any dependency have a strip of their own below.
 """
 
 from __future__ import annotations
@@ -124,10 +124,8 @@ button.task:hover{text-decoration:underline}
                     x, y = 16.0, y + tall + 6
                 _box(picture, cards[id], x, y, (wide, tall))
                 x += wide + 8
-            if (more := len(state.loose) - 2 * rows) > 0:
-                y += tall + 6
-                picture.text(16, y + 14, f"… {more} more …", "q")
-            y += tall + 8
+            hidden = len(state.loose) - 2 * rows
+            y += picture.left_out(16, y + tall + 20, hidden, "", tall + 6) + tall + 8
         if (hidden := len(cards) - len(state.shape)) > 0:
             picture.text(16, y + 12, f"{count(hidden, 'completed task')} not drawn", "q")
             y += 18
@@ -140,9 +138,8 @@ button.task:hover{text-decoration:underline}
         for card in cards[:rows]:
             after = ", ".join(f"#{id}" for id in _before(card))
             body.append([f"#{card.id}", one_line(card.subject, 60), _label(card), after])
-        if len(cards) > rows:
-            body.append([f"… {len(cards) - rows} more", "", "", ""])
-        return static.table(["task", "subject", "state", "after"], body)
+        head = ["task", "subject", "state", "after"]
+        return static.table(head, body, after=static.more(len(cards) - rows))
 
     def _drawn(self, state: State) -> State:
         """The state with its fragments; places are found anew only when the graph is another."""

@@ -45,7 +45,11 @@ class Lifecycle:
     mail: tuple[float, ...] = ()
 
     def placed(self, scale: float) -> list[tuple[float, str, theme.Mark]]:
-        """The tasks side by side: share of the scale, text, mark; what has no room is left out."""
+        """The tasks side by side: share of the scale, text, mark; what has no room is left out.
+
+        Args:
+            scale: seconds that the full width stands for.
+        """
         found: list[tuple[float, str, theme.Mark]] = []
         free = 0.0
         for at, id, mark in self.tasks:
@@ -136,7 +140,6 @@ class Team(View[State]):
 
     def step(self, state: State, event: Event) -> State:
         now, data = max(event.time, state.now), event.data
-        head = folk.sentence(event)
         people, tasks = folk.grown(state.people, event), board_after(state.tasks, event)
         lanes = _lived(state.lanes, state.people, people, now)
         if event.type == "mail.sent" and isinstance(data.get("mail"), dict):
@@ -147,8 +150,7 @@ class Team(View[State]):
         elif tasks is not state.tasks and event.type in _ENDS:
             id, mark = data["task"]["id"], _ENDS[event.type]
             lanes = {name: _ended(lane, id, mark) for name, lane in lanes.items()}
-        if event.type == "run.ended" and "." not in event.lane:
-            head = f"{head} {State(people, lanes, tasks, now).said}"
+        head = folk.sentence(event, State(people, lanes, tasks, now).said)
         new = replace(state, people=people, lanes=lanes, tasks=tasks, now=now, head=head)
         same = (people, lanes, tasks) == (state.people, state.lanes, state.tasks)
         return new if same and state.html and not _moves(new) else self._drawn(new, state)
@@ -187,9 +189,7 @@ class Team(View[State]):
             picture.text(x + 6, y + 30, card.subject, "", 166, card.mark.key)
             x += 183
         y += 44 if shown else 0
-        if len(cards) > len(shown):
-            picture.text(16, y + 10, f"… {len(cards) - len(shown)} earlier tasks …", "q")
-            y += 16
+        y += picture.left_out(16, y + 10, len(cards) - len(shown), "earlier task", 16)
         picture.text(16, y + 14, f"{state.board} {_LEGEND}", "q")
         picture.height = y + 26
         return picture

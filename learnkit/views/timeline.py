@@ -13,7 +13,7 @@ from learnkit.core.events import Event
 from learnkit.views.drawing import static, theme
 from learnkit.views.drawing.base import Drawn, View, kept
 from learnkit.views.drawing.static import Picture
-from learnkit.views.drawing.text import count, esc, one_line
+from learnkit.views.drawing.text import as_list, count, esc, one_line
 from learnkit.views.drawing.time_axis import Axis, TimeRow, duration
 from learnkit.views.words import describe
 
@@ -108,12 +108,11 @@ class Timeline(View[State]):
             ended = replace(job.over(id, now), mark=_ENDS.get(status, theme.DONE), state=status)
             rows = {**rows, f"job {id}": _coloured(ended)}
         elif event.type == "job.delivered":
-            named = data.get("ids")
-            ids = [str(one) for one in named] if isinstance(named, list) else []
-            told = [key for key in (f"job {one}" for one in ids) if key in rows]
-            rows = {**rows, **{key: replace(rows[key], told=(now,)) for key in told}}
-            if told:
-                rows = {**rows, lane: replace(own, told=(*own.told, now))}
+            keys = [f"job {one}" for one in as_list(data.get("ids"))]
+            delivered = [key for key in keys if key in rows]
+            rows = {**rows, **{key: replace(rows[key], delivered=(now,)) for key in delivered}}
+            if delivered:
+                rows = {**rows, lane: replace(own, delivered=(*own.delivered, now))}
         elif event.type == "run.ended":
             rows = {**rows, lane: replace(own, mark=theme.DONE, state="done")}
         if rows is state.rows and not any(row.open for row in rows.values()):
@@ -148,15 +147,13 @@ class Timeline(View[State]):
                     width * (end - begin) / state.axis.scale,
                 )
                 picture.bar(round(x, 1), y + 3, max(w, 1.5), 14, key)
-            for at in row.told[-20:]:
+            for at in row.delivered[-20:]:
                 x = round(left + width * at / state.axis.scale, 1)
                 picture.box(x - 7, y + 2, 15, 16, "injected")
                 picture.text(x - 5, y + 14.5, theme.INJECTED.glyph, "", 20, "injected")
             picture.text(static.WIDTH - 16, y + 15, _time(row, state.now), "q e", right - 20)
             y += 24
-        if len(shown) < len(state.rows):
-            picture.text(34, y + 15, f"… {len(state.rows) - len(shown)} more …", "q")
-            y += 24
+        y += picture.left_out(34, y + 15, len(state.rows) - len(shown), "", 24)
         picture.text(16, y + 16, _legend(state), "q")
         picture.height = y + 28
         return picture
@@ -167,14 +164,15 @@ class Timeline(View[State]):
             spans = row.drawn(state.now)
             begin = duration(min(one[1] for one in spans)) if spans else ""
             end = duration(max(one[2] for one in spans)) if spans else ""
-            told = ", ".join(duration(at) for at in row.told[-5:])
+            delivered = ", ".join(duration(at) for at in row.delivered[-5:])
             busy = duration(_busy(row, state.now))
             what = one_line(row.title, 50) or "turns and calls"
-            body.append([row.name, what, f"{row.mark.glyph} {row.state}", begin, end, busy, told])
-        if rows < len(state.rows):
-            body.append([f"… {len(state.rows) - rows} more", *[""] * 6])
+            body.append(
+                [row.name, what, f"{row.mark.glyph} {row.state}", begin, end, busy, delivered]
+            )
+        after = static.more(len(state.rows) - rows)
         head = ["who", "what", "state", "from", "to", "busy", "told at"]
-        return static.table(head, body) + f"<p>{esc(state.said)}</p>"
+        return static.table(head, body, after=after) + f"<p>{esc(state.said)}</p>"
 
 
 def _working(row: TimeRow) -> TimeRow:
@@ -207,7 +205,7 @@ def _legend(state: State) -> str:
     parts = [f"{theme.MARKS[key].glyph} {word}" for key, word in _WORDS.items() if key in used]
     if any(row.agent for row in state.rows.values()):
         parts.append(f"{theme.ACTIVE.glyph} a job runs")
-    if any(row.told for row in state.rows.values()):
+    if any(row.delivered for row in state.rows.values()):
         parts.append(f"{theme.INJECTED.glyph} the model is told")
     if any(row.counted for row in state.rows.values()):
         parts.append("⏱\ufe0e sleep only counts: this takes no real time")
@@ -234,7 +232,7 @@ def _line(row: TimeRow, now: float, scale: float, grown: bool) -> str:
     bars += "".join(
         f'<b style="left:{at / scale:.2%}" title="the model is told at {duration(at)}">'
         f"{theme.INJECTED.glyph}</b>"
-        for at in row.told[-20:]
+        for at in row.delivered[-20:]
     )
     title = row.title or row.name
     says = f"{title}: {_time(row, now)}"

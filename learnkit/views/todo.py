@@ -1,7 +1,7 @@
 """The todo list: what is planned, how far it is, and how long the model has not looked at it.
 
 Beside the list runs a track of rounds. A round is one reply with calls, and their results; the
-track shows in which rounds the list was updated, and behind which a reminder went out.
+track shows in which rounds the list was updated, and after which a reminder was sent.
 """
 
 from __future__ import annotations
@@ -48,7 +48,13 @@ class State(Drawn):
     problem: str = ""
 
     @property
+    def shown(self) -> tuple[Any, ...]:
+        """What the picture depends on."""
+        return self.items, self.rounds, self.since, self.remind_after, self.problem
+
+    @property
     def done(self) -> int:
+        """How many items are completed."""
         return sum(item.get("status") == "completed" for item in self.items)
 
 
@@ -97,16 +103,7 @@ class Todo(View[State]):
             state = replace(
                 state, rounds=(*state.rounds, new), since=since, kind="work", reminding=False
             )
-        shown = (state.items, state.rounds, state.since, state.remind_after, state.problem)
-        if shown == (
-            before.items,
-            before.rounds,
-            before.since,
-            before.remind_after,
-            before.problem,
-        ):
-            return state
-        return replace(state, html=_drawn(state))
+        return state if state.shown == before.shown else replace(state, html=_drawn(state))
 
     def frame(self, state: State) -> dict[str, str]:
         return state.html or _drawn(state)

@@ -8,7 +8,7 @@ all new. Below stand the compactions, before and after on the same scale.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from learnkit.core.events import Event
 from learnkit.core.token_count import estimate_tokens, sent
@@ -44,7 +44,8 @@ class Shortened:
     after: int
 
     @property
-    def told(self) -> str:
+    def said(self) -> str:
+        """What it did, in words."""
         glyph, word = _LAYERS[self.layer]
         share = 100 * (self.before - self.after) / self.before if self.before else 0
         return (
@@ -63,6 +64,11 @@ class State(Drawn):
     head_tokens: int = 0
     length: int = 0
     estimate: int | None = None
+
+    @property
+    def shown(self) -> tuple[Any, ...]:
+        """What the picture depends on."""
+        return self.requests, self.shortened, self.threshold
 
     @property
     def scale(self) -> int:
@@ -137,13 +143,7 @@ class Tokens(View[State]):
             new = Shortened(len(requests), layer, before, after)
             state = replace(state, shortened=(*state.shortened, new), estimate=None)
         state = replace(state, requests=requests)
-        if (state.requests, state.shortened, state.threshold) == (
-            drawn.requests,
-            drawn.shortened,
-            drawn.threshold,
-        ):
-            return state
-        return replace(state, html=_drawn(state))
+        return state if state.shown == drawn.shown else replace(state, html=_drawn(state))
 
     def line(self, state: State) -> str:
         longest = max((one.tokens for one in state.requests), default=0)
@@ -195,7 +195,7 @@ class Tokens(View[State]):
         for place, one in [*shown[:first], *shown[again:]]:
             if place == again and again > first:
                 body.append([f"… {again - first} more …", "", "", ""])
-            note = one_line(cuts[place].told, 90) if place in cuts else ""
+            note = one_line(cuts[place].said, 90) if place in cuts else ""
             body.append([one.turn, one.tokens, one.cached, note])
         return static.table(["turn", "≈ tokens", "from the cache", "before it"], body)
 
@@ -207,7 +207,7 @@ def _method(state: State) -> str:
 
 def _where(state: State, one: Shortened) -> str:
     before = state.requests[one.place].turn if one.place < len(state.requests) else None
-    return f"{f'before turn {before}' if before else 'before the next turn'}: {one.told}"
+    return f"{f'before turn {before}' if before else 'before the next turn'}: {one.said}"
 
 
 def _drawn(state: State) -> dict[str, str]:
@@ -243,7 +243,7 @@ def _plot(state: State, scale: int) -> str:
         cached = f", {one.cached:,} of them from the cache" if one.cached else ""
         said = f"turn {one.turn}: ≈{one.tokens:,} tokens{cached}"
         if place in cuts:
-            said += f"; before it {cuts[place].told}"
+            said += f"; before it {cuts[place].said}"
         new = HEIGHT * (one.tokens - one.cached) / scale
         columns.append(
             f'<i class="{classes}" title="{esc(said)}"><b style="height:{new:.1f}px"></b>'

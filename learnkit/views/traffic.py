@@ -14,7 +14,7 @@ from learnkit.views import people as folk
 from learnkit.views.drawing import static, theme
 from learnkit.views.drawing.base import Drawn, View, kept
 from learnkit.views.drawing.static import Picture
-from learnkit.views.drawing.text import count, esc, one_line
+from learnkit.views.drawing.text import as_list, count, esc, one_line
 from learnkit.views.drawing.time_axis import duration
 from learnkit.views.people import People, drawn
 
@@ -35,12 +35,12 @@ _WORDS = {
 
 @dataclass(frozen=True, slots=True)
 class TrafficLine:
-    """One line of the diagram: a message, or somebody reading.
+    """One line of the diagram: a message, or an agent that reads.
 
     Attributes:
         key: of its fragment.
         at: seconds.
-        sender: who writes; empty when somebody reads.
+        sender: who writes; empty when an agent reads.
         to: who is written to, or who reads.
         type: of the message.
         text: what it says.
@@ -66,7 +66,7 @@ class TrafficLine:
 
     @property
     def said(self) -> str:
-        """What stands beside the arrow."""
+        """What is written beside the arrow."""
         if not self.sender:
             few = ", ".join(self.ids) if len(self.ids) < 4 else count(len(self.ids), "message")
             return f"{self.mark.glyph} reads {few}"
@@ -135,9 +135,7 @@ class Traffic(View[State]):
         return State()
 
     def step(self, state: State, event: Event) -> State:
-        state = replace(state, head=folk.sentence(event))
-        if event.type == "run.ended" and "." not in event.lane:
-            state = replace(state, head=f"{state.head} {state.said}")
+        state = replace(state, head=folk.sentence(event, state.said))
         people, lines, sent = folk.grown(state.people, event), state.lines, state.sent
         if event.type == "mail.sent" and isinstance(event.data.get("mail"), dict):
             lines, sent = _posted(lines, event, event.data["mail"]), sent + 1
@@ -162,9 +160,8 @@ class Traffic(View[State]):
             said = folk.unread(person) or person.mark.word
             picture.text(x + 7, 55, said, "", each - 14, person.mark.key)
         y, shown = 66.0, state.lines[-rows:]
-        if (hidden := len(state.lines) + state.gone - len(shown)) > 0:
-            picture.text(16, y + 12, f"… {count(hidden, 'earlier line')} …", "q")
-            y += 20
+        hidden = len(state.lines) + state.gone - len(shown)
+        y += picture.left_out(16, y + 12, hidden, "earlier line", 20)
         end = y + sum(34 if line.sender else 20 for line in shown)
         picture.path("".join(f"M{x:.0f} {y:g}V{end:g}" for x in middle.values()))
         for line in shown:
@@ -181,11 +178,10 @@ class Traffic(View[State]):
             read = "read" if not line.unread else f"unread: {len(line.unread)}"
             to, text = ", ".join(line.to), one_line(line.text, 60)
             body.append([duration(line.at), line.sender, to, line.type, text, read])
-        if len(mails) > rows:
-            body.insert(0, [f"… {len(mails) - rows} earlier", *[""] * 5])
+        before = static.more(len(mails) - rows, "earlier")
         roster = [[one.name, one.role, one.said] for one in drawn(state.people)]
         return static.table(["who", "role", "state"], roster) + static.table(
-            ["at", "from", "to", "type", "text", "read?"], body
+            ["at", "from", "to", "type", "text", "read?"], body, before=before
         )
 
 
@@ -206,9 +202,8 @@ def _posted(
 
 
 def _read(lines: tuple[TrafficLine, ...], event: Event) -> tuple[TrafficLine, ...]:
-    """The lines after somebody has read."""
-    named = event.data.get("ids")
-    ids = tuple(str(id) for id in named) if isinstance(named, list) else ()
+    """The lines after an agent has read."""
+    ids = tuple(map(str, as_list(event.data.get("ids"))))
     if not ids:
         return lines
     by = str(event.data.get("by", "?"))
@@ -287,7 +282,7 @@ def _short(line: TrafficLine) -> str:
 
 
 def _arrow(picture: Picture, line: TrafficLine, middle: dict[str, float], y: float) -> None:
-    """Draw one line: 34 pixels, or 20 if somebody reads."""
+    """Draw one line: 34 pixels, or 20 if an agent reads."""
     picture.text(58, y + 14, duration(line.at), "q e", 50)
     ends = [middle[name] for name in line.to if name in middle]
     key, begin = line.mark.key, middle.get(line.sender)

@@ -7,32 +7,61 @@ from collections.abc import Callable
 from typing import Any
 
 from learnkit.core.events import Event
-from learnkit.views.drawing.text import arguments, blocks_of, content_text, count, listed, one_line
+from learnkit.views.drawing.text import (
+    arguments,
+    as_list,
+    blocks_of,
+    content_text,
+    count,
+    listed,
+    one_line,
+)
 
 
 def describe(event: Event) -> str:
-    """Say what an event means, in one plain sentence; types this does not know are named."""
+    """Say what an event means, in one plain sentence; types this does not know are named.
+
+    Args:
+        event: any event.
+    """
     sentence = _SENTENCES.get(event.type)
     return ended(sentence(event.data) if sentence else f"{event.type}.")
 
 
 def ended(sentence: str) -> str:
-    """A sentence on one line, without a second full stop after a quotation that has its own."""
+    """A sentence on one line, without a second full stop after a quotation that has its own.
+
+    Args:
+        sentence: with its full stop.
+    """
     return re.sub("([.!?…]”)\\.$", r"\1", one_line(sentence, 240))
 
 
 def quoted(text: str, limit: int = 60) -> str:
-    """The beginning of a text, in quotation marks."""
+    """The beginning of a text, in quotation marks.
+
+    Args:
+        text: raw text.
+        limit: columns.
+    """
     return f"“{one_line(text, limit)}”"
 
 
 def stopped(reason: str) -> str:
-    """Why a reply or a run ended, in words."""
+    """Why a reply or a run ended, in words.
+
+    Args:
+        reason: a ``stop_reason``, or the ``reason`` of ``run.ended``.
+    """
     return _REASONS.get(reason, reason or "no reason given")
 
 
 def outcome(data: dict[str, Any]) -> str:
-    """How a call came to its end, from the details of ``tool.ended``."""
+    """How a call came to its end, from the details of ``tool.ended``.
+
+    Args:
+        data: of the event.
+    """
     how = data.get("how", "ran")
     if how == "ran" and not data.get("is_error"):
         return f"done after {data.get('seconds') or 0.0:.1f} s"
@@ -89,23 +118,25 @@ def _replied(data: dict[str, Any]) -> str:
     return f"Turn {data.get('turn', '?')}: the reply is here, {why} ({tokens})."
 
 
+def _part(data: dict[str, Any], name: str) -> dict[str, Any]:
+    part = data.get(name)
+    return part if isinstance(part, dict) else {}
+
+
 def _task(data: dict[str, Any]) -> str:
-    task = data.get("task")
-    task = task if isinstance(task, dict) else {}
+    task = _part(data, "task")
     return f"task #{task.get('id', '?')} ({one_line(str(task.get('subject', '')), 60)})"
 
 
 def _freed(data: dict[str, Any]) -> str:
-    freed = data.get("freed")
-    ids = [f"#{id}" for id in freed] if isinstance(freed, list) else []
+    ids = [f"#{id}" for id in as_list(data.get("freed"))]
     verb = "is" if len(ids) == 1 else "are"
     after = f"; {listed(ids)} {verb} ready now" if ids else ""
     return f"{_capital(_task(data))} is completed{after}."
 
 
 def _started(data: dict[str, Any]) -> str:
-    task = data.get("task")
-    owner = task.get("owner") if isinstance(task, dict) else ""
+    owner = _part(data, "task").get("owner")
     return f"{owner} begins {_task(data)}." if owner else f"{_capital(_task(data))} begins."
 
 
@@ -113,9 +144,8 @@ def _capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def _told(data: dict[str, Any]) -> str:
-    ids = data.get("ids")
-    jobs = count(len(ids) if isinstance(ids, list) else 0, "result")
+def _job_delivered(data: dict[str, Any]) -> str:
+    jobs = count(len(as_list(data.get("ids"))), "result")
     how = {"check": "is looked at", "stop": "is told, and takes another turn"}
     verb = how.get(str(data.get("by")), "is told, after the results of this turn")
     return f"The model hears: {jobs} of a background job {verb}."
@@ -130,19 +160,13 @@ def _job_ended(data: dict[str, Any]) -> str:
 
 
 def _mailed(data: dict[str, Any]) -> str:
-    mail = data.get("mail")
-    mail = mail if isinstance(mail, dict) else {}
+    mail = _part(data, "mail")
     said = quoted(str(mail.get("content", "")))
     return f"{mail.get('from', '?')} writes to {mail.get('to', '?')}: {said}."
 
 
-def _request(data: dict[str, Any]) -> dict[str, Any]:
-    request = data.get("request")
-    return request if isinstance(request, dict) else {}
-
-
 def _asked(data: dict[str, Any]) -> str:
-    request = _request(data)
+    request = _part(data, "request")
     who, to, id = (request.get(key, "?") for key in ("sender", "to", "id"))
     if request.get("kind") == "shutdown":
         return f"{who} asks {to} to shut down: request {id} is pending."
@@ -150,7 +174,7 @@ def _asked(data: dict[str, Any]) -> str:
 
 
 def _answered(data: dict[str, Any]) -> str:
-    request = _request(data)
+    request = _part(data, "request")
     who, id, state = (request.get(key, "?") for key in ("to", "id", "state"))
     note = f": {quoted(str(request['note']))}" if request.get("note") else ""
     verbs = {"approved": "approves", "rejected": "rejects"}
@@ -158,9 +182,13 @@ def _answered(data: dict[str, Any]) -> str:
     return f"{who} {verb} {request.get('kind', 'request')} {id}{note}."
 
 
+def _expired(data: dict[str, Any]) -> str:
+    request = _part(data, "request")
+    return f"Request {request.get('id', '?')} expires: {request.get('note', '')}."
+
+
 def _tree(data: dict[str, Any]) -> str:
-    tree = data.get("tree")
-    tree = tree if isinstance(tree, dict) else {}
+    tree = _part(data, "tree")
     task = f" for task #{tree['task_id']}" if tree.get("task_id") else ""
     return f"{tree.get('name', '?')}{task}"
 
@@ -268,7 +296,7 @@ _SENTENCES: dict[str, Callable[[dict[str, Any]], str]] = {
         f"{one_line(str(data.get('command', '')), 60)}"
     ),
     "job.ended": _job_ended,
-    "job.delivered": _told,
+    "job.delivered": _job_delivered,
     "team.spawned": lambda data: (
         f"{data.get('name', '?')} joins the team as {data.get('role', '?')}: "
         f"{quoted(str(data.get('prompt', '')))}."
@@ -282,9 +310,7 @@ _SENTENCES: dict[str, Callable[[dict[str, Any]], str]] = {
     ),
     "request.opened": _asked,
     "request.answered": _answered,
-    "request.expired": lambda data: (
-        f"Request {_request(data).get('id', '?')} expires: {_request(data).get('note', '')}."
-    ),
+    "request.expired": _expired,
     "request.refused": lambda data: f"That does not count: {data.get('problem', '')}.",
     "worktree.create": lambda data: f"Worktree {_tree(data)} is made.",
     "worktree.merge": lambda data: f"Worktree {_tree(data)} is merged into the main branch.",

@@ -1,4 +1,4 @@
-"""Worktrees: which work lies in which folder, and how the branches part and join."""
+"""Worktrees: which work is in which folder, and how the branches part and join."""
 
 from __future__ import annotations
 
@@ -64,7 +64,11 @@ class State(Drawn):
         return f"{count(len(states), 'worktree')}: {', '.join(parts)}{more}."
 
     def task(self, lane: WorktreeCard) -> str:
-        """The task of a worktree, with its owner."""
+        """The task of a worktree, with its owner.
+
+        Args:
+            lane: the worktree.
+        """
         if lane.task_id is None:
             return "no task"
         task = self.tasks.get(lane.task_id, {})

@@ -15,7 +15,7 @@ from learnkit.views.drawing.base import View
 
 
 def install() -> None:
-    """Let views be displayed by this player. A view that nobody displays loads nothing of it."""
+    """Let views be displayed by this player. It loads no widget library before a view goes live."""
     View.player = _Player()
 
 

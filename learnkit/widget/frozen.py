@@ -1,13 +1,12 @@
 """The player on a page of its own: no kernel, no server, no other file.
 
 A view's patches are written into the page as JSON, and the same JavaScript plays them. Without
-scripts the page shows each view's static form. What the page may load is said in the page: nothing.
+scripts the page shows each view's static form. The page itself forbids loading anything.
 """
 
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,7 @@ _SCRIPTS = ("tape.js", "parts.js", "player.js", "frozen.js")
 
 #: A tape in a page; its group is the view's static form.
 TAPE = r'(?s)<div class="lk-tape">(.*?)<script type="application/json">[^<]*</script></div>'
-#: Only what stands in the page itself.
+#: Only what is in the page itself.
 POLICY = (
     "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline'; "
     "base-uri 'none'; form-action 'none'"
@@ -42,7 +41,11 @@ border:1px solid #868d97;padding:2px 8px;text-align:left;vertical-align:top}
 
 
 def tape(view: Any) -> str:
-    """A view as HTML: its static form, and the patches that a script plays in its place."""
+    """A view as HTML: its static form, and the patches that a script plays in its place.
+
+    Args:
+        view: any view.
+    """
     patches: list[Any] = []
     feed = Feed(view, lambda message: patches.extend(message["patches"]))
     feed.flush()
@@ -55,13 +58,8 @@ def tape(view: Any) -> str:
     )
 
 
-def untaped(html: str) -> str:
-    """HTML in which only the static form is left of each tape."""
-    return re.sub(TAPE, r"\1", html)
-
-
 def scripts() -> str:
-    """What a page with tapes needs once, behind all of them: the player and its style sheet."""
+    """What a page with tapes needs once, after all of them: the player and its style sheet."""
     sheet = theme.stylesheet() + (_HERE / "player.css").read_text(encoding="utf-8")
     code = "\n".join((_HERE / name).read_text(encoding="utf-8") for name in _SCRIPTS)
     code = code.replace("export default ", "const player = ").replace("export class", "class")

@@ -25,7 +25,11 @@ _SCRIPTS = ("tape.js", "parts.js", "player.js")
 
 
 def script(name: str) -> str:
-    """The text of one of the player's files, for a widget that shares it."""
+    """The text of one of the player's files, for a widget that shares it.
+
+    Args:
+        name: of the file, such as ``player.js``.
+    """
     return (_HERE / name).read_text("utf-8")
 
 
@@ -74,7 +78,11 @@ class Player(anywidget.AnyWidget):
 
 
 def show(view: Any) -> Player:
-    """Display a player for a view, with everything that has happened so far."""
+    """Display a player for a view, with everything that has happened so far.
+
+    Args:
+        view: any view.
+    """
     player = Player(view)
     display(player)
     player._feed.flush()

@@ -25,6 +25,10 @@ Patch = dict[str, Any]
 def diff(old: dict[str, str], new: dict[str, str]) -> Patch:
     """What turns one frame into the next.
 
+    Args:
+        old: fragments by key, in order.
+        new: fragments by key, in order.
+
     Returns:
         ``set`` (pairs of key and fragment, where it is new or differs), ``drop`` (keys that are
         gone), ``at`` (new key -> the old key it stands before; other new keys come last), or
@@ -89,7 +93,11 @@ class Feed:
             self._deliver()
 
     def replay(self, since: int) -> None:
-        """Send again everything from patch ``since`` on: the player missed it."""
+        """Send again everything from patch ``since`` on: the player missed it.
+
+        Args:
+            since: number of the first patch that is missing.
+        """
         with self._lock:
             self._sent = min(max(since, 0), self._sent)
             self._deliver()
@@ -130,7 +138,11 @@ class Pump:
         self._thread: threading.Thread | None = None
 
     def mark(self, feed: Feed) -> None:
-        """Say that a feed has news. Quick, and callable from any thread."""
+        """Say that a feed has news. Quick, and callable from any thread.
+
+        Args:
+            feed: one that the log has news for.
+        """
         with self._news:
             self._due.add(feed)
             if self._thread is None:
@@ -139,7 +151,11 @@ class Pump:
             self._news.notify()
 
     def settle(self, feed: Feed) -> None:
-        """Send all of a feed's news now, in this thread, and end the pump if it has no other."""
+        """Send all of a feed's news now, in this thread, and end the pump if it has no other.
+
+        Args:
+            feed: the one to send.
+        """
         with self._news:
             self._due.discard(feed)
         feed.flush()

@@ -1,7 +1,7 @@
 """Sharing a run: one HTML file with its pictures, which can be scrubbed anywhere.
 
-The file holds what the log holds, made with the views of the course. It loads nothing, asks
-nobody, and needs neither Python nor a network.
+The file holds what the log holds, made with the views of the course. It loads nothing,
+and needs neither Python nor a network.
 """
 
 from __future__ import annotations

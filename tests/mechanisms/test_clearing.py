@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from typing import Any
 
 import pytest
@@ -9,15 +10,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import learnkit as lk
+from learnkit.core.token_count import TokenCount
 from learnkit.mechanisms.compaction.edits import (
     clearable,
     cut_before,
     pending,
+    replaced,
     results,
     seen,
     without_stale_thinking,
 )
-from learnkit.mechanisms.compaction.policies import Change, Layers, Pressure
+from learnkit.mechanisms.compaction.policies import Change, Layers, Limits, Pressure, plan
 
 LONG = "x" * 150
 
@@ -173,6 +176,38 @@ def test_over_the_threshold_what_was_seen_is_summarised() -> None:
 
 def test_clearing_that_would_not_help_is_left_out() -> None:
     assert Layers(clear_at_least=0).choose(rounds(9), 5_000, 1_000) == Change(summarise=17)
+
+
+@pytest.mark.parametrize(
+    ("threshold", "wait_until", "planned"),
+    [
+        (10_000, 0, []),
+        (700, 0, ["clear"]),
+        (300, 0, ["summarise"]),
+        (300, 10_000, []),
+    ],
+)
+def test_a_plan_changes_nothing_itself(threshold: int, wait_until: int, planned: list[str]) -> None:
+    messages = rounds(9)
+    before, count = deepcopy(messages), TokenCount()
+    changes = plan(Layers(), messages, Limits(threshold, wait_until), count)
+    assert ["summarise" if one.summarise else "clear" for one in changes] == planned
+    assert messages == before
+
+
+def test_a_summary_is_planned_for_the_array_that_a_clearing_leaves() -> None:
+    class Both:
+        def choose(self, messages: Any, tokens: int, threshold: int) -> Change:
+            found = clearable(messages)
+            return (
+                Change(replaced(messages, found, str), found, 1) if found else Change((), (), 0, 3)
+            )
+
+    messages = [*rounds(4), call("last", thinking=True)]
+    cleared, summary = plan(Both(), messages, Limits(100), TokenCount())
+    assert summary.summarise == 3
+    kinds = [block["type"] for block in cleared.messages[-1]["content"]]
+    assert kinds == ["tool_use"], "what is thought after a change goes with it"
 
 
 @pytest.mark.parametrize("share", [0.2, 0.69])

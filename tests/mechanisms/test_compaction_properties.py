@@ -125,7 +125,7 @@ def unseen_results_stay(last: dict[str, Any], messages: list[dict[str, Any]]) ->
     for one in results(messages)[-4:]:
         if one.index < seen(messages):
             continue
-        block = messages[one.index]["content"][one.place]
+        block = messages[one.index]["content"][one.block]
         text = str(block["content"])
         assert not text.startswith(("[Previous", "[Large output")), last
     last["messages"] = len(messages)

@@ -164,7 +164,8 @@ class LessonFile(IPyNbFile):  # type: ignore[misc]
             for cell in book.cells:
                 for output in cell.get("outputs", []):
                     if "text/html" in output.get("data", {}):
-                        output.data["text/html"] = frozen.untaped(output.data["text/html"])
+                        html = output.data["text/html"]
+                        output.data["text/html"] = re.sub(frozen.TAPE, r"\1", html)
             stray = sorted(files(self.path.parent) - self.seen)
             refreshed = nbformat.writes(verify.normalise(book)) + "\n"
             self._run = Run(committed, refreshed, json.loads(self.ask(AFTER)), stray)

@@ -7,7 +7,19 @@ import re
 import pytest
 
 from learnkit.views.drawing import theme
-from learnkit.views.drawing.theme import MARKS, Mark, Tone, contrast
+from learnkit.views.drawing.theme import MARKS, Mark, Tone
+
+
+def contrast(one: str, other: str) -> float:
+    """Contrast ratio of two ``#rrggbb`` colours as WCAG defines it: 1.0 to 21.0."""
+
+    def luminance(colour: str) -> float:
+        channels = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+        linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+    lighter, darker = sorted((luminance(one), luminance(other)), reverse=True)
+    return (lighter + 0.05) / (darker + 0.05)
 
 
 @pytest.mark.parametrize("mark", MARKS.values(), ids=MARKS)

@@ -37,8 +37,8 @@ def test_jobs_and_turns_are_lengths_from_their_beginning_to_their_end(tmp_path: 
     assert [(s[1], s[2]) for s in rows[2].spans] == [(1, 2)]
     turns = [s[1:] for s in rows[0].spans if s[0] == "assistant"]
     assert turns == [(0, 1), (1, 2), (2, 3), (4, 5)]
-    assert rows[1].told == (4,)
-    assert rows[0].told == (2, 4)
+    assert rows[1].delivered == (4,)
+    assert rows[0].delivered == (2, 4)
 
 
 def test_what_was_saved_is_the_sum_of_all_work_less_the_time_that_passed(tmp_path: Path) -> None:

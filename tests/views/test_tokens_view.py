@@ -85,8 +85,8 @@ def test_a_compaction_stands_before_the_request_that_it_made_shorter(cleared: An
     assert state.shortened
     for one in state.shortened:
         assert state.requests[one.place].tokens < state.requests[one.place - 1].tokens
-        assert "results cleared" in one.told
-        assert f"≈{one.before - one.after:,} saved" in one.told
+        assert "results cleared" in one.said
+        assert f"≈{one.before - one.after:,} saved" in one.said
     assert state.threshold == 4_000
     assert state.scale >= 4_000
 

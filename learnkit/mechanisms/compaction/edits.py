@@ -1,8 +1,8 @@
-"""What can be taken out of a message array without breaking it: pure functions, no model asked.
+"""What can be cleared from a message array without breaking it: pure functions, no model asked.
 
 The API wants every call answered, results that were returned where they belong, and thinking only
-behind what it was thought about. So results are emptied and never removed, thinking behind a change
-goes, and an array is cut only where no call would lose its result.
+after the messages that it was about. So results are cleared and never removed, thinking after a
+change is dropped, and an array is cut only where no call would lose its result.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Result:
 
     Attributes:
         index: of its message.
-        place: of its block in the message.
+        block: index of its block in the message.
         id: of the call.
         name: of the tool.
         chars: length of its content, in characters.
@@ -35,7 +35,7 @@ class Result:
     """
 
     index: int
-    place: int
+    block: int
     id: str
     name: str
     chars: int
@@ -43,23 +43,31 @@ class Result:
 
 
 def results(messages: Sequence[Message]) -> list[Result]:
-    """Every tool result, in order."""
+    """Every tool result, in order.
+
+    Args:
+        messages: the array.
+    """
     names: dict[str, str] = {}
     found = []
     for index, message in enumerate(messages):
-        for place, block in enumerate(_blocks(message)):
+        for number, block in enumerate(_blocks(message)):
             if block["type"] == "tool_use":
                 names[block["id"]] = block["name"]
             elif block["type"] == "tool_result":
                 id, failed = block["tool_use_id"], bool(block.get("is_error"))
                 name = names.get(id, "a tool")
                 chars = _length(block.get("content", ""))
-                found.append(Result(index, place, id, name, chars, failed))
+                found.append(Result(index, number, id, name, chars, failed))
     return found
 
 
 def seen(messages: Sequence[Message]) -> int:
-    """How many messages the model has answered: those up to its last reply."""
+    """How many messages the model has answered: those up to its last reply.
+
+    Args:
+        messages: the array.
+    """
     last = (i for i in range(len(messages), 0, -1) if messages[i - 1]["role"] == "assistant")
     return next(last, 0)
 
@@ -106,18 +114,24 @@ def micro_compact(messages: Sequence[Message], keep: int = 3) -> list[Message]:
 def replaced(
     messages: Sequence[Message], chosen: Sequence[Result], text: Callable[[Result], str]
 ) -> list[Message]:
-    """A new array in which some results say something else; what did not change is shared."""
+    """A new array in which some results say something else; what did not change is shared.
+
+    Args:
+        messages: the array; it stays as it is.
+        chosen: some of its results.
+        text: gives the new content of a result.
+    """
     new = list(messages)
     for one in chosen:
         message = new[one.index]
         blocks = [*message["content"]]
-        blocks[one.place] = {**blocks[one.place], "content": text(one)}
+        blocks[one.block] = {**blocks[one.block], "content": text(one)}
         new[one.index] = {**message, "content": blocks}
     return new
 
 
 def without_stale_thinking(messages: Sequence[Message], changed: int) -> list[Message]:
-    """The array without the thinking behind a change, which was bound to what stood there.
+    """The array without the thinking after a change, which was about the messages as they were.
 
     Args:
         messages: the array.
@@ -133,14 +147,23 @@ def without_stale_thinking(messages: Sequence[Message], changed: int) -> list[Me
 
 
 def cut_before(messages: Sequence[Message], index: int) -> int:
-    """The nearest place at or before ``index`` where the array can be cut: no pair is split."""
+    """The nearest place at or before ``index`` where the array can be cut: no pair is split.
+
+    Args:
+        messages: the array.
+        index: of a message; the length of the array for its end.
+    """
     while index > 0 and index < len(messages) and _answers(messages[index]):
         index -= 1
     return index
 
 
 def pending(messages: Sequence[Message]) -> int:
-    """Where what the model has not seen yet begins, with the calls that it answers."""
+    """Where what the model has not seen yet begins, with the calls that it answers.
+
+    Args:
+        messages: the array.
+    """
     return cut_before(messages, seen(messages))
 
 

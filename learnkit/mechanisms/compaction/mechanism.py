@@ -1,5 +1,6 @@
 """Compaction: forget on purpose, so that a conversation can go on for as long as the work does.
 
+Before each request: measure it, plan what to forget (``policies``), apply the plan, log it.
 Old results are cleared in batches (layer 1), a conversation beyond the threshold becomes a summary
 (layer 2), and the model can ask for that itself (layer 3). What the model has not seen yet, the
 active request, the plan and loaded skills stay. Before anything is summarised the whole array is
@@ -25,7 +26,7 @@ from learnkit.mechanisms.compaction.edits import (
     pending,
     without_stale_thinking,
 )
-from learnkit.mechanisms.compaction.policies import Change, Layers, Policy
+from learnkit.mechanisms.compaction.policies import Change, Layers, Limits, Policy, plan
 from learnkit.runtime.truncate import head_and_tail
 from learnkit.runtime.workspace import Workspace
 
@@ -83,8 +84,8 @@ class Compaction(Mechanism):
         self.transcripts = Path(transcripts)
         self._policy = policy or Layers(keep, clear_at, clear_at_least)
         self._count = TokenCount()
-        self._head: tuple[Any, Any, int] = (None, None, 0)
-        self._sent = self._read = 0
+        self._measured: tuple[Any, Any] = (None, None)  # the system prompt and tools measured last
+        self._head = self._sent = self._read = 0
         self._asked: str | None = None
         self._wait_until = 0  # tokens: a summary that failed is not tried again at once
 
@@ -114,23 +115,16 @@ class Compaction(Mechanism):
         self._asked = focus
 
     def before_model(self, agent: Agent) -> None:
-        """Estimate the next request, and make room if there is need of it."""
+        """Measure the next request, plan what to forget, apply the plan, and log the result."""
         self._learn(agent)
         tokens = self._measure(agent)
         if self._asked is not None:
             focus, self._asked = self._asked, None
-            if (before := pending(agent.messages)) and self._summarise(
-                agent, before, focus, tokens
-            ):
-                tokens = self._measure(agent)
-        change = self._policy.choose(agent.messages, tokens, self.threshold)
-        if change is not None and not change.summarise:
-            tokens = self._clear(agent, change, tokens)
-            change = self._policy.choose(agent.messages, tokens, self.threshold)
-        if change is not None and change.summarise and self._is_worth(agent, change, tokens):
-            agent.emit("compaction.asked", focus="", by="threshold")
-            self._summarise(agent, change.summarise, "", tokens)
-            tokens = self._measure(agent)
+            if upto := pending(agent.messages):
+                tokens = self._apply(agent, Change(summarise=upto), tokens, focus)
+        limits = Limits(self.threshold, self._wait_until)
+        for change in plan(self._policy, agent.messages, limits, self._count, self._head):
+            tokens = self._apply(agent, change, tokens)
         agent.emit(
             "tokens.estimated",
             tokens=tokens,
@@ -139,69 +133,75 @@ class Compaction(Mechanism):
             threshold=self.threshold,
         )
 
-    # How long it is
-
-    def _measure(self, agent: Agent) -> int:
-        system, tools = agent.system, agent.request().get("tools")
-        if self._head[0] is not system or self._head[1] is not tools:
-            self._head = (system, tools, length(system) + length(tools))
-        tokens = self._count.measure(agent.messages, self._head[2])
-        self._sent = self._count.chars + self._head[2]
-        return tokens
+    # Measure
 
     def _learn(self, agent: Agent) -> None:
         """Calibrate by the reply to the request that was measured last."""
         end = len(agent.events)
-        for place in range(self._read, end):  # each event is looked at once
-            event = agent.events[place]
+        for number in range(self._read, end):  # each event is looked at once
+            event = agent.events[number]
             mine = event.lane == agent.name and event.type == "model.replied"
             if mine and "purpose" not in event.data:
                 self._count.calibrate(self._sent, sent(event.data["usage"]))
         self._read = end
 
-    def _is_worth(self, agent: Agent, change: Change, tokens: int) -> bool:
-        """Whether a summary can gain something, and did not fail a moment ago."""
-        replaced = self._count.tokens(length(list(agent.messages[: change.summarise])))
-        return tokens >= self._wait_until and replaced > self.threshold // 10
+    def _measure(self, agent: Agent) -> int:
+        """The estimated tokens of the next request."""
+        parts = agent.system, agent.request().get("tools")
+        if any(new is not old for new, old in zip(parts, self._measured, strict=True)):
+            self._measured, self._head = parts, sum(map(length, parts))
+        tokens = self._count.measure(agent.messages, self._head)
+        self._sent = self._count.chars + self._head
+        return tokens
 
-    # What is done about it
+    # Apply, and log
 
-    def _clear(self, agent: Agent, change: Change, before: int) -> int:
-        """Layer 1: put the shorter array in place; return its tokens."""
-        agent.rewrite(without_stale_thinking(change.messages, change.first), "results cleared")
+    def _apply(self, agent: Agent, change: Change, before: int, focus: str | None = None) -> int:
+        """Carry out one change of the plan: nothing else here rewrites the array.
+
+        Args:
+            agent: whose array it is.
+            change: a clearing or a summary.
+            before: tokens of the request as it is.
+            focus: what the summary must keep, if it was asked for; None: the threshold asks.
+
+        Returns:
+            Tokens of the request as it is now; as before, if the model wrote no summary.
+        """
+        details: dict[str, Any]
+        if change.summarise:
+            if focus is None:
+                agent.emit("compaction.asked", focus="", by="threshold")
+            path = transcript.save(agent.messages, self.transcripts, agent.name)
+            text = self._summary(agent, change.summarise, focus or "", before)
+            if not text:
+                return before
+            shown, rest = _shown(agent, path), agent.messages[change.summarise :]
+            first = {"role": "user", "content": self._left(agent, text, shown, rest)}
+            messages, why = [first, *without_stale_thinking(rest, 0)], "summarised"
+            event, details = "compaction.summarised", {"transcript": shown, "focus": focus or ""}
+        else:
+            messages, why = list(change.messages), "results cleared"
+            keys = ("index", "id", "name", "chars")
+            cleared = [{key: getattr(one, key) for key in keys} for one in change.cleared]
+            event, details = "compaction.cleared", {"results": cleared}
+        agent.rewrite(messages, why)
         after = self._measure(agent)
-        shown = [
-            {"index": one.index, "id": one.id, "name": one.name, "chars": one.chars}
-            for one in change.cleared
-        ]
-        agent.emit("compaction.cleared", results=shown, before=before, after=after)
+        agent.emit(event, before=before, after=after, **details)
         return after
 
-    def _summarise(self, agent: Agent, upto: int, focus: str, before: int) -> bool:
-        """Layer 2: put a summary in the place of the first messages; False if that failed."""
-        old, rest = agent.messages[:upto], agent.messages[upto:]
-        path = transcript.save(agent.messages, self.transcripts, agent.name)
+    def _summary(self, agent: Agent, upto: int, focus: str, tokens: int) -> str:
+        """The model's summary of the first messages; empty if it failed, which is logged."""
         try:
-            text = self._written(agent, _prompt(old, focus))
+            text = self._written(agent, _prompt(agent.messages[:upto], focus))
         except _api_error() as error:
             text, problem = "", f"{type(error).__name__}: {error}"
         else:
             problem = "the model wrote no summary"
         if not text:
-            self._wait_until = before + self.threshold // 10
+            self._wait_until = tokens + self.threshold // 10
             agent.emit("compaction.failed", error=problem)
-            return False
-        first = {"role": "user", "content": self._left(agent, text, _shown(agent, path), rest)}
-        agent.rewrite([first, *without_stale_thinking(rest, 0)], "summarised")
-        after = self._measure(agent)
-        agent.emit(
-            "compaction.summarised",
-            before=before,
-            after=after,
-            transcript=_shown(agent, path),
-            focus=focus,
-        )
-        return True
+        return text
 
     def _written(self, agent: Agent, prompt: str) -> str:
         """The model's summary; empty if it gave none."""
@@ -232,7 +232,7 @@ class Compaction(Mechanism):
     def _left(
         self, agent: Agent, summary: str, path: str, rest: Sequence[Message]
     ) -> list[dict[str, Any]]:
-        """What stands in the place of the messages: summary, request, and what must not be lost."""
+        """What replaces the messages: summary, request, and what must not be lost."""
         parts = note(f'<summary transcript="{path}">\n{summary}\n</summary>')
         asked = transcript.request_of(agent)
         still = any(message["role"] == "user" and message["content"] == asked for message in rest)
@@ -244,9 +244,9 @@ class Compaction(Mechanism):
 
 
 def _prompt(messages: Sequence[Message], focus: str) -> str:
-    told, _ = head_and_tail([transcript.as_text(messages)], SUMMARY_INPUT)
+    shown, _ = head_and_tail([transcript.as_text(messages)], SUMMARY_INPUT)
     wish = f"\nAbove all keep what concerns: {focus}" if focus else ""
-    return f"{_INSTRUCTIONS}{wish}\n\n<conversation>\n{told}\n</conversation>"
+    return f"{_INSTRUCTIONS}{wish}\n\n<conversation>\n{shown}\n</conversation>"
 
 
 def _shown(agent: Agent, path: Path) -> str:

@@ -1,4 +1,4 @@
-"""What to do about a context that fills: policies that choose, and change nothing themselves.
+"""What to do about a context that fills: ``plan`` asks a policy, and changes nothing itself.
 
 ``Layers`` is the default: old results are cleared in batches, and beyond the threshold everything
 becomes a summary. ``Pressure`` grades by how full the context is. Both keep in the same order:
@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
+from learnkit.core.token_count import TokenCount, length
 from learnkit.errors import UsageError
 from learnkit.mechanisms.compaction.edits import (
     HOLDING,
@@ -24,6 +25,7 @@ from learnkit.mechanisms.compaction.edits import (
     replaced,
     results,
     seen,
+    without_stale_thinking,
 )
 
 
@@ -56,6 +58,50 @@ class Policy(Protocol):
             threshold: tokens at which the context counts as full.
         """
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How long a request may be.
+
+    Attributes:
+        threshold: tokens at which the context counts as full.
+        wait_until: tokens up to which no summary is tried, after one that failed.
+    """
+
+    threshold: int
+    wait_until: int = 0
+
+
+def plan(
+    policy: Policy, messages: Sequence[Message], limits: Limits, count: TokenCount, head: int = 0
+) -> list[Change]:
+    """What to do before a request: a clearing, a summary, one after the other, or nothing.
+
+    Args:
+        policy: what chooses.
+        messages: the array; it stays as it is.
+        limits: how long the request may be.
+        count: has measured the array, and estimates other ones.
+        head: characters of the system prompt and the tools.
+
+    Returns:
+        The changes in order, each for the array that the one before leaves. A clearing has
+        no stale thinking in it any more; a summary replaces over a tenth of the threshold.
+    """
+    planned = []
+    tokens = count.measure(messages, head)
+    change = policy.choose(messages, tokens, limits.threshold)
+    if change is not None and not change.summarise:
+        messages = without_stale_thinking(change.messages, change.first)
+        planned.append(replace(change, messages=messages))
+        tokens = count.tokens(sum(map(length, messages)) + head)
+        change = policy.choose(messages, tokens, limits.threshold)
+    if change is not None and change.summarise and tokens >= limits.wait_until:
+        gain = count.tokens(length(list(messages[: change.summarise])))
+        if gain > limits.threshold // 10:
+            planned.append(change)
+    return planned
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,6 +28,7 @@ class MessageCard:
 
     @property
     def mark(self) -> Mark:
+        """How its role is shown."""
         if self.message.get("role") == "assistant":
             return theme.ASSISTANT
         return theme.INJECTED if self.injected else theme.USER
@@ -59,11 +60,16 @@ class Array:
 
 
 def grow(array: Array, event: Event) -> Array:
-    """The array after an event; the same object when nothing in it changed."""
+    """The array after an event; the same object when nothing in it changed.
+
+    Args:
+        array: one agent's array so far.
+        event: of that agent.
+    """
     data = event.data
     match event.type:
         case "run.started":
-            return replace(_told(array, data), prompted=True)
+            return replace(_prompted(array, data), prompted=True)
         case "message.added":
             return _added(array, data.get("message") or {}, data.get("index"))
         case "messages.rewritten":
@@ -81,7 +87,7 @@ def grow(array: Array, event: Event) -> Array:
 
 
 def _added(array: Array, message: dict[str, Any], index: int | None) -> Array:
-    """Put a message at its index: at the end, or in place of what stood there and after it."""
+    """Put a message at its index: at the end, or replacing the messages from there on."""
     place = len(array.cards) if index is None else min(index, len(array.cards))
     user = message.get("role") != "assistant"
     results = _held(message, "tool_result")
@@ -160,7 +166,7 @@ def _card(
     card = MessageCard(index, message, injected, tokens, "")
     parts = [
         f'<article class="msg {card.mark.key}"><div class="line">'
-        f'<span class="index">{index}</span>{blocks.label(card.mark)}{_tokens(tokens)}</div>'
+        f'<span class="index">{index}</span>{blocks.label(card.mark)}{blocks.tokens(tokens)}</div>'
     ]
     seen_result = False
     for block in blocks_of(message.get("content")):
@@ -181,11 +187,7 @@ def _card(
     return replace(card, html="".join([*parts, "</article>"]))
 
 
-def _tokens(number: int) -> str:
-    return f'<span class="tokens" style="--n:{number}"><i><u></u></i><b>≈ {number:,}</b></span>'
-
-
-def _told(array: Array, data: dict[str, Any]) -> Array:
+def _prompted(array: Array, data: dict[str, Any]) -> Array:
     """The array with what goes with each request beside it: system prompt and tools."""
     text, tools = str(data.get("system") or ""), data.get("tools") or []
     if not text and not tools:
@@ -195,7 +197,7 @@ def _told(array: Array, data: dict[str, Any]) -> Array:
     size = estimate_tokens(text) + estimate_tokens(tools)
     fragment = (
         f'<article class="msg system"><div class="line">{blocks.label(theme.SYSTEM)}'
-        f"{_tokens(size)}</div>{blocks.long_text(text) if text else ''}"
+        f"{blocks.tokens(size)}</div>{blocks.long_text(text) if text else ''}"
         f'<div class="note">Goes with every request, beside the array.{offered}</div></article>'
     )
     return replace(array, system=fragment, system_tokens=size)

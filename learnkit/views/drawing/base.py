@@ -26,7 +26,12 @@ V = TypeVar("V", bound="View[Any]")
 
 
 def kept(new: dict[str, str], old: dict[str, str]) -> dict[str, str]:
-    """The new fragments; one that says the same as before is the same string as before."""
+    """The new fragments; one that says the same as before is the same string as before.
+
+    Args:
+        new: the fragments by key.
+        old: those of the state before.
+    """
     return {key: old[key] if old.get(key) == html else html for key, html in new.items()}
 
 
@@ -92,27 +97,49 @@ class View(ABC, Generic[S]):
 
     @abstractmethod
     def step(self, state: S, event: Event) -> S:
-        """The state after one more event. ``state`` itself stays as it is."""
+        """The state after one more event. ``state`` itself stays as it is.
+
+        Args:
+            state: the state so far.
+            event: what happens next.
+        """
 
     def frame(self, state: S) -> dict[str, str]:
         """The picture as HTML fragments by key, in order: the state's ``html``.
 
         A key is ``name`` or ``region/name``: fragments of a region stand together. A fragment that
         did not change should be the same string object, so that comparing costs nothing.
+
+        Args:
+            state: any state of this view.
         """
         fragments: dict[str, str] = self._own(state, "html", "fragments: define frame(state)")
         return fragments
 
     @abstractmethod
     def picture(self, state: S, rows: int) -> Picture:
-        """The static picture, with about ``rows`` lines at most."""
+        """The static picture, with about ``rows`` lines at most.
+
+        Args:
+            state: any state of this view.
+            rows: about how many lines it may have.
+        """
 
     @abstractmethod
     def facts(self, state: S, rows: int) -> str:
-        """What the picture shows, as HTML tables of about ``rows`` rows at most."""
+        """What the picture shows, as HTML tables of about ``rows`` rows at most.
+
+        Args:
+            state: any state of this view.
+            rows: about how many rows it may have.
+        """
 
     def head(self, state: S) -> str:
-        """What happened at this step, as one plain sentence (not HTML): the state's ``head``."""
+        """What happened at this step, as one plain sentence (not HTML): the state's ``head``.
+
+        Args:
+            state: any state of this view.
+        """
         return str(self._own(state, "head", "header: define head(state)"))
 
     def _own(self, state: S, name: str, missing: str) -> Any:
@@ -124,25 +151,41 @@ class View(ABC, Generic[S]):
             ) from error
 
     def line(self, state: S) -> str:
-        """The view in one line of plain text: what the state has ``said`` so far, and the head."""
+        """The view in one line of plain text: what the state has ``said`` so far, and the head.
+
+        Args:
+            state: any state of this view.
+        """
         said = getattr(state, "said", "")
         return " ".join(filter(None, (f"{self.name}:", said, self.head(state))))
 
     # What every view can do.
 
     def wants(self, event: Event) -> bool:
-        """Whether an event belongs to the lane that is shown."""
+        """Whether an event belongs to the lane that is shown.
+
+        Args:
+            event: any event of the log.
+        """
         return self.lane is None or event.lane == self.lane
 
     def at(self, k: int | None = None) -> S:
-        """The state after the first ``k`` events of the shown lane; None means all of them."""
+        """The state after the first ``k`` events of the shown lane; None means all of them.
+
+        Args:
+            k: number of events of the shown lane; None for all of them.
+        """
         state = self.init()
         for event in [one for one in self.events if self.wants(one)][:k]:
             state = self.step(state, event)
         return state
 
     def html(self, k: int | None = None) -> str:
-        """The static form after ``k`` events, under 20 KB: what does not fit is cut and counted."""
+        """The static form after ``k`` events, under 20 KB: what does not fit is cut and counted.
+
+        Args:
+            k: number of events of the shown lane; None for all of them.
+        """
         state = self.at(k)
         for rows in (48, 36, 28, 20, 14, 9, 5, 2):
             shown = static.form(

@@ -17,7 +17,12 @@ SHORT = 3, 240
 
 
 def label(mark: Mark, after: str = "") -> str:
-    """A mark's glyph and word in its colour; ``after`` is HTML that follows the word."""
+    """A mark's glyph and word in its colour; ``after`` is HTML that follows the word.
+
+    Args:
+        mark: the mark.
+        after: HTML that follows its word.
+    """
     return f'<span class="label t-{mark.key}"><i>{mark.glyph}</i> {mark.word}{after}</span>'
 
 
@@ -40,13 +45,33 @@ def long_text(text: str, kind: str = "prose") -> str:
     )
 
 
+def tokens(number: int) -> str:
+    """A number of tokens beside its length, on the scale of the page.
+
+    Args:
+        number: of tokens.
+    """
+    return f'<span class="tokens" style="--n:{number}"><i><u></u></i><b>≈ {number:,}</b></span>'
+
+
 def pair(lane: str, call_id: object) -> str:
-    """The name that a call and its result share in ``data-pair``."""
+    """The name that a call and its result share in ``data-pair``.
+
+    Args:
+        lane: the agent's name.
+        call_id: id of the call.
+    """
     return "_".join(f"{lane}/{call_id}".split())
 
 
 def call(block: dict[str, Any], lane: str, status: Mark | None = None) -> str:
-    """A tool call: its name, how it stands, and its input."""
+    """A tool call: its name, how it stands, and its input.
+
+    Args:
+        block: the ``tool_use`` block.
+        lane: the agent's name.
+        status: how the call stands; None shows nothing.
+    """
     name = f" <b>{esc(block.get('name', '?'))}</b>"
     state = f'<span class="state t-{status.key}">{status.label}</span>' if status else ""
     text = arguments(block.get("input", {}))
@@ -54,7 +79,13 @@ def call(block: dict[str, Any], lane: str, status: Mark | None = None) -> str:
 
 
 def result(block: dict[str, Any], lane: str, name: str = "") -> str:
-    """A tool result, marked when it is an error; ``name`` is the tool it comes from."""
+    """A tool result, marked when it is an error; ``name`` is the tool it comes from.
+
+    Args:
+        block: the ``tool_result`` block.
+        lane: the agent's name.
+        name: of the tool it comes from; empty if unknown.
+    """
     mark = theme.ERROR if block.get("is_error") else theme.RESULT
     source = f" <b>{esc(name)}</b>" if name else ""
     text = content_text(block.get("content"))
@@ -70,7 +101,12 @@ def _block(mark: Mark, name: str, state: str, text: str, partner: str) -> str:
 
 
 def text(block_text: str, injected: bool = False) -> str:
-    """A text block; injected text gets its own mark, so that it is not taken for the person's."""
+    """A text block; injected text gets its own mark, so that it is not taken for the person's.
+
+    Args:
+        block_text: raw text.
+        injected: whether the harness wrote it, in a message with other content.
+    """
     body = long_text(block_text)
     if not injected:
         return body
@@ -79,7 +115,11 @@ def text(block_text: str, injected: bool = False) -> str:
 
 
 def thinking(block: dict[str, Any]) -> str:
-    """A thinking block, which may be signed and empty, or redacted."""
+    """A thinking block, which may be signed and empty, or redacted.
+
+    Args:
+        block: the ``thinking`` or ``redacted_thinking`` block.
+    """
     thought = block.get("thinking") or ""
     if not thought:
         word = "redacted" if block.get("type") == "redacted_thinking" else "signed, not shown"
@@ -88,7 +128,11 @@ def thinking(block: dict[str, Any]) -> str:
 
 
 def other(block: dict[str, Any]) -> str:
-    """A block of a type this version does not know: named, with its details."""
+    """A block of a type this version does not know: named, with its details.
+
+    Args:
+        block: any block.
+    """
     kind = str(block.get("type", "block"))
     details = {key: value for key, value in block.items() if key != "type"}
     return f'<div class="thinking">{esc(kind)}{long_text(arguments(details), "code")}</div>'
@@ -115,7 +159,12 @@ class BlockLine:
 
 
 def lines(message: dict[str, Any], injected: bool = False) -> list[BlockLine]:
-    """A message as lines; ``injected`` says that its text is not the person's."""
+    """A message as lines; ``injected`` says that its text is not the person's.
+
+    Args:
+        message: a message, as the API has it.
+        injected: whether the harness wrote all of it.
+    """
     found: list[BlockLine] = []
     for block in blocks_of(message.get("content")):
         kind = block.get("type")

@@ -49,13 +49,21 @@ class Layout:
     down: bool
 
     def shifted(self, x: float, y: float) -> Layout:
-        """The same, so many pixels to the right and down."""
+        """The same, so many pixels to the right and down.
+
+        Args:
+            x, y: pixels to the right, and down.
+        """
         places = {node: (u + x, v + y) for node, (u, v) in self.places.items()}
         ways = {edge: [(u + x, v + y) for u, v in points] for edge, points in self.ways.items()}
         return replace(self, places=places, ways=ways)
 
     def path(self, edge: Edge) -> str:
-        """An edge as SVG path data, with a tip at its end."""
+        """An edge as SVG path data, with a tip at its end.
+
+        Args:
+            edge: one of ``ways``.
+        """
         ways = self.ways[edge]
         (x, y), parts = ways[0], [f"M{ways[0][0]:g} {ways[0][1]:g}"]
         for place, (u, v) in enumerate(ways[1:], start=1):
@@ -132,7 +140,12 @@ def layered(nodes: Iterable[int], edges: Iterable[Edge], room: float, tall: floa
 
 
 def without_circles(nodes: Sequence[int], edges: Sequence[Edge]) -> list[Edge]:
-    """The edges without those that lead back to where the search came from."""
+    """The edges without those that lead back to where the search came from.
+
+    Args:
+        nodes: where the search starts, in this order.
+        edges: from and to, both among the nodes.
+    """
     after: dict[int, list[int]] = {node: [] for node in nodes}
     for start, end in edges:
         after[start].append(end)
@@ -158,7 +171,12 @@ def without_circles(nodes: Sequence[int], edges: Sequence[Edge]) -> list[Edge]:
 
 
 def depths(nodes: Sequence[int], edges: Sequence[Edge]) -> dict[int, int]:
-    """The length of the longest way to each node."""
+    """The length of the longest way to each node.
+
+    Args:
+        nodes: all nodes.
+        edges: from and to, without circles.
+    """
     waits = dict.fromkeys(nodes, 0)
     for _, end in edges:
         waits[end] += 1
@@ -186,7 +204,12 @@ def _neighbours(links: Sequence[tuple[Item, Item]]) -> tuple[dict[Item, list[Ite
 
 
 def ordered(layers: list[list[Item]], links: Sequence[tuple[Item, Item]]) -> list[list[Item]]:
-    """The layers with their items in an order that has few crossings."""
+    """The layers with their items in an order that has few crossings.
+
+    Args:
+        layers: the items of each layer, in any order.
+        links: pairs of items in neighbouring layers.
+    """
     before, after = _neighbours(links)
     best, least = layers, crossings(layers, after)
     for sweep in range(2 * SWEEPS):
@@ -217,7 +240,12 @@ def ordered(layers: list[list[Item]], links: Sequence[tuple[Item, Item]]) -> lis
 
 
 def crossings(layers: list[list[Item]], after: dict[Item, list[Item]]) -> int:
-    """How many pairs of links cross."""
+    """How many pairs of links cross.
+
+    Args:
+        layers: the items of each layer, in order.
+        after: item -> the items in the next layer that it is linked to.
+    """
     total = 0
     for upper, lower in pairwise(layers):
         place = {item: index for index, item in enumerate(lower)}

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from learnkit.views.drawing import theme
-from learnkit.views.drawing.text import esc, one_line
+from learnkit.views.drawing.text import count, esc, one_line
 
 #: Bytes a static form may have.
 LIMIT = 20_000
@@ -56,22 +56,61 @@ class Picture:
         line = esc(one_line(text, max(int(room / each), 4)))
         self._body.append(f'<text x="{x:g}" y="{y:g}"{self._class(style, mark)}>{line}</text>')
 
+    def left_out(self, x: float, y: float, number: int, what: str, height: float) -> float:
+        """Say how many lines are not drawn, if there are any.
+
+        Args:
+            x, y: where its baseline starts, in pixels.
+            number: how many.
+            what: one of them, such as ``earlier line``; empty for ``more``.
+            height: pixels that the line takes.
+
+        Returns:
+            The pixels taken: none for none.
+        """
+        if number <= 0:
+            return 0.0
+        self.text(x, y, f"… {count(number, what) if what else f'{number} more'} …", "q")
+        return height
+
     def box(self, x: float, y: float, width: float, height: float, mark: str) -> None:
-        """Fill a rectangle with a mark's ground."""
+        """Fill a rectangle with a mark's ground.
+
+        Args:
+            x, y: upper left corner, in pixels.
+            width, height: in pixels.
+            mark: key of the theme mark.
+        """
         shape = f'<rect x="{x:g}" y="{y:g}" width="{width:.4g}" height="{height:g}" rx="3"'
         self._body.append(f"{shape}{self._class('g', mark)}/>")
 
     def bar(self, x: float, y: float, width: float, height: float, mark: str) -> None:
-        """Fill a rectangle with a mark's edge colour: a length, or an edge."""
+        """Fill a rectangle with a mark's edge colour: a length, or an edge.
+
+        Args:
+            x, y: upper left corner, in pixels.
+            width, height: in pixels.
+            mark: key of the theme mark.
+        """
         shape = f'<rect x="{x:g}" y="{y:g}" width="{width:.4g}" height="{height:g}"'
         self._body.append(f"{shape}{self._class('f', mark)}/>")
 
     def areas(self, d: str, mark: str) -> None:
-        """Fill closed paths with a mark's ground: many boxes in few bytes."""
+        """Fill closed paths with a mark's ground: many boxes in few bytes.
+
+        Args:
+            d: SVG path data.
+            mark: key of the theme mark.
+        """
         self._body.append(f'<path d="{d}"{self._class("g", mark)}/>')
 
     def path(self, d: str, mark: str = "") -> None:
-        """Draw a thin line in a mark's edge colour, or as a hairline."""
+        """Draw a thin line in a mark's edge colour, or as a hairline.
+
+        Args:
+            d: SVG path data.
+            mark: key of the theme mark; empty for a hairline.
+        """
         self._body.append(f'<path d="{d}"{self._class("l", mark)}/>')
 
     def _class(self, style: str, mark: str) -> str:
@@ -109,8 +148,19 @@ class Picture:
         return f'<img alt="{esc(self.alt)}" src="data:image/svg+xml;base64,{data}">'
 
 
-def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """A plain table; every cell is escaped. Numbers are aligned to the right."""
+def table(
+    head: Sequence[str], rows: Iterable[Sequence[object]], *, before: str = "", after: str = ""
+) -> str:
+    """A plain table; every cell is escaped. Numbers are aligned to the right.
+
+    Args:
+        head: the names of the columns.
+        rows: the cells of each row.
+        before: what is left out above the rows, in words; it gets a row of its own.
+        after: what is left out below them.
+    """
+    blank = [""] * (len(head) - 1)
+    rows = [*([[before, *blank]] if before else []), *rows, *([[after, *blank]] if after else [])]
     cells = "".join(f"<th>{esc(name)}</th>" for name in head)
     body = "".join(
         "<tr>"
@@ -125,11 +175,27 @@ def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 
 
 def form(head: str, picture: Picture, facts: str) -> str:
-    """Header sentence, picture, and the same facts as tables under a fold."""
+    """Header sentence, picture, and the same facts as tables under a fold.
+
+    Args:
+        head: raw text.
+        picture: the picture.
+        facts: HTML tables.
+    """
     return (
         f"<p><strong>{esc(head)}</strong></p>{picture.img()}"
         f"<details><summary>the same as a table</summary>{facts}</details>"
     )
+
+
+def more(hidden: int, word: str = "more") -> str:
+    """How many rows of a table are left out, in words; empty for none.
+
+    Args:
+        hidden: how many; 0 or less for none.
+        word: such as ``earlier``.
+    """
+    return f"… {hidden} {word}" if hidden > 0 else ""
 
 
 def middle_cut(costs: Sequence[int], room: int) -> tuple[int, int]:

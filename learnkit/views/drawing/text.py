@@ -35,23 +35,40 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def clean(text: str) -> str:
-    """Make control, bidi and other invisible characters visible; line ends become ``\\n``."""
+    """Make control, bidi and other invisible characters visible; line ends become ``\\n``.
+
+    Args:
+        text: raw text.
+    """
     text = text.replace("\r\n", "\n")
     return _SURROGATE.sub("\ufffd", text).translate(_VISIBLE)
 
 
 def esc(text: object) -> str:
-    """Escape for HTML text, HTML attributes and SVG, after :func:`clean`."""
+    """Escape for HTML text, HTML attributes and SVG, after :func:`clean`.
+
+    Args:
+        text: anything; its ``str`` is escaped.
+    """
     return html.escape(clean(str(text)), quote=True)
 
 
 def columns(text: str) -> int:
-    """Width of a text in columns of a monospaced font; wide characters count twice."""
+    """Width of a text in columns of a monospaced font; wide characters count twice.
+
+    Args:
+        text: one line.
+    """
     return sum(2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text)
 
 
 def one_line(text: str, limit: int = 72) -> str:
-    """The text on one line, white space collapsed, cut to ``limit`` columns with an ellipsis."""
+    """The text on one line, white space collapsed, cut to ``limit`` columns with an ellipsis.
+
+    Args:
+        text: raw text.
+        limit: columns.
+    """
     head = _SPACE.sub(" ", clean(text[: 4 * limit + 400])).strip(" ")
     if columns(head) <= limit:
         return head
@@ -65,7 +82,12 @@ def one_line(text: str, limit: int = 72) -> str:
 
 
 def excerpt(text: str, limit: int = SHOWN) -> str:
-    """The text, or when it is longer than ``limit`` characters its head and tail and the gap."""
+    """The text, or when it is longer than ``limit`` characters its head and tail and the gap.
+
+    Args:
+        text: raw text.
+        limit: characters.
+    """
     if len(text) <= limit:
         return text
     head, tail = limit * 3 // 4, limit // 4
@@ -73,7 +95,12 @@ def excerpt(text: str, limit: int = SHOWN) -> str:
 
 
 def count(number: int, noun: str) -> str:
-    """``1 message``, ``2 messages``, ``1,200 messages``."""
+    """``1 message``, ``2 messages``, ``1,200 messages``.
+
+    Args:
+        number: how many.
+        noun: in the singular; its plural ends in s.
+    """
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
@@ -91,12 +118,20 @@ def scale_of(longest: int) -> int:
 
 
 def as_list(value: Any) -> list[Any]:
-    """A part of a log that should be a list; an empty one if it is something else."""
+    """A part of a log that should be a list; an empty one if it is something else.
+
+    Args:
+        value: a part of an event's data.
+    """
     return value if isinstance(value, list) else []
 
 
 def listed(names: list[str]) -> str:
-    """``a``, ``a and b``, ``a, b and c``; repeats become ``a (3 times)``."""
+    """``a``, ``a and b``, ``a, b and c``; repeats become ``a (3 times)``.
+
+    Args:
+        names: in order.
+    """
     counted = [
         name if names.count(name) == 1 else f"{name} ({names.count(name)} times)"
         for name in dict.fromkeys(names)
@@ -105,7 +140,11 @@ def listed(names: list[str]) -> str:
 
 
 def arguments(value: Any) -> str:
-    """A tool's input for reading: a lone string as it is, else one ``name: value`` a line."""
+    """A tool's input for reading: a lone string as it is, else one ``name: value`` a line.
+
+    Args:
+        value: the ``input`` of a call.
+    """
     if not isinstance(value, dict):
         return json.dumps(value, ensure_ascii=False)
     if len(value) == 1:
@@ -125,7 +164,11 @@ def _indented(text: str) -> str:
 
 
 def blocks_of(content: Any) -> list[dict[str, Any]]:
-    """A message's content as a list of blocks, whatever form it has."""
+    """A message's content as a list of blocks, whatever form it has.
+
+    Args:
+        content: a text, a list of blocks, or anything else.
+    """
     if isinstance(content, str):
         return [{"type": "text", "text": content}] if content else []
     if not isinstance(content, list):
@@ -134,7 +177,11 @@ def blocks_of(content: Any) -> list[dict[str, Any]]:
 
 
 def content_text(content: Any) -> str:
-    """The readable text of a message's or a tool result's content."""
+    """The readable text of a message's or a tool result's content.
+
+    Args:
+        content: a text, a list of blocks, or anything else.
+    """
     return "\n".join(
         str(block["text"]) if "text" in block else f"[{block.get('type', 'block')}]"
         for block in blocks_of(content)

@@ -41,7 +41,7 @@ class Mark:
 
     @property
     def label(self) -> str:
-        """Glyph and word, as they stand in front of what they mark."""
+        """Glyph and word, as they are written before what they mark."""
         return f"{self.glyph}\u00a0{self.word}"
 
 
@@ -105,15 +105,3 @@ def stylesheet() -> str:
         for key, mark in MARKS.items()
     )
     return f":host{{{variables('light')}}}\n:host([data-dark]){{{variables('dark')}}}\n{classes}"
-
-
-def contrast(one: str, other: str) -> float:
-    """Contrast ratio of two ``#rrggbb`` colours as WCAG defines it: 1.0 to 21.0."""
-
-    def luminance(colour: str) -> float:
-        channels = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
-        linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
-        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-
-    lighter, darker = sorted((luminance(one), luminance(other)), reverse=True)
-    return (lighter + 0.05) / (darker + 0.05)

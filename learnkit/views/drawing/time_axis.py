@@ -77,7 +77,7 @@ class TimeRow:
         spans: key of a mark, begin and end in seconds; the last may still be growing.
         open: keys by the id of what runs: a turn, a call, a job.
         mark: how it stands.
-        told: seconds at which the model was told of a job, or an agent was told of one.
+        delivered: seconds at which a job's result, or to an agent any result, was delivered.
         busy: seconds of all spans that have ended.
         counted: a job whose sleep only counts: it takes no real time.
     """
@@ -89,15 +89,27 @@ class TimeRow:
     open: tuple[tuple[str, str, float], ...] = ()
     mark: theme.Mark = theme.WORKING
     state: str = "working"
-    told: tuple[float, ...] = ()
+    delivered: tuple[float, ...] = ()
     busy: float = 0.0
     counted: bool = False
 
     def begun(self, key: str, id: str, now: float) -> TimeRow:
+        """With a span that begins.
+
+        Args:
+            key: of the mark that it is drawn in.
+            id: what ``over`` calls it by.
+            now: seconds.
+        """
         return replace(self, open=(*self.open, (key, id, now)))
 
     def over(self, id: str, now: float) -> TimeRow:
-        """With the thing that is called ``id`` at its end, if it has begun."""
+        """With the thing that is called ``id`` at its end, if it has begun.
+
+        Args:
+            id: as it was begun.
+            now: seconds.
+        """
         found = next((one for one in self.open if one[1] == id), None)
         if found is None:
             return self
@@ -107,12 +119,20 @@ class TimeRow:
         return replace(self, open=rest, spans=spans, busy=self.busy + now - since)
 
     def drawn(self, now: float) -> tuple[tuple[str, float, float], ...]:
-        """All spans, those included that are still going on."""
+        """All spans, those included that are still going on.
+
+        Args:
+            now: seconds, where a span that goes on ends.
+        """
         return (*self.spans, *((key, since, now) for key, _, since in self.open))
 
 
 def duration(seconds: float) -> str:
-    """A length of time for reading: ``1.5 s``, ``35 min``, ``2.5 h``."""
+    """A length of time for reading: ``1.5 s``, ``35 min``, ``2.5 h``.
+
+    Args:
+        seconds: 0 or more.
+    """
     if seconds < 120:
         return f"{seconds:.1f} s" if seconds % 1 else f"{seconds:.0f} s"
     value, unit = (seconds / 60, "min") if seconds < 7200 else (seconds / 3600, "h")
