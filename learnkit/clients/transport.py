@@ -15,11 +15,11 @@ from typing import Any
 
 import anthropic
 import httpx2
-from pydantic_core import from_json  # twice as fast as json on a long history
+from pydantic_core import from_json
 
 from learnkit.clients import sse
-from learnkit.clients.contract.rules import Memory, Refusal, check
-from learnkit.clients.contract.thinking import Reading, sign_reply
+from learnkit.clients.contract.rules import Refusal, check
+from learnkit.clients.contract.thinking import sign_reply
 from learnkit.clients.recordings.request_hash import Prefix
 from learnkit.clients.scripted import Block, Failure, Reply, Source, told_at_once
 from learnkit.core.events import LANE
@@ -46,7 +46,6 @@ class OfflineTransport(httpx2.BaseTransport):
         #: Lane and answer of each request that was answered, in order; a fork gives them again.
         self.given: list[tuple[str, Reply | Failure]] = []
         self._before: dict[str, Prefix] = {}
-        self._accepted: dict[str, Memory] = {}
         self._numbers = {"msg": count(1), "toolu": count(1), "req": count(1)}
         self._calls: set[str] = set()
         self._lock = threading.Lock()
@@ -59,6 +58,7 @@ class OfflineTransport(httpx2.BaseTransport):
         raw = request.read()
         request_id = self._number("req")
         try:
+            # As the API, and unlike json, it refuses lone surrogates and endless nesting.
             body = from_json(raw) if raw else {}
         except ValueError:
             body = None
@@ -67,10 +67,7 @@ class OfflineTransport(httpx2.BaseTransport):
             return _error(400, error, request_id)
         path = request.url.path
         beta = "anthropic-beta" in request.headers
-        memory = self._accepted.setdefault(LANE.get(), Memory())
-        refusal = check(
-            body, method=request.method, path=path, size=len(raw), beta=beta, memory=memory
-        )
+        refusal = check(body, method=request.method, path=path, size=len(raw), beta=beta)
         if refusal is not None:
             return _refused(refusal, request_id)
         if path.endswith("/count_tokens"):
@@ -80,7 +77,8 @@ class OfflineTransport(httpx2.BaseTransport):
 
     def _message(self, body: dict[str, Any], request_id: str) -> httpx2.Response:
         lane = LANE.get()
-        prefix = Prefix.of(body, self._before.get(lane))
+        before = self._before.get(lane)
+        prefix = Prefix.of(body, before)
         ask = getattr(self.source, "answer_to", None)  # a recording matches the canonical form
         answer: Reply | Failure = ask(prefix, lane) if ask else self.source.answer(body, lane)
         self.given.append((lane, answer))  # without ids and values: another run has its own
@@ -94,13 +92,13 @@ class OfflineTransport(httpx2.BaseTransport):
             error = {"type": answer.type, "message": answer.message}
             return _error(answer.status, error, request_id)
         self._before[lane] = prefix
-        message = self._complete(answer, prefix)
+        message = self._complete(answer, prefix, prefix.shared(before))
         if body.get("stream"):
             headers = {"content-type": "text/event-stream", "request-id": request_id}
             return httpx2.Response(200, content=sse.to_bytes(message), headers=headers)
         return _json(200, message, request_id)
 
-    def _complete(self, reply: Reply, prefix: Prefix) -> dict[str, Any]:
+    def _complete(self, reply: Reply, prefix: Prefix, shared: int) -> dict[str, Any]:
         """The reply as the API would send it: signatures, stop reason and usage."""
         content = list(reply.content)
         calls = any(block["type"] == "tool_use" for block in content)
@@ -109,16 +107,11 @@ class OfflineTransport(httpx2.BaseTransport):
             "type": "message",
             "role": "assistant",
             "model": prefix.body["model"],
-            "content": sign_reply(prefix.body, content, self._reading()),
+            "content": sign_reply(prefix.body, content),
             "stop_reason": reply.stop_reason or ("tool_use" if calls else "end_turn"),
             "stop_sequence": None,
-            "usage": {**_usage(prefix, content), **(reply.usage or {})},
+            "usage": {**_usage(prefix, shared, content), **(reply.usage or {})},
         }
-
-    def _reading(self) -> Reading | None:
-        """What the contract has read of the lane's thinking blocks."""
-        accepted = self._accepted.get(LANE.get(), Memory()).last
-        return accepted.reading if accepted is not None else None
 
     def _with_id(self, block: Block) -> Block:
         if block["type"] != "tool_use":
@@ -134,7 +127,7 @@ class OfflineTransport(httpx2.BaseTransport):
             return f"{kind}_{next(self._numbers[kind]):04d}"
 
 
-def _usage(prefix: Prefix, content: list[Block]) -> dict[str, Any]:
+def _usage(prefix: Prefix, shared: int, content: list[Block]) -> dict[str, Any]:
     """Simulated token counts.
 
     A request that asks for caching finds in the cache what its lane sent before, and writes the
@@ -143,7 +136,7 @@ def _usage(prefix: Prefix, content: list[Block]) -> dict[str, Any]:
     """
     total = sum(prefix.tokens)
     marked = prefix.marked
-    read = sum(prefix.tokens[: min(prefix.shared, marked)])
+    read = sum(prefix.tokens[: min(shared, marked)])
     written = sum(prefix.tokens[:marked]) - read
     return {
         "input_tokens": total - read - written,

@@ -107,7 +107,6 @@ class RecordingTransport(httpx2.HTTPTransport):
     def __init__(self, recorder: Recorder) -> None:
         super().__init__()
         self._recorder = recorder
-        self._before: dict[str, Prefix] = {}
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
         raw = request.read()
@@ -120,9 +119,8 @@ class RecordingTransport(httpx2.HTTPTransport):
         return response
 
     def _write_down(self, body: Any, response: httpx2.Response, content: bytes) -> None:
-        lane = LANE.get()
-        prefix = self._before[lane] = Prefix.of(body, self._before.get(lane))
-        self._recorder.keep(prefix, lane, _answer(response, content, bool(body.get("stream"))))
+        answer = _answer(response, content, bool(body.get("stream")))
+        self._recorder.keep(Prefix.of(body), LANE.get(), answer)
 
 
 def recording_transport(recorder: Recorder) -> httpx2.BaseTransport:

@@ -146,7 +146,8 @@ class Recording:
                 raise UsageError(f"turn {turn.id} comes after {turn.after}, which is not before it")
             messages = []
             if before and turn.after:
-                messages = followed(before, self.turn(turn.after).answer).body["messages"].copy()
+                before = followed(before, self.turn(turn.after).answer)
+                messages = before.body["messages"].copy()
             for index, message in turn.edits.items():
                 if not 0 <= index < len(messages):
                     raise UsageError(f"turn {turn.id} edits message {index} of {len(messages)}")
