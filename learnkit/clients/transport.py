@@ -21,7 +21,7 @@ from learnkit.clients import sse
 from learnkit.clients.contract.rules import Refusal, check
 from learnkit.clients.contract.thinking import sign_reply
 from learnkit.clients.recordings.request_hash import Prefix
-from learnkit.clients.scripted import Block, Failure, Reply, Source, told_at_once
+from learnkit.clients.scripted import Block, Failure, Reply, Source, raised_at_once
 from learnkit.core.events import LANE
 from learnkit.core.token_count import estimate_tokens
 from learnkit.runtime.virtual_clock import Clock
@@ -38,7 +38,7 @@ class OfflineTransport(httpx2.BaseTransport):
     Args:
         source: where replies come from.
         clock: on which they take their latency.
-        recorder: told of each request and its answer, to write a recording.
+        recorder: gets each request and its answer, to write a recording.
     """
 
     def __init__(self, source: Source, clock: Clock, recorder: Any = None) -> None:
@@ -51,7 +51,8 @@ class OfflineTransport(httpx2.BaseTransport):
         self._lock = threading.Lock()
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
-        with told_at_once():
+        """Answer a request of the SDK."""
+        with raised_at_once():
             return self._respond(request)
 
     def _respond(self, request: httpx2.Request) -> httpx2.Response:
@@ -192,7 +193,14 @@ class Client(anthropic.Anthropic):
 
 
 def offline_client(transport: httpx2.BaseTransport, clock: Clock, mode: str, model: str) -> Client:
-    """A client over a transport of ours, cut off from the environment's proxies and keys."""
+    """A client over a transport of ours, cut off from the environment's proxies and keys.
+
+    Args:
+        transport: what answers its requests.
+        clock: what an agent with this client sleeps and waits on.
+        mode: the name of the mode, for the client's attribute.
+        model: what agents ask for.
+    """
     client = Client(
         api_key="offline",
         base_url="http://offline.invalid",

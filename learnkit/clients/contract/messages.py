@@ -22,6 +22,7 @@ _SENDERS = {
 
 
 def bad_role(request: Request) -> str | None:
+    """A message whose role is none of the API's."""
     for turn in request.turns:
         if turn.role not in ROLES:
             expected = 'Allowed roles are "user" or "assistant"'
@@ -30,6 +31,7 @@ def bad_role(request: Request) -> str | None:
 
 
 def empty_message(request: Request) -> str | None:
+    """A turn without content; only the last one may be empty, if it is the assistant's."""
     for turn in request.turns:
         if not turn.blocks and turn.role == "user":
             return f"messages.{turn.first}: user messages must have non-empty content"
@@ -42,12 +44,14 @@ def empty_message(request: Request) -> str | None:
 
 
 def empty_text(request: Request) -> str | None:
+    """A text block without text, in the messages, in a tool result or in the system prompt."""
     if any(part["type"] == "text" and not part["text"] for part in request.parts):
         return "messages: text content blocks must be non-empty"
     return None
 
 
 def unanswered_call(request: Request) -> str | None:
+    """A tool call without a result in the next turn."""
     for turn, after in _pairs(request):
         if turn.calls:
             answered = {id for _, _, id in after.results}
@@ -58,6 +62,7 @@ def unanswered_call(request: Request) -> str | None:
 
 
 def late_result(request: Request) -> str | None:
+    """A result that other content precedes in its turn."""
     for turn, after in _pairs(request):
         late = [(i, id) for i, _, id in turn.calls if id in after.late]
         if late:
@@ -66,6 +71,7 @@ def late_result(request: Request) -> str | None:
 
 
 def unknown_result(request: Request) -> str | None:
+    """A result for a call that the turn before does not make."""
     for before, turn in pairwise([Turn("", 0), *request.turns]):
         for i, j, id in turn.results:
             if id not in [call for _, _, call in before.calls]:
@@ -78,6 +84,7 @@ def unknown_result(request: Request) -> str | None:
 
 
 def double_result(request: Request) -> str | None:
+    """A second result for one call."""
     for turn in request.turns:
         seen: set[str] = set()
         for i, j, id in turn.results:
@@ -91,6 +98,7 @@ def double_result(request: Request) -> str | None:
 
 
 def repeated_id(request: Request) -> str | None:
+    """A tool use id that an earlier call has."""
     seen: set[str] = set()
     for turn in request.turns:
         for i, j, id in turn.calls:
@@ -101,6 +109,7 @@ def repeated_id(request: Request) -> str | None:
 
 
 def wrong_side(request: Request) -> str | None:
+    """A block that only the other role may send."""
     for turn in request.turns:
         for i, _, block in turn.blocks:
             role = _SENDERS.get(block["type"], turn.role)
@@ -110,6 +119,7 @@ def wrong_side(request: Request) -> str | None:
 
 
 def error_with_media(request: Request) -> str | None:
+    """A failed tool result that holds more than text."""
     for turn in request.turns:
         for i, j, block in turn.blocks:
             if block["type"] != "tool_result" or not block.get("is_error"):
@@ -142,6 +152,7 @@ def system_message(request: Request) -> str | None:
 
 
 def assistant_end(request: Request) -> str | None:
+    """A conversation that ends with the assistant, on models without prefill."""
     last = request.turns[-1]
     # A reply that stopped inside a server tool (``pause_turn``) is sent back as it is.
     paused = any(block["type"] == "server_tool_use" for _, _, block in last.blocks)
@@ -154,6 +165,7 @@ def assistant_end(request: Request) -> str | None:
 
 
 def trailing_space(request: Request) -> str | None:
+    """A prefill that ends in white space, on models that take one."""
     last = request.body["messages"][-1]
     block = last["content"][-1] if last["content"] else {"type": ""}
     text = block["text"] if block["type"] == "text" else ""
@@ -182,6 +194,7 @@ def moved_thinking(request: Request) -> str | None:
 
 
 def changed_thinking(request: Request) -> str | None:
+    """A thinking block that was edited, or that ends its turn."""
     for flaw in request.flaws:
         if flaw.kind == "modified":
             return (

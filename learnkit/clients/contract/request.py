@@ -133,11 +133,13 @@ def shape_problem(rule: str) -> Callable[[Request], str | None]:
 
 
 def unknown_model(request: Request) -> str | None:
+    """A model that the catalogue does not list."""
     model = request.body["model"]
     return None if model in MODELS else f"model: {model}"
 
 
 def output_limit(request: Request) -> str | None:
+    """A ``max_tokens`` below 0, or above what the model can write."""
     asked, cap = request.body.get("max_tokens", 1), request.spec.max_output
     if asked < 0:
         return "max_tokens: Input should be greater than or equal to 0"
@@ -150,6 +152,7 @@ def output_limit(request: Request) -> str | None:
 
 
 def message_count(request: Request) -> str | None:
+    """No message, or more than the API takes."""
     count = len(request.body["messages"])
     if count == 0:
         return "messages: at least one message is required"
@@ -159,6 +162,7 @@ def message_count(request: Request) -> str | None:
 
 
 def cache_marks(request: Request) -> str | None:
+    """More cache marks than the API takes."""
     parts = [request.body, *request.tools, *request.parts]
     count = sum(1 for part in parts if part.get("cache_control"))
     if count <= MAX_CACHED:
@@ -197,6 +201,7 @@ def thinking(request: Request) -> str | None:
 
 
 def sampling(request: Request) -> str | None:
+    """Sampling parameters, which current models do not take."""
     for name in SAMPLING:
         if name in request.body:
             return f"`{name}` is deprecated for this model."
@@ -204,6 +209,7 @@ def sampling(request: Request) -> str | None:
 
 
 def stop_sequences(request: Request) -> str | None:
+    """A stop sequence that is blank."""
     for stop in request.body.get("stop_sequences") or ():
         if not isinstance(stop, str) or not stop.strip():
             return "stop_sequences: each stop sequence must contain non-whitespace"
@@ -223,17 +229,20 @@ def prompt_length(request: Request) -> str | None:
 
 
 def tools_missing(request: Request) -> str | None:
+    """Calls or results in a request that offers no tools."""
     if request.tools or not any(turn.calls or turn.results for turn in request.turns):
         return None
     return "Requests which include `tool_use` or `tool_result` blocks must define tools"
 
 
 def tool_names_unique(request: Request) -> str | None:
+    """Two tools of one name."""
     names = [str(tool["name"]) for tool in request.tools if "name" in tool]
     return "tools: Tool names must be unique." if len(set(names)) < len(names) else None
 
 
 def input_schema(request: Request) -> str | None:
+    """A schema with a choice at its top level."""
     for i, tool in enumerate(request.tools):
         if tool.get("type") in (None, "custom") and not tool["input_schema"].keys().isdisjoint(
             ("oneOf", "allOf", "anyOf")
@@ -244,6 +253,7 @@ def input_schema(request: Request) -> str | None:
 
 
 def tool_choice(request: Request) -> str | None:
+    """A forced choice without tools, or of a tool that is not offered."""
     choice = request.body.get("tool_choice")
     if choice is None:
         return None

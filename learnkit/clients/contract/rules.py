@@ -10,7 +10,7 @@ Branch on status and type; the text is there to be read.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from learnkit.clients.contract import messages, request
@@ -32,7 +32,6 @@ class Refusal:
         message: the text.
         rule: the name of the rule that was broken.
         provenance: how it is known that the API does this.
-        headers: HTTP headers that belong to the answer.
     """
 
     status: int
@@ -40,10 +39,13 @@ class Refusal:
     message: str
     rule: str
     provenance: Provenance
-    headers: dict[str, str] = field(default_factory=dict)
 
     def envelope(self, request_id: str) -> dict[str, Any]:
-        """The JSON body of the answer."""
+        """The JSON body of the answer.
+
+        Args:
+            request_id: the id that the answer carries.
+        """
         error = {"type": self.type, "message": self.message}
         return {"type": "error", "error": error, "request_id": request_id}
 
@@ -135,25 +137,3 @@ def check(
             text = problem + note
             return Refusal(rule.status, rule.type, text, rule.name, rule.provenance)
     return None
-
-
-def unauthenticated() -> Refusal:
-    """The answer to a missing or wrong key."""
-    return Refusal(401, "authentication_error", "invalid API key", "key", "documented")
-
-
-def rate_limited(retry_after_ms: int = 0) -> Refusal:
-    """The answer to too many requests; the SDK tries again after ``retry_after_ms`` milliseconds.
-
-    Args:
-        retry_after_ms: milliseconds. 0 is sent as 1: the SDK takes 0 for "not said", and waits.
-    """
-    text = "This request would exceed your rate limit. Try again later."
-    headers = {"retry-after-ms": str(max(retry_after_ms, 1))}
-    return Refusal(429, "rate_limit_error", text, "rate_limit", "documented", headers)
-
-
-def overloaded(retry_after_ms: int = 0) -> Refusal:
-    """The answer of an API that has too much to do; see :func:`rate_limited`."""
-    headers = {"retry-after-ms": str(max(retry_after_ms, 1))}
-    return Refusal(529, "overloaded_error", "Overloaded", "overload", "documented", headers)

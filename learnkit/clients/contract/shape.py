@@ -34,7 +34,7 @@ BETA = frozenset(
 
 
 def _as_blocks(content: Any) -> Any:
-    """Content as blocks: a plain string stands for one text block, or for none if it is empty."""
+    """Content as blocks: a plain string is one text block, or none if it is empty."""
     if isinstance(content, str):
         return [{"type": "text", "text": content}] if content else []
     return content
@@ -48,6 +48,8 @@ def _tool_kind(tool: Any) -> str | None:
 
 @_closed
 class Text(TypedDict, total=False):
+    """A block of text."""
+
     type: Required[Literal["text"]]
     text: Required[str]
     citations: Any
@@ -56,6 +58,8 @@ class Text(TypedDict, total=False):
 
 @_closed
 class ToolUse(TypedDict, total=False):
+    """A call of a tool."""
+
     type: Required[Literal["tool_use"]]
     id: Required[Annotated[str, StringConstraints(pattern="^[a-zA-Z0-9_-]+$")]]
     name: Required[str]
@@ -74,6 +78,8 @@ class Inside(TypedDict, total=False):
 
 @_closed
 class ToolResult(TypedDict, total=False):
+    """The result of a call."""
+
     type: Required[Literal["tool_result"]]
     tool_use_id: Required[str]
     content: Annotated[
@@ -86,6 +92,8 @@ class ToolResult(TypedDict, total=False):
 
 @_closed
 class Thinking(TypedDict):
+    """A block of thinking, with its signature."""
+
     type: Literal["thinking"]
     thinking: str
     signature: str
@@ -93,6 +101,8 @@ class Thinking(TypedDict):
 
 @_closed
 class RedactedThinking(TypedDict):
+    """A block of thinking that only the API can read."""
+
     type: Literal["redacted_thinking"]
     data: str
 
@@ -123,17 +133,23 @@ Block = Annotated[
 
 @_closed
 class Message(TypedDict):
+    """A message; afterwards its content is always a list of blocks."""
+
     role: str
     content: Annotated[list[Block], BeforeValidator(_as_blocks)]
 
 
 @_open
 class InputSchema(TypedDict):
+    """The JSON schema of a tool's input."""
+
     type: Literal["object"]
 
 
 @_closed
 class CustomTool(TypedDict, total=False):
+    """A tool that the caller runs."""
+
     name: Required[Annotated[str, StringConstraints(pattern="^[a-zA-Z0-9_-]{1,128}$")]]
     input_schema: Required[InputSchema]
     type: Any

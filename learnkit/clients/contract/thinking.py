@@ -1,6 +1,6 @@
 """Signatures of thinking blocks, made and verified offline.
 
-On current models a returned thinking block is bound to everything that stood before it: the system
+On current models a returned thinking block is bound to everything that came before it: the system
 prompt, the tools and the earlier messages. The real signature is opaque; this one is a MAC over a
 running hash of that prefix, so the rule can be checked in one pass without a server. A signature
 reads ``link.own.prefix``: the block before it, the block's own text, and the prefix.
@@ -17,7 +17,7 @@ import json
 from dataclasses import dataclass
 from typing import Any, Literal
 
-#: A constant in public source, not a secret: it tells honest edits apart, and stops nobody.
+#: A constant in public source, not a secret: it detects honest edits, and is no protection.
 _KEY = b"learnkit: offline signatures, not a secret"
 
 #: The link of a thinking block that has none before it.
@@ -85,7 +85,7 @@ def flaws(body: dict[str, Any], *, bound: bool) -> list[Flaw]:
 
     Args:
         body: a request whose messages have the right shape.
-        bound: also look at what stands before the blocks, not only at the blocks themselves.
+        bound: also look at what precedes the blocks, not only at the blocks themselves.
 
     Returns:
         The flaws, in the order of the messages.

@@ -1,8 +1,7 @@
 """What a request holds, message by message: its canonical form, running hash and length.
 
-The API is stateless, so every request repeats the whole conversation. Comparing it with the one
-before gives three things at once: the hash that a recording is matched by, the signatures of
-thinking blocks, and how much of it a prompt cache would have held.
+The API is stateless, so every request repeats the whole conversation. A running hash over its parts
+says two things: which recorded request it is, and how much of it a prompt cache would have held.
 """
 
 from __future__ import annotations
@@ -25,9 +24,9 @@ IGNORED = frozenset({"messages", "stream", "metadata", "cache_control", "service
 # Keys of a block that say nothing new: signatures are verified by the contract, and made anew.
 _UNSEEN = frozenset({"cache_control", "signature"})
 
-# What differs from run to run, whoever runs it: temporary folders, UUIDs, times of day; and the
-# slots that stand for them in a recording. /tmp counts on machines whose temporary folder is
-# another one, too: a recording travels. In JSON a line begins after \\n, which ends in a letter.
+# What differs from run to run: temporary folders, UUIDs, times of day; and the slots that replace
+# them in a recording. /tmp always counts, since a recording may come from a machine whose temporary
+# folder is another one. In JSON a line begins after \\n, which ends in a letter.
 _START = r"(?:(?<![0-9A-Za-z_])|(?<=\\[nrtbf]))"
 _VOLATILE = re.compile(
     rf"(?:/private)?(?:/tmp|{re.escape(tempfile.gettempdir())})/[\w./-]*[\w-]"
@@ -96,18 +95,29 @@ class Prefix:
         return int(_is_marked(self.body.get("system")) or _is_marked(self.body.get("tools")))
 
     def shared(self, before: Prefix | None) -> int:
-        """How many parts, from the start, are the same as in another request."""
+        """How many parts, from the start, are the same as in another request.
+
+        Args:
+            before: the other request, or None for none.
+        """
         # The hashes are running ones: two that are equal have equal ones before them.
         return sum(map(str.__eq__, self.hashes, before.hashes)) if before else 0
 
     def extended(self, message: dict[str, Any]) -> Prefix:
-        """This request with one more message."""
+        """This request with one more message.
+
+        Args:
+            message: a message as in the API.
+        """
         return Prefix.of({**self.body, "messages": [*self.body["messages"], message]}, self)
 
     def fill(self, value: Any) -> Any:
         """Put the volatile values back where a recorded reply has slots.
 
         Lone surrogates go, too: neither JSON in UTF-8 nor a recording can hold them.
+
+        Args:
+            value: any JSON value; not changed.
         """
         if isinstance(value, str):
             return _SLOT.sub(self._slot_value, clean(value))
@@ -118,7 +128,11 @@ class Prefix:
         return value
 
     def hide(self, value: Any) -> Any:
-        """The reverse of :meth:`fill`: the volatile values of this request become slots."""
+        """The reverse of :meth:`fill`: the volatile values of this request become slots.
+
+        Args:
+            value: any JSON value; not changed.
+        """
         return json.loads(_VOLATILE.sub(self._slot_known, _encode(value)))
 
     def _add(self, canonical: str) -> None:
