@@ -42,7 +42,14 @@ def scripted(script: Script | Source, clock: Clock | None = None) -> Client:
 
 
 def from_source(source: Source, clock: Clock, mode: str, model: str | None = None) -> Client:
-    """A client over any source of replies."""
+    """A client over any source of replies.
+
+    Args:
+        source: where the replies come from.
+        clock: on which they take their latency.
+        mode: the name of the mode, for the client's attribute.
+        model: what agents ask for; by default :func:`model_setting`.
+    """
     from learnkit.clients.transport import OfflineTransport, offline_client
 
     return offline_client(OfflineTransport(source, clock), clock, mode, model or model_setting())
@@ -107,7 +114,7 @@ def _replay(path: Path, scenario: str | None, clock: Clock) -> Client:
 
 
 def _record(path: Path, scenario: str, clock: Clock | None, upstream: Any) -> Client:
-    from learnkit.clients.recordings.record import Recorder, recording_transport
+    from learnkit.clients.recordings.record import Recorder, RecordingTransport
     from learnkit.clients.transport import OfflineTransport, offline_client
 
     recorder = Recorder(path, scenario, "recorded" if upstream is None else "scripted")
@@ -118,7 +125,7 @@ def _record(path: Path, scenario: str, clock: Clock | None, upstream: Any) -> Cl
         clock = clock or VirtualClock()
         transport = OfflineTransport(source, clock, recorder)
         return offline_client(transport, clock, "record", model_setting())
-    live = _live(clock or SystemClock(), transport=recording_transport(recorder))
+    live = _live(clock or SystemClock(), transport=RecordingTransport(recorder))
     live.mode = "record"
     return live
 

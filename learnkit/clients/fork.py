@@ -1,8 +1,8 @@
-"""Fork a run at a step: what came before happens again, and from there on something else.
+"""Fork a run at a step: everything before it happens again, and then the run continues differently.
 
-Nothing is rewound. The run begins anew, in a fresh workspace, and its model gives the replies that
-it gave up to that step; so files, lists, boards and children are what they were. From there on the
-replies come from a script, from a person, or are the old ones under a changed mechanism.
+Nothing is rewound. The run starts again, in a fresh workspace, and its model gives the same replies
+up to that step, so files, lists, boards and children are what they were. From there on the replies
+come from a script or from a person, or they are the old ones under a changed mechanism.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ Replies = Mapping[str, tuple[Reply | Failure, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Fork:
-    """A place in a run from which it can go on otherwise.
+    """A step of a run from which it can continue differently.
 
     Attributes:
         step: events that had happened.
@@ -45,17 +45,22 @@ class Fork:
     after: Replies
 
     def then(self, script: Script | None = None) -> Source:
-        """How it goes on, as the ``script`` of a scenario or of ``lk.scripted``.
+        """The continuation, as the ``script`` of a scenario or of ``lk.scripted``.
 
         Args:
-            script: what the model says after the step, as in :func:`learnkit.scripted`; None for
-                what it did say, come what may: to see what a changed mechanism does to it.
+            script: what the model says after the step, as in :func:`learnkit.scripted`. None for
+                what it said in the run, whatever it is asked: this shows the effect of a changed
+                mechanism.
         """
         rest = {lane: list(replies) for lane, replies in self.after.items()}
         return Continued(self.before, Scripted(rest if script is None else script))
 
     def at_once(self, rest: Source) -> Source:
-        """How it goes on where a person waits: what is known is given without its latency."""
+        """The continuation for a waiting person: the known replies come without latency.
+
+        Args:
+            rest: the source of the replies after the step.
+        """
         quick = {
             lane: tuple(replace(reply, latency=0.0) for reply in replies)
             for lane, replies in self.before.items()
@@ -72,7 +77,7 @@ class Continued:
 
     Args:
         before: what to give again.
-        rest: whom to ask when a lane has had all of them.
+        rest: the source to ask when a lane has had all of them.
     """
 
     def __init__(self, before: Replies, rest: Source) -> None:
@@ -87,10 +92,10 @@ class Continued:
             ScriptEnded: when there is none left.
         """
         with self._lock:
-            place, known = self._given[lane], self._before.get(lane, ())
+            index, known = self._given[lane], self._before.get(lane, ())
             self._given[lane] += 1
-        if place < len(known):
-            return known[place]
+        if index < len(known):
+            return known[index]
         try:
             return self._rest.answer(request, lane)
         except ScriptEnded as error:
@@ -98,16 +103,16 @@ class Continued:
 
 
 def fork(run: Any, step: int) -> Fork:
-    """Take hold of a run at a step.
+    """Fork a run at a step.
 
-    Whatever goes on from there begins as this run did: with a fresh workspace, the same prompt, and
-    mechanisms of its own. Otherwise the replies are the same, and the results are not.
+    The continuation has to begin as this run did: with a fresh workspace, the same prompt, and
+    mechanisms of its own. If it begins differently, it gets the same replies but other results.
 
     Args:
         run: what has a client and events: a scenario's run, or an agent. Its client must be an
             offline one; only they keep what was replied.
-        step: as a view with everybody's events counts them: this many had happened. Negative
-            counts from the end.
+        step: how many events had happened, counted over all agents as a view does. A negative
+            number counts from the end.
 
     Raises:
         UsageError: if the run has no such step, or keeps no replies.
@@ -124,15 +129,15 @@ def fork(run: Any, step: int) -> Fork:
     lanes: dict[str, list[Reply | Failure]] = {}
     for lane, reply in given:
         lanes.setdefault(lane, []).append(reply)
-    told = {lane: _told(events[:place], lane, replies) for lane, replies in lanes.items()}
-    before = {lane: tuple(lanes[lane][:count]) for lane, count in told.items() if count}
-    return Fork(place, before, {lane: tuple(lanes[lane][told[lane] :]) for lane in lanes})
+    used = {lane: _used(events[:place], lane, replies) for lane, replies in lanes.items()}
+    before = {lane: tuple(lanes[lane][:count]) for lane, count in used.items() if count}
+    return Fork(place, before, {lane: tuple(lanes[lane][used[lane] :]) for lane in lanes})
 
 
-def _told(events: Sequence[Event], lane: str, given: Sequence[Reply | Failure]) -> int:
-    """How many of a lane's answers these events tell of.
+def _used(events: Sequence[Event], lane: str, given: Sequence[Reply | Failure]) -> int:
+    """How many of a lane's answers these events account for.
 
-    The SDK asks again after some errors, and the log knows only what came of it in the end.
+    The SDK retries after some errors, and the log holds only the final outcome.
     """
     ends = [e.type for e in events if e.lane == lane and e.type in ("model.replied", _FAILED)]
     replies = [place for place, one in enumerate(given, start=1) if isinstance(one, Reply)]

@@ -1,7 +1,7 @@
-"""Be the model: requests wait until somebody answers them.
+"""Be the model: requests wait until a person answers them.
 
-The loop runs in a thread; whoever plays the model sees the request and sends a reply, from a
-widget or from code. Other agents are answered by a function.
+The loop runs in a thread; the person who plays the model sees the request and sends a reply, from
+a widget or from code. Other agents are answered by a function.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _LEFT = "the game was left; start it again to go on"
 
 
 class Left(anthropic.AnthropicError):
-    """Whoever played the model has stopped playing."""
+    """The person who played the model has stopped."""
 
 
 class Human:
@@ -78,6 +78,9 @@ class Human:
 
     def send(self, reply: Reply | Failure) -> None:
         """Answer the request that waits.
+
+        Args:
+            reply: what the model says, or the error that the API gives instead.
 
         Raises:
             UsageError: if none waits.

@@ -58,7 +58,12 @@ class Source(Protocol):
     """Where an offline client gets its replies."""
 
     def answer(self, request: Request, lane: str) -> Reply | Failure:
-        """The reply to a request of an agent."""
+        """The reply to a request of an agent.
+
+        Args:
+            request: the JSON body of the request.
+            lane: the name of the agent that asks.
+        """
         ...
 
 
@@ -75,8 +80,12 @@ class OfflineError(anthropic.AnthropicError):
 
 
 @contextlib.contextmanager
-def told_at_once() -> Iterator[None]:
-    """Let what fails in the block pass through the SDK, instead of being retried."""
+def raised_at_once() -> Iterator[None]:
+    """Let an exception of the block pass through the SDK at once, instead of being retried.
+
+    Raises:
+        OfflineError: for any exception that is not the SDK's own.
+    """
     try:
         yield
     except anthropic.AnthropicError:
@@ -120,7 +129,12 @@ def say(
 
 
 def use(name: str, /, **input: Any) -> Reply:
-    """A reply that calls one tool: ``use("bash", command="ls")``."""
+    """A reply that calls one tool: ``use("bash", command="ls")``.
+
+    Args:
+        name: the tool.
+        input: its arguments.
+    """
     return Reply(({"type": "tool_use", "name": name, "input": input},))
 
 
@@ -134,6 +148,16 @@ def reply(
     """One reply made of several parts, in order: texts, calls, or blocks.
 
     Example: ``reply("I look first.", use("bash", command="ls"), use("bash", command="date"))``.
+
+    Args:
+        parts: texts, calls made by :func:`use`, or blocks.
+        thinking: a thinking block before them.
+        stop_reason: by default ``tool_use`` when there are calls, else ``end_turn``.
+        latency: seconds on the clock until it arrives.
+        usage: token counts; by default simulated ones.
+
+    Raises:
+        UsageError: for a part of another type.
     """
     blocks: list[Block] = [*_thinking(thinking)]
     for part in parts:
@@ -151,6 +175,11 @@ def reply(
 
 def fail(status: int, message: str = "scripted failure", *, type: str | None = None) -> Failure:
     """An API error instead of a reply, e.g. ``fail(529)``.
+
+    Args:
+        status: the HTTP status, 400 to 599.
+        message: the text in the envelope.
+        type: the error type in the envelope; by default the one of the status.
 
     Raises:
         UsageError: for a status that is no error.

@@ -15,7 +15,11 @@ CHUNK = 24
 
 
 def to_events(message: Message) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The events that stream ``message``, as (name, data)."""
+    """The events that stream ``message``, as (name, data).
+
+    Args:
+        message: a message as the API returns it.
+    """
     start = {**message, "content": [], "stop_reason": None, "stop_sequence": None}
     start["usage"] = {**message["usage"], "output_tokens": 1}
     yield "message_start", {"message": start}
@@ -32,7 +36,11 @@ def to_events(message: Message) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def to_bytes(message: Message) -> bytes:
-    """The body of a streamed response."""
+    """The body of a streamed response.
+
+    Args:
+        message: a message as the API returns it.
+    """
     lines = (
         f"event: {name}\ndata: {json.dumps({'type': name, **data}, ensure_ascii=False)}\n\n"
         for name, data in to_events(message)
@@ -54,6 +62,9 @@ class StreamError(ValueError):
 
 def from_bytes(body: bytes) -> Message:
     """The message that a streamed response carries.
+
+    Args:
+        body: the body of a streamed response.
 
     Raises:
         StreamError: if the stream holds an error.

@@ -15,13 +15,13 @@ from typing import Any
 
 import anthropic
 import httpx2
-from pydantic_core import from_json  # twice as fast as json on a long history
+from pydantic_core import from_json
 
 from learnkit.clients import sse
-from learnkit.clients.contract.rules import Memory, Refusal, check
-from learnkit.clients.contract.thinking import Reading, sign_reply
+from learnkit.clients.contract.rules import Refusal, check
+from learnkit.clients.contract.thinking import sign_reply
 from learnkit.clients.recordings.request_hash import Prefix
-from learnkit.clients.scripted import Block, Failure, Reply, Source, told_at_once
+from learnkit.clients.scripted import Block, Failure, Reply, Source, raised_at_once
 from learnkit.core.events import LANE
 from learnkit.core.token_count import estimate_tokens
 from learnkit.runtime.clock import Clock
@@ -38,7 +38,7 @@ class OfflineTransport(httpx2.BaseTransport):
     Args:
         source: where replies come from.
         clock: on which they take their latency.
-        recorder: told of each request and its answer, to write a recording.
+        recorder: gets each request and its answer, to write a recording.
     """
 
     def __init__(self, source: Source, clock: Clock, recorder: Any = None) -> None:
@@ -46,19 +46,20 @@ class OfflineTransport(httpx2.BaseTransport):
         #: Lane and answer of each request that was answered, in order; a fork gives them again.
         self.given: list[tuple[str, Reply | Failure]] = []
         self._before: dict[str, Prefix] = {}
-        self._accepted: dict[str, Memory] = {}
         self._numbers = {"msg": count(1), "toolu": count(1), "req": count(1)}
         self._calls: set[str] = set()
         self._lock = threading.Lock()
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
-        with told_at_once():
+        """Answer a request of the SDK."""
+        with raised_at_once():
             return self._respond(request)
 
     def _respond(self, request: httpx2.Request) -> httpx2.Response:
         raw = request.read()
         request_id = self._number("req")
         try:
+            # As the API, and unlike json, it refuses lone surrogates and endless nesting.
             body = from_json(raw) if raw else {}
         except ValueError:
             body = None
@@ -67,10 +68,7 @@ class OfflineTransport(httpx2.BaseTransport):
             return _error(400, error, request_id)
         path = request.url.path
         beta = "anthropic-beta" in request.headers
-        memory = self._accepted.setdefault(LANE.get(), Memory())
-        refusal = check(
-            body, method=request.method, path=path, size=len(raw), beta=beta, memory=memory
-        )
+        refusal = check(body, method=request.method, path=path, size=len(raw), beta=beta)
         if refusal is not None:
             return _refused(refusal, request_id)
         if path.endswith("/count_tokens"):
@@ -80,7 +78,8 @@ class OfflineTransport(httpx2.BaseTransport):
 
     def _message(self, body: dict[str, Any], request_id: str) -> httpx2.Response:
         lane = LANE.get()
-        prefix = Prefix.of(body, self._before.get(lane))
+        before = self._before.get(lane)
+        prefix = Prefix.of(body, before)
         ask = getattr(self.source, "answer_to", None)  # a recording matches the canonical form
         answer: Reply | Failure = ask(prefix, lane) if ask else self.source.answer(body, lane)
         self.given.append((lane, answer))  # without ids and values: another run has its own
@@ -94,13 +93,13 @@ class OfflineTransport(httpx2.BaseTransport):
             error = {"type": answer.type, "message": answer.message}
             return _error(answer.status, error, request_id)
         self._before[lane] = prefix
-        message = self._complete(answer, prefix)
+        message = self._complete(answer, prefix, prefix.shared(before))
         if body.get("stream"):
             headers = {"content-type": "text/event-stream", "request-id": request_id}
             return httpx2.Response(200, content=sse.to_bytes(message), headers=headers)
         return _json(200, message, request_id)
 
-    def _complete(self, reply: Reply, prefix: Prefix) -> dict[str, Any]:
+    def _complete(self, reply: Reply, prefix: Prefix, shared: int) -> dict[str, Any]:
         """The reply as the API would send it: signatures, stop reason and usage."""
         content = list(reply.content)
         calls = any(block["type"] == "tool_use" for block in content)
@@ -109,16 +108,11 @@ class OfflineTransport(httpx2.BaseTransport):
             "type": "message",
             "role": "assistant",
             "model": prefix.body["model"],
-            "content": sign_reply(prefix.body, content, self._reading()),
+            "content": sign_reply(prefix.body, content),
             "stop_reason": reply.stop_reason or ("tool_use" if calls else "end_turn"),
             "stop_sequence": None,
-            "usage": {**_usage(prefix, content), **(reply.usage or {})},
+            "usage": {**_usage(prefix, shared, content), **(reply.usage or {})},
         }
-
-    def _reading(self) -> Reading | None:
-        """What the contract has read of the lane's thinking blocks."""
-        accepted = self._accepted.get(LANE.get(), Memory()).last
-        return accepted.reading if accepted is not None else None
 
     def _with_id(self, block: Block) -> Block:
         if block["type"] != "tool_use":
@@ -134,7 +128,7 @@ class OfflineTransport(httpx2.BaseTransport):
             return f"{kind}_{next(self._numbers[kind]):04d}"
 
 
-def _usage(prefix: Prefix, content: list[Block]) -> dict[str, Any]:
+def _usage(prefix: Prefix, shared: int, content: list[Block]) -> dict[str, Any]:
     """Simulated token counts.
 
     A request that asks for caching finds in the cache what its lane sent before, and writes the
@@ -143,7 +137,7 @@ def _usage(prefix: Prefix, content: list[Block]) -> dict[str, Any]:
     """
     total = sum(prefix.tokens)
     marked = prefix.marked
-    read = sum(prefix.tokens[: min(prefix.shared, marked)])
+    read = sum(prefix.tokens[: min(shared, marked)])
     written = sum(prefix.tokens[:marked]) - read
     return {
         "input_tokens": total - read - written,
@@ -199,7 +193,14 @@ class Client(anthropic.Anthropic):
 
 
 def offline_client(transport: httpx2.BaseTransport, clock: Clock, mode: str, model: str) -> Client:
-    """A client over a transport of ours, cut off from the environment's proxies and keys."""
+    """A client over a transport of ours, cut off from the environment's proxies and keys.
+
+    Args:
+        transport: what answers its requests.
+        clock: what an agent with this client sleeps and waits on.
+        mode: the name of the mode, for the client's attribute.
+        model: what agents ask for.
+    """
     client = Client(
         api_key="offline",
         base_url="http://offline.invalid",

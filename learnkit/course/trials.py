@@ -111,13 +111,13 @@ def overflow(seeds: Iterable[int], *, output: int = 1_200, window: int = 2_700) 
     def compacting(tools: Toolbox) -> list[Mechanism]:
         folder = tempfile.TemporaryDirectory(prefix="learnkit-")
         world.folders.append(folder)
-        place = _Place(folder.name)
+        place = _NamedFolder(folder.name)
         return [tools, place, Compaction(window // 2, len(DAYS), folder.name)]  # summaries only
 
     return _both(seeds, world, prompts, compacting)
 
 
-class _Place(Mechanism):
+class _NamedFolder(Mechanism):
     """Gives a folder the workspace's name in what the model reads.
 
     Where a machine keeps its temporary files must not count as tokens.
@@ -155,7 +155,7 @@ class _World:
         return self._judge(text, [e.data["usage"] for e in agent.events if e.type == _REPLIED])
 
     def toolbox(self) -> Toolbox:
-        """The tool with which steps are done; a box of its own for each agent."""
+        """A new toolbox with the tool that does the steps; each agent needs its own."""
         return Toolbox(self._tool)
 
     def _work(self) -> Tool:

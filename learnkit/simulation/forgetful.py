@@ -3,7 +3,7 @@ without an API, over hundreds of seeds.
 
 ``Forgetful`` is **a model of attention, not an LLM**. It knows how to do each step of a plan. What
 there is to do, what it has done and what it found out it must read in the request, and it notices
-only what stands near enough to the end. Drift, repetition and mixed-up facts are not written into
+only what is near enough to the end. Drift, repetition and mixed-up facts are not written into
 it: they follow from what it failed to notice. Numbers made with it say something about contexts
 that are long or short, tidy or polluted, and nothing about any real model.
 """
@@ -37,7 +37,7 @@ class Step:
         name: a word that names it wherever it is written: in the request, a list, a summary.
         call: what does it, as made by :func:`learnkit.use`; None for something that is only to be
             remembered, such as a decision.
-        fact: a regular expression with one group, for the line that tells what the step found out.
+        fact: a regular expression with one group, for the line that says what the step found out.
     """
 
     name: str
@@ -53,7 +53,7 @@ class Seen:
         text: the line; empty for a call.
         distance: tokens from its beginning to the end of the request.
         call: the ``tool_use`` block, of a call.
-        answers: the id of the call that the line is a part of the result of; empty for other lines.
+        answers: the id of the call whose result the line belongs to; empty for other lines.
     """
 
     text: str
@@ -238,7 +238,7 @@ class Forgetful:
 
 
 def _taken_part_in(seen: Sequence[Seen]) -> Iterator[Seen]:
-    """A conversation that is told in a text, as if it had been one's own."""
+    """The conversation in a text to summarise, as if the model had taken part in it."""
     id = ""
     for one in seen:
         told = _TOLD.fullmatch(one.text)
@@ -247,7 +247,7 @@ def _taken_part_in(seen: Sequence[Seen]) -> Iterator[Seen]:
             block = {"id": id, "name": call[1], "input": json.loads(call[2])}
             yield Seen("", one.distance, call=block)
             continue
-        if told:  # somebody else speaks, or the result begins
+        if told:  # another speaker, or the result begins
             id = id if told[1] == "user" else ""
         text = told[2] if told else one.text
         is_request = text.startswith("- ") or text.startswith("<")

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from learnkit.clients.contract.rules import Memory, check
+from learnkit.clients.contract.rules import check
 from learnkit.clients.contract.thinking import sign_reply
 from learnkit.core.catalog import DEFAULT_MODEL
 
@@ -239,38 +239,3 @@ def test_junk_anywhere_in_a_request_is_answered(body: Body, junk: Any, data: st.
     target[last] = junk
     refusal = check(body, size=10_000_000)
     assert refusal is None or refusal.status in (400, 404)
-
-
-@given(body=conversations(), data=st.data())
-def test_what_was_accepted_before_changes_nothing_but_the_time(
-    body: Body, data: st.DataObject
-) -> None:
-    memory = Memory()
-    ends = sorted(data.draw(st.sets(st.integers(1, len(body["messages"])), min_size=1)))
-    for end in ends:
-        part = copy.deepcopy({**body, "messages": body["messages"][:end]})
-        if places(part, "tool_result") and data.draw(st.booleans()):
-            data.draw(st.sampled_from([*SPOILS, *SAME_SPOILS]))(part, data)
-        assert check(part, memory=memory) == check(part)
-    assert check(body, memory=memory) is None
-    kept = memory.last
-    assert kept is not None
-    assert kept.before is None, "a memory of a memory would grow for ever"
-
-
-def merge_what_follows(body: Body, _: st.DataObject) -> None:
-    body["messages"].append({"role": body["messages"][-1]["role"], "content": [text("and")]})
-
-
-SAME_SPOILS: list[Spoil] = [merge_what_follows]
-
-
-@given(body=conversations())
-def test_a_reply_is_signed_alike_with_and_without_a_memory(body: Body) -> None:
-    memory = Memory()
-    for end in range(1, len(body["messages"]) + 1):
-        if check({**body, "messages": body["messages"][:end]}, memory=memory) is None:
-            assert memory.last is not None
-            content = [{"type": "thinking", "thinking": "hm"}, text("x")]
-            asked = {**body, "messages": body["messages"][:end]}
-            assert sign_reply(asked, content, memory.last.reading) == sign_reply(asked, content)

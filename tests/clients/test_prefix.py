@@ -99,10 +99,10 @@ def test_after_any_rewrite_what_is_reused_is_what_would_be_computed(
         second[data.draw(st.integers(0, len(second) - 1))] = "[cleared]"
     before, body = Prefix.of(said(*first)), said(*second)
     reused, fresh = Prefix.of(body, before), Prefix.of(body)
-    for part in ("canon", "hashes", "tokens", "slots", "seen"):
+    for part in ("canon", "hashes", "tokens", "slots"):
         assert getattr(reused, part) == getattr(fresh, part)
     equal = [one == other for one, other in zip(fresh.hashes, before.hashes, strict=False)]
-    assert reused.shared == ([*equal, False]).index(False)
+    assert reused.shared(before) == ([*equal, False]).index(False)
 
 
 def test_what_is_only_written_differently_is_shared() -> None:
@@ -112,8 +112,8 @@ def test_what_is_only_written_differently_is_shared() -> None:
     cached = {"cache_control": {"type": "ephemeral"}}
     before = Prefix.of(said("a", mark("b", **cached)))
     after = {**said("a", mark("b"), mark("c", **cached)), "system": mark("Be brief.")}
-    assert Prefix.of(after, before).shared == 3
-    assert Prefix.of({**after, "system": "Be long."}, before).shared == 0
+    assert Prefix.of(after, before).shared(before) == 3
+    assert Prefix.of({**after, "system": "Be long."}, before).shared(before) == 0
 
 
 def test_a_cache_holds_what_stands_before_the_last_mark() -> None:

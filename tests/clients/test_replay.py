@@ -489,9 +489,9 @@ def test_what_is_reused_is_what_would_be_computed(
     before = Prefix.of({**BODY, "messages": first})
     body = {**BODY, "messages": second, "system": "Be brief." if same_head else "Be long."}
     reused, fresh = Prefix.of(body, before), Prefix.of(body)
-    parts = ("canon", "hashes", "tokens", "slots", "seen")
+    parts = ("canon", "hashes", "tokens", "slots")
     assert all(getattr(reused, part) == getattr(fresh, part) for part in parts)
-    assert len(reused.seen) == len(reused.canon) == len(second) + 1
+    assert len(reused.canon) == len(second) + 1
 
 
 def test_the_lane_chooses_among_equals(tmp_path: Path) -> None:

@@ -1,29 +1,41 @@
-"""What the Messages API refuses about the ``messages`` of a request, one small function a rule.
+"""What the Messages API refuses about the ``messages`` of a request.
 
-A rule gets the survey of the messages and returns the text of the refusal, or None. ``contract.py``
-has them in order, with where each one comes from.
+Each rule is a small function: it gets a :class:`Request` and returns the text of the refusal, or
+None. ``rules.py`` lists them in order, with where each one comes from.
 """
 
 from __future__ import annotations
 
-import re
+from itertools import pairwise
 
-from learnkit.clients.contract.survey import THINKING, Survey, Turn
+from learnkit.clients.contract.request import Request, Turn
 
-_ID = re.compile(r"[a-zA-Z0-9_-]+")
+ROLES = ("user", "assistant", "system")
+
+#: The one role that may send a type of block.
+_SENDERS = {
+    "tool_use": "assistant",
+    "thinking": "assistant",
+    "redacted_thinking": "assistant",
+    "tool_result": "user",
+}
 
 
-def bad_role(found: Survey) -> str | None:
-    if found.role is None:
-        return None
-    return f'messages: Unexpected role "{found.role}". Allowed roles are "user" or "assistant"'
+def bad_role(request: Request) -> str | None:
+    """A message whose role is none of the API's."""
+    for turn in request.turns:
+        if turn.role not in ROLES:
+            expected = 'Allowed roles are "user" or "assistant"'
+            return f'messages: Unexpected role "{turn.role}". {expected}'
+    return None
 
 
-def empty_message(found: Survey) -> str | None:
-    for turn in found.turns:
-        if turn.blocks == 0 and turn.role == "user":
+def empty_message(request: Request) -> str | None:
+    """A turn without content; only the last one may be empty, if it is the assistant's."""
+    for turn in request.turns:
+        if not turn.blocks and turn.role == "user":
             return f"messages.{turn.first}: user messages must have non-empty content"
-        if turn.blocks == 0 and turn.role == "assistant" and turn is not found.turns[-1]:
+        if not turn.blocks and turn.role == "assistant" and turn is not request.turns[-1]:
             return (
                 f"messages.{turn.first}: all messages must have non-empty content except for the "
                 "optional final assistant message"
@@ -31,62 +43,64 @@ def empty_message(found: Survey) -> str | None:
     return None
 
 
-def empty_text(found: Survey) -> str | None:
-    return "messages: text content blocks must be non-empty" if found.empty_text else None
+def empty_text(request: Request) -> str | None:
+    """A text block without text, in the messages, in a tool result or in the system prompt."""
+    if any(part["type"] == "text" and not part["text"] for part in request.parts):
+        return "messages: text content blocks must be non-empty"
+    return None
 
 
-def unanswered_call(found: Survey) -> str | None:
-    for turn, after in _pairs(found):
+def unanswered_call(request: Request) -> str | None:
+    """A tool call without a result in the next turn."""
+    for turn, after in _pairs(request):
         if turn.calls:
             answered = {id for _, _, id in after.results}
             open_calls = [(i, id) for i, _, id in turn.calls if id not in answered]
             if open_calls:
-                return _unanswered(open_calls[0][0], [id for _, id in open_calls])
+                return _unanswered(open_calls)
     return None
 
 
-def late_result(found: Survey) -> str | None:
-    for turn, after in _pairs(found):
-        if after.late:
-            late = [(i, id) for i, _, id in turn.calls if id in after.late]
-            if late:
-                return _unanswered(late[0][0], [id for _, id in late])
+def late_result(request: Request) -> str | None:
+    """A result that other content precedes in its turn."""
+    for turn, after in _pairs(request):
+        late = [(i, id) for i, _, id in turn.calls if id in after.late]
+        if late:
+            return _unanswered(late)
     return None
 
 
-def unknown_result(found: Survey) -> str | None:
-    before = Turn("", 0)
-    for turn in found.turns:
-        if turn.results:
-            calls = {id for _, _, id in before.calls}
-            for i, j, id in turn.results:
-                if id not in calls:
-                    return (
-                        f"messages.{i}.content.{j}: unexpected `tool_use_id` found in "
-                        f"`tool_result` blocks: {id}. Each `tool_result` block must answer a "
-                        "`tool_use` block of the message before it"
-                    )
-        before = turn
+def unknown_result(request: Request) -> str | None:
+    """A result for a call that the turn before does not make."""
+    for before, turn in pairwise([Turn("", 0), *request.turns]):
+        for i, j, id in turn.results:
+            if id not in [call for _, _, call in before.calls]:
+                return (
+                    f"messages.{i}.content.{j}: unexpected `tool_use_id` found in "
+                    f"`tool_result` blocks: {id}. Each `tool_result` block must answer a "
+                    "`tool_use` block of the message before it"
+                )
     return None
 
 
-def double_result(found: Survey) -> str | None:
-    for turn in found.turns:
-        if len(turn.results) > 1:
-            seen: set[str] = set()
-            for i, j, id in turn.results:
-                if id in seen:
-                    return (
-                        f"messages.{i}.content.{j}: each tool_use must have a single result. "
-                        f"Found multiple `tool_result` blocks with id: {id}"
-                    )
-                seen.add(id)
+def double_result(request: Request) -> str | None:
+    """A second result for one call."""
+    for turn in request.turns:
+        seen: set[str] = set()
+        for i, j, id in turn.results:
+            if id in seen:
+                return (
+                    f"messages.{i}.content.{j}: each tool_use must have a single result. "
+                    f"Found multiple `tool_result` blocks with id: {id}"
+                )
+            seen.add(id)
     return None
 
 
-def repeated_id(found: Survey) -> str | None:
+def repeated_id(request: Request) -> str | None:
+    """A tool use id that an earlier call has."""
     seen: set[str] = set()
-    for turn in found.turns:
+    for turn in request.turns:
         for i, j, id in turn.calls:
             if id in seen:
                 return f"messages.{i}.content.{j}: `tool_use` ids must be unique"
@@ -94,49 +108,55 @@ def repeated_id(found: Survey) -> str | None:
     return None
 
 
-def bad_id(found: Survey) -> str | None:
-    for turn in found.turns:
-        for i, j, id in turn.calls:
-            if not _ID.fullmatch(id):
-                return (
-                    f"messages.{i}.content.{j}.tool_use.id: "
-                    "String should match pattern '^[a-zA-Z0-9_-]+$'"
-                )
+def wrong_side(request: Request) -> str | None:
+    """A block that only the other role may send."""
+    for turn in request.turns:
+        for i, _, block in turn.blocks:
+            role = _SENDERS.get(block["type"], turn.role)
+            if role != turn.role:
+                return f"messages.{i}: `{block['type']}` blocks can only be in `{role}` messages"
     return None
 
 
-def wrong_side(found: Survey) -> str | None:
-    return found.misplaced
+def error_with_media(request: Request) -> str | None:
+    """A failed tool result that holds more than text."""
+    for turn in request.turns:
+        for i, j, block in turn.blocks:
+            if block["type"] != "tool_result" or not block.get("is_error"):
+                continue
+            if any(part["type"] != "text" for part in block.get("content", ())):
+                where = f"messages.{i}.content.{j}.tool_result"
+                return f"{where}: all content must be type 'text' if 'is_error' is true"
+    return None
 
 
-def error_with_media(found: Survey) -> str | None:
-    if found.error_media is None:
-        return None
-    return f"{found.error_media}: all content must be type 'text' if 'is_error' is true"
-
-
-def system_message(found: Survey, supported: bool) -> str | None:
-    """Where a message of role ``system`` may stand, on models that take one."""
-    messages = found.messages
-    for i in found.system:
-        content = messages[i].get("content")
+def system_message(request: Request) -> str | None:
+    """Where a message of role ``system`` may come, on models that take one."""
+    messages = request.body["messages"]
+    for i, message in enumerate(messages):
+        if message["role"] != "system":
+            continue
         if i == 0:
             return "messages.0: use the top-level 'system' parameter for the initial system prompt"
-        if not supported:
+        if not request.spec.system_messages:
             return "role 'system' is not supported on this model"
         if messages[i - 1]["role"] != "user":
             return f"messages.{i}: a 'system' message must follow a 'user' message"
         if i + 1 < len(messages) and messages[i + 1]["role"] != "assistant":
             return f"messages.{i}: a 'system' message must precede an 'assistant' message"
-        if not content:
+        if not message["content"]:
             return f"messages.{i}: 'system' messages must have non-empty content"
-        if not isinstance(content, str) and any(block["type"] != "text" for block in content):
+        if any(block["type"] != "text" for block in message["content"]):
             return f"messages.{i}: 'system' messages may only hold text blocks"
     return None
 
 
-def assistant_end(found: Survey) -> str | None:
-    if found.turns[-1].role != "assistant" or _paused(found):
+def assistant_end(request: Request) -> str | None:
+    """A conversation that ends with the assistant, on models without prefill."""
+    last = request.turns[-1]
+    # A reply that stopped inside a server tool (``pause_turn``) is sent back as it is.
+    paused = any(block["type"] == "server_tool_use" for _, _, block in last.blocks)
+    if request.spec.prefill or last.role != "assistant" or paused:
         return None
     return (
         "This model does not support assistant message prefill. "
@@ -144,54 +164,61 @@ def assistant_end(found: Survey) -> str | None:
     )
 
 
-def trailing_space(found: Survey) -> str | None:
-    last = found.messages[-1]
-    content = last["content"]
-    text = content if isinstance(content, str) else content and content[-1].get("text")
-    if last["role"] == "assistant" and text and text != text.rstrip():
+def trailing_space(request: Request) -> str | None:
+    """A prefill that ends in white space, on models that take one."""
+    last = request.body["messages"][-1]
+    block = last["content"][-1] if last["content"] else {"type": ""}
+    text = block["text"] if block["type"] == "text" else ""
+    if request.spec.prefill and last["role"] == "assistant" and text != text.rstrip():
         return "messages: final assistant content cannot end with trailing whitespace"
     return None
 
 
-def thinking_end(found: Survey) -> str | None:
-    for i, message in enumerate(found.messages):
-        content = message["content"]
-        if isinstance(content, list) and content and content[-1]["type"] in THINKING:
-            following = found.messages[i + 1 : i + 2]
-            if not following or following[0]["role"] != "assistant":
-                return (
-                    f"messages.{i}: The final block in an assistant message cannot be "
-                    f"`{content[-1]['type']}`"
-                )
+def moved_thinking(request: Request) -> str | None:
+    """Preserved thinking: a block that something changed under, or that was tampered with."""
+    hints = {
+        "prefix": "Something before it has changed since it was returned",
+        "gap": "The thinking block that preceded it is missing or was moved",
+    }
+    for flaw in request.flaws:
+        where = f"messages.{flaw.message}.content.{flaw.block}: Invalid `signature` in `thinking`"
+        if flaw.kind in hints:
+            return (
+                f"{where} block. The block is bound to a different conversation. Remove the "
+                'block, or set `thinking.block_binding.prefix_mismatch_behavior` to "drop_block". '
+                f"{hints[flaw.kind]}."
+            )
+        if flaw.message < max(turn.first for turn in request.turns if turn.role == "assistant"):
+            return f"{where} block"
     return None
 
 
-def _paused(found: Survey) -> bool:
-    """A reply that stopped inside a server tool (``pause_turn``) is sent back as it is."""
-    start = found.turns[-1].first
-    blocks = [
-        block
-        for m in found.messages[start:]
-        if isinstance(m["content"], list)
-        for block in m["content"]
-    ]
-    return any(block["type"] == "server_tool_use" for block in blocks)
+def changed_thinking(request: Request) -> str | None:
+    """A thinking block that was edited, or that ends its turn."""
+    for flaw in request.flaws:
+        if flaw.kind == "modified":
+            return (
+                f"messages.{flaw.message}.content.{flaw.block}: `thinking` or `redacted_thinking` "
+                "blocks in the latest assistant message cannot be modified. These blocks must "
+                "remain as they were in the original response."
+            )
+    for turn in request.turns:
+        i, _, last = turn.blocks[-1] if turn.blocks else (0, 0, {"type": ""})
+        if last["type"] in ("thinking", "redacted_thinking"):
+            return (
+                f"messages.{i}: The final block in an assistant message cannot be `{last['type']}`"
+            )
+    return None
 
 
-def _pairs(found: Survey) -> list[tuple[Turn, Turn]]:
+def _pairs(request: Request) -> list[tuple[Turn, Turn]]:
     """Each turn with the one after it; the last with an empty one."""
-    return list(zip(found.turns, [*found.turns[1:], Turn("", 0)], strict=True))
+    return list(pairwise([*request.turns, Turn("", 0)]))
 
 
-def _unanswered(i: int, ids: list[str]) -> str:
+def _unanswered(calls: list[tuple[int, str]]) -> str:
     return (
-        f"messages.{i}: `tool_use` ids were found without `tool_result` blocks immediately after: "
-        f"{', '.join(ids)}. Each `tool_use` block needs its `tool_result` block first in the next "
-        "message"
+        f"messages.{calls[0][0]}: `tool_use` ids were found without `tool_result` blocks "
+        f"immediately after: {', '.join(id for _, id in calls)}. Each `tool_use` block needs its "
+        "`tool_result` block first in the next message"
     )
-
-
-def latest_assistant(found: Survey) -> int:
-    """Where the last turn of the assistant begins; past the end if there is none."""
-    starts = [turn.first for turn in found.turns if turn.role == "assistant"]
-    return starts[-1] if starts else len(found.messages)

@@ -1,50 +1,51 @@
-"""What the Messages API refuses about the parameters of a request, one small function a rule.
+"""What the Messages API refuses about the parameters and the tools of a request.
 
-A rule gets a :class:`Request` and returns the text of the refusal, or None. ``contract.py`` has
-them in order, with where each one comes from.
+Each rule is a small function: it gets a :class:`Request` and returns the text of the refusal, or
+None. ``rules.py`` lists them in order, with where each one comes from.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from learnkit.clients.contract.survey import Survey, survey
-from learnkit.clients.contract.thinking import Flaw, Reading, reading
+from learnkit.clients.contract import shape
+from learnkit.clients.contract.thinking import Flaw, flaws
 from learnkit.core.catalog import MODELS, THINKING_TYPES, ModelSpec
 from learnkit.core.token_count import estimate_tokens
+
+Block = dict[str, Any]
 
 MAX_MESSAGES = 100_000
 MAX_BYTES = 32 * 1024 * 1024
 MAX_CACHED = 4
 MIN_BUDGET = 1024
 
-#: Not in the SDK's signature any more; known here so that they get an answer of their own.
+#: Parameters of older versions of the API. They are part of the shape, for a refusal of their own.
 SAMPLING = ("temperature", "top_p", "top_k")
-_COUNTED = frozenset(
-    {"cache_control", "messages", "model", "output_config", "speed", "system", "thinking"}
-    | {"tool_choice", "tools"}
-)
-_CREATED = _COUNTED | {
-    "container",
-    "diagnostics",
-    "inference_geo",
-    "max_tokens",
-    "metadata",
-    "service_tier",
-    "stop_sequences",
-    "stream",
-    *SAMPLING,
-}
-_BETA = frozenset(
-    {"billing_policy", "compaction", "context_management", "fallback_credit_token", "fallbacks"}
-    | {"mcp_servers", "thread"}
-)
-_TOOL_KEYS = frozenset(
-    {"allowed_callers", "cache_control", "defer_loading", "description", "eager_input_streaming"}
-    | {"input_examples", "input_schema", "name", "strict", "type"}
-)
+
+
+@dataclass(slots=True)
+class Turn:
+    """Consecutive messages of one role, which the API takes as one.
+
+    Attributes:
+        role: user, assistant or system.
+        first: index of its first message.
+        blocks: its content, as (message, position in the message, block).
+        calls: its tool calls if it is the assistant's, as (message, position, tool use id).
+        results: its tool results if it is the user's, likewise.
+        late: tool use ids of results that other content precedes.
+    """
+
+    role: str
+    first: int
+    blocks: list[tuple[int, int, Block]] = field(default_factory=list)
+    calls: list[tuple[int, int, str]] = field(default_factory=list)
+    results: list[tuple[int, int, str]] = field(default_factory=list)
+    late: set[str] = field(default_factory=set)
 
 
 @dataclass
@@ -52,116 +53,93 @@ class Request:
     """A request and what the rules keep asking about it, each worked out once and when needed.
 
     Attributes:
-        body: the parsed JSON body.
+        raw: the parsed JSON body, as it came.
         size: bytes of the body as sent; 0 when not known.
         counting: it goes to ``count_tokens``.
         beta: it names betas in an ``anthropic-beta`` header.
         signed_here: its thinking blocks were signed by :mod:`learnkit.clients.contract.thinking`.
-        before: an accepted request that this one may continue; saves reading the same again.
+        body: the body with all content as lists of blocks; empty if its shape is wrong.
+        problems: what is wrong with its shape, by rule.
     """
 
-    body: dict[str, Any]
+    raw: dict[str, Any]
     size: int = 0
     counting: bool = False
     beta: bool = False
     signed_here: bool = True
-    before: Request | None = None
+
+    def __post_init__(self) -> None:
+        self.body, self.problems = shape.parse(self.raw, counting=self.counting, beta=self.beta)
 
     @cached_property
     def spec(self) -> ModelSpec:
+        """The facts about its model."""
         return MODELS[self.body["model"]]
 
     @cached_property
-    def messages(self) -> Survey:
-        return survey(self.body["messages"], self.before.messages if self.before else None)
+    def turns(self) -> list[Turn]:
+        """Its messages, with consecutive ones of one role as one turn."""
+        turns: list[Turn] = []
+        for i, message in enumerate(self.body["messages"]):
+            if not turns or turns[-1].role != message["role"]:
+                turns.append(Turn(message["role"], i))
+            turn = turns[-1]
+            for j, block in enumerate(message["content"]):
+                kind = block["type"]
+                if kind == "tool_use" and turn.role == "assistant":
+                    turn.calls.append((i, j, block["id"]))
+                elif kind == "tool_result" and turn.role == "user":
+                    turn.results.append((i, j, block["tool_use_id"]))
+                    if len(turn.blocks) >= len(turn.results):
+                        turn.late.add(block["tool_use_id"])
+                turn.blocks.append((i, j, block))
+        return turns
 
     @cached_property
-    def tools(self) -> list[Any]:
+    def parts(self) -> list[Block]:
+        """The system prompt's blocks, all blocks of the messages, and those inside tool results."""
+        parts = list(self.body.get("system") or ())
+        for turn in self.turns:
+            for _, _, block in turn.blocks:
+                parts.append(block)
+                if block["type"] == "tool_result":
+                    parts += block.get("content", ())
+        return parts
+
+    @cached_property
+    def tools(self) -> list[dict[str, Any]]:
+        """The tools it offers."""
         return self.body.get("tools") or []
-
-    @cached_property
-    def own_tools(self) -> list[tuple[int, dict[str, Any]]]:
-        """The tools that the caller runs, with their places; a typed one is the API's own."""
-        return [(i, t) for i, t in enumerate(self.tools) if t.get("type") in (None, "custom")]
 
     @cached_property
     def flaws(self) -> list[Flaw]:
         """Thinking blocks that are not as they were returned."""
-        return self.reading.flaws if self.reading else []
-
-    @cached_property
-    def reading(self) -> Reading | None:
-        """What its thinking blocks are bound to; None if it has none that could be verified."""
-        if not (self.signed_here and self.messages.thinking):
-            return None
-        bound = self.spec.preserved_thinking and not self._may_drop
-        before = self.before.reading if self.before else None
-        return reading(self.body, bound=bound, before=before)
-
-    @property
-    def _may_drop(self) -> bool:
+        if not (self.signed_here and any(part["type"] == "thinking" for part in self.parts)):
+            return []
         binding = (self.body.get("thinking") or {}).get("block_binding")
-        return isinstance(binding, dict) and (
+        drops = isinstance(binding, dict) and (
             binding.get("prefix_mismatch_behavior") == "drop_block"
         )
+        return flaws(self.body, bound=self.spec.preserved_thinking and not drops)
 
 
-def missing(request: Request) -> str | None:
-    needed = ("model", "messages") if request.counting else ("model", "max_tokens", "messages")
-    for name in needed:
-        if name not in request.body:
-            return f"{name}: Field required"
-    return None
+def shape_problem(rule: str) -> Callable[[Request], str | None]:
+    """The rule that reports one kind of problem with the shape.
 
-
-def malformed(request: Request) -> str | None:
-    """Values of a type that no request may have, so that the later rules can rely on theirs."""
-    body = request.body
-    kinds: tuple[tuple[str, type | tuple[type, ...], str], ...] = (
-        ("model", str, "string"),
-        ("max_tokens", int, "integer"),
-        ("messages", list, "list"),
-        ("system", (str, list), "string or list"),
-        ("tools", list, "list"),
-        ("tool_choice", dict, "dictionary"),
-        ("thinking", dict, "dictionary"),
-        ("stop_sequences", list, "list"),
-    )
-    for name, kind, noun in kinds:
-        value = body.get(name)
-        wrong = not isinstance(value, kind) or isinstance(value, bool)
-        if wrong and (value is not None or name in ("model", "max_tokens", "messages")):
-            if name == "max_tokens" and name not in body:
-                continue
-            return f"{name}: Input should be a valid {noun}"
-    system = body.get("system")
-    for i, block in enumerate(system if isinstance(system, list) else ()):
-        if not isinstance(block, dict) or not isinstance(block.get("text"), str):
-            return f"system.{i}: Input should be a text block"
-    for i, tool in enumerate(request.tools):
-        if not isinstance(tool, dict):
-            return f"tools.{i}: Input should be a valid dictionary"
-    return request.messages.shape
-
-
-def unknown_key(request: Request) -> str | None:
-    allowed = _COUNTED if request.counting else _CREATED
-    for name in request.body:
-        if name not in allowed and not (request.beta and name in _BETA):
-            return f"{name}: Extra inputs are not permitted"
-    for i, tool in request.own_tools:
-        for name in tool:
-            if name not in _TOOL_KEYS:
-                return f"tools.{i}.custom.{name}: Extra inputs are not permitted"
-    return request.messages.extra
+    Args:
+        rule: ``required``, ``shape`` or ``unknown_key``.
+    """
+    return lambda request: request.problems.get(rule)
 
 
 def unknown_model(request: Request) -> str | None:
+    """A model that the catalogue does not list."""
     model = request.body["model"]
     return None if model in MODELS else f"model: {model}"
 
 
 def output_limit(request: Request) -> str | None:
+    """A ``max_tokens`` below 0, or above what the model can write."""
     asked, cap = request.body.get("max_tokens", 1), request.spec.max_output
     if asked < 0:
         return "max_tokens: Input should be greater than or equal to 0"
@@ -174,6 +152,7 @@ def output_limit(request: Request) -> str | None:
 
 
 def message_count(request: Request) -> str | None:
+    """No message, or more than the API takes."""
     count = len(request.body["messages"])
     if count == 0:
         return "messages: at least one message is required"
@@ -182,20 +161,13 @@ def message_count(request: Request) -> str | None:
     return None
 
 
-def empty_system_text(request: Request) -> str | None:
-    system = request.body.get("system")
-    if isinstance(system, list) and any(block["text"] == "" for block in system):
-        return "system: text content blocks must be non-empty"
-    return None
-
-
 def cache_marks(request: Request) -> str | None:
-    system = request.body.get("system")
-    parts = [request.body, *request.tools, *(system if isinstance(system, list) else ())]
-    count = sum(1 for part in parts if part.get("cache_control")) + request.messages.cached
+    """More cache marks than the API takes."""
+    parts = [request.body, *request.tools, *request.parts]
+    count = sum(1 for part in parts if part.get("cache_control"))
     if count <= MAX_CACHED:
         return None
-    return f"A maximum of 4 blocks with cache_control may be provided. Found {count}."
+    return f"A maximum of {MAX_CACHED} blocks with cache_control may be provided. Found {count}."
 
 
 def thinking(request: Request) -> str | None:
@@ -229,6 +201,7 @@ def thinking(request: Request) -> str | None:
 
 
 def sampling(request: Request) -> str | None:
+    """Sampling parameters, which current models do not take."""
     for name in SAMPLING:
         if name in request.body:
             return f"`{name}` is deprecated for this model."
@@ -236,6 +209,7 @@ def sampling(request: Request) -> str | None:
 
 
 def stop_sequences(request: Request) -> str | None:
+    """A stop sequence that is blank."""
     for stop in request.body.get("stop_sequences") or ():
         if not isinstance(stop, str) or not stop.strip():
             return "stop_sequences: each stop sequence must contain non-whitespace"
@@ -245,10 +219,51 @@ def stop_sequences(request: Request) -> str | None:
 def prompt_length(request: Request) -> str | None:
     """Only for a body of known size: a token has at least one byte, which settles most of them."""
     window = request.spec.window
-    if request.size <= window or request.messages.media:  # images are not counted by the letter
-        return None
-    body = request.body
-    tokens = sum(estimate_tokens(body.get(part)) for part in ("system", "tools", "messages"))
+    if request.size <= window or any("source" in part for part in request.parts):
+        return None  # the tokens of an image do not follow from its bytes
+    texts = (request.raw.get(part) for part in ("system", "tools", "messages"))
+    tokens = sum(map(estimate_tokens, texts))
     if tokens <= window:
         return None
     return f"prompt is too long: {tokens} tokens > {window} maximum"
+
+
+def tools_missing(request: Request) -> str | None:
+    """Calls or results in a request that offers no tools."""
+    if request.tools or not any(turn.calls or turn.results for turn in request.turns):
+        return None
+    return "Requests which include `tool_use` or `tool_result` blocks must define tools"
+
+
+def tool_names_unique(request: Request) -> str | None:
+    """Two tools of one name."""
+    names = [str(tool["name"]) for tool in request.tools if "name" in tool]
+    return "tools: Tool names must be unique." if len(set(names)) < len(names) else None
+
+
+def input_schema(request: Request) -> str | None:
+    """A schema with a choice at its top level."""
+    for i, tool in enumerate(request.tools):
+        if tool.get("type") in (None, "custom") and not tool["input_schema"].keys().isdisjoint(
+            ("oneOf", "allOf", "anyOf")
+        ):
+            where = f"tools.{i}.custom.input_schema"
+            return f"{where}: input_schema does not support oneOf, allOf, or anyOf at the top level"
+    return None
+
+
+def tool_choice(request: Request) -> str | None:
+    """A forced choice without tools, or of a tool that is not offered."""
+    choice = request.body.get("tool_choice")
+    if choice is None:
+        return None
+    kind = choice.get("type")
+    if kind not in ("auto", "any", "tool", "none"):
+        return f"tool_choice: Input tag {kind!r} does not match any of the expected tags"
+    if kind in ("any", "tool") and not request.tools:
+        return f"tool_choice.{kind} may only be specified while providing tools"
+    if kind == "tool" and "name" not in choice:
+        return "tool_choice.tool.name: Field required"
+    if kind == "tool" and choice["name"] not in [tool.get("name") for tool in request.tools]:
+        return f"Tool '{choice['name']}' not found in provided tools"
+    return None

@@ -10,14 +10,11 @@ Branch on status and type; the text is there to be read.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal
 
-from learnkit.clients.contract import messages as messages
-from learnkit.clients.contract import request as request
-from learnkit.clients.contract import tools as tools
-from learnkit.clients.contract.request import Request
-from learnkit.clients.contract.survey import Survey
+from learnkit.clients.contract import messages, request
+from learnkit.clients.contract.request import Request, shape_problem
 
 Provenance = Literal["measured", "documented", "strict"]
 
@@ -35,7 +32,6 @@ class Refusal:
         message: the text.
         rule: the name of the rule that was broken.
         provenance: how it is known that the API does this.
-        headers: HTTP headers that belong to the answer.
     """
 
     status: int
@@ -43,10 +39,13 @@ class Refusal:
     message: str
     rule: str
     provenance: Provenance
-    headers: dict[str, str] = field(default_factory=dict)
 
     def envelope(self, request_id: str) -> dict[str, Any]:
-        """The JSON body of the answer."""
+        """The JSON body of the answer.
+
+        Args:
+            request_id: the id that the answer carries.
+        """
         error = {"type": self.type, "message": self.message}
         return {"type": "error", "error": error, "request_id": request_id}
 
@@ -62,100 +61,36 @@ class Rule:
     type: str = "invalid_request_error"
 
 
-@dataclass(slots=True)
-class Memory:
-    """The request that was accepted last in a conversation.
-
-    The next one repeats it all, as the API wants it; what stands there again need not be checked
-    again, so a call costs the same however long the history is.
-    """
-
-    last: Request | None = None
-
-
-def _survey(find: Callable[[Survey], str | None]) -> Callable[[Request], str | None]:
-    """A rule that looks at nothing but the messages."""
-    return lambda asked: find(asked.messages)
-
-
-def _empty_text(asked: Request) -> str | None:
-    return messages.empty_text(asked.messages) or request.empty_system_text(asked)
-
-
-def _prefill(asked: Request) -> str | None:
-    return None if asked.spec.prefill else messages.assistant_end(asked.messages)
-
-
-def _trailing_space(asked: Request) -> str | None:
-    return messages.trailing_space(asked.messages) if asked.spec.prefill else None
-
-
-def _system_message(asked: Request) -> str | None:
-    return messages.system_message(asked.messages, asked.spec.system_messages)
-
-
-def _moved_thinking(asked: Request) -> str | None:
-    """Preserved thinking: a block that something changed under, or that was tampered with."""
-    hints = {
-        "prefix": "Something before it has changed since it was returned",
-        "gap": "The thinking block that preceded it is missing or was moved",
-    }
-    for flaw in asked.flaws:
-        where = f"messages.{flaw.message}.content.{flaw.block}: Invalid `signature` in `thinking`"
-        if flaw.kind in hints:
-            return (
-                f"{where} block. The block is bound to a different conversation. Remove the "
-                'block, or set `thinking.block_binding.prefix_mismatch_behavior` to "drop_block". '
-                f"{hints[flaw.kind]}."
-            )
-        if flaw.message < messages.latest_assistant(asked.messages):
-            return f"{where} block"
-    return None
-
-
-def _changed_thinking(asked: Request) -> str | None:
-    for flaw in asked.flaws:
-        if flaw.kind == "modified":
-            return (
-                f"messages.{flaw.message}.content.{flaw.block}: `thinking` or `redacted_thinking` "
-                "blocks in the latest assistant message cannot be modified. These blocks must "
-                "remain as they were in the original response."
-            )
-    return messages.thinking_end(asked.messages) if asked.messages.thinking else None
-
-
 #: In the order of checking. The answers to a wrong path and to an oversized body come before all
 #: of them, since they need no look at the body.
 RULES: tuple[Rule, ...] = (
-    Rule("required", "measured", request.missing),
-    Rule("shape", "documented", request.malformed),
-    Rule("unknown_key", "measured", request.unknown_key),
+    Rule("required", "measured", shape_problem("required")),
+    Rule("shape", "documented", shape_problem("shape")),
+    Rule("unknown_key", "measured", shape_problem("unknown_key")),
     Rule("unknown_model", "measured", request.unknown_model, 404, "not_found_error"),
     Rule("max_tokens", "measured", request.output_limit),
     Rule("message_count", "documented", request.message_count),
-    Rule("role", "measured", _survey(messages.bad_role)),
-    Rule("empty_message", "measured", _survey(messages.empty_message)),
-    Rule("empty_text", "measured", _empty_text),
-    Rule("unanswered_call", "measured", _survey(messages.unanswered_call)),
-    Rule("late_result", "measured", _survey(messages.late_result)),
-    Rule("unknown_result", "measured", _survey(messages.unknown_result)),
-    Rule("double_result", "measured", _survey(messages.double_result)),
-    Rule("repeated_id", "measured", _survey(messages.repeated_id)),
-    Rule("tool_use_id", "measured", _survey(messages.bad_id)),
-    Rule("wrong_side", "measured", _survey(messages.wrong_side)),
-    Rule("tools_missing", "strict", tools.tools_missing),
-    Rule("error_with_media", "measured", _survey(messages.error_with_media)),
-    Rule("tool_name", "measured", tools.tool_name),
-    Rule("tool_names_unique", "measured", tools.tool_names_unique),
-    Rule("input_schema", "documented", tools.input_schema),
-    Rule("tool_choice", "measured", tools.tool_choice),
-    Rule("prefill", "documented", _prefill),
-    Rule("trailing_space", "measured", _trailing_space),
-    Rule("system_message", "measured", _system_message),
+    Rule("role", "measured", messages.bad_role),
+    Rule("empty_message", "measured", messages.empty_message),
+    Rule("empty_text", "measured", messages.empty_text),
+    Rule("unanswered_call", "measured", messages.unanswered_call),
+    Rule("late_result", "measured", messages.late_result),
+    Rule("unknown_result", "measured", messages.unknown_result),
+    Rule("double_result", "measured", messages.double_result),
+    Rule("repeated_id", "measured", messages.repeated_id),
+    Rule("wrong_side", "measured", messages.wrong_side),
+    Rule("tools_missing", "strict", request.tools_missing),
+    Rule("error_with_media", "measured", messages.error_with_media),
+    Rule("tool_names_unique", "measured", request.tool_names_unique),
+    Rule("input_schema", "documented", request.input_schema),
+    Rule("tool_choice", "measured", request.tool_choice),
+    Rule("prefill", "documented", messages.assistant_end),
+    Rule("trailing_space", "measured", messages.trailing_space),
+    Rule("system_message", "measured", messages.system_message),
     Rule("cache_control", "measured", request.cache_marks),
     Rule("thinking", "documented", request.thinking),
-    Rule("bound_thinking", "documented", _moved_thinking),
-    Rule("changed_thinking", "documented", _changed_thinking),
+    Rule("bound_thinking", "documented", messages.moved_thinking),
+    Rule("changed_thinking", "documented", messages.changed_thinking),
     Rule("sampling", "documented", request.sampling),
     Rule("stop_sequences", "measured", request.stop_sequences),
     Rule("prompt_length", "measured", request.prompt_length),
@@ -170,7 +105,6 @@ def check(
     size: int = 0,
     beta: bool = False,
     signed_here: bool = True,
-    memory: Memory | None = None,
 ) -> Refusal | None:
     """Say what the API would refuse about a request.
 
@@ -182,7 +116,6 @@ def check(
         beta: it names betas in an ``anthropic-beta`` header, so their keys are let through.
         signed_here: the thinking blocks were signed offline. False when an API upstream signed
             them: its signatures are its own to judge.
-        memory: of the same conversation; changes nothing but the time it takes.
 
     Returns:
         The first rule broken, in the order of ``RULES``, or None for a request that is accepted.
@@ -196,37 +129,11 @@ def check(
     if size > request.MAX_BYTES:
         text = f"Request exceeds the maximum size: {size} bytes > {request.MAX_BYTES}"
         return Refusal(413, "request_too_large", text, "body_size", "documented")
-    before = memory.last if memory is not None else None
-    asked = Request(body, size, route == COUNT_PATH, beta, signed_here, before)
+    asked = Request(body, size, route == COUNT_PATH, beta, signed_here)
     for rule in RULES:
         problem = rule.find(asked)
         if problem is not None:
             note = " (strict: learnkit's own caution)" if rule.provenance == "strict" else ""
             text = problem + note
             return Refusal(rule.status, rule.type, text, rule.name, rule.provenance)
-    asked.before = None  # it has been used
-    if memory is not None:
-        memory.last = asked
     return None
-
-
-def unauthenticated() -> Refusal:
-    """The answer to a missing or wrong key."""
-    return Refusal(401, "authentication_error", "invalid API key", "key", "documented")
-
-
-def rate_limited(retry_after_ms: int = 0) -> Refusal:
-    """The answer to too many requests; the SDK tries again after ``retry_after_ms`` milliseconds.
-
-    Args:
-        retry_after_ms: milliseconds. 0 is sent as 1: the SDK takes 0 for "not said", and waits.
-    """
-    text = "This request would exceed your rate limit. Try again later."
-    headers = {"retry-after-ms": str(max(retry_after_ms, 1))}
-    return Refusal(429, "rate_limit_error", text, "rate_limit", "documented", headers)
-
-
-def overloaded(retry_after_ms: int = 0) -> Refusal:
-    """The answer of an API that has too much to do; see :func:`rate_limited`."""
-    headers = {"retry-after-ms": str(max(retry_after_ms, 1))}
-    return Refusal(529, "overloaded_error", "Overloaded", "overload", "documented", headers)

@@ -1,6 +1,6 @@
 """Signatures of thinking blocks, made and verified offline.
 
-On current models a returned thinking block is bound to everything that stood before it: the system
+On current models a returned thinking block is bound to everything that came before it: the system
 prompt, the tools and the earlier messages. The real signature is opaque; this one is a MAC over a
 running hash of that prefix, so the rule can be checked in one pass without a server. A signature
 reads ``link.own.prefix``: the block before it, the block's own text, and the prefix.
@@ -14,13 +14,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from learnkit.clients.contract.survey import continues
-
-#: A constant in public source, not a secret: it tells honest edits apart, and stops nobody.
+#: A constant in public source, not a secret: it detects honest edits, and is no protection.
 _KEY = b"learnkit: offline signatures, not a secret"
 
 #: The link of a thinking block that has none before it.
@@ -43,23 +40,6 @@ class Flaw:
     kind: Literal["modified", "prefix", "gap"]
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """What a request's thinking blocks are found to be.
-
-    Attributes:
-        flaws: in order of the messages.
-        head: what stands before the messages, and whether it was looked at.
-        messages: the messages that were read.
-        prefix: the running hash after them.
-    """
-
-    flaws: list[Flaw]
-    head: tuple[Any, ...]
-    messages: list[dict[str, Any]]
-    prefix: _Prefix
-
-
 def sign(body: dict[str, Any], thinking: str = "") -> str:
     """Sign a thinking block that opens the reply to a request.
 
@@ -71,22 +51,23 @@ def sign(body: dict[str, Any], thinking: str = "") -> str:
     return signature
 
 
-def sign_reply(
-    body: dict[str, Any], content: list[dict[str, Any]], read: Reading | None = None
-) -> list[dict[str, Any]]:
+def sign_reply(body: dict[str, Any], content: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Give every thinking block of a reply its signature.
 
     Args:
         body: the request that the reply answers, as sent.
         content: the blocks of the reply; not changed.
-        read: an earlier reading of this or of a shorter request, which saves work.
 
     Returns:
         The blocks, thinking blocks with a signature in place of any they had.
     """
     if not any(block.get("type") == "thinking" for block in content):
         return content
-    prefix = reading(body, bound=True, before=read).prefix.copy()
+    prefix = _Prefix(body)
+    for message in body["messages"]:
+        prefix.turn(message["role"])
+        for block in _blocks(message["content"]):
+            prefix.add(block)
     prefix.turn("assistant")
     signed = []
     for block in content:
@@ -99,41 +80,29 @@ def sign_reply(
     return signed
 
 
-def reading(body: dict[str, Any], *, bound: bool, before: Reading | None = None) -> Reading:
+def flaws(body: dict[str, Any], *, bound: bool) -> list[Flaw]:
     """Find the thinking blocks of a request that differ from what was returned.
 
     Args:
         body: a request whose messages have the right shape.
-        bound: also look at what stands before the blocks, not only at the blocks themselves.
-        before: the reading of an earlier request; if this one continues it, only what is new is
-            read. It stays as it is.
+        bound: also look at what precedes the blocks, not only at the blocks themselves.
+
+    Returns:
+        The flaws, in the order of the messages.
     """
-    messages = body.get("messages", [])
-    head = (bound, body.get("system"), body.get("tools"))
-    prefix, found, known = _Prefix(body if bound else {}), [], 0
-    if before is not None and before.head == head and continues(messages, before.messages):
-        prefix, found, known = before.prefix.copy(), [*before.flaws], len(before.messages)
-    for index, message in enumerate(messages[known:], start=known):
-        found += _flaws(prefix, index, message, bound)
-    return Reading(found, head, messages, prefix)
-
-
-def _flaws(prefix: _Prefix, index: int, message: dict[str, Any], bound: bool) -> Sequence[Flaw]:
-    """The flaws of one message, which is added to the prefix."""
-    found = []
-    if bound:
+    prefix, found = _Prefix(body), []
+    for index, message in enumerate(body["messages"]):
         prefix.turn(message["role"])
-    for position, block in enumerate(_blocks(message["content"])):
-        if block["type"] == "thinking":
-            link, _, rest = block["signature"].partition(".")
-            own, _, mac = rest.partition(".")
-            if own != _own(link, block["thinking"]):
-                found.append(Flaw(index, position, "modified"))
-            elif bound and prefix.link not in (_FIRST, link):
-                found.append(Flaw(index, position, "gap"))
-            elif bound and mac != prefix.mac():
-                found.append(Flaw(index, position, "prefix"))
-        if bound:
+        for position, block in enumerate(_blocks(message["content"])):
+            if block["type"] == "thinking":
+                link, _, rest = block["signature"].partition(".")
+                own, _, mac = rest.partition(".")
+                if own != _own(link, block["thinking"]):
+                    found.append(Flaw(index, position, "modified"))
+                elif bound and prefix.link not in (_FIRST, link):
+                    found.append(Flaw(index, position, "gap"))
+                elif bound and mac != prefix.mac():
+                    found.append(Flaw(index, position, "prefix"))
             prefix.add(block)
     return found
 
@@ -150,13 +119,6 @@ class _Prefix:
             self.add(block)
         tools = [_plain(tool) for tool in body.get("tools") or ()]
         self._parts.append(_encode(tools))
-
-    def copy(self) -> _Prefix:
-        """The same state, to go on from."""
-        other = _Prefix.__new__(_Prefix)
-        other.link, other._role, other._parts = self.link, self._role, [*self._parts]
-        other._hash = self._hash.copy()
-        return other
 
     def turn(self, role: str) -> None:
         if role != self._role:  # messages of one role in a row are one turn

@@ -13,7 +13,7 @@ import httpx2
 from learnkit.clients import sse
 from learnkit.clients.recordings.recording import DEFAULTS, Recording, Turn, followed
 from learnkit.clients.recordings.request_hash import IGNORED, Prefix
-from learnkit.clients.scripted import ERROR_TYPES, Failure, Reply, fail, told_at_once
+from learnkit.clients.scripted import ERROR_TYPES, Failure, Reply, fail, raised_at_once
 from learnkit.core.events import LANE
 
 #: Keys of a usage object that are worth keeping.
@@ -44,7 +44,13 @@ class Recorder:
         self._lock = threading.Lock()
 
     def keep(self, prefix: Prefix, lane: str, answer: Reply | Failure) -> None:
-        """Store one request and its answer, and save."""
+        """Store one request and its answer, and save.
+
+        Args:
+            prefix: the request.
+            lane: the agent that asked.
+            answer: the reply, or the API's error.
+        """
         with self._lock:
             # Read again each time: recorders of other scenarios write to the same file.
             if self.path.exists():
@@ -64,15 +70,20 @@ class Recorder:
             self.recording.save(self.path)
 
     def start_over(self) -> None:
-        """The scenario begins again, with empty conversations; nothing is removed."""
+        """Begin the scenario again, with empty conversations; no turn is removed."""
         self._last.clear()
 
     def follow(self, prefix: Prefix, lane: str) -> None:
-        """A request that is already written down was made again; what comes next follows it."""
+        """Note that a recorded request was made again: the next turn follows it.
+
+        Args:
+            prefix: the request.
+            lane: the agent that asked.
+        """
         self._last[lane] = (self._by_hash[prefix.hash], prefix)
 
     def _replace_turns(self) -> None:
-        """Put the scenario's turns where its old ones stand, else at the end."""
+        """Put the scenario's turns where its old ones are, else at the end."""
         old = self.recording.turns
         rest = [turn for turn in old if turn.scenario != self.scenario]
         at = next((i for i, t in enumerate(old) if t.scenario == self.scenario), len(rest))
@@ -107,27 +118,21 @@ class RecordingTransport(httpx2.HTTPTransport):
     def __init__(self, recorder: Recorder) -> None:
         super().__init__()
         self._recorder = recorder
-        self._before: dict[str, Prefix] = {}
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
+        """Send a request to the API, and record it if it asks for a message."""
         raw = request.read()
         response = super().handle_request(request)
         if request.method != "POST" or not request.url.path.endswith("/messages"):
             return response
         content = response.read()
-        with told_at_once():
+        with raised_at_once():
             self._write_down(json.loads(raw), response, content)
         return response
 
     def _write_down(self, body: Any, response: httpx2.Response, content: bytes) -> None:
-        lane = LANE.get()
-        prefix = self._before[lane] = Prefix.of(body, self._before.get(lane))
-        self._recorder.keep(prefix, lane, _answer(response, content, bool(body.get("stream"))))
-
-
-def recording_transport(recorder: Recorder) -> httpx2.BaseTransport:
-    """A transport to the API that writes down what is exchanged."""
-    return RecordingTransport(recorder)
+        answer = _answer(response, content, bool(body.get("stream")))
+        self._recorder.keep(Prefix.of(body), LANE.get(), answer)
 
 
 def _answer(response: httpx2.Response, content: bytes, stream: bool) -> Reply | Failure:
@@ -143,7 +148,7 @@ def _answer(response: httpx2.Response, content: bytes, stream: bool) -> Reply | 
 
 
 def _as_failure(status: int, content: bytes) -> Failure:
-    """An error as the API tells it, or as a proxy on the way does, which speaks no JSON."""
+    """An error as the API reports it, or a proxy on the way that does not answer in JSON."""
     try:
         error = json.loads(content)["error"]
         return Failure(status, str(error["type"]), str(error["message"]))

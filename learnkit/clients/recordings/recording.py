@@ -1,6 +1,6 @@
 """Recordings: what the model said in a lesson, as YAML that reads well in a diff.
 
-Each system prompt and tool list stands once, by hash, and each turn holds only the messages that
+Each system prompt and tool list is stored once, by hash, and each turn holds only the messages that
 are new since the turn it follows. Nothing is saved that looks like a secret.
 """
 
@@ -26,7 +26,7 @@ Body = dict[str, Any]
 #: Keys of a request that are stored once, in ``shared``.
 _SHARED = ("system", "tools")
 
-#: Keys of a request that stand in ``meta`` unless a turn says otherwise.
+#: Keys of a request whose value is in ``meta``, unless a turn has its own.
 DEFAULTS = ("model", "max_tokens")
 
 
@@ -35,7 +35,7 @@ class Turn:
     """One request and its answer.
 
     Attributes:
-        after: id of the turn whose messages and reply stand before ``said``; None at the start.
+        after: id of the turn whose messages and reply precede ``said``; None at the start.
         params: what else the request held; ``system`` and ``tools`` as keys into ``shared``.
         said: the messages that are new.
         edits: earlier messages that were changed since, by index.
@@ -73,6 +73,9 @@ class Recording:
     @classmethod
     def load(cls, path: str | Path) -> Recording:
         """Read a recording.
+
+        Args:
+            path: a YAML file.
 
         Raises:
             UsageError: if there is none, or it is none, saying where.
@@ -112,6 +115,9 @@ class Recording:
     def save(self, path: str | Path) -> None:
         """Write the recording; the file changes as a whole or not at all.
 
+        Args:
+            path: the file; its folder is made if it is missing.
+
         Raises:
             SecretError: if a text looks like a secret; nothing is written then.
         """
@@ -130,13 +136,24 @@ class Recording:
         files.replace(path, text)
 
     def share(self, value: Any) -> str:
-        """Store a system prompt or tool list once; return its key."""
+        """Store a system prompt or tool list once; return its key.
+
+        Args:
+            value: a system prompt or a list of tools.
+        """
         key = hashlib.sha256(repr(value).encode()).hexdigest()[:8]
         self.shared[key] = value
         return key
 
     def prefixes(self, scenario: str) -> dict[str, Prefix]:
-        """The request of each turn of a scenario, in canonical form, by turn id."""
+        """The request of each turn of a scenario, in canonical form, by turn id.
+
+        Args:
+            scenario: the part of the recording.
+
+        Raises:
+            UsageError: if a turn follows one that does not precede it, or edits a missing message.
+        """
         found: dict[str, Prefix] = {}
         for turn in self.turns:
             if turn.scenario != scenario:
@@ -146,7 +163,8 @@ class Recording:
                 raise UsageError(f"turn {turn.id} comes after {turn.after}, which is not before it")
             messages = []
             if before and turn.after:
-                messages = followed(before, self.turn(turn.after).answer).body["messages"].copy()
+                before = followed(before, self.turn(turn.after).answer)
+                messages = before.body["messages"].copy()
             for index, message in turn.edits.items():
                 if not 0 <= index < len(messages):
                     raise UsageError(f"turn {turn.id} edits message {index} of {len(messages)}")
@@ -160,12 +178,21 @@ class Recording:
         return found
 
     def turn(self, id: str) -> Turn:
-        """The turn with an id."""
+        """The turn with an id.
+
+        Args:
+            id: the id of a turn that the recording has.
+        """
         return next(turn for turn in self.turns if turn.id == id)
 
 
 def followed(request: Prefix, answer: Reply | Failure) -> Prefix:
-    """What stands before the next message: a reply without content leaves none, nor an error."""
+    """The request with its reply added; an error, or a reply without content, adds no message.
+
+    Args:
+        request: a request of a turn.
+        answer: the answer that it got.
+    """
     content = sendable(list(answer.content)) if isinstance(answer, Reply) else []
     return request.extended({"role": "assistant", "content": content}) if content else request
 

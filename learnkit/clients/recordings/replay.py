@@ -101,6 +101,10 @@ class Replay:
     def answer_to(self, prefix: Prefix, lane: str) -> Reply | Failure:
         """The recorded reply; equal requests get the recorded ones in turn, then the last again.
 
+        Args:
+            prefix: the request in canonical form.
+            lane: the agent that asks.
+
         Raises:
             Miss: if the request was not recorded.
         """
@@ -146,7 +150,12 @@ def _agree(these: list[str], those: list[str]) -> int:
 
 
 def compare(recorded: list[str], asked: list[str]) -> tuple[str, str]:
-    """Where two canonical requests first differ, as a JSON path and a diff of the two texts."""
+    """Where two canonical requests first differ, as a JSON path and a diff of the two texts.
+
+    Args:
+        recorded: canonical JSON of the recorded request, as in :attr:`Prefix.canon`.
+        asked: the same of the other request.
+    """
     index = _agree(recorded, asked)
     where = f"messages[{index - 1}]" if index else ""
     old = json.loads(recorded[index]) if index < len(recorded) else None

@@ -1,8 +1,7 @@
 """What a request holds, message by message: its canonical form, running hash and length.
 
-The API is stateless, so every request repeats the whole conversation. Comparing it with the one
-before gives three things at once: the hash that a recording is matched by, the signatures of
-thinking blocks, and how much of it a prompt cache would have held.
+The API is stateless, so every request repeats the whole conversation. A running hash over its parts
+says two things: which recorded request it is, and how much of it a prompt cache would have held.
 """
 
 from __future__ import annotations
@@ -25,9 +24,9 @@ IGNORED = frozenset({"messages", "stream", "metadata", "cache_control", "service
 # Keys of a block that say nothing new: signatures are verified by the contract, and made anew.
 _UNSEEN = frozenset({"cache_control", "signature"})
 
-# What differs from run to run, whoever runs it: temporary folders, UUIDs, times of day; and the
-# slots that stand for them in a recording. /tmp counts on machines whose temporary folder is
-# another one, too: a recording travels. In JSON a line begins after \\n, which ends in a letter.
+# What differs from run to run: temporary folders, UUIDs, times of day; and the slots that replace
+# them in a recording. /tmp always counts, since a recording may come from a machine whose temporary
+# folder is another one. In JSON a line begins after \\n, which ends in a letter.
 _START = r"(?:(?<![0-9A-Za-z_])|(?<=\\[nrtbf]))"
 _VOLATILE = re.compile(
     rf"(?:/private)?(?:/tmp|{re.escape(tempfile.gettempdir())})/[\w./-]*[\w-]"
@@ -53,8 +52,6 @@ class Prefix:
         hashes: running hash after the head, and after each message.
         tokens: estimated tokens of each of these parts.
         slots: the volatile values, in order of first appearance.
-        seen: how many slots there were after each of these parts.
-        shared: how many parts are the same as in the lane's request before.
     """
 
     body: Body
@@ -62,30 +59,24 @@ class Prefix:
     hashes: list[str]
     tokens: list[int]
     slots: list[str]
-    seen: list[int]
-    shared: int = 0
 
     @classmethod
     def of(cls, body: Body, before: Prefix | None = None) -> Prefix:
-        """Bring a request into canonical form; parts that ``before`` also has are not redone."""
-        new = cls(body, [], [], [], [], [])
-        messages = body["messages"]
-        if before is not None and _head(body) == _head(before.body):
-            same = _common(messages, before.body["messages"])
-            new.shared = same + 1
-            new.canon = before.canon[: new.shared]
-            new.hashes = before.hashes[: new.shared]
-            new.tokens = before.tokens[: new.shared]
-            new.seen = before.seen[: new.shared]
-            new.slots = before.slots[: new.seen[-1]]
+        """Bring a request into canonical form.
+
+        Args:
+            body: the request; not changed.
+            before: an earlier request. If this one only adds messages to it, as in most
+                conversations, the running hash goes on from there.
+        """
+        messages, known = body["messages"], len(before.body["messages"]) if before else 0
+        if before and before.body == {**body, "messages": messages[:known]}:
+            new = cls(body, [*before.canon], [*before.hashes], [*before.tokens], [*before.slots])
         else:
-            same = 0
+            new, known = cls(body, [], [], [], []), 0
             new._add(_encode(_normal_head(body)))
-        for message in messages[same:]:
+        for message in messages[known:]:
             new._add(_encode(_normal_message(message)))
-        if before is not None:  # written differently may still be the same
-            both = zip(new.hashes[new.shared :], before.hashes[new.shared :], strict=False)
-            new.shared += sum(one == other for one, other in both)
         return new
 
     @property
@@ -103,15 +94,30 @@ class Prefix:
                 return index + 1
         return int(_is_marked(self.body.get("system")) or _is_marked(self.body.get("tools")))
 
+    def shared(self, before: Prefix | None) -> int:
+        """How many parts, from the start, are the same as in another request.
+
+        Args:
+            before: the other request, or None for none.
+        """
+        # The hashes are running ones: two that are equal have equal ones before them.
+        return sum(map(str.__eq__, self.hashes, before.hashes)) if before else 0
+
     def extended(self, message: dict[str, Any]) -> Prefix:
-        """This prefix with one more message."""
-        body = {**self.body, "messages": [*self.body["messages"], message]}
-        return Prefix.of(body, self)
+        """This request with one more message.
+
+        Args:
+            message: a message as in the API.
+        """
+        return Prefix.of({**self.body, "messages": [*self.body["messages"], message]}, self)
 
     def fill(self, value: Any) -> Any:
         """Put the volatile values back where a recorded reply has slots.
 
         Lone surrogates go, too: neither JSON in UTF-8 nor a recording can hold them.
+
+        Args:
+            value: any JSON value; not changed.
         """
         if isinstance(value, str):
             return _SLOT.sub(self._slot_value, clean(value))
@@ -122,7 +128,11 @@ class Prefix:
         return value
 
     def hide(self, value: Any) -> Any:
-        """The reverse of :meth:`fill`: the volatile values of this request become slots."""
+        """The reverse of :meth:`fill`: the volatile values of this request become slots.
+
+        Args:
+            value: any JSON value; not changed.
+        """
         return json.loads(_VOLATILE.sub(self._slot_known, _encode(value)))
 
     def _add(self, canonical: str) -> None:
@@ -131,7 +141,6 @@ class Prefix:
         self.canon.append(canonical)
         digest = hashlib.sha256(f"{seed}\n{canonical}".encode("utf-8", "surrogatepass"))
         self.hashes.append(digest.hexdigest())
-        self.seen.append(len(self.slots))
         self.tokens.append(-(-len(canonical) // CHARS_PER_TOKEN))
 
     def _slotted(self, text: str) -> str:
@@ -159,24 +168,12 @@ class Prefix:
         return self.slots[number - 1] if number <= len(self.slots) else match.group()
 
 
-def _head(body: Body) -> Body:
-    return {key: value for key, value in body.items() if key not in IGNORED}
-
-
-def _common(these: list[Any], those: list[Any]) -> int:
-    """How many messages two arrays have in common from the start."""
-    shorter = min(len(these), len(those))
-    if these[:shorter] == those[:shorter]:  # the usual case, compared in C
-        return shorter
-    return next(i for i in range(shorter) if these[i] != those[i])
-
-
 def _is_marked(parts: Any) -> bool:
     return isinstance(parts, list) and any(part.get("cache_control") for part in parts)
 
 
 def _normal_head(body: Body) -> Body:
-    head = _head(body)
+    head = {key: value for key, value in body.items() if key not in IGNORED}
     if "tools" in head:
         head["tools"] = [_normal_tool(tool) for tool in head["tools"]]
     system = head.get("system")

@@ -51,7 +51,7 @@ class Keeper:
         self._now: dict[str, list[_Given]] = {}
 
     def enter(self) -> None:
-        """The scenario starts again from its beginning."""
+        """Start the scenario again from its beginning."""
         self._earlier.update(self._now)
         self._now = {}
         self._known = {hash: list(given) for hash, given in self._earlier.items()}
@@ -62,7 +62,15 @@ class Keeper:
         return self.answer_to(Prefix.of(request), lane)
 
     def answer_to(self, prefix: Prefix, lane: str) -> Reply | Failure:
-        """The answer given to this request before, else the lane's next reply."""
+        """The answer given to this request before, else the lane's next reply.
+
+        Args:
+            prefix: the request in canonical form.
+            lane: the agent that asks.
+
+        Raises:
+            ScriptEnded: if the recording has no more replies for the lane.
+        """
         known = self._known.get(prefix.hash, [])
         mine = [given for given in known if given.lane == lane] or known  # as in replay
         if mine:
@@ -74,7 +82,13 @@ class Keeper:
         return self._left[lane].pop(0)
 
     def keep(self, prefix: Prefix, lane: str, answer: Reply | Failure) -> None:
-        """Write down what is new; called by the transport, when the reply has its ids."""
+        """Write down what is new; called by the transport, when the reply has its ids.
+
+        Args:
+            prefix: the request in canonical form.
+            lane: the agent that asked.
+            answer: what it was answered.
+        """
         if prefix.hash in self._known:
             self._recorder.follow(prefix, lane)
             return
