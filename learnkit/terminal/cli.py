@@ -103,17 +103,17 @@ def progress(
     forget: Annotated[bool, typer.Option("--forget", help="remove what is remembered")] = False,
 ) -> None:
     """Say how far you are in the course."""
-    from learnkit.course.progress import Progress
-    from learnkit.course.workbook.start_page import rows, summary
+    from learnkit.course.progress import Progress, lesson_progress
+    from learnkit.course.workbook.start_page import summary
 
     notes = Progress()
     if forget:
         notes.forget()
-    found = rows(course_files.notebooks(), notes)
+    found = lesson_progress(course_files.notebooks(), notes)
     typer.echo(summary(found))
-    for row in found:
-        if row.state != "new":
-            typer.echo(str(row))
+    for one in found:
+        if one.state != "new":
+            typer.echo(str(one))
 
 
 @app.command()

@@ -20,7 +20,7 @@ from learnkit.clients.recordings.record import Recorder
 from learnkit.clients.recordings.recording import Recording
 from learnkit.course.progress import Progress
 from learnkit.course.publish import execute as verify
-from learnkit.course.workbook import copies
+from learnkit.course.workbook import notebooks
 from learnkit.course.workbook import folder as workbook
 from learnkit.terminal.cli import _placed, main
 from learnkit.terminal.doctor import examine
@@ -203,29 +203,29 @@ def course(tmp_path: Path) -> Path:
 
 def test_a_copy_that_nobody_touched_follows_the_course(course: Path, tmp_path: Path) -> None:
     work = tmp_path / "work"
-    assert list(copies.update(course, work)) == []
+    assert list(notebooks.update(course, work)) == []
     (course / LESSON).write_text("second edition")
-    assert list(copies.update(course, work)) == []
+    assert list(notebooks.update(course, work)) == []
     assert (work / LESSON).read_text() == "second edition"
 
 
 def test_a_copy_that_was_changed_is_kept(course: Path, tmp_path: Path) -> None:
     work = tmp_path / "work"
-    list(copies.update(course, work))
+    list(notebooks.update(course, work))
     (work / LESSON).write_text("my answers")
-    assert list(copies.update(course, work)) == []
+    assert list(notebooks.update(course, work)) == []
     (course / LESSON).write_text("second edition")
-    (line,) = copies.update(course, work)
+    (line,) = notebooks.update(course, work)
     assert "yours is kept" in line
     assert (work / LESSON).read_text() == "my answers"
 
 
 def test_a_reset_loses_nothing(course: Path, tmp_path: Path) -> None:
     work = tmp_path / "work"
-    list(copies.update(course, work))
+    list(notebooks.update(course, work))
     for answers in ("my first answers", "my second answers"):
         (work / LESSON).write_text(answers)
-        (line,) = copies.update(course, work, reset=True)
+        (line,) = notebooks.update(course, work, reset=True)
         assert "fresh again" in line
         assert (work / LESSON).read_text() == "first edition"
     kept = {path.read_text() for path in work.glob("*.bak*")}
@@ -234,10 +234,10 @@ def test_a_reset_loses_nothing(course: Path, tmp_path: Path) -> None:
 
 def test_a_spoilt_memory_overwrites_nothing(course: Path, tmp_path: Path) -> None:
     work = tmp_path / "work"
-    list(copies.update(course, work))
-    (work / copies.STATE).write_text("{ not json")
+    list(notebooks.update(course, work))
+    (work / notebooks.STATE).write_text("{ not json")
     (work / LESSON).write_text("my answers")
-    list(copies.update(course, work))
+    list(notebooks.update(course, work))
     assert (work / LESSON).read_text() == "my answers"
 
 

@@ -17,6 +17,7 @@ from typing import Any
 
 from learnkit.course.display.card import inline
 from learnkit.course.lessons import load
+from learnkit.course.progress import lesson_progress
 from learnkit.course.publish import execute as verify
 from learnkit.course.publish import repository
 from learnkit.errors import UsageError, lab_extra
@@ -118,13 +119,11 @@ def _taken(path: Path, executed: Path) -> Any:
 
 
 def _index(every: Sequence[Path]) -> str:
-    from learnkit.course.workbook import start_page as startpage
-
     rows = "".join(
-        f"<tr><td>{row.number}</td><td><a href='{esc(row.file)}'>{esc(row.lesson.title)}</a><br>"
-        f"{esc(row.lesson.promise)}</td><td>{inline(row.lesson.adds)}</td>"
-        f"<td>{row.lesson.minutes}&nbsp;min</td></tr>"
-        for row in startpage.rows(every[0].parent)
+        f"<tr><td>{one.number}</td><td><a href='{esc(one.file)}'>{esc(one.lesson.title)}</a><br>"
+        f"{esc(one.lesson.promise)}</td><td>{inline(one.lesson.adds)}</td>"
+        f"<td>{one.lesson.minutes}&nbsp;min</td></tr>"
+        for one in lesson_progress(every[0].parent)
     )
     return _linked(
         "<h1>learnkit</h1><p><strong>How agents like Claude Code really work: you build one, "
