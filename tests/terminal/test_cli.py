@@ -20,8 +20,8 @@ from learnkit.clients.recordings.record import Recorder
 from learnkit.clients.recordings.recording import Recording
 from learnkit.course.progress import Progress
 from learnkit.course.publish import execute as verify
-from learnkit.course.workbook import notebooks
 from learnkit.course.workbook import folder as workbook
+from learnkit.course.workbook import notebooks
 from learnkit.terminal.cli import _placed, main
 from learnkit.terminal.doctor import examine
 
