@@ -1,8 +1,8 @@
 """Find the files of the course: the notebooks with their recordings, the skills, the glossary.
 
 In a clone, and after an editable install of one, they are at the top of the repository. A wheel
-carries them inside the package, in the same arrangement. Everything that reads a file of the course
-asks here, so a clone and a wheel behave alike.
+has them inside the package, in the same arrangement. All code that reads a file of the course finds
+it with this module, so a clone and a wheel behave alike.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ _CARRIED = _PACKAGE / "course"
 
 
 def checkout() -> Path | None:
-    """The clone that this package runs from; None if it was installed from a wheel."""
+    """Return the clone that this package runs from; None if it was installed from a wheel."""
     top = _PACKAGE.parent
-    # Site-packages may hold a folder "notebooks" of somebody else, but no pyproject.toml.
+    # Site-packages may hold another project's folder "notebooks", but no pyproject.toml.
     return top if (top / "pyproject.toml").is_file() and _has_course(top) else None
 
 
 def root() -> Path:
-    """The folder that holds ``notebooks``, ``skills`` and ``docs/glossary.md``.
+    """Return the folder that holds ``notebooks``, ``skills`` and ``docs/glossary.md``.
 
     Raises:
         UsageError: if the package was installed without them.
@@ -41,7 +41,7 @@ def root() -> Path:
 
 
 def notebooks() -> Path:
-    """The folder of the lessons' notebooks."""
+    """Return the folder of the lessons' notebooks."""
     return root() / "notebooks"
 
 
@@ -61,20 +61,20 @@ def notebook(name: str) -> Path:
 
 
 def recordings() -> Path:
-    """The folder of the lessons' recordings."""
+    """Return the folder of the lessons' recordings."""
     return notebooks() / "recordings"
 
 
 def skills() -> Path:
-    """The folder of the skills that ship with the course."""
+    """Return the folder of the skills that ship with the course."""
     return root() / "skills"
 
 
 def originals() -> Path:
-    """The notebooks of a clone, which may be written to.
+    """Return the folder of a clone's notebooks, which may be changed.
 
     Raises:
-        UsageError: if the course is the copy inside an installed package.
+        UsageError: if the course is the one inside an installed package.
     """
     if checkout() is None:
         raise UsageError(
@@ -85,7 +85,11 @@ def originals() -> Path:
 
 
 def is_installed(folder: Path) -> bool:
-    """Whether a folder is inside the package, or beside it where packages are installed."""
+    """Return whether a folder is inside the package, or beside it where packages are installed.
+
+    Args:
+        folder: the one to look at.
+    """
     place = _PACKAGE if checkout() else _PACKAGE.parent
     return folder.resolve().is_relative_to(place)
 

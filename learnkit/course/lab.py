@@ -385,7 +385,7 @@ def _game(asked: Game | str | None, own: Game | None) -> Game:
 
     if isinstance(asked, str):
         tools = own.mechanisms if own else lambda workspace: [CodingTools(workspace)]
-        return Game(asked, tools, script=["(nobody sits in front of this notebook)"])
+        return Game(asked, tools, script=["(nobody plays here: the notebook is not open)"])
     game = asked or own
     if game is None:
         raise UsageError('this lesson has no game of its own: give be_the_model("a prompt")')

@@ -1,7 +1,7 @@
 """What a learner has done so far: predictions, exercises and quiz answers, in one local file.
 
-The file lies in the learner's working copy of the lessons and is sent nowhere. A lesson never
-fails because of it: what cannot be written is not remembered, and a damaged file is put aside.
+The file is in the learner's working copy of the lessons, and is sent nowhere. It never makes a
+lesson fail: what can't be written is not remembered, and a damaged file is moved aside.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from filelock import Timeout
 
 from learnkit.backends.files.store import Document
 from learnkit.course import files as course_files
+from learnkit.course.lessons import Lesson, Question, load
 from learnkit.errors import UsageError
 
 #: The setting that names the working copy; ``learnkit lab`` makes it for its kernels.
@@ -28,10 +30,12 @@ _EARLIER = "workbook"
 STATE = ".copied.json"
 #: What is remembered of a lesson: each a dict from a name to an answer.
 KINDS = ("opened", "predictions", "exercises", "quiz", "play")
+#: A sign for each state of a lesson.
+MARKS = {"new": "○", "begun": "▶", "finished": "✓"}
 
 
 def working_copy() -> Path:
-    """The learner's folder: a copy of the lessons, so that what they write breaks no test.
+    """Return the learner's folder: a copy of the lessons, so that what they write breaks no test.
 
     It is what ``LEARNKIT_WORKBOOK`` names; else the current directory, if that is a working copy;
     else ``learnkit-course`` in it, or ``workbook`` if an earlier version has made that.
@@ -40,7 +44,7 @@ def working_copy() -> Path:
         return Path(asked).absolute()
     here = Path.cwd()
     if (here / "recordings").is_dir() and (here.parent / "pyproject.toml").is_file():
-        here = here.parent  # a clone's originals are open, and its top is no place for tests
+        here = here.parent  # opened on a clone's originals: the copy belongs at the clone's top
     if is_copy(here):
         return here
     earlier = here / _EARLIER
@@ -48,7 +52,11 @@ def working_copy() -> Path:
 
 
 def is_copy(folder: Path) -> bool:
-    """Whether a folder is a working copy of the lessons."""
+    """Return whether a folder is a working copy of the lessons.
+
+    Args:
+        folder: the one to look at; it need not exist.
+    """
     lessons = any(folder.glob("s[0-9][0-9]_*.ipynb")) and (folder / "start.ipynb").is_file()
     return lessons or (folder / STATE).is_file()
 
@@ -63,7 +71,7 @@ class Progress:
     def __init__(self, path: str | Path | None = None) -> None:
         work = working_copy()
         self._file = Document(path or work / "progress.json")
-        # A notebook outside of any working copy leaves no notes, except for those of a clone.
+        # A notebook outside any working copy leaves no notes, unless it is one of a clone.
         clone = course_files.checkout()
         self._kept = bool(
             path or os.environ.get(SETTING) or work.is_dir() or (clone and work.parent == clone)
@@ -80,14 +88,14 @@ class Progress:
         Args:
             lesson: for example ``s03``.
             kind: one of ``opened``, ``predictions``, ``exercises``, ``quiz`` and ``play``.
-            name: of the prediction, exercise or question.
+            name: of the prediction, exercise, question or mutant.
             value: the answer.
 
         Returns:
-            Whether it is written down. A place that cannot be written to is no error.
+            Whether it is written down. A folder without write access is no error.
 
         Raises:
-            UsageError: for a kind that there is not.
+            UsageError: if there is no such kind.
         """
         if kind not in KINDS:
             raise UsageError(f"progress knows {', '.join(KINDS)}; it does not know {kind!r}")
@@ -102,12 +110,16 @@ class Progress:
         return True
 
     def of(self, lesson: str) -> dict[str, dict[str, str]]:
-        """What is known of a lesson: kind -> name -> value, each kind present."""
+        """Return what is known of a lesson: kind -> name -> value, with every kind.
+
+        Args:
+            lesson: for example ``s03``.
+        """
         notes = self._read().get(lesson, {})
         return {kind: dict(notes.get(kind, {})) for kind in KINDS}
 
     def forget(self) -> None:
-        """Remove the file: everything is new again."""
+        """Remove the file, so that every lesson is new again."""
         for path in (self.path, self._aside):
             path.unlink(missing_ok=True)
 
@@ -128,7 +140,7 @@ class Progress:
 
 
 def _sound(notes: Any) -> bool:
-    """Whether it is lesson -> kind -> name -> text: somebody may have edited the file."""
+    """Whether it is lesson -> kind -> name -> text; the user may have edited the file."""
     return isinstance(notes, dict) and all(
         isinstance(kinds, dict)
         and all(
@@ -137,3 +149,79 @@ def _sound(notes: Any) -> bool:
         )
         for kinds in notes.values()
     )
+
+
+@dataclass(frozen=True, slots=True)
+class LessonProgress:
+    """A lesson, and what the learner has done in it.
+
+    Attributes:
+        number: 1 to 12.
+        file: name of the notebook.
+        lesson: its texts.
+        done: what is remembered, as :meth:`Progress.of` returns it.
+    """
+
+    number: int
+    file: str
+    lesson: Lesson
+    done: Mapping[str, Mapping[str, str]]
+
+    @property
+    def predicted(self) -> int:
+        """How many predictions the learner has made."""
+        return len(set(self.done.get("predictions", ())) & set(self.lesson.predictions))
+
+    @property
+    def passed(self) -> int:
+        """How many exercises the learner has passed."""
+        numbers = {str(n) for n in range(1, len(self.lesson.exercises) + 1)}
+        return len(set(self.done.get("exercises", ())) & numbers)
+
+    @property
+    def right(self) -> int:
+        """How many questions of the quiz have a right last answer."""
+        return sum(self._answers.get(name) == one.right for name, one in self._quiz.items())
+
+    @property
+    def answered(self) -> int:
+        """How many questions of the quiz have an answer."""
+        return len(set(self._answers) & set(self._quiz))
+
+    @property
+    def state(self) -> str:
+        """``new``, ``begun`` or ``finished``: all exercises passed and all questions answered."""
+        if self.passed == len(self.lesson.exercises) and self.answered == len(self._quiz):
+            return "finished"
+        return "begun" if any(self.done.values()) else "new"
+
+    def __str__(self) -> str:
+        lesson = self.lesson
+        return (
+            f"{MARKS[self.state]} {self.number:2} {lesson.title}: {self.state}; "
+            f"{self.predicted} of {len(lesson.predictions)} predictions, "
+            f"{self.passed} of {len(lesson.exercises)} exercises, "
+            f"{self.right} of {len(lesson.quiz)} right in the quiz"
+        )
+
+    @property
+    def _answers(self) -> Mapping[str, str]:
+        return self.done.get("quiz", {})
+
+    @property
+    def _quiz(self) -> dict[str, Question]:
+        return {f"q{number}": one for number, one in enumerate(self.lesson.quiz, start=1)}
+
+
+def lesson_progress(folder: Path, progress: Progress | None = None) -> list[LessonProgress]:
+    """Return the lessons whose notebooks are in a folder, in order.
+
+    Args:
+        folder: the folder of the notebooks.
+        progress: the learner's notes; None for lessons without any progress.
+    """
+    files = {path.stem[:3]: path.name for path in sorted(folder.glob("s[0-9][0-9]_*.ipynb"))}
+    return [
+        LessonProgress(int(name[1:]), file, load(name), progress.of(name) if progress else {})
+        for name, file in files.items()
+    ]

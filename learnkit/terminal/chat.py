@@ -1,7 +1,7 @@
 """The terminal: a conversation with the whole harness, line by line.
 
-Text streams as the model writes it; a tool call is one line, with its time; what could change
-something is asked about first. Ctrl-C cancels the turn and keeps the conversation.
+Text streams as the model writes it, and a tool call is one line, with its time. The user is asked
+before a call that could change something. Ctrl-C cancels the turn and keeps the conversation.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from learnkit.errors import LearnkitError
 from learnkit.harness import full_agent
 from learnkit.mechanisms.permission import Permission
 from learnkit.mechanisms.protocols.lead import OPEN
-from learnkit.terminal.slash_commands import COMMANDS, answer
+from learnkit.terminal.slash_commands import answer
 from learnkit.views.drawing.text import arguments, count, one_line
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from anthropic.types import Message
     from rich.console import Console
 
-#: What runs without asking: nothing of it changes a file or starts a process.
+#: Tools that run without asking, because they change no file and start no process.
 ALLOWED: tuple[str, ...] = (
     *OPEN,
     *("read_file", "load_skill", "task_list", "task_get", "check_background"),
@@ -41,9 +41,9 @@ class Streaming:
     """A client that shows the text of one agent while it is written.
 
     Args:
-        client: the one that asks.
-        show: called with each piece of text; at the end of a reply with a line end.
-        lane: whose text is shown; the others are asked without streaming.
+        client: the client that sends the requests.
+        show: called with each piece of text, and with a line end after a reply.
+        lane: name of the agent whose text is shown; the others' requests don't stream.
     """
 
     def __init__(
@@ -55,7 +55,11 @@ class Streaming:
         self.model = getattr(client, "model", None)
 
     def create(self, **request: Any) -> Message:
-        """One reply, as ``client.messages.create`` gives it."""
+        """Return one reply.
+
+        Args:
+            request: as for ``client.messages.create``.
+        """
         if LANE.get() != self._lane:
             reply: Message = self._client.messages.create(**request)
             return reply
@@ -75,11 +79,11 @@ class Chat:
     Args:
         client: an ``anthropic.Anthropic`` with a clock, as :func:`learnkit.connect` makes it.
         workspace: the folder that the agent works in.
-        read: asks the person for a line, as ``input`` does.
+        read: asks the user for a line, as ``input`` does.
         console: where to write; by default the terminal.
         events: the log; by default a new one.
         ask: whether to ask before a call that could change something.
-        without: parts of the harness to leave out.
+        without: names of mechanisms to leave out, as for :func:`learnkit.full_agent`.
     """
 
     def __init__(
@@ -98,7 +102,7 @@ class Chat:
 
             console = Console(highlight=False, soft_wrap=True)
         self.console, self._read = console, read
-        self._inputs: dict[str, str] = {}  # of calls that run, as they are shown
+        self._inputs: dict[str, str] = {}  # of running calls: id -> text
         self._lock = threading.Lock()  # one question at a time, also from teammates
         rules: dict[str, Any] = {**dict.fromkeys(ALLOWED, "allow"), "*": "ask" if ask else "allow"}
         streaming: Any = Streaming(client, self._write)
@@ -112,10 +116,10 @@ class Chat:
         self.agent.events.subscribe(self._shown)
 
     def run(self, first: str = "") -> None:
-        """Talk until the person leaves.
+        """Talk until the user leaves.
 
         Args:
-            first: what an empty line stands for, the first time.
+            first: what the first empty line means.
         """
         self._say(f"learnkit: {len(self.agent.tools)} tools; /help lists the commands", "dim")
         while True:
@@ -137,7 +141,11 @@ class Chat:
                 self.turn(line)
 
     def turn(self, text: str) -> None:
-        """Let the agent work on what the person said; Ctrl-C cancels it."""
+        """Let the agent work on a prompt; Ctrl-C cancels it.
+
+        Args:
+            text: the prompt.
+        """
         import anthropic
 
         try:
@@ -160,7 +168,7 @@ class Chat:
         return f"≈{tokens:,} tokens · {count(running, 'turn')}"
 
     def _ask(self, call: Call) -> bool | Literal["always"]:
-        """Ask the person about a call: once, always, or no."""
+        """Ask the user about a call: once, always, or no."""
         with self._lock:
             self._say(f"{call.name}: {one_line(arguments(call.input), 300)}", "yellow")
             while True:
@@ -176,7 +184,7 @@ class Chat:
                     return False
 
     def _shown(self, event: Event) -> None:
-        """A line for what happened: calls with their time, mail, teammates."""
+        """Print a line about an event: a call with its time, mail, a teammate's status."""
         data, lead = event.data, event.lane == self.agent.name
         who = "" if lead else f"{event.lane} "
         if event.type == "tool.started":
@@ -205,6 +213,3 @@ class Chat:
         from rich.text import Text
 
         self.console.print(Text(text, style=style), end=end)
-
-
-__all__ = ["COMMANDS", "Chat", "Streaming"]

@@ -18,10 +18,12 @@ import typer
 from learnkit import __version__
 from learnkit.course import files as course_files
 from learnkit.errors import LearnkitError, UsageError, lab_extra
-from learnkit.runtime import atomic_write as files
+from learnkit.runtime import atomic_write
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+    from learnkit.clients.recordings.recording import Recording
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -79,14 +81,14 @@ def lab(
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         options.append("--allow-root")
     first = str(Path(course_files.__file__).parent / "jupyter" / "startup.py")
-    # A start-up file that the learner has set stays; the kernels keep their notes in this folder.
+    # A start-up file that the learner has set is kept; all kernels note progress in this folder.
     env = {"PYTHONSTARTUP": first, **os.environ, progress.SETTING: str(work)}
     command = [sys.executable, "-m", "jupyterlab", *options]
     raise typer.Exit(subprocess.run(command, check=False, env=env).returncode)
 
 
 def _placed(given: list[str]) -> tuple[Path, str, list[str]]:
-    """The working copy, the lesson to open, and what is JupyterLab's, from a command's words."""
+    """The working copy, the lesson to open, and JupyterLab's options, from a command's words."""
     from learnkit.course.progress import working_copy
 
     words = [word for word in given if word]
@@ -103,17 +105,17 @@ def progress(
     forget: Annotated[bool, typer.Option("--forget", help="remove what is remembered")] = False,
 ) -> None:
     """Say how far you are in the course."""
-    from learnkit.course.progress import Progress
-    from learnkit.course.workbook.start_page import rows, summary
+    from learnkit.course.progress import Progress, lesson_progress
+    from learnkit.course.workbook.start_page import summary
 
     notes = Progress()
     if forget:
         notes.forget()
-    found = rows(course_files.notebooks(), notes)
+    found = lesson_progress(course_files.notebooks(), notes)
     typer.echo(summary(found))
-    for row in found:
-        if row.state != "new":
-            typer.echo(str(row))
+    for one in found:
+        if one.state != "new":
+            typer.echo(str(one))
 
 
 @app.command()
@@ -122,8 +124,7 @@ def verify(
     refresh: Annotated[bool, typer.Option("--refresh", help="write the outputs anew")] = False,
 ) -> None:
     """Run the lessons as CI does, and say what came out differently."""
-    from learnkit.course.publish import execute as course
-    from learnkit.course.publish import repository
+    from learnkit.course.publish import execute, repository
 
     failed = 0
     folder = course_files.originals() if refresh else course_files.notebooks()
@@ -131,9 +132,9 @@ def verify(
         typer.echo(f"{name}: links to the repository changed")
     for path in _chosen(lessons, folder):
         if refresh:
-            typer.echo(f"{path.name}: {'changed' if course.refresh(path) else 'as before'}")
+            typer.echo(f"{path.name}: {'changed' if execute.refresh(path) else 'as before'}")
             continue
-        found = course.differences(path)
+        found = execute.differences(path)
         failed += bool(found)
         typer.echo("\n".join(found) or f"{path.name}: as committed")
     raise typer.Exit(1 if failed else 0)
@@ -166,7 +167,7 @@ def record(
 ) -> None:
     """Make a lesson's recording again: with a key, or from the replies it holds."""
     from learnkit.clients.recordings.recording import Recording
-    from learnkit.course.publish import execute as course
+    from learnkit.course.publish.execute import execute
 
     notebook = _notebook(lesson, course_files.originals())
     path = course_files.recordings() / f"{notebook.stem[:3]}.yaml"
@@ -178,7 +179,7 @@ def record(
         if path.exists():
             shutil.copy(path, copy)
         mode = "keep" if keep_replies else "record"
-        course.execute(notebook, {"LEARNKIT_MODE": mode, "LEARNKIT_RECORDINGS": folder})
+        execute(notebook, {"LEARNKIT_MODE": mode, "LEARNKIT_RECORDINGS": folder})
         after = Recording.load(copy)
         if keep_replies and len(after.turns) < len(before.turns):
             raise UsageError(
@@ -186,7 +187,7 @@ def record(
                 "was written; take the others out of the recording, or ask for them in the lesson"
             )
         changed = not path.exists() or copy.read_bytes() != path.read_bytes()
-        files.replace(path, copy.read_bytes())
+        atomic_write.replace(path, copy.read_bytes())
     typer.echo(f"{path.name}: {len(after.turns)} turns, {'changed' if changed else 'as before'}")
 
 
@@ -214,8 +215,9 @@ def chat(
             Chat(client, workspace, ask=not yes, console=console).run()
     if picture is not None:
         svg = console.export_svg(title="learnkit chat")
-        fonts = re.compile(r"@font-face\s*\{.*?\}", re.DOTALL)  # they would be fetched from afar
-        files.replace(picture, fonts.sub("", svg))
+        # A browser would fetch the fonts from a server.
+        fonts = re.compile(r"@font-face\s*\{.*?\}", re.DOTALL)
+        atomic_write.replace(picture, fonts.sub("", svg))
 
 
 def _console(picture: Path | None) -> Console:
@@ -270,18 +272,18 @@ def doctor() -> None:
 
 
 def main() -> None:
-    """Run the command line; our own errors are a sentence, not a traceback."""
+    """Run the command line; an error of the package is a sentence, not a traceback."""
     try:
         app()
     except LearnkitError as error:
         typer.echo(f"learnkit: {error}", err=True)
         sys.exit(2)
     except Exception as error:
-        if type(error).__name__ != "CellExecutionError":
+        # Only a command that runs notebooks has imported this module, and a learner may lack it.
+        execute = sys.modules.get("learnkit.course.publish.execute")
+        if execute is None or not isinstance(error, execute.FAILURES):
             raise
-        cell, name = str(error).partition("\n\n")[0], getattr(error, "ename", "")
-        what = f"{name}: {getattr(error, 'evalue', '')}"
-        typer.echo(f"learnkit: a cell failed with {what}\n\n{cell}", err=True)
+        typer.echo(f"learnkit: {execute.failure(error)}", err=True)
         sys.exit(1)
 
 
@@ -299,16 +301,15 @@ def _notebook(lesson: str, folder: Path) -> Path:
     return found[0]
 
 
-def _ask_about_cost(before: object) -> None:
-    from learnkit.clients.recordings.recording import Recording
+def _ask_about_cost(before: Recording) -> None:
     from learnkit.core.token_count import estimate_tokens
 
-    assert isinstance(before, Recording)
     prefixes = [p for one in before.scenarios for p in before.prefixes(one).values()]
     sent = sum(sum(prefix.tokens) for prefix in prefixes)
-    told = sum(estimate_tokens(list(getattr(turn.answer, "content", ()))) for turn in before.turns)
+    replies = (list(getattr(turn.answer, "content", ())) for turn in before.turns)
+    received = sum(map(estimate_tokens, replies))
     typer.confirm(
-        f"The last recording took {len(prefixes)} requests: ≈{sent:,} tokens in, ≈{told:,} out. "
-        "Ask the API for a new one?",
+        f"The last recording took {len(prefixes)} requests: ≈{sent:,} tokens in, "
+        f"≈{received:,} out. Ask the API for a new one?",
         abort=True,
     )

@@ -14,20 +14,20 @@ from urllib.parse import urlsplit
 from learnkit.course import files as course_files
 from learnkit.errors import UsageError
 
-#: Programs that can open the lessons, as they are called on different systems.
+#: Programs that can open the lessons, by their names on different systems.
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "firefox", "safari", "open")
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that was looked at.
+    """One thing that was checked.
 
     Attributes:
         what: its name.
         works: whether it can be used.
         found: its version or state; never a secret.
-        purpose: what it is for, and what to do where it is missing.
-        needed: nothing works without it.
+        purpose: what it is for, and what to do if it is missing.
+        needed: whether learnkit needs it for everything.
     """
 
     what: str
@@ -38,7 +38,7 @@ class Finding:
 
 
 def examine() -> list[Finding]:
-    """Look at everything that learnkit can use."""
+    """Check everything that learnkit can use."""
     here = [_python(), _git(), _course(), _copies(), _jupyterlab(), _sandbox(), _browser()]
     return [*here, _key(), _server(), _model()]
 
@@ -60,7 +60,7 @@ def _git() -> Finding:
 
 
 def _course() -> Finding:
-    purpose = "lessons, recordings and skills; where they are missing, install learnkit again"
+    purpose = "lessons, recordings and skills; if they are missing, install learnkit again"
     try:
         place = str(course_files.root())
     except UsageError:
@@ -109,7 +109,7 @@ def _key() -> Finding:
 def _server() -> Finding:
     address = os.environ.get("ANTHROPIC_BASE_URL", "")
     try:
-        host = urlsplit(address).netloc.rpartition("@")[2]  # an address may hold a password
+        host = urlsplit(address).netloc.rpartition("@")[2]  # an address may contain a password
     except ValueError:
         host = ""
     found = host or ("set, but no address" if address else "not set: the API's own")

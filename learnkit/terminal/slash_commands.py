@@ -1,6 +1,6 @@
-"""The slash commands of the terminal: what a person may ask the harness, not the model.
+"""The slash commands of the terminal: what the user can ask the harness, not the model.
 
-None of them changes anything, but ``/compact``, which takes effect with the next turn.
+Only ``/compact`` changes anything; it takes effect with the next turn.
 """
 
 from __future__ import annotations
@@ -23,22 +23,22 @@ if TYPE_CHECKING:
 
 M = TypeVar("M", bound=Mechanism)
 
-#: Events that /events shows, if no number is given.
+#: How many events /events shows by default.
 EVENTS = 15
 
 
 def answer(agent: Agent, line: str) -> str:
-    """What a line that begins with a slash is answered.
+    """Return the answer to a line that begins with a slash.
 
     Args:
-        agent: of the terminal.
-        line: as it was typed, such as ``/events 5``.
+        agent: the terminal's agent.
+        line: as the user typed it, such as ``/events 5``.
     """
     name, _, rest = line.removeprefix("/").partition(" ")
     if name not in COMMANDS:
         return f"there is no /{name}; there are: {', '.join(f'/{one}' for one in COMMANDS)}"
-    act = COMMANDS[name][1]
-    return act(agent, rest.strip()) or "(nothing)"
+    command = COMMANDS[name][1]
+    return command(agent, rest.strip()) or "(nothing)"
 
 
 def _of(agent: Agent, kind: type[M]) -> M | None:
@@ -108,13 +108,13 @@ def _events(agent: Agent, rest: str) -> str:
     return "\n".join(str(agent.events).splitlines()[-max(1, number) :])
 
 
-#: Name -> what it is for, and what it does.
+#: Name -> its purpose, and the function that answers.
 COMMANDS: dict[str, tuple[str, Callable[[Agent, str], str]]] = {
     "help": ("this list", _help),
     "tools": ("the tools, and what they cost each turn", _tools),
     "tasks": ("the board, with owners", _tasks),
-    "team": ("who is in the team, and what it is doing", _team),
-    "inbox": ("unread mail, yours or that of a name", _inbox),
+    "team": ("who is in the team, and what they are doing", _team),
+    "inbox": ("unread mail, yours or a teammate's", _inbox),
     "todo": ("the agent's list", _todo),
     "skills": ("the skills that can be loaded", _skills),
     "compact": ("summarise the conversation; a focus may follow", _compact),

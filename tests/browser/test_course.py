@@ -194,12 +194,12 @@ def test_the_model_is_played_where_there_is_a_game(opened: Open) -> None:
         return
     opened.run(opened.cells("lab = lesson(")[0])  # the last cell has closed the lab
     opened.run(games[0])
-    seat = opened.cell(games[0]).locator(".learnkit-seat")
-    head = seat.locator(".head")
+    panel = opened.cell(games[0]).locator(".learnkit-session")
+    head = panel.locator(".head")
     expect(head).to_contain_text("You are the model", timeout=20_000)
-    seat.get_by_role("button", name="write text").click()
-    seat.get_by_label("text of the reply").fill("I would rather not.")
-    seat.get_by_role("button", name="send the reply").click()
+    panel.get_by_role("button", name="write text").click()
+    panel.get_by_label("text of the reply").fill("I would rather not.")
+    panel.get_by_role("button", name="send the reply").click()
     expect(head).to_have_text("The loop ends after 1 turn: you called no tool.", timeout=20_000)
 
 
@@ -266,7 +266,7 @@ def test_a_narrow_window_cuts_nothing_off(opened: Open, shots: Path) -> None:
     opened.page.wait_for_timeout(300)
     wide = opened.page.evaluate(
         """() => [...document.querySelectorAll('.jp-OutputArea-output')]
-          .filter((one) => one.querySelector('.learnkit-player, .learnkit-seat, .lk-choice'))
+          .filter((one) => one.querySelector('.learnkit-player, .learnkit-session, .lk-choice'))
           .filter((one) => one.scrollWidth > one.clientWidth + 1)
           .map((one) => [one.scrollWidth, one.clientWidth, one.innerHTML.slice(0, 120)])"""
     )

@@ -328,21 +328,21 @@ def test_an_exception_in_the_block_does_not_leave_the_fault(sample: ModuleType) 
 @pytest.mark.parametrize(
     ("old", "new", "problem"),
     [
-        ('return "absent"', "pass", "stands 0 times"),
-        ('return "twice"', "pass", "stands 2 times"),
-        ('return "plain"', "return 1\n    return 2", "one line in its place"),
-        ('return "plain"', "return (", "is no Python"),
+        ('return "absent"', "pass", "occurs 0 times"),
+        ('return "twice"', "pass", "occurs 2 times"),
+        ('return "plain"', "return 1\n    return 2", "one line to put in its place"),
+        ('return "plain"', "return (", "is not Python"),
         ('return "plain"', 'return  "plain"', "no function that the new line changes"),
-        ("LIMIT = 3", "LIMIT = 4", "made anew"),
-        ('word = "class"', 'word = "ill"', "made anew"),
-        ("def with_default(number=1):", "def with_default(number=2):", "made anew"),
-        ("number: int = 1", "number: int = 2", "made anew"),
+        ("LIMIT = 3", "LIMIT = 4", "defined again"),
+        ('word = "class"', 'word = "ill"', "defined again"),
+        ("def with_default(number=1):", "def with_default(number=2):", "defined again"),
+        ("number: int = 1", "number: int = 2", "defined again"),
         (
             'TABLE = {"double": lambda number: number * 2}',
             'TABLE = {"double": lambda number: number * 3}',
             "no function of planted_sample has the code",
         ),
-        ('return super().method() + "!"', 'return "!"', "Child would have to be made anew"),
+        ('return super().method() + "!"', 'return "!"', "Child would have to be defined again"),
     ],
 )
 def test_what_cannot_be_planted_is_refused_and_nothing_changes(

@@ -11,7 +11,7 @@ import psutil
 import pytest
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 
-from learnkit.course.publish import execute as verify
+from learnkit.course.publish import execute
 
 pytestmark = pytest.mark.slow
 
@@ -39,14 +39,14 @@ def notebook(path: Path, *sources: str, tags: tuple[str, ...] = ()) -> Path:
 
 def test_refreshing_twice_changes_no_byte(path: Path) -> None:
     notebook(path, "1 + 1", "print('a')\nprint('b')", "import sys; print('c', file=sys.stderr)")
-    assert verify.refresh(path) is True
+    assert execute.refresh(path) is True
     first = path.read_bytes()
-    assert verify.refresh(path) is False
+    assert execute.refresh(path) is False
     assert path.read_bytes() == first
-    assert verify.differences(path) == []
+    assert execute.differences(path) == []
     made = nbformat.read(path, as_version=4)
     assert [cell.execution_count for cell in made.cells] == [1, 2, 3]
-    assert dict(made.metadata) == verify.METADATA
+    assert dict(made.metadata) == execute.METADATA
     assert [one.name for one in path.parent.iterdir()] == [path.name]
 
 
@@ -56,8 +56,8 @@ def test_what_differs_between_machines_is_left_out(path: Path) -> None:
     noisy.metadata = {"widgets": {"state": {}}, "kernelspec": {"name": "mine"}, "author": "me"}
     noisy.cells[0].metadata = {"execution": {"iopub.status.busy": "now"}, "scrolled": True}
     nbformat.write(noisy, path)
-    made = verify.execute(path)
-    assert dict(made.metadata) == verify.METADATA
+    made = execute.execute(path)
+    assert dict(made.metadata) == execute.METADATA
     assert [dict(cell.metadata) for cell in made.cells] == [{}, {"tags": ["raises-exception"]}]
     (error,) = made.cells[1].outputs
     assert error.traceback == ["ValueError: as meant"]
@@ -70,7 +70,7 @@ def test_counts_start_at_one_and_skip_no_cell(path: Path) -> None:
     book = nbformat.read(path, as_version=4)
     book.cells.insert(1, nbformat.v4.new_markdown_cell("# text", id="text"))
     nbformat.write(book, path)
-    made = verify.execute(path)
+    made = execute.execute(path)
     assert [cell.get("execution_count") for cell in made.cells] == [1, None, 2, 3]
     assert made.cells[3].outputs[0].execution_count == 3
 
@@ -81,42 +81,42 @@ def test_counts_start_at_one_and_skip_no_cell(path: Path) -> None:
 )
 def test_another_output_is_found(path: Path, source: str, old: str, new: str) -> None:
     notebook(path, "x = 0", source)
-    verify.refresh(path)
+    execute.refresh(path)
     text = path.read_text()
     head, found, tail = text.rpartition(old)  # the last one is the output
     assert found
     path.write_text(head + new + tail)
-    (line,) = verify.differences(path)
+    (line,) = execute.differences(path)
     assert line == f"n.ipynb, cell 2 ({source}): its output is another one"
-    assert verify.refresh(path) is True
+    assert execute.refresh(path) is True
     assert path.read_text() == text
 
 
-def test_a_failing_cell_is_told_and_leaves_the_file(path: Path) -> None:
+def test_a_failing_cell_is_named_and_leaves_the_file(path: Path) -> None:
     notebook(path, "x = 0", "y = 1\n\ny / x", "never = 1")
     before = path.read_bytes()
     with pytest.raises(CellExecutionError) as caught:
-        verify.refresh(path)
-    assert verify.told(caught.value) == (
+        execute.refresh(path)
+    assert execute.failure(caught.value) == (
         "a cell failed with ZeroDivisionError: division by zero\n\ny = 1\n\ny / x"
     )
     assert path.read_bytes() == before
     assert [one.name for one in path.parent.iterdir()] == [path.name]
 
 
-def test_a_dead_kernel_is_told(path: Path) -> None:
+def test_a_dead_kernel_is_reported(path: Path) -> None:
     with pytest.raises(DeadKernelError) as caught:
-        verify.execute(notebook(path, "import os; os._exit(1)"))
-    assert isinstance(caught.value, verify.FAILURES)
-    assert verify.told(caught.value).startswith("the kernel died")
+        execute.execute(notebook(path, "import os; os._exit(1)"))
+    assert isinstance(caught.value, execute.FAILURES)
+    assert execute.failure(caught.value).startswith("the kernel died")
 
 
-def test_a_cell_that_does_not_end_is_told(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(verify, "CELL_TIMEOUT", 1)
+def test_a_cell_that_does_not_end_is_reported(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(execute, "CELL_TIMEOUT", 1)
     with pytest.raises(CellTimeoutError) as caught:
-        verify.execute(notebook(path, "import time; time.sleep(60)"))
-    assert isinstance(caught.value, verify.FAILURES)
-    assert verify.told(caught.value).startswith("a cell was not done after 1 s")
+        execute.execute(notebook(path, "import time; time.sleep(60)"))
+    assert isinstance(caught.value, execute.FAILURES)
+    assert execute.failure(caught.value).startswith("a cell was not done after 1 s")
 
 
 def test_ones_own_settings_change_no_output(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -133,15 +133,15 @@ def test_ones_own_settings_change_no_output(path: Path, monkeypatch: pytest.Monk
     seen = f"import os\nprint([os.environ.get(name) for name in {list(mine)}])"
     notebook(path, seen)
     before = dict(os.environ)
-    said = verify.execute(path).cells[0].outputs[0].text
+    said = execute.execute(path).cells[0].outputs[0].text
     assert said == "[None, None, None, None, None, '1']\n"
     recording = {"LEARNKIT_MODE": "record", "LEARNKIT_RECORDINGS": "here"}
-    said = verify.execute(path, recording).cells[0].outputs[0].text
+    said = execute.execute(path, recording).cells[0].outputs[0].text
     assert said == ("['a-key-of-mine', 'http://127.0.0.1:1', 'record', 'a-model', 'here', '1']\n")
     assert dict(os.environ) == before
 
 
 def test_a_notebook_runs_in_its_own_folder(path: Path) -> None:
     (path.parent / "beside.txt").write_text("found")
-    made = verify.execute(notebook(path, "print(open('beside.txt').read())"))
+    made = execute.execute(notebook(path, "print(open('beside.txt').read())"))
     assert made.cells[0].outputs[0].text == "found\n"

@@ -142,19 +142,19 @@ def select(page: Page, number: int) -> None:
 
 def play(page: Page, diary: Diary, cell: Locator) -> None:
     """Be the model: two calls, then a text."""
-    seat = cell.locator(".learnkit-seat")
-    head = seat.locator(".head")
+    panel = cell.locator(".learnkit-session")
+    head = panel.locator(".head")
     expect(head).to_contain_text("You are the model", timeout=30_000)
     for turn, command in enumerate(SAYS, start=1):
-        seat.get_by_role("button", name="→ bash").click()
-        seat.get_by_label("command").fill(command)
-        seat.get_by_role("button", name="send the reply").click()
-        answer = seat.locator(f'[data-key="message {2 * turn}"]')
+        panel.get_by_role("button", name="→ bash").click()
+        panel.get_by_label("command").fill(command)
+        panel.get_by_role("button", name="send the reply").click()
+        answer = panel.locator(f'[data-key="message {2 * turn}"]')
         expect(answer).to_be_visible(timeout=30_000)
         diary.note(f"as the model: {command} -> {answer.inner_text()!r}")
-    seat.get_by_role("button", name="write text").click()
-    seat.get_by_label("text of the reply").fill("It is 31.4 °C in Beijing; you have mail.")
-    seat.get_by_role("button", name="send the reply").click()
+    panel.get_by_role("button", name="write text").click()
+    panel.get_by_label("text of the reply").fill("It is 31.4 °C in Beijing; you have mail.")
+    panel.get_by_role("button", name="send the reply").click()
     expect(head).to_contain_text("The loop ends after 3 turns", timeout=30_000)
     diary.note("as the model: a text, and the loop ends", picture="2-be-the-model")
 

@@ -13,15 +13,16 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 from project import ROOT, tracked_files
 
 from learnkit import __version__
 from learnkit.clients.recordings.record import Recorder
 from learnkit.clients.recordings.recording import Recording
 from learnkit.course.progress import Progress
-from learnkit.course.publish import execute as verify
-from learnkit.course.workbook import copies
+from learnkit.course.publish import execute
 from learnkit.course.workbook import folder as workbook
+from learnkit.course.workbook import notebooks
 from learnkit.terminal.cli import _placed, main
 from learnkit.terminal.doctor import examine
 
@@ -203,29 +204,29 @@ def course(tmp_path: Path) -> Path:
 
 def test_a_copy_that_nobody_touched_follows_the_course(course: Path, tmp_path: Path) -> None:
     work = tmp_path / "work"
-    assert list(copies.update(course, work)) == []
+    assert list(notebooks.update(course, work)) == []
     (course / LESSON).write_text("second edition")
-    assert list(copies.update(course, work)) == []
+    assert list(notebooks.update(course, work)) == []
     assert (work / LESSON).read_text() == "second edition"
 
 
 def test_a_copy_that_was_changed_is_kept(course: Path, tmp_path: Path) -> None:
     work = tmp_path / "work"
-    list(copies.update(course, work))
+    list(notebooks.update(course, work))
     (work / LESSON).write_text("my answers")
-    assert list(copies.update(course, work)) == []
+    assert list(notebooks.update(course, work)) == []
     (course / LESSON).write_text("second edition")
-    (line,) = copies.update(course, work)
+    (line,) = notebooks.update(course, work)
     assert "yours is kept" in line
     assert (work / LESSON).read_text() == "my answers"
 
 
 def test_a_reset_loses_nothing(course: Path, tmp_path: Path) -> None:
     work = tmp_path / "work"
-    list(copies.update(course, work))
+    list(notebooks.update(course, work))
     for answers in ("my first answers", "my second answers"):
         (work / LESSON).write_text(answers)
-        (line,) = copies.update(course, work, reset=True)
+        (line,) = notebooks.update(course, work, reset=True)
         assert "fresh again" in line
         assert (work / LESSON).read_text() == "first edition"
     kept = {path.read_text() for path in work.glob("*.bak*")}
@@ -234,10 +235,10 @@ def test_a_reset_loses_nothing(course: Path, tmp_path: Path) -> None:
 
 def test_a_spoilt_memory_overwrites_nothing(course: Path, tmp_path: Path) -> None:
     work = tmp_path / "work"
-    list(copies.update(course, work))
-    (work / copies.STATE).write_text("{ not json")
+    list(notebooks.update(course, work))
+    (work / notebooks.STATE).write_text("{ not json")
     (work / LESSON).write_text("my answers")
-    list(copies.update(course, work))
+    list(notebooks.update(course, work))
     assert (work / LESSON).read_text() == "my answers"
 
 
@@ -252,21 +253,21 @@ def notebook(path: Path, *sources: str) -> Path:
 
 def test_refreshing_twice_changes_no_byte(tmp_path: Path) -> None:
     path = notebook(tmp_path / "n.ipynb", "1 + 1", "print('a')\nprint('b')")
-    assert verify.refresh(path) is True
+    assert execute.refresh(path) is True
     first = path.read_bytes()
-    assert verify.refresh(path) is False
+    assert execute.refresh(path) is False
     assert path.read_bytes() == first
-    assert verify.differences(path) == []
+    assert execute.differences(path) == []
     made = nbformat.read(path, as_version=4)
     assert [cell.execution_count for cell in made.cells] == [1, 2]
-    assert dict(made.metadata) == verify.METADATA
+    assert dict(made.metadata) == execute.METADATA
 
 
 def test_another_output_is_found(tmp_path: Path) -> None:
     path = notebook(tmp_path / "n.ipynb", "1 + 1")
-    verify.refresh(path)
+    execute.refresh(path)
     path.write_text(path.read_text().replace('"2"', '"3"'))
-    (found,) = verify.differences(path)
+    (found,) = execute.differences(path)
     assert "cell 1 (1 + 1)" in found
 
 
@@ -274,15 +275,36 @@ def test_a_failing_cell_fails_and_leaves_the_file(tmp_path: Path) -> None:
     path = notebook(tmp_path / "n.ipynb", "1 / 0")
     before = path.read_bytes()
     with pytest.raises(Exception, match="ZeroDivisionError"):
-        verify.refresh(path)
+        execute.refresh(path)
     assert path.read_bytes() == before
     assert [one.name for one in tmp_path.iterdir()] == ["n.ipynb"]
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (CellExecutionError("", "ZeroDivisionError", "division by zero"), "ZeroDivisionError: div"),
+        (CellTimeoutError("1 / 0"), "a cell was not done after 60 s"),
+        (DeadKernelError("Kernel died"), "the kernel died: Kernel died"),
+    ],
+)
+def test_a_failing_notebook_is_a_sentence(
+    monkeypatch: pytest.MonkeyPatch, error: Exception, said: str
+) -> None:
+    def fail(path: Path) -> list[str]:
+        raise error
+
+    monkeypatch.setattr(execute, "differences", fail)
+    shown = learnkit("verify", "s01")
+    assert shown.returncode == 1
+    assert shown.stderr.startswith("learnkit: ")
+    assert said in shown.stderr
 
 
 def test_a_kernel_has_no_key_and_is_static(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ANTHROPIC_API_KEY", "a-key-of-mine")
     seen = "import os; print(os.environ.get('ANTHROPIC_API_KEY'), os.environ['LEARNKIT_STATIC'])"
-    made = verify.execute(notebook(tmp_path / "n.ipynb", seen))
+    made = execute.execute(notebook(tmp_path / "n.ipynb", seen))
     assert made.cells[0].outputs[0].text == "None 1\n"
     assert os.environ["ANTHROPIC_API_KEY"] == "a-key-of-mine"
 
@@ -316,5 +338,5 @@ def test_a_lesson_that_is_recorded_again_keeps_its_recording(name: str, tmp_path
     (path,) = (one for one in RECORDINGS if one.stem == name)
     shutil.copy(path, tmp_path)
     (lesson,) = (ROOT / "notebooks").glob(f"{name}_*.ipynb")
-    verify.execute(lesson, {"LEARNKIT_MODE": "keep", "LEARNKIT_RECORDINGS": str(tmp_path)})
+    execute.execute(lesson, {"LEARNKIT_MODE": "keep", "LEARNKIT_RECORDINGS": str(tmp_path)})
     assert (tmp_path / path.name).read_text("utf-8") == path.read_text("utf-8")

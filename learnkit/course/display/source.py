@@ -1,7 +1,7 @@
-"""Showing source: the package's own code, beside the learner's, with where it stands.
+"""Showing source: the package's own code, or the learner's, with its module.
 
-In JupyterLab it is Markdown, which the notebook highlights in the colours of its own theme. In
-static form it is plain text.
+In JupyterLab it is Markdown, which the notebook highlights in the colours of its theme. In static
+form it is plain text.
 """
 
 from __future__ import annotations
@@ -16,26 +16,27 @@ from learnkit.views.drawing.text import count, esc
 
 
 def show_source(thing: Any) -> Card:
-    """The source of a module, class, function, method, property or tool.
+    """Return the source of some code as a card.
 
-    An instance stands for its class.
+    Args:
+        thing: a module, class, function, method, property or tool; or an instance of a class.
 
     Raises:
         UsageError: if there is no Python source to show.
     """
-    thing = _written(thing)
+    thing = _code_of(thing)
     try:
         lines, first = inspect.getsourcelines(thing)
     except (OSError, TypeError) as error:
         name = getattr(thing, "__qualname__", repr(thing))
         raise UsageError(
             f"there is no Python source of {name} to show ({error}); "
-            "give a function, method or class that is written in a module"
+            "give a function, method or class that a module defines"
         ) from None
     name = getattr(thing, "__qualname__", thing.__name__)
     module = thing.__name__ if inspect.ismodule(thing) else str(thing.__module__)
     place = "your own code" if module == "__main__" else module
-    line = "" if module == "__main__" else f":{max(first, 1)}"  # moves with every edit above it
+    line = "" if module == "__main__" else f":{max(first, 1)}"  # changes with every edit above it
     source = inspect.cleandoc("\n" + "".join(lines))
     long = count(source.count("\n") + 1, "line")
     html = (
@@ -52,8 +53,8 @@ def show_source(thing: Any) -> Card:
     return Card(html, f"{name}, {place}, {long}", live)
 
 
-def _written(thing: Any) -> Any:
-    """What the source belongs to."""
+def _code_of(thing: Any) -> Any:
+    """The object that has source: the class of an instance, the function of a property."""
     if isinstance(thing, property):
         thing = thing.fget
     thing = inspect.unwrap(thing)

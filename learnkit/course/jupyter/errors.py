@@ -1,7 +1,7 @@
 """Errors as a learner should see them: what was wrong, and what to do, without a library's frames.
 
-A name that is not defined is most often a cell that was not run: then the error says which one.
-A cell that should fail, and does, says so.
+A missing name usually means that a cell has not run; then the error says which one. A cell that is
+meant to fail says so.
 """
 
 from __future__ import annotations
@@ -14,14 +14,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-#: What is said of an error that a lesson wants.
+#: The note below an error that a lesson wants.
 MEANT = "This error is meant to happen here: the lesson says why. Go on with the next cell."
 
 
 def explain_errors() -> None:
-    """In this notebook, explain a missing name, what was refused, and errors that are meant.
+    """Explain missing names, refusals and intended errors in this notebook.
 
-    What the API refuses is explained once anthropic is imported; call it again then.
+    Refusals of the API are explained only if anthropic is imported; otherwise call this again after
+    importing it.
     """
     from learnkit.errors import LearnkitError
 
@@ -46,11 +47,11 @@ def explain_errors() -> None:
 
 
 def is_meant(cell: str, notebook: Path | None) -> bool:
-    """Whether a cell is one that should fail: its tag says so.
+    """Return whether a cell has the tag of cells that are meant to fail.
 
     Args:
-        cell: its id.
-        notebook: its file.
+        cell: the cell's id.
+        notebook: the notebook's file, if it is known.
     """
     return any(
         one.get("id") == cell and "raises-exception" in one.get("metadata", {}).get("tags", ())
@@ -59,17 +60,17 @@ def is_meant(cell: str, notebook: Path | None) -> bool:
 
 
 def notebook() -> Path | None:
-    """The file of the notebook that this kernel belongs to, if the server has told."""
+    """Return the file of this kernel's notebook, if the server has set it."""
     path = Path(os.environ.get("JPY_SESSION_NAME", ""))
     return path if path.suffix == ".ipynb" and path.is_file() else None
 
 
 def where(name: str, notebook: Path | None) -> str:
-    """Which cell of a notebook defines a name, in a sentence; empty if none does.
+    """Return which cell of a notebook defines a name, in a sentence; empty if none does.
 
     Args:
-        name: the one that is missing.
-        notebook: its file.
+        name: the missing name.
+        notebook: the notebook's file, if it is known.
     """
     heading = ""
     for cell in _cells(notebook):
@@ -94,7 +95,7 @@ def _cells(notebook: Path | None) -> list[dict[str, Any]]:
 
 
 def _cell(shell: Any) -> str:
-    """The id of the cell that runs, if the front end has told."""
+    """The id of the running cell, if the front end has sent it."""
     parent = shell.kernel.get_parent() if hasattr(shell, "kernel") else {}
     return str(parent.get("metadata", {}).get("cellId", ""))
 
@@ -103,11 +104,11 @@ def _defined(source: str) -> set[str]:
     """The names that a cell defines for the cells below it."""
     try:
         return set(_bound(ast.parse(source)))
-    except SyntaxError:  # a magic, or not finished
+    except SyntaxError:  # a magic, or an unfinished cell
         return set()
 
 
-#: What has names of its own, which the cells below do not see.
+#: Nodes with a scope of their own, whose names the cells below do not see.
 _OWN = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
@@ -115,7 +116,7 @@ def _bound(node: ast.AST) -> Iterator[str]:
     for child in ast.iter_child_nodes(node):
         if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             yield child.name
-            continue  # what it binds inside is its own
+            continue  # names inside it are its own
         if isinstance(child, _OWN):
             continue
         if isinstance(child, ast.alias):

@@ -1,7 +1,7 @@
 """Run by each kernel that ``learnkit lab`` starts, before the first cell (``PYTHONSTARTUP``).
 
-So a learner who begins in the middle of a lesson is told which cell to run first, although the
-set-up cell has not run either. Another Python, in a terminal of that JupyterLab, runs this too.
+A learner who begins in the middle of a lesson then reads which cell to run first, although the
+set-up cell has not run either. Any other Python in a terminal of that JupyterLab runs this too.
 """
 
 try:

@@ -1,6 +1,6 @@
-"""Running the course: execute notebooks as CI does, compare their outputs, write them anew.
+"""Running the course: execute notebooks as CI does, compare their outputs, write them again.
 
-A notebook is executed in its static form, and what is kept of its outputs does not depend on the
+A notebook is executed in its static form, and the outputs that are kept do not depend on the
 machine: no tracebacks, no timings, no versions. So refreshing twice changes no byte.
 """
 
@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from learnkit.errors import lab_extra
-from learnkit.runtime import atomic_write as files
+from learnkit.runtime import atomic_write
 
 with lab_extra():
     import nbformat
@@ -27,13 +27,13 @@ with lab_extra():
 CELL_TIMEOUT = 60
 #: How a notebook can fail.
 FAILURES = (CellExecutionError, CellTimeoutError, DeadKernelError)
-#: What stays of a notebook's metadata.
+#: The metadata that a notebook keeps.
 METADATA = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
     "language_info": {"name": "python"},
 }
 
-#: Settings that a learner may have made for their own runs.
+#: Settings that learners make for their own runs.
 _OWN = ("LEARNKIT_MODE", "LEARNKIT_RECORDINGS")
 
 
@@ -41,22 +41,22 @@ def execute(path: Path, env: Mapping[str, str] | None = None) -> Any:
     """Run a notebook from a fresh kernel, in static form.
 
     Args:
-        path: the notebook; it is not changed.
+        path: the notebook, which is not changed.
         env: more environment variables for the kernel.
 
     Returns:
         The executed notebook, normalised.
 
     Raises:
-        nbclient.exceptions.CellExecutionError: if a cell fails that is not meant to; see
-            :data:`FAILURES` for what else a cell can do.
+        Exception: one of :data:`FAILURES`, if a cell fails that should not, or does not end, or
+            ends the kernel.
     """
     notebook = nbformat.read(path, as_version=4)
     for cell in notebook.cells:
         if cell.cell_type == "code":
             cell.outputs, cell.execution_count = [], None
-    # An asynchronous manager: with the other one, waiting for a kernel that has died never ends.
-    # Socket files instead of TCP ports: ports can be taken between their choice and their use.
+    # An asynchronous manager, because the other one waits forever for a kernel that has died.
+    # Socket files, because another process can take a TCP port between its choice and its use.
     with tempfile.TemporaryDirectory(prefix="lk-") as folder, _environment(env or {}):
         manager = AsyncKernelManager(
             kernel_name="python3",
@@ -73,7 +73,7 @@ def execute(path: Path, env: Mapping[str, str] | None = None) -> Any:
         )
         try:
             client.execute()
-        finally:  # a manager of our own is ours to shut down, and so are its sockets
+        finally:  # the client leaves a manager that it was given to us, with its sockets
             if client.kc is not None:
                 client.kc.stop_channels()
             if manager.has_kernel:
@@ -82,16 +82,33 @@ def execute(path: Path, env: Mapping[str, str] | None = None) -> Any:
 
 
 def refresh(path: Path) -> bool:
-    """Run a notebook and write its outputs; returns whether the file changed."""
+    """Run a notebook and write its outputs into its file.
+
+    Args:
+        path: the notebook.
+
+    Returns:
+        Whether the file changed.
+
+    Raises:
+        Exception: as :func:`execute`; the file is then as it was.
+    """
     text = nbformat.writes(execute(path)) + "\n"
     if text == path.read_text(encoding="utf-8"):
         return False
-    files.replace(path, text)
+    atomic_write.replace(path, text)
     return True
 
 
 def differences(path: Path) -> list[str]:
-    """What a fresh run of the notebook shows that the file does not, a line a cell."""
+    """Return a line for each cell whose output differs in a fresh run.
+
+    Args:
+        path: the notebook, which is not changed.
+
+    Raises:
+        Exception: as :func:`execute`.
+    """
     committed, fresh = normalise(nbformat.read(path, as_version=4)), execute(path)
     found = []
     pairs = zip(committed.cells, fresh.cells, strict=True)
@@ -102,8 +119,12 @@ def differences(path: Path) -> list[str]:
     return found
 
 
-def told(error: Exception) -> str:
-    """One of :data:`FAILURES`, for somebody who has to find the cell."""
+def failure(error: Exception) -> str:
+    """Return what went wrong, with the source of the cell.
+
+    Args:
+        error: one of :data:`FAILURES`.
+    """
     if isinstance(error, CellExecutionError):
         cell = str(error).partition("\n------------------\n")[2]
         source = cell.partition("\n------------------\n")[0]
@@ -114,7 +135,14 @@ def told(error: Exception) -> str:
 
 
 def normalise(notebook: Any) -> Any:
-    """Take out of a notebook what differs from machine to machine; changes and returns it."""
+    """Remove from a notebook what differs from machine to machine.
+
+    Args:
+        notebook: is changed.
+
+    Returns:
+        The same notebook.
+    """
     notebook.metadata = nbformat.from_dict(METADATA)
     for number, cell in enumerate(_code(notebook), start=1):
         cell.execution_count = number
@@ -135,10 +163,10 @@ def _code(notebook: Any) -> Iterator[Any]:
 
 @contextlib.contextmanager
 def _environment(env: Mapping[str, str]) -> Iterator[None]:
-    """Set variables that the kernel inherits: static form, and ``env``.
+    """Set the variables that the kernel inherits: for the static form, and ``env``.
 
-    One's own settings stay out, or the outputs would depend on them; only who asks the API
-    (mode ``record``) needs the key, the server and the model.
+    The user's own settings are removed, because the outputs would depend on them. Only mode
+    ``record``, which asks the API, needs the key, the server and the model.
     """
     before = dict(os.environ)
     for name in before:

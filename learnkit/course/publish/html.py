@@ -1,9 +1,9 @@
-"""The HTML edition: the course as pages that can be read, and scrubbed, without Python.
+"""The HTML edition: the course as pages to read, with working sliders, without Python.
 
-Every notebook is run, as CI runs it, with its views kept as tapes that a script in the page plays;
-or the runs of ``pytest --nbval`` with ``LEARNKIT_EXECUTED=<folder>`` are taken.
-A page holds everything that it shows; the links between the pages are relative, so the folder can
-lie on a disk or on any web server.
+Every notebook is run as CI runs it, and its views are kept as tapes that a script in the page
+plays. Instead, the runs of ``pytest --nbval`` with ``LEARNKIT_EXECUTED=<folder>`` can be used.
+A page contains everything that it shows, and the links between pages are relative, so the folder
+works on a disk and on any web server.
 """
 
 from __future__ import annotations
@@ -17,17 +17,18 @@ from typing import Any
 
 from learnkit.course.display.card import inline
 from learnkit.course.lessons import load
-from learnkit.course.publish import execute as verify
+from learnkit.course.progress import lesson_progress
 from learnkit.course.publish import repository
+from learnkit.course.publish.execute import execute, normalise
 from learnkit.errors import UsageError, lab_extra
-from learnkit.runtime import atomic_write as files
+from learnkit.runtime import atomic_write
 from learnkit.views.drawing.text import esc
 from learnkit.widget import frozen
 
 with lab_extra():
     import nbformat
 
-#: Looks of a lesson's page besides those of ``frozen``.
+#: The style of a lesson's page, besides that of ``frozen``.
 _LOOK = """
 body{max-width:54rem}nav{display:flex;flex-wrap:wrap;gap:.3rem 1.2rem;font-size:.9rem;
 padding:.6rem 0;border-bottom:1px solid var(--lk-rule)}
@@ -44,7 +45,7 @@ details{margin:.6rem 0}summary{cursor:pointer}img{max-width:100%;height:auto}
 :root{--lk-shade:#f4f5f7}@media (prefers-color-scheme:dark){:root{--lk-shade:#1b1e23}}
 """
 _DARK = "@media (prefers-color-scheme:dark){%s}"
-#: Where a link of a notebook leads in the edition.
+#: A pattern for a notebook's links, and the link in the edition.
 _LINKS = (
     (r"(s\d\d_\w+)\.ipynb", r"\1.html"),
     (r"\.\./README\.md(?:#\w+)?", "index.html"),
@@ -60,16 +61,16 @@ def build(
 
     Args:
         course: the folder of the notebooks; the glossary is in ``docs`` beside it.
-        target: the folder to write; pages that exist are replaced.
-        lessons: only these, as ``s01``; by default all.
+        target: the folder to write; existing pages are replaced.
+        lessons: names such as ``s01``; by default all.
         executed: a folder of notebooks that were run with tapes; by default they are run now.
 
     Yields:
         A line for each page.
 
     Raises:
-        UsageError: if ``executed`` lacks a notebook, or has one of another edition.
-        Exception: what a notebook fails with; see :data:`learnkit.course.publish.execute.FAILURES`.
+        UsageError: if ``executed`` lacks a notebook, or has one with other cells.
+        Exception: if a notebook fails: see :data:`learnkit.course.publish.execute.FAILURES`.
     """
     every = sorted(course.glob("s[0-9][0-9]_*.ipynb"))
     chosen = [path for path in every if not lessons or path.stem[:3] in lessons]
@@ -81,50 +82,49 @@ def build(
             around = [every[at] if 0 <= at < len(every) else None for at in (place - 1, place + 1)]
             yield _written(target / f"{path.stem}.html", _page(_title(path), body, *around))
     yield _written(target / "index.html", _page("learnkit", _index(every)))
-    words = (course.parent / "docs" / "glossary.md").read_text("utf-8")
-    yield _written(target / "glossary.html", _page("Glossary", _markdown(words)))
+    glossary = (course.parent / "docs" / "glossary.md").read_text("utf-8")
+    yield _written(target / "glossary.html", _page("Glossary", _markdown(glossary)))
 
 
 def lesson(path: Path, executed: Path | None = None) -> str:
-    """Run a notebook, and give it as HTML with tapes.
+    """Return a notebook as HTML with tapes.
 
     Args:
-        path: of the notebook.
-        executed: the same notebook after a run with tapes; then it is not run again.
+        path: the notebook.
+        executed: the same notebook after a run with tapes; by default it is run now.
 
     Raises:
-        UsageError: if ``executed`` is not there, or its cells are not those of the notebook.
+        UsageError: if ``executed`` does not exist, or has other cells than the notebook.
+        Exception: if the notebook fails: see :data:`learnkit.course.publish.execute.FAILURES`.
     """
     with lab_extra():
         from nbconvert import HTMLExporter
 
     if executed is None:
-        book = verify.execute(path, {"LEARNKIT_TAPES": "1"})
+        book = execute(path, {"LEARNKIT_TAPES": "1"})
     else:
-        book = _taken(path, executed)
+        book = _earlier_run(path, executed)
     exporter = HTMLExporter(template_name="basic", embed_images=False)
     body, _ = exporter.from_notebook_node(book)
     return _linked(body)
 
 
-def _taken(path: Path, executed: Path) -> Any:
-    """A run that was made before, normalised."""
+def _earlier_run(path: Path, executed: Path) -> Any:
+    """An earlier run, normalised."""
     if not executed.is_file():
         raise UsageError(f"there is no {executed}; run pytest --nbval with LEARNKIT_EXECUTED")
     original, book = (nbformat.read(one, as_version=4) for one in (path, executed))
     if [cell.source for cell in original.cells] != [cell.source for cell in book.cells]:
         raise UsageError(f"{executed} has other cells than {path}; run pytest --nbval again")
-    return verify.normalise(book)
+    return normalise(book)
 
 
 def _index(every: Sequence[Path]) -> str:
-    from learnkit.course.workbook import start_page as startpage
-
     rows = "".join(
-        f"<tr><td>{row.number}</td><td><a href='{esc(row.file)}'>{esc(row.lesson.title)}</a><br>"
-        f"{esc(row.lesson.promise)}</td><td>{inline(row.lesson.adds)}</td>"
-        f"<td>{row.lesson.minutes}&nbsp;min</td></tr>"
-        for row in startpage.rows(every[0].parent)
+        f"<tr><td>{one.number}</td><td><a href='{esc(one.file)}'>{esc(one.lesson.title)}</a><br>"
+        f"{esc(one.lesson.promise)}</td><td>{inline(one.lesson.adds)}</td>"
+        f"<td>{one.lesson.minutes}&nbsp;min</td></tr>"
+        for one in lesson_progress(every[0].parent)
     )
     return _linked(
         "<h1>learnkit</h1><p><strong>How agents like Claude Code really work: you build one, "
@@ -187,5 +187,5 @@ def _linked(html: str) -> str:
 
 
 def _written(path: Path, text: str) -> str:
-    files.replace(path, text)
+    atomic_write.replace(path, text)
     return f"{path.name}: {len(text.encode()) // 1000} KB"

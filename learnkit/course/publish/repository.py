@@ -1,8 +1,8 @@
-"""Where the project's repository is: one address, and the links that are made from it.
+"""The address of the project's repository, and the links that are made from it.
 
-The address is written down once, as ``Repository`` in ``pyproject.toml``. Binder's badge, the
-lessons' links to Binder and the links to the project's pages on GitHub are rendered from it, so a
-fork or a move changes one line and refreshes the rest.
+The address is stated once, as ``Repository`` in ``pyproject.toml``. Binder's badge, the lessons'
+links to Binder and the links to the project's pages on GitHub are rendered from it, so a fork
+changes one line and refreshes the rest.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from pathlib import Path
 
 from learnkit.course import files as course_files
 from learnkit.errors import UsageError
-from learnkit.runtime import atomic_write as files
+from learnkit.runtime import atomic_write
 
-#: What an address has to look like: Binder needs the owner and the name.
+#: The form of an address; Binder needs the owner and the name.
 _ADDRESS = re.compile(r"https://github\.com/([\w.-]+/[\w.-]+)")
-#: Links that belong to this project, whatever repository they name now: Binder's, and GitHub's
-#: pages about a repository as a whole. A link to one issue or file of another project is not ours.
+#: Links to this project, whatever repository they name now: Binder's, and GitHub's pages about a
+#: repository as a whole. A link to one issue or file belongs to another project.
 _OURS = re.compile(
     r"(?P<binder>https://mybinder\.org/v2/gh/)[\w.-]+/[\w.-]+(?=/HEAD\b)"
     r"|(?P<github>https://github\.com/)[\w.-]+/[\w.-]+"
@@ -28,7 +28,7 @@ _OURS = re.compile(
     r"|(?P<field>^repository-code: \"https://github\.com/)[\w.-]+/[\w.-]+(?=\"$)",
     re.MULTILINE,
 )
-#: The files that may hold such links.
+#: The files that may have such links.
 _RENDERED = (
     *("*.md", "docs/*.md", "CITATION.cff", "notebooks/*.ipynb"),
     *(".github/*.md", ".github/ISSUE_TEMPLATE/*.yml"),
@@ -36,10 +36,11 @@ _RENDERED = (
 
 
 def address(checkout: Path | None = None) -> str:
-    """The repository's address: from the checkout's ``pyproject.toml``, else the wheel's metadata.
+    """Return the repository's address, from ``pyproject.toml`` or the installed metadata.
 
     Args:
-        checkout: the folder of ``pyproject.toml``; by default the one that this package lies in.
+        checkout: the folder of ``pyproject.toml``; by default the clone that this package runs
+            from, and without one the metadata of the wheel.
 
     Raises:
         UsageError: if it is not of the form ``https://github.com/OWNER/NAME``.
@@ -55,11 +56,11 @@ def address(checkout: Path | None = None) -> str:
 
 
 def rendered(text: str, repository: str) -> str:
-    """A text with every link to this project's own pages made from one address.
+    """Return a text in which every link to this project's pages has the given address.
 
     Args:
         text: Markdown, YAML or a notebook's JSON.
-        repository: as :func:`address` gives it.
+        repository: as :func:`address` returns it.
     """
     name = repository.removeprefix("https://github.com/")
     return _OURS.sub(lambda match: (match[1] or match[2] or match[3]) + name, text)
@@ -75,19 +76,19 @@ def refresh(checkout: Path | None = None) -> Iterator[str]:
         The name of each file that changed.
 
     Raises:
-        UsageError: for an address that no link can be made from; see :func:`address`.
+        UsageError: if the address has another form; see :func:`address`.
     """
     checkout = checkout or course_files.originals().parent
     repository = address(checkout)
     for path in holders(checkout):
         text = path.read_text("utf-8")
         if (fresh := rendered(text, repository)) != text:
-            files.replace(path, fresh)
+            atomic_write.replace(path, fresh)
             yield path.relative_to(checkout).as_posix()
 
 
 def holders(checkout: Path | None = None) -> list[Path]:
-    """The files of a checkout that may hold links to the project, in order.
+    """Return the files of a checkout that may have links to the project, in order.
 
     Args:
         checkout: as for :func:`address`.

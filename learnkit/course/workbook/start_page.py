@@ -1,21 +1,20 @@
 """The start page: twelve lessons, what each adds, how long it takes, and how far the learner is.
 
-It is no lesson. ``learnkit lab`` writes it as a notebook beside the working copies, with the table
-as it stands on that day, so it can be read before anything has run; running its cell draws it anew.
+``learnkit lab`` writes it as a notebook beside the working copies of the lessons. Its table shows
+the progress of that day, so the page can be read before any cell has run. Running its cell draws
+the table again.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from learnkit.course import files as course_files
 from learnkit.course.display.card import Card, inline
-from learnkit.course.lessons import Lesson, load
-from learnkit.course.progress import Progress
+from learnkit.course.progress import MARKS, LessonProgress, Progress, lesson_progress
 from learnkit.course.publish import repository
 from learnkit.views.drawing.text import count, esc
 
@@ -27,110 +26,39 @@ _TEXT = Path(__file__).with_suffix(".md")
 _CELL = "from learnkit import contents\n\ncontents()"
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
-    """A lesson, and what the learner has done in it.
-
-    Attributes:
-        number: 1 to 12.
-        file: of the notebook.
-        lesson: its texts.
-        done: what is remembered; see ``Progress.of``.
-    """
-
-    number: int
-    file: str
-    lesson: Lesson
-    done: Mapping[str, Mapping[str, str]]
-
-    @property
-    def predicted(self) -> int:
-        """Predictions made."""
-        return len(set(self.done.get("predictions", ())) & set(self.lesson.predictions))
-
-    @property
-    def passed(self) -> int:
-        """Exercises passed."""
-        numbers = {str(n) for n in range(1, len(self.lesson.exercises) + 1)}
-        return len(set(self.done.get("exercises", ())) & numbers)
-
-    @property
-    def right(self) -> int:
-        """Questions of the quiz that were answered right at last."""
-        return sum(self._answers.get(name) == one.right for name, one in self._quiz.items())
-
-    @property
-    def answered(self) -> int:
-        """Questions of the quiz that were answered."""
-        return len(set(self._answers) & set(self._quiz))
-
-    @property
-    def state(self) -> str:
-        """``new``, ``begun`` or ``finished``: all exercises passed and all questions answered."""
-        if self.passed == len(self.lesson.exercises) and self.answered == len(self._quiz):
-            return "finished"
-        return "begun" if any(self.done.values()) else "new"
-
-    def __str__(self) -> str:
-        lesson = self.lesson
-        return (
-            f"{_GLYPH[self.state]} {self.number:2} {lesson.title}: {self.state}; "
-            f"{self.predicted} of {len(lesson.predictions)} predictions, "
-            f"{self.passed} of {len(lesson.exercises)} exercises, "
-            f"{self.right} of {len(lesson.quiz)} right in the quiz"
-        )
-
-    @property
-    def _answers(self) -> Mapping[str, str]:
-        return self.done.get("quiz", {})
-
-    @property
-    def _quiz(self) -> dict[str, Any]:
-        return {f"q{number}": one for number, one in enumerate(self.lesson.quiz, start=1)}
-
-
-def rows(folder: Path, progress: Progress | None = None) -> list[Row]:
-    """The lessons whose notebooks are in a folder, in order.
-
-    Args:
-        folder: of the notebooks.
-        progress: where notes are; None for nobody's.
-    """
-    files = {path.stem[:3]: path.name for path in sorted(folder.glob("s[0-9][0-9]_*.ipynb"))}
-    return [
-        Row(int(name[1:]), file, load(name), progress.of(name) if progress else {})
-        for name, file in files.items()
-    ]
-
-
 def contents(*, forget: bool = False, folder: str | Path = "") -> Card:
-    """The course's contents with the learner's progress; as a cell's last line it shows itself.
+    """Return the course's contents with the learner's progress, as a card that shows itself.
 
     Args:
-        forget: begin anew: remove what is remembered.
-        folder: of the notebooks; by default where this one is, else the course's own.
+        forget: remove everything that is remembered, to begin again.
+        folder: the folder of the notebooks; by default the current one, else the course's own.
     """
     progress = Progress()
     if forget:
         progress.forget()
     here = Path(folder) if folder else Path.cwd()
-    found = rows(here, progress) or rows(course_files.notebooks(), progress)
+    originals = course_files.notebooks()
+    found = lesson_progress(here, progress) or lesson_progress(originals, progress)
     return Card(table(found), summary(found))
 
 
-def summary(found: Sequence[Row]) -> str:
-    """How far the learner is, and what comes next, in a sentence or two."""
-    finished = [row for row in found if row.state == "finished"]
-    open_ = [row for row in found if row.state == "begun"]
-    left = [row for row in found if row.state != "finished"]
+def summary(found: Sequence[LessonProgress]) -> str:
+    """Return how far the learner is, and what comes next, in a sentence or two.
+
+    Args:
+        found: the lessons in order.
+    """
+    finished = [one for one in found if one.state == "finished"]
+    begun = [one for one in found if one.state == "begun"]
+    left = [one for one in found if one.state != "finished"]
     if not left:
         return f"You have finished {count(len(found), 'lesson')}: all there are."
-    minutes = sum(row.lesson.minutes for row in left)
+    minutes = sum(one.lesson.minutes for one in left)
     time = f"about {round(minutes / 60)} hours" if minutes > 90 else f"{minutes} minutes"
-    if not finished and not open_:
+    if not finished and not begun:
         return f"{count(len(found), 'lesson')}, {time}. Begin with lesson {left[0].number}."
-    latest = (open_ or left)[0]
-    verb = "go on with" if open_ else "next comes"
+    latest = (begun or left)[0]
+    verb = "go on with" if begun else "next comes"
     head = f"{len(finished)} of {count(len(found), 'lesson')} finished, {time} to go;"
     return f"{head} {verb} lesson {latest.number}, {latest.lesson.title}."
 
@@ -138,34 +66,37 @@ def summary(found: Sequence[Row]) -> str:
 # JupyterLab aligns cells to the right.
 _LEFT = "text-align:left"
 _SHORT = f"{_LEFT};white-space:nowrap"
-_GLYPH = {"new": "○", "begun": "▶", "finished": "✓"}
 
 
-def table(found: Sequence[Row]) -> str:
-    """The lessons as a plain HTML table: what a page shows that has run nothing."""
+def table(found: Sequence[LessonProgress]) -> str:
+    """Return the lessons as a plain HTML table.
+
+    Args:
+        found: the lessons in order.
+    """
     head = "".join(
         f'<th style="{_LEFT}">{one}</th>'
         for one in ("", "lesson", "what it adds", "time", "predictions", "exercises", "quiz")
     )
-    body = "".join(_row(row) for row in found)
+    body = "".join(map(_row, found))
     return (
         f"<p><strong>{esc(summary(found))}</strong></p>"
         f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
     )
 
 
-def _row(row: Row) -> str:
-    lesson, quiz = row.lesson, len(row.lesson.quiz)
-    marks = "✓" * row.passed + "○" * (len(lesson.exercises) - row.passed)
+def _row(one: LessonProgress) -> str:
+    lesson, quiz = one.lesson, len(one.lesson.quiz)
+    marks = "✓" * one.passed + "○" * (len(lesson.exercises) - one.passed)
     cells = (
-        f"{_GLYPH[row.state]} {row.state}",
-        f'<a href="{esc(row.file)}">{row.number} · {esc(lesson.title)}</a>'
+        f"{MARKS[one.state]} {one.state}",
+        f'<a href="{esc(one.file)}">{one.number} · {esc(lesson.title)}</a>'
         f"<br>{inline(lesson.promise)}",
         inline(lesson.adds),
         f"{lesson.minutes} min",
-        f"{row.predicted} of {len(lesson.predictions)}",
-        f"{marks} {row.passed} of {len(lesson.exercises)}",
-        f"{row.right} of {quiz} right" if row.answered else f"{count(quiz, 'question')}",
+        f"{one.predicted} of {len(lesson.predictions)}",
+        f"{marks} {one.passed} of {len(lesson.exercises)}",
+        f"{one.right} of {quiz} right" if one.answered else f"{count(quiz, 'question')}",
     )
     styles = [_SHORT, _LEFT, _LEFT, *[_SHORT] * 4]
     pairs = zip(styles, cells, strict=True)
@@ -173,10 +104,10 @@ def _row(row: Row) -> str:
 
 
 def notebook(folder: Path) -> str:
-    """The start page as a notebook, its table as it stands now.
+    """Return the start page as a notebook, with the table of today.
 
     Args:
-        folder: of the working copies.
+        folder: the folder of the working copies.
 
     Returns:
         The text of the ``.ipynb`` file.
@@ -205,7 +136,11 @@ def notebook(folder: Path) -> str:
 
 
 def book(*cells: Mapping[str, Any]) -> str:
-    """A notebook of such cells, as the text of a file."""
+    """Return a notebook with these cells, as the text of a file.
+
+    Args:
+        cells: in the format of ``.ipynb`` files.
+    """
     kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
     made = {
         "cells": cells,

@@ -1,8 +1,8 @@
-"""Be the model: the learner sits where the model sits, and answers what the loop asks.
+"""Be the model: the learner takes the model's place, and answers the loop's requests.
 
-A page shows what a model sees, and nothing else; the learner calls tools through forms made from
-their schemas, or writes text, and watches the harness act. Where there is no page, a script plays,
-and one card shows what the model saw and what came of it.
+A page shows what a model sees, and nothing else. The learner calls tools with forms made from their
+schemas, or writes text, and watches the harness act. Without a page a script plays, and one card
+shows what the model saw, and the result.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from learnkit.core import tool_form as forms
 from learnkit.core.agent import Agent, Outcome
 from learnkit.core.events import EventLog
-from learnkit.course.games.be_the_model.session import Factory, Game
+from learnkit.course.games.be_the_model.session import Factory, Session
 from learnkit.errors import UsageError
 from learnkit.runtime.virtual_clock import VirtualClock
 
@@ -25,21 +25,21 @@ if TYPE_CHECKING:
 
 Json = dict[str, Any]
 
-#: Seconds that showing the game waits for its first request, which takes a moment to make.
+#: Seconds to wait for the first request before the page is shown.
 _FIRST = 5.0
 
 
 class BeTheModel:
-    """A run whose model is the learner; as the last line of a cell, it shows itself.
+    """A run in which the learner is the model; as the last line of a cell, it shows its page.
 
     Args:
         agent_factory: makes the agent from a client and an empty log.
         prompt: what the agent is asked to do.
         script: the replies of the static form, as in :func:`learnkit.scripted`.
         static: let the script play at once, without a page and without waiting.
-        lane: name of the agent whose model the learner is.
+        lane: name of the agent whose model is the learner.
         others: a function of the request that answers for all other agents.
-        after: where another run is taken up; see :func:`learnkit.fork`.
+        after: the point where to continue another run; see :func:`learnkit.fork`.
 
     Raises:
         UsageError: for an empty prompt.
@@ -57,7 +57,7 @@ class BeTheModel:
         others: Policy | None = None,
         after: Fork | None = None,
     ) -> None:
-        self._game: Game | None = None
+        self._session: Session | None = None
         self._error: Exception | None = None
         self._outcome: Outcome | None = None
         self._first: Json = {}
@@ -69,32 +69,32 @@ class BeTheModel:
             played = after.then(script) if after else script
             self._agent = self._play_script(agent_factory, prompt, played)
         else:
-            self._game = Game(agent_factory, prompt, lane=lane, others=others, after=after)
-            self._agent = self._game.agent
-            self._game.changed = self._show
+            self._session = Session(agent_factory, prompt, lane=lane, others=others, after=after)
+            self._agent = self._session.agent
+            self._session.changed = self._show
 
-    # For later cells
+    # For code in later cells
 
     @property
     def outcome(self) -> Outcome:
-        """How the game ended.
+        """How the run ended.
 
         Raises:
-            UsageError: when it has not ended, saying what it waits for.
+            UsageError: if it has not ended; the message says what it waits for.
         """
-        found = self._game.outcome if self._game else self._outcome
+        found = self._session.outcome if self._session else self._outcome
         if found is None:
             raise UsageError(f"the game has no outcome yet: {self._why()}") from self.error
         return found
 
     @property
     def finished(self) -> bool:
-        """Whether the game came to its end, so that it has an outcome."""
-        return (self._game.outcome if self._game else self._outcome) is not None
+        """Whether the run has ended, so that it has an outcome."""
+        return (self._session.outcome if self._session else self._outcome) is not None
 
     @property
     def messages(self) -> list[Json]:
-        """The message array as it is now: a copy."""
+        """A copy of the message array as it is now."""
         return copy.deepcopy(list(self._agent.messages))
 
     @property
@@ -104,8 +104,8 @@ class BeTheModel:
 
     @property
     def error(self) -> Exception | None:
-        """What the API answered to the last request, if it refused it."""
-        return self._game.error if self._game else self._error
+        """The exception of the last request, if the API refused it."""
+        return self._session.error if self._session else self._error
 
     def send(self, *parts: Reply | str | Json) -> None:
         """Answer from code instead of on the page: ``game.send(lk.use("bash", command="ls"))``.
@@ -130,10 +130,10 @@ class BeTheModel:
         self._live().take_back()
 
     def wait(self, timeout: float | None = None) -> str:
-        """Wait until it is the learner's turn, or the game is over.
+        """Wait until it is the learner's turn, or the run is over.
 
         Args:
-            timeout: at most so many seconds; None waits for ever.
+            timeout: seconds to wait at most; None waits forever.
 
         Returns:
             ``yours``, ``refused``, ``ended``, ``left`` or ``broken``; ``works`` at the timeout.
@@ -141,9 +141,9 @@ class BeTheModel:
         return self._live().wait(timeout)
 
     def close(self) -> None:
-        """End the game: what runs is stopped, no thread is left. Twice is no error."""
-        if self._game:
-            self._game.close()
+        """Stop the run; no thread is left. Twice is no error."""
+        if self._session:
+            self._session.close()
 
     def __enter__(self) -> BeTheModel:
         return self
@@ -166,47 +166,51 @@ class BeTheModel:
         return f"{done}, and ends with {quoted(text, 120)}." if text else f"{done}; says nothing."
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
-        if not self._game:
+        if not self._session:
             return {"text/html": self._card(), "text/plain": repr(self)}
         if self._widget is None:
-            from learnkit.course.games.be_the_model.widget import Seat
+            from learnkit.course.games.be_the_model.widget import SessionPanel
 
-            self._game.wait(_FIRST)
+            self._session.wait(_FIRST)
             with self._lock:
-                self._widget = Seat(self.act, self._message())
+                self._widget = SessionPanel(self.act, self._message())
                 self._screens.append(self._widget.send)
         return self._widget._repr_mimebundle_(**options)
 
-    # What a page shows, and what it asks for
+    # What a page shows, and its intents
 
     def watch(self, screen: Callable[[Json], object]) -> None:
-        """Call ``screen``, in any thread, with each new state, and with what cannot be done."""
+        """Call ``screen``, in any thread, with each new state and each problem.
+
+        Args:
+            screen: takes ``{"seq": n, "state": …}``, or ``{"problem": text, …}``.
+        """
         self._screens.append(screen)
 
     def state(self) -> Json:
-        """What a page shows now: JSON-ready, and its HTML is escaped."""
+        """Return what a page shows now: ready for JSON, with escaped HTML."""
         from learnkit.views import request as views
 
-        game = self._live()
+        session = self._live()
         body = self._agent.request()
-        if game.phase == "yours" and game.request is not None:
-            body = game.request
+        if session.phase == "yours" and session.request is not None:
+            body = session.request
         body = {**body, "messages": list(body["messages"])}
-        refusal = views.refusal(game.error) if game.phase == "refused" else None
+        refusal = views.refusal(session.error) if session.phase == "refused" else None
         return {
-            "ask": game.asks,
-            "phase": game.phase,
-            "head": game.head,
+            "ask": session.asks,
+            "phase": session.phase,
+            "head": session.head,
             "frame": [list(one) for one in views.fragments(body, refusal).items()],
             "tools": [forms.form(spec) for spec in body.get("tools") or []],
-            "undo": game.phase == "refused" and game.request is not None,
+            "undo": session.phase == "refused" and session.request is not None,
         }
 
     def act(self, intent: Json) -> None:
-        """Do what somebody asked for on the page; if that cannot be done, the page says why.
+        """Do what the learner asked for on the page; if that is impossible, the page says why.
 
         Args:
-            intent: ``{"want": true}`` the state, ``{"stop": true}``, ``{"back": true}``, or
+            intent: ``{"want": true}`` for the state, ``{"stop": true}``, ``{"back": true}``, or
                 ``{"ask": n, "reply": parts or JSON text, "fault": ""}``.
         """
         try:
@@ -221,23 +225,23 @@ class BeTheModel:
     def _act(self, intent: Json) -> None:
         from learnkit.clients.scripted import Reply
 
-        game = self._live()
+        session = self._live()
         if intent.get("want"):
             self._show()
         elif intent.get("stop"):
-            game.leave()
+            session.leave()
         elif intent.get("back"):
-            game.take_back()
+            session.take_back()
         elif "reply" in intent:
-            if intent.get("ask") != game.asks:
+            if intent.get("ask") != session.asks:
                 raise UsageError("this answers an earlier request: look again, and send again")
             given, stop = intent["reply"], None
             if isinstance(given, str):
                 content, stop = forms.parse(given)
             else:
-                content = forms.assemble(given, (game.request or {}).get("tools") or [])
+                content = forms.assemble(given, (session.request or {}).get("tools") or [])
             reply = Reply(tuple(content), stop, latency=0.0)
-            game.send(reply, str(intent.get("fault") or ""))
+            session.send(reply, str(intent.get("fault") or ""))
 
     def _show(self) -> None:
         with self._lock:  # states arrive in the order in which they are made
@@ -279,10 +283,12 @@ class BeTheModel:
             f"{views.transcript(self._agent.messages, last)}"
         )
 
-    def _live(self) -> Game:
-        if self._game is None:
+    def _live(self) -> Session:
+        if self._session is None:
             raise UsageError("the script has played this game; there is nothing to answer")
-        return self._game
+        return self._session
 
     def _why(self) -> str:
-        return self._game.why() if self._game else f"the script ended in an error: {self._error}"
+        return (
+            self._session.why() if self._session else f"the script ended in an error: {self._error}"
+        )

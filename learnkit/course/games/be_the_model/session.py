@@ -1,8 +1,8 @@
-"""A game in which somebody answers in the model's place: the loop, its thread, and its pauses.
+"""A session in which the learner answers in the model's place: the loop, its thread, its pauses.
 
-The loop runs in a thread of the system clock and waits there for each reply, so whoever opens a
-game has control back at once, and closing it leaves no thread. A request that the API refuses ends
-nothing: the reply that led to it can be taken back.
+The loop runs in a thread of the system clock and waits there for each reply, so opening a session
+returns at once, and closing it leaves no thread. A request that the API refuses does not end the
+session: the learner can take back the reply that led to it.
 """
 
 from __future__ import annotations
@@ -28,23 +28,23 @@ Factory = Callable[["Client", EventLog], Agent]
 
 #: Events after which there is something new to see while the harness works.
 _SHOWN = ("message.added", "messages.rewritten", "tool.started", "tool.ended")
-#: Seconds between two looks at whether the process is about to end.
-_LOOK = 1.0
+#: Seconds between two checks whether the process is about to end.
+_CHECK = 1.0
 
 
 class Careless(Mechanism):
-    """A harness with a fault, for one reply, to see what the API says to it.
+    """Gives the harness a fault for one reply, to show how the API answers it.
 
     Attributes:
-        fault: ``forget`` hands back no result of the calls, ``keep`` stores an empty reply and
-            asks again; empty for none. It is forgotten at the next request.
+        fault: ``forget`` drops the results of the calls, ``keep`` stores an empty reply and asks
+            again; empty for no fault. It ends with the next request.
     """
 
     def __init__(self) -> None:
         self.fault = ""
 
     def before_model(self, agent: Agent) -> None:
-        """As at the other requests, unless it forgets."""
+        """Drop the results of the last calls, if that is the fault."""
         fault, self.fault = self.fault, ""
         content = agent.messages[-1]["content"]
         results = [b for b in content if isinstance(b, dict) and b["type"] == "tool_result"]
@@ -52,7 +52,7 @@ class Careless(Mechanism):
             agent.rewrite(agent.messages[:-1], "the harness forgot the tool_result")
 
     def on_stop(self, agent: Agent) -> str | None:
-        """The model has stopped: a careless harness stores whatever it said, and goes on."""
+        """Store the empty reply and continue, if that is the fault."""
         if self.fault != "keep":
             return None
         empty = {"role": "assistant", "content": []}
@@ -60,25 +60,25 @@ class Careless(Mechanism):
         return "Go on."
 
 
-class Game:
-    """One run of an agent whose model is a person.
+class Session:
+    """One run of an agent whose model is the learner.
 
     Args:
         agent_factory: makes the agent from a client and an empty log.
         prompt: what the agent is asked to do.
-        lane: name of the agent whose model the person is.
+        lane: name of the agent whose model is the learner.
         others: a function of the request that answers for all other agents.
-        after: replies that are given first; then it is the person's turn.
+        after: replies that are given first, before the learner's.
 
     Attributes:
-        phase: ``yours`` (a request waits), ``works`` (the harness does), ``refused`` (by the API),
-            or over: ``ended``, ``left``, ``broken``.
+        phase: ``yours`` (a request waits for a reply), ``works`` (the harness runs), ``refused``
+            (by the API), or over: ``ended``, ``left``, ``broken``.
         head: what happened last, in a sentence.
-        asks: how many requests have waited so far.
-        request: the one that waits, or the last that did.
-        outcome: when it has ended.
+        asks: how many requests have waited for a reply so far.
+        request: the request that waits, or the last one that did.
+        outcome: how the run ended; None before.
         error: what the API or a faulty mechanism raised.
-        changed: called, in any thread, when there is something new to see.
+        changed: called, in any thread, when there is something new to show.
 
     Raises:
         UsageError: for an empty prompt.
@@ -107,7 +107,7 @@ class Game:
         self._closed = False
         self._clock = clock = SystemClock()
         self._back = clock.signal("the reply is taken back")
-        self._rest = clock.signal("the game needs somebody")
+        self._idle = clock.signal("the session waits for the learner")
         self._human = Human(clock, lane=lane, others=others, asked=self._asked)
         source = after.at_once(self._human) if after else self._human
         self.agent = agent_factory(from_source(source, clock, "human"), EventLog())
@@ -119,7 +119,11 @@ class Game:
         clock.spawn("the end of the process", self._watch)
 
     def send(self, reply: Reply, fault: str = "") -> None:
-        """Answer the request that waits; ``fault`` as in :class:`Careless`.
+        """Answer the request that waits.
+
+        Args:
+            reply: what the model says.
+            fault: as in :class:`Careless`.
 
         Raises:
             UsageError: if no request waits.
@@ -144,16 +148,19 @@ class Game:
         self._back.set()
 
     def wait(self, timeout: float | None) -> str:
-        """Wait until the game needs somebody or is over, at most ``timeout`` seconds.
+        """Wait until the session needs the learner, or is over.
+
+        Args:
+            timeout: seconds to wait at most; None waits forever.
 
         Returns:
             The phase.
         """
-        self._clock.wait(self._rest, timeout=timeout)
+        self._clock.wait(self._idle, timeout=timeout)
         return self.phase
 
     def leave(self) -> None:
-        """Stop playing; what runs is stopped. The thread ends soon."""
+        """Stop the run. Its thread ends soon."""
         if not self._worker.done:
             with self._lock:
                 if self.phase in ("yours", "refused"):
@@ -162,7 +169,7 @@ class Game:
             self._human.leave()
 
     def close(self) -> None:
-        """Stop playing, and wait for the threads. Twice is no error."""
+        """Stop the run, and wait for the threads. Twice is no error."""
         if not self._closed:
             self._closed = True
             self.leave()
@@ -173,7 +180,7 @@ class Game:
                 self.agent.client.close()
 
     def why(self) -> str:
-        """What it waits for, or how it went, in a sentence."""
+        """Return what the session waits for, or how it ended, in a sentence."""
         if self.phase == "yours":
             return f"turn {self.agent.turns} waits for your reply; a reply of text only ends it"
         if self.phase == "refused":
@@ -188,7 +195,7 @@ class Game:
         try:
             with self._clock.interruptible(self.agent.stop):
                 self._loop()
-        except Exception as error:  # a fault of a mechanism: there to be seen, and raised later
+        except Exception as error:  # of a mechanism: it is shown now, and raised later
             self.error = error
             self._change("broken", f"The game broke off: {type(error).__name__}: {error}")
 
@@ -223,9 +230,9 @@ class Game:
             return self._change("ended", _ending(outcome))
 
     def _watch(self) -> None:
-        """Leave when the process ends in mid-game: a person who is gone must not hold it up."""
+        """Leave when the process ends, which must not wait for a learner who is gone."""
         main = threading.main_thread()
-        while not self._clock.wait(self._worker.ended, timeout=_LOOK):
+        while not self._clock.wait(self._worker.ended, timeout=_CHECK):
             if not main.is_alive():
                 self.leave()
 
@@ -235,7 +242,7 @@ class Game:
         self._change("yours", self._announced(before, request))
 
     def _announced(self, before: Json | None, request: Json) -> str:
-        """What kind of request this is, and what can be done."""
+        """What kind of request this is, and what the learner can do."""
         if self.agent.tools and not request.get("tools"):
             return (
                 "Another request, beside the array: the harness asks for a summary. "
@@ -254,14 +261,14 @@ class Game:
 
         if event.type not in _SHOWN:
             return
-        with self._lock:  # another agent's thread must not talk over the end of the game
+        with self._lock:  # another agent's thread must not overwrite the end of the run
             if self.phase != "works":
                 return
             self.head = describe(event)
         self.changed()
 
     def _change(self, phase: str, head: str) -> None:
-        """Tell the screens, and only then whoever waits: what they see is what was told."""
+        """Update the screens first, and only then wake the callers of :meth:`wait`."""
         with self._lock:
             self._set(phase, head)
         try:
@@ -269,12 +276,12 @@ class Game:
         finally:
             with self._lock:
                 if self.phase != "works":  # a screen may have answered already
-                    self._rest.set()
+                    self._idle.set()
 
     def _set(self, phase: str, head: str) -> None:
         self.phase, self.head = phase, head
         if phase == "works":
-            self._rest.clear()
+            self._idle.clear()
 
 
 def _ending(outcome: Outcome) -> str:

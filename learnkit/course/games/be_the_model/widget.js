@@ -1,4 +1,4 @@
-// The model's seat: shows what the model sees, as Python drew it, and builds the reply from forms.
+// A session as the model: shows what the model sees, as Python drew it, and builds the reply from forms.
 // The widget puts parts.js in front of this text.
 // What is written but not sent yet lives here, so that typing never waits for the kernel; Python
 // checks it once more when it is sent. Drafts are kept per widget, not per view of it.
@@ -156,7 +156,7 @@ function typed(kind, type, text) {
   }
 }
 
-class Seat {
+class Session {
   cells = new Map(); // key -> element
   shown = new Map(); // key -> its HTML
 
@@ -169,7 +169,7 @@ class Seat {
     this.region = build("div", { class: "region" });
     this.sees = build("div", { class: "picture sees", tabindex: "0", role: "group" }, this.region);
     this.sees.setAttribute("aria-label", "what the model sees");
-    this.mine = build("div", { class: "seat" });
+    this.mine = build("div", { class: "session" });
     this.status = build("p", { class: "note", role: "status" });
     this.frame = build("section", { class: "frame", "aria-label": "be the model" });
     const top = build("div", { class: "top" }, this.head, this.stop);
@@ -550,10 +550,10 @@ export default () => {
       desk = new Desk(model);
     },
     render({ el }) {
-      const host = build("div", { class: "learnkit-seat" });
+      const host = build("div", { class: "learnkit-session" });
       el.append(host);
-      const seat = new Seat(desk, host);
-      return () => seat.close();
+      const session = new Session(desk, host);
+      return () => session.close();
     },
   };
 };

@@ -1,6 +1,6 @@
-"""The model's seat as a widget: what the model sees, and forms to answer in its place.
+"""The page of a session as a widget: what the model sees, and forms to answer in its place.
 
-Like the player it sets its traits once, before it is shown; everything else travels as messages,
+Like the player it sets its traits once, before it is shown. Everything else is sent as messages,
 which any thread may send.
 """
 
@@ -23,12 +23,12 @@ with lab_extra():
 _HERE = Path(__file__).parent
 
 
-class Seat(anywidget.AnyWidget):
-    """A page on which somebody can be the model.
+class SessionPanel(anywidget.AnyWidget):
+    """A page on which the learner answers as the model.
 
     Args:
-        act: called with each thing that is asked for on the page.
-        start: the state to begin with, so that something is seen while the kernel is busy.
+        act: called with each intent of the page.
+        start: the state to begin with, which is shown while the kernel is busy.
     """
 
     _esm = "\n".join([host.script("parts.js"), (_HERE / "widget.js").read_text("utf-8")])
@@ -40,8 +40,8 @@ class Seat(anywidget.AnyWidget):
         looks = [theme.stylesheet(), host.script("player.css"), Messages.css, request.CSS, own]
         super().__init__(css="\n".join(looks), start=start)
         self._act = act
-        self.on_msg(self._heard)
+        self.on_msg(self._on_message)
 
-    def _heard(self, _: Any, content: Any, __: Any) -> None:
+    def _on_message(self, _: Any, content: Any, __: Any) -> None:
         if isinstance(content, dict):
             self._act(content)

@@ -1,4 +1,4 @@
-"""Mutants of what stands in a context: lessons 3 to 6."""
+"""Mutants of what a context contains: lessons 3 to 6."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SKILL = "---\nname: {name}\ndescription: How to {name} things.\n---\n{body}\n"
 
 
 def _forgetful(folder: Path) -> EventLog:
-    """A model with an open list does not look at it. Every third round it is reminded."""
+    """A model does not update its open list. After every third round it gets a reminder."""
     (folder / "a.txt").write_text("alpha")
     items = [{"id": "1", "text": "read a.txt", "status": "in_progress"}]
     rounds = [use("read_file", path="a.txt")] * 7
@@ -27,7 +27,7 @@ def _forgetful(folder: Path) -> EventLog:
 
 
 def _subtask(folder: Path) -> EventLog:
-    """A lead reads a file, then hands a subtask on. The child gets its prompt, and reports."""
+    """A lead reads a file, then delegates a subtask. The child gets its prompt, and reports."""
     (folder / "long.txt").write_text("a line that nobody needs\n" * 60)
     (folder / "short.txt").write_text("the limit is 30\n" * 40)
     script = {
@@ -69,7 +69,7 @@ def _cleared(folder: Path) -> EventLog:
 
 
 def _summarised(folder: Path) -> EventLog:
-    """The context is full, and becomes a summary. The request stands beside it, word for word."""
+    """The context is full, and becomes a summary. The user's request is kept word for word."""
     tools = _reading(folder, threshold=1_100, keep=9)
     script = [*_calls("abc"), say("Two files were read."), say("All are read.")]
     return alone(script, tools, "Count the lines of a, b and c, and say which is longest.")
@@ -92,14 +92,14 @@ MUTANTS = (
         _forgetful,
         "Todo",
         choice(
-            ("A finished list is reminded of.", "The item is in progress all the time."),
+            ("The reminder is about a finished list.", "The item is in progress all the time."),
             ("The reminder comes too early.", "The first one comes after three rounds, as set."),
             (
                 "Updates are refused, so that the list stays as it is.",
                 "The first one was taken: its item is there.",
             ),
             (
-                "After a reminder counting does not start again.",
+                "After a reminder the count does not start again.",
                 "Right: from the third round on every message has a reminder.",
             ),
         ),
@@ -118,7 +118,10 @@ MUTANTS = (
                 "Right: its request is long from the start. It should be one prompt.",
             ),
             ("The child has read long.txt again.", "It has made one call, for short.txt."),
-            ("The parent gets all that the child has read.", "What goes back is one short line."),
+            (
+                "The parent gets everything that the child has read.",
+                "The report is one short line.",
+            ),
             ("The child never ends.", "It has ended, and its report is there."),
         ),
         "a",
@@ -131,12 +134,15 @@ MUTANTS = (
         _layers,
         "Skills",
         choice(
-            ("All skills are loaded by the tool.", "load_skill has loaded one, as was asked."),
             (
-                "The list holds the whole instructions.",
-                "Right: knowing that there is a skill costs as much as the skill.",
+                "All skills are loaded by the tool.",
+                "load_skill has loaded the one that was asked for.",
             ),
-            ("A skill is loaded twice.", "It is loaded once; it stood in the prompt before that."),
+            (
+                "The list contains the whole instructions.",
+                "Right: a skill in the list now costs as much as a loaded one.",
+            ),
+            ("A skill is loaded twice.", "It is loaded once; it was in the prompt before that."),
             (
                 "The files that belong to the skills are read too.",
                 "These skills have no other files.",
@@ -155,12 +161,12 @@ MUTANTS = (
             ("The newest result is cleared.", "The newest one is whole."),
             ("Nothing is cleared.", "Count the rows that are marked as cleared."),
             (
-                "One result fewer is kept than keep says.",
-                "Right: keep is 2, and of the results that were there only one is whole.",
+                "It keeps one result fewer than keep says.",
+                "Right: keep is 2, and only one of the earlier results is whole.",
             ),
             (
                 "Old calls are cleared, and their results are not.",
-                "The calls stand there as they were.",
+                "The calls are as they were.",
             ),
         ),
         "c",
@@ -175,13 +181,13 @@ MUTANTS = (
         choice(
             (
                 "The summary replaces the request as well.",
-                "Right: what is to be done stands nowhere any more, only what was done.",
+                "Right: the messages say only what was done, and not what there is to do.",
             ),
             ("The summary is empty.", "It says that two files were read."),
-            ("The last result is lost.", "It stands behind the summary, with its call."),
+            ("The last result is lost.", "It comes after the summary, with its call."),
             (
                 "The messages are sent whole, and nothing is compacted.",
-                "Message 0 is a summary of what was before.",
+                "Message 0 is a summary of the earlier messages.",
             ),
         ),
         "a",
@@ -199,7 +205,7 @@ MUTANTS = (
                 "The cut goes between a call and its result.",
                 "Right: the call is in the summary, and the API refuses a result without it.",
             ),
-            ("The summary is sent as an assistant's message.", "It stands in a user message."),
+            ("The summary is sent as an assistant's message.", "It is in a user message."),
             ("The model is not asked for a summary.", "It was asked, and its text is there."),
         ),
         "b",

@@ -49,7 +49,7 @@ def _odd_reason(folder: Path) -> EventLog:
 
 
 def _cut(folder: Path) -> EventLog:
-    """A reply is cut off at max_tokens in the middle of a call. The model is told, and repeats."""
+    """A reply is cut off at max_tokens in the middle of a call. The model reads so, and repeats."""
     half = reply(
         use("write_file", path="poem.txt", content="Roses are r"), stop_reason="max_tokens"
     )
@@ -77,7 +77,7 @@ def _next_door(folder: Path) -> EventLog:
 
 
 def _edit(folder: Path) -> EventLog:
-    """A text stands in a file three times. One edit changes the first place, and says so."""
+    """A text occurs three times in a file. One edit changes the first of them, and says so."""
     (folder / "limits.txt").write_text("day: 30\nnight: 30\nweek: 30\n")
     script = [
         use("edit_file", path="limits.txt", old_text="30", new_text="35"),
@@ -118,10 +118,10 @@ MUTANTS = (
         "Messages",
         choice(
             (
-                "Injected text stands before the results.",
+                "Injected text comes before the results.",
                 "Right: results come first in the message, or the API refuses it.",
             ),
-            ("The result is lost.", "It is in the message: look behind the reminder."),
+            ("The result is lost.", "It is in the message: look after the reminder."),
             ("The reminder comes one round too early.", "It may come after one round here."),
             (
                 "The reminder is a message of its own, after the results.",
@@ -141,12 +141,12 @@ MUTANTS = (
             ("The model is never asked.", "It was asked, and replied: see the steps."),
             (
                 "The reply is not kept in the messages.",
-                "Right: the array ends with the request, and no call is found in it.",
+                "Right: the array ends with the request, and there is no call in it.",
             ),
             ("The tool is unknown.", "Then there would be a call, and an error as its result."),
             (
                 "The result of the call is not appended to the messages.",
-                "Not even the call is there that a result could answer.",
+                "There is not even a call that a result could answer.",
             ),
         ),
         "b",
@@ -160,14 +160,14 @@ MUTANTS = (
         "Messages",
         choice(
             (
-                "The call has been run, and its result is lost on the way.",
+                "The call has run, but its result is lost.",
                 "No call has started in this log.",
             ),
             ("The tool is refused.", "A refused call gets an error as its result."),
             ("The turn limit is one.", "Then the run would end with the reason turn_limit."),
             (
-                "stop_reason is believed, and calls are not looked for.",
-                "Right: end_turn was taken at its word, and a call has no result.",
+                "stop_reason decides, and nothing looks for calls.",
+                "Right: the loop trusts end_turn, so the call gets no result.",
             ),
         ),
         "d",
@@ -184,11 +184,11 @@ MUTANTS = (
             ("The results are swapped.", "Each result still names its own call."),
             (
                 "The model has made the calls in another order.",
-                "The calls stand in the reply as they were made.",
+                "The reply has the calls in the order in which they were made.",
             ),
             (
-                "The results stand in the reverse order.",
-                "Right. The API takes it, since ids pair them; a reader is misled.",
+                "The results are in reverse order.",
+                "Right. The API accepts it, because ids pair them, but it misleads a reader.",
             ),
         ),
         "d",
@@ -203,14 +203,17 @@ MUTANTS = (
         choice(
             (
                 "A call of a reply that was cut off is run.",
-                "Right: half a poem is in the file, and the model takes it for whole.",
+                "Right: half a poem is in the file, and the model thinks that it is complete.",
             ),
             ("The file is written twice.", "There is one call, and one result."),
             (
-                "The tool cuts off what it writes when it gets too long.",
+                "The tool cuts off a text that is too long.",
                 "The call itself has no more text. The reply was cut, not the file.",
             ),
-            ("max_tokens is too small.", "That is a setting. What is done about it is the fault."),
+            (
+                "max_tokens is too small.",
+                "That is a setting. The fault is in what the harness does about it.",
+            ),
         ),
         "a",
     ),
@@ -222,14 +225,17 @@ MUTANTS = (
         _failure,
         "Messages",
         choice(
-            ("The file is made when it is read.", "The text of the result says it is not there."),
+            (
+                "Reading creates the file.",
+                "The result says that there is no such file.",
+            ),
             (
                 "The result of a failed call is no error.",
                 "Right: the call has failed, and its result looks like an output.",
             ),
             (
                 "The error is raised through the loop, and ends the run.",
-                "The run has gone on after the result.",
+                "The run continues after the result.",
             ),
             ("The text of the error is lost.", "It is there, as the content of the result."),
         ),
@@ -249,8 +255,8 @@ MUTANTS = (
                 "Nothing writes in this run.",
             ),
             (
-                "The wall stands a folder too high.",
-                "Right: notes.txt is now the one above. What is above that is still refused.",
+                "The boundary is one folder too high.",
+                "Right: notes.txt is now the one above. A file above that is still refused.",
             ),
             ("The file is read from a cache.", "There is none. The text is that of another file."),
         ),
@@ -265,14 +271,14 @@ MUTANTS = (
         "Messages",
         choice(
             (
-                "The edit changes the last place instead of the first.",
+                "The edit changes the last line instead of the first.",
                 "Look at the file: all three lines are different.",
             ),
             (
-                "The edit changes every place, and reports one.",
+                "The edit changes every line, and reports one.",
                 "Right: the result says that only the first was replaced.",
             ),
-            ("The edit is done three times.", "There is one call. One replacement did it all."),
+            ("The edit runs three times.", "There is one call. One replacement did it all."),
             ("read_file shows an old state.", "An old state would have 30 in it."),
         ),
         "b",

@@ -1,4 +1,4 @@
-"""Mutants of teams, of what they agree on, and of where they work: lessons 9 to 12."""
+"""Mutants of teams, their protocols and their worktrees: lessons 9 to 12."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from learnkit.runtime.shell import LocalShell
 
 
 class _Crash(Mechanism):
-    """Kills its agent once, when a second run begins: after mail was taken, before it is kept."""
+    """Kills its agent once, when its second run begins: after mail was read, before it is kept."""
 
     def __init__(self) -> None:
         self._runs = 0
@@ -37,8 +37,8 @@ def _spawn(name: str, role: str = "coder") -> Reply:
 
 
 def _mail(folder: Path) -> EventLog:
-    """Alice takes a letter from her inbox, and is killed before it stands in her transcript. When
-    she is started again, she is told of it again, and answers."""
+    """Alice reads a message, and is killed before it is in her transcript. When she is started
+    again, the message is delivered again, and she answers."""
     lead = when(
         ("Go.", _spawn("alice")),
         ("ready", use("send_message", to="alice", content="Which limit?")),
@@ -50,7 +50,7 @@ def _mail(folder: Path) -> EventLog:
 
 
 def _shutdown(folder: Path) -> EventLog:
-    """The lead asks alice to shut down. Bob answers in her place, and is refused."""
+    """The lead asks Alice to shut down. Bob answers in her place, and is refused."""
     answer = use("shutdown_response", request_id="r0000001", approve=True)
     team = Team(folder / ".team", lambda name, role: [])
     lanes = {
@@ -117,15 +117,18 @@ MUTANTS = (
         _mail,
         "Traffic",
         choice(
-            ("The letter went to somebody else.", "It went to alice, and she has read it."),
-            ("The letter is told twice.", "It is told once. It should be told a second time."),
+            ("The message went to another teammate.", "It went to alice, and she has read it."),
             (
-                "The lead does not start her again after she was killed.",
-                "She is there again, and has answered Begin.",
+                "The message is delivered twice.",
+                "It comes once. It should come a second time.",
             ),
             (
-                "Mail counts as dealt with as soon as it is taken.",
-                "Right: who is killed with a letter in hand has lost it.",
+                "The lead does not start her again after she was killed.",
+                "She is back, and has answered Begin.",
+            ),
+            (
+                "Mail counts as handled as soon as it is read.",
+                "Right: the message is lost, because she was killed right after reading it.",
             ),
         ),
         "d",
@@ -140,8 +143,8 @@ MUTANTS = (
         choice(
             ("Silence counts as agreement.", "There is an answer, long before the deadline."),
             (
-                "Anybody may answer a request.",
-                "Right: bob has agreed in the place of alice. He ends, and she stays.",
+                "Any teammate may answer a request.",
+                "Right: bob has agreed in alice's place. He ends, and she stays.",
             ),
             ("A request may be answered twice.", "One answer went to the lead."),
             ("The request was sent to bob.", "The arrow of the request goes to alice."),
@@ -156,7 +159,7 @@ MUTANTS = (
         _gate,
         "Messages",
         choice(
-            ("Alice needs no plan.", "Her first call was refused for want of one."),
+            ("Alice needs no plan.", "Her first call was refused, because she had none."),
             (
                 "The lead has approved the plan before the second call.",
                 "No answer of the lead is in the log.",
@@ -177,11 +180,11 @@ MUTANTS = (
         _claim,
         "Team",
         choice(
-            ("Alice claims what is for a tester.", "That is task 1, and nobody has claimed it."),
-            ("Two have claimed one task.", "Alice is the only teammate."),
+            ("Alice claims what is for a tester.", "That is task 1, and no agent has claimed it."),
+            ("Two agents have claimed one task.", "Alice is the only teammate."),
             (
-                "A claim does not look at what the task waits for.",
-                "Right: 2 is begun in alice's lane, and 1 is still open.",
+                "A claim does not check what the task waits for.",
+                "Right: 2 has begun in alice's lane, and 1 is still open.",
             ),
             ("Alice keeps the task when she ends.", "At the end of her lane it is given back."),
         ),
@@ -196,11 +199,11 @@ MUTANTS = (
         "Worktrees",
         choice(
             (
-                "A worktree is removed with work that is not committed.",
+                "A worktree is removed despite uncommitted work.",
                 "Right: parser.py was in no commit, and its folder is gone.",
             ),
             ("The branch is deleted.", "It stays, where it began."),
-            ("The work is committed by itself.", "There is no commit but the first one."),
+            ("The harness commits the work by itself.", "There is only the first commit."),
             ("The command ran in the main folder.", "It ran in the worktree, and left a file."),
         ),
         "a",

@@ -1,4 +1,4 @@
-"""Mutants of work that outlasts a conversation or goes on beside it: lessons 7 and 8."""
+"""Mutants of work that outlasts a conversation or runs beside it: lessons 7 and 8."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _two_blockers(folder: Path) -> EventLog:
 
 
 def _looked_at(folder: Path) -> EventLog:
-    """A job ends while the model thinks. The model asks for it, and is told of it once."""
+    """A job ends while the model thinks. The model asks for the result, and gets it once."""
     script = [
         use("background_run", command="sleep 3; echo built"),
         reply(use("check_background"), latency=9.0),
@@ -68,14 +68,14 @@ MUTANTS = (
         "Tasks",
         choice(
             ("The tasks have no connection.", "The arrow from 1 to 2 is there."),
-            ("Task 1 counts as completed.", "It is ready, and nobody has begun it."),
+            ("Task 1 counts as completed.", "It is ready, and no agent has begun it."),
             (
-                "A task can begin that waits for another.",
-                "Right: 2 is in progress, and what it builds on is not there.",
+                "A task can begin while it waits for another.",
+                "Right: 2 is in progress, but task 1, which it needs, is not done.",
             ),
             (
                 "The arrow points the wrong way: 1 waits for 2.",
-                "Task 2 waits for task 1, as was asked.",
+                "Task 2 waits for task 1, as it should.",
             ),
         ),
         "c",
@@ -88,8 +88,8 @@ MUTANTS = (
         _two_blockers,
         "Tasks",
         choice(
-            ("No blocker is looked at.", "The first try was refused: task 1 was still open."),
-            ("Task 2 was completed with task 1.", "Task 2 is still to be begun."),
+            ("The harness checks no blocker.", "The first try was refused: task 1 was still open."),
+            ("Task 2 was completed with task 1.", "Task 2 has not begun yet."),
             ("Task 3 waits for itself.", "Then it could never begin. It has."),
             (
                 "Only the first blocker counts.",
@@ -107,8 +107,8 @@ MUTANTS = (
         "Messages",
         choice(
             (
-                "A job that was looked at is told again.",
-                "Right: the result stands there twice, and the model may act on it twice.",
+                "A result that the model has read comes again.",
+                "Right: the result is there twice, and the model may act on it twice.",
             ),
             ("The job runs twice.", "There is one id, and one start."),
             ("The model asks twice.", "It has called check_background once."),
@@ -125,10 +125,10 @@ MUTANTS = (
         "Timeline",
         choice(
             ("The job is ended too early.", "It takes its three seconds."),
-            ("The job runs in front of the model.", "The model has gone on at once."),
+            ("The model has to wait for the job.", "The model continues at once."),
             (
-                "The result never gets to the model.",
-                "Right: the job has ended, and no turn and no mark follows.",
+                "The result never reaches the model.",
+                "Right: the job has ended, but no turn follows, and no mark.",
             ),
             (
                 "The run ends at once, and does not wait for the job.",

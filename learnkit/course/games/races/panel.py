@@ -1,8 +1,8 @@
 """Find the race: a slider over the seeds of the virtual clock, under which an inbox may lose mail.
 
 One seed is one order in which several writers and one reader take their steps. The game tries
-seeds, shrinks a schedule that loses a letter, and shows it step by step. Where outputs are
-committed it has done so already, and nothing of ipywidgets is imported.
+seeds, shrinks a schedule that loses a message, and shows it step by step. The static form shows the
+shrunk schedule at once, and imports nothing of ipywidgets.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ class RaceFinder:
     Args:
         make: makes an inbox from a folder and a ``pause``, such as the learner's own class; see
             :func:`learnkit.course.games.races.schedules.run`.
-        seeds: to choose from, in order.
-        writers: how many write.
-        each: letters that each of them writes.
+        seeds: the seeds to choose from, in order.
+        writers: how many participants write.
+        each: how many messages each of them writes.
 
     Attributes:
         shown: the schedule that is shown now.
@@ -48,7 +48,7 @@ class RaceFinder:
 
     Raises:
         UsageError: if there are no seeds.
-        Exception: what the inbox raised with the first of them.
+        Exception: what the inbox raised with the first seed.
     """
 
     def __init__(
@@ -64,23 +64,29 @@ class RaceFinder:
         self.shown = self._run(self._seed)
         self.said = self._line()
 
-    # What can be done, with a widget or without one.
+    # What the learner can do, with a widget or without one
 
     def choose(self, seed: int) -> Schedule:
         """Run a seed, unless it was tried before, and show its schedule.
 
+        Args:
+            seed: one of the game's seeds.
+
+        Returns:
+            The seed's schedule.
+
         Raises:
-            UsageError: if it is none of the seeds.
+            UsageError: if it is none of the game's seeds.
         """
         if seed not in self.seeds:
             raise UsageError(f"seed {seed!r} is not among the {count(len(self.seeds), 'seed')}")
         return self._show(self._run(seed), "")
 
     def find(self) -> Schedule | None:
-        """Try seeds, from the one after the chosen one on and round, until one loses a letter.
+        """Try the seeds after the chosen one, then those before it, until one loses a message.
 
         Returns:
-            The schedule, which is shown then; None if no seed loses a letter.
+            The schedule, which is now shown; None if no seed loses a message.
         """
         at = self.seeds.index(self._seed) + 1
         for number, seed in enumerate([*self.seeds[at:], *self.seeds[:at]], 1):
@@ -90,10 +96,10 @@ class RaceFinder:
         return None
 
     def shrink(self) -> Schedule | None:
-        """Make the shown schedule as small as it can be.
+        """Make the shown schedule as small as possible.
 
         Returns:
-            The small schedule, which is shown then; None if the shown one loses nothing.
+            The small schedule, which is now shown; None if the shown one loses nothing.
         """
         if not self.shown.lost:
             self._show(self.shown, "Nothing is lost here: find a losing seed first.")
@@ -102,14 +108,14 @@ class RaceFinder:
         text = f"{count(before, 'step')} became {len(small.steps)}: {small.sentence}"
         return self._show(small, text)
 
-    # How it is shown.
+    # How it is shown
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
         if is_live():
             return {**bundle(self.box), "text/plain": f"find the race: {self.said}"}
-        one, told = self._told()
-        html = f"<p>{esc(told)}</p>{View(one.events).embedded()}"
-        return {"text/html": html, "text/plain": f"find the race: {told}"}
+        one, said = self._summary()
+        html = f"<p>{esc(said)}</p>{View(one.events).embedded()}"
+        return {"text/html": html, "text/plain": f"find the race: {said}"}
 
     def __repr__(self) -> str:
         return f"find the race: {self.said}"
@@ -121,8 +127,8 @@ class RaceFinder:
             self._build()
         return self._box
 
-    def _told(self) -> tuple[Schedule, str]:
-        """For a page without controls: what all seeds come to, and the smallest schedule."""
+    def _summary(self) -> tuple[Schedule, str]:
+        """For a page without controls: the result of all seeds, and the smallest schedule."""
         losing = [one for one in map(self._run, self.seeds) if one.lost]
         total = count(len(self.seeds), "seed")
         if not losing:
@@ -158,47 +164,47 @@ class RaceFinder:
         from learnkit.widget.slider import Slider
 
         self.slider = Slider(options=list(self.seeds), value=self._seed, description="seed")
-        self.slider.observe(self._slid, "value")
+        self.slider.observe(self._on_slide, "value")
         self.finds = widgets.Button(description="find a losing seed")
         self.finds.on_click(lambda _: self._do(self.find))
         self.shrinks = widgets.Button(description="shrink it")
         self.shrinks.on_click(lambda _: self._do(self.shrink))
         self._status, self._marks = widgets.HTML(), widgets.HTML()
-        self._stage = widgets.VBox()
+        self._shown_player = widgets.VBox()
         buttons = widgets.HBox([self.finds, self.shrinks])
-        parts = [self.slider, buttons, self._status, self._marks, self._stage]
+        parts = [self.slider, buttons, self._status, self._marks, self._shown_player]
         self._box = widgets.VBox([widgets.HTML(STYLE + _STYLE), *parts])
         for name in ("lk-choice", "lk-race"):
             self._box.add_class(name)
         self._refresh()
 
-    def _slid(self, change: Any) -> None:
+    def _on_slide(self, change: Any) -> None:
         if change["new"] != self._seed:  # else the slider follows what is shown already
             self._do(lambda: self.choose(change["new"]))
 
     def _do(self, act: Callable[[], object]) -> None:
-        """What a widget asks for. Nobody would see the error of an inbox: it is shown instead."""
+        """Do what a widget asks for, and show an inbox's error, which no cell would print."""
         try:
             act()
         except Exception as error:
             self.said = f"{_BAD.glyph} {type(error).__name__}: {error}"
-            self._tell()
+            self._update_texts()
 
-    def _tell(self) -> None:
+    def _update_texts(self) -> None:
         from learnkit.course.display.question_widgets import spoken
 
         self._status.value = spoken(esc(self.said))
         self._marks.value = _tried(self.tried)
 
     def _refresh(self) -> None:
-        """Make the widgets say what is shown now."""
+        """Update the widgets to what is shown now."""
         from learnkit.widget.host import Player
 
         self.slider.value = self._seed
-        self._tell()
+        self._update_texts()
         old, self._player = self._player, Player(View(self.shown.events))
         self._player.settle()
-        self._stage.children = (self._player,)
+        self._shown_player.children = (self._player,)
         if old is not None:
             old.close()
 

@@ -1,8 +1,8 @@
-"""Schedules: in which order several writers and one reader take their steps on one inbox.
+"""Schedules: the order in which several writers and one reader take their steps on one inbox.
 
-On a virtual clock everybody wants to move at the same moments, so only the seed decides who goes
-first. So a run is a list of who moves next. It can be replayed, and made smaller until only those
-steps are left without which no letter is lost.
+On a virtual clock all of them want to move at the same moments, so only the seed decides who goes
+first. A run is therefore a list of who moves next. It can be replayed, and reduced until it has
+only the steps without which no message is lost.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ READER, WRITERS = "alice", ("bob", "carol", "dan", "eve", "finn", "gita", "hugo"
 #: What a step is called, by the type of its event.
 VERBS = {"race.wrote": "writes", "race.read": "reads", "race.emptied": "empties"}
 VERBS |= {"race.finished": "finishes", "race.drained": "drains", "race.paused": "pauses"}
-_MIDDLE = ("race.read", "race.paused")  # steps after which somebody is not done yet
+_MIDDLE = ("race.read", "race.paused")  # steps in the middle of an action
 PATIENCE = 10.0  # real seconds after which a run counts as stuck; one takes milliseconds
 
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """One run, and what came of it.
+    """One run, and its result.
 
     Attributes:
-        seed: of the clock; None if the order was given as a list.
-        events: ``race.started``, an event a step, ``race.lost`` and ``race.ended``.
-        sent: letters.
-        read: different letters that the reader got, or still finds at the end.
-        lost: letters that it never got, and that are in the inbox no more.
+        seed: the clock's seed; None if the order was given as a list.
+        events: ``race.started``, an event for each step, ``race.lost`` and ``race.ended``.
+        sent: how many messages were sent.
+        read: how many messages the reader got, or still finds at the end.
+        lost: how many messages the reader never got, and are no longer in the inbox.
     """
 
     seed: int | None
@@ -55,7 +55,7 @@ class Schedule:
 
     @property
     def sentence(self) -> str:
-        """All steps and what came of them, in one sentence."""
+        """All steps and their result, in one sentence."""
         lost = [f"“{one.data['letter']}”" for one in self.events if one.type == "race.lost"]
         ends = f"{' and '.join(lost) or 'nothing'} {'is' if len(lost) < 2 else 'are'} lost"
         return f"{', '.join(self.steps) or 'nobody moves'}: {ends}."
@@ -66,17 +66,20 @@ class Schedule:
 
 
 def run(make: Make, seed: int, writers: int = 3, each: int = 2) -> Schedule:
-    """Let several write and one read, at the same moments of a virtual clock.
+    """Let several participants write and one read, at the same moments of a virtual clock.
 
-    Each writes a letter a second. Alice looks every other second, the last time together with the
-    last letters, and once more when all is over.
+    Each of them writes a message a second. Alice reads every other second, the last time together
+    with the last messages, and once more at the end.
 
     Args:
         make: makes an inbox, as for :func:`~learnkit.course.lessons.s09.inbox_trials.deliveries`.
-            It has ``send(text)`` and ``drain()``, and calls ``pause`` where somebody else may move.
+            It has ``send(text)`` and ``drain()``, and calls ``pause`` where others may move.
         seed: decides who goes first when several want to move.
-        writers: how many, at most eight.
-        each: letters that each of them writes, at most nine.
+        writers: how many participants write, at most eight.
+        each: how many messages each of them writes, at most nine.
+
+    Returns:
+        The schedule that the seed gives.
 
     Raises:
         UsageError: if a number is out of range, or the inbox holds a lock while it pauses.
@@ -86,7 +89,7 @@ def run(make: Make, seed: int, writers: int = 3, each: int = 2) -> Schedule:
         raise UsageError(f"{writers} writers, {each} letters each: take 1 to 8 and 1 to 9 of them")
     moments = {READER: list[float](range(2 - each % 2, each + 1, 2))}
     moments |= {name: list[float](range(1, each + 1)) for name in WRITERS[:writers]}
-    return _Race(make, moments, seed).watched()
+    return _Race(make, moments, seed).run()
 
 
 def replay(make: Make, steps: Iterable[str]) -> Schedule:
@@ -94,9 +97,12 @@ def replay(make: Make, steps: Iterable[str]) -> Schedule:
 
     Args:
         make: as for :func:`run`.
-        steps: who moves next, such as ``["alice reads", "bob writes"]``. Only the name counts:
-            what a step does follows from where its participant stands. Who is in the middle of
-            something at the end is stopped there; what alice then has in her hands is not lost.
+        steps: who moves next, such as ``["alice reads", "bob writes"]``. Only the name counts,
+            because it decides what the participant does next. A participant in the middle of an
+            action at the end is stopped there; what alice has read by then is not lost.
+
+    Returns:
+        The schedule, without a seed.
 
     Raises:
         UsageError: if a step has no name; otherwise as :func:`run`.
@@ -106,28 +112,18 @@ def replay(make: Make, steps: Iterable[str]) -> Schedule:
         if not step.split():
             raise UsageError(f"step {number} is {step!r}; write who moves, such as 'bob writes'")
         moments.setdefault(step.split()[0], []).append(number)
-    return _Race(make, moments, None).watched()
-
-
-def search(make: Make, seeds: Iterable[int], writers: int = 3, each: int = 2) -> Schedule | None:
-    """The first of the seeds with which a letter is lost; None if there is none.
-
-    Args:
-        make, writers, each: as for :func:`run`.
-        seeds: to be tried, in order.
-    """
-    return next((one for seed in seeds if (one := run(make, seed, writers, each)).lost), None)
+    return _Race(make, moments, None).run()
 
 
 def shrink(make: Make, schedule: Schedule) -> Schedule:
-    """Make a losing schedule as small as it can be.
+    """Make a losing schedule as small as possible.
 
     Args:
         make: as for :func:`run`; the one that the schedule comes from.
-        schedule: one that loses a letter.
+        schedule: one that loses a message.
 
     Returns:
-        One that loses no more without any one of its writers, letters, looks or steps.
+        One that loses nothing once any of its writers, messages, reads or steps is left out.
 
     Raises:
         UsageError: if the schedule, replayed as a list, loses nothing.
@@ -141,7 +137,7 @@ def shrink(make: Make, schedule: Schedule) -> Schedule:
 
 
 def _smaller(make: Make, schedule: Schedule) -> Iterator[Schedule]:
-    """The schedule without a writer, a letter, a look or a step; big cuts first."""
+    """The schedule without a writer, a message, a read or a step; big cuts first."""
     moves = [one for one in schedule.events if one.type in VERBS]
     names = [one.lane for one in moves]
     cuts = [{at for at, name in enumerate(names) if name == one} for one in sorted(set(names))]
@@ -155,95 +151,103 @@ def _smaller(make: Make, schedule: Schedule) -> Iterator[Schedule]:
 
 
 class _Race:
-    """A run: everybody waits for its moments, and each step is written down."""
+    """A run: each participant waits for its moments, and each step is noted."""
 
     def __init__(self, make: Make, moments: dict[str, list[float]], seed: int | None) -> None:
         self.make, self.moments, self.seed = make, moments, seed
         self.clock = VirtualClock(seed=0 if seed is None else seed + 1)
         self.end = 1 + max((times[-1] for times in moments.values() if times), default=0)
         self.steps: list[dict[str, Any]] = []
-        self.open: dict[str, list[float]] = {name: [] for name in moments}  # steps of what is begun
+        # For each participant, the steps of what it has begun and not finished.
+        self.open: dict[str, list[float]] = {name: [] for name in moments}
         self.sent, self.got = list[str](), list[str]()
 
-    def watched(self) -> Schedule:
-        """Run in a thread of its own: a run that is stuck must not hold up the notebook."""
-        worker = SystemClock().spawn("race", self.run)
-        came: Schedule = worker.join(timeout=PATIENCE)
+    def run(self) -> Schedule:
+        """Run in a thread of its own, because a run that is stuck must not block the notebook."""
+        worker = SystemClock().spawn("race", self._run)
+        schedule: Schedule = worker.join(timeout=PATIENCE)
         if worker.done:
-            return came
+            return schedule
         stuck = f"nobody has moved for {PATIENCE:g} s"
         raise UsageError(f"{stuck}; let the inbox hold no lock while it calls pause()")
 
-    def run(self) -> Schedule:
+    def _run(self) -> Schedule:
         with tempfile.TemporaryDirectory() as name, self.clock:
             self.folder = Path(name)
-            self.inbox = self.make(self.folder, self.pause)
-            for one in self.moments:
-                self.clock.spawn(one, self.live, one)  # what it raises, leaving the clock raises
+            self.inbox = self.make(self.folder, self._pause)
+            for one in self.moments:  # leaving the clock raises what a participant raises
+                self.clock.spawn(one, self._participate, one)
             self.clock.sleep(self.end)
             stopped = any(self.open.values())
-            return self.told(self.content() if stopped else self.letters(self.inbox.drain()))
+            left = self._content() if stopped else self._named(self.inbox.drain())
+            return self._schedule(left)
 
-    def live(self, name: str) -> None:
+    def _participate(self, name: str) -> None:
         LANE.set(name)
         number = 0
         while self.moments[name]:
-            self.wait(name)
+            self._wait(name)
             number += 1
             if name == READER:
-                got = self.letters(self.inbox.drain())
+                got = self._named(self.inbox.drain())
                 self.got += got
-                type = "race.finished" if self.content() else "race.emptied"
-                self.note(name, type if self.open[name] else "race.drained", got)
+                type = "race.finished" if self._content() else "race.emptied"
+                self._note(name, type if self.open[name] else "race.drained", got)
             else:
-                self.inbox.send(letter := f"{name} {number}")
-                self.sent.append(letter)
-                self.note(name, "race.wrote", [letter])
+                self.inbox.send(message := f"{name} {number}")
+                self.sent.append(message)
+                self._note(name, "race.wrote", [message])
 
-    def pause(self) -> None:
+    def _pause(self) -> None:
         name = LANE.get()
         if name not in self.moments or self.clock.time() >= self.end:
-            return  # nobody else is there
+            return  # there is nobody else
         reads = name == READER and not self.open[name]
-        new = [letter for letter in self.content() if reads and letter not in self.got]
-        self.note(name, "race.read" if reads else "race.paused", new)
+        new = [message for message in self._content() if reads and message not in self.got]
+        self._note(name, "race.read" if reads else "race.paused", new)
         if self.seed is None:
-            self.wait(name)
+            self._wait(name)
         else:
-            self.clock.sleep(0)  # with a new tie: others may go first now
+            self.clock.sleep(0)  # draws again who goes first
 
-    def wait(self, name: str) -> None:  # for ever, if it is never its turn again
+    def _wait(self, name: str) -> None:
+        """Wait for a participant's next moment; forever, if it has none left."""
         self.clock.sleep((self.moments[name] or [math.inf]).pop(0) - self.clock.time())
 
-    def note(self, name: str, type: str, letters: list[str]) -> None:
+    def _note(self, name: str, type: str, messages: list[str]) -> None:
         self.open[name] = [*self.open[name], len(self.steps)] if type in _MIDDLE else []
         about = {"type": type, "lane": name, "time": self.clock.time()}
-        self.steps.append({**about, "letters": letters, "content": self.content()})
+        self.steps.append({**about, "letters": messages, "content": self._content()})
 
-    def content(self) -> list[str]:
-        """The letters that stand in the folder, in whatever files."""
+    def _content(self) -> list[str]:
+        """The messages in the folder, in whatever files."""
         files = sorted(path for path in self.folder.rglob("*") if path.is_file())
-        return self.letters(path.read_text("utf-8", "replace") for path in files)
+        return self._named(path.read_text("utf-8", "replace") for path in files)
 
-    def letters(self, texts: Iterable[object]) -> list[str]:
-        """The letters that are named in texts, each once."""
+    def _named(self, texts: Iterable[object]) -> list[str]:
+        """The messages that are named in texts, each once."""
         name = rf"\b(?:{'|'.join(map(re.escape, self.moments))}) \d+\b"
         return list(dict.fromkeys(one for text in texts for one in re.findall(name, str(text))))
 
-    def told(self, left: list[str]) -> Schedule:
-        """The log of the run; a loss stands behind the step that brought it about."""
+    def _schedule(self, left: list[str]) -> Schedule:
+        """The log of the run, in which a loss follows the step that caused it.
+
+        Args:
+            left: messages that are still in the inbox, or in the reader's hands.
+        """
         log, sent, writers = EventLog(), list[str](), [*self.moments][1:]
         log.append("race.started", READER, reader=READER, writers=writers, seed=self.seed)
-        read = [letter for letter in self.sent if letter in {*self.got, *left}]
+        read = [message for message in self.sent if message in {*self.got, *left}]
         ends = {"type": "race.ended", "lane": READER, "time": self.end, "letters": left}
         ends |= {"sent": len(self.sent), "read": len(read), "content": []}
-        certain = (self.open[READER] or [len(self.steps) + 1])[0]  # after it: in her hands
+        # From this step on the reader is not done yet, so what it has read is not lost.
+        certain = (self.open[READER] or [len(self.steps) + 1])[0]
         for at, step in enumerate([*self.steps, ends]):
             log.append(**step)
             sent += step["letters"] if step["type"] == "race.wrote" else []
-            for letter in [one for one in sent if one not in {*read, *step["content"]}]:
-                sent.remove(letter)
-                more = {"letter": letter, "writer": letter.rsplit(" ", 1)[0]}
+            for message in [one for one in sent if one not in {*read, *step["content"]}]:
+                sent.remove(message)
+                more = {"letter": message, "writer": message.rsplit(" ", 1)[0]}
                 if at < certain:
                     log.append("race.lost", READER, step["time"], content=step["content"], **more)
         lost = [event for event in log if event.type == "race.lost"]

@@ -1,7 +1,7 @@
-"""Modules that have moved, and how a learner's code follows them.
+"""Modules that have moved, and the rewriting of a learner's imports.
 
-The table is the only place that knows old names. Learners' copies are older than the package; with
-the table, what they have written goes on to work.
+Learners' copies of the lessons may be older than the package. This table is the only code that
+knows the old names; with it, what learners have written keeps working.
 """
 
 from __future__ import annotations
@@ -64,11 +64,11 @@ _OTHER = re.compile(r"\s*%%(?!time|capture)")
 
 
 def rewrite(source: str, modules: Mapping[str, str]) -> str:
-    """Code in which every import, and every use of an imported module, has the new name.
+    """Return code in which every import, and every use of an imported module, has the new name.
 
     Args:
-        source: of a cell. What is not Python, such as a cell in another language, is left alone.
-        modules: old name -> new name; what is below an old name moves with it.
+        source: a cell's source; anything but Python, such as another language, is not changed.
+        modules: old name -> new name; submodules of an old name move with it.
     """
     tree = _parsed(source) if modules else None
     if tree is None:
@@ -85,7 +85,7 @@ def rewrite(source: str, modules: Mapping[str, str]) -> str:
 
 
 def _parsed(source: str) -> ast.Module | None:
-    """The tree of a cell, lines for IPython left out; None if it is not Python."""
+    """The tree of a cell without its lines for IPython; None if the cell is not Python."""
     if _OTHER.match(source):
         return None
     for text in (source, _MAGIC.sub(lambda line: f"{line[1]}pass", source)):
@@ -98,7 +98,7 @@ _Node = ast.ImportFrom | ast.alias | ast.Attribute
 
 
 def _named(tree: ast.AST, modules: Mapping[str, str]) -> Iterator[_Node]:
-    """The parts of a tree that name a moved module; none is inside of another one."""
+    """The nodes that name a moved module; none of them contains another one."""
     todo = [tree]
     while todo:
         node = todo.pop()

@@ -13,11 +13,11 @@ from project import ROOT
 
 import learnkit as lk
 from learnkit.course.lessons import load
-from learnkit.course.progress import Progress
-from learnkit.course.workbook import copies
+from learnkit.course.progress import LessonProgress, Progress, lesson_progress
 from learnkit.course.workbook import folder as workbook
+from learnkit.course.workbook import notebooks
 from learnkit.course.workbook import start_page as startpage
-from learnkit.course.workbook.start_page import Row, rows, summary
+from learnkit.course.workbook.start_page import summary
 
 COURSE = ROOT / "notebooks"
 
@@ -35,7 +35,7 @@ def finish(progress: Progress, name: str) -> None:
 
 
 def states(progress: Progress) -> list[str]:
-    return [row.state for row in rows(COURSE, progress)]
+    return [row.state for row in lesson_progress(COURSE, progress)]
 
 
 def test_a_lesson_is_new_then_begun_then_finished(progress: Progress) -> None:
@@ -44,7 +44,7 @@ def test_a_lesson_is_new_then_begun_then_finished(progress: Progress) -> None:
     assert states(progress)[:3] == ["new", "begun", "new"]
     finish(progress, "s02")
     assert states(progress)[:3] == ["new", "finished", "new"]
-    assert rows(COURSE, progress)[1].right == 4
+    assert lesson_progress(COURSE, progress)[1].right == 4
 
 
 def test_wrong_answers_and_unknown_names_do_not_count(progress: Progress) -> None:
@@ -52,22 +52,25 @@ def test_wrong_answers_and_unknown_names_do_not_count(progress: Progress) -> Non
     for kind, name in (("quiz", "q9"), ("exercises", "7"), ("predictions", "p9")):
         progress.note("s01", kind, name, "a")
     progress.note("s01", "quiz", "q1", wrong)
-    row = rows(COURSE, progress)[0]
+    row = lesson_progress(COURSE, progress)[0]
     assert (row.predicted, row.passed, row.answered, row.right) == (0, 0, 1, 0)
 
 
 def test_the_summary_says_what_comes_next(progress: Progress) -> None:
-    assert summary(rows(COURSE, progress)) == "12 lessons, about 8 hours. Begin with lesson 1."
+    def said() -> str:
+        return summary(lesson_progress(COURSE, progress))
+
+    assert said() == "12 lessons, about 8 hours. Begin with lesson 1."
     finish(progress, "s01")
-    said = "1 of 12 lessons finished, about 7 hours to go; next comes lesson 2, Tools."
-    assert summary(rows(COURSE, progress)) == said
+    first = "1 of 12 lessons finished, about 7 hours to go; next comes lesson 2, Tools."
+    assert said() == first
     progress.note("s04", "opened", "lesson")
-    assert summary(rows(COURSE, progress)).endswith("go on with lesson 4, Subagents.")
+    assert said().endswith("go on with lesson 4, Subagents.")
     for number in range(2, 12):
         finish(progress, f"s{number:02}")
-    assert "45 minutes to go; next comes lesson 12" in summary(rows(COURSE, progress))
+    assert "45 minutes to go; next comes lesson 12" in said()
     finish(progress, "s12")
-    assert summary(rows(COURSE, progress)) == "You have finished 12 lessons: all there are."
+    assert said() == "You have finished 12 lessons: all there are."
 
 
 def test_the_contents_show_what_a_lab_has_noted() -> None:
@@ -98,11 +101,11 @@ def test_the_contents_show_what_a_lab_has_noted() -> None:
 
 
 def test_every_lesson_is_linked_and_says_what_it_adds(progress: Progress) -> None:
-    html = startpage.table(rows(COURSE, progress))
-    for row in rows(COURSE, progress):
+    html = startpage.table(lesson_progress(COURSE, progress))
+    for row in lesson_progress(COURSE, progress):
         assert f'<a href="{row.file}">{row.number} · {row.lesson.title}</a>' in html
         assert f"{row.lesson.minutes} min" in html
-        assert isinstance(row, Row)
+        assert isinstance(row, LessonProgress)
         assert row.lesson.adds
 
 
@@ -154,7 +157,7 @@ def test_a_copy_points_to_the_start_page_and_follows_the_course(tmp_path: Path) 
     original.write_text(original.read_text("utf-8").replace("## Recap", "## The recap"), "utf-8")
     assert list(workbook.update(course, work)) == []
     assert "## The recap" in (work / "s02_tools.ipynb").read_text("utf-8")
-    assert json.loads((work / copies.STATE).read_text())
+    assert json.loads((work / notebooks.STATE).read_text())
 
 
 def test_a_tab_is_opened_once_and_the_learners_own_are_kept(tmp_path: Path) -> None:

@@ -1,9 +1,9 @@
 """The learner's working copy of the lessons.
 
-A copy that the learner has not edited follows the course; one that was edited is never overwritten,
-unless the learner asks for it. Only what cells say counts as an edit: running a cell changes the
-file, too, but not its sources. Imports of modules that have moved are brought up to date in edited
-copies, and the file as it was stays beside.
+A copy that the learner has not edited follows the course. An edited copy is never overwritten,
+unless the learner asks for it. Only a change of the cells' sources counts as an edit, because
+running a cell changes the file too. In edited copies, imports of modules that have moved are
+updated, and the earlier file is kept beside the new one.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from learnkit.course.progress import STATE as STATE
-from learnkit.course.workbook import moved
-from learnkit.runtime import atomic_write as files
+from learnkit.course.progress import STATE
+from learnkit.course.workbook import moved_modules
+from learnkit.runtime import atomic_write
 
-#: Where a lesson points to outside of its folder, and what stands in for it in the working copy:
-#: JupyterLab opens Markdown in an editor, and a notebook as a page.
+#: What a lesson links to outside its folder, and what it links to in the working copy instead:
+#: JupyterLab opens Markdown in an editor, but a notebook as a page.
 LINKS = {
     b"../README.md#lessons": b"start.ipynb",
     b"](../README.md)": b"](start.ipynb)",
@@ -40,9 +40,10 @@ def update(
 
     Args:
         source: the folder of the course's notebooks.
-        target: the learner's folder; is made if it is missing.
-        reset: replace edited copies too; they are kept beside, with the ending ``.bak``.
-        modules: old name -> new name of each module that has moved; by default those that have.
+        target: the learner's folder; it is made if it is missing.
+        reset: replace edited copies too; each is kept beside, with the ending ``.bak``.
+        modules: old name -> new name of each module that has moved; by default
+            :data:`learnkit.course.workbook.moved_modules.MODULES`.
 
     Yields:
         A line for each notebook that the learner should know about.
@@ -50,7 +51,7 @@ def update(
     target.mkdir(parents=True, exist_ok=True)
     state_file = target / STATE
     made_from = _read(state_file)
-    modules = moved.MODULES if modules is None else modules
+    modules = moved_modules.MODULES if modules is None else modules
     for original in sorted(source.glob("s[0-9][0-9]_*.ipynb")):
         copy = target / original.name
         content = original.read_bytes()
@@ -72,33 +73,33 @@ def update(
             if edited:
                 kept = _kept(copy)
                 yield f"{copy.name}: fresh again; yours is kept as {kept.name}"
-            # A copy that was only run keeps its outputs, as long as the course says the same.
+            # A copy that was only run keeps its outputs, as long as the sources are the same.
             as_it_is = old == new or (
                 old_sources == new_sources and old not in remembered and not reset
             )
         else:
             as_it_is = False
         if not as_it_is:
-            files.replace(copy, content)
+            atomic_write.replace(copy, content)
         made_from[copy.name] = [new, new_sources]
         state_file.write_text(json.dumps(made_from, indent=2), encoding="utf-8")
 
 
 def _follow(copy: Path, content: bytes, modules: Mapping[str, str]) -> Iterator[str]:
-    """Let an edited copy import from where modules are now."""
+    """Update the imports of modules that have moved in an edited copy."""
     notebook = _notebook(content)
     changed = False
     for cell in _cells(notebook):
         if cell.get("cell_type") != "code":
             continue
         before = _source(cell)
-        after = moved.rewrite(before, modules)
+        after = moved_modules.rewrite(before, modules)
         if after != before:
             changed = True
             cell["source"] = after.splitlines(keepends=True)
     if changed:
         kept = _kept(copy)
-        files.replace(copy, json.dumps(notebook, indent=1, ensure_ascii=False) + "\n")
+        atomic_write.replace(copy, json.dumps(notebook, indent=1, ensure_ascii=False) + "\n")
         yield f"{copy.name}: its imports follow modules that moved; as it was: {kept.name}"
 
 
@@ -121,23 +122,22 @@ def _source(cell: Any) -> str:
 
 
 def _sources(content: bytes) -> bytes:
-    """What a notebook's cells say, in their order; of anything else, all of it."""
+    """The sources of a notebook's cells, in order; of any other file, its whole content."""
     cells = _cells(_notebook(content))
     if not cells:
         return content
-    said = [[cell.get("cell_type"), _source(cell)] for cell in cells]
-    return json.dumps(said).encode()
+    return json.dumps([[cell.get("cell_type"), _source(cell)] for cell in cells]).encode()
 
 
 def _read(state_file: Path) -> dict[str, list[str]]:
-    """The digests of what each copy was made from; nothing, if that cannot be read."""
+    """The digests of what each copy was made from; none if the file can't be read."""
     try:
         remembered = json.loads(state_file.read_text(encoding="utf-8"))
     except (FileNotFoundError, ValueError):
         return {}
     if not isinstance(remembered, dict):
         return {}
-    # Earlier versions wrote down one digest, of the whole file.
+    # Earlier versions wrote one digest, of the whole file.
     both = {name: [one] if isinstance(one, str) else one for name, one in remembered.items()}
     return {
         name: one

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 from profiles import examples
 
-from learnkit.course.workbook import copies
+from learnkit.course.workbook import notebooks
 
 LESSON, OTHER = "s01_agent_loop.ipynb", "s02_tools.ipynb"
 
@@ -33,7 +33,7 @@ def work(tmp_path: Path) -> Path:
 
 
 def update(course: Path, work: Path, *, reset: bool = False) -> list[str]:
-    return list(copies.update(course, work, reset=reset))
+    return list(notebooks.update(course, work, reset=reset))
 
 
 def test_a_copy_that_nobody_touched_follows_the_course(course: Path, work: Path) -> None:
@@ -49,7 +49,7 @@ def test_only_lessons_are_copied(course: Path, work: Path) -> None:
     (course / "draft.ipynb").write_text("not yet")
     (course / "recordings").mkdir()
     update(course, work)
-    assert {path.name for path in work.iterdir()} == {LESSON, copies.STATE}
+    assert {path.name for path in work.iterdir()} == {LESSON, notebooks.STATE}
 
 
 def test_an_unchanged_copy_is_not_written_again(course: Path, work: Path) -> None:
@@ -109,14 +109,14 @@ def test_a_reset_of_untouched_copies_keeps_none(course: Path, work: Path) -> Non
     update(course, work)
     (course / LESSON).write_text("second edition")
     assert update(course, work, reset=True) == []
-    assert {path.name for path in work.iterdir()} == {LESSON, copies.STATE}
+    assert {path.name for path in work.iterdir()} == {LESSON, notebooks.STATE}
 
 
 @pytest.mark.parametrize("memory", ["{ not json", "[]", '"text"', "", b"\xff\xfe"])
 def test_a_spoilt_memory_overwrites_nothing(course: Path, work: Path, memory: str | bytes) -> None:
     update(course, work)
     spoilt = memory if isinstance(memory, bytes) else memory.encode()
-    (work / copies.STATE).write_bytes(spoilt)
+    (work / notebooks.STATE).write_bytes(spoilt)
     (work / LESSON).write_text("my answers")
     (line,) = update(course, work)
     assert "yours is kept" in line
@@ -126,7 +126,7 @@ def test_a_spoilt_memory_overwrites_nothing(course: Path, work: Path, memory: st
 def test_a_lost_memory_is_made_anew_from_what_is_the_same(course: Path, work: Path) -> None:
     """Without it, an untouched copy was taken for a changed one, and stayed behind for ever."""
     update(course, work)
-    (work / copies.STATE).unlink()
+    (work / notebooks.STATE).unlink()
     assert update(course, work) == [], "the course has no newer one"
     (course / LESSON).write_text("second edition")
     assert update(course, work) == []
@@ -199,7 +199,7 @@ def test_a_copy_of_an_earlier_version_is_known_by_its_bytes(course: Path, work: 
     (course / LESSON).write_text(notebook("1 + 1"))
     update(course, work)
     digest = hashlib.sha256((work / LESSON).read_bytes()).hexdigest()
-    (work / copies.STATE).write_text(json.dumps({LESSON: digest, OTHER: 7, "x": [1]}))
+    (work / notebooks.STATE).write_text(json.dumps({LESSON: digest, OTHER: 7, "x": [1]}))
     (course / LESSON).write_text(notebook("1 + 2"))
     assert update(course, work) == []
     assert (work / LESSON).read_text() == notebook("1 + 2")
@@ -212,7 +212,7 @@ def test_a_copy_that_is_no_notebook_is_kept_all_the_same(
     (course / LESSON).write_text(notebook("1 + 1"))
     update(course, work)
     (work / LESSON).write_text(odd)
-    assert list(copies.update(course, work, modules=MODULES)) == []
+    assert list(notebooks.update(course, work, modules=MODULES)) == []
     assert (work / LESSON).read_text() == odd
 
 
@@ -230,13 +230,13 @@ def test_an_edited_copy_follows_modules_and_the_file_as_it_was_stays(
     mine["cells"].append({"cell_type": "markdown", "source": ["import learnkit.trees"]})
     (work / LESSON).write_text(json.dumps(mine))
     (course / LESSON).write_text(notebook("from learnkit.git.trees import log"))
-    newer, followed = copies.update(course, work, modules=MODULES)
+    newer, followed = notebooks.update(course, work, modules=MODULES)
     assert "yours is kept" in newer
     assert f"{LESSON}.bak" in followed
     assert json.loads((work / f"{LESSON}.bak").read_text()) == mine
     mine["cells"][0]["source"] = ["from learnkit.git.trees import log\n", "log('ü')"]
     assert json.loads((work / LESSON).read_text()) == mine
-    (newer,) = copies.update(course, work, modules=MODULES)
+    (newer,) = notebooks.update(course, work, modules=MODULES)
     assert "yours is kept" in newer
     assert len(list(work.glob("*.bak*"))) == 1
 
@@ -245,9 +245,9 @@ def test_a_copy_that_nobody_edited_follows_the_course_and_not_the_table(
     course: Path, work: Path
 ) -> None:
     (course / LESSON).write_text(notebook("from learnkit.trees import log"))
-    assert list(copies.update(course, work, modules=MODULES)) == []
-    assert list(copies.update(course, work, modules=MODULES)) == []
-    assert {path.name for path in work.iterdir()} == {LESSON, copies.STATE}
+    assert list(notebooks.update(course, work, modules=MODULES)) == []
+    assert list(notebooks.update(course, work, modules=MODULES)) == []
+    assert {path.name for path in work.iterdir()} == {LESSON, notebooks.STATE}
 
 
 class WorkingCopy(RuleBasedStateMachine):
@@ -258,7 +258,7 @@ class WorkingCopy(RuleBasedStateMachine):
         self.folder = tempfile.TemporaryDirectory(prefix="copies-")
         self.course, self.work = (Path(self.folder.name) / name for name in ("course", "work"))
         self.course.mkdir()
-        self.copy, self.state = self.work / LESSON, self.work / copies.STATE
+        self.copy, self.state = self.work / LESSON, self.work / notebooks.STATE
         self.numbers = count(1)
         self.mine: set[str] = set()  # what the learner wrote and did not themselves throw away
         self.publish()

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from learnkit.course.workbook.moved import rewrite
+from learnkit.course.workbook.moved_modules import rewrite
 
 MODULES = {
     "learnkit.trees": "learnkit.git.trees",
