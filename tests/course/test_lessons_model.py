@@ -22,7 +22,7 @@ from learnkit.course.lessons import (
 )
 from learnkit.course.lessons.question_file import NAME, read
 from learnkit.course.lessons.s02 import exercises
-from learnkit.course.lessons.sources import SOLUTION, STUB, tagged_cells
+from learnkit.course.lessons.sources import SOLUTION, STUB, Check, tagged_cells
 
 OPTIONS = {"a": Option("it stops", "there is no call"), "b": Option("it goes on", "it does not")}
 PREDICTION = Prediction("what then?", OPTIONS, "a")
@@ -140,16 +140,20 @@ def test_stubs_and_solutions_are_found_by_their_tags() -> None:
     assert tagged_cells(book) == CELLS
 
 
-def test_a_lesson_without_the_check_or_the_cell_of_an_exercise_says_so(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(sources, "read", lambda path: {})
-    with pytest.raises(UsageError, match=r"exercise 1, 'a unit .*is tagged solution-1; tag one"):
-        load("s02")
-    monkeypatch.undo()
-    monkeypatch.delitem(exercises.EXERCISES, "dispatch")
-    with pytest.raises(UsageError, match=r"exercise 2, .*has no 'dispatch'; add its check"):
-        load("s02")
+def test_a_lesson_without_a_part_of_an_exercise_says_which(monkeypatch: pytest.MonkeyPatch) -> None:
+    where = r"^course/lessons/s02: exercise "
+    with monkeypatch.context() as broken:
+        broken.setattr(sources, "read", lambda path: {})
+        with pytest.raises(UsageError, match=where + "1, 'a unit .* tagged solution-1; tag one"):
+            load("s02")
+    with monkeypatch.context() as broken:
+        broken.delitem(exercises.EXERCISES, "dispatch")
+        with pytest.raises(UsageError, match=where + "2, .*has no 'dispatch'; add its check"):
+            load("s02")
+    with monkeypatch.context() as broken:
+        broken.setitem(exercises.EXERCISES, "latest", Check(doubles, ["latest = 1"], []))
+        with pytest.raises(UsageError, match=where + "'a unit .* the stub first: 1, but 3"):
+            load("s02")
 
 
 def test_a_lesson_that_there_is_not_is_named() -> None:

@@ -201,19 +201,23 @@ def load(name: str) -> Lesson:
     if (said := texts.game) is not None:
         mechanisms = importlib.import_module(f"{__name__}.{name}.game").mechanisms
         game = Game(said.prompt, mechanisms, said.replies(), said.system)
-    return Lesson(
-        texts.title,
-        texts.promise,
-        texts.adds,
-        texts.minutes,
-        texts.predictions,
-        [
-            sources.exercise(number, one, checks, cells)
-            for number, one in enumerate(texts.exercises, start=1)
-        ],
-        texts.quiz,
-        game,
-    )
+    try:
+        exercises = [
+            sources.exercise(number, text, checks, cells)
+            for number, text in enumerate(texts.exercises, start=1)
+        ]
+        return Lesson(
+            texts.title,
+            texts.promise,
+            texts.adds,
+            texts.minutes,
+            texts.predictions,
+            exercises,
+            texts.quiz,
+            game,
+        )
+    except UsageError as error:
+        raise UsageError(f"course/lessons/{name}: {error}") from None
 
 
 def _filled(what: str, **texts: str) -> None:
