@@ -54,7 +54,7 @@ def test_an_answer_shows_the_line_and_the_sound_run(
     assert answers == [("m01", mutant.right)]
     assert "1 of 3 mutants killed, 1 tried" in spoken(box)
     assert "✓ killed" in box.choice.status.value
-    assert "self._calls[:1]" in box.choice.status.value
+    assert "self.calls[:1]" in box.choice.status.value
     assert len(box._players) == players + 1
     faulty, sound = (len(player._view.events) for player in box._players)
     assert sound > faulty, "without the fault the run goes on"

@@ -61,8 +61,11 @@ AREAS: dict[str, list[tuple[str, str]]] = {
         ("learnkit/runtime/secret_scan.py", "tests/clients/test_recording.py"),
     ],
     "views": [
-        ("learnkit/views/drawing/lay*.py", "tests/views/test_layout.py tests/views/test_drawn.py"),
-        ("learnkit/views/task*.py", "tests/views/test_drawn.py tests/views/test_tasks_view.py"),
+        (
+            "learnkit/views/drawing/layout.py",
+            "tests/views/test_layout.py tests/views/test_drawn.py",
+        ),
+        ("learnkit/views/tasks.py", "tests/views/test_drawn.py tests/views/test_tasks_view.py"),
         ("learnkit/views/drawing/text.py", "tests/views/test_text.py tests/views/test_drawn.py"),
         ("learnkit/views/drawing/theme.py", "tests/views/test_theme.py tests/views/test_drawn.py"),
         ("learnkit/views/schedule.py", "tests/views/test_drawn.py tests/views/test_schedule.py"),
@@ -71,7 +74,7 @@ AREAS: dict[str, list[tuple[str, str]]] = {
                 f"learnkit/views/{name}.py",
                 "tests/views/test_drawn.py tests/views/test_team_views.py",
             )
-            for name in ("lanes", "letters", "people", "protocol", "team", "traffic")
+            for name in ("people", "protocol", "team", "traffic")
         ),
         ("learnkit/views/*.py", "tests/views/test_drawn.py tests/views"),
         ("learnkit/views/drawing/*.py", "tests/views/test_drawn.py tests/views"),

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from learnkit.course.lessons import Prediction, Question
+from learnkit.course.lessons.lesson import Prediction, Question
 from learnkit.errors import UsageError
 
 if TYPE_CHECKING:

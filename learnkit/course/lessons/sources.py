@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from learnkit.course.lessons import Exercise, Verdict
+from learnkit.course.lessons.lesson import Exercise, Verdict
 from learnkit.course.lessons.question_file import ExerciseText
 from learnkit.errors import UsageError
 

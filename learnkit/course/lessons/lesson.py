@@ -1,0 +1,205 @@
+"""What a lesson is made of. Each value is checked when it is made."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from learnkit.core.mechanism import Mechanism
+from learnkit.errors import UsageError
+
+#: What a check returns: None when the learner's object is right, else what it does wrong.
+Verdict = str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One answer to choose.
+
+    Attributes:
+        text: the answer, as it is offered.
+        why: why it is right or wrong; shown once the learner has chosen.
+    """
+
+    text: str
+    why: str
+
+    def __post_init__(self) -> None:
+        _filled("an option", text=self.text, why=self.why)
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """A question about what will happen, to be answered before the cell is run.
+
+    Attributes:
+        question: what is asked.
+        options: letter -> option, from ``a``.
+        right: the letter of what does happen.
+    """
+
+    question: str
+    options: Mapping[str, Option]
+    right: str
+
+    def __post_init__(self) -> None:
+        _filled("a prediction", question=self.question)
+        _choice(self.question, self.options, self.right)
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One question of a quiz.
+
+    Attributes:
+        text: what is asked.
+        options: letter -> option, from ``a``.
+        right: the letter of the right one.
+    """
+
+    text: str
+    options: Mapping[str, Option]
+    right: str
+
+    def __post_init__(self) -> None:
+        _filled("a quiz question", text=self.text)
+        _choice(self.text, self.options, self.right)
+
+
+@dataclass(frozen=True, slots=True)
+class Exercise:
+    """Something to write, and what tells whether it works.
+
+    Attributes:
+        title: what is to be done, in a few words.
+        minutes: how long it should take.
+        name: the name that the learner's code defines; what is checked is the object behind it.
+        check: of that object; returns what is wrong in terms of behaviour, or None.
+        hints: three, each one nearer to the solution.
+        solution: source text that defines ``name``: what the notebook folds.
+        right: other sources that are right, written differently.
+        wrong: sources that the check must reject, the stub first.
+    """
+
+    title: str
+    minutes: int
+    name: str
+    check: Callable[[Any], Verdict]
+    hints: Sequence[str]
+    solution: str
+    right: Sequence[str]
+    wrong: Sequence[str]
+
+    def __post_init__(self) -> None:
+        what = f"exercise {self.title!r}"
+        _filled(what, title=self.title, name=self.name)
+        if not self.name.isidentifier():
+            raise UsageError(f"{what}: the name is {self.name!r}; give a Python name")
+        if self.minutes < 1:
+            raise UsageError(f"{what}: minutes is {self.minutes}; give 1 or more")
+        _count(f"{what}: hints", self.hints, 3, exactly=True)
+        _count(f"{what}: right sources besides the solution", self.right, 1)
+        _count(f"{what}: wrong sources, the stub first", self.wrong, 3)
+        for source in (self.solution, *self.right, *self.wrong):
+            _defines(what, source, self.name)
+
+    @property
+    def stub(self) -> str:
+        """The source that the learner starts from."""
+        return self.wrong[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Game:
+    """A task for whoever takes the model's seat; see ``Lab.be_the_model``.
+
+    Attributes:
+        prompt: what the agent is asked to do.
+        mechanisms: from the workspace, makes what the agent has.
+        script: the replies that are played where nobody sits in front of the notebook.
+        system: the system prompt.
+    """
+
+    prompt: str
+    mechanisms: Callable[[Path], Sequence[Mechanism]]
+    script: Sequence[Any]
+    system: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Lesson:
+    """Everything the lab needs to know of a lesson.
+
+    Attributes:
+        title: as in the notebook's heading.
+        promise: what the learner can do afterwards, in one line.
+        adds: what the lesson adds to the loop, in a few words.
+        minutes: how long its core path takes.
+        predictions: name -> prediction: ``p1``, ``p2``, …
+        exercises: three: to modify, to extend, and an open one.
+        quiz: four questions.
+        game: what is played in the model's seat, if anything.
+    """
+
+    title: str
+    promise: str
+    adds: str
+    minutes: int
+    predictions: Mapping[str, Prediction]
+    exercises: Sequence[Exercise]
+    quiz: Sequence[Question]
+    game: Game | None = None
+
+    def __post_init__(self) -> None:
+        what = f"lesson {self.title!r}"
+        _filled(what, title=self.title, promise=self.promise, adds=self.adds)
+        _count(f"{what}: predictions", self.predictions, 2)
+        _count(f"{what}: exercises", self.exercises, 3, exactly=True)
+        _count(f"{what}: quiz questions", self.quiz, 4, exactly=True)
+        names = [f"p{number}" for number in range(1, len(self.predictions) + 1)]
+        if list(self.predictions) != names:
+            raise UsageError(
+                f"{what}: predictions are called {', '.join(self.predictions)}; "
+                f"call them {', '.join(names)}, in this order"
+            )
+
+
+def _filled(what: str, **texts: str) -> None:
+    for name, text in texts.items():
+        if not text.strip():
+            raise UsageError(f"{what}: its {name} is empty; write one")
+
+
+def _count(what: str, things: Any, number: int, *, exactly: bool = False) -> None:
+    if isinstance(things, str) or len(things) < number or (exactly and len(things) != number):
+        found = "a text" if isinstance(things, str) else len(things)
+        raise UsageError(f"{what}: {found}, but {number}{'' if exactly else ' or more'} are needed")
+
+
+def _choice(question: str, options: Mapping[str, Option], right: str) -> None:
+    letters = [chr(ord("a") + number) for number in range(len(options))]
+    if len(options) < 2 or list(options) != letters:
+        raise UsageError(
+            f"{question!r}: its options are {', '.join(options) or 'none'}; "
+            "give two or more, as a, b, c, …"
+        )
+    if right not in options:
+        raise UsageError(f"{question!r}: right is {right!r}; give one of {', '.join(options)}")
+
+
+def _defines(what: str, source: str, name: str) -> None:
+    """Refuse a source that does not parse, or does not define the name at its top level."""
+    try:
+        body = ast.parse(source).body
+    except SyntaxError as error:
+        first = (source.strip().splitlines() or ["(empty)"])[0]
+        raise UsageError(f"{what}: the source {first!r} … is not Python: {error}") from None
+    for node in body:
+        targets = node.targets if isinstance(node, ast.Assign) else []
+        names = [target.id for target in targets if isinstance(target, ast.Name)]
+        if name in (*names, getattr(node, "name", None)):
+            return
+    raise UsageError(f"{what}: this source does not define {name!r}:\n{source}")
