@@ -97,7 +97,7 @@ class Agent:
         """Work on ``prompt`` until the model is done.
 
         Args:
-            prompt: text or content blocks; None goes on with the messages as they are.
+            prompt: text or content blocks; None continues with the messages as they are.
 
         Returns:
             The last text, the reason of the end, and the number of turns.
@@ -114,7 +114,7 @@ class Agent:
             except BaseException as error:
                 self._answer_open_calls()
                 if isinstance(error, KeyboardInterrupt):
-                    self.stop.set()  # it may have come between two waits: jobs have to hear of it
+                    self.stop.set()  # it may have come between two waits: jobs have to end as well
                     self._end("cancelled")
                 self._rearm()
                 raise
@@ -185,11 +185,19 @@ class Agent:
         self.emit("messages.rewritten", messages=self._messages, why=why)
 
     def emit(self, type: str, **data: Any) -> Event:
-        """Append an event in this agent's lane, at the clock's time."""
+        """Append an event in this agent's lane, at the clock's time.
+
+        Args:
+            type: what happened, such as ``todo.updated``.
+            data: details; must be JSON-ready.
+
+        Raises:
+            UsageError: if the details cannot be written as JSON.
+        """
         return self.events.append(type, lane=self.name, time=self.clock.time(), **data)
 
     def request(self) -> dict[str, Any]:
-        """The next request, as it will be sent: what the model sees, and nothing else."""
+        """Return the next request, as it will be sent: what the model sees, and nothing else."""
         body: dict[str, Any] = {
             "model": self.model,
             "max_tokens": self.max_tokens,
@@ -204,6 +212,9 @@ class Agent:
 
     def start(self, prompt: str | list[Block] | None = None) -> None:
         """Begin a run without taking a turn: fix the system prompt, append the prompt.
+
+        Args:
+            prompt: as for :meth:`run`.
 
         Raises:
             UsageError: for an empty prompt, or none when it is not the model's turn.
@@ -231,7 +242,7 @@ class Agent:
 
     def _log_new(self, **marks: bool) -> None:
         """Log the messages that were added since, by us or by hand."""
-        if self._logged > len(self._messages):  # some were taken out by hand
+        if self._logged > len(self._messages):  # some were removed by hand
             self.rewrite(self._messages, "edited")
         while self._logged < len(self._messages):
             index = self._logged
@@ -239,7 +250,7 @@ class Agent:
             try:
                 self.emit("message.added", index=index, message=self._messages[index], **marks)
             except UsageError:
-                self._logged = index  # it cannot be logged, nor sent, before it is mended
+                self._logged = index  # it can be neither logged nor sent before it is corrected
                 raise
 
     def _answer_open_calls(self) -> None:
@@ -262,18 +273,23 @@ class Agent:
         return Outcome(self._text, reason, self.turns)
 
     def _rearm(self) -> None:
-        if self._own_stop and self.stop.is_set():  # the next run starts afresh; the old one stays
-            self.stop = self.clock.signal(self.stop.name)  # set, for whoever has still to see it
+        # The next run gets a new signal; the old one stays set for threads that have yet to see it.
+        if self._own_stop and self.stop.is_set():
+            self.stop = self.clock.signal(self.stop.name)
 
 
 def _attach(agent: Agent, mechanisms: Sequence[Mechanism]) -> dict[str, Tool]:
-    """Bind mechanisms to an agent; if one of them cannot be, none is.
+    """Bind mechanisms to an agent: all of them, or none if one of them cannot be.
+
+    Args:
+        agent: to be served.
+        mechanisms: in order.
 
     Returns:
         The tools that they offer, by name.
 
     Raises:
-        UsageError: for tools with one name, or a mechanism that serves already.
+        UsageError: for tools with one name, or a mechanism that serves an agent already.
     """
     tools: dict[str, Tool] = {}
     for number, mechanism in enumerate(mechanisms):

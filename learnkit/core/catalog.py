@@ -82,7 +82,7 @@ MODELS: dict[str, ModelSpec] = {
     )
 }
 
-#: What an agent uses when it is not told otherwise.
+#: What an agent uses by default.
 DEFAULT_MODEL = "claude-opus-5-5"
 
 

@@ -11,7 +11,11 @@ Block: TypeAlias = dict[str, Any]
 
 
 def sendable(blocks: list[Block]) -> list[Block]:
-    """The blocks of a reply that the API takes back: no empty text, no thinking at the end."""
+    """Return the blocks of a reply that the API takes back: no empty text, no thinking at the end.
+
+    Args:
+        blocks: as plain dicts.
+    """
     kept = [block for block in blocks if block["type"] != "text" or block["text"].strip()]
     while kept and kept[-1]["type"] in ("thinking", "redacted_thinking"):
         kept.pop()
@@ -19,12 +23,19 @@ def sendable(blocks: list[Block]) -> list[Block]:
 
 
 def spoken(blocks: list[Block]) -> str:
-    """What the model says in a reply: its texts, each on a line of its own."""
+    """Return what the model says in a reply: its texts, each on a line of its own.
+
+    Args:
+        blocks: of the reply, as plain dicts.
+    """
     return "\n".join(block["text"] for block in blocks if block["type"] == "text")
 
 
 def note(text: str | None) -> list[Block]:
-    """What a hook says, as content: one text block, or none for nothing.
+    """Return what a hook says as content: one text block, or none for nothing.
+
+    Args:
+        text: what the hook returned.
 
     Raises:
         UsageError: if it is no text.
@@ -35,7 +46,10 @@ def note(text: str | None) -> list[Block]:
 
 
 def result_content(output: Any) -> str | list[Block]:
-    """What a tool returned, as the content of its ``tool_result``: never empty.
+    """Return a tool's output as the content of its ``tool_result``: never empty.
+
+    Args:
+        output: a list of content blocks, or any other value, of which the text is taken.
 
     Raises:
         TypeError, ValueError: if it is a list of blocks that JSON cannot hold.
@@ -47,7 +61,11 @@ def result_content(output: Any) -> str | list[Block]:
 
 
 def clean(text: str) -> str:
-    """The text without lone surrogates, which come from undecodable file names."""
+    """Return a text without lone surrogates, which come from undecodable file names.
+
+    Args:
+        text: may contain them.
+    """
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -56,7 +74,11 @@ def clean(text: str) -> str:
 
 
 def check_prompt(prompt: str | list[Block] | None, messages: list[Block]) -> None:
-    """See that a run can begin with a prompt, or without one.
+    """Check that a run can begin with a prompt, or without one.
+
+    Args:
+        prompt: as given to ``run``; None to continue without one.
+        messages: the array so far.
 
     Raises:
         UsageError: for an empty prompt, or none when it is not the model's turn.

@@ -49,13 +49,13 @@ class EventLog:
 
     def __init__(self) -> None:
         self._events: list[Event] = []
-        self._told = 0  # how many of them the listeners have been told of
-        self._telling = False
+        self._delivered = 0  # how many of them the listeners have had
+        self._delivering = False
         self._listeners: tuple[Callable[[Event], None], ...] = ()
         self._lock = threading.RLock()
 
     def append(self, type: str, lane: str = "lead", time: float = 0.0, **data: Any) -> Event:
-        """Add an event and tell the listeners, in order.
+        """Add an event and hand it to the listeners, in order.
 
         Args:
             type: what happened, e.g. ``tool.started``.
@@ -68,7 +68,7 @@ class EventLog:
 
         Raises:
             UsageError: if the details cannot be written as JSON.
-            Exception: what a listener raised; the event is in the log, and all have been told.
+            Exception: what a listener raised; the event is logged, and all of them have had it.
         """
         try:
             copied = json.loads(_encode(data))
@@ -78,24 +78,24 @@ class EventLog:
         with self._lock:
             event = Event(len(self._events), time, lane, type, copied)
             self._events.append(event)
-            if not self._telling:  # else a listener appends: its event comes after this one
-                self._tell()
+            if not self._delivering:  # else a listener appends: its event comes after this one
+                self._deliver()
         return event
 
-    def _tell(self) -> None:
+    def _deliver(self) -> None:
         errors = []
-        self._telling = True
+        self._delivering = True
         try:
-            while self._told < len(self._events):
-                event = self._events[self._told]
-                self._told += 1
+            while self._delivered < len(self._events):
+                event = self._events[self._delivered]
+                self._delivered += 1
                 for listener in self._listeners:
                     try:
                         listener(event)
                     except Exception as error:
                         errors.append(error)
         finally:
-            self._telling = False
+            self._delivering = False
         if errors:
             raise errors[0]
 
@@ -126,13 +126,23 @@ class EventLog:
         return unsubscribe
 
     def save(self, path: str | Path) -> None:
-        """Write the log as JSON lines, one event a line; the file appears whole or not at all."""
+        """Write the log as JSON lines, one event a line; the file appears whole or not at all.
+
+        Args:
+            path: of the file; an old one is replaced.
+
+        Raises:
+            OSError: if it cannot be written.
+        """
         lines = [json.dumps(asdict(event), ensure_ascii=False) + "\n" for event in self]
         files.replace(path, "".join(lines))
 
     @classmethod
     def load(cls, path: str | Path) -> EventLog:
         """Read a log that :meth:`save` wrote.
+
+        Args:
+            path: of the file.
 
         Raises:
             UsageError: if a line is not an event, naming the line.
@@ -152,7 +162,7 @@ class EventLog:
                     "a line is missing or doubled"
                 )
             log._events.append(event)
-        log._told = len(log)
+        log._delivered = len(log)
         return log
 
     def __len__(self) -> int:

@@ -65,11 +65,21 @@ class AgentLike(Protocol):
     turns: int
 
     def emit(self, type: str, **data: Any) -> Event:
-        """Append an event in the agent's lane, at the clock's time."""
+        """Append an event in the agent's lane, at the clock's time.
+
+        Args:
+            type: what happened, such as ``todo.updated``.
+            data: details; must be JSON-ready.
+        """
         ...
 
     def rewrite(self, messages: Sequence[Block], why: str) -> None:
-        """Replace the whole message array, and log it with a word that says why."""
+        """Replace the whole message array, and log it.
+
+        Args:
+            messages: the new array.
+            why: a word for the log.
+        """
 
     def request(self) -> dict[str, Any]:
         """The next request, as it will be sent."""

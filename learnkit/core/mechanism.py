@@ -62,30 +62,57 @@ class Mechanism:
 
     @property
     def tools(self) -> Sequence[Tool]:
-        """At set-up: the tools it offers. By default, its methods that are marked ``@tool``."""
+        """The tools it offers, asked once: by default its methods that are marked ``@tool``."""
         classes = reversed(type(self).__mro__)
         found = (n for cls in classes for n, v in vars(cls).items() if hasattr(type(v), "spec"))
         return [getattr(self, name) for name in dict.fromkeys(found)]
 
     def system(self, agent: Any) -> str | None:
-        """Once, when a run starts: a paragraph for the system prompt."""
+        """When a run starts, return a paragraph for the system prompt, or None.
+
+        Args:
+            agent: that the mechanism serves; the same for all hooks.
+        """
 
     def before_model(self, agent: Any) -> None:
-        """Before each request, when no call is pending: may call ``agent.rewrite``."""
+        """Before each request, when every call is answered: may call ``agent.rewrite``.
+
+        Args:
+            agent: as for :meth:`system`.
+        """
 
     def refuse(self, agent: Any, call: Call) -> str | None:
-        """Before each tool call: a reason why it must not run."""
+        """Before each tool call, return a reason why it must not run, or None.
+
+        Args:
+            agent: that makes the call; a subagent's calls are shown to its parent's mechanisms too.
+            call: what the model asks for.
+        """
 
     def after_tools(self, agent: Any, calls: Sequence[Call]) -> str | None:
-        """After the batch: text that follows the results in the same user message."""
+        """After the calls of a reply, return text to follow their results, or None.
+
+        It stands in the same user message.
+
+        Args:
+            agent: as for :meth:`system`.
+            calls: in the order of the reply.
+        """
 
     def on_stop(self, agent: Any) -> str | None:
-        """The model has stopped: text that makes it take another turn."""
+        """When the model has stopped, return text that makes it take another turn, or None.
+
+        Args:
+            agent: as for :meth:`system`.
+        """
 
     def carry(self, agent: Any) -> str | None:
-        """The messages are compacted: text that must stand in what is left of them.
+        """When the messages are compacted, return text that the new ones must contain, or None.
 
         The loop itself never asks; :class:`learnkit.Compaction` does.
+
+        Args:
+            agent: as for :meth:`system`.
         """
 
     def __init_subclass__(cls, **options: Any) -> None:
@@ -106,7 +133,7 @@ class Mechanism:
 
 
 def _check_parameters(cls: type, name: str, value: Any) -> None:
-    """Refuse a hook that the loop could not call."""
+    """Reject a hook that the loop could not call."""
     if inspect.iscoroutinefunction(value) or inspect.isgeneratorfunction(value):
         raise UsageError(f"{cls.__name__}.{name} must be a plain function: no async, no yield")
     if name == "tools" and inspect.isfunction(value):

@@ -85,7 +85,12 @@ class TokenCount:
         return self.tokens(self._chars + head)
 
     def calibrate(self, chars: int, tokens: int) -> None:
-        """Learn from a reply: a request of so many characters was counted as so many tokens."""
+        """Take over what the API counted for a request.
+
+        Args:
+            chars: length of the request, in characters of compact JSON.
+            tokens: what the reply's usage says.
+        """
         if chars > 0 and tokens > 0:
             self.chars_per_token = chars / tokens
 
@@ -95,12 +100,20 @@ class TokenCount:
         return self._chars
 
     def tokens(self, chars: int) -> int:
-        """Estimated tokens of so many characters, rounded up."""
+        """Return the estimated tokens of a text, rounded up.
+
+        Args:
+            chars: its length, in characters.
+        """
         return math.ceil(round(chars / self.chars_per_token, 6))  # so that 202.0000001 is 202
 
 
 def length(part: Any) -> int:
-    """Characters of a part of a request, in compact JSON; a text as it is; 0 for nothing."""
+    """Return the length of a part of a request, in characters.
+
+    Args:
+        part: a text, which is measured as it is, or JSON-ready data; 0 for nothing.
+    """
     if not part:
         return 0
     return len(part) if isinstance(part, str) else len(_compact(part))

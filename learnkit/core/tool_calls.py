@@ -19,7 +19,11 @@ CANCELLED = "Cancelled: the run was interrupted."
 
 
 def calls_in(message: Block) -> list[Call]:
-    """The tool calls of a message, in order."""
+    """Return the tool calls of a message, in order.
+
+    Args:
+        message: of the assistant; any other has none.
+    """
     content = message["content"] if message["role"] == "assistant" else ""
     blocks = [] if isinstance(content, str) else content
     return [Call(b["id"], b["name"], b["input"]) for b in blocks if b["type"] == "tool_use"]
@@ -29,7 +33,7 @@ class Batch:
     """The calls of one reply, and their results.
 
     Args:
-        agent: whose tools, mechanisms, clock and stop signal are used.
+        agent: its tools, mechanisms, clock and stop signal are used.
         calls: in the order of the reply.
         cut: the reply was cut off at max_tokens, so its calls may be incomplete; none is run.
 
@@ -97,7 +101,7 @@ class Batch:
         agent, waiting = self._agent, iter(calls)
 
         def work() -> None:
-            for call in waiting:  # each worker takes the next call that nobody has taken
+            for call in waiting:  # each worker takes the next call that is still left
                 self._run_one(call)
 
         first = calls[: agent.tools[calls[0].name].parallel]

@@ -60,7 +60,11 @@ class Field:
 
 
 def fields(schema: Json) -> list[Field]:
-    """The inputs for the arguments that a schema describes, in its order."""
+    """Return the inputs for the arguments that a schema describes, in its order.
+
+    Args:
+        schema: the tool's ``input_schema``.
+    """
     required = schema.get("required") or []
     made = []
     for name, one in (schema.get("properties") or {}).items():
@@ -79,17 +83,21 @@ def fields(schema: Json) -> list[Field]:
 
 
 def form(spec: Json) -> Json:
-    """A tool's form, as the page that draws it needs it: name, description and fields."""
+    """Return a tool's form as the page that draws it needs it: name, description and fields.
+
+    Args:
+        spec: the tool, as a request describes it.
+    """
     made = [asdict(one) for one in fields(spec.get("input_schema") or {})]
     return {"name": spec["name"], "about": spec.get("description") or "", "fields": made}
 
 
 def read(schema: Json, values: Mapping[str, str], part: int = 0) -> Json:
-    """The arguments that somebody has typed into a form.
+    """Return the arguments that the user has typed into a form.
 
     Args:
         schema: the tool's.
-        values: what stands in each field, as text; a field that is missing is empty.
+        values: the content of each field, as text; a field that is missing is empty.
         part: number of the form in the reply, for the error.
 
     Raises:
@@ -168,7 +176,11 @@ def parse(text: str) -> tuple[list[Json], str | None]:
 
 
 def type_in_words(schema: Json) -> str:
-    """A property's type for reading: ``string``, ``list of integer``, ``a or b``."""
+    """Return a property's type for reading: ``string``, ``list of integer``, ``a or b``.
+
+    Args:
+        schema: of the property.
+    """
     if options := _choices(schema):
         return " or ".join(options)
     if union := schema.get("anyOf") or schema.get("oneOf"):

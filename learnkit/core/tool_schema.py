@@ -73,6 +73,9 @@ class Arguments:
         ``"5"`` passes for an integer, 5 for a text, and a JSON text for a list or an object:
         models write both.
 
+        Args:
+            given: the ``input`` of a ``tool_use`` block.
+
         Returns:
             Keyword arguments for the function; defaults are left to the function.
 

@@ -159,7 +159,12 @@ def tool(
     read_only: bool = False,
 ) -> Callable[[Callable[..., Any]], Tool]: ...
 def tool(function: Callable[..., Any] | None = None, /, **options: Any) -> Any:
-    """Make a :class:`Tool` of a function: ``@tool``, or with options ``@tool(parallel=3)``."""
+    """Make a :class:`Tool` of a function: ``@tool``, or with options ``@tool(parallel=3)``.
+
+    Args:
+        function: what is run; left out when there are options.
+        options: as for :class:`Tool`.
+    """
     if function is None:
         return lambda function: Tool(function, **options)
     return Tool(function, **options)

@@ -1,4 +1,4 @@
-"""Transcripts: messages as text, for whoever reads a conversation without taking part in it.
+"""Transcripts: messages as text, for a reader who does not take part in the conversation.
 
 A subagent that inherits background, and the model that writes a summary, read one. Thinking is
 left out, since it belongs to the conversation that it was thought in. Before an array is summarised
@@ -28,7 +28,11 @@ def as_text(messages: Sequence[dict[str, Any]]) -> str:
 
 
 def texts(content: str | Sequence[dict[str, Any]]) -> Iterator[str]:
-    """The readable parts of a message's content, in order."""
+    """Yield the readable parts of a message's content, in order.
+
+    Args:
+        content: a text, or content blocks.
+    """
     if isinstance(content, str):
         yield content
         return
@@ -44,9 +48,12 @@ def texts(content: str | Sequence[dict[str, Any]]) -> Iterator[str]:
 
 
 def request_of(agent: AgentLike) -> str:
-    """What the agent was last asked to do, by ``run``; empty if nobody has.
+    """Return what the agent was last asked to do, by ``run``; empty if it was asked nothing.
 
-    The event log knows it, also when compaction has taken it out of the messages.
+    It is read from the event log, which has it also after compaction has removed the message.
+
+    Args:
+        agent: whose log and lane are read.
     """
     for place in range(len(agent.events) - 1, -1, -1):
         event = agent.events[place]

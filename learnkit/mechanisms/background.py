@@ -1,6 +1,6 @@
-"""Background: a slow command runs beside the loop, and its result comes by itself.
+"""Background: a slow command runs beside the loop, and its result is delivered when it ends.
 
-The model gets an id at once and goes on. What has ended is told before the next request, once; when
+The model gets an id at once and keeps working. A result is delivered once, before a request; when
 the model has nothing left to do but wait, its run waits, and a result takes another turn. A job
 never outlives its agent: it ends at its limit, when the agent is stopped, and with its process.
 """
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
 Status = Literal["running", "completed", "failed", "timeout", "stopped", "error"]
 
-#: Characters of a job's output that are told by themselves; check_background shows more.
-TOLD = 500
+#: Characters of a job's output that are delivered unasked; check_background shows more.
+DELIVERED = 500
 #: Jobs that have ended of which the output is kept, the newest ones.
 KEPT = 50
 
@@ -65,8 +65,12 @@ class Job:
     seconds: float = 0.0
     worker: Worker | None = None
 
-    def told(self, limit: int = TOLD) -> str:
-        """The job and its output, in at most about ``limit`` characters."""
+    def report(self, limit: int = DELIVERED) -> str:
+        """Return the job and its output as the model reads them.
+
+        Args:
+            limit: characters of the output, about.
+        """
         output, _ = head_and_tail([self.output], limit)
         code = f" (exit code {self.code})" if self.code else ""
         state = self.status if self.status == "running" else f"{self.status}{code}"
@@ -78,7 +82,7 @@ class Job:
 class Background(Mechanism):
     """Offers ``background_run`` and ``check_background``.
 
-    On a virtual clock a command runs to its end at once, while everybody else stands still, and
+    On a virtual clock a command runs to its end at once, while everything else stands still, and
     its result arrives after the sum of its sleeps; other work in it takes no virtual time.
 
     Emits ``job.started`` with ``id``, ``command``, ``limit`` and ``counted``, whether its sleep
@@ -124,6 +128,9 @@ class Background(Mechanism):
     def stop(self, id: str) -> None:
         """End a job; its result says that it was stopped.
 
+        Args:
+            id: of the job.
+
         Raises:
             ToolError: if there is no such job.
         """
@@ -146,13 +153,13 @@ class Background(Mechanism):
         return self._deliver("results")
 
     def on_stop(self, agent: Agent) -> str | None:
-        """Wait for a job to end, if one still runs, and tell its result."""
+        """Wait for a job to end, if one still runs, and deliver its result."""
         while not self._due:
             running = [job.ended for job in self.jobs if not job.ended.is_set()]
             if not running:  # one may have ended between the two looks
                 return self._deliver("stop")
             agent.clock.wait(*running)
-            agent.clock.sleep(0)  # what ends at the same moment is told in the same turn
+            agent.clock.sleep(0)  # what ends at the same moment is delivered in the same turn
         return self._deliver("stop")
 
     @tool
@@ -190,9 +197,9 @@ class Background(Mechanism):
             task_id: the id that background_run gave; all jobs if it is left out.
         """
         seen = [self._find(task_id)] if task_id else self.jobs
-        each = 50_000 if task_id else TOLD
-        with self._lock:  # what is seen here has been told, and nothing else
-            shown = [job.told(each) for job in seen]
+        each = 50_000 if task_id else DELIVERED
+        with self._lock:  # what is seen here counts as delivered, and nothing else
+            shown = [job.report(each) for job in seen]
             ended = [job for job in seen if job in self._due]
             self._due = [job for job in self._due if job not in ended]
         if ended:
@@ -240,7 +247,7 @@ class Background(Mechanism):
             status = "stopped" if stopped else "timeout" if late else _status(result)
         except ToolError as error:
             job.output = self.workspace.masked(str(error))
-        except BaseException as error:  # a fault of ours: nobody must wait for ever
+        except BaseException as error:  # a fault of ours: no waiting agent may hang
             job.output = f"{type(error).__name__}: {error}"
             raise
         finally:
@@ -252,10 +259,10 @@ class Background(Mechanism):
         return self.shell.run(self.workspace.unmasked(command), folder, self.limit, stop, started)
 
     def _end(self, job: Job, status: Status) -> None:
-        """Log the end, and only then let the result be seen: it is not told before it is there."""
+        """Log the end, and only then show the result: it is not delivered before it is logged."""
         try:
             if job.begun.is_set():
-                output, _ = head_and_tail([job.output], TOLD)
+                output, _ = head_and_tail([job.output], DELIVERED)
                 self.emit(
                     "job.ended",
                     id=job.id,
@@ -277,12 +284,12 @@ class Background(Mechanism):
 
     def _deliver(self, by: str) -> str | None:
         with self._lock:
-            told, self._due = self._due, []
-        if not told:
+            ended, self._due = self._due, []
+        if not ended:
             return None
-        self.emit("job.delivered", ids=[job.id for job in told], by=by)
+        self.emit("job.delivered", ids=[job.id for job in ended], by=by)
         # A command may print anything, but not the end of the frame around it.
-        texts = [job.told().replace("</background-", "</ background-") for job in told]
+        texts = [job.report().replace("</background-", "</ background-") for job in ended]
         return "\n".join(["<background-results>", *texts, "</background-results>"])
 
 

@@ -1,7 +1,7 @@
 """Permission: each call is allowed, asked about, or denied before it runs.
 
 The policy looks at the call as it is, tool and arguments, not at forbidden words. What is not
-allowed does not run, and the model is told why. When a decision cannot be had, the answer is no.
+allowed does not run, and the model reads why. Without a decision the answer is no.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ class Permission(Mechanism):
 
     Each decision is logged as ``permission.decided`` with ``decision``, ``reason`` and
     ``answer``: ``yes``, ``no`` or ``always`` from ``ask``, ``remembered`` when an earlier
-    ``always`` answered, empty when nobody had to be asked or nobody was there.
+    ``always`` answered, empty when the user did not have to be asked, or could not be.
 
     Args:
         policy: a function of the call that returns ``"allow"``, ``"ask"`` or ``"deny"``, or a
             pair of that and a reason. Or a mapping from tool names and patterns such as
             ``"task_*"`` to the same: an exact name goes before a pattern, patterns go in order,
             ``"*"`` comes last; a tool that nothing matches is asked about.
-        ask: asks the person: True, False, or ``"always"`` to allow this tool from now on. Without
+        ask: asks the user: True, False, or ``"always"`` to allow this tool from now on. Without
             it, what would have to be asked about is denied.
 
     Raises:

@@ -56,8 +56,8 @@ _NO_RESULT = ("refusal", "model_context_window_exceeded", "cancelled")
 class Subagents(Mechanism):
     """Offers the tool ``task``, which runs a fresh agent and returns the last text it says.
 
-    A child's lane is ``<parent>.<id of the call>``, whoever starts first. In that lane it emits
-    ``subagent.started`` with ``parent``, ``call``, ``prompt``, ``description``, ``kind`` and
+    A child's lane is ``<parent>.<id of the call>``, whichever child starts first. In that lane it
+    emits ``subagent.started`` with ``parent``, ``call``, ``prompt``, ``description``, ``kind`` and
     ``inherited`` (tokens handed down beside the prompt), and ``subagent.ended`` with ``parent``,
     ``call``, ``reason``, ``turns``, ``tokens`` (the length of its messages) and ``returned`` (what
     of it the parent gets); tokens are estimates.
@@ -191,19 +191,23 @@ class Subagents(Mechanism):
     def _handed_down(self, prompt: str) -> str:
         """The child's prompt, with what it inherits before it."""
         goal = "" if self._inherit == "none" else request_of(self.agent)
-        told = self.agent.messages[:-1]  # the last one makes this very call
+        earlier = self.agent.messages[:-1]  # the last one makes this very call
         parts = []
         if self._inherit == "everything":
-            parts.append(f"<conversation>\n{as_text(told)}\n</conversation>")
+            parts.append(f"<conversation>\n{as_text(earlier)}\n</conversation>")
         elif goal:
             parts.append(f"<goal>\n{goal}\n</goal>")
-        if self._inherit == "background" and (found := _background(told, prompt, goal)):
+        if self._inherit == "background" and (found := _background(earlier, prompt, goal)):
             parts.append(f"<background>\n{found}\n</background>")
         return "\n\n".join([*parts, prompt])
 
 
 class AsTheParent(Mechanism):
-    """What the parent may not do, its child may not do for it."""
+    """Refuses a child what its parent's mechanisms refuse.
+
+    Args:
+        parent: the agent whose mechanisms are asked.
+    """
 
     def __init__(self, parent: AgentLike) -> None:
         self._parent = parent

@@ -37,10 +37,10 @@ class Tasks(Mechanism):
     """Offers a board to the model.
 
     Emits ``board.opened`` with ``tasks`` when a run starts on a board that is not empty; for every
-    change, whoever made it, ``task.created``, ``task.started``, ``task.completed`` (with ``freed``:
-    the ids that became ready), ``task.failed``, ``task.returned`` (it is nobody's again),
-    ``task.updated`` or ``task.deleted``, each with ``task``; and ``task.refused`` with ``tool`` and
-    ``problem``.
+    change, no matter who made it, ``task.created``, ``task.started``, ``task.completed`` (with
+    ``freed``: the ids that became ready), ``task.failed``, ``task.returned`` (it has no owner any
+    more), ``task.updated`` or ``task.deleted``, each with ``task``; and ``task.refused`` with
+    ``tool`` and ``problem``.
 
     Args:
         board: where the tasks are.
@@ -150,7 +150,7 @@ class Tasks(Mechanism):
 
 
 def clicks(board: BoardBackend, events: EventLog) -> Callable[[dict[str, Any]], None]:
-    """What a view does when a task in it is clicked: complete it on the board, and log that.
+    """Return what a view does when a task in it is clicked: complete it on the board, and log it.
 
     Example: ``lk.views.Tasks(log, on_intent=clicks(board, log))``.
 
@@ -172,7 +172,7 @@ def clicks(board: BoardBackend, events: EventLog) -> Callable[[dict[str, Any]], 
 
 
 class Logs(Protocol):
-    """Who changes a board and logs it: an agent, or a :class:`Person`."""
+    """What changes a board and logs it: an agent, or a :class:`Person`."""
 
     @property
     def events(self) -> EventLog: ...
@@ -181,7 +181,7 @@ class Logs(Protocol):
 
 @dataclass(frozen=True)
 class Person:
-    """Who clicks in a view; logs at the time of the last event.
+    """The user who clicks in a view; logs at the time of the last event.
 
     Attributes:
         events: the log of the view.
@@ -190,7 +190,12 @@ class Person:
     events: EventLog
 
     def emit(self, type: str, **data: Any) -> Event:
-        """Append an event in the lane ``person``."""
+        """Append an event in the lane ``person``.
+
+        Args:
+            type: what happened, such as ``task.completed``.
+            data: details; must be JSON-ready.
+        """
         now = self.events[-1].time if len(self.events) else 0.0
         return self.events.append(type, lane="person", time=now, **data)
 
@@ -200,6 +205,10 @@ def log_board(board: BoardBackend, by: Logs) -> None:
 
     Others may be at work on it already, so a change that they have made and not logged yet is
     logged here; it would be missing otherwise.
+
+    Args:
+        board: to read.
+        by: in whose lane it is logged.
     """
     with by.events.ordered():
         board.open()
@@ -210,7 +219,12 @@ def log_board(board: BoardBackend, by: Logs) -> None:
 
 @contextmanager
 def logged(board: BoardBackend, by: Logs) -> Iterator[None]:
-    """Change a board and log it, before another thread builds on it and logs that."""
+    """Change a board and log it, before another thread builds on it and logs that.
+
+    Args:
+        board: to be changed in the body.
+        by: in whose lane it is logged.
+    """
     with by.events.ordered():
         try:
             yield
@@ -219,14 +233,19 @@ def logged(board: BoardBackend, by: Logs) -> Iterator[None]:
 
 
 def log_news(board: BoardBackend, by: Logs) -> None:
-    """Log every change of a board that was not logged yet."""
+    """Log every change of a board that was not logged yet.
+
+    Args:
+        board: to read.
+        by: in whose lane it is logged.
+    """
     with by.events.ordered(), ExitStack() as stack:  # all of them, also when a listener fails
         for type, data in reversed(list(_news(board))):
             stack.callback(by.emit, type, **data)
 
 
 def _news(board: BoardBackend) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The events that tell what has changed."""
+    """The events for what has changed."""
     changes = board.news()
     if not changes:
         return
@@ -236,7 +255,7 @@ def _news(board: BoardBackend) -> Iterator[tuple[str, dict[str, Any]]]:
             yield "task.deleted", {"task": old.to_json() if old else {}}
             continue
         type, more = "task.updated", {}
-        if old is None:  # somebody may have begun it before anybody has looked
+        if old is None:  # it may have been begun before it was first seen here
             yield "task.created", {"task": new.to_json()}
             if new.status not in _EVENTS:
                 continue
@@ -253,7 +272,11 @@ _EVENTS = {"in_progress": "task.started", "completed": "task.completed", "failed
 
 
 def render(tasks: Sequence[Task]) -> str:
-    """The board as the model reads it."""
+    """Return the board as the model reads it.
+
+    Args:
+        tasks: all of them, in order.
+    """
     if not tasks:
         return "The board is empty."
     known = {task.id: task for task in tasks}

@@ -1,9 +1,9 @@
-"""Todo: the plan stands where the model sees it, and it is reminded when it stops looking.
+"""Todo: a written plan, and a reminder when the model stops updating it.
 
-A plan that was made in one reply scrolls away. Here it is a list that the model keeps with a tool:
-replaced whole, checked before it counts, shown again with every update. After some rounds without
-an update one reminder follows the results. The list lives as long as the agent; what has to outlive
-it is a task (lesson 7).
+A plan that was made in one reply gets lost in the conversation. Here it is a list that the model
+keeps with a tool: replaced whole, checked before it counts, shown again with every update. After
+some rounds without an update one reminder follows the results. The list lives as long as the agent;
+what has to outlive it is a task (lesson 7).
 """
 
 from __future__ import annotations

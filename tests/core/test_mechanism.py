@@ -215,3 +215,12 @@ def test_a_call_is_a_value() -> None:
     assert call == Call("toolu_1", "ping", {"a": 1})
     with pytest.raises(FrozenInstanceError):
         call.name = "pong"  # type: ignore[misc]
+
+
+def test_what_a_mechanism_emits_is_in_its_agents_lane_and_nowhere_without_one() -> None:
+    box = lk.Toolbox(ping)
+    box.emit("box.opened")
+    served = agent(box, name="alice")
+    box.emit("box.closed", by="me")
+    (event,) = served.events
+    assert (event.type, event.lane, event.data) == ("box.closed", "alice", {"by": "me"})

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from profiles import examples
 
 import learnkit as lk
-from learnkit.mechanisms.background import KEPT, TOLD
+from learnkit.mechanisms.background import DELIVERED, KEPT
 from learnkit.runtime.job_wrappers import counted, slept, watched
 
 pytestmark = pytest.mark.usefixtures("no_thread_is_left")
@@ -334,7 +334,7 @@ def test_what_is_told_is_short_and_the_rest_can_be_looked_at(tmp_path: Path, clo
     assert "characters left out" in told
     assert told.split("\n", 2)[2].startswith("1\n2\n")
     assert told.endswith("2000\nerr\n</background-results>")
-    assert len(told) < TOLD + 150
+    assert len(told) < DELIVERED + 150
     background: Any = agent.mechanisms[0]
     (job,) = background.jobs
     assert job.output == "".join(f"{n}\n" for n in range(1, 2001)) + "err\n"

@@ -1,7 +1,7 @@
 """Skills: knowledge that is loaded when it is needed, not upfront.
 
 A skill is a folder with a ``SKILL.md``, as the Agent Skills specification describes it. Its name
-and description stand in the system prompt (layer 1), its instructions come when the model asks for
+and description are in the system prompt (layer 1), its instructions come when the model asks for
 them (layer 2), and the files they refer to when the instructions send it there (layer 3). A skill
 that breaks the specification is left out with its reason, and never hides the good ones.
 """
@@ -95,7 +95,7 @@ class Skills(Mechanism):
         """What this conversation has loaded, word for word, in the order of loading.
 
         Files of a skill are left out, since they can be read again; so are preloaded
-        instructions, since they stand in the system prompt.
+        instructions, since they are in the system prompt.
         """
         return "\n\n".join(self._loaded.get(agent, {}).values()) or None
 

@@ -1,7 +1,7 @@
 """A skill on disk: a folder with a ``SKILL.md``, held to the Agent Skills specification.
 
-The file begins with YAML between two lines ``---`` and goes on with instructions. What breaks the
-specification is refused with the field and what it must be; no link leads out of the folder.
+The file begins with YAML between two lines ``---``; the instructions follow. A violation of the
+specification is rejected with the field and what it must be; no link leads out of the folder.
 """
 
 from __future__ import annotations
@@ -91,7 +91,10 @@ class Skill:
         )
 
     def text(self, path: str) -> str:
-        """The text of one of its files.
+        """Return the text of one of its files.
+
+        Args:
+            path: relative to the skill's folder.
 
         Raises:
             ToolError: if there is none, it lies outside the skill, or it is no text.
