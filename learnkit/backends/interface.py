@@ -43,11 +43,9 @@ class InboxReader(Protocol):
 
     def look(self) -> list[Mail]:
         """Return the messages that ``take`` would return, in order. This changes nothing."""
-        ...
 
     def take(self) -> list[Mail]:
         """Return the messages that this reader has not returned yet, in the order of sending."""
-        ...
 
     def put_back(self, ids: Iterable[str]) -> None:
         """Let the next ``take`` return messages again: they did not reach the agent.
@@ -55,11 +53,9 @@ class InboxReader(Protocol):
         Args:
             ids: of messages that were taken since the last ``commit``.
         """
-        ...
 
     def commit(self) -> None:
         """Move the cursor, durably, after all messages that were taken: they are dealt with."""
-        ...
 
 
 @runtime_checkable
@@ -73,7 +69,6 @@ class MailBackend(Protocol):
     @property
     def names(self) -> list[str]:
         """The names that have an inbox, sorted."""
-        ...
 
     def open(self, name: str) -> None:
         """Create an inbox; one that exists stays as it is.
@@ -84,7 +79,6 @@ class MailBackend(Protocol):
         Raises:
             ToolError: if the name is not a valid one.
         """
-        ...
 
     def send(
         self,
@@ -112,7 +106,6 @@ class MailBackend(Protocol):
         Raises:
             ToolError: if the recipient has no inbox, or the text is empty or too long.
         """
-        ...
 
     def broadcast(self, sender: str, content: str, *, at: datetime | None = None) -> list[Mail]:
         """Append a message to every inbox except the sender's, in one atomic step.
@@ -128,7 +121,6 @@ class MailBackend(Protocol):
         Raises:
             ToolError: if the text is empty or too long.
         """
-        ...
 
     def unread(self, name: str) -> list[Mail]:
         """Return the messages that the reader of an inbox has not committed. Changes nothing.
@@ -139,7 +131,6 @@ class MailBackend(Protocol):
         Raises:
             ToolError: if there is no such inbox.
         """
-        ...
 
     def reader(self, name: str, seen: Iterable[str] = ()) -> InboxReader:
         """Return a reader whose cursor is where the last one committed.
@@ -152,7 +143,6 @@ class MailBackend(Protocol):
         Raises:
             ToolError: if there is no such inbox.
         """
-        ...
 
 
 @runtime_checkable
@@ -177,7 +167,6 @@ class BoardBackend(Protocol):
         Raises:
             ToolError: if a text is empty or too long.
         """
-        ...
 
     def get(self, id: int) -> Task:
         """Return one task.
@@ -188,18 +177,15 @@ class BoardBackend(Protocol):
         Raises:
             ToolError: if there is none with this id.
         """
-        ...
 
     def tasks(self) -> list[Task]:
         """Return all tasks as they were at one moment, by id."""
-        ...
 
     def ready(self) -> list[Task]:
         """Return the tasks that are pending, unowned and not blocked, by id.
 
         Another worker may claim one of them before the caller does.
         """
-        ...
 
     def update(
         self,
@@ -232,7 +218,6 @@ class BoardBackend(Protocol):
         Raises:
             ToolError: if the change is not allowed, with the reason.
         """
-        ...
 
     def claim(self, id: int, owner: str) -> Task:
         """Check that a task is ready and begin it, in one step: of all callers one succeeds.
@@ -247,7 +232,6 @@ class BoardBackend(Protocol):
         Raises:
             ToolError: if it is blocked, taken, or no longer pending.
         """
-        ...
 
     def open(self) -> None:
         """Take the board as it is for known, so that ``news`` begins here.
@@ -255,7 +239,6 @@ class BoardBackend(Protocol):
         Only the first call on an object does so. This and ``news`` concern the object in this
         process, not the stored board.
         """
-        ...
 
     def news(self) -> list[Change]:
         """Return what has changed since the last call, no matter which process changed it.
@@ -264,7 +247,6 @@ class BoardBackend(Protocol):
             The task before and after, by id; None before for a new task, and None after for a
             deleted one. Several changes to one task count as one.
         """
-        ...
 
 
 @runtime_checkable
@@ -294,7 +276,6 @@ class RequestBackend(Protocol):
         Raises:
             ToolError: if a request of this kind is pending for this teammate.
         """
-        ...
 
     def answer(self, id: str, by: str, state: Answer, note: str = "") -> Request:
         """Answer a request. Of several answers only the first one counts.
@@ -312,7 +293,6 @@ class RequestBackend(Protocol):
             ToolError: if there is no such request, ``by`` is not its addressee, it is no longer
                 pending, or this kind has no such answer.
         """
-        ...
 
     def expire(self, id: str, why: str) -> Request | None:
         """Expire a pending request.
@@ -327,7 +307,6 @@ class RequestBackend(Protocol):
         Raises:
             ToolError: if there is no such request.
         """
-        ...
 
     def expire_all(self, mate: str, why: str) -> list[Request]:
         """Expire what is pending for a teammate.
@@ -339,7 +318,6 @@ class RequestBackend(Protocol):
         Returns:
             The requests that have expired by this call.
         """
-        ...
 
     def assign(self, mate: str) -> list[Request]:
         """Begin a new assignment of a teammate: nothing from the last one counts for it.
@@ -350,7 +328,6 @@ class RequestBackend(Protocol):
         Returns:
             The requests that have expired by this call.
         """
-        ...
 
     def get(self, id: str) -> Request:
         """Return one request.
@@ -361,11 +338,9 @@ class RequestBackend(Protocol):
         Raises:
             ToolError: if there is none with this id.
         """
-        ...
 
     def all(self) -> list[Request]:
         """Return every request, in the order in which they were opened."""
-        ...
 
     def current(self, mate: str) -> Request | None:
         """Return the last plan that a teammate has submitted in its present assignment.
@@ -373,7 +348,6 @@ class RequestBackend(Protocol):
         Args:
             mate: name of the teammate.
         """
-        ...
 
 
 @runtime_checkable
@@ -386,7 +360,6 @@ class RosterBackend(Protocol):
 
     def members(self) -> list[Member]:
         """Return name, role and status of each member, in the order in which they joined."""
-        ...
 
     def note(self, entry: Member) -> None:
         """Add a member, or replace the entry with the same name.
@@ -394,8 +367,6 @@ class RosterBackend(Protocol):
         Args:
             entry: ``name``, ``role`` and ``status``.
         """
-        ...
 
     def begin(self) -> None:
         """Begin a new process: every member of an earlier one has shut down."""
-        ...

@@ -75,21 +75,17 @@ class TeamServices(Protocol):
     @property
     def handover(self) -> AbstractContextManager[Any]:
         """Lock that is held while a message or a task passes to a teammate."""
-        ...
 
     @property
     def lead(self) -> Agent:
         """The agent to which teammates report."""
-        ...
 
     @property
     def extensions(self) -> Sequence[Extension]:
         """What other mechanisms add to the team."""
-        ...
 
     def send(self, agent: Agent, to: str, content: str, type: Type = "message") -> Mail:
         """Put a message from an agent into an inbox; see :meth:`Team.send`."""
-        ...
 
     def status_changed(self, mate: Teammate) -> None:
         """Store and log a teammate's new status; see :meth:`Team.status_changed`."""
