@@ -65,7 +65,7 @@ class Worker:
         self.ended = clock.signal(f"the end of {name!r}")
         self._clock = clock
         self._error: BaseException | None = None
-        self._reported = False  # the error was raised by a join
+        self._raised = False  # the error was raised by a join
         self._value: Any = None
         self._thread: threading.Thread | None = None
 
@@ -91,7 +91,7 @@ class Worker:
         if self._thread is not None:
             self._thread.join()
         if self._error is not None:
-            self._reported = True
+            self._raised = True
             raise self._error
         return self._value
 
@@ -207,9 +207,8 @@ class Clock(ABC):
         worker = Worker(self, name)
         context = contextvars.copy_context()
         with self._guard:
-            keep = [
-                one for one in self._workers if not one.done or (one._error and not one._reported)
-            ]
+            workers = self._workers
+            keep = [w for w in workers if not w.done or (w._error and not w._raised)]
             self._workers = [*keep, worker]
         try:
             self._start(worker, lambda: context.run(worker._work, function, args))
@@ -235,7 +234,7 @@ class Clock(ABC):
         errors = []
         try:
             for worker in workers:
-                reported = worker._reported
+                raised = worker._raised
                 try:
                     worker.join()
                 except StuckError:
@@ -243,7 +242,7 @@ class Clock(ABC):
                 except BaseException as error:
                     if error is not worker._error:
                         raise  # an interrupt of the wait itself
-                    if not reported:
+                    if not raised:
                         errors.append(error)
         finally:
             self._end_stuck(workers)

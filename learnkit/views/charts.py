@@ -100,7 +100,7 @@ def compare(results: Mapping[str, Sequence[Any]], measures: Sequence[str], title
     }
     shares = {m for m in measures if isinstance(getattr(next(iter(results.values()))[0], m), bool)}
 
-    def formatted(label: str, measure: str) -> tuple[str, str]:
+    def shown(label: str, measure: str) -> tuple[str, str]:
         mean, spread = values[label, measure]
         if measure in shares:
             return f"{100 * mean:.0f} %", f"{100 * spread:.0f}"
@@ -118,13 +118,8 @@ def compare(results: Mapping[str, Sequence[Any]], measures: Sequence[str], title
             mean, spread = values[label, measure]
             axes.barh(row, mean, height=0.56, color=colour)
             axes.plot([max(0.0, mean - spread), mean + spread], [row, row], color=theme.INK, lw=1)
-            axes.text(
-                mean + spread + top * 0.06,
-                row,
-                formatted(label, measure)[0],
-                va="center",
-                fontsize=8.5,
-            )
+            end, text = mean + spread + top * 0.06, shown(label, measure)[0]
+            axes.text(end, row, text, va="center", fontsize=8.5)
             if place == 0:
                 axes.text(-0.06 * top, row, label, va="center", ha="right", fontsize=9)
     runs = sorted({len(runs) for runs in results.values()})
@@ -133,8 +128,7 @@ def compare(results: Mapping[str, Sequence[Any]], measures: Sequence[str], title
         *(m.replace("_", " ") for m in measures),
     )
     rows = tuple(
-        (label, *(" ± ".join(formatted(label, measure)) for measure in measures))
-        for label in results
+        (label, *(" ± ".join(shown(label, measure)) for measure in measures)) for label in results
     )
     return _chart(figure, title, head, rows)
 

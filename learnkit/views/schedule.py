@@ -20,17 +20,13 @@ COLUMNS = 12  # that are drawn at most
 
 #: Mark, what was done in short, and the header sentence, by the type of the event.
 _KINDS = {
-    "race.wrote": (theme.INJECTED, "writes {messages}", "{who} writes {messages}{middle}. {file}."),
-    "race.read": (theme.ACTIVE, "reads {messages}", "{who} reads {messages}, and is not done yet."),
-    "race.emptied": (theme.DONE, "empties", "{who} empties the file. Read before: {messages}."),
-    "race.finished": (theme.DONE, "finishes", "{who} is done with {messages}. {file}."),
-    "race.drained": (
-        theme.DONE,
-        "drains {messages}",
-        "{who} reads and empties at once: {messages}.",
-    ),
+    "race.wrote": (theme.INJECTED, "writes {mail}", "{who} writes {mail}{middle}. {file}."),
+    "race.read": (theme.ACTIVE, "reads {mail}", "{who} reads {mail}, and is not done yet."),
+    "race.emptied": (theme.DONE, "empties", "{who} empties the file. Read before: {mail}."),
+    "race.finished": (theme.DONE, "finishes", "{who} is done with {mail}. {file}."),
+    "race.drained": (theme.DONE, "drains {mail}", "{who} reads and empties at once: {mail}."),
     "race.paused": (theme.PENDING, "pauses", "{who} pauses in the middle."),
-    "race.ended": (theme.SYSTEM, "left: {messages}", "The end. Still there: {messages}. {said}"),
+    "race.ended": (theme.SYSTEM, "left: {mail}", "The end. Still there: {mail}. {said}"),
 }
 _MIDDLE = ("race.read", "race.paused")  # after these the reader is not done yet
 
@@ -83,7 +79,7 @@ class Step:
             lost: every message that is lost by now.
         """
         many = _named(self.messages) if len(self.messages) < 4 else f"{len(self.messages)} letters"
-        words = _KINDS[self.type][1].format(messages=many)
+        words = _KINDS[self.type][1].format(mail=many)
         return f"{self.mark(lost).glyph} {words}"
 
 
@@ -153,7 +149,7 @@ class Schedule(View[State]):
         row = Step(number, who, event.type, *about)
         people = tuple(dict.fromkeys((*state.people, who)))[:COLUMNS]
         new = replace(state, people=people, rows=(*state.rows, row), open=middle)
-        words = {"who": who, "messages": _named(messages), "said": new.said}
+        words = {"who": who, "mail": _named(messages), "said": new.said}
         words["file"] = f"In the file: {_named(row.content)}"
         words["middle"] = f", while {state.reader} is in the middle" if middle else ""
         head = _KINDS[event.type][2].format(**words)

@@ -167,9 +167,8 @@ class Timeline(View[State]):
             delivered = ", ".join(duration(at) for at in row.delivered[-5:])
             busy = duration(_busy(row, state.now))
             what = one_line(row.title, 50) or "turns and calls"
-            body.append(
-                [row.name, what, f"{row.mark.glyph} {row.state}", begin, end, busy, delivered]
-            )
+            state_of = f"{row.mark.glyph} {row.state}"
+            body.append([row.name, what, state_of, begin, end, busy, delivered])
         after = static.more(len(state.rows) - rows)
         head = ["who", "what", "state", "from", "to", "busy", "told at"]
         return static.table(head, body, after=after) + f"<p>{esc(state.said)}</p>"
