@@ -33,5 +33,5 @@ with client.clock:  # at its end teammates and jobs end, too
     agent.run("Have b.txt written, in a worktree.")
     print(len(agent.tools), "tools;", sum(token_costs(agent).values()) < 5_000)
     worktrees = agent.mechanisms[-1]
-    print([(tree.name, tree.status) for tree in worktrees.trees.all()])
+    print([(tree.name, tree.status) for tree in worktrees.registry.all()])
     print(lk.TaskBoard("workspace/.tasks").get(1).status)

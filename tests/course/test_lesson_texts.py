@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 from learnkit.course import files as course_files
 from learnkit.course.lessons import EXAMPLE
+from learnkit.course.progress import lesson_progress
 from learnkit.course.publish import execute, lesson_texts
 from learnkit.course.workbook import start_page
 from learnkit.terminal.cli import app
@@ -97,7 +98,7 @@ def test_the_refresh_command_does_it(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 def test_the_start_page_shows_what_the_data_file_says() -> None:
     page = start_page.contents(folder=ROOT / "notebooks").html
-    for row in start_page.rows(ROOT / "notebooks"):
+    for row in lesson_progress(ROOT / "notebooks"):
         texts = lesson_texts.question_file.read(EXAMPLE.parent / row.file[:3] / "questions.yaml")
         assert f">{row.number} · {texts.title}</a>" in page
         assert f">{texts.minutes} min<" in page

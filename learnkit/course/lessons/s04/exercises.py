@@ -139,12 +139,12 @@ class Retrying(lk.Subagents):
     """Subagents whose failed tasks are tried once more."""
 
     @lk.tool
-    def task(self, agent: lk.Agent, call: lk.Call, prompt: str, description: str) -> str:
+    def task(self, call: lk.Call, prompt: str, description: str) -> str:
         """Hand a subtask to a subagent."""
         first = super().task
         for last in (False, True):
             try:
-                return first(agent=agent, call=call, prompt=prompt, description=description)
+                return first(call=call, prompt=prompt, description=description)
             except lk.ToolError:
                 if last:
                     raise
