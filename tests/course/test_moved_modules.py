@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ast
+import pkgutil
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from learnkit.course.workbook.moved_modules import MODULES as MOVED
 from learnkit.course.workbook.moved_modules import rewrite
 
 MODULES = {
@@ -119,3 +121,8 @@ def test_a_cell_stays_python_and_has_only_new_names(source: str) -> None:
 
 def comments(source: str) -> list[str]:
     return [line for line in source.splitlines() if line.startswith("#")]
+
+
+def test_what_has_moved_is_where_the_table_says() -> None:
+    for new in MOVED.values():
+        assert pkgutil.resolve_name(new).__name__.rpartition(".")[2] == new.rpartition(".")[2]
