@@ -11,8 +11,13 @@ import signal
 import subprocess
 import time
 from pathlib import Path
+from typing import NamedTuple
+
+#: Seconds that a program may take to be loaded.
+LOADING = 1.0
 
 _PROC = Path("/proc")
+_KERNEL_THREAD = 0x00200000  # PF_KTHREAD in linux/sched.h
 
 
 class Family:
@@ -28,7 +33,7 @@ class Family:
 
     def __init__(self, process: subprocess.Popen[bytes], mark: bytes) -> None:
         self._process, self._mark = process, mark
-        self._born = _stat(process.pid)[2] if _PROC.is_dir() else 0
+        self._born = _stat(process.pid).born if _PROC.is_dir() else 0
 
     def end(self, grace: float) -> None:
         """SIGTERM to every member, after ``grace`` seconds SIGKILL; return when none is left.
@@ -61,28 +66,44 @@ class Family:
 
     def _is_member(self, pid: int) -> bool:
         try:
-            state, session, born = _stat(pid)
-            if state in "ZX" or born < self._born:
+            stat = _stat(pid)
+            if stat.state in "ZX" or stat.born < self._born or stat.flags & _KERNEL_THREAD:
                 return False
-            return session == self._process.pid or self._mark in _environ(pid)
+            return stat.session == self._process.pid or self._mark in _environ(f"/proc/{pid}")
         except OSError:  # it has just ended, or is another user's
             return False
 
 
-def _environ(pid: int) -> list[bytes]:
-    """A process's environment; empty if it has none."""
-    for _ in range(5):
-        if environ := _read(f"/proc/{pid}/environ"):
-            return environ.split(b"\0")
-        time.sleep(0.001)  # blank while the kernel loads a program: look again
-    return []
+def _environ(process: str) -> list[bytes]:
+    """The environment of a process, by its folder in /proc; empty if it has none.
+
+    While the kernel loads a program, its environment and its arguments read as blank, on a busy
+    machine for long. What has arguments is loaded, so its environment is looked at once more.
+    """
+    give_up = time.monotonic() + LOADING
+    loaded = False
+    while not (environ := _read(f"{process}/environ")):
+        if loaded or time.monotonic() > give_up:
+            return []
+        loaded = bool(_read(f"{process}/cmdline"))
+        if not loaded:
+            time.sleep(0.001)
+    return environ.split(b"\0")
 
 
-def _stat(pid: int) -> tuple[str, int, int]:
-    """State, session and start time (kernel ticks) of a process, from /proc."""
-    # The name, in parentheses, may hold anything; what follows the last one is numbers.
+class _Stat(NamedTuple):
+    """State, session, flags and start time (kernel ticks) of a process."""
+
+    state: str
+    session: int
+    flags: int
+    born: int
+
+
+def _stat(pid: int) -> _Stat:
+    # The name, in parentheses, may hold anything; what follows the last one is numbers: proc(5).
     fields = _read(f"/proc/{pid}/stat").rpartition(b")")[2].split()
-    return fields[0].decode(), int(fields[3]), int(fields[19])
+    return _Stat(fields[0].decode(), int(fields[3]), int(fields[6]), int(fields[19]))
 
 
 def _read(path: str) -> bytes:

@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from learnkit.errors import ToolError, UsageError
+from learnkit.runtime import process_tree
 from learnkit.runtime.shell import DISK_LIMIT, LocalShell, ShellResult
 from learnkit.runtime.truncate import OUTPUT_LIMIT, head_and_tail
 
@@ -185,6 +186,32 @@ def test_a_process_caught_while_it_is_being_loaded_is_found(tmp_path: Path) -> N
         run(f"setsid bash -c 'sleep 300; : {name}' &", tmp_path)
     time.sleep(0.2)
     assert [one for one in Path("/proc").glob("[0-9]*") if name in _arguments(one)] == []
+
+
+def test_loading_a_program_may_take_long(tmp_path: Path) -> None:
+    """A folder that reads as one in /proc does while the kernel is slow to load a program."""
+    arguments, environment = tmp_path / "cmdline", tmp_path / "environ"
+    for file in (arguments, environment):
+        file.touch()
+
+    def load() -> None:
+        time.sleep(0.1)
+        environment.write_bytes(b"MARK=1\0")
+        arguments.write_bytes(b"sleep\x00300\0")
+
+    thread = threading.Thread(target=load)
+    thread.start()
+    found = process_tree._environ(str(tmp_path))
+    thread.join()
+    assert b"MARK=1" in found
+
+
+def test_a_program_that_has_no_environment_is_not_waited_for(tmp_path: Path) -> None:
+    (tmp_path / "cmdline").write_bytes(b"sleep\x00300\0")
+    (tmp_path / "environ").touch()
+    begin = time.monotonic()
+    assert process_tree._environ(str(tmp_path)) == []
+    assert time.monotonic() - begin < process_tree.LOADING
 
 
 def _arguments(process: Path) -> str:
