@@ -27,7 +27,7 @@ from learnkit.course.questions import Questions
 from learnkit.course.scenario import Run, Workspaces, messages_view
 from learnkit.errors import UsageError
 from learnkit.runtime.clock import Clock, SystemClock
-from learnkit.runtime.notebook import is_live
+from learnkit.runtime.notebook import is_live, pace
 from learnkit.runtime.shell import LocalShell
 from learnkit.runtime.virtual_clock import VirtualClock
 
@@ -38,9 +38,6 @@ if TYPE_CHECKING:
     from learnkit.course.games.be_the_model.panel import BeTheModel
     from learnkit.course.live_run import LiveRun
     from learnkit.views import Messages
-
-#: Real seconds for each virtual second in JupyterLab, so that you can watch a picture grow.
-PACE = 0.2
 
 
 class Lab:
@@ -323,7 +320,7 @@ class Lab:
         """A fresh run, which the stack closes; paced if the learner is to watch it."""
         workspace = self._workspaces.new()
         stack.callback(shutil.rmtree, workspace.parent, ignore_errors=True)
-        client = self._client(name, script, PACE if paced and not self.static else 0.0)
+        client = self._client(name, script, pace() if paced and not self.static else 0.0)
         stack.callback(self._note_unused, name, client)
         stack.callback(client.close)
         return Run(workspace, client, EventLog(), LocalShell())

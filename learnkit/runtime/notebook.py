@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import os
 import sys
+
+from learnkit.errors import UsageError
+
+#: Real seconds for each virtual second in front of a user, so that they can watch a picture grow.
+PACE = 0.2
 
 
 def in_kernel() -> bool:
@@ -26,3 +32,25 @@ def has_tapes() -> bool:
 def is_live() -> bool:
     """Whether a user sits in front of a notebook."""
     return in_kernel() and not is_static()
+
+
+def pace() -> float:
+    """Real seconds for each virtual second in front of a user.
+
+    Returns:
+        What ``LEARNKIT_PACE`` says, or ``PACE``.
+
+    Raises:
+        UsageError: if ``LEARNKIT_PACE`` isn't a number of seconds.
+    """
+    said = os.environ.get("LEARNKIT_PACE", "")
+    try:
+        seconds = float(said) if said else PACE
+    except ValueError:
+        seconds = math.nan
+    if not 0 <= seconds < math.inf:
+        raise UsageError(
+            f"LEARNKIT_PACE is {said!r}; it should be the real seconds that one second of a "
+            f"scenario takes, such as {PACE}, or 0 not to wait at all"
+        )
+    return seconds

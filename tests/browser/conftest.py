@@ -19,11 +19,17 @@ def shots(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def course(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """What the README's first command ends in, with a workbook of its own."""
+def course(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[str]:
+    """What the README's first command ends in, with a workbook of its own.
+
+    A module's ENVIRONMENT, if it has one, holds environment variables for it.
+    """
     work, scratch = tmp_path_factory.mktemp("work"), tmp_path_factory.mktemp("lab")
     command = [str(Path(sys.executable).with_name("learnkit")), "lab"]
-    with lab.lab(work, scratch, command, LEARNKIT_WORKBOOK=str(work)) as url:
+    env = {"LEARNKIT_WORKBOOK": str(work), **getattr(request.module, "ENVIRONMENT", {})}
+    with lab.lab(work, scratch, command, **env) as url:
         copies = {path.name for path in work.glob("*.ipynb")}
         assert copies == {*(path.name for path in lessons()), "start.ipynb", "glossary.ipynb"}
         yield url

@@ -211,10 +211,16 @@ class Notebook:
         page: the browser's page.
         url: the server's address.
         path: the notebook, relative to the server's folder.
+        again: the page shows this server's JupyterLab: open the notebook in it, in the place of
+            those that are open, whose kernels end.
     """
 
-    def __init__(self, page: Page, url: str, path: str) -> None:
+    def __init__(self, page: Page, url: str, path: str, *, again: bool = False) -> None:
         self.page = page
+        if again:
+            page.evaluate(_OPEN, path)
+            page.wait_for_function(_READY, timeout=90_000)
+            return
         workspace = secrets.token_hex(4)
         page.goto(f"{url}/lab/workspaces/{workspace}/tree/{quote(path)}?reset")
         page.wait_for_function(_READY, timeout=90_000)
@@ -306,6 +312,14 @@ _READY = """() => {
   const context = window.jupyterapp?.shell.currentWidget?.sessionContext;
   const kernel = context?.session?.kernel;
   return context?.isReady && kernel?.connectionStatus === 'connected' && kernel.status === 'idle';
+}"""
+_OPEN = """async (path) => {
+  for (const widget of [...jupyterapp.shell.widgets('main')]) {
+    await widget.context?.save?.();
+    await widget.sessionContext?.shutdown?.();
+    widget.close();
+  }
+  await jupyterapp.commands.execute('docmanager:open', { path, factory: 'Notebook' });
 }"""
 _DONE = """() => {
   const { content, sessionContext } = jupyterapp.shell.currentWidget;

@@ -19,6 +19,8 @@ from project import ROOT
 from learnkit.course.lessons import Lesson, load
 
 LESSONS = sorted(path.name for path in (ROOT / "notebooks").glob("s[0-9][0-9]_*.ipynb"))
+#: Nobody watches these pictures grow: test_lessons.py does, at the pace that a learner sees.
+ENVIRONMENT = {"LEARNKIT_PACE": "0"}
 #: In which lesson a view is pictured.
 PICTURED = {
     "Messages": "s12",
@@ -48,7 +50,7 @@ class Open:
         self.page, self.name = page, file[:3]
         self.lesson: Lesson = load(self.name)
         self.committed = nbformat.read(ROOT / "notebooks" / file, as_version=4)
-        self.notebook = lab.Notebook(page, course, file)
+        self.notebook = lab.Notebook(page, course, file, again=page.url.startswith(course))
         self.notebook.draw_all()
         self.notebook.run_all()
 
@@ -205,22 +207,23 @@ def test_the_model_is_played_where_there_is_a_game(opened: Open) -> None:
 
 def test_the_views_are_pictured(opened: Open, shots: Path) -> None:
     """For docs/gallery.md: each kind of view where it appears first in its lesson."""
+    outputs = {}
     for name, number in pictured(opened).items():
-        output = opened.cell(number).locator(".learnkit-player, .lk-race").first
+        outputs[name] = opened.cell(number).locator(".learnkit-player, .lk-race").first
         if name == "Schedule":
-            output.get_by_label("seed", exact=True).focus()
+            outputs[name].get_by_label("seed", exact=True).focus()
             opened.page.keyboard.press("ArrowRight")
-            expect(output).to_contain_text("seed 1: ")
-            output.get_by_role("button", name="find a losing seed").click()
-            output.get_by_role("button", name="shrink it").click()
-            expect(output).to_contain_text("is lost")
-        opened.page.mouse.move(5, 5)  # what the mouse is over is highlighted
-        for theme in lab.THEMES[:2]:
-            opened.notebook.theme(theme)
+            expect(outputs[name]).to_contain_text("seed 1: ")
+            outputs[name].get_by_role("button", name="find a losing seed").click()
+            outputs[name].get_by_role("button", name="shrink it").click()
+            expect(outputs[name]).to_contain_text("is lost")
+    for theme in lab.THEMES[1::-1]:  # light, in which the next test starts, comes last
+        opened.notebook.theme(theme)
+        for name, output in outputs.items():
+            opened.page.mouse.move(5, 5)  # what the mouse is over is highlighted
             file = shots / f"view-{name.lower()}-{theme.split()[-1].lower()}.png"
             output.screenshot(path=file)
             assert file.stat().st_size > 4_000
-    opened.notebook.theme(lab.THEMES[0])
 
 
 def pictured(opened: Open) -> dict[str, int]:
@@ -236,17 +239,17 @@ def pictured(opened: Open) -> dict[str, int]:
     return found
 
 
-@pytest.mark.parametrize("theme", lab.THEMES)
+# Light comes last: the tests after this one begin in it.
+@pytest.mark.parametrize("theme", [*lab.THEMES[1:], lab.THEMES[0]])
 def test_axe_finds_nothing_serious(opened: Open, shots: Path, theme: str) -> None:
     opened.notebook.theme(theme)
     kind = theme.removeprefix("JupyterLab ").lower().replace(" ", "-")
     opened.page.locator(".jp-Cell").first.scroll_into_view_if_needed()
     opened.notebook.screenshot(shots / f"{opened.name}-{kind}.png")
-    found = lab.faults(opened.page, _OURS)
-    opened.notebook.theme(lab.THEMES[0])
-    assert found == []
+    assert lab.faults(opened.page, _OURS) == []
 
 
+@pytest.mark.parametrize("opened", LESSONS[:1], indirect=True, ids=["s01"])
 def test_axe_would_find_a_fault_inside_a_player(opened: Open) -> None:
     spoil = """(spoil) => {
       const { shadowRoot } = document.querySelector('.learnkit-player');

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 import time
 from collections.abc import Iterator
@@ -15,10 +16,13 @@ from messages_server import serving
 import learnkit as lk
 from learnkit.clients.recordings.replay import Miss
 from learnkit.core.usage import Meter
-from learnkit.course.lab import PACE, Lab, recordings
+from learnkit.course.lab import Lab, recordings
 from learnkit.course.lessons import EXAMPLE, load
 from learnkit.course.progress import Progress
 from learnkit.course.scenario import Workspaces, messages_view
+from learnkit.errors import UsageError
+from learnkit.runtime import notebook
+from learnkit.runtime.notebook import PACE
 
 
 @pytest.fixture
@@ -291,7 +295,11 @@ def test_a_game_of_ones_own_has_the_lessons_tools_or_a_coders(lab: Lab) -> None:
     other.close()
 
 
-def test_only_what_somebody_watches_is_paced(lab: Lab) -> None:
+@pytest.mark.parametrize(("said", "pace"), [("", PACE), ("0", 0.0), ("0.05", 0.05)])
+def test_only_what_a_user_watches_is_paced(
+    lab: Lab, said: str, pace: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LEARNKIT_PACE", said)
     lab.static = False
     paces: list[float] = []
     with lab.scenario("hello") as run:
@@ -299,7 +307,14 @@ def test_only_what_somebody_watches_is_paced(lab: Lab) -> None:
     with lab.scenario("mine", script=[]) as run:
         paces.append(run.clock.pace)  # type: ignore[attr-defined]
     paces.append(lab.stage("crew", script=[]).run.clock.pace)  # type: ignore[attr-defined]
-    assert paces == [PACE, 0.0, PACE]
+    assert paces == [pace, 0.0, pace]
+
+
+@pytest.mark.parametrize("said", ["fast", "-1", "nan", "inf", "0,2"])
+def test_a_pace_that_is_none_is_refused(said: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LEARNKIT_PACE", said)
+    with pytest.raises(UsageError, match=f"LEARNKIT_PACE is '{re.escape(said)}'; it should be"):
+        notebook.pace()
 
 
 def test_on_a_stage_visits_stand_in_for_a_person(lab: Lab) -> None:
