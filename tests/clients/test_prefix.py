@@ -46,6 +46,13 @@ def test_the_same_value_has_one_slot_and_the_order_counts() -> None:
     assert one.hash != Prefix.of(said("/tmp/x then /tmp/y then /tmp/y")).hash
 
 
+def test_a_hash_depends_on_every_message_before() -> None:
+    one, other = Prefix.of(said("a", "b", "c")), Prefix.of(said("a", "x", "c"))
+    assert one.hashes[:2] == other.hashes[:2]  # the settings, and the message that is the same
+    assert not set(one.hashes[2:]) & set(other.hashes[2:])
+    assert len(set(Prefix.of(said("a", "a", "a")).hashes)) == 4
+
+
 def test_a_recording_travels_to_a_machine_with_another_temporary_folder(tmp_path: Path) -> None:
     code = (
         "from learnkit.clients.recordings.request_hash import Prefix; import sys;"

@@ -149,6 +149,17 @@ class Clears(lk.Mechanism):
             agent.rewrite(messages, "cleared")
 
 
+def test_a_request_that_ends_with_the_reply_follows_it(path: Path) -> None:
+    """The model goes on from its own words, and the user adds nothing."""
+    prefill = next(one.id for one in MODELS.values() if one.prefill)
+    client = lk.connect("record", recording=path, upstream=[lk.say("Once"), lk.say(" upon a time")])
+    asked = [{"role": "user", "content": "Tell."}]
+    ask(client, asked, model=prefill)
+    ask(client, [*asked, {"role": "assistant", "content": "Once"}], model=prefill)
+    first, second = Recording.load(path).turns
+    assert (second.after, second.messages, second.edits) == (first.id, [], {})
+
+
 def test_edits_are_the_messages_that_changed_and_no_others(path: Path) -> None:
     script = [*(lk.use("note", text=str(n)) for n in range(10)), "done"]
     recorded = run(lk.connect("record", recording=path, upstream=script), Clears())

@@ -8,7 +8,7 @@ import anthropic
 import pytest
 
 import learnkit as lk
-from learnkit.clients.scripted import ERROR_TYPES, Failure, Reply, ScriptEnded
+from learnkit.clients.scripted import Failure, Reply, ScriptEnded
 from learnkit.core.events import LANE
 
 TOOL = {"name": "bash", "description": "Run.", "input_schema": {"type": "object"}}
@@ -154,7 +154,14 @@ def use_of(name: str, **input: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("status", "type"),
     [
-        *ERROR_TYPES.items(),
+        (400, "invalid_request_error"),
+        (401, "authentication_error"),
+        (403, "permission_error"),
+        (404, "not_found_error"),
+        (413, "request_too_large"),
+        (429, "rate_limit_error"),
+        (500, "api_error"),
+        (529, "overloaded_error"),
         (418, "invalid_request_error"),
         (599, "api_error"),
         (501, "api_error"),
