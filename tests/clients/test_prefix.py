@@ -163,6 +163,8 @@ def test_the_last_mark_says_how_much_is_to_be_kept() -> None:
         ((marked, plain), 2),
         ((plain, marked), 3),
         ((marked, marked, plain), 3),
+        (([*plain, *marked],), 2),
+        (([*marked, *plain], plain), 2),
     ):
         assert Prefix.of(said(*contents)).marked == kept
     assert Prefix.of({**said(plain, plain), **mark}).marked == 3

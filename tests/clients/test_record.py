@@ -157,7 +157,7 @@ def test_a_request_that_ends_with_the_reply_follows_it(path: Path) -> None:
     ask(client, asked, model=prefill)
     ask(client, [*asked, {"role": "assistant", "content": "Once"}], model=prefill)
     first, second = Recording.load(path).turns
-    assert (second.after, second.messages, second.edits) == (first.id, [], {})
+    assert (second.after, second.said, second.edits) == (first.id, [], {})
 
 
 def test_edits_are_the_messages_that_changed_and_no_others(path: Path) -> None:
