@@ -1,4 +1,4 @@
-"""Read a lesson's data file, ``questions.yaml``: what it says is wrong names the place.
+"""A lesson's data file, ``questions.yaml``, and which keys it has.
 
 The file holds what is text in a lesson; the model below says which keys it has. What no model of
 keys can say, such as that a right answer is one of the options, the lesson's own classes check.
@@ -10,11 +10,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
+from learnkit.course import data_file
 from learnkit.course.lessons.lesson import Prediction, Question
-from learnkit.errors import UsageError
 
 if TYPE_CHECKING:
     from learnkit.clients.scripted import Reply
@@ -84,6 +83,9 @@ class QuestionFile(_Strict):
     game: GameText | None = None
 
 
+_FILE = TypeAdapter(QuestionFile)
+
+
 def read(path: Path) -> QuestionFile:
     """Read and check a lesson's data file.
 
@@ -91,29 +93,12 @@ def read(path: Path) -> QuestionFile:
         path: of the file.
 
     Raises:
-        UsageError: if it is no YAML, or a value in it cannot be; the text names file and place.
+        UsageError: if it is not YAML, or holds an impossible value; the text names file and place.
     """
-    shown = "/".join(path.parts[-2:])
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    try:
-        return QuestionFile.model_validate(yaml.load(path.read_text("utf-8"), loader))
-    except yaml.YAMLError as error:
-        raise UsageError(
-            f"{shown} is not YAML: {error}\nPut a text with ': ' or ' #' in it below '>-', "
-            "indented, as the texts around it are"
-        ) from None
-    except ValidationError as error:
-        found = "\n".join(f"  {_place(one['loc'])}: {one['msg']}" for one in error.errors())
-        raise UsageError(f"{shown} cannot be used; correct it there:\n{found}") from None
+    return data_file.read(path, _FILE)
 
 
 def _reply(parts: Sequence[str | Call]) -> Reply:
     from learnkit.clients.scripted import reply, use  # brings the SDK, which takes a second
 
     return reply(*(one if isinstance(one, str) else use(one.use, **one.input) for one in parts))
-
-
-def _place(loc: Sequence[int | str]) -> str:
-    """Where in the file: ``quiz, question 2, options, a, why``."""
-    names = [f"number {one + 1}" if isinstance(one, int) else one for one in loc]
-    return ", ".join(names) or "the file"
