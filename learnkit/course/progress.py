@@ -57,7 +57,7 @@ def is_copy(folder: Path) -> bool:
     Args:
         folder: the one to look at; it need not exist.
     """
-    lessons = any(folder.glob("s[0-9][0-9]_*.ipynb")) and (folder / "start.ipynb").is_file()
+    lessons = bool(course_files.lessons(folder)) and (folder / "start.ipynb").is_file()
     return lessons or (folder / STATE).is_file()
 
 
@@ -220,7 +220,7 @@ def lesson_progress(folder: Path, progress: Progress | None = None) -> list[Less
         folder: the folder of the notebooks.
         progress: the learner's notes; None for lessons without any progress.
     """
-    files = {path.stem[:3]: path.name for path in sorted(folder.glob("s[0-9][0-9]_*.ipynb"))}
+    files = {path.stem[:3]: path.name for path in course_files.lessons(folder)}
     return [
         LessonProgress(int(name[1:]), file, load(name), progress.of(name) if progress else {})
         for name, file in files.items()

@@ -292,13 +292,13 @@ def main() -> None:
 def _chosen(lessons: list[str] | None, folder: Path) -> list[Path]:
     if lessons:
         return [_notebook(one, folder) for one in lessons]
-    return sorted(folder.glob("s[0-9][0-9]_*.ipynb"))
+    return course_files.lessons(folder)
 
 
 def _notebook(lesson: str, folder: Path) -> Path:
     found = sorted(folder.glob(f"{lesson}*.ipynb")) if lesson else []
     if len(found) != 1:
-        known = ", ".join(path.stem[:3] for path in sorted(folder.glob("s[0-9][0-9]_*.ipynb")))
+        known = ", ".join(path.stem[:3] for path in course_files.lessons(folder))
         raise UsageError(f"there is no lesson {lesson!r} in {folder}; there are: {known or 'none'}")
     return found[0]
 

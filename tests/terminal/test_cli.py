@@ -5,13 +5,11 @@ from __future__ import annotations
 import contextlib
 import importlib.metadata
 import io
-import os
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
-import nbformat
 import pytest
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 from project import ROOT, tracked_files
@@ -245,41 +243,6 @@ def test_a_spoilt_memory_overwrites_nothing(course: Path, tmp_path: Path) -> Non
 # Running the course
 
 
-def notebook(path: Path, *sources: str) -> Path:
-    cells = [nbformat.v4.new_code_cell(source, id=f"c{n}") for n, source in enumerate(sources)]
-    nbformat.write(nbformat.v4.new_notebook(cells=cells), path)
-    return path
-
-
-def test_refreshing_twice_changes_no_byte(tmp_path: Path) -> None:
-    path = notebook(tmp_path / "n.ipynb", "1 + 1", "print('a')\nprint('b')")
-    assert execute.refresh(path) is True
-    first = path.read_bytes()
-    assert execute.refresh(path) is False
-    assert path.read_bytes() == first
-    assert execute.differences(path) == []
-    made = nbformat.read(path, as_version=4)
-    assert [cell.execution_count for cell in made.cells] == [1, 2]
-    assert dict(made.metadata) == execute.METADATA
-
-
-def test_another_output_is_found(tmp_path: Path) -> None:
-    path = notebook(tmp_path / "n.ipynb", "1 + 1")
-    execute.refresh(path)
-    path.write_text(path.read_text().replace('"2"', '"3"'))
-    (found,) = execute.differences(path)
-    assert "cell 1 (1 + 1)" in found
-
-
-def test_a_failing_cell_fails_and_leaves_the_file(tmp_path: Path) -> None:
-    path = notebook(tmp_path / "n.ipynb", "1 / 0")
-    before = path.read_bytes()
-    with pytest.raises(Exception, match="ZeroDivisionError"):
-        execute.refresh(path)
-    assert path.read_bytes() == before
-    assert [one.name for one in tmp_path.iterdir()] == ["n.ipynb"]
-
-
 @pytest.mark.parametrize(
     ("error", "said"),
     [
@@ -299,14 +262,6 @@ def test_a_failing_notebook_is_a_sentence(
     assert shown.returncode == 1
     assert shown.stderr.startswith("learnkit: ")
     assert said in shown.stderr
-
-
-def test_a_kernel_has_no_key_and_is_static(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ANTHROPIC_API_KEY", "a-key-of-mine")
-    seen = "import os; print(os.environ.get('ANTHROPIC_API_KEY'), os.environ['LEARNKIT_STATIC'])"
-    made = execute.execute(notebook(tmp_path / "n.ipynb", seen))
-    assert made.cells[0].outputs[0].text == "None 1\n"
-    assert os.environ["ANTHROPIC_API_KEY"] == "a-key-of-mine"
 
 
 # Recordings
