@@ -20,7 +20,6 @@ from learnkit.clients.recordings.recording import Recording
 from learnkit.course.progress import Progress
 from learnkit.course.publish import execute
 from learnkit.course.workbook import folder as workbook
-from learnkit.course.workbook import notebooks
 from learnkit.terminal.cli import _placed, main
 from learnkit.terminal.doctor import examine
 
@@ -187,57 +186,6 @@ def test_every_finding_says_what_it_is_for() -> None:
     findings = examine()
     assert {"Python", "git", "model"} <= {one.what for one in findings}
     assert all(one.purpose and one.found for one in findings)
-
-
-# The working copy
-
-
-@pytest.fixture
-def course(tmp_path: Path) -> Path:
-    source = tmp_path / "course"
-    source.mkdir()
-    (source / LESSON).write_text("first edition")
-    return source
-
-
-def test_a_copy_that_nobody_touched_follows_the_course(course: Path, tmp_path: Path) -> None:
-    work = tmp_path / "work"
-    assert list(notebooks.update(course, work)) == []
-    (course / LESSON).write_text("second edition")
-    assert list(notebooks.update(course, work)) == []
-    assert (work / LESSON).read_text() == "second edition"
-
-
-def test_a_copy_that_was_changed_is_kept(course: Path, tmp_path: Path) -> None:
-    work = tmp_path / "work"
-    list(notebooks.update(course, work))
-    (work / LESSON).write_text("my answers")
-    assert list(notebooks.update(course, work)) == []
-    (course / LESSON).write_text("second edition")
-    (line,) = notebooks.update(course, work)
-    assert "yours is kept" in line
-    assert (work / LESSON).read_text() == "my answers"
-
-
-def test_a_reset_loses_nothing(course: Path, tmp_path: Path) -> None:
-    work = tmp_path / "work"
-    list(notebooks.update(course, work))
-    for answers in ("my first answers", "my second answers"):
-        (work / LESSON).write_text(answers)
-        (line,) = notebooks.update(course, work, reset=True)
-        assert "fresh again" in line
-        assert (work / LESSON).read_text() == "first edition"
-    kept = {path.read_text() for path in work.glob("*.bak*")}
-    assert kept == {"my first answers", "my second answers"}
-
-
-def test_a_spoilt_memory_overwrites_nothing(course: Path, tmp_path: Path) -> None:
-    work = tmp_path / "work"
-    list(notebooks.update(course, work))
-    (work / notebooks.STATE).write_text("{ not json")
-    (work / LESSON).write_text("my answers")
-    list(notebooks.update(course, work))
-    assert (work / LESSON).read_text() == "my answers"
 
 
 # Running the course

@@ -153,6 +153,11 @@ class Lesson:
     quiz: Sequence[Question]
     game: Game | None = None
 
+    @property
+    def questions(self) -> dict[str, Question]:
+        """The quiz by its names: ``q1``, ``q2``, …"""
+        return {f"q{number}": question for number, question in enumerate(self.quiz, start=1)}
+
     def __post_init__(self) -> None:
         what = f"lesson {self.title!r}"
         _filled(what, title=self.title, promise=self.promise, adds=self.adds)
