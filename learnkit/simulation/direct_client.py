@@ -41,7 +41,11 @@ class Direct:
         self.messages = self
 
     def create(self, **request: Any) -> Message:
-        """The policy's reply, as the SDK's type; its usage counts estimated tokens."""
+        """Return the policy's reply, as the SDK's type; its usage counts estimated tokens.
+
+        Args:
+            request: as for ``client.messages.create``.
+        """
         answer = self._policy(request)
         self.clock.sleep(answer.latency)
         content = [self._with_id(block) for block in answer.content]

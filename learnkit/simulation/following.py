@@ -50,7 +50,11 @@ class Following:
         self._models = {lane: _model(made) for lane, made in calls.items()}
 
     def __call__(self, request: Request) -> Reply:
-        """The first recorded call that the request does not hold yet, or the last text."""
+        """Return the first recorded call that the request does not contain yet, or the last text.
+
+        Args:
+            request: as the client gets it.
+        """
         lane = LANE.get()
         if lane not in self._models:  # an agent that the recording does not know
             lane = next(reversed(self._models))

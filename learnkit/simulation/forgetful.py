@@ -121,7 +121,11 @@ class Forgetful:
         self._finding = re.compile(every or "(?!)")
 
     def __call__(self, request: Request) -> Reply:
-        """The reply to a request; pure: nothing is kept from one call to the next."""
+        """Return the reply to a request; nothing is kept from one call to the next.
+
+        Args:
+            request: as the client gets it.
+        """
         seen, dice = self._notice(request)
         retold = _wants_summary(request)
         known = self._know(list(_taken_part_in(seen)) if retold else seen)

@@ -116,7 +116,11 @@ def exercise(
 
 
 def read(notebook: Path) -> dict[str, str]:
-    """The stubs and solutions of a notebook file; see :func:`tagged_cells`."""
+    """Return the stubs and solutions of a notebook file; see :func:`tagged_cells`.
+
+    Args:
+        notebook: the path of the file.
+    """
     return tagged_cells(json.loads(notebook.read_text("utf-8")))
 
 

@@ -37,6 +37,11 @@ def agent_loop(
 
 
 def result_of(call: dict[str, Any], output: str) -> dict[str, Any]:
-    """The ``tool_result`` block that answers a call."""
+    """Return the ``tool_result`` block that answers a call.
+
+    Args:
+        call: a ``tool_use`` block.
+        output: what the tool returned.
+    """
     text = output or "(no output)"
     return {"type": "tool_result", "tool_use_id": call["id"], "content": text}

@@ -47,12 +47,20 @@ _REASONS = ("sensor stands in the sun", "calibrated in spring", "measured beside
 
 
 def way(number: int) -> str:
-    """How the parser of a station treats a missing reading: a key of ``WAYS``."""
+    """Return how the parser of a station treats a missing reading: a key of ``WAYS``.
+
+    Args:
+        number: the station, from 1.
+    """
     return random.Random(f"way {number}").choice(list(WAYS))
 
 
 def source(number: int) -> str:
-    """The text of a station's parser."""
+    """Return the source of a station's parser.
+
+    Args:
+        number: the station, from 1.
+    """
     dice = random.Random(f"station {number}")
     kind = way(number)
     lines, note = WAYS[kind]

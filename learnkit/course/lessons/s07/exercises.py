@@ -24,7 +24,11 @@ _DIAMOND = ("1 completed", "2 pending 1", "3 pending 1", "4 pending 2,3")
 
 
 def check_startable(startable: Any) -> Verdict:
-    """Which tasks could somebody begin now?"""
+    """Check which tasks an agent could begin now.
+
+    Args:
+        startable: the learner's function of the tasks.
+    """
     for rows, wanted, what in (
         ((), [], "an empty board"),
         (("1 pending",), [1], "one task that waits for nothing"),
@@ -54,7 +58,11 @@ def startable(tasks):
 
 
 def check_hours(hours: Any) -> Verdict:
-    """In how many hours is the work done, if enough workers share it?"""
+    """Check which tasks can be done in which hour, if there are enough workers.
+
+    Args:
+        hours: the learner's function of the tasks.
+    """
     for rows, wanted, what in (
         ((), [], "an empty board"),
         (("1 pending", "2 pending"), [[1, 2]], "two tasks that wait for nothing"),
@@ -117,7 +125,11 @@ def _with(GoOn: Any, subjects: list[str], obeys: bool) -> tuple[lk.Outcome, list
 
 
 def check_go_on(GoOn: Any) -> Verdict:
-    """An agent that does not stop while a task is ready, and does not nag for ever."""
+    """Check that an agent does not stop while a task is ready, and is asked about each only once.
+
+    Args:
+        GoOn: the learner's class; it takes the board.
+    """
     if not _is_mechanism(GoOn):
         return "`GoOn` must be a class that is an lk.Mechanism"
     outcome, told, _ = _with(GoOn, [], obeys=True)

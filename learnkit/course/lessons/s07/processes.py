@@ -71,7 +71,10 @@ def until(place):
 
 
 def source_of(board: type) -> str:
-    """Python text that defines a class as ``Board``: its cell, or an import.
+    """Return Python text that defines a class as ``Board``: its cell, or an import.
+
+    Args:
+        board: the class.
 
     Raises:
         UsageError: if the text cannot be found.

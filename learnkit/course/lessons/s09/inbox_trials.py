@@ -48,7 +48,11 @@ class Safe:
         self._inbox = Inbox(self._box, "alice")
 
     def send(self, text: str) -> None:
-        """Put a letter into the inbox."""
+        """Put a message into the inbox.
+
+        Args:
+            text: its content.
+        """
         self._box.send("bob", "alice", text)
 
     def drain(self) -> list[str]:
