@@ -83,6 +83,14 @@ def test_without_the_lab_extra_it_says_what_to_install(
     assert shown.stderr == f"learnkit: {missing} {told}\n"
 
 
+@pytest.mark.parametrize("command", ["lab", "progress", "verify", "html", "record", "chat"])
+def test_the_help_of_a_command_is_for_users_and_not_for_callers(command: str) -> None:
+    shown = learnkit(command, "--help", COLUMNS="100")
+    assert shown.returncode == 0
+    assert "--help" in shown.stdout
+    assert "Args:" not in shown.stdout
+
+
 def test_the_version_is_the_packages_own() -> None:
     shown = learnkit("--version")
     assert shown.returncode == 0
