@@ -1,7 +1,7 @@
 """A lesson's data file, ``questions.yaml``, and which keys it has.
 
-The file holds what is text in a lesson; the model below says which keys it has. What no model of
-keys can say, such as that a right answer is one of the options, the lesson's own classes check.
+The file contains the texts of a lesson. The lesson's own classes check what a model of keys can't
+express, such as that the right answer is one of the options.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ NAME = "questions.yaml"
 
 
 class _Strict(BaseModel):
-    """A mapping without unknown keys: one that is misspelt must not vanish."""
+    """A mapping without unknown keys, so that a misspelt key is an error."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -41,7 +41,7 @@ class Call(_Strict):
 
 
 class GameText(_Strict):
-    """What of a game is text; the agent's mechanisms are in the lesson's ``game.py``.
+    """The texts of a game; the agent's mechanisms are in the lesson's ``game.py``.
 
     Attributes:
         prompt, system: as in :class:`learnkit.course.lessons.Game`.
@@ -53,12 +53,12 @@ class GameText(_Strict):
     system: str = ""
 
     def replies(self) -> list[Reply]:
-        """The script as a scripted client takes it."""
+        """Return the script as a scripted client takes it."""
         return [_reply(said if isinstance(said, list) else [said]) for said in self.script]
 
 
 class ExerciseText(_Strict):
-    """What of an exercise is text; its check is in ``exercises.py``, under its name.
+    """The texts of an exercise; its check is in ``exercises.py``, under its name.
 
     Attributes:
         title, minutes, name, hints: as in :class:`learnkit.course.lessons.Exercise`.
@@ -71,7 +71,7 @@ class ExerciseText(_Strict):
 
 
 class QuestionFile(_Strict):
-    """All of a ``questions.yaml``; see :class:`learnkit.course.lessons.Lesson` for the fields."""
+    """A whole ``questions.yaml``; see :class:`learnkit.course.lessons.Lesson` for the fields."""
 
     title: str
     promise: str

@@ -1,4 +1,4 @@
-"""The game for committed outputs: the first mutant stands for all, with its answer under a fold."""
+"""The game for committed outputs: only the first mutant, with its answer under a fold."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Kill the mutants: one line of the harness is wrong, and a run shows it. Which line is it?
 
-This is the state of the game, from which both of its forms are made: which mutants there are, what
-the learner has answered, and what their runs look like.
+This is the state of the game, which both of its forms show: the mutants, the learner's answers, and
+the views of the runs.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Lesson 4's forty station parsers: small, real, and each written by somebody else.
+"""Lesson 4's forty station parsers: small, real, and each written in its own way.
 
-Every station sends its readings in a form of its own. Some parsers take care of a reading that is
-missing, in one of four ways; some do not; and some only say that they do.
+Every station sends its readings in its own format. Some parsers handle a missing reading, in one of
+four ways; some don't; and some only claim to.
 """
 
 from __future__ import annotations
@@ -81,10 +81,10 @@ def source(number: int) -> str:
 
 
 def write_parsers(workspace: Path, number: int = 40) -> Path:
-    """Write the parsers of so many stations.
+    """Write the parsers of the first stations.
 
     Args:
-        workspace: the folder in which ``parsers/station_01.py`` and so on are written.
+        workspace: the folder to write ``parsers/station_01.py`` and so on into.
         number: how many.
 
     Returns:

@@ -1,4 +1,4 @@
-"""Lesson 6's sixty daily logs: too long to be kept in mind, and not all in one unit."""
+"""Lesson 6's sixty daily logs: too long for the context, and not all in one unit."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ def log(day: int) -> str:
 
 
 def write_logs(workspace: Path, days: int = 60) -> Path:
-    """Write the logs of so many days.
+    """Write the logs of the first days.
 
     Args:
-        workspace: the folder in which ``logs/day_01.txt`` and so on are written.
+        workspace: the folder to write ``logs/day_01.txt`` and so on into.
         days: how many.
 
     Returns:
