@@ -1,8 +1,8 @@
 """Continue after an edit: a mechanical model makes the calls of the recording.
 
 A recording answers only the requests it was made with. ``Following`` answers every request: its
-plan is the recorded calls. It makes those that are not in the request yet, and ends with the recorded
-last text. It cannot read what was edited; the calls that it makes really run.
+plan is the recorded calls. It makes those that are not in the request yet, and ends with the
+recorded last text. It cannot read what was edited; the calls that it makes really run.
 """
 
 from __future__ import annotations

@@ -4,9 +4,9 @@ They show a mechanism's effect without an API, over hundreds of seeds.
 
 ``Forgetful`` is **a model of attention, not an LLM**. It knows how to do each step of a plan. In
 the request it has to read what there is to do, what it has done and what it found out, and it
-notices only what is close enough to the end. Drift, repetition and mixed-up facts are not written into it:
-they follow from what it failed to notice. Its numbers say something about long or short, tidy or
-polluted contexts, and nothing about any real model.
+notices only what is close enough to the end. Drift, repetition and mixed-up facts are not written
+into it: they follow from what it failed to notice. Its numbers say something about long or short,
+tidy or polluted contexts, and nothing about any real model.
 """
 
 from __future__ import annotations

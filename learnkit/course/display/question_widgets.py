@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 
-from learnkit.course.display.card import FRAME, explained, inline
+from learnkit.course.display.card import FRAME, inline, verdict
 from learnkit.course.lessons import Option, Question
 from learnkit.course.questions import score
 from learnkit.errors import lab_extra
@@ -94,9 +94,7 @@ def quiz_box(
             show_score()
 
         def feedback(letter: str) -> str:
-            head = "✓ right" if letter == question.right else f"✗ it is {question.right}"
-            why = explained(question.options, question.right, letter)
-            return f"<strong>{head}</strong>{why}"
+            return verdict(question.options, question.right, letter, "right")
 
         return Choice(f"{name}. {question.text}", question.options, note, feedback)
 

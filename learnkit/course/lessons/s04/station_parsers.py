@@ -22,25 +22,8 @@ WAYS = {
     "said, not done": ("", "Missing values are skipped."),
 }
 
-_TEMPLATE = '''"""Station {number:02}, {place}: {note}"""
-
-SEPARATOR = {separator!r}
-COLUMN = {column}
-HEADER = {head}
-OFFSET = {offset}  # {reason}
-
-
-def parse(text):
-    """Pairs of time and degrees Celsius, in the order of the file."""
-    readings = []
-    for line in text.splitlines()[HEADER:]:
-        parts = line.split(SEPARATOR)
-        field = parts[COLUMN].strip()
-        humidity = int(parts[-1])
-{before}        value = float(field)
-{after}        readings.append((parts[0], {value}))
-    return readings
-'''
+#: The text of a parser, with fields to format.
+_TEMPLATE = Path(__file__).with_name("station_parser.txt").read_text("utf-8")
 
 _PLACES = ("harbour", "airport", "school", "ridge", "valley", "roof", "park", "mill")
 _REASONS = ("sensor stands in the sun", "calibrated in spring", "measured beside a road")
