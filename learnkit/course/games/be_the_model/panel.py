@@ -176,12 +176,12 @@ class BeTheModel:
         """Call ``screen``, in any thread, with each new state and each problem.
 
         Args:
-            screen: takes ``{"seq": n, "state": …}``, or ``{"problem": text, …}``.
+            screen: takes the messages in ``README.md``.
         """
         self._screens.append(screen)
 
     def state(self) -> Json:
-        """Return what a page shows now: ready for JSON, with escaped HTML."""
+        """Return what a page shows now, ready for JSON; ``README.md`` explains the keys."""
         from learnkit.views import request as views
 
         session = self._live()
@@ -203,8 +203,7 @@ class BeTheModel:
         """Do what the learner asked for on the page; if that is impossible, the page says why.
 
         Args:
-            intent: ``{"want": true}`` for the state, ``{"stop": true}``, ``{"back": true}``, or
-                ``{"ask": n, "reply": parts or JSON text, "fault": ""}``.
+            intent: one of those in ``README.md``, such as ``{"stop": true}``.
         """
         try:
             self._act(intent)
