@@ -104,7 +104,9 @@ def in_process(board: type, folder: Path, code: str, *, dies_at: int | None = No
         UsageError: if the code failed, with what it said.
     """
     begin = "" if dies_at is None else _KILL.format(size=dies_at)
-    return _ended(_start(board, folder, begin, code))
+    process = _start(board, folder, begin, code)
+    _check(process.communicate()[1], process.returncode)
+    return process.returncode < 0
 
 
 def race(board: type, folder: Path, codes: Sequence[str]) -> None:
@@ -167,12 +169,6 @@ def _start(board: type, folder: Path, begin: str, code: str) -> subprocess.Popen
     command = [sys.executable, "-c", text]
     options: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     return subprocess.Popen(command, text=True, stdin=subprocess.DEVNULL, **options)
-
-
-def _ended(process: subprocess.Popen[str]) -> bool:
-    _, said = process.communicate()
-    _check(said, process.returncode)
-    return process.returncode < 0
 
 
 def _check(said: str, code: int) -> None:
