@@ -102,5 +102,6 @@ def _opening(source: str, lesson: _Shown) -> str:
         (r"^\*\*.*\*\*$", f"**{lesson.texts.promise}**"),
         (r"^\d+ minutes\b", f"{lesson.texts.minutes} minutes"),
     ):
-        source = re.sub(pattern, lambda _, new=line: new, source, count=1, flags=re.MULTILINE)
+        plain = line.replace("\\", r"\\")  # a backslash has a meaning in a replacement
+        source = re.sub(pattern, plain, source, count=1, flags=re.MULTILINE)
     return source
