@@ -1,4 +1,4 @@
-"""Lesson 1's exercises: what is written, and what tells whether it works."""
+"""Lesson 1's exercises: their checks, and right and wrong sources to test them with."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ TOOLS = [
 
 
 def _play(loop: Callable[..., Any], script: Sequence[Any], *more: Any) -> tuple[Any, list[Any]]:
-    """What a learner's loop returns for a script, and the messages it leaves."""
+    """What a learner's loop returns for a script, and the messages after it."""
     messages: list[Any] = [{"role": "user", "content": "go"}]
     returned = loop(lk.scripted(script), TOOLS, messages, lambda call: "done", *more)
     return returned, messages

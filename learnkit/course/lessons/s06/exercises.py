@@ -1,4 +1,4 @@
-"""Lesson 6's exercises: what is written, and what tells whether it works."""
+"""Lesson 6's exercises: their checks, and right and wrong sources to test them with."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from learnkit.mechanisms.compaction.edits import clearable, results
 
 
 def _rounds(sizes: list[int]) -> list[dict[str, Any]]:
-    """A conversation with one call a round, whose results have these lengths."""
+    """A conversation with one call in each round; the results have these lengths."""
     messages: list[dict[str, Any]] = [{"role": "user", "content": "go"}]
     for number, size in enumerate(sizes):
         id = f"t{number}"

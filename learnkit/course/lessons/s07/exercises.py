@@ -1,4 +1,4 @@
-"""Lesson 7's exercises: what is written, and what tells whether it works."""
+"""Lesson 7's exercises: their checks, and right and wrong sources to test them with."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from learnkit.course.lessons.sources import SOLUTION, Check
 
 
 def _tasks(*rows: str) -> list[dict[str, Any]]:
-    """Tasks as their files hold them, from lines like ``3 pending 1,2 alice``."""
+    """Tasks as in their files, from lines like ``3 pending 1,2 alice``."""
     tasks = []
     for row in rows:
         id, status, blockers, owner = [*row.split(), "", ""][:4]
@@ -103,7 +103,7 @@ def _is_mechanism(made: Any) -> bool:
 
 
 def _with(GoOn: Any, subjects: list[str], obeys: bool) -> tuple[lk.Outcome, list[str], list[str]]:
-    """A run on a board: how it ended, what was injected, and the statuses."""
+    """Run an agent on a board; return how it ended, what was injected, and the statuses."""
     with tempfile.TemporaryDirectory() as folder:
         board = lk.TaskBoard(folder)
         for subject in subjects:

@@ -1,4 +1,4 @@
-"""Lesson 8's exercises: what is written, and what tells whether it works."""
+"""Lesson 8's exercises: their checks, and right and wrong sources to test them with."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from learnkit.course.lessons.sources import SOLUTION, Check
 
 
 def _log(*spans: tuple[float, float]) -> lk.EventLog:
-    """A log of jobs, from their beginnings and ends in seconds."""
+    """A log of jobs, from their starts and ends in seconds."""
     log = lk.EventLog()
     log.append("run.started", prompt="go", system="", tools=[], model="m")
     moments = [(begin, "started", n) for n, (begin, _) in enumerate(spans)]
@@ -135,7 +135,7 @@ class AtMost(lk.Mechanism):
 
 
 def _notes(agent: lk.Agent) -> list[str]:
-    """What was put behind results, without the results of jobs."""
+    """The texts that follow results, without the results of jobs."""
     found = []
     for message in agent.messages[1:]:
         if message["role"] == "user" and not isinstance(message["content"], str):

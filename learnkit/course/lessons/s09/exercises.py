@@ -1,4 +1,4 @@
-"""Lesson 9's exercises: what is written, and what tells whether it works."""
+"""Lesson 9's exercises: their checks, and right and wrong sources to test them with."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from learnkit.course.lessons.sources import SOLUTION, STUB, Check
 
 
 def _log(*steps: tuple[str, str]) -> lk.EventLog:
-    """A log of mail: ``("alice", "bob")`` writes, ``("alice", "")`` reads what she has."""
+    """A log of mail: ``("alice", "bob")`` is a message, ``("alice", "")`` is alice reading hers."""
     log = lk.EventLog()
     log.append("run.started", prompt="go", system="", tools=[], model="m")
     waiting: dict[str, list[str]] = {}
@@ -125,7 +125,7 @@ class Marked:
 
 
 def _went(mechanism: lk.Mechanism, calls: list[tuple[str, str]]) -> list[str]:
-    """To whom a call went through, of those that a model has made."""
+    """The recipients in the calls that were not refused."""
     gone: list[str] = []
 
     @lk.tool

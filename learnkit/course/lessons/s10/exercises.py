@@ -1,4 +1,4 @@
-"""Lesson 10's exercises: what is written, and what tells whether it works."""
+"""Lesson 10's exercises: their checks, and right and wrong sources to test them with."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from learnkit.course.lessons.sources import SOLUTION, STUB, Check
 
 
 def _log(*steps: tuple[str, str, str, str]) -> lk.EventLog:
-    """A log of requests: what happens, the id, who asks, and whom."""
+    """A log of requests: what happens, the id, the sender and the recipient."""
     log = lk.EventLog()
     log.append("run.started", prompt="go", system="", tools=[], model="m")
     for number, (what, id, sender, to) in enumerate(steps):

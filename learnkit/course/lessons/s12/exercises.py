@@ -1,4 +1,4 @@
-"""Lesson 12's exercises: what is written, and what tells whether it works."""
+"""Lesson 12's exercises: their checks, and right and wrong sources to test them with."""
 
 from __future__ import annotations
 
