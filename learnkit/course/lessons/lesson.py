@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from learnkit.core.mechanism import Mechanism
+from learnkit.course.defined_names import defined
 from learnkit.errors import UsageError
 
 #: What a check returns: None if the learner's object is right, otherwise what it does wrong.
@@ -198,13 +198,9 @@ def _choice(question: str, options: Mapping[str, Option], right: str) -> None:
 def _defines(what: str, source: str, name: str) -> None:
     """Refuse a source that does not parse, or does not define the name at its top level."""
     try:
-        body = ast.parse(source).body
+        names = defined(source)
     except SyntaxError as error:
         first = (source.strip().splitlines() or ["(empty)"])[0]
         raise UsageError(f"{what}: the source {first!r} … is not Python: {error}") from None
-    for node in body:
-        targets = node.targets if isinstance(node, ast.Assign) else []
-        names = [target.id for target in targets if isinstance(target, ast.Name)]
-        if name in (*names, getattr(node, "name", None)):
-            return
-    raise UsageError(f"{what}: this source does not define {name!r}:\n{source}")
+    if name not in names:
+        raise UsageError(f"{what}: this source does not define {name!r}:\n{source}")
