@@ -10,10 +10,16 @@ from __future__ import annotations
 from pathlib import Path
 
 from learnkit.errors import UsageError
+from learnkit.runtime import atomic_write
 
 _PACKAGE = Path(__file__).resolve().parents[1]
 #: Where a wheel has the course; pyproject.toml puts it there.
 _CARRIED = _PACKAGE / "course"
+#: The metadata of a notebook of the course.
+METADATA = {
+    "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+    "language_info": {"name": "python"},
+}
 
 
 def checkout() -> Path | None:
@@ -45,8 +51,17 @@ def notebooks() -> Path:
     return root() / "notebooks"
 
 
+def lessons(folder: Path) -> list[Path]:
+    """Return the lessons' notebooks in a folder, in order.
+
+    Args:
+        folder: the course's own, or a learner's.
+    """
+    return sorted(folder.glob("s[0-9][0-9]_*.ipynb"))
+
+
 def notebook(name: str) -> Path:
-    """The course's own notebook of a lesson, not a learner's copy.
+    """Return the course's own notebook of a lesson, not a learner's copy.
 
     Args:
         name: ``s01`` to ``s12``.
@@ -92,6 +107,22 @@ def is_installed(folder: Path) -> bool:
     """
     place = _PACKAGE if checkout() else _PACKAGE.parent
     return folder.resolve().is_relative_to(place)
+
+
+def put(path: Path, text: str) -> bool:
+    """Write a file if its text is new: JupyterLab asks the user about each file that changes.
+
+    Args:
+        path: of the file, which need not exist.
+        text: all of it.
+
+    Returns:
+        Whether the file changed.
+    """
+    if path.exists() and path.read_text("utf-8") == text:
+        return False
+    atomic_write.replace(path, text)
+    return True
 
 
 def _has_course(folder: Path) -> bool:

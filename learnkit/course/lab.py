@@ -20,6 +20,9 @@ from learnkit.core.events import EventLog
 from learnkit.course import files as course_files
 from learnkit.course.display.badge import MODES, badge
 from learnkit.course.display.card import Card, show
+from learnkit.course.display.question_cards import prediction_card, quiz_card, reveal_card
+from learnkit.course.display.source import show_source as source_card
+from learnkit.course.exercise_checks import check_and_hint
 from learnkit.course.jupyter.errors import explain_errors
 from learnkit.course.lessons import Game, Lesson, load
 from learnkit.course.progress import Progress
@@ -72,8 +75,6 @@ class Lab:
         Raises:
             UsageError: if there is no such prediction or option.
         """
-        from learnkit.course.display.question_cards import prediction_card
-
         prediction = self._questions.prediction(name)
         if answer is not None:
             self._questions.predict(name, answer)
@@ -82,11 +83,8 @@ class Lab:
         def widget() -> Any:
             from learnkit.course.display.question_widgets import Choice
 
-            question, note = (
-                f"Predict: {prediction.question}",
-                partial(self._questions.predict, name),
-            )
-            return Choice(question, prediction.options, note).box
+            note = partial(self._questions.predict, name)
+            return Choice(f"Predict: {prediction.question}", prediction.options, note).box
 
         return prediction_card(prediction, None).or_widget(widget)
 
@@ -99,8 +97,6 @@ class Lab:
         Raises:
             UsageError: if there is no such prediction.
         """
-        from learnkit.course.display.question_cards import reveal_card
-
         return reveal_card(self._questions.prediction(name), self._questions.predicted.get(name))
 
     def exercise(self, number: int) -> tuple[Callable[[Any], None], Callable[[], None]]:
@@ -112,8 +108,6 @@ class Lab:
         Raises:
             UsageError: if there is no such exercise.
         """
-        from learnkit.course.exercise_checks import check_and_hint
-
         passed = partial(self.remember, "exercises", str(number))
         return check_and_hint(number, self._questions.exercise(number), passed)
 
@@ -126,8 +120,6 @@ class Lab:
         Raises:
             UsageError: if there is no such question or option.
         """
-        from learnkit.course.display.question_cards import quiz_card
-
         questions = self._questions
         for name, letter in answers.items():
             questions.answer(name, letter)
@@ -149,9 +141,7 @@ class Lab:
         Raises:
             UsageError: if it has no Python source.
         """
-        from learnkit.course.display.source import show_source
-
-        return show_source(thing)
+        return source_card(thing)
 
     def remember(self, kind: str, name: str, value: str = "yes") -> None:
         """Note something for the start page; the static form leaves no trace.

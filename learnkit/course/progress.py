@@ -11,13 +11,13 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from filelock import Timeout
+from pydantic import TypeAdapter, ValidationError
 
 from learnkit.backends.files.store import Document
 from learnkit.course import files as course_files
-from learnkit.course.lessons import Lesson, Question, load
+from learnkit.course.lessons import Lesson, load
 from learnkit.errors import UsageError
 
 #: The setting that names the working copy; ``learnkit lab`` makes it for its kernels.
@@ -30,6 +30,8 @@ _EARLIER = "workbook"
 STATE = ".copied.json"
 #: What is remembered of a lesson: each a dict from a name to an answer.
 KINDS = ("opened", "predictions", "exercises", "quiz", "play")
+_Notes = dict[str, dict[str, dict[str, str]]]  # lesson -> kind -> name -> value
+_NOTES = TypeAdapter(_Notes)  # the user may have edited the file
 #: A sign for each state of a lesson.
 MARKS = {"new": "○", "begun": "▶", "finished": "✓"}
 
@@ -57,7 +59,7 @@ def is_copy(folder: Path) -> bool:
     Args:
         folder: the one to look at; it need not exist.
     """
-    lessons = any(folder.glob("s[0-9][0-9]_*.ipynb")) and (folder / "start.ipynb").is_file()
+    lessons = bool(course_files.lessons(folder)) and (folder / "start.ipynb").is_file()
     return lessons or (folder / STATE).is_file()
 
 
@@ -127,28 +129,14 @@ class Progress:
     def _aside(self) -> Path:
         return self.path.with_suffix(".damaged")
 
-    def _read(self) -> Mapping[str, Any]:
-        with contextlib.suppress(OSError, UsageError):
-            found = self._file.read({})
-            if _sound(found):
-                return dict(found)
+    def _read(self) -> _Notes:
+        with contextlib.suppress(OSError, UsageError, ValidationError):
+            return _NOTES.validate_python(self._file.read({}), strict=True)
         return {}
 
     def _put_damage_aside(self) -> None:
         if self.path.exists() and not self._read():
             self.path.replace(self._aside)
-
-
-def _sound(notes: Any) -> bool:
-    """Whether it is lesson -> kind -> name -> text; the user may have edited the file."""
-    return isinstance(notes, dict) and all(
-        isinstance(kinds, dict)
-        and all(
-            isinstance(named, dict) and all(isinstance(one, str) for one in named.values())
-            for named in kinds.values()
-        )
-        for kinds in notes.values()
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,17 +169,17 @@ class LessonProgress:
     @property
     def right(self) -> int:
         """How many questions of the quiz have a right last answer."""
-        return sum(self._answers.get(name) == one.right for name, one in self._quiz.items())
+        return sum(self._answers.get(name) == q.right for name, q in self.lesson.questions.items())
 
     @property
     def answered(self) -> int:
         """How many questions of the quiz have an answer."""
-        return len(set(self._answers) & set(self._quiz))
+        return len(set(self._answers) & set(self.lesson.questions))
 
     @property
     def state(self) -> str:
         """``new``, ``begun`` or ``finished``: all exercises passed and all questions answered."""
-        if self.passed == len(self.lesson.exercises) and self.answered == len(self._quiz):
+        if self.passed == len(self.lesson.exercises) and self.answered == len(self.lesson.quiz):
             return "finished"
         return "begun" if any(self.done.values()) else "new"
 
@@ -208,10 +196,6 @@ class LessonProgress:
     def _answers(self) -> Mapping[str, str]:
         return self.done.get("quiz", {})
 
-    @property
-    def _quiz(self) -> dict[str, Question]:
-        return {f"q{number}": one for number, one in enumerate(self.lesson.quiz, start=1)}
-
 
 def lesson_progress(folder: Path, progress: Progress | None = None) -> list[LessonProgress]:
     """Return the lessons whose notebooks are in a folder, in order.
@@ -220,7 +204,7 @@ def lesson_progress(folder: Path, progress: Progress | None = None) -> list[Less
         folder: the folder of the notebooks.
         progress: the learner's notes; None for lessons without any progress.
     """
-    files = {path.stem[:3]: path.name for path in sorted(folder.glob("s[0-9][0-9]_*.ipynb"))}
+    files = {path.stem[:3]: path.name for path in course_files.lessons(folder)}
     return [
         LessonProgress(int(name[1:]), file, load(name), progress.of(name) if progress else {})
         for name, file in files.items()

@@ -32,9 +32,7 @@ class Questions:
     def __init__(self, lesson: Lesson, remember: Callable[[str, str, str], object]) -> None:
         self._lesson, self._remember = lesson, remember
         self.predicted: dict[str, str] = {}
-        self.quiz: Mapping[str, Question] = {
-            f"q{number}": question for number, question in enumerate(lesson.quiz, start=1)
-        }
+        self.quiz: Mapping[str, Question] = lesson.questions
 
     def prediction(self, name: str) -> Prediction:
         """Return a prediction.

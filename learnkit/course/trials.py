@@ -1,8 +1,8 @@
 """Trials: one task, many seeds, a mechanism off and on.
 
-The model is ``Forgetful``, a mechanical model of attention and no LLM. Its tools only count what
-was asked of them. What these trials show is what follows from contexts of a certain length, and
-they say nothing about how often a real model fails.
+The model is ``Forgetful``, a mechanical model of attention and not an LLM. Its tools only count
+their calls. These trials show what follows from contexts of a certain length. They say nothing
+about how often a real model fails.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ DAYS = tuple(f"day_{number:02}" for number in range(1, 17))
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """What came of one run.
+    """The result of one run.
 
     Attributes:
-        completed: nothing was forgotten, and nothing mixed up.
-        forgotten: steps that were never done, or whose finding is not in the last text.
-        repeated: steps that were done again.
-        mixed_up: findings that were reported of the wrong thing.
-        turns: how often the model was asked, subagents included.
-        tokens: estimated tokens that were sent in all these requests together.
+        completed: whether nothing was forgotten or mixed up.
+        forgotten: how many steps were never done, or have no finding in the last text.
+        repeated: how many times a step was done again.
+        mixed_up: how many findings were reported for the wrong step.
+        turns: how many requests were sent, including those of subagents.
+        tokens: estimated tokens of all requests together.
         longest: estimated tokens of the longest request.
     """
 

@@ -1,8 +1,8 @@
 """A client without HTTP, for simulations of thousands of turns.
 
-It hands requests to a policy and builds the SDK's own reply types, and leaves out what costs time:
-serialising, the transport, the contract. Tests run the same policies over the real client, too,
-and compare: what a simulation says must not depend on the shortcut.
+It passes requests to a policy and builds the SDK's own reply types. It leaves out what takes time:
+serialising, the transport and the contract. Tests run the same policies with the real client too,
+and compare, because the result of a simulation must not depend on this shortcut.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ class Direct:
 
     Args:
         policy: a function of the request, such as :class:`learnkit.simulation.forgetful.Forgetful`.
-        clock: on which replies take their latency; by default a new ``VirtualClock``.
+        clock: passes the latency of each reply; by default a new ``VirtualClock``.
 
     Attributes:
-        model: what an agent with this client asks for.
+        model: the model that an agent with this client asks for.
     """
 
     mode = "mechanical"
@@ -41,7 +41,11 @@ class Direct:
         self.messages = self
 
     def create(self, **request: Any) -> Message:
-        """The policy's reply, as the SDK's type; its usage counts estimated tokens."""
+        """Return the policy's reply, as the SDK's type; its usage counts estimated tokens.
+
+        Args:
+            request: as for ``client.messages.create``.
+        """
         answer = self._policy(request)
         self.clock.sleep(answer.latency)
         content = [self._with_id(block) for block in answer.content]
@@ -70,4 +74,4 @@ class Direct:
         return {**block, "id": f"toolu_{next(self._numbers['toolu']):04d}"}
 
     def close(self) -> None:
-        """Nothing is open; here because every client has it."""
+        """Do nothing: nothing is open, but every client has this method."""

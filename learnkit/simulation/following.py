@@ -1,8 +1,8 @@
-"""Carrying on after an edit: the mechanical model does what the recording did.
+"""Continue after an edit: a mechanical model makes the calls of the recording.
 
-A recording answers only what was asked when it was made. ``Following`` answers every request: it
-takes the recorded calls for its plan, makes those that it does not find in the request, and ends
-with the recorded last text. It cannot read what was edited; the calls it makes really run.
+A recording answers only the requests it was made with. ``Following`` answers every request: its
+plan is the recorded calls. It makes those that are not in the request yet, and ends with the
+recorded last text. It cannot read what was edited; the calls that it makes really run.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from learnkit.core.events import LANE
 from learnkit.errors import UsageError
 from learnkit.simulation.forgetful import Forgetful, Step
 
-#: Tokens that it sees: enough for any lesson, so that it does not get lost as well.
+#: How many tokens it sees: enough for any lesson, so that it forgets nothing.
 WINDOW = 200_000
 
 
@@ -23,8 +23,8 @@ class Following:
     """A policy, for :func:`learnkit.scripted`, that follows one scenario of a recording.
 
     Args:
-        recording: its path, or what was loaded from there.
-        scenario: the part of it; by default the first.
+        recording: a recording, or the path of one.
+        scenario: the part of it to follow; by default the first one.
 
     Raises:
         UsageError: if there is no such scenario.
@@ -50,7 +50,11 @@ class Following:
         self._models = {lane: _model(made) for lane, made in calls.items()}
 
     def __call__(self, request: Request) -> Reply:
-        """The first recorded call that the request does not hold yet, or the last text."""
+        """Return the first recorded call that the request does not contain yet, or the last text.
+
+        Args:
+            request: as the client gets it.
+        """
         lane = LANE.get()
         if lane not in self._models:  # an agent that the recording does not know
             lane = next(reversed(self._models))

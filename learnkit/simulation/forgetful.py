@@ -1,11 +1,12 @@
-"""Mechanical models: rules instead of a neural network, so that a mechanism's effect can be seen
-without an API, over hundreds of seeds.
+"""Mechanical models: rules instead of a neural network.
 
-``Forgetful`` is **a model of attention, not an LLM**. It knows how to do each step of a plan. What
-there is to do, what it has done and what it found out it must read in the request, and it notices
-only what is near enough to the end. Drift, repetition and mixed-up facts are not written into
-it: they follow from what it failed to notice. Numbers made with it say something about contexts
-that are long or short, tidy or polluted, and nothing about any real model.
+They show a mechanism's effect without an API, over hundreds of seeds.
+
+``Forgetful`` is **a model of attention, not an LLM**. It knows how to do each step of a plan. In
+the request it has to read what there is to do, what it has done and what it found out, and it
+notices only what is close enough to the end. Drift, repetition and mixed-up facts are not written
+into it: they follow from what it failed to notice. Its numbers say something about long or short,
+tidy or polluted contexts, and nothing about any real model.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from learnkit.core.token_count import estimate_tokens
 from learnkit.core.transcript import texts
 from learnkit.errors import UsageError
 
-#: How many children it starts in one reply, when it can delegate.
+#: How many subagents it starts in one reply.
 SIDE_BY_SIDE = 3
 
 _LISTED = re.compile(r"\[([ >x])\] #\S+ (.*)")
@@ -31,13 +32,13 @@ _MARKS = {" ": "pending", ">": "in_progress", "x": "completed"}
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One thing of a plan.
+    """One step of a plan.
 
     Attributes:
-        name: a word that names it wherever it is written: in the request, a list, a summary.
-        call: what does it, as made by :func:`learnkit.use`; None for something that is only to be
-            remembered, such as a decision.
-        fact: a regular expression with one group, for the line that says what the step found out.
+        name: the word for it everywhere: in the request, a list, a summary.
+        call: the call that does it, from :func:`learnkit.use`; None for something to remember only,
+            such as a decision.
+        fact: a regular expression with one group, for the line with the result of the step.
     """
 
     name: str
@@ -52,8 +53,8 @@ class Seen:
     Attributes:
         text: the line; empty for a call.
         distance: tokens from its beginning to the end of the request.
-        call: the ``tool_use`` block, of a call.
-        answers: the id of the call whose result the line belongs to; empty for other lines.
+        call: the ``tool_use`` block of a call; None for a line.
+        answers: the id of the call whose result the line is from; empty for other lines.
     """
 
     text: str
@@ -64,7 +65,7 @@ class Seen:
 
 @dataclass(slots=True)
 class _Known:
-    """What follows from the things noticed."""
+    """What the model concludes from what it has noticed."""
 
     asked: dict[str, None] = field(default_factory=dict)
     done: set[str] = field(default_factory=set)
@@ -76,22 +77,22 @@ class _Known:
 class Forgetful:
     """A policy that acts only on what it notices in the request; use it as a script.
 
-    The nearer half of the window is read without a gap. Beyond it a line is noticed less and less
-    often, and beyond the window never; the system prompt and the tools are always known. The same
-    seed and the same visible text give the same reply.
+    It notices every line in the half of the window that is closer to the end. Further away it
+    notices lines less and less often, and outside the window never. It always knows the system
+    prompt and the tools. The same seed and the same visible text give the same reply.
 
-    * With a tool ``todo`` it writes its steps down, and keeps the list when it thinks of it or is
+    * With a tool ``todo`` it writes down its steps, and updates the list when it thinks of it or is
       reminded.
-    * With a tool ``task`` it hands each step to a subagent.
+    * With a tool ``task`` it delegates each step to a subagent.
     * Asked for a summary, it writes down what is open, done and known, as far as it noticed.
 
     Args:
-        plan: what it knows how to do, in this order.
-        window: tokens (four characters each) that it can see, counted from the end.
+        plan: the steps that it knows how to do, in order.
+        window: how many tokens (of four characters) it can see, counted from the end.
         seed: which of many equally forgetful models this is.
-        habit: the share of turns in which it updates its list unreminded, from 0 to 1.
-        by_heart: it knows that all the steps are asked for, and need not read it; it makes no
-            other calls than theirs.
+        habit: the share of turns in which it updates its list without a reminder, from 0 to 1.
+        by_heart: whether it knows without reading that all steps are asked for; then it makes only
+            the calls of the steps.
 
     Raises:
         UsageError: for a window below 1, a habit out of range, or two steps of one name.
@@ -121,7 +122,11 @@ class Forgetful:
         self._finding = re.compile(every or "(?!)")
 
     def __call__(self, request: Request) -> Reply:
-        """The reply to a request; pure: nothing is kept from one call to the next."""
+        """Return the reply to a request; nothing is kept from one call to the next.
+
+        Args:
+            request: as the client gets it.
+        """
         seen, dice = self._notice(request)
         retold = _wants_summary(request)
         known = self._know(list(_taken_part_in(seen)) if retold else seen)
@@ -143,7 +148,7 @@ class Forgetful:
         return reply(*parts) if parts else say(self._report(steps, known))
 
     def notice(self, request: Request) -> list[Seen]:
-        """What it notices of a request, in order of the messages.
+        """Return what it notices in a request, in the order of the messages.
 
         Args:
             request: with ``messages``, as the client gets it.
@@ -166,7 +171,7 @@ class Forgetful:
         known = _Known()
         calls = {_deed(step.call.content[0]): step.name for step in self.plan if step.call}
         begun: dict[str, str | None] = {}  # noticed call -> its step
-        last: str | None = None  # the step it takes itself to be at
+        last: str | None = None  # the step that it believes it is doing
         for one in seen:
             if one.call is None:
                 of = begun.get(one.answers, last) if one.answers else None
@@ -179,7 +184,7 @@ class Forgetful:
         return known
 
     def _read(self, known: _Known, one: Seen, of: str | None) -> None:
-        """Take in one line; ``of`` is the step whose result it seems to be."""
+        """Read one line; ``of`` is the step whose result it seems to be."""
         line = one.text
         if listed := _LISTED.match(line):
             for name in self._named.findall(listed[2]):
@@ -196,7 +201,7 @@ class Forgetful:
             known.done.update(self._named.findall(line))
         elif one.answers:
             found = self._finding.search(line)
-            if of is not None and found:  # perhaps it is of another step than it takes it for
+            if of is not None and found:  # in fact it may be the result of another step
                 known.facts[of] = next(filter(None, found.groups()))
         else:
             names = self._named.findall(line)
@@ -255,12 +260,12 @@ def _taken_part_in(seen: Sequence[Seen]) -> Iterator[Seen]:
 
 
 def _deed(call: Block) -> str:
-    """What a call does, whichever id it has."""
+    """What a call does, without its id."""
     return f"{call['name']} {call['input']}"
 
 
 def _things(messages: Sequence[Block], window: int) -> Iterator[Seen]:
-    """Lines and calls from the end of the messages on, as far as the window reaches."""
+    """Lines and calls, backwards from the end of the messages, as far as the window reaches."""
     distance = 0
     for message in reversed(messages):
         content = message["content"]

@@ -66,6 +66,13 @@ def lab(
     """Open JupyterLab on your copies of the lessons, or on one: learnkit lab s03.
 
     Other options go to JupyterLab.
+    \f
+
+    Args:
+        context: has the options for JupyterLab.
+        folder: of the learner's copies; by default :func:`~learnkit.course.progress.working_copy`.
+        lesson: what to open, such as ``s03``; by default the start page, with lesson 1 beside it.
+        reset: replace edited copies too; each is kept beside the fresh one.
     """
     from learnkit.course import progress
     from learnkit.course.workbook import folder as workbook
@@ -104,7 +111,12 @@ def _placed(given: list[str]) -> tuple[Path, str, list[str]]:
 def progress(
     forget: Annotated[bool, typer.Option("--forget", help="remove what is remembered")] = False,
 ) -> None:
-    """Say how far you are in the course."""
+    """Say how far you are in the course.
+    \f
+
+    Args:
+        forget: remove everything that is remembered first.
+    """
     from learnkit.course.progress import Progress, lesson_progress
     from learnkit.course.workbook.start_page import summary
 
@@ -123,7 +135,13 @@ def verify(
     lessons: Annotated[list[str] | None, typer.Argument(help="by default all")] = None,
     refresh: Annotated[bool, typer.Option("--refresh", help="write the outputs anew")] = False,
 ) -> None:
-    """Run the lessons as CI does, and say what came out differently."""
+    """Run the lessons as CI does, and say what came out differently.
+    \f
+
+    Args:
+        lessons: names such as ``s01``; by default all.
+        refresh: write outputs, titles and links into the files instead of comparing.
+    """
     from learnkit.course.publish import execute, lesson_texts, repository
 
     failed = 0
@@ -150,7 +168,14 @@ def html(
         Path | None, typer.Option(help="notebooks already run with tapes; else they are run now")
     ] = None,
 ) -> None:
-    """Build the HTML edition: pages with working sliders, which need no Python."""
+    """Build the HTML edition: pages with working sliders, which need no Python.
+    \f
+
+    Args:
+        lessons: names such as ``s01``; by default all.
+        out: the folder to write.
+        executed: a folder of notebooks that were run with tapes; by default they are run now.
+    """
     from learnkit.course.publish.html import build
 
     course = course_files.notebooks()
@@ -167,7 +192,14 @@ def record(
     ] = False,
     yes: Annotated[bool, typer.Option("--yes", help="do not ask before spending tokens")] = False,
 ) -> None:
-    """Make a lesson's recording again: with a key, or from the replies it holds."""
+    """Make a lesson's recording again: with a key, or from the replies it holds.
+    \f
+
+    Args:
+        lesson: its name, such as ``s04``.
+        keep_replies: take the replies from the recording, and write only the requests anew.
+        yes: spend tokens without asking.
+    """
     from learnkit.clients.recordings.recording import Recording
     from learnkit.course.publish.execute import execute
 
@@ -200,7 +232,15 @@ def chat(
     yes: Annotated[bool, typer.Option("--yes", help="run every call without asking")] = False,
     picture: Annotated[Path | None, typer.Option(help="save what was shown, as an SVG")] = None,
 ) -> None:
-    """Talk to an agent with all twelve mechanisms: live with a key, or a recording without."""
+    """Talk to an agent with all twelve mechanisms: live with a key, or a recording without.
+    \f
+
+    Args:
+        workspace: the folder that the agent works in.
+        replay: the lesson whose recording to play; without one the API answers.
+        yes: run every call without asking.
+        picture: the file for an SVG of what was shown.
+    """
     from learnkit.clients.connect import connect
     from learnkit.terminal.chat import Chat
 
@@ -292,13 +332,13 @@ def main() -> None:
 def _chosen(lessons: list[str] | None, folder: Path) -> list[Path]:
     if lessons:
         return [_notebook(one, folder) for one in lessons]
-    return sorted(folder.glob("s[0-9][0-9]_*.ipynb"))
+    return course_files.lessons(folder)
 
 
 def _notebook(lesson: str, folder: Path) -> Path:
     found = sorted(folder.glob(f"{lesson}*.ipynb")) if lesson else []
     if len(found) != 1:
-        known = ", ".join(path.stem[:3] for path in sorted(folder.glob("s[0-9][0-9]_*.ipynb")))
+        known = ", ".join(path.stem[:3] for path in course_files.lessons(folder))
         raise UsageError(f"there is no lesson {lesson!r} in {folder}; there are: {known or 'none'}")
     return found[0]
 

@@ -19,6 +19,7 @@ import pytest
 
 import learnkit as lk
 from learnkit.clients.transport import Client
+from learnkit.course.games.be_the_model import panel
 from learnkit.course.games.be_the_model.panel import BeTheModel
 
 SOON = 20.0
@@ -124,6 +125,18 @@ def test_what_is_seen_is_the_request_and_nothing_else(board: Board) -> None:
     assert f"≈ {total:,} tokens" in shown["totals"]
     assert "claude" not in json.dumps(state)
     assert [tool["name"] for tool in state["tools"]][:2] == ["bash", "read_file"]
+
+
+def test_the_readme_lists_every_key_of_a_state_and_every_intent(board: Board) -> None:
+    here = Path(panel.__file__).parent
+    page, script = ((here / name).read_text("utf-8") for name in ("README.md", "widget.js"))
+    rows = re.findall(r"^\| `(.+?)` \|", page, re.MULTILINE)
+    assert [row for row in rows if row.isidentifier()] == list(board.open().state())
+    intents = {key for row in rows if row[0] == "{" for key in re.findall(r'"(\w+)":', row)}
+    sent = re.findall(r"\b(?:tell|ask)\(\{(.+?)\}\)", script)
+    assert len(sent) == 5
+    keys = {part.partition(":")[0].strip() for one in sent for part in one.split(",")}
+    assert keys == intents
 
 
 def test_the_page_is_told_of_each_step_in_order(board: Board) -> None:
@@ -365,7 +378,8 @@ def test_other_agents_are_answered_by_a_function(board: Board) -> None:
 def test_a_process_that_ends_in_mid_game_ends(tmp_path: Path) -> None:
     script = textwrap.dedent("""
         import learnkit as lk
-        from learnkit.course.games.be_the_model.panel import BeTheModel
+        from learnkit.course.games.be_the_model import panel
+from learnkit.course.games.be_the_model.panel import BeTheModel
 
         game = BeTheModel(lambda client, events: lk.Agent(client, events=events), "Hello?")
         print(game.wait(20))

@@ -19,6 +19,7 @@ import pytest
 
 from learnkit import views
 from learnkit.core.events import EventLog
+from learnkit.course.games.mutants import catalogue
 from learnkit.course.games.mutants.catalogue import MUTANTS
 from learnkit.course.games.mutants.mutant import Mutant, healthy, play
 from learnkit.course.games.mutants.patch import planted
@@ -249,6 +250,24 @@ def test_a_mutant_needs_four_options_and_a_right_one() -> None:
         replace(first, right="e")
     with pytest.raises(UsageError, match="give a to d"):
         replace(first, options={"a": Option("one", "why")}, right="a")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("  scene: ", "  scenes: ", "number 1, scene: .*\n.*number 1, scenes: "),
+        (".loop.two_calls", ".loop.three_calls", "number 1, run: .*three_calls"),
+        ("    why: ", "    because: ", "number 1, options, a, why: "),
+        ("  right: c", "  right: x", "number 1: .*m01: options a, b, c, d, right 'x'"),
+    ],
+)
+def test_what_a_row_of_the_data_file_says_wrong_is_named(
+    tmp_path: Path, old: str, new: str, said: str
+) -> None:
+    text = catalogue.FILE.read_text("utf-8")
+    (tmp_path / "mutants.yaml").write_text(text.replace(old, new, 1), encoding="utf-8")
+    with pytest.raises(UsageError, match=said):
+        catalogue.read(tmp_path / "mutants.yaml")
 
 
 def test_nothing_is_played_while_another_fault_is_planted(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ import psutil
 import pytest
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 
+from learnkit.course import files as course_files
 from learnkit.course.publish import execute
 
 pytestmark = pytest.mark.slow
@@ -46,7 +47,7 @@ def test_refreshing_twice_changes_no_byte(path: Path) -> None:
     assert execute.differences(path) == []
     made = nbformat.read(path, as_version=4)
     assert [cell.execution_count for cell in made.cells] == [1, 2, 3]
-    assert dict(made.metadata) == execute.METADATA
+    assert dict(made.metadata) == course_files.METADATA
     assert [one.name for one in path.parent.iterdir()] == [path.name]
 
 
@@ -57,7 +58,7 @@ def test_what_differs_between_machines_is_left_out(path: Path) -> None:
     noisy.cells[0].metadata = {"execution": {"iopub.status.busy": "now"}, "scrolled": True}
     nbformat.write(noisy, path)
     made = execute.execute(path)
-    assert dict(made.metadata) == execute.METADATA
+    assert dict(made.metadata) == course_files.METADATA
     assert [dict(cell.metadata) for cell in made.cells] == [{}, {"tags": ["raises-exception"]}]
     (error,) = made.cells[1].outputs
     assert error.traceback == ["ValueError: as meant"]

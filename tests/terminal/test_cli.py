@@ -5,13 +5,11 @@ from __future__ import annotations
 import contextlib
 import importlib.metadata
 import io
-import os
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
-import nbformat
 import pytest
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 from project import ROOT, tracked_files
@@ -22,7 +20,6 @@ from learnkit.clients.recordings.recording import Recording
 from learnkit.course.progress import Progress
 from learnkit.course.publish import execute
 from learnkit.course.workbook import folder as workbook
-from learnkit.course.workbook import notebooks
 from learnkit.terminal.cli import _placed, main
 from learnkit.terminal.doctor import examine
 
@@ -84,6 +81,14 @@ def test_without_the_lab_extra_it_says_what_to_install(
     assert shown.returncode == 2
     told = "is not installed; get it with: pip install 'learnkit[lab]'"
     assert shown.stderr == f"learnkit: {missing} {told}\n"
+
+
+@pytest.mark.parametrize("command", ["lab", "progress", "verify", "html", "record", "chat"])
+def test_the_help_of_a_command_is_for_users_and_not_for_callers(command: str) -> None:
+    shown = learnkit(command, "--help", COLUMNS="100")
+    assert shown.returncode == 0
+    assert "--help" in shown.stdout
+    assert "Args:" not in shown.stdout
 
 
 def test_the_version_is_the_packages_own() -> None:
@@ -191,93 +196,7 @@ def test_every_finding_says_what_it_is_for() -> None:
     assert all(one.purpose and one.found for one in findings)
 
 
-# The working copy
-
-
-@pytest.fixture
-def course(tmp_path: Path) -> Path:
-    source = tmp_path / "course"
-    source.mkdir()
-    (source / LESSON).write_text("first edition")
-    return source
-
-
-def test_a_copy_that_nobody_touched_follows_the_course(course: Path, tmp_path: Path) -> None:
-    work = tmp_path / "work"
-    assert list(notebooks.update(course, work)) == []
-    (course / LESSON).write_text("second edition")
-    assert list(notebooks.update(course, work)) == []
-    assert (work / LESSON).read_text() == "second edition"
-
-
-def test_a_copy_that_was_changed_is_kept(course: Path, tmp_path: Path) -> None:
-    work = tmp_path / "work"
-    list(notebooks.update(course, work))
-    (work / LESSON).write_text("my answers")
-    assert list(notebooks.update(course, work)) == []
-    (course / LESSON).write_text("second edition")
-    (line,) = notebooks.update(course, work)
-    assert "yours is kept" in line
-    assert (work / LESSON).read_text() == "my answers"
-
-
-def test_a_reset_loses_nothing(course: Path, tmp_path: Path) -> None:
-    work = tmp_path / "work"
-    list(notebooks.update(course, work))
-    for answers in ("my first answers", "my second answers"):
-        (work / LESSON).write_text(answers)
-        (line,) = notebooks.update(course, work, reset=True)
-        assert "fresh again" in line
-        assert (work / LESSON).read_text() == "first edition"
-    kept = {path.read_text() for path in work.glob("*.bak*")}
-    assert kept == {"my first answers", "my second answers"}
-
-
-def test_a_spoilt_memory_overwrites_nothing(course: Path, tmp_path: Path) -> None:
-    work = tmp_path / "work"
-    list(notebooks.update(course, work))
-    (work / notebooks.STATE).write_text("{ not json")
-    (work / LESSON).write_text("my answers")
-    list(notebooks.update(course, work))
-    assert (work / LESSON).read_text() == "my answers"
-
-
 # Running the course
-
-
-def notebook(path: Path, *sources: str) -> Path:
-    cells = [nbformat.v4.new_code_cell(source, id=f"c{n}") for n, source in enumerate(sources)]
-    nbformat.write(nbformat.v4.new_notebook(cells=cells), path)
-    return path
-
-
-def test_refreshing_twice_changes_no_byte(tmp_path: Path) -> None:
-    path = notebook(tmp_path / "n.ipynb", "1 + 1", "print('a')\nprint('b')")
-    assert execute.refresh(path) is True
-    first = path.read_bytes()
-    assert execute.refresh(path) is False
-    assert path.read_bytes() == first
-    assert execute.differences(path) == []
-    made = nbformat.read(path, as_version=4)
-    assert [cell.execution_count for cell in made.cells] == [1, 2]
-    assert dict(made.metadata) == execute.METADATA
-
-
-def test_another_output_is_found(tmp_path: Path) -> None:
-    path = notebook(tmp_path / "n.ipynb", "1 + 1")
-    execute.refresh(path)
-    path.write_text(path.read_text().replace('"2"', '"3"'))
-    (found,) = execute.differences(path)
-    assert "cell 1 (1 + 1)" in found
-
-
-def test_a_failing_cell_fails_and_leaves_the_file(tmp_path: Path) -> None:
-    path = notebook(tmp_path / "n.ipynb", "1 / 0")
-    before = path.read_bytes()
-    with pytest.raises(Exception, match="ZeroDivisionError"):
-        execute.refresh(path)
-    assert path.read_bytes() == before
-    assert [one.name for one in tmp_path.iterdir()] == ["n.ipynb"]
 
 
 @pytest.mark.parametrize(
@@ -299,14 +218,6 @@ def test_a_failing_notebook_is_a_sentence(
     assert shown.returncode == 1
     assert shown.stderr.startswith("learnkit: ")
     assert said in shown.stderr
-
-
-def test_a_kernel_has_no_key_and_is_static(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ANTHROPIC_API_KEY", "a-key-of-mine")
-    seen = "import os; print(os.environ.get('ANTHROPIC_API_KEY'), os.environ['LEARNKIT_STATIC'])"
-    made = execute.execute(notebook(tmp_path / "n.ipynb", seen))
-    assert made.cells[0].outputs[0].text == "None 1\n"
-    assert os.environ["ANTHROPIC_API_KEY"] == "a-key-of-mine"
 
 
 # Recordings

@@ -101,6 +101,19 @@ def choices(options: Mapping[str, Option]) -> str:
     return f"<ul>{''.join(rows)}</ul>"
 
 
+def verdict(options: Mapping[str, Option], right: str, given: str, praise: str) -> str:
+    """Return whether an answer is right, and why each option is right or wrong, as HTML.
+
+    Args:
+        options: letter -> option.
+        right: the letter of the right option.
+        given: the letter that the learner chose.
+        praise: what a right answer is called.
+    """
+    head = f"✓ {praise}" if given == right else f"✗ it is {right}"
+    return f"<strong>{head}</strong>{explained(options, right, given)}"
+
+
 def explained(options: Mapping[str, Option], right: str, given: str | None) -> str:
     """Return every option with its reason as HTML.
 

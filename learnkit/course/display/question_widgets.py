@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
+from pathlib import Path
 
-from learnkit.course.display.card import FRAME, explained, inline
+from learnkit.course.display.card import FRAME, inline, verdict
 from learnkit.course.lessons import Option, Question
 from learnkit.course.questions import score
 from learnkit.errors import lab_extra
@@ -18,17 +19,9 @@ from learnkit.errors import lab_extra
 with lab_extra():
     import ipywidgets as widgets
 
-#: Long options wrap. A sign marks the chosen one, because colour alone is not enough.
-STYLE = (
-    f"<style>.lk-choice{{{FRAME}}}.lk-choice button.widget-button{{height:auto;width:auto;"
-    "align-self:flex-start;max-width:100%;padding:3px 10px;line-height:1.45;text-align:left;"
-    "white-space:normal;color:var(--jp-content-font-color1,#1f2328);"
-    "background:var(--jp-layout-color2,#eee);border:1px solid var(--jp-border-color1,#8a9099)}"
-    ".lk-choice button.widget-button:focus-visible{outline-offset:1px;"
-    "outline:2px solid var(--jp-brand-color1,#1c4e96)}"
-    ".lk-choice .widget-html,.lk-choice .widget-html-content{"
-    "height:auto;color:inherit;line-height:1.45;overflow-wrap:anywhere}</style>"
-)
+_CSS = Path(__file__).with_name("choice.css").read_text("utf-8")
+#: The style of the class ``lk-choice``.
+STYLE = f"<style>.lk-choice{{{FRAME}}}\n{_CSS}</style>"
 
 
 class Choice:
@@ -101,9 +94,7 @@ def quiz_box(
             show_score()
 
         def feedback(letter: str) -> str:
-            head = "✓ right" if letter == question.right else f"✗ it is {question.right}"
-            why = explained(question.options, question.right, letter)
-            return f"<strong>{head}</strong>{why}"
+            return verdict(question.options, question.right, letter, "right")
 
         return Choice(f"{name}. {question.text}", question.options, note, feedback)
 

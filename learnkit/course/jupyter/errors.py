@@ -6,13 +6,13 @@ meant to fail says so.
 
 from __future__ import annotations
 
-import ast
 import json
 import os
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+
+from learnkit.course.defined_names import defined
 
 #: The note below an error that a lesson wants.
 MEANT = "This error is meant to happen here: the lesson says why. Go on with the next cell."
@@ -103,27 +103,9 @@ def _cell(shell: Any) -> str:
 def _defined(source: str) -> set[str]:
     """The names that a cell defines for the cells below it."""
     try:
-        return set(_bound(ast.parse(source)))
+        return defined(source)
     except SyntaxError:  # a magic, or an unfinished cell
         return set()
-
-
-#: Nodes with a scope of their own, whose names the cells below do not see.
-_OWN = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
-
-
-def _bound(node: ast.AST) -> Iterator[str]:
-    for child in ast.iter_child_nodes(node):
-        if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-            yield child.name
-            continue  # names inside it are its own
-        if isinstance(child, _OWN):
-            continue
-        if isinstance(child, ast.alias):
-            yield (child.asname or child.name).partition(".")[0]
-        elif isinstance(child, ast.Name) and isinstance(child.ctx, ast.Store):
-            yield child.id
-        yield from _bound(child)
 
 
 def _refusal(error: Any) -> list[str]:

@@ -1,10 +1,9 @@
-"""What a lesson says besides its notebook: predictions, exercises and a quiz.
+"""What a lesson contains besides its notebook: predictions, exercises and a quiz.
 
-A notebook holds the story. The folder here with its name holds what the lab shows: the texts in
-``questions.yaml``, the checks of the exercises in ``exercises.py``; their stubs and solutions are
-tagged cells of the notebook. ``load`` makes one value of all, which is checked when it is made, so
-a lesson cannot reach a learner with a prediction that has no right option, or an exercise without
-three hints.
+The notebook tells the story. What the lab shows is in the folder here with the lesson's name: texts
+in ``questions.yaml``, and the checks of the exercises in ``exercises.py``. Stubs and solutions are
+tagged cells of the notebook. ``load`` puts all of it together and checks it, so no learner meets a
+prediction without a right option, or an exercise without three hints.
 """
 
 from __future__ import annotations
@@ -13,40 +12,30 @@ import importlib
 from pathlib import Path
 
 from learnkit.course.lessons.lesson import (
-    Exercise as Exercise,
-)
-from learnkit.course.lessons.lesson import (
-    Game as Game,
-)
-from learnkit.course.lessons.lesson import (
-    Lesson as Lesson,
-)
-from learnkit.course.lessons.lesson import (
-    Option as Option,
-)
-from learnkit.course.lessons.lesson import (
-    Prediction as Prediction,
-)
-from learnkit.course.lessons.lesson import (
-    Question as Question,
-)
-from learnkit.course.lessons.lesson import (
-    Verdict as Verdict,
+    Exercise,
+    Game,
+    Lesson,
+    Option,
+    Prediction,
+    Question,
+    Verdict,
 )
 from learnkit.errors import UsageError
+
+__all__ = ["Exercise", "Game", "Lesson", "Option", "Prediction", "Question", "Verdict", "load"]
 
 #: The running example: the project that every workspace is a copy of.
 EXAMPLE = Path(__file__).resolve().parent / "heatwatch"
 
 
 def load(name: str) -> Lesson:
-    """The content of a lesson.
+    """Return the content of a lesson.
 
     Args:
         name: ``s01`` to ``s12``.
 
     Raises:
-        UsageError: if there is no such lesson, or its data file says something that cannot be.
+        UsageError: if there is no such lesson, or its data file has an impossible value.
     """
     folder = Path(__file__).parent / name
     if not (folder / "questions.yaml").is_file():
@@ -67,15 +56,6 @@ def load(name: str) -> Lesson:
             sources.exercise(number, text, checks, cells)
             for number, text in enumerate(texts.exercises, start=1)
         ]
-        return Lesson(
-            texts.title,
-            texts.promise,
-            texts.adds,
-            texts.minutes,
-            texts.predictions,
-            exercises,
-            texts.quiz,
-            game,
-        )
+        return Lesson(**{**dict(texts), "exercises": exercises, "game": game})
     except UsageError as error:
         raise UsageError(f"course/lessons/{name}: {error}") from None

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from learnkit.core.mechanism import Mechanism
+from learnkit.course.defined_names import defined
 from learnkit.errors import UsageError
 
-#: What a check returns: None when the learner's object is right, else what it does wrong.
+#: What a check returns: None if the learner's object is right, otherwise what it does wrong.
 Verdict = str | None
 
 
@@ -38,7 +38,7 @@ class Prediction:
     Attributes:
         question: what is asked.
         options: letter -> option, from ``a``.
-        right: the letter of what does happen.
+        right: the letter of what happens.
     """
 
     question: str
@@ -71,14 +71,14 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Exercise:
-    """Something to write, and what tells whether it works.
+    """Something to write, and the check that decides whether it works.
 
     Attributes:
         title: what is to be done, in a few words.
         minutes: how long it should take.
-        name: the name that the learner's code defines; what is checked is the object behind it.
-        check: of that object; returns what is wrong in terms of behaviour, or None.
-        hints: three, each one nearer to the solution.
+        name: the name that the learner's code defines; its object is what the check gets.
+        check: returns what is wrong with the object, in terms of behaviour, or None.
+        hints: three, each one closer to the solution.
         solution: source text that defines ``name``: what the notebook folds.
         right: other sources that are right, written differently.
         wrong: sources that the check must reject, the stub first.
@@ -114,12 +114,12 @@ class Exercise:
 
 @dataclass(frozen=True, slots=True)
 class Game:
-    """A task for whoever takes the model's seat; see ``Lab.be_the_model``.
+    """A task for a learner who answers in the model's place; see ``Lab.be_the_model``.
 
     Attributes:
         prompt: what the agent is asked to do.
-        mechanisms: from the workspace, makes what the agent has.
-        script: the replies that are played where nobody sits in front of the notebook.
+        mechanisms: makes the agent's mechanisms from the workspace.
+        script: the replies to play if the notebook is not open in JupyterLab.
         system: the system prompt.
     """
 
@@ -141,7 +141,7 @@ class Lesson:
         predictions: name -> prediction: ``p1``, ``p2``, …
         exercises: three: to modify, to extend, and an open one.
         quiz: four questions.
-        game: what is played in the model's seat, if anything.
+        game: what the learner plays in the model's place, if anything.
     """
 
     title: str
@@ -152,6 +152,11 @@ class Lesson:
     exercises: Sequence[Exercise]
     quiz: Sequence[Question]
     game: Game | None = None
+
+    @property
+    def questions(self) -> dict[str, Question]:
+        """The quiz by its names: ``q1``, ``q2``, …"""
+        return {f"q{number}": question for number, question in enumerate(self.quiz, start=1)}
 
     def __post_init__(self) -> None:
         what = f"lesson {self.title!r}"
@@ -193,13 +198,9 @@ def _choice(question: str, options: Mapping[str, Option], right: str) -> None:
 def _defines(what: str, source: str, name: str) -> None:
     """Refuse a source that does not parse, or does not define the name at its top level."""
     try:
-        body = ast.parse(source).body
+        names = defined(source)
     except SyntaxError as error:
         first = (source.strip().splitlines() or ["(empty)"])[0]
         raise UsageError(f"{what}: the source {first!r} … is not Python: {error}") from None
-    for node in body:
-        targets = node.targets if isinstance(node, ast.Assign) else []
-        names = [target.id for target in targets if isinstance(target, ast.Name)]
-        if name in (*names, getattr(node, "name", None)):
-            return
-    raise UsageError(f"{what}: this source does not define {name!r}:\n{source}")
+    if name not in names:
+        raise UsageError(f"{what}: this source does not define {name!r}:\n{source}")

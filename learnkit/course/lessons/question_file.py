@@ -1,7 +1,7 @@
-"""Read a lesson's data file, ``questions.yaml``: what it says is wrong names the place.
+"""A lesson's data file, ``questions.yaml``, and which keys it has.
 
-The file holds what is text in a lesson; the model below says which keys it has. What no model of
-keys can say, such as that a right answer is one of the options, the lesson's own classes check.
+The file contains the texts of a lesson. The lesson's own classes check what a model of keys can't
+express, such as that the right answer is one of the options.
 """
 
 from __future__ import annotations
@@ -10,11 +10,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
+from learnkit.course import data_file
 from learnkit.course.lessons.lesson import Prediction, Question
-from learnkit.errors import UsageError
 
 if TYPE_CHECKING:
     from learnkit.clients.scripted import Reply
@@ -24,7 +23,7 @@ NAME = "questions.yaml"
 
 
 class _Strict(BaseModel):
-    """A mapping without unknown keys: one that is misspelt must not vanish."""
+    """A mapping without unknown keys, so that a misspelt key is an error."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -42,7 +41,7 @@ class Call(_Strict):
 
 
 class GameText(_Strict):
-    """What of a game is text; the agent's mechanisms are in the lesson's ``game.py``.
+    """The texts of a game; the agent's mechanisms are in the lesson's ``game.py``.
 
     Attributes:
         prompt, system: as in :class:`learnkit.course.lessons.Game`.
@@ -54,12 +53,12 @@ class GameText(_Strict):
     system: str = ""
 
     def replies(self) -> list[Reply]:
-        """The script as a scripted client takes it."""
+        """Return the script as a scripted client takes it."""
         return [_reply(said if isinstance(said, list) else [said]) for said in self.script]
 
 
 class ExerciseText(_Strict):
-    """What of an exercise is text; its check is in ``exercises.py``, under its name.
+    """The texts of an exercise; its check is in ``exercises.py``, under its name.
 
     Attributes:
         title, minutes, name, hints: as in :class:`learnkit.course.lessons.Exercise`.
@@ -72,7 +71,7 @@ class ExerciseText(_Strict):
 
 
 class QuestionFile(_Strict):
-    """All of a ``questions.yaml``; see :class:`learnkit.course.lessons.Lesson` for the fields."""
+    """A whole ``questions.yaml``; see :class:`learnkit.course.lessons.Lesson` for the fields."""
 
     title: str
     promise: str
@@ -84,6 +83,9 @@ class QuestionFile(_Strict):
     game: GameText | None = None
 
 
+_FILE = TypeAdapter(QuestionFile)
+
+
 def read(path: Path) -> QuestionFile:
     """Read and check a lesson's data file.
 
@@ -91,29 +93,12 @@ def read(path: Path) -> QuestionFile:
         path: of the file.
 
     Raises:
-        UsageError: if it is no YAML, or a value in it cannot be; the text names file and place.
+        UsageError: if it is not YAML, or holds an impossible value; the text names file and place.
     """
-    shown = "/".join(path.parts[-2:])
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    try:
-        return QuestionFile.model_validate(yaml.load(path.read_text("utf-8"), loader))
-    except yaml.YAMLError as error:
-        raise UsageError(
-            f"{shown} is not YAML: {error}\nPut a text with ': ' or ' #' in it below '>-', "
-            "indented, as the texts around it are"
-        ) from None
-    except ValidationError as error:
-        found = "\n".join(f"  {_place(one['loc'])}: {one['msg']}" for one in error.errors())
-        raise UsageError(f"{shown} cannot be used; correct it there:\n{found}") from None
+    return data_file.read(path, _FILE)
 
 
 def _reply(parts: Sequence[str | Call]) -> Reply:
     from learnkit.clients.scripted import reply, use  # brings the SDK, which takes a second
 
     return reply(*(one if isinstance(one, str) else use(one.use, **one.input) for one in parts))
-
-
-def _place(loc: Sequence[int | str]) -> str:
-    """Where in the file: ``quiz, question 2, options, a, why``."""
-    names = [f"number {one + 1}" if isinstance(one, int) else one for one in loc]
-    return ", ".join(names) or "the file"

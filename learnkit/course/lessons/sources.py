@@ -1,7 +1,7 @@
-"""The sources of an exercise: stub and solution stand in the notebook, others are made of them.
+"""The sources of an exercise: stub and solution are in the notebook, others are made from them.
 
-A cell that is tagged ``exercise-1`` is the stub of exercise 1, and the one tagged ``solution-1``
-folds its solution. A lesson's ``exercises.py`` holds the checks, and refers to these cells.
+The cell with the tag ``exercise-1`` is the stub of exercise 1, and the one with ``solution-1``
+folds its solution. A lesson's ``exercises.py`` contains the checks, and refers to these cells.
 """
 
 from __future__ import annotations
@@ -27,30 +27,30 @@ class Cell:
 
     Attributes:
         tag: ``exercise`` for the stub, ``solution``; the notebook's tag adds the number.
-        edits: pairs of an old text and the one in its place, made in this order.
+        edits: pairs of old and new text, replaced in this order.
     """
 
     tag: str
     edits: tuple[tuple[str, str], ...] = ()
 
     def replace(self, old: str, new: str) -> Cell:
-        """The same with one more text replaced, wherever it occurs.
+        """Return the same cell with one more text replaced, wherever it occurs.
 
         Args:
-            old: what the cell holds.
-            new: what stands there instead.
+            old: a text in the cell.
+            new: the text to put in its place.
         """
         return replace(self, edits=(*self.edits, (old, new)))
 
     def source(self, number: int, cells: Mapping[str, str]) -> str:
-        """The text, from a notebook's cells.
+        """Return the text, from a notebook's cells.
 
         Args:
             number: of the exercise, from 1.
             cells: as :func:`tagged_cells` gives them.
 
         Raises:
-            UsageError: if no cell has the tag, or it does not hold a text that is to be replaced.
+            UsageError: if no cell has the tag, or a text to replace is not in it.
         """
         tag = f"{self.tag}-{number}"
         if tag not in cells:
@@ -71,11 +71,11 @@ STUB, SOLUTION = Cell("exercise"), Cell("solution")
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """The Python half of an exercise: its check, and sources that show whether it decides.
+    """The Python half of an exercise: its check, and sources to test the check with.
 
     Attributes:
         check, right, wrong: as in :class:`learnkit.course.lessons.Exercise`, but ``wrong`` is
-            without the stub, and a source may be made of the cells, ``STUB`` and ``SOLUTION``.
+            without the stub, and a source may be made from the cells, ``STUB`` and ``SOLUTION``.
     """
 
     check: Callable[[Any], Verdict]
@@ -95,7 +95,7 @@ def exercise(
         cells: as :func:`tagged_cells` gives them.
 
     Raises:
-        UsageError: if one of the three lacks its part; the message says which.
+        UsageError: if one of the three is incomplete; the message says which.
     """
     what = f"exercise {number}, {text.title!r}"
     if text.name not in checks:
@@ -116,18 +116,22 @@ def exercise(
 
 
 def read(notebook: Path) -> dict[str, str]:
-    """The stubs and solutions of a notebook file; see :func:`tagged_cells`."""
+    """Return the stubs and solutions of a notebook file; see :func:`tagged_cells`.
+
+    Args:
+        notebook: the path of the file.
+    """
     return tagged_cells(json.loads(notebook.read_text("utf-8")))
 
 
 def tagged_cells(book: Mapping[str, Any]) -> dict[str, str]:
-    """The code of every cell that is tagged ``exercise-1``, ``solution-1``, and so on.
+    """Return the code of every cell that is tagged ``exercise-1``, ``solution-1``, and so on.
 
     Args:
         book: a notebook, as JSON or nbformat reads it.
 
     Returns:
-        Tag -> source: of a code cell all of it, of a Markdown cell the Python that it folds.
+        Tag -> source: all of a code cell, or the folded Python of a Markdown cell.
     """
     return {
         tag: code

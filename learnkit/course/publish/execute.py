@@ -13,8 +13,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from learnkit.course import files as course_files
 from learnkit.errors import lab_extra
-from learnkit.runtime import atomic_write
 
 with lab_extra():
     import nbformat
@@ -27,12 +27,6 @@ with lab_extra():
 CELL_TIMEOUT = 60
 #: How a notebook can fail.
 FAILURES = (CellExecutionError, CellTimeoutError, DeadKernelError)
-#: The metadata that a notebook keeps.
-METADATA = {
-    "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
-    "language_info": {"name": "python"},
-}
-
 #: Settings that learners make for their own runs.
 _OWN = ("LEARNKIT_MODE", "LEARNKIT_RECORDINGS")
 
@@ -93,11 +87,7 @@ def refresh(path: Path) -> bool:
     Raises:
         Exception: as :func:`execute`; the file is then as it was.
     """
-    text = nbformat.writes(execute(path)) + "\n"
-    if text == path.read_text(encoding="utf-8"):
-        return False
-    atomic_write.replace(path, text)
-    return True
+    return course_files.put(path, nbformat.writes(execute(path)) + "\n")
 
 
 def differences(path: Path) -> list[str]:
@@ -143,7 +133,7 @@ def normalise(notebook: Any) -> Any:
     Returns:
         The same notebook.
     """
-    notebook.metadata = nbformat.from_dict(METADATA)
+    notebook.metadata = nbformat.from_dict(course_files.METADATA)
     for number, cell in enumerate(_code(notebook), start=1):
         cell.execution_count = number
         cell.metadata = nbformat.from_dict(

@@ -13,8 +13,10 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import cache
 from pathlib import Path
+from string import Template
 from typing import Any
 
+from learnkit.course import files as course_files
 from learnkit.course.display.card import inline
 from learnkit.course.lessons import load
 from learnkit.course.progress import lesson_progress
@@ -28,23 +30,7 @@ from learnkit.widget import frozen
 with lab_extra():
     import nbformat
 
-#: The style of a lesson's page, besides that of ``frozen``.
-_LOOK = """
-body{max-width:54rem}nav{display:flex;flex-wrap:wrap;gap:.3rem 1.2rem;font-size:.9rem;
-padding:.6rem 0;border-bottom:1px solid var(--lk-rule)}
-nav b{margin-right:auto}
-pre{overflow-x:auto;padding:.6rem .8rem;margin:.5rem 0;line-height:1.45}
-code,pre{font:.86rem/1.5 ui-monospace,Menlo,Consolas,monospace}
-.highlight{background:var(--lk-shade);border-radius:4px;margin:.8rem 0 .2rem}
-.highlight pre{background:none}
-.prompt,.anchor-link{display:none}
-.output_area pre{white-space:pre-wrap;margin:.2rem 0;border-left:3px solid var(--lk-rule)}
-table{border-collapse:collapse;font-size:.9rem;display:block;overflow-x:auto}
-td,th{border:1px solid var(--lk-rule);padding:3px 10px;text-align:left;vertical-align:top}
-details{margin:.6rem 0}summary{cursor:pointer}img{max-width:100%;height:auto}
-:root{--lk-shade:#f4f5f7}@media (prefers-color-scheme:dark){:root{--lk-shade:#1b1e23}}
-"""
-_DARK = "@media (prefers-color-scheme:dark){%s}"
+_HERE = Path(__file__).parent
 #: A pattern for a notebook's links, and the link in the edition.
 _LINKS = (
     (r"(s\d\d_\w+)\.ipynb", r"\1.html"),
@@ -72,7 +58,7 @@ def build(
         UsageError: if ``executed`` lacks a notebook, or has one with other cells.
         Exception: if a notebook fails: see :data:`learnkit.course.publish.execute.FAILURES`.
     """
-    every = sorted(course.glob("s[0-9][0-9]_*.ipynb"))
+    every = course_files.lessons(course)
     chosen = [path for path in every if not lessons or path.stem[:3] in lessons]
     runs = [None if executed is None else executed / path.name for path in chosen]
     target.mkdir(parents=True, exist_ok=True)
@@ -126,16 +112,8 @@ def _index(every: Sequence[Path]) -> str:
         f"<td>{one.lesson.minutes}&nbsp;min</td></tr>"
         for one in lesson_progress(every[0].parent)
     )
-    return _linked(
-        "<h1>learnkit</h1><p><strong>How agents like Claude Code really work: you build one, "
-        "mechanism by mechanism, and watch it think.</strong></p>"
-        "<p>These pages are for reading: every picture can be scrubbed, and nothing runs. To "
-        "predict, break and mend things yourself, open the notebooks: the "
-        f"<a href='{esc(repository.address())}'>project's README</a> says how, in one line. "
-        "The replies of the model were written by hand; everything else really happened.</p>"
-        f"<table><tr><th></th><th>lesson</th><th>what it adds</th><th>time</th></tr>{rows}</table>"
-        "<p>The words of the course: <a href='glossary.html'>glossary</a>.</p>"
-    )
+    page = Template((_HERE / "edition.html").read_text("utf-8"))
+    return _linked(page.substitute(address=esc(repository.address()), rows=rows))
 
 
 def _page(title: str, body: str, before: Path | None = None, after: Path | None = None) -> str:
@@ -148,7 +126,7 @@ def _page(title: str, body: str, before: Path | None = None, after: Path | None 
         f"<nav><b><a href='index.html'>learnkit</a></b>{link(before, '← {}')}{link(after, '{} →')}"
         "<a href='glossary.html'>glossary</a></nav>"
     )
-    return frozen.page(title, f"{nav}<main>{body}</main>{nav}", look=_LOOK + _colours())
+    return frozen.page(title, f"{nav}<main>{body}</main>{nav}", look=_look())
 
 
 def _title(path: Path) -> str:
@@ -156,8 +134,8 @@ def _title(path: Path) -> str:
 
 
 @cache
-def _colours() -> str:
-    """Pygments' colours for code, light and dark."""
+def _look() -> str:
+    """The style of a page, with Pygments' colours for code, light and dark."""
     with lab_extra():
         from pygments.formatters import HtmlFormatter
 
@@ -166,7 +144,8 @@ def _colours() -> str:
         kept = [line for line in found.splitlines() if "background" not in line.partition("{")[2]]
         return "\n".join(line for line in kept if line.startswith(".highlight ."))
 
-    return rules("default") + _DARK % rules("github-dark")
+    dark = f"@media (prefers-color-scheme:dark){{{rules('github-dark')}}}"
+    return (_HERE / "edition.css").read_text("utf-8") + rules("default") + dark
 
 
 def _markdown(text: str) -> str:

@@ -1,7 +1,7 @@
-"""Title, minutes and promise of a lesson stand in its data file; what shows them is made from it.
+"""Write title, minutes and promise of a lesson from its data file to wherever they are shown.
 
-That is the first cell of its notebook, the links to it in the other notebooks, and the table in
-the README. The start page reads the data files itself.
+They are shown in the first cell of its notebook, in the links to it in other notebooks, and in the
+table of the README. The start page reads the data files itself.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 
 from learnkit.course import files as course_files
 from learnkit.course.lessons import EXAMPLE, question_file
-from learnkit.runtime import atomic_write as files
+from learnkit.course.lessons.question_file import QuestionFile
 
 #: The table in the README: its two head lines, and its rows.
 _TABLE = re.compile(r"(^\| \| Lesson \|.*\n\|[-|]+\|\n)(?:\|.*\n)*", re.MULTILINE)
@@ -23,31 +23,28 @@ _LINK = re.compile(r"\[\d+ · [^\]]*\]\((s\d\d)_\w+\.ipynb\)")
 
 
 @dataclass(frozen=True, slots=True)
-class Lesson:
-    """What is shown of a lesson outside of it.
+class _Shown:
+    """A lesson's notebook, and what its data file says."""
 
-    Attributes:
-        number: from 1.
-        file: the name of its notebook.
-        title, promise, minutes: as in its data file.
-    """
+    notebook: Path
+    texts: QuestionFile
 
-    number: int
-    file: str
-    title: str
-    promise: str
-    minutes: int
+    @property
+    def heading(self) -> str:
+        """Its heading, without the mark of one."""
+        return f"{int(self.notebook.name[1:3])} · {self.texts.title}"
 
     @property
     def link(self) -> str:
         """A link to it from another notebook."""
-        return f"[{self.number} · {self.title}]({self.file})"
+        return f"[{self.heading}]({self.notebook.name})"
 
     @property
     def row(self) -> str:
         """Its line in the README's table."""
-        link = f"[{self.title}](notebooks/{self.file})"
-        return f"| {self.number} | {link} | {self.promise} | {self.minutes} min |\n"
+        number, texts = int(self.notebook.name[1:3]), self.texts
+        link = f"[{texts.title}](notebooks/{self.notebook.name})"
+        return f"| {number} | {link} | {texts.promise} | {texts.minutes} min |\n"
 
 
 def rendered(checkout: Path | None = None) -> Iterator[tuple[Path, str]]:
@@ -60,8 +57,9 @@ def rendered(checkout: Path | None = None) -> Iterator[tuple[Path, str]]:
         Each file, and its text as the data files want it.
     """
     checkout = checkout or course_files.originals().parent
-    books = sorted((checkout / "notebooks").glob("s[0-9][0-9]_*.ipynb"))
-    lessons = {path.name[:3]: _lesson(path) for path in books}
+    books = course_files.lessons(checkout / "notebooks")
+    texts = {path: EXAMPLE.parent / path.name[:3] / question_file.NAME for path in books}
+    lessons = {p.name[:3]: _Shown(p, question_file.read(text)) for p, text in texts.items()}
     readme = checkout / "README.md"
     rows = "".join(lesson.row for lesson in lessons.values())
     yield readme, _TABLE.sub(lambda table: table[1] + rows, readme.read_text("utf-8"))
@@ -80,18 +78,11 @@ def refresh(checkout: Path | None = None) -> Iterator[str]:
     """
     checkout = checkout or course_files.originals().parent
     for path, text in rendered(checkout):
-        if text != path.read_text("utf-8"):
-            files.replace(path, text)
+        if course_files.put(path, text):
             yield path.relative_to(checkout).as_posix()
 
 
-def _lesson(path: Path) -> Lesson:
-    name = path.name[:3]
-    texts = question_file.read(EXAMPLE.parent / name / question_file.NAME)
-    return Lesson(int(name[1:]), path.name, texts.title, texts.promise, texts.minutes)
-
-
-def _notebook(text: str, lesson: Lesson, lessons: Mapping[str, Lesson]) -> str:
+def _notebook(text: str, lesson: _Shown, lessons: Mapping[str, _Shown]) -> str:
     def link(found: re.Match[str]) -> str:
         return lessons[found[1]].link if found[1] in lessons else found[0]
 
@@ -104,13 +95,13 @@ def _notebook(text: str, lesson: Lesson, lessons: Mapping[str, Lesson]) -> str:
     return json.dumps(book, indent=1, ensure_ascii=False) + "\n"
 
 
-def _opening(source: str, lesson: Lesson) -> str:
+def _opening(source: str, lesson: _Shown) -> str:
     """The first cell: heading, promise in bold, and the minutes at the start of a line."""
-    heading, promise, minutes = (
-        f"# {lesson.number} · {lesson.title}",
-        f"**{lesson.promise}**",
-        f"{lesson.minutes} minutes",
-    )
-    source = re.sub(r"^# .*", lambda _: heading, source, count=1, flags=re.MULTILINE)
-    source = re.sub(r"^\*\*.*\*\*$", lambda _: promise, source, count=1, flags=re.MULTILINE)
-    return re.sub(r"^\d+ minutes\b", minutes, source, count=1, flags=re.MULTILINE)
+    for pattern, line in (
+        (r"^# .*", f"# {lesson.heading}"),
+        (r"^\*\*.*\*\*$", f"**{lesson.texts.promise}**"),
+        (r"^\d+ minutes\b", f"{lesson.texts.minutes} minutes"),
+    ):
+        plain = line.replace("\\", r"\\")  # a backslash has a meaning in a replacement
+        source = re.sub(pattern, plain, source, count=1, flags=re.MULTILINE)
+    return source

@@ -15,7 +15,6 @@ from pathlib import Path
 
 from learnkit.course import files as course_files
 from learnkit.errors import UsageError
-from learnkit.runtime import atomic_write
 
 #: The form of an address; Binder needs the owner and the name.
 _ADDRESS = re.compile(r"https://github\.com/([\w.-]+/[\w.-]+)")
@@ -81,9 +80,7 @@ def refresh(checkout: Path | None = None) -> Iterator[str]:
     checkout = checkout or course_files.originals().parent
     repository = address(checkout)
     for path in holders(checkout):
-        text = path.read_text("utf-8")
-        if (fresh := rendered(text, repository)) != text:
-            atomic_write.replace(path, fresh)
+        if course_files.put(path, rendered(path.read_text("utf-8"), repository)):
             yield path.relative_to(checkout).as_posix()
 
 

@@ -40,12 +40,12 @@ def update(course: Path, work: Path, *, reset: bool = False) -> Iterator[str]:
     """
     _refuse(work)
     yield from notebooks.update(course, work, reset=reset)
-    _put(work / start_page.NAME, start_page.notebook(work))
+    course_files.put(work / start_page.NAME, start_page.notebook(work))
     glossary = course.parent / "docs" / "glossary.md"
     if glossary.exists():
         text = glossary.read_text("utf-8").replace("../notebooks/", "")
         cell = {"cell_type": "markdown", "id": "words", "metadata": {}, "source": text}
-        _put(work / GLOSSARY, start_page.book(cell))
+        course_files.put(work / GLOSSARY, start_page.book(cell))
 
 
 def options(work: Path, notebook: str, *, alone: bool) -> list[str]:
@@ -108,9 +108,3 @@ def _refuse(work: Path) -> None:
             raise UsageError(
                 f"{work} is not a copy of the lessons, and holds {found[0]!r}; {other}"
             )
-
-
-def _put(path: Path, text: str) -> None:
-    """Write a page if its text is new; JupyterLab asks the user about each file that changes."""
-    if not path.exists() or path.read_text("utf-8") != text:
-        atomic_write.replace(path, text)

@@ -1,7 +1,7 @@
 """Modules that have moved, and the rewriting of a learner's imports.
 
-Learners' copies of the lessons may be older than the package. This table is the only code that
-knows the old names; with it, what learners have written keeps working.
+Learners' copies of the lessons may be older than the package. The table ``moved_modules.yaml`` is
+the only place with the old names; with it, what learners have written keeps working.
 """
 
 from __future__ import annotations
@@ -10,51 +10,16 @@ import ast
 import contextlib
 import re
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 
-#: Old dotted name -> new dotted name, a row for each module or class that a lesson has shown.
-MODULES: Mapping[str, str] = {
-    "learnkit.agent": "learnkit.core.agent",
-    "learnkit.answers": "learnkit.mechanisms.protocols.teammate",
-    "learnkit.answers.Answers": "learnkit.mechanisms.protocols.teammate.TeammateProtocols",
-    "learnkit.autonomy": "learnkit.mechanisms.autonomy.lead",
-    "learnkit.background": "learnkit.mechanisms.background",
-    "learnkit.batch": "learnkit.core.tool_calls",
-    "learnkit.clearing": "learnkit.mechanisms.compaction.edits",
-    "learnkit.compaction": "learnkit.mechanisms.compaction.mechanism",
-    "learnkit.lessons": "learnkit.course.lessons",
-    "learnkit.lessons.crew": "learnkit.course.lessons.s11.crew",
-    "learnkit.lessons.gates": "learnkit.course.lessons.s10.gate_trials",
-    "learnkit.lessons.letters": "learnkit.course.lessons.s09.inbox_trials",
-    "learnkit.lessons.logs": "learnkit.course.lessons.s06.daily_logs",
-    "learnkit.lessons.loop": "learnkit.course.lessons.s01.loop",
-    "learnkit.lessons.parsers": "learnkit.course.lessons.s04.station_parsers",
-    "learnkit.lessons.races": "learnkit.course.lessons.s07.board_race",
-    "learnkit.lessons.shipped": "learnkit.course.lessons.s05.many_skills",
-    "learnkit.lessons.trials": "learnkit.course.trials",
-    "learnkit.lessons.workers": "learnkit.course.lessons.s07.processes",
-    "learnkit.mailbox": "learnkit.backends.files.mailbox",
-    "learnkit.meter": "learnkit.core.usage",
-    "learnkit.post": "learnkit.mechanisms.teams.delivery",
-    "learnkit.post.Post": "learnkit.mechanisms.teams.delivery.Delivery",
-    "learnkit.pressure": "learnkit.mechanisms.compaction.policies",
-    "learnkit.racefinder": "learnkit.course.games.races.panel",
-    "learnkit.roster": "learnkit.backends.files.roster",
-    "learnkit.seeker": "learnkit.mechanisms.autonomy.teammate",
-    "learnkit.seeker.Seeker": "learnkit.mechanisms.autonomy.teammate.TeammateAutonomy",
-    "learnkit.skills": "learnkit.mechanisms.skills.mechanism",
-    "learnkit.sleeping": "learnkit.runtime.job_wrappers",
-    "learnkit.store": "learnkit.backends.files.store",
-    "learnkit.subagents": "learnkit.mechanisms.subagents",
-    "learnkit.tasks": "learnkit.mechanisms.tasks",
-    "learnkit.todo": "learnkit.mechanisms.todo",
-    "learnkit.tools": "learnkit.core.tools",
-    "learnkit.tracker": "learnkit.backends.files.tracker",
-    "learnkit.transcript": "learnkit.core.transcript",
-    "learnkit.trees": "learnkit.mechanisms.worktrees.registry",
-    "learnkit.trees.Trees": "learnkit.mechanisms.worktrees.registry.WorktreeRegistry",
-    "learnkit.views.static": "learnkit.views.drawing.static",
-    "learnkit.views.text": "learnkit.views.drawing.text",
-}
+from pydantic import TypeAdapter
+
+from learnkit.course import data_file
+
+#: Old dotted name -> new dotted name.
+MODULES: Mapping[str, str] = data_file.read(
+    Path(__file__).with_suffix(".yaml"), TypeAdapter(dict[str, str])
+)
 
 #: A line for IPython, not for Python: a magic or a shell command.
 _MAGIC = re.compile(r"^(\s*)(?:[%!?]|\w+\s*=\s*[%!]).*$", re.MULTILINE)

@@ -16,6 +16,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
+from learnkit.course import files as course_files
 from learnkit.course.progress import STATE
 from learnkit.course.workbook import moved_modules
 from learnkit.runtime import atomic_write
@@ -52,7 +53,7 @@ def update(
     state_file = target / STATE
     made_from = _read(state_file)
     modules = moved_modules.MODULES if modules is None else modules
-    for original in sorted(source.glob("s[0-9][0-9]_*.ipynb")):
+    for original in course_files.lessons(source):
         copy = target / original.name
         content = original.read_bytes()
         for there, here in LINKS.items():

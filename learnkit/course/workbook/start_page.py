@@ -141,11 +141,5 @@ def book(*cells: Mapping[str, Any]) -> str:
     Args:
         cells: in the format of ``.ipynb`` files.
     """
-    kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
-    made = {
-        "cells": cells,
-        "metadata": {"kernelspec": kernel, "language_info": {"name": "python"}},
-        "nbformat": 4,
-        "nbformat_minor": 5,
-    }
+    made = {"cells": cells, "metadata": course_files.METADATA, "nbformat": 4, "nbformat_minor": 5}
     return json.dumps(made, indent=1, ensure_ascii=False) + "\n"

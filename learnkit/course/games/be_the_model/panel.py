@@ -13,15 +13,14 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from learnkit.core import tool_form as forms
-from learnkit.core.agent import Agent, Outcome
+from learnkit.core.agent import Outcome
 from learnkit.core.events import EventLog
-from learnkit.course.games.be_the_model.session import Factory, Session
+from learnkit.course.games.be_the_model.session import Factory, Played, Session
 from learnkit.errors import UsageError
-from learnkit.runtime.virtual_clock import VirtualClock
 
 if TYPE_CHECKING:
     from learnkit.clients.fork import Fork
-    from learnkit.clients.scripted import Policy, Reply, Script, Source
+    from learnkit.clients.scripted import Policy, Reply, Script
 
 Json = dict[str, Any]
 
@@ -57,21 +56,17 @@ class BeTheModel:
         others: Policy | None = None,
         after: Fork | None = None,
     ) -> None:
-        self._session: Session | None = None
-        self._error: Exception | None = None
-        self._outcome: Outcome | None = None
-        self._first: Json = {}
         self._screens: list[Callable[[Json], object]] = []
         self._lock = threading.Lock()
         self._seq = 0
         self._widget: Any = None
+        self._run: Session | Played
         if static:
-            played = after.then(script) if after else script
-            self._agent = self._play_script(agent_factory, prompt, played)
+            self._run = Played(agent_factory, prompt, after.then(script) if after else script)
         else:
-            self._session = Session(agent_factory, prompt, lane=lane, others=others, after=after)
-            self._agent = self._session.agent
-            self._session.changed = self._show
+            self._run = Session(agent_factory, prompt, lane=lane, others=others, after=after)
+            self._run.changed = self._show
+        self._agent = self._run.agent
 
     # For code in later cells
 
@@ -82,15 +77,14 @@ class BeTheModel:
         Raises:
             UsageError: if it has not ended; the message says what it waits for.
         """
-        found = self._session.outcome if self._session else self._outcome
-        if found is None:
-            raise UsageError(f"the game has no outcome yet: {self._why()}") from self.error
-        return found
+        if self._run.outcome is None:
+            raise UsageError(f"the game has no outcome yet: {self._run.why()}") from self.error
+        return self._run.outcome
 
     @property
     def finished(self) -> bool:
         """Whether the run has ended, so that it has an outcome."""
-        return (self._session.outcome if self._session else self._outcome) is not None
+        return self._run.outcome is not None
 
     @property
     def messages(self) -> list[Json]:
@@ -105,7 +99,7 @@ class BeTheModel:
     @property
     def error(self) -> Exception | None:
         """The exception of the last request, if the API refused it."""
-        return self._session.error if self._session else self._error
+        return self._run.error
 
     def send(self, *parts: Reply | str | Json) -> None:
         """Answer from code instead of on the page: ``game.send(lk.use("bash", command="ls"))``.
@@ -142,8 +136,7 @@ class BeTheModel:
 
     def close(self) -> None:
         """Stop the run; no thread is left. Twice is no error."""
-        if self._session:
-            self._session.close()
+        self._run.close()
 
     def __enter__(self) -> BeTheModel:
         return self
@@ -159,19 +152,19 @@ class BeTheModel:
         calls = f"calls {listed(names)}" if names else "calls nothing"
         done = f"be the model: {count(self._agent.turns, 'turn')}, {calls}"
         if not self.finished:
-            return f"{done}; {self._why()}"
+            return f"{done}; {self._run.why()}"
         reason, text = self.outcome.reason, self.outcome.text
         if reason != "end_turn":
             return f"{done}; {stopped(reason)}."
         return f"{done}, and ends with {quoted(text, 120)}." if text else f"{done}; says nothing."
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
-        if not self._session:
-            return {"text/html": self._card(), "text/plain": repr(self)}
+        if isinstance(self._run, Played):
+            return {"text/html": _card(self._run), "text/plain": repr(self)}
         if self._widget is None:
             from learnkit.course.games.be_the_model.widget import SessionPanel
 
-            self._session.wait(_FIRST)
+            self._run.wait(_FIRST)
             with self._lock:
                 self._widget = SessionPanel(self.act, self._message())
                 self._screens.append(self._widget.send)
@@ -183,12 +176,12 @@ class BeTheModel:
         """Call ``screen``, in any thread, with each new state and each problem.
 
         Args:
-            screen: takes ``{"seq": n, "state": …}``, or ``{"problem": text, …}``.
+            screen: takes the messages in ``README.md``.
         """
         self._screens.append(screen)
 
     def state(self) -> Json:
-        """Return what a page shows now: ready for JSON, with escaped HTML."""
+        """Return what a page shows now, ready for JSON; ``README.md`` explains the keys."""
         from learnkit.views import request as views
 
         session = self._live()
@@ -210,8 +203,7 @@ class BeTheModel:
         """Do what the learner asked for on the page; if that is impossible, the page says why.
 
         Args:
-            intent: ``{"want": true}`` for the state, ``{"stop": true}``, ``{"back": true}``, or
-                ``{"ask": n, "reply": parts or JSON text, "fault": ""}``.
+            intent: one of those in ``README.md``, such as ``{"stop": true}``.
         """
         try:
             self._act(intent)
@@ -253,42 +245,20 @@ class BeTheModel:
         self._seq += 1
         return {"seq": self._seq, "state": self.state()}
 
-    # The static form
-
-    def _play_script(self, agent_factory: Factory, prompt: str, script: Script | Source) -> Agent:
-        """Let the script play to its end, or to the first refusal."""
-        import anthropic
-
-        from learnkit.clients.connect import scripted
-
-        with VirtualClock() as clock, scripted(script, clock) as client:
-            agent = agent_factory(client, EventLog())
-            agent.start(prompt)
-            self._first = copy.deepcopy(agent.request())
-            try:
-                while self._outcome is None:
-                    self._outcome = agent.step()
-            except anthropic.APIStatusError as error:
-                self._error = error
-        return agent
-
-    def _card(self) -> str:
-        from learnkit.views import request as views
-
-        last = views.refusal(self._error) if self._error else None
-        return (
-            "<p><strong>Be the model: this is everything it sees.</strong></p>"
-            f"{views.first_sight(self._first)}"
-            "<p>In JupyterLab you answer here. This time a script did:</p>"
-            f"{views.transcript(self._agent.messages, last)}"
-        )
-
     def _live(self) -> Session:
-        if self._session is None:
+        if isinstance(self._run, Played):
             raise UsageError("the script has played this game; there is nothing to answer")
-        return self._session
+        return self._run
 
-    def _why(self) -> str:
-        return (
-            self._session.why() if self._session else f"the script ended in an error: {self._error}"
-        )
+
+def _card(run: Played) -> str:
+    """The static form: what the model saw first, and what came of it."""
+    from learnkit.views import request as views
+
+    last = views.refusal(run.error) if run.error else None
+    return (
+        "<p><strong>Be the model: this is everything it sees.</strong></p>"
+        f"{views.first_sight(run.first)}"
+        "<p>In JupyterLab you answer here. This time a script did:</p>"
+        f"{views.transcript(run.agent.messages, last)}"
+    )

@@ -17,10 +17,11 @@ from learnkit.core.events import Event, EventLog
 from learnkit.core.mechanism import Mechanism
 from learnkit.errors import UsageError
 from learnkit.runtime.clock import SystemClock
+from learnkit.runtime.virtual_clock import VirtualClock
 
 if TYPE_CHECKING:
     from learnkit.clients.fork import Fork
-    from learnkit.clients.scripted import Policy, Reply
+    from learnkit.clients.scripted import Policy, Reply, Script, Source
     from learnkit.clients.transport import Client
 
 Json = dict[str, Any]
@@ -44,7 +45,11 @@ class Careless(Mechanism):
         self.fault = ""
 
     def before_model(self, agent: Agent) -> None:
-        """Drop the results of the last calls, if that is the fault."""
+        """Drop the results of the last calls, if that is the fault.
+
+        Args:
+            agent: the agent that is about to send a request.
+        """
         fault, self.fault = self.fault, ""
         content = agent.messages[-1]["content"]
         results = [b for b in content if isinstance(b, dict) and b["type"] == "tool_result"]
@@ -52,7 +57,11 @@ class Careless(Mechanism):
             agent.rewrite(agent.messages[:-1], "the harness forgot the tool_result")
 
     def on_stop(self, agent: Agent) -> str | None:
-        """Store the empty reply and continue, if that is the fault."""
+        """Store the empty reply and continue, if that is the fault.
+
+        Args:
+            agent: the agent that is about to end its turn.
+        """
         if self.fault != "keep":
             return None
         empty = {"role": "assistant", "content": []}
@@ -282,6 +291,43 @@ class Session:
         self.phase, self.head = phase, head
         if phase == "works":
             self._idle.clear()
+
+
+class Played:
+    """The same run, which a script has played to its end, or to the first refusal.
+
+    Args:
+        agent_factory, prompt: as for :class:`Session`.
+        script: the replies, as for :func:`learnkit.scripted`.
+
+    Attributes:
+        first: what the model sees first.
+        outcome, error: as in :class:`Session`.
+    """
+
+    def __init__(self, agent_factory: Factory, prompt: str, script: Script | Source) -> None:
+        import anthropic
+
+        from learnkit.clients.connect import scripted
+
+        self.outcome: Outcome | None = None
+        self.error: Exception | None = None
+        with VirtualClock() as clock, scripted(script, clock) as client:
+            self.agent = agent_factory(client, EventLog())
+            self.agent.start(prompt)
+            self.first: Json = copy.deepcopy(self.agent.request())
+            try:
+                while self.outcome is None:
+                    self.outcome = self.agent.step()
+            except anthropic.APIStatusError as error:
+                self.error = error
+
+    def why(self) -> str:
+        """Return why there is no outcome, in a sentence."""
+        return f"the script ended in an error: {self.error}"
+
+    def close(self) -> None:
+        """Do nothing: the script has ended, and nothing is open."""
 
 
 def _ending(outcome: Outcome) -> str:

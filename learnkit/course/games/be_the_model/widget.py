@@ -1,7 +1,7 @@
 """The page of a session as a widget: what the model sees, and forms to answer in its place.
 
-Like the player it sets its traits once, before it is shown. Everything else is sent as messages,
-which any thread may send.
+Like the player, it sets its traits once, before it is shown. Everything else is sent as messages,
+which any thread may send; ``README.md`` lists them.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""The game for committed outputs: the first mutant stands for all, with its answer under a fold."""
+"""The game for committed outputs: only the first mutant, with its answer under a fold."""
 
 from __future__ import annotations
 
-from learnkit.course.display.card import Card, choices, inline
-from learnkit.course.games.mutants.game import MutantGame, explanation
+from learnkit.course.display.card import Card, choices, explained, inline
+from learnkit.course.games.mutants.game import MutantGame, fault
 from learnkit.views.drawing.text import esc
 
 
@@ -15,11 +15,12 @@ def mutants_card(game: MutantGame) -> Card:
     """
     mutant, score = game.mutants[0], game.score()
     view = game.view(mutant)
+    why = explained(mutant.options, mutant.right, None) + fault(mutant)
     html = (
         f"<p>{esc(score)}</p>"
         f"<p><strong>Mutant {mutant.number}.</strong> {inline(mutant.scene)}</p>"
         f"{view.embedded()}"
         f"<p><strong>Which line is wrong?</strong></p>{choices(mutant.options)}"
-        f"<details><summary>answer</summary>{explanation(mutant, None)}</details>"
+        f"<details><summary>answer</summary>{why}</details>"
     )
     return Card(html, f"{score}. mutant {mutant.number}: {view}")

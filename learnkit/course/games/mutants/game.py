@@ -1,7 +1,7 @@
 """Kill the mutants: one line of the harness is wrong, and a run shows it. Which line is it?
 
-This is the state of the game, from which both of its forms are made: which mutants there are, what
-the learner has answered, and what their runs look like.
+This is the state of the game, which both of its forms show: the mutants, the learner's answers, and
+the views of the runs.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from learnkit.course.display.card import explained
 from learnkit.course.games.mutants.mutant import Mutant, healthy, play
 from learnkit.errors import UsageError
 from learnkit.views.drawing.text import count, esc
@@ -86,15 +85,13 @@ class MutantGame:
         return f"{killed} of {count(len(marks), 'mutant')} killed, {tried} tried"
 
 
-def explanation(mutant: Mutant, given: str | None) -> str:
-    """Return why each option is right or wrong, and the faulty line, as HTML.
+def fault(mutant: Mutant) -> str:
+    """Return the faulty line, as HTML.
 
     Args:
         mutant: which one.
-        given: the letter that the learner chose; None if there is none.
     """
     return (
-        f"{explained(mutant.options, mutant.right, given)}"
         f"<p>In <code>{esc(mutant.module)}</code>:</p>"
         f"<pre>- {esc(mutant.old)}\n+ {esc(mutant.new)}</pre>"
     )

@@ -1,6 +1,7 @@
 """What a mutant is, and how its run is played: short, scripted, on simulated time.
 
-The fault exists only while the run is played; no file changes.
+The rows are in ``mutants.yaml``, and the runs in ``scenes``. The fault exists only while the run is
+played; no file changes.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from anthropic import AnthropicError
+from pydantic import ImportString
 
 from learnkit.clients.connect import scripted
 from learnkit.clients.scripted import Reply, Script, say
@@ -35,7 +37,8 @@ class Mutant:
         module: the module that it is planted in.
         old: the line as it is, without its indentation.
         new: the line with the fault.
-        run: runs agents in an empty folder, and returns their log; its docstring is the scene.
+        run: runs agents in an empty folder, and returns their log; one of ``scenes``.
+        scene: what the run is about, and what a harness without the fault does in it.
         view: the class in :mod:`learnkit.views` that shows the fault.
         options: letter -> what the fault could be, from ``a``.
         right: the letter of what it is.
@@ -45,7 +48,8 @@ class Mutant:
     module: str
     old: str
     new: str
-    run: Callable[[Path], EventLog]
+    run: ImportString[Callable[[Path], EventLog]]
+    scene: str
     view: str
     options: Mapping[str, Option]
     right: str
@@ -61,11 +65,6 @@ class Mutant:
     def number(self) -> int:
         """Its number, from 1."""
         return int(self.name[1:])
-
-    @property
-    def scene(self) -> str:
-        """What the run is about, and what a harness without the fault does in it."""
-        return " ".join((self.run.__doc__ or "").split())
 
 
 def play(mutant: Mutant, workspace: str | Path) -> EventLog:
@@ -161,15 +160,6 @@ def when(*steps: tuple[str, Reply]) -> Callable[[Any], Reply]:
         return say("Nothing more to do.")
 
     return answer
-
-
-def choice(a: tuple[str, str], b: tuple[str, str], c: tuple[str, str], d: tuple[str, str]) -> Any:
-    """Return four options, by their letters.
-
-    Args:
-        a, b, c, d: text and reason of each.
-    """
-    return {letter: Option(*one) for letter, one in zip("abcd", (a, b, c, d), strict=True)}
 
 
 def _run(agent: Agent, prompts: Sequence[str]) -> None:

@@ -5,9 +5,9 @@ An answer shows the faulty line, and the same run without the fault.
 
 from __future__ import annotations
 
-from learnkit.course.display.card import inline
+from learnkit.course.display.card import inline, verdict
 from learnkit.course.display.question_widgets import STYLE, Choice, spoken
-from learnkit.course.games.mutants.game import MutantGame, explanation
+from learnkit.course.games.mutants.game import MutantGame, fault
 from learnkit.course.games.mutants.mutant import Mutant
 from learnkit.errors import lab_extra
 from learnkit.views.drawing.text import esc
@@ -56,7 +56,7 @@ class MutantsPanel:
             "Which line of the harness is wrong?",
             mutant.options,
             lambda letter: self._answered(mutant, letter),
-            lambda letter: _feedback(mutant, letter),
+            lambda letter: verdict(mutant.options, mutant.right, letter, "killed") + fault(mutant),
         )
         scene = widgets.HTML(f"<p>{inline(mutant.scene)}</p>")
         self._shown.children = [scene, self._player(mutant), self.choice.box]
@@ -100,8 +100,3 @@ class MutantsPanel:
         for player in self._players:
             player.close()
         self._players.clear()
-
-
-def _feedback(mutant: Mutant, letter: str) -> str:
-    head = "✓ killed" if letter == mutant.right else f"✗ it is {mutant.right}"
-    return f"<strong>{head}</strong>{explanation(mutant, letter)}"

@@ -23,12 +23,6 @@ if TYPE_CHECKING:
     import ipywidgets
 
 _GOOD, _BAD = theme.DONE, theme.ERROR
-#: What the controls need besides those of a choice.
-_STYLE = (
-    "<style>.lk-race{max-width:none}.lk-seeds{display:flex;flex-wrap:wrap;gap:2px;"
-    "list-style:none;margin:0;padding:0;max-height:7.5em;overflow:auto}"
-    ".lk-seeds li{padding:0 4px;border-radius:3px;font-size:12px}</style>"
-)
 
 
 class RaceFinder:
@@ -173,7 +167,7 @@ class RaceFinder:
         self._shown_player = widgets.VBox()
         buttons = widgets.HBox([self.finds, self.shrinks])
         parts = [self.slider, buttons, self._status, self._marks, self._shown_player]
-        self._box = widgets.VBox([widgets.HTML(STYLE + _STYLE), *parts])
+        self._box = widgets.VBox([widgets.HTML(STYLE), *parts])
         for name in ("lk-choice", "lk-race"):
             self._box.add_class(name)
         self._refresh()

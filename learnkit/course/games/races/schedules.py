@@ -201,7 +201,7 @@ class _Race:
     def _pause(self) -> None:
         name = LANE.get()
         if name not in self.moments or self.clock.time() >= self.end:
-            return  # there is nobody else
+            return  # no other participant moves any more
         reads = name == READER and not self.open[name]
         new = [message for message in self._content() if reads and message not in self.got]
         self._note(name, "race.read" if reads else "race.paused", new)

@@ -1,4 +1,4 @@
-"""Lesson 1's exercises: what is written, and what tells whether it works."""
+"""Lesson 1's exercises: their checks, and right and wrong sources to test them with."""
 
 from __future__ import annotations
 
@@ -27,14 +27,18 @@ TOOLS = [
 
 
 def _play(loop: Callable[..., Any], script: Sequence[Any], *more: Any) -> tuple[Any, list[Any]]:
-    """What a learner's loop returns for a script, and the messages it leaves."""
+    """What a learner's loop returns for a script, and the messages after it."""
     messages: list[Any] = [{"role": "user", "content": "go"}]
     returned = loop(lk.scripted(script), TOOLS, messages, lambda call: "done", *more)
     return returned, messages
 
 
 def check_bounded_loop(loop: Any) -> Verdict:
-    """The loop asks at most ``max_turns`` times, and says how it ended."""
+    """Check that a loop asks at most ``max_turns`` times, and says how it ended.
+
+    Args:
+        loop: the learner's function of client, tools, messages, ``run`` and ``max_turns``.
+    """
     from learnkit.clients.scripted import ScriptEnded
 
     endless = [lk.use("bash", command=f"echo {n}") for n in range(3)]
@@ -64,7 +68,11 @@ BOUNDED_COUNTING = STUB.replace(
 
 
 def check_answer_all(answer_all: Any) -> Verdict:
-    """Every call gets one result, in order; an exception becomes an error result."""
+    """Check that each call gets one result, in order, and an exception becomes an error result.
+
+    Args:
+        answer_all: the learner's function of the calls and of ``run``, which runs one.
+    """
     calls = [
         {"type": "tool_use", "id": f"call_{n}", "name": "bash", "input": {"command": command}}
         for n, command in enumerate(("ls", "boom", "date"))
@@ -111,7 +119,11 @@ def answer_all(calls, run):
 
 
 def check_replies(replies: Any) -> Verdict:
-    """The scripted model finds the hottest station, whatever the stations say."""
+    """Check that a scripted model finds the hottest station, whatever the readings are.
+
+    Args:
+        replies: the learner's list of replies.
+    """
     for hottest in ("cairo", "oslo"):
         with tempfile.TemporaryDirectory() as folder:
             workspace = Path(folder) / "heatwatch"

@@ -8,5 +8,9 @@ import learnkit as lk
 
 
 def mechanisms(workspace: Path) -> list[lk.Mechanism]:
-    """The one tool of this lesson: bash in the workspace."""
+    """Return the one tool of this lesson: bash in the workspace.
+
+    Args:
+        workspace: the folder of the game.
+    """
     return [lk.Toolbox(lk.CodingTools(workspace).bash)]

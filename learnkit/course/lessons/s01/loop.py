@@ -1,4 +1,4 @@
-"""The loop that lesson 1 builds, for the lessons that go on from it."""
+"""The loop that lesson 1 builds, for the lessons that continue from it."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ def agent_loop(
     messages: list[dict[str, Any]],
     run_call: Callable[[dict[str, Any]], str],
 ) -> str:
-    """Ask, run the calls, hand back the results, until the model calls nothing.
+    """Ask the model, run its calls and return the results to it, until it calls no tool.
 
     Args:
         client: an ``anthropic.Anthropic`` with a ``model``.
-        tools: what the model is told about the tools.
-        messages: the array so far; grows.
-        run_call: gives the output for one ``tool_use`` block.
+        tools: the definitions that are sent to the model.
+        messages: the array so far; it grows.
+        run_call: returns the output for a ``tool_use`` block.
 
     Returns:
         The last reply's stop_reason.
@@ -37,6 +37,11 @@ def agent_loop(
 
 
 def result_of(call: dict[str, Any], output: str) -> dict[str, Any]:
-    """The ``tool_result`` block that answers a call."""
+    """Return the ``tool_result`` block that answers a call.
+
+    Args:
+        call: a ``tool_use`` block.
+        output: what the tool returned.
+    """
     text = output or "(no output)"
     return {"type": "tool_result", "tool_use_id": call["id"], "content": text}

@@ -1,4 +1,4 @@
-"""Lesson 2's exercises: what is written, and what tells whether it works."""
+"""Lesson 2's exercises: their checks, and right and wrong sources to test them with."""
 
 from __future__ import annotations
 
@@ -10,7 +10,11 @@ from learnkit.course.lessons.sources import SOLUTION, Check
 
 
 def check_latest(latest: Any) -> Verdict:
-    """The tool takes a unit, C or F and nothing else, and says so in its schema."""
+    """Check that a tool takes the unit C or F and no other, and that its schema says so.
+
+    Args:
+        latest: the learner's tool, of a station and a unit.
+    """
     if not isinstance(latest, lk.Tool):
         return "`latest` is a plain function: put @lk.tool above it"
     schema = latest.spec()["input_schema"]
@@ -50,7 +54,11 @@ latest = lk.tool(latest)
 
 
 def check_dispatch(dispatch: Any) -> Verdict:
-    """Unknown tools, arguments that do not fit and exceptions all become a text and a flag."""
+    """Check that an unknown tool, unfit arguments and an exception each become a text and a flag.
+
+    Args:
+        dispatch: the learner's function of the tools and one call.
+    """
 
     def double(number: int) -> str:
         """Twice a number."""
@@ -95,7 +103,11 @@ def dispatch(tools, call):
 
 
 def check_policy(policy: Any) -> Verdict:
-    """Reading is free, tests may be written, the rest is asked about, bash is denied."""
+    """Check that reading and writing tests is allowed, bash is denied, and the rest is asked about.
+
+    Args:
+        policy: the learner's function of a call.
+    """
     cases = [
         ("read_file", {"path": "heatwatch/alerts.py"}, "allow", "reading"),
         ("write_file", {"path": "tests/test_alerts.py", "content": "x"}, "allow", "a new test"),

@@ -8,5 +8,9 @@ import learnkit as lk
 
 
 def mechanisms(workspace: Path) -> list[lk.Mechanism]:
-    """Bash and the tools for files."""
+    """Return bash and the tools for files.
+
+    Args:
+        workspace: the folder of the game.
+    """
     return [lk.CodingTools(workspace)]

@@ -1,4 +1,4 @@
-"""Lesson 3's exercises: what is written, and what tells whether it works."""
+"""Lesson 3's exercises: their checks, and right and wrong sources to test them with."""
 
 from __future__ import annotations
 
@@ -16,7 +16,11 @@ _ITEMS = [
 
 
 def check_progress(progress: Any) -> Verdict:
-    """A bar of ten characters, rounded down, and the share in per cent."""
+    """Check for a bar of ten characters, rounded down, and the share in per cent.
+
+    Args:
+        progress: the learner's function of the items.
+    """
     cases = [
         (_ITEMS, "###....... 33 %"),
         ([{**one, "status": "completed"} for one in _ITEMS], "########## 100 %"),
@@ -57,7 +61,11 @@ def _events_of(mechanism: Any, script: list[Any], limit: int = 12) -> lk.Agent:
 
 
 def check_patient(Patient: Any) -> Verdict:
-    """Reminders come after 2, then 4, then 8 rounds; an update starts at 2 again."""
+    """Check that reminders come after 2, then 4, then 8 rounds, and after 2 again after an update.
+
+    Args:
+        Patient: the learner's class; it is a todo list.
+    """
     if not (isinstance(Patient, type) and issubclass(Patient, lk.Mechanism)):
         return "`Patient` must be a class that is an lk.Mechanism, such as a subclass of lk.Todo"
     todo = lk.use("todo", items=_ITEMS)
@@ -101,7 +109,11 @@ class Patient(lk.Todo):
 
 
 def check_finisher(Finisher: Any) -> Verdict:
-    """The model may stop with open items once; it is told which, and then let go."""
+    """Check that the model is asked once when it stops with open items, and may then stop.
+
+    Args:
+        Finisher: the learner's class; it is a todo list.
+    """
     if not (isinstance(Finisher, type) and issubclass(Finisher, lk.Mechanism)):
         return "`Finisher` must be a class that is an lk.Mechanism, such as a subclass of lk.Todo"
     todo = lk.use("todo", items=_ITEMS)

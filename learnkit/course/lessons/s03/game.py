@@ -8,5 +8,9 @@ import learnkit as lk
 
 
 def mechanisms(workspace: Path) -> list[lk.Mechanism]:
-    """Bash, files and the list; twice the script lets two rounds pass, so a reminder comes."""
+    """Return bash, files and the list; twice the script lets two rounds pass, so a reminder comes.
+
+    Args:
+        workspace: the folder of the game.
+    """
     return [lk.CodingTools(workspace), lk.Todo(remind_after=2)]

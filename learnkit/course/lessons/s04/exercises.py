@@ -1,4 +1,4 @@
-"""Lesson 4's exercises: what is written, and what tells whether it works."""
+"""Lesson 4's exercises: their checks, and right and wrong sources to test them with."""
 
 from __future__ import annotations
 
@@ -21,7 +21,11 @@ def _task(prompt: str = "Look.") -> Any:
 
 
 def check_spared(spared: Any) -> Verdict:
-    """Tokens that stayed with the children: what they held, less what they gave back."""
+    """Check the tokens that the parent was spared: those of the children, less their reports.
+
+    Args:
+        spared: the learner's function of the events.
+    """
     log = lk.EventLog()
     if (told := spared(log)) != 0:
         return f"a log without subagents spared nothing, so 0; it says {told!r}"
@@ -53,7 +57,11 @@ def _is_mechanism(made: Any) -> bool:
 
 
 def check_brief(Brief: Any) -> Verdict:
-    """A child whose report is long is asked once for a shorter one."""
+    """Check that a child with a long report is asked once for a shorter one.
+
+    Args:
+        Brief: the learner's class; it takes ``limit``, in characters.
+    """
     if not _is_mechanism(Brief):
         return "`Brief` must be a class that is an lk.Mechanism"
     long = "word " * 100
@@ -98,7 +106,11 @@ class Brief(lk.Mechanism):
 
 
 def check_retry(Retrying: Any) -> Verdict:
-    """A failed subtask is tried once more, by a new child."""
+    """Check that a failed subtask is tried once more, by a new child.
+
+    Args:
+        Retrying: the learner's class; it starts subagents.
+    """
     if not _is_mechanism(Retrying):
         return "`Retrying` must be a class that is an lk.Mechanism, such as one of lk.Subagents"
 

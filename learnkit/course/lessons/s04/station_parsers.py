@@ -1,7 +1,7 @@
-"""Lesson 4's forty station parsers: small, real, and each written by somebody else.
+"""Lesson 4's forty station parsers: small, real, and each written in its own way.
 
-Every station sends its readings in a form of its own. Some parsers take care of a reading that is
-missing, in one of four ways; some do not; and some only say that they do.
+Every station sends its readings in its own format. Some parsers handle a missing reading, in one of
+four ways; some don't; and some only claim to.
 """
 
 from __future__ import annotations
@@ -22,37 +22,28 @@ WAYS = {
     "said, not done": ("", "Missing values are skipped."),
 }
 
-_TEMPLATE = '''"""Station {number:02}, {place}: {note}"""
-
-SEPARATOR = {separator!r}
-COLUMN = {column}
-HEADER = {head}
-OFFSET = {offset}  # {reason}
-
-
-def parse(text):
-    """Pairs of time and degrees Celsius, in the order of the file."""
-    readings = []
-    for line in text.splitlines()[HEADER:]:
-        parts = line.split(SEPARATOR)
-        field = parts[COLUMN].strip()
-        humidity = int(parts[-1])
-{before}        value = float(field)
-{after}        readings.append((parts[0], {value}))
-    return readings
-'''
+#: The text of a parser, with fields to format.
+_TEMPLATE = Path(__file__).with_name("station_parser.txt").read_text("utf-8")
 
 _PLACES = ("harbour", "airport", "school", "ridge", "valley", "roof", "park", "mill")
 _REASONS = ("sensor stands in the sun", "calibrated in spring", "measured beside a road")
 
 
 def way(number: int) -> str:
-    """How the parser of a station treats a missing reading: a key of ``WAYS``."""
+    """Return how the parser of a station treats a missing reading: a key of ``WAYS``.
+
+    Args:
+        number: the station, from 1.
+    """
     return random.Random(f"way {number}").choice(list(WAYS))
 
 
 def source(number: int) -> str:
-    """The text of a station's parser."""
+    """Return the source of a station's parser.
+
+    Args:
+        number: the station, from 1.
+    """
     dice = random.Random(f"station {number}")
     kind = way(number)
     lines, note = WAYS[kind]
@@ -73,10 +64,10 @@ def source(number: int) -> str:
 
 
 def write_parsers(workspace: Path, number: int = 40) -> Path:
-    """Write the parsers of so many stations.
+    """Write the parsers of the first stations.
 
     Args:
-        workspace: the folder in which ``parsers/station_01.py`` and so on are written.
+        workspace: the folder to write ``parsers/station_01.py`` and so on into.
         number: how many.
 
     Returns:

@@ -1,4 +1,4 @@
-"""Lesson 5's exercises: what is written, and what tells whether it works."""
+"""Lesson 5's exercises: their checks, and right and wrong sources to test them with."""
 
 from __future__ import annotations
 
@@ -12,7 +12,11 @@ from learnkit.course.lessons.sources import SOLUTION, Check
 
 
 def check_line(catalogue_line: Any) -> Verdict:
-    """One line a skill whatever its description says, with tags when there are any."""
+    """Check that a skill has one line, whatever its description is, with its tags if it has any.
+
+    Args:
+        catalogue_line: the learner's function of name, description and tags.
+    """
     plain = catalogue_line("pdf", "Works with PDF files.")
     if plain != "- pdf: Works with PDF files.":
         return f"a plain skill without tags gave {plain!r}"
@@ -42,7 +46,11 @@ def catalogue_line(name, description, tags=()):
 
 
 def check_file(skill_file: Any) -> Verdict:
-    """Files of the skill are read; whatever lies outside is refused, by whichever way."""
+    """Check that files of the skill are read, and that every way out of its folder is refused.
+
+    Args:
+        skill_file: the learner's function of the folder and a path.
+    """
     with tempfile.TemporaryDirectory() as scratch:
         root = Path(scratch)
         folder = root / "pdf"
@@ -97,7 +105,11 @@ SPECS = [
 
 
 def check_find(find_tools: Any) -> Verdict:
-    """Words of the query are looked for in names and descriptions; the best match comes first."""
+    """Check that the words of a query are found in names and descriptions, the best match first.
+
+    Args:
+        find_tools: the learner's function of the query, the tools and a limit.
+    """
     cases = [
         ("weather", ["weather"], "a tool's own name"),
         ("a MAIL", ["send_mail"], "case, and a name of two words"),

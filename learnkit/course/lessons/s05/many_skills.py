@@ -1,7 +1,7 @@
-"""Skills for lessons: the six that ship with the course, and manuals by the dozen.
+"""Skills for lessons: the six that ship with the course, and generated manuals.
 
-The shipped ones are in ``skills/`` at the top of the repository, where other agents find them too,
-and inside an installed package; a lesson works on copies in its workspace.
+The shipped skills are in ``skills/`` at the top of the repository, where other agents find them,
+and inside an installed package. A lesson works on copies in its workspace.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ TOPICS = (
     *("load-tests", "log-analysis", "on-call", "onboarding", "pdf-forms"),
     *("release-notes", "security-fixes", "sql-tuning", "translations", "web-forms"),
 )
-_CHARACTERS = 4  # a token, as estimates count
+_CHARACTERS = 4  # in an estimated token
 
 
 def skills_folder() -> Path:
-    """The folder of the skills that ship.
+    """Return the folder of the skills that ship with the course.
 
     Raises:
         UsageError: if the package was installed without the course.
@@ -33,17 +33,17 @@ def skills_folder() -> Path:
 
 
 def install(workspace: Path, names: Iterable[str] = ()) -> Path:
-    """Copy shipped skills into a workspace, where the file tools reach them and git looks away.
+    """Copy shipped skills into a workspace, where the file tools reach them and git ignores them.
 
     Args:
-        workspace: a folder; if it is a git repository, what is copied is not part of it.
-        names: which ones; all of them if none is given.
+        workspace: a folder; if it is a git repository, the copies are excluded from it.
+        names: which skills; by default all of them.
 
     Returns:
         The folder ``skills`` in the workspace.
 
     Raises:
-        UsageError: for a skill that does not ship.
+        UsageError: for a skill that does not ship with the course.
     """
     source, target = skills_folder(), workspace / "skills"
     known = sorted(path.parent.name for path in source.glob("*/SKILL.md"))
@@ -59,10 +59,10 @@ def install(workspace: Path, names: Iterable[str] = ()) -> Path:
 
 
 def manuals(folder: Path, number: int = 20, tokens: int = 5000) -> Path:
-    """Write skills of an exact length: valid folders, with instructions nobody needs to read.
+    """Write skills of an exact length: valid folders, with instructions that nobody has to read.
 
     Args:
-        folder: is created.
+        folder: where to write them; it is created.
         number: how many, up to 20.
         tokens: estimated length of each one's instructions.
 
@@ -70,7 +70,7 @@ def manuals(folder: Path, number: int = 20, tokens: int = 5000) -> Path:
         ``folder``.
 
     Raises:
-        UsageError: if there are not so many topics.
+        UsageError: if there are fewer topics than that.
     """
     if not 0 <= number <= len(TOPICS):
         raise UsageError(f"{number} manuals; there are topics for 0 to {len(TOPICS)}")

@@ -1,4 +1,4 @@
-"""Lesson 6's sixty daily logs: too long to be kept in mind, and not all in one unit."""
+"""Lesson 6's sixty daily logs: too long for the context, and not all in one unit."""
 
 from __future__ import annotations
 
@@ -16,12 +16,20 @@ _WARMTH = (-5.0, -6.0, -2.0, 3.0, 6.0, 4.0, 0.0, -3.0)
 
 
 def celsius(day: int) -> dict[str, float]:
-    """The highest temperature of each station on a day, in °C with one decimal."""
+    """Return the highest temperature of each station on a day, in °C with one decimal.
+
+    Args:
+        day: from 1.
+    """
     return {name: max(values) for name, values in _readings(day).items()}
 
 
 def log(day: int) -> str:
-    """The log of a day, as the logger wrote it."""
+    """Return the log of a day, as the logger wrote it.
+
+    Args:
+        day: from 1.
+    """
     hot = day in FAHRENHEIT
     lines = [f"day {day:02}, unit {'F' if hot else 'C'}, logger 2"]
     for name, values in _readings(day).items():
@@ -32,10 +40,10 @@ def log(day: int) -> str:
 
 
 def write_logs(workspace: Path, days: int = 60) -> Path:
-    """Write the logs of so many days.
+    """Write the logs of the first days.
 
     Args:
-        workspace: the folder in which ``logs/day_01.txt`` and so on are written.
+        workspace: the folder to write ``logs/day_01.txt`` and so on into.
         days: how many.
 
     Returns:

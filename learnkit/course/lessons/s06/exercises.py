@@ -1,4 +1,4 @@
-"""Lesson 6's exercises: what is written, and what tells whether it works."""
+"""Lesson 6's exercises: their checks, and right and wrong sources to test them with."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from learnkit.mechanisms.compaction.edits import clearable, results
 
 
 def _rounds(sizes: list[int]) -> list[dict[str, Any]]:
-    """A conversation with one call a round, whose results have these lengths."""
+    """A conversation with one call in each round; the results have these lengths."""
     messages: list[dict[str, Any]] = [{"role": "user", "content": "go"}]
     for number, size in enumerate(sizes):
         id = f"t{number}"
@@ -25,7 +25,11 @@ def _rounds(sizes: list[int]) -> list[dict[str, Any]]:
 
 
 def check_saved(saved: Any) -> Verdict:
-    """The share of tokens that all compactions together saved."""
+    """Check the share of tokens that all compactions together saved.
+
+    Args:
+        saved: the learner's function of the events.
+    """
     log = lk.EventLog()
     if (told := saved(log)) != 0:
         return f"a log without compactions saved nothing, so 0; it says {told!r}"
@@ -49,7 +53,11 @@ def saved(events):
 
 
 def check_tail(tail: Any) -> Verdict:
-    """The last messages, at least so many, beginning where no pair is split."""
+    """Check for the last messages, at least so many, that begin where no pair is split.
+
+    Args:
+        tail: the learner's function of the messages and a number.
+    """
     messages = _rounds([10, 10, 10])
     both = [*messages[:5], {"role": "user", "content": "and?"}, *messages[5:]]
     for array, number, wanted in (
@@ -92,7 +100,11 @@ def tail(messages, number):
 
 
 def check_largest(Largest: Any) -> Verdict:
-    """A policy that clears the largest old results first, and no more than it must."""
+    """Check that a policy clears the largest old results first, and no more than it has to.
+
+    Args:
+        Largest: the learner's class; it is a policy of compaction.
+    """
     policy = Largest()
     if policy.choose(_rounds([4_000] * 6), 900, 1_000) is not None:
         return "below the threshold there is nothing to do: return None"

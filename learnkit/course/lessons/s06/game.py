@@ -9,7 +9,11 @@ from learnkit.course.lessons.s06.daily_logs import write_logs
 
 
 def mechanisms(workspace: Path) -> list[lk.Mechanism]:
-    """Four logs to read, and a threshold that is passed when the third has been read."""
+    """Write four logs, and return tools with a threshold that is passed after the third read.
+
+    Args:
+        workspace: the folder of the game.
+    """
     write_logs(workspace, days=4)
     transcripts = workspace / ".transcripts"
     return [lk.CodingTools(workspace), lk.Compaction(1_700, keep=60, transcripts=transcripts)]

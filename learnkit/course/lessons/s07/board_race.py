@@ -1,7 +1,7 @@
-"""Lesson 7's trials: workers on simulated time who create tasks on one board.
+"""Lesson 7's trials: workers on simulated time that create tasks on one board.
 
-A virtual clock with another seed lets its threads meet in another order. So a race that is rare
-can be searched for, and found again.
+With another seed, the threads of a virtual clock run in another order. So you can search for a rare
+race, and find it again.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from learnkit.runtime.virtual_clock import VirtualClock
 
 @dataclass(frozen=True, slots=True)
 class Race:
-    """What came of one run.
+    """The result of one run.
 
     Attributes:
-        created: tasks that the workers believe to have created.
-        on_disk: tasks that are there.
+        created: tasks that the workers believe they have created.
+        on_disk: tasks that exist.
         lost: the difference.
     """
 
@@ -38,14 +38,14 @@ def races(
     workers: int = 4,
     each: int = 5,
 ) -> list[Race]:
-    """Let workers create tasks, each after a while of thinking, at most a second.
+    """Let workers create tasks; before each one, a worker thinks for up to a virtual second.
 
     Args:
-        make: makes a board from a folder, and from what to call between reading and writing: a
-            tenth of a second passes there.
+        make: makes a board from its folder and a ``pause``, which the board calls between reading
+            and writing; a tenth of a virtual second passes there.
         seeds: one run each.
         workers: how many.
-        each: tasks that each of them creates.
+        each: how many tasks each of them creates.
     """
     return [_race(make, seed, workers, each) for seed in seeds]
 

@@ -1,4 +1,4 @@
-"""Lesson 7's exercises: what is written, and what tells whether it works."""
+"""Lesson 7's exercises: their checks, and right and wrong sources to test them with."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from learnkit.course.lessons.sources import SOLUTION, Check
 
 
 def _tasks(*rows: str) -> list[dict[str, Any]]:
-    """Tasks as their files hold them, from lines like ``3 pending 1,2 alice``."""
+    """Tasks as in their files, from lines like ``3 pending 1,2 alice``."""
     tasks = []
     for row in rows:
         id, status, blockers, owner = [*row.split(), "", ""][:4]
@@ -24,7 +24,11 @@ _DIAMOND = ("1 completed", "2 pending 1", "3 pending 1", "4 pending 2,3")
 
 
 def check_startable(startable: Any) -> Verdict:
-    """Which tasks could somebody begin now?"""
+    """Check which tasks an agent could begin now.
+
+    Args:
+        startable: the learner's function of the tasks.
+    """
     for rows, wanted, what in (
         ((), [], "an empty board"),
         (("1 pending",), [1], "one task that waits for nothing"),
@@ -54,7 +58,11 @@ def startable(tasks):
 
 
 def check_hours(hours: Any) -> Verdict:
-    """In how many hours is the work done, if enough workers share it?"""
+    """Check which tasks can be done in which hour, if there are enough workers.
+
+    Args:
+        hours: the learner's function of the tasks.
+    """
     for rows, wanted, what in (
         ((), [], "an empty board"),
         (("1 pending", "2 pending"), [[1, 2]], "two tasks that wait for nothing"),
@@ -95,7 +103,7 @@ def _is_mechanism(made: Any) -> bool:
 
 
 def _with(GoOn: Any, subjects: list[str], obeys: bool) -> tuple[lk.Outcome, list[str], list[str]]:
-    """A run on a board: how it ended, what was injected, and the statuses."""
+    """Run an agent on a board; return how it ended, what was injected, and the statuses."""
     with tempfile.TemporaryDirectory() as folder:
         board = lk.TaskBoard(folder)
         for subject in subjects:
@@ -117,7 +125,11 @@ def _with(GoOn: Any, subjects: list[str], obeys: bool) -> tuple[lk.Outcome, list
 
 
 def check_go_on(GoOn: Any) -> Verdict:
-    """An agent that does not stop while a task is ready, and does not nag for ever."""
+    """Check that an agent does not stop while a task is ready, and is asked about each only once.
+
+    Args:
+        GoOn: the learner's class; it takes the board.
+    """
     if not _is_mechanism(GoOn):
         return "`GoOn` must be a class that is an lk.Mechanism"
     outcome, told, _ = _with(GoOn, [], obeys=True)

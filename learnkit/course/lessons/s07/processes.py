@@ -1,8 +1,8 @@
 """Workers of lessons 7 and 9: real processes that meet at the wrong moment, or are killed.
 
-A race that shows itself once in a thousand times teaches nothing. Here the bad luck is arranged:
-two processes wait for each other where the first byte would be written; or the kernel ends a
-process when a file has grown to a certain size. What they do is real.
+A race that happens once in a thousand runs teaches nothing, so the bad luck is arranged here: two
+processes wait for each other just before the first byte is written, or the kernel kills a process
+when a file reaches a certain size. What the processes do is real.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 resource.setrlimit(resource.RLIMIT_FSIZE, ({size}, {size}))
 """
 
-# All begin together, with their boards made. Whoever is about to write waits until every other
-# process is about to write too, or waits at a lock: then it cannot come nearer.
+# All processes begin together, after their boards are made. A process that is about to write waits
+# until every other one is about to write too, or waits at a lock, where it cannot get any further.
 _MEET = """
 import sys, time
 from pathlib import Path
@@ -54,7 +54,7 @@ sys.addaudithook(meet)
 """
 
 
-# What two processes need to take turns: a place that one has reached, and that the other waits for.
+# What processes need to take turns: one reaches a place, and the other one waits for that.
 _TURNS = """
 import time
 from pathlib import Path
@@ -71,7 +71,10 @@ def until(place):
 
 
 def source_of(board: type) -> str:
-    """Python text that defines a class as ``Board``: its cell, or an import.
+    """Return Python text that defines a class as ``Board``: its cell, or an import.
+
+    Args:
+        board: the class.
 
     Raises:
         UsageError: if the text cannot be found.
@@ -86,13 +89,13 @@ def source_of(board: type) -> str:
 
 
 def in_process(board: type, folder: Path, code: str, *, dies_at: int | None = None) -> bool:
-    """Run code on a board in a process of its own.
+    """Run code on a board in a separate process.
 
     Args:
         board: a class; the code finds ``Board(folder)`` as ``board``.
         folder: of the board.
         code: Python, such as ``board.create("parse")``.
-        dies_at: the kernel ends the process when a file that it writes has so many bytes.
+        dies_at: the size in bytes of a written file at which the kernel kills the process.
 
     Returns:
         Whether the process was killed.
@@ -101,16 +104,18 @@ def in_process(board: type, folder: Path, code: str, *, dies_at: int | None = No
         UsageError: if the code failed, with what it said.
     """
     begin = "" if dies_at is None else _KILL.format(size=dies_at)
-    return _ended(_start(board, folder, begin, code))
+    process = _start(board, folder, begin, code)
+    _check(process.communicate()[1], process.returncode)
+    return process.returncode < 0
 
 
 def race(board: type, folder: Path, codes: Sequence[str]) -> None:
-    """Run several pieces of code in as many processes, which meet at their first write.
+    """Run several pieces of code, each in its own process; they meet at their first write.
 
     Args:
         board: a class, as in :func:`in_process`.
         folder: of the board.
-        codes: one a process.
+        codes: one for each process.
 
     Raises:
         UsageError: if one of them failed, with what it said.
@@ -137,15 +142,15 @@ def race(board: type, folder: Path, codes: Sequence[str]) -> None:
 
 
 def in_turns(board: type, folder: Path, codes: Sequence[str]) -> list[str]:
-    """Run pieces of code in as many processes, which wait for each other where the code says so.
+    """Run pieces of code, each in its own process; they wait for each other where the code says so.
 
     Args:
         board: a class, as in :func:`in_process`.
         folder: of the board.
-        codes: one a process; ``reached("here")`` lets those go on that are at ``until("here")``.
+        codes: one for each process; ``reached("here")`` releases those at ``until("here")``.
 
     Returns:
-        What each has printed.
+        What each process has printed.
 
     Raises:
         UsageError: if one of them failed, with what it said.
@@ -164,12 +169,6 @@ def _start(board: type, folder: Path, begin: str, code: str) -> subprocess.Popen
     command = [sys.executable, "-c", text]
     options: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     return subprocess.Popen(command, text=True, stdin=subprocess.DEVNULL, **options)
-
-
-def _ended(process: subprocess.Popen[str]) -> bool:
-    _, said = process.communicate()
-    _check(said, process.returncode)
-    return process.returncode < 0
 
 
 def _check(said: str, code: int) -> None:

@@ -1,4 +1,4 @@
-"""Lesson 8's exercises: what is written, and what tells whether it works."""
+"""Lesson 8's exercises: their checks, and right and wrong sources to test them with."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from learnkit.course.lessons.sources import SOLUTION, Check
 
 
 def _log(*spans: tuple[float, float]) -> lk.EventLog:
-    """A log of jobs, from their beginnings and ends in seconds."""
+    """A log of jobs, from their starts and ends in seconds."""
     log = lk.EventLog()
     log.append("run.started", prompt="go", system="", tools=[], model="m")
     moments = [(begin, "started", n) for n, (begin, _) in enumerate(spans)]
@@ -29,7 +29,11 @@ def _log(*spans: tuple[float, float]) -> lk.EventLog:
 
 
 def check_saved(saved: Any) -> Verdict:
-    """Seconds of all jobs together, less the time from the first start to the last end."""
+    """Check the seconds of all jobs together, less the time from the first start to the last end.
+
+    Args:
+        saved: the learner's function of the events.
+    """
     for spans, wanted, what in (
         ((), 0, "a log without jobs"),
         (((2.0, 9.0),), 0, "one job"),
@@ -82,7 +86,11 @@ def _start(*seconds: float) -> Any:
 
 
 def check_at_most(AtMost: Any) -> Verdict:
-    """A gate in front of background_run: so many at a time, and no more."""
+    """Check that background_run is refused while so many jobs are running.
+
+    Args:
+        AtMost: the learner's class; it takes ``most``.
+    """
     if not _is_mechanism(AtMost):
         return "`AtMost` must be a class that is an lk.Mechanism"
     look = lk.use("check_background")
@@ -127,7 +135,7 @@ class AtMost(lk.Mechanism):
 
 
 def _notes(agent: lk.Agent) -> list[str]:
-    """What was put behind results, without the results of jobs."""
+    """The texts that follow results, without the results of jobs."""
     found = []
     for message in agent.messages[1:]:
         if message["role"] == "user" and not isinstance(message["content"], str):
@@ -137,7 +145,11 @@ def _notes(agent: lk.Agent) -> list[str]:
 
 
 def check_still(Still: Any) -> Verdict:
-    """A word about each job that runs longer than expected: once."""
+    """Check that the model hears once of each job that runs longer than expected.
+
+    Args:
+        Still: the learner's class; it takes ``after``, in seconds.
+    """
     if not _is_mechanism(Still):
         return "`Still` must be a class that is an lk.Mechanism"
     look = _soon(lk.use("check_background"), 4.0)  # four seconds pass, then the results

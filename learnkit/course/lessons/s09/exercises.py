@@ -1,4 +1,4 @@
-"""Lesson 9's exercises: what is written, and what tells whether it works."""
+"""Lesson 9's exercises: their checks, and right and wrong sources to test them with."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from learnkit.course.lessons.sources import SOLUTION, STUB, Check
 
 
 def _log(*steps: tuple[str, str]) -> lk.EventLog:
-    """A log of mail: ``("alice", "bob")`` writes, ``("alice", "")`` reads what she has."""
+    """A log of mail: ``("alice", "bob")`` is a message, ``("alice", "")`` is alice reading hers."""
     log = lk.EventLog()
     log.append("run.started", prompt="go", system="", tools=[], model="m")
     waiting: dict[str, list[str]] = {}
@@ -27,7 +27,11 @@ def _log(*steps: tuple[str, str]) -> lk.EventLog:
 
 
 def check_unread(unread: Any) -> Verdict:
-    """How many letters wait for whom, from the log."""
+    """Check how many unread messages each agent has, from the log.
+
+    Args:
+        unread: the learner's function of the events.
+    """
     for steps, wanted, what in (
         ((), {}, "no mail at all"),
         ((("alice", "bob"),), {"bob": 1}, "one letter to bob"),
@@ -62,7 +66,11 @@ def unread(events):
 
 
 def check_mark(Marked: Any) -> Verdict:
-    """An inbox that marks what was read instead of removing it."""
+    """Check that an inbox marks what was read, and removes nothing.
+
+    Args:
+        Marked: the learner's class; it takes the folder of the inbox.
+    """
     if not isinstance(Marked, type):
         return "`Marked` must be a class"
     with tempfile.TemporaryDirectory() as name:
@@ -117,7 +125,7 @@ class Marked:
 
 
 def _went(mechanism: lk.Mechanism, calls: list[tuple[str, str]]) -> list[str]:
-    """To whom a call went through, of those that a model has made."""
+    """The recipients in the calls that were not refused."""
     gone: list[str] = []
 
     @lk.tool
@@ -140,7 +148,11 @@ def _went(mechanism: lk.Mechanism, calls: list[tuple[str, str]]) -> list[str]:
 
 
 def check_polite(Enough: Any) -> Verdict:
-    """At most so many letters to the same one, in one run."""
+    """Check that one run sends at most so many messages to the same teammate.
+
+    Args:
+        Enough: the learner's class; it takes ``most``.
+    """
     if not isinstance(Enough, type) or not issubclass(Enough, lk.Mechanism):
         return "`Enough` must be a class that is an lk.Mechanism"
     bob, carol, lead = (("send_message", name) for name in ("bob", "carol", "lead"))

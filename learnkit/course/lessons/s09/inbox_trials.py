@@ -1,7 +1,7 @@
-"""Lesson 9's trials: several who write into one inbox while one reads, on simulated time.
+"""Lesson 9's trials: several writers and one reader share an inbox, on simulated time.
 
-The learner's inbox has ``send(text)`` and ``drain()``; :class:`Safe` gives the package's mailbox
-the same two, so that both go through the same trials.
+The learner's inbox has ``send(text)`` and ``drain()``. :class:`Safe` gives the package's mailbox
+the same two methods, so that both go through the same trials.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from learnkit.runtime.virtual_clock import VirtualClock
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """What came of one run.
+    """The result of one run.
 
     Attributes:
-        sent: letters.
-        read: different letters that the reader got.
-        lost: letters that it never got.
-        twice: letters that it got more than once.
+        sent: how many messages were sent.
+        read: how many different messages the reader got.
+        lost: how many it never got.
+        twice: how many it got more than once.
     """
 
     sent: int
@@ -39,7 +39,7 @@ class Safe:
 
     Args:
         folder: of the mailbox.
-        pause: called between reading and saying that the mail is safe.
+        pause: called between reading and committing.
     """
 
     def __init__(self, folder: Path, pause: Callable[[], object] = lambda: None) -> None:
@@ -48,11 +48,15 @@ class Safe:
         self._inbox = Inbox(self._box, "alice")
 
     def send(self, text: str) -> None:
-        """Put a letter into the inbox."""
+        """Put a message into the inbox.
+
+        Args:
+            text: its content.
+        """
         self._box.send("bob", "alice", text)
 
     def drain(self) -> list[str]:
-        """The letters that are new."""
+        """Return the new messages."""
         mail = self._inbox.take()
         self._pause()
         self._inbox.commit()
@@ -66,14 +70,14 @@ def deliveries(
     writers: int = 3,
     each: int = 6,
 ) -> list[Delivery]:
-    """Let writers send letters while one reader looks once a second.
+    """Let several writers send messages while one reader drains the inbox once a second.
 
     Args:
-        make: makes an inbox from a folder, and from what to call between reading the file and
-            the next step: a tenth of a second passes there.
+        make: makes an inbox from its folder and a ``pause``, which the inbox calls between reading
+            the file and its next step; a tenth of a virtual second passes there.
         seeds: one run each.
         writers: how many.
-        each: letters that each of them sends, one in at most a second.
+        each: how many messages each of them sends; each one comes within a second.
     """
     return [_delivery(make, seed, writers, each) for seed in seeds]
 

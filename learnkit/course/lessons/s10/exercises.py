@@ -1,4 +1,4 @@
-"""Lesson 10's exercises: what is written, and what tells whether it works."""
+"""Lesson 10's exercises: their checks, and right and wrong sources to test them with."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from learnkit.course.lessons.sources import SOLUTION, STUB, Check
 
 
 def _log(*steps: tuple[str, str, str, str]) -> lk.EventLog:
-    """A log of requests: what happens, the id, who asks, and whom."""
+    """A log of requests: what happens, the id, the sender and the recipient."""
     log = lk.EventLog()
     log.append("run.started", prompt="go", system="", tools=[], model="m")
     for number, (what, id, sender, to) in enumerate(steps):
@@ -22,7 +22,11 @@ def _log(*steps: tuple[str, str, str, str]) -> lk.EventLog:
 
 
 def check_waiting(waiting: Any) -> Verdict:
-    """For whom which requests wait, from the log."""
+    """Check which requests wait for whose answer, from the log.
+
+    Args:
+        waiting: the learner's function of the events.
+    """
     one = ("opened", "r1", "bob", "lead")
     two = ("opened", "r2", "lead", "alice")
     for steps, wanted, what in (
@@ -69,7 +73,11 @@ def _tries(act: Any) -> bool:
 
 
 def check_desk(Desk: Any) -> Verdict:
-    """Requests that can be taken back by the one who has made them."""
+    """Check that the sender of a request, and no other, can take it back.
+
+    Args:
+        Desk: the learner's class; it keeps requests.
+    """
     if not isinstance(Desk, type):
         return "`Desk` must be a class"
     desk: Any = Desk()
@@ -152,7 +160,11 @@ def _ran(gate: lk.Mechanism, names: list[str]) -> list[str]:
 
 
 def check_two_keys(TwoKeys: Any) -> Verdict:
-    """A gate that two different people have to open."""
+    """Check that a gate opens only for the keys of two different people.
+
+    Args:
+        TwoKeys: the learner's class; it refuses bash.
+    """
     if not isinstance(TwoKeys, type) or not issubclass(TwoKeys, lk.Mechanism):
         return "`TwoKeys` must be a class that is an lk.Mechanism"
     made: Any = TwoKeys

@@ -1,8 +1,8 @@
-"""Lesson 10's trials: a rule that stands in a prompt, against the same rule in code.
+"""Lesson 10's trials: a rule in a prompt, compared with the same rule in code.
 
 The model is mechanical: at each turn it follows the rule with a probability that we chose. This
-says nothing about how often a real model breaks a rule; it shows what any such rate comes to when
-there are many turns.
+says nothing about how often a real model breaks a rule. It shows what any such rate adds up to over
+many turns.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from learnkit.simulation.direct_client import Direct
 
 @dataclass(frozen=True, slots=True)
 class Waited:
-    """What came of one run.
+    """The result of one run.
 
     Attributes:
         early: files that were written before the plan was approved.
-        spoilt: 1 if there was one at all, else 0.
-        turns: how often the model was asked.
+        spoilt: 1 if there was at least one, else 0.
+        turns: how many requests the model answered.
     """
 
     early: int
@@ -46,8 +46,8 @@ def waits(
     Args:
         gates: makes the mechanisms of a run from a function that says whether the plan is approved.
         seeds: one run each.
-        obeys: how probable it is, each turn, that it only reads, as its prompt says.
-        turns: after so many the plan is approved, and it writes.
+        obeys: the probability, at each turn, that the model only reads, as its prompt says.
+        turns: the number of turns after which the plan is approved, and the model writes.
     """
     return [_waited(gates, random.Random(seed), obeys, turns) for seed in seeds]
 

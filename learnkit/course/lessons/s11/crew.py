@@ -1,7 +1,7 @@
-"""Lesson 11's crew: teammates whose model is a rule, so that a learner may add any task.
+"""Lesson 11's crew: teammates whose model is a rule, so that a learner can add any task.
 
-It looks at what it has claimed, which takes a while, and completes it. A rule is no language model;
-what is real here is the team around it: threads, claims, mail and files.
+The rule looks at the claimed task, which takes a while, and completes it. A rule is not a language
+model. The team around it is real: threads, claims, mail and files.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from learnkit.clients.scripted import Reply, reply, say, use
 from learnkit.core.agent import Agent
 from learnkit.core.tools import tool
 
-#: Which station belongs to which role.
+#: Role -> its stations.
 STATIONS = {
     "coder": ("bergen", "cairo", "dakar", "delhi"),
     "tester": ("hanoi", "lagos", "lima", "oslo"),
@@ -30,10 +30,10 @@ def look_at(agent: Agent, what: str, seconds: float) -> str:
 
 
 def worker(seconds: float = 5.0) -> Callable[[Any], Reply]:
-    """A model that does the task it was told of last.
+    """Return a model that does the task that it has claimed last.
 
     Args:
-        seconds: that it takes for one.
+        seconds: how long one task takes.
     """
 
     def answer(request: Any) -> Reply:
@@ -50,7 +50,7 @@ def worker(seconds: float = 5.0) -> Callable[[Any], Reply]:
 
 
 def lead(roles: Mapping[str, str]) -> Callable[[Any], Reply]:
-    """A lead that starts its teammates, and then leaves them alone.
+    """Return a lead that starts its teammates, and then leaves them alone.
 
     Args:
         roles: name and role of each.
@@ -73,13 +73,13 @@ ROLES = {"alice": "coder", "bob": "coder", "carol": "tester", "dave": "tester"}
 
 
 def lanes() -> dict[str, Callable[[Any], Reply]]:
-    """A model for each lane of the crew; they are not equally fast."""
+    """Return a model for each lane of the crew; some are faster than others."""
     workers = {name: worker(4.0 + 1.5 * place) for place, name in enumerate(ROLES)}
     return {"lead": lead(ROLES), **workers}
 
 
 def dispatcher(tasks: int) -> Callable[[Any], Reply]:
-    """A lead that hands out each task, one for each report that comes in.
+    """Return a lead that assigns every task itself, the next one after each report.
 
     Args:
         tasks: how many there are.
@@ -105,15 +105,15 @@ def dispatcher(tasks: int) -> Callable[[Any], Reply]:
 
 
 def _order(id: int) -> str:
-    """A task as a lead gives it, in the words in which a claimed one arrives."""
+    """A task as the lead assigns it, in the words in which a claimed task arrives."""
     return f"[auto-claimed]Task #{id}: by hand"
 
 
 def ordered(seconds: float = 5.0) -> Callable[[Any], Reply]:
-    """A model that does what a letter or a prompt tells it, and reports.
+    """Return a model that does the task in a message or a prompt, and reports.
 
     Args:
-        seconds: that it takes for one task.
+        seconds: how long one task takes.
     """
 
     def answer(request: Any) -> Reply:

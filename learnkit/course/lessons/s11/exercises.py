@@ -1,4 +1,4 @@
-"""Lesson 11's exercises: what is written, and what tells whether it works."""
+"""Lesson 11's exercises: their checks, and right and wrong sources to test them with."""
 
 from __future__ import annotations
 
@@ -13,7 +13,11 @@ def _task(id: int, status: str = "pending", **more: Any) -> dict[str, Any]:
 
 
 def check_mine(mine: Any) -> Verdict:
-    """Which tasks somebody of a role could claim now."""
+    """Check which tasks an agent with a role could claim now.
+
+    Args:
+        mine: the learner's function of the tasks and a role.
+    """
     for tasks, wanted, what in (
         ([], [], "an empty board"),
         ([_task(2), _task(1)], [1, 2], "two free tasks"),
@@ -47,7 +51,11 @@ def mine(tasks, role):
 
 
 def check_first(first: Any) -> Verdict:
-    """Which ready task to claim: the one on which most others wait."""
+    """Check that the ready task that most others wait for is claimed first.
+
+    Args:
+        first: the learner's function of the tasks.
+    """
     diamond = [
         _task(1),
         _task(2, blockedBy=[1]),
@@ -110,7 +118,11 @@ def first(tasks):
 
 
 def check_leases(Leases: Any) -> Verdict:
-    """Claims that run out unless they are renewed."""
+    """Check that claims run out unless they are renewed.
+
+    Args:
+        Leases: the learner's class; it takes ``lasts``, in seconds.
+    """
     if not isinstance(Leases, type):
         return "`Leases` must be a class"
     made: Any = Leases

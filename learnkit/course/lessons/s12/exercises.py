@@ -1,4 +1,4 @@
-"""Lesson 12's exercises: what is written, and what tells whether it works."""
+"""Lesson 12's exercises: their checks, and right and wrong sources to test them with."""
 
 from __future__ import annotations
 
@@ -13,7 +13,11 @@ from learnkit.mechanisms.worktrees.registry import WorktreeRegistry
 
 
 def check_good(good: Any) -> Verdict:
-    """Whether a text can be the name of a worktree."""
+    """Check which texts can be the name of a worktree.
+
+    Args:
+        good: the learner's function of a name.
+    """
     for name, wanted in (
         *((one, True) for one in ("a", "parser", "A.b_c-9", "x" * 40, "7")),
         *((one, False) for one in ("", "x" * 41, ".", "..", "-x", "a b", "a/b", "../x")),
@@ -57,7 +61,11 @@ def _repository(folder: Path) -> WorktreeRegistry:
 
 
 def check_merge_all(merge_all: Any) -> Verdict:
-    """Merge what can be merged, and say what cannot."""
+    """Check that what can be merged is merged, and that the conflicts are named.
+
+    Args:
+        merge_all: the learner's function of the worktrees.
+    """
     with tempfile.TemporaryDirectory() as name:
         trees = _repository(Path(name))
         told = merge_all(trees)
@@ -99,7 +107,11 @@ def merge_all(trees):
 
 
 def check_cheap(cheap: Any) -> Verdict:
-    """The dearest parts to leave out so that the tools cost at most so much."""
+    """Check that the most expensive parts are left out, until the tools fit the budget.
+
+    Args:
+        cheap: the learner's function of the costs, the parts and the budget, in tokens.
+    """
     costs = {"bash": 100, "todo": 80, "task_create": 120, "task_list": 40, "idle": 30}
     parts = {"todo": ["todo"], "tasks": ["task_create", "task_list"], "autonomy": ["idle"]}
     for budget, wanted, what in (
