@@ -72,12 +72,12 @@ def test_a_recording_travels_to_a_machine_with_another_temporary_folder(tmp_path
 
 
 def test_a_reply_says_the_values_of_its_request_and_keeps_its_own() -> None:
-    recorded = Prefix.of(said("in /tmp/one"))
-    hidden = recorded.hide({"text": f"/tmp/one, not /tmp/other, at {WHEN}"})
-    assert hidden == {"text": f"⟦slot 1⟧, not /tmp/other, at {WHEN}"}
-    assert recorded.slots == ["/tmp/one"]
-    filled = Prefix.of(said("in /tmp/two")).fill([hidden])
-    assert filled == [{"text": f"/tmp/two, not /tmp/other, at {WHEN}"}]
+    recorded = Prefix.of(said("in /tmp/one and /tmp/three"))
+    hidden = recorded.hide({"text": f"/tmp/one, /tmp/three, not /tmp/other, at {WHEN}"})
+    assert hidden == {"text": f"⟦slot 1⟧, ⟦slot 2⟧, not /tmp/other, at {WHEN}"}
+    assert recorded.slots == ["/tmp/one", "/tmp/three"]
+    filled = Prefix.of(said("in /tmp/two and /tmp/four")).fill([hidden])
+    assert filled == [{"text": f"/tmp/two, /tmp/four, not /tmp/other, at {WHEN}"}]
 
 
 def test_slots_of_a_recording_and_values_of_its_own_are_counted_together() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +62,7 @@ def test_what_is_saved_comes_back(
     path = tmp_path_factory.mktemp("r") / "s.yaml"
     recording = Recording({"lesson": "s", "source": "scripted"})
     key = recording.share(system)
+    assert re.fullmatch("[0-9a-f]{8}", key)
     said = [{"role": "user", "content": content}, {"role": "assistant", "content": "x"}]
     recording.turns = [turn(answer, said, params={"system": key}, edits={0: said[0]})]
     recording.save(path)

@@ -393,6 +393,8 @@ def test_the_second_of_two_texts_is_the_first_message() -> None:
 def test_a_line_is_whole_up_to_its_width(length: int, whole: bool) -> None:
     _, diff = compare([json.dumps("b" * length)], [json.dumps("c" * length)])
     assert (f"-{'b' * length}" in diff.splitlines()) is whole
+    _, diff = compare([json.dumps("b")], [json.dumps("c" * length)])
+    assert (f"+{'c' * length}" in diff.splitlines()) is whole
 
 
 def test_of_a_long_line_the_part_that_differs_is_shown() -> None:
