@@ -70,7 +70,7 @@ def test_a_stream_that_breaks_off_or_fails_is_no_message() -> None:
     with pytest.raises(ValueError, match="ended before the message did, or is none"):
         sse.from_bytes(b"<h1>502 Bad Gateway</h1>")
     error = b'event: error\ndata: {"type":"error","error":{"type":"overloaded_error"}}\n\n'
-    with pytest.raises(sse.StreamError, match="the stream ended in an error: .*overloaded_error"):
+    with pytest.raises(sse.StreamError, match=r"the stream ended in an error: .*overloaded_error"):
         sse.from_bytes(whole[:200].rpartition(b"\n\n")[0] + b"\n\n" + error)
 
 
