@@ -51,7 +51,11 @@ class OfflineTransport(httpx2.BaseTransport):
         self._lock = threading.Lock()
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
-        """Answer a request of the SDK."""
+        """Answer a request of the SDK.
+
+        Args:
+            request: of the SDK.
+        """
         with raised_at_once():
             return self._respond(request)
 
@@ -183,7 +187,11 @@ class Client(anthropic.Anthropic):
     given: list[tuple[str, Reply | Failure]] | None = None
 
     def copy(self, **options: Any) -> Client:
-        """As the SDK's; the copy keeps clock, mode, model and source."""
+        """Copy as the SDK does; the copy keeps clock, mode, model and source.
+
+        Args:
+            options: what is to be different, as the SDK takes it.
+        """
         other: Client = super().copy(**options)
         other.clock, other.mode, other.model = self.clock, self.mode, self.model
         other.source, other.given = self.source, self.given

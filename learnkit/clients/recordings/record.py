@@ -120,7 +120,11 @@ class RecordingTransport(httpx2.HTTPTransport):
         self._recorder = recorder
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
-        """Send a request to the API, and record it if it asks for a message."""
+        """Send a request to the API, and record it if it asks for a message.
+
+        Args:
+            request: of the SDK.
+        """
         raw = request.read()
         response = super().handle_request(request)
         if request.method != "POST" or not request.url.path.endswith("/messages"):

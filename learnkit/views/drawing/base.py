@@ -52,10 +52,18 @@ class Player(Protocol):
     """What displays any view; the widget package has one, and sets it as ``View.player``."""
 
     def follow(self, view: View[Any], /) -> AbstractContextManager[object]:
-        """Display a view now, and let it grow until the context ends."""
+        """Display a view now, and let it grow until the context ends.
+
+        Args:
+            view: any view.
+        """
 
     def tape(self, view: View[Any], /) -> str:
-        """Return a view as HTML for a page that has the player's script."""
+        """Return a view as HTML for a page that has the player's script.
+
+        Args:
+            view: any view.
+        """
 
 
 class View(ABC, Generic[S]):
