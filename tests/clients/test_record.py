@@ -149,6 +149,25 @@ class Clears(lk.Mechanism):
             agent.rewrite(messages, "cleared")
 
 
+def test_what_comes_after_a_failure_follows_the_last_reply(path: Path) -> None:
+    upstream = [lk.say("One."), lk.fail(500), lk.say("Two.")]
+    client = lk.connect("record", recording=path, upstream=upstream).with_options(max_retries=0)
+    asked = [{"role": "user", "content": "Count."}]
+    ask(client, asked)
+    more = [*asked, {"role": "assistant", "content": "One."}, {"role": "user", "content": "Go on."}]
+    with pytest.raises(anthropic.InternalServerError):
+        ask(client, more)
+    ask(client, more)
+    first, failed, last = Recording.load(path).turns
+    assert (failed.after, last.after) == (first.id, first.id)
+
+
+def test_a_scenario_without_turns_cannot_be_kept(path: Path) -> None:
+    run(lk.connect("record", recording=path, upstream=[lk.say("Done.")]))
+    with pytest.raises(lk.UsageError, match="has no turn of scenario 'other'; write its replies"):
+        Keeper(path, "other")
+
+
 def test_a_request_that_ends_with_the_reply_follows_it(path: Path) -> None:
     """The model goes on from its own words, and the user adds nothing."""
     prefill = next(one.id for one in MODELS.values() if one.prefill)
