@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from typing import Any
 
 from learnkit.core.events import Event, EventLog
 from learnkit.views.drawing import blocks, static
 from learnkit.views.drawing.array import Array, MessageCard, grow
-from learnkit.views.drawing.base import View
+from learnkit.views.drawing.base import View, css_beside
 from learnkit.views.drawing.static import Picture
 from learnkit.views.drawing.text import clean, count, esc, one_line
 from learnkit.views.messages import Messages
@@ -56,12 +56,7 @@ class Branches(View[State]):
     """
 
     name = "two runs compared"
-    css: ClassVar[str] = (
-        Messages.css
-        + """
-.parts{font-weight:600;margin:2px 0} .parts span{font-weight:400;color:var(--lk-quiet)}
-"""
-    )
+    css = Messages.css + css_beside(__file__)
 
     @classmethod
     def of(cls, was: Any, fork: Any, *, lane: str = "lead") -> Branches:

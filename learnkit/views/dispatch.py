@@ -7,11 +7,11 @@ and the tool that has the name answers. Names that no tool has get rows of their
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from typing import Any
 
 from learnkit.core.events import Event
 from learnkit.views.drawing import blocks, static, theme
-from learnkit.views.drawing.base import Drawn, View
+from learnkit.views.drawing.base import Drawn, View, css_beside
 from learnkit.views.drawing.static import Picture
 from learnkit.views.drawing.text import arguments, clean, columns, count, esc, one_line
 from learnkit.views.words import describe, outcome
@@ -67,22 +67,7 @@ class Dispatch(View[State]):
     """The table of tools with their calls, beside the current call's input and result."""
 
     name = "tool dispatch"
-    css: ClassVar[str] = """
-.region[data-region="tools"]{flex:3 1 420px;gap:0}
-.region[data-region="call"]{flex:2 1 260px;min-width:min(100%,240px)}
-[data-region="tools"]>[data-changed]{outline-offset:-2px}
-.tool{display:grid;grid-template-columns:minmax(10ch,1fr) repeat(5,58px);padding:5px 12px 5px 9px;
- border-left:3px solid transparent;font-variant-numeric:tabular-nums}
-.tool>*{text-align:right;white-space:nowrap}
-.tool>:first-child{text-align:left;white-space:normal;overflow-wrap:anywhere}
-.tool:not(.top)>:first-child{font:12px/20px var(--lk-mono)}
-.tool small{display:block;font:12px/18px var(--lk-sans)}
-.tool.top{font-size:12px;color:var(--lk-quiet);border-bottom:1px solid var(--lk-line)}
-.tool .zero{color:var(--lk-quiet)}
-.tool.now{border-left-color:var(--lk-call-edge);border-radius:0 4px 4px 0}
-.tool.now .zero{color:inherit}
-.block+.note{margin-top:6px}
-"""
+    css = css_beside(__file__)
 
     def init(self) -> State:
         return State()

@@ -8,12 +8,11 @@ harness injected is not mistaken for the person's.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import ClassVar
 
 from learnkit.core.events import Event
 from learnkit.views.drawing import blocks, static, theme
 from learnkit.views.drawing.array import Array, grow
-from learnkit.views.drawing.base import View
+from learnkit.views.drawing.base import View, css_beside
 from learnkit.views.drawing.static import Picture
 from learnkit.views.drawing.text import clean, columns, count, esc, listed, one_line
 from learnkit.views.words import describe, ended, quoted
@@ -43,25 +42,7 @@ class Messages(View[State]):
     """The live message array of one agent, or of every agent in the log, side by side."""
 
     name = "message array"
-    css: ClassVar[str] = """
-.region{container-type:inline-size} .region:not([data-region=""]){flex-basis:340px}
-.msg{position:relative;margin-left:30px;border-left:3px solid;padding-left:13px}
-.msg>.line{min-height:24px}
-.msg.user{border-color:var(--lk-user-edge)} .msg.assistant{border-color:var(--lk-assistant-edge)}
-.msg.system{border-color:var(--lk-system-edge)}
-.msg.injected{border-color:var(--lk-injected-edge);border-left-style:dotted}
-.index{position:absolute;right:100%;margin-right:10px;color:var(--lk-quiet);
- font:12px/24px var(--lk-mono)}
-.tokens{margin-left:auto;display:flex;align-items:center;gap:8px;white-space:nowrap;
- color:var(--lk-quiet);font-variant-numeric:tabular-nums}
-.tokens>i{flex:none;width:112px} .tokens>b{font-weight:400;min-width:7ch;text-align:right}
-.tokens>i>u{display:block;height:6px;width:min(100%,calc(var(--n)*var(--lk-unit,.2px)));
- min-width:1px;background:var(--lk-quiet)}
-.ruler>i{border:solid var(--lk-quiet);border-width:0 1px 1px;height:5px}
-.sum{font-weight:600} .sum span{font-weight:400;color:var(--lk-quiet)}
-@container (max-width:320px){.tokens>i,.ruler{display:none}}
-@media (forced-colors:active){.tokens>i>u{forced-color-adjust:none;background:CanvasText}}
-"""
+    css = css_beside(__file__)
 
     def init(self) -> State:
         return _measured(State())

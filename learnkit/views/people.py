@@ -7,6 +7,7 @@ from typing import Any
 
 from learnkit.core.events import Event
 from learnkit.views.drawing import theme
+from learnkit.views.drawing.base import css_beside
 from learnkit.views.drawing.text import as_list, count, esc, one_line
 from learnkit.views.words import describe
 
@@ -184,8 +185,4 @@ def summary(people: People) -> str:
     return f"{', '.join(names)}{after}."
 
 
-CSS = """
-.who{display:block;text-align:left;padding:3px 6px;font-size:12px;line-height:1.35;
- border-width:1px;border-radius:3px;overflow:hidden;min-width:0}
-.who b,.who span{display:block;overflow:hidden;text-overflow:ellipsis;white-space:nowrap}
-"""
+CSS = css_beside(__file__)

@@ -7,12 +7,12 @@ who asked whom, and what the answer was; a request without an answer has only on
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from typing import Any
 
 from learnkit.core.events import Event
 from learnkit.views import people as folk
 from learnkit.views.drawing import static, theme
-from learnkit.views.drawing.base import Drawn, View, kept
+from learnkit.views.drawing.base import Drawn, View, css_beside, kept
 from learnkit.views.drawing.static import Picture
 from learnkit.views.drawing.text import count, esc, one_line
 from learnkit.views.drawing.time_axis import duration
@@ -84,24 +84,7 @@ class Protocol(View[State]):
     """The requests of a team: the state machine, the tracker and the handshakes."""
 
     name = "protocols"
-    css: ClassVar[str] = """
-.region[data-region="machine"],.region[data-region="list"]{flex:1 1 100%;gap:4px}
-.machine{display:grid;grid-template-columns:minmax(110px,1fr) minmax(140px,1fr) minmax(150px,2fr);
- align-items:stretch;row-gap:4px}
-.machine .st{border-width:1px;border-left-width:3px;border-radius:3px;padding:3px 8px;
- font-size:12px;min-width:0}
-.machine .st b{display:block}
-.machine .first{grid-row:1/5;align-self:center}
-.machine .way{position:relative;font-size:12px;color:var(--lk-quiet);text-align:center;
- align-self:center;padding:0 14px 0 6px;border-bottom:1px solid var(--lk-edge);margin:0 6px}
-.machine .way::after{content:"";position:absolute;right:-2px;bottom:-5px;
- border:4px solid transparent;border-left:7px solid var(--lk-edge);border-right:0}
-.ask{display:grid;grid-template-columns:150px minmax(0,1fr);gap:2px 10px;font-size:12px;
- border-width:1px;border-left-width:3px;border-radius:3px;padding:4px 8px}
-.ask>b,.ask>span{overflow:hidden;text-overflow:ellipsis;white-space:nowrap}
-.ask .step{grid-column:2}
-.sum{font-size:12px;color:var(--lk-quiet);padding:4px 0}
-"""
+    css = css_beside(__file__)
 
     def init(self) -> State:
         return State()

@@ -15,6 +15,7 @@ from learnkit.core.token_count import estimate_tokens
 from learnkit.core.tool_form import Field, fields
 from learnkit.views.drawing import blocks, static, theme
 from learnkit.views.drawing.array import Array, grow
+from learnkit.views.drawing.base import css_beside
 from learnkit.views.drawing.text import blocks_of, count, esc, excerpt, one_line
 from learnkit.views.messages import ruler, scale_for
 
@@ -25,23 +26,7 @@ SEEN = ("system", "tools", "messages")
 #: Characters of the JSON that are shown: live, static.
 SHOWN = 40_000, 2_500
 
-CSS = """
-.part{border-left:3px solid var(--lk-system-edge);padding-left:13px}
-.tool{margin-top:6px;border:1px solid var(--lk-line);border-radius:4px}
-.tool>summary{padding:4px 10px;cursor:pointer;overflow-wrap:anywhere}
-.tool>summary>b{font:600 12px/1.6 var(--lk-mono);color:var(--lk-call-fg)}
-.tool>div{padding:2px 10px 8px}
-.tool .about{white-space:pre-wrap;overflow-wrap:anywhere;max-width:80ch}
-.schema{border-collapse:collapse;margin-top:6px;font-size:12px}
-.schema th{text-align:left;font-weight:600;color:var(--lk-quiet)}
-.schema :is(th,td){padding:2px 14px 2px 0;vertical-align:top;overflow-wrap:anywhere}
-.schema td:first-child{font-family:var(--lk-mono);white-space:nowrap}
-.totals{color:var(--lk-quiet);font-size:12px;font-variant-numeric:tabular-nums}
-.totals b{color:var(--lk-ink);font-size:13px}
-.json summary{cursor:pointer;color:var(--lk-quiet);font-size:12px}
-.json pre{white-space:pre-wrap;overflow-wrap:anywhere;font:12px/1.5 var(--lk-mono);margin:6px 0 0;
- max-height:22em;overflow:auto}
-"""
+CSS = css_beside(__file__)
 
 
 def seen(request: Json) -> Json:

@@ -7,11 +7,11 @@ reader's column is the time between reading and emptying: a message that arrives
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any
 
 from learnkit.core.events import Event
 from learnkit.views.drawing import static, theme
-from learnkit.views.drawing.base import Drawn, View, kept
+from learnkit.views.drawing.base import Drawn, View, css_beside, kept
 from learnkit.views.drawing.static import Picture
 from learnkit.views.drawing.text import as_list, columns, count, esc, listed, one_line
 from learnkit.views.words import describe
@@ -110,22 +110,7 @@ class Schedule(View[State]):
     """The steps of several writers and one reader, in their order."""
 
     name = "schedule"
-    css: ClassVar[str] = """
-.region[data-region="steps"]{flex:1 1 100%;gap:3px;overflow-x:auto;padding:6px}
-.st{display:grid;grid-template-columns:22px minmax(0,1fr) minmax(126px,26%);column-gap:8px;
- align-items:center;font-size:12px;line-height:18px;min-width:calc(164px + var(--n)*104px)}
-.st .no{color:var(--lk-quiet);text-align:right;font-variant-numeric:tabular-nums}
-.st .lanes{display:grid;grid-template-columns:repeat(var(--n),minmax(0,1fr));min-height:26px;
- align-items:center;align-self:stretch}
-.st .lanes>*{grid-row:1}
-.st .bar{align-self:stretch;width:14px;margin:-2px 0;background:var(--lk-active-bg);
- border:solid var(--lk-active-edge);border-width:0 2px}
-.st .step{justify-self:start;margin-left:4px;border-width:1px;border-radius:3px;padding:1px 4px;
- white-space:nowrap;position:relative}
-.st .file{display:flex;flex-wrap:wrap;gap:3px 6px;min-width:0;overflow-wrap:anywhere}
-.st .bad{border-width:1px;border-radius:3px;padding:0 5px}
-.sum{font-size:12px;color:var(--lk-quiet);padding:4px 0}
-"""
+    css = css_beside(__file__)
 
     def init(self) -> State:
         return State()

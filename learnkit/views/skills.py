@@ -8,11 +8,10 @@ an outline for what was only listed, filled for what was loaded, half as high fo
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import ClassVar
 
 from learnkit.core.events import Event
 from learnkit.views.drawing import static, theme
-from learnkit.views.drawing.base import Drawn, View
+from learnkit.views.drawing.base import Drawn, View, css_beside
 from learnkit.views.drawing.static import Picture
 from learnkit.views.drawing.text import clean, count, esc, one_line, scale_of
 from learnkit.views.shelf import METHOD, Shelf, SkillRow, grow, sentence, ticks_of
@@ -35,45 +34,7 @@ class Skills(View[State]):
     """Tokens of the catalogue, of what was loaded, and of everything, as lengths."""
 
     name = "skill layers"
-    css: ClassVar[str] = """
-.region:not([data-region=""]){gap:0;container-type:inline-size;flex-basis:520px}
-.region>[data-changed]{outline-offset:0}
-.shelf{display:flex;flex-wrap:wrap;align-items:baseline;justify-content:space-between;gap:0 16px;
- padding:0 4px;font-size:12px;color:var(--lk-quiet);margin-bottom:8px}
-.shelf b{font:600 22px/1.35 var(--lk-sans);color:var(--lk-ink)}
-.sk{display:grid;grid-template-columns:minmax(9ch,136px) minmax(160px,1fr) minmax(13ch,134px);
- column-gap:12px;align-items:center;font-size:12px;line-height:16px;padding:1px 4px;
- font-variant-numeric:tabular-nums}
-.sk>:first-child{overflow-wrap:anywhere} .sk.row>:first-child{font-family:var(--lk-mono)}
-.sk.on>:first-child{font-weight:600}
-.sk small{grid-column:1/4;font-size:12px;color:var(--lk-quiet);overflow-wrap:anywhere}
-.sk.sum{padding:3px 4px} .sk.sum>:first-child{font-weight:600}
-.sk.sum.now{padding-bottom:5px;margin-bottom:4px}
-.sk.sum small{grid-column:2/4;padding-top:4px} .sk small span{white-space:nowrap}
-.sk .p{position:relative;height:12px} .sk.sum .p{height:20px}
-.sk .p i{position:absolute;top:0;bottom:0;left:calc(var(--o)/var(--s)*100%);
- width:max(1px,calc(var(--n)/var(--s)*100%))}
-.sk i.list{border:1px solid var(--lk-pending-edge);background:var(--lk-pending-bg)}
-.sk i.list+i.list,.sk i.list+i.some,.sk i.some+i.list,.sk i.some+i.some{border-left-width:0}
-.sk i.some{border:1px solid var(--lk-done-edge);background:var(--lk-done-bg)}
-.sk i.pre,.sk i.cat{background:var(--lk-system-edge)}
-.sk i.got,.sk i.file{background:var(--lk-done-edge);min-width:3px} .sk i.file{top:50%}
-.sk i+i.pre,.sk i+i.got,.sk i+i.file{border-left:1px solid var(--lk-ground)}
-.sk i.gap{border:solid var(--lk-edge);border-width:0 1px;display:flex;align-items:center}
-.sk i.gap::before,.sk i.gap::after{content:"";flex:1;border-top:1px solid var(--lk-edge)}
-.sk i.gap u{text-decoration:none;font-style:normal;white-space:nowrap;padding:0 6px;
- overflow:hidden;text-overflow:ellipsis}
-.sk.axis{color:var(--lk-quiet);padding-bottom:4px;white-space:nowrap}
-.sk.axis .p{height:22px;border-bottom:1px solid var(--lk-edge)}
-.sk.axis .p span{position:absolute;bottom:0;left:calc(var(--o)/var(--s)*100%);padding-bottom:5px;
- border-left:1px solid var(--lk-edge);padding-left:3px;line-height:14px;white-space:nowrap}
-@container (max-width:480px){.sk,.sk.sum{grid-template-columns:1fr auto}
- .sk .p{grid-column:1/3;grid-row:2}.sk small,.sk.sum small{grid-column:1/3;grid-row:3}
- .sk.axis .p{margin-right:6ch}.sk.axis>:last-child{display:none}}
-@media (forced-colors:active){.sk i{forced-color-adjust:none;border-color:CanvasText}
- .sk i.got,.sk i.file,.sk i.pre,.sk i.cat{background:CanvasText}
- .sk i.list,.sk i.some{background:Canvas}}
-"""
+    css = css_beside(__file__)
 
     def init(self) -> State:
         return State()

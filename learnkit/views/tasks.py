@@ -7,12 +7,11 @@ without any dependency have a strip of their own below.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import ClassVar
 
 from learnkit.core.events import Event
 from learnkit.views.board import Board, TaskCard, board_after, cards_of
 from learnkit.views.drawing import static, theme
-from learnkit.views.drawing.base import Drawn, View, kept
+from learnkit.views.drawing.base import Drawn, View, css_beside, kept
 from learnkit.views.drawing.layout import Layout, layered
 from learnkit.views.drawing.static import Picture
 from learnkit.views.drawing.text import count, esc, one_line
@@ -64,27 +63,7 @@ class Tasks(View[State]):
     """
 
     name = "task graph"
-    css: ClassVar[str] = """
-.region[data-region="sum"]{flex:1 1 100%}
-.region[data-region="graph"]{position:relative;display:block;flex:1 1 100%;overflow-x:auto}
-.region[data-region="loose"]{flex:1 1 100%;flex-flow:row wrap;gap:8px}
-.region[data-region="loose"]>:first-child{flex:1 1 100%}
-.graph{display:block}
-.graph path{fill:none;stroke:var(--lk-edge);stroke-width:1.3}
-.graph path.done{stroke:var(--lk-done-edge)}
-.graph path.wait{stroke-dasharray:5 3}
-.graph path[data-paired]{stroke:var(--lk-ink);stroke-width:2.4;outline:none}
-.task{display:block;width:100%;height:100%;min-width:56px;text-align:left;padding:3px 8px;
- font:12px/1.4 var(--lk-sans);border-width:1px;border-left-width:3px;border-radius:3px;
- overflow:hidden}
-.task b,.task span{display:block;overflow:hidden;text-overflow:ellipsis;white-space:nowrap}
-.task b{font-weight:600}
-.task.small{padding:1px 4px;line-height:1.3}
-button.task{cursor:pointer}
-button.task:hover{text-decoration:underline}
-.region[data-region="loose"] .task{width:168px}
-.sum{font-size:12px;color:var(--lk-quiet)}
-"""
+    css = css_beside(__file__)
 
     def init(self) -> State:
         return State()

@@ -10,13 +10,13 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from typing import Any
 
 from learnkit.core.events import Event
 from learnkit.views import people as folk
 from learnkit.views.board import Board, TaskCard, board_after, cards_of
 from learnkit.views.drawing import static, theme
-from learnkit.views.drawing.base import Drawn, View, kept
+from learnkit.views.drawing.base import Drawn, View, css_beside, kept
 from learnkit.views.drawing.static import Picture
 from learnkit.views.drawing.text import count, esc, one_line
 from learnkit.views.drawing.time_axis import Axis, TimeRow, duration
@@ -99,30 +99,7 @@ class Team(View[State]):
     """
 
     name = "team"
-    css: ClassVar[str] = """
-.region[data-region="lanes"]{flex:1 1 100%;gap:2px}
-.region[data-region="buttons"]{flex:1 1 100%}
-.region[data-region="board"]{flex:1 1 100%;flex-flow:row wrap;gap:6px}
-.region[data-region="board"]>:first-child{flex:1 1 100%}
-.life,.axis{display:grid;grid-template-columns:150px minmax(0,1fr) 116px;gap:10px;padding:2px 8px;
- align-items:center;font-size:12px}
-.life .name,.life .n{overflow:hidden;text-overflow:ellipsis;white-space:nowrap}
-.life .n{text-align:right}
-.life .bar{position:relative;height:26px;border-bottom:1px solid var(--lk-line)}
-.life .bar>i{position:absolute;bottom:2px;height:9px;min-width:1px;border-radius:2px}
-.life .bar>i.idle{height:3px}
-.life .bar>b{position:absolute;top:-1px;font-weight:600;font-size:12px;line-height:15px}
-.life .bar>u{position:absolute;bottom:-3px;width:2px;height:8px;
- background:var(--lk-injected-edge)}
-.axis{color:var(--lk-quiet)}
-.axis>div{position:relative;height:18px}
-.axis>div>span{position:absolute;border-left:1px solid var(--lk-edge);padding-left:3px}
-.chip{width:148px;border-width:1px;border-left-width:3px;border-radius:3px;padding:2px 6px;
- font-size:12px;line-height:1.35}
-.chip b,.chip span{display:block;overflow:hidden;text-overflow:ellipsis;white-space:nowrap}
-.sum{font-size:12px;color:var(--lk-quiet)}
-.adds{display:flex;flex-wrap:wrap;gap:6px;align-items:center;flex:1 1 100%}
-"""
+    css = css_beside(__file__)
 
     def __init__(
         self,

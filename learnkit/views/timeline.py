@@ -7,11 +7,10 @@ sum of all the lengths is the time that it would have taken one after the other.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import ClassVar
 
 from learnkit.core.events import Event
 from learnkit.views.drawing import static, theme
-from learnkit.views.drawing.base import Drawn, View, kept
+from learnkit.views.drawing.base import Drawn, View, css_beside, kept
 from learnkit.views.drawing.static import Picture
 from learnkit.views.drawing.text import as_list, count, esc, one_line
 from learnkit.views.drawing.time_axis import Axis, TimeRow, duration
@@ -59,26 +58,7 @@ class Timeline(View[State]):
     """Turns, tool calls and background jobs over time."""
 
     name = "timeline"
-    css: ClassVar[str] = """
-.region[data-region="lines"]{flex:1 1 100%;gap:2px}
-.track{display:grid;grid-template-columns:170px minmax(0,1fr) 116px;gap:10px;
- padding:3px 8px;align-items:center}
-.track .who{overflow:hidden;text-overflow:ellipsis;white-space:nowrap;font-size:12px}
-.track.job .who{padding-left:14px}
-.track .n{font-size:12px;text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
-.track .bar{position:relative;height:20px;border-bottom:1px solid var(--lk-line)}
-.track .bar>i{position:absolute;top:2px;height:16px;min-width:2px;border-radius:2px}
-.track.job .bar>i{border-width:1px}
-.track .bar>b{position:absolute;top:1px;font-weight:400;font-size:12px;line-height:18px;
- transform:translateX(-50%);color:var(--lk-injected-fg);background:var(--lk-injected-bg);
- border:1px dotted var(--lk-injected-edge);border-radius:3px;padding:0 2px}
-.axis{display:grid;grid-template-columns:170px minmax(0,1fr) 116px;gap:10px;
- padding:0 8px;font-size:12px;color:var(--lk-quiet)}
-.axis>div{position:relative;height:18px}
-.axis>div>span{position:absolute;border-left:1px solid var(--lk-edge);padding-left:3px}
-.sum{padding:6px 8px;border-top:1px solid var(--lk-line)}
-.legend{font-size:12px;color:var(--lk-quiet);padding:2px 8px}
-"""
+    css = css_beside(__file__)
 
     def init(self) -> State:
         return State()

@@ -7,12 +7,12 @@ head of a column says how its agent stands and how much waits for it.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from typing import Any
 
 from learnkit.core.events import Event
 from learnkit.views import people as folk
 from learnkit.views.drawing import static, theme
-from learnkit.views.drawing.base import Drawn, View, kept
+from learnkit.views.drawing.base import Drawn, View, css_beside, kept
 from learnkit.views.drawing.static import Picture
 from learnkit.views.drawing.text import as_list, count, esc, one_line
 from learnkit.views.drawing.time_axis import duration
@@ -106,30 +106,7 @@ class Traffic(View[State]):
     """The mail of a team over time."""
 
     name = "inbox traffic"
-    css: ClassVar[str] = (
-        folk.CSS
-        + """
-.region[data-region="heads"],.region[data-region="lines"]{flex:1 1 100%;gap:0;overflow-x:auto}
-.heads,.ln{display:grid;grid-template-columns:52px minmax(0,1fr);column-gap:8px;
- min-width:calc(60px + var(--n)*64px)}
-.heads>div{display:grid;grid-template-columns:repeat(var(--n),minmax(0,1fr));gap:6px}
-.ln .at{font-size:12px;color:var(--lk-quiet);text-align:right;padding-top:3px;
- font-variant-numeric:tabular-nums}
-.ln .lanes{position:relative;height:40px;background:repeating-linear-gradient(90deg,
- transparent 0 calc(50%/var(--n) - .5px),var(--lk-edge) 0 calc(50%/var(--n) + .5px),
- transparent 0 calc(100%/var(--n)))}
-.ln.read .lanes{height:24px}
-.ln .ar{position:absolute;top:12px;border-top:2px solid currentColor;height:0}
-.ln .ar.wait{border-top-style:dashed}
-.ln .ar::after{content:"";position:absolute;right:-1px;top:-6px;border:5px solid transparent;
- border-left:8px solid currentColor;border-right:0}
-.ln .ar.back::after{right:auto;left:-1px;border-left:0;border-right:8px solid currentColor}
-.ln .say{position:absolute;top:17px;font-size:12px;line-height:18px;white-space:nowrap;
- overflow:hidden;text-overflow:ellipsis;padding:0 5px;border-radius:3px}
-.ln.read .say{top:2px}
-.sum{font-size:12px;color:var(--lk-quiet);padding:4px 0}
-"""
-    )
+    css = folk.CSS + css_beside(__file__)
 
     def init(self) -> State:
         return State()

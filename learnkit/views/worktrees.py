@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from typing import Any
 
 from learnkit.core.events import Event
 from learnkit.views import commits as graph
@@ -11,7 +11,7 @@ from learnkit.views import people as folk
 from learnkit.views.board import Board, board_after
 from learnkit.views.commits import Dot, laid_out
 from learnkit.views.drawing import static, theme
-from learnkit.views.drawing.base import Drawn, View, kept
+from learnkit.views.drawing.base import Drawn, View, css_beside, kept
 from learnkit.views.drawing.static import Picture
 from learnkit.views.drawing.text import count, esc, one_line
 from learnkit.views.drawing.time_axis import duration
@@ -80,22 +80,7 @@ class Worktrees(View[State]):
     """The worktrees of a repository, its commit graph, and what has happened."""
 
     name = "worktrees"
-    css: ClassVar[str] = """
-.region[data-region="trees"]{flex:1 1 100%;flex-flow:row wrap;gap:6px}
-.region[data-region="graph"]{position:relative;flex:1 1 60%;overflow-x:auto}
-.region[data-region="steps"]{flex:1 1 30%;gap:2px}
-.tree{width:196px;border-width:1px;border-left-width:3px;border-radius:3px;padding:2px 6px;
- font-size:12px;line-height:1.4}
-.tree b,.tree span{display:block;overflow:hidden;text-overflow:ellipsis;white-space:nowrap}
-.dots{position:relative;font-size:12px;line-height:22px}
-.dots svg{position:absolute;left:0;top:0}
-.dots path{fill:none;stroke:var(--lk-edge);stroke-width:1.5}
-.dots circle{fill:var(--lk-ground);stroke:var(--lk-ink);stroke-width:1.5}
-.dots div{white-space:nowrap;overflow:hidden;text-overflow:ellipsis;height:22px}
-.dots code{font:12px var(--lk-mono);color:var(--lk-quiet)}
-.dots em{font-style:normal;border-width:1px;border-radius:3px;padding:0 4px;margin-left:4px}
-.step,.sum{font-size:12px;color:var(--lk-quiet)}
-"""
+    css = css_beside(__file__)
 
     def init(self) -> State:
         return State()

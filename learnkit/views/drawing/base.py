@@ -1,9 +1,9 @@
-"""What every view is: a pure fold over the event log, and ways to show it.
+"""The base class of every view: a pure fold over the event log, and the ways to show its state.
 
-A subclass says how a state grows by one event, and which HTML fragments, header sentence and
+A subclass defines how one event changes the state, and which HTML fragments, header sentence and
 picture belong to a state. The state after k events is the fold of the first k, so a slider can go
-anywhere; states are values that no later step changes. A view knows no player: it gives frames, and
-asks the :class:`Player` that was set, if any, to display them.
+anywhere; a state is a value that no later step changes. A view doesn't know its player: it makes
+frames, and asks the :class:`Player` that was set, if any, to display them.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 from learnkit.core.events import Event
@@ -20,32 +21,33 @@ from learnkit.errors import UsageError
 from learnkit.runtime.notebook import has_tapes, in_kernel, is_static
 from learnkit.views.drawing import static
 from learnkit.views.drawing.static import Picture
+from learnkit.views.words import describe
 
 S = TypeVar("S")
+D = TypeVar("D", bound="Drawn")
 V = TypeVar("V", bound="View[Any]")
 
 
-def kept(new: dict[str, str], old: dict[str, str]) -> dict[str, str]:
-    """The new fragments; one that says the same as before is the same string as before.
+def css_beside(module: str) -> str:
+    """Read the style sheet of a view.
 
     Args:
-        new: the fragments by key.
-        old: those of the state before.
+        module: the view's ``__file__``; the sheet has its name, and ends in ``.css``.
     """
-    return {key: old[key] if old.get(key) == html else html for key, html in new.items()}
+    return Path(module).with_suffix(".css").read_text("utf-8")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Drawn:
-    """What the state of most views has: its fragments, and its header sentence.
+    """The part of a state that :class:`DrawnView` maintains. It doesn't count in a comparison.
 
     Attributes:
         html: the fragments by key, made when the state changed.
         head: what happened at the last step.
     """
 
-    html: dict[str, str] = field(default_factory=dict)
-    head: str = "Nothing has happened yet."
+    html: dict[str, str] = field(default_factory=dict, compare=False)
+    head: str = field(default="Nothing has happened yet.", compare=False)
 
 
 class Player(Protocol):
@@ -62,7 +64,7 @@ class View(ABC, Generic[S]):
     """A picture of an event log.
 
     A subclass defines ``init``, ``step``, ``picture`` and ``facts``, and ``frame`` and ``head``
-    unless its states have these as ``html`` and ``head``, as those derived from :class:`Drawn` do.
+    unless its states have ``html`` and ``head``. Most subclasses derive from :class:`DrawnView`.
 
     Args:
         events: an ``EventLog``, or any sequence of events.
@@ -225,3 +227,66 @@ class View(ABC, Generic[S]):
         else:
             with self.player.follow(self):
                 yield self
+
+
+class DrawnView(View[D]):
+    """A view whose states hold their fragments, drawn only when the picture changes.
+
+    A subclass defines ``start``, ``fold``, ``draw``, ``picture`` and ``facts``.
+    """
+
+    #: The state before the first event.
+    start: ClassVar[Any]
+
+    @abstractmethod
+    def fold(self, state: D, event: Event) -> D:
+        """The state after one more event, apart from ``html`` and ``head``.
+
+        Args:
+            state: the state so far.
+            event: what happens next.
+        """
+
+    @abstractmethod
+    def draw(self, state: D, old: D) -> dict[str, str]:
+        """The fragments of a state by key, in order.
+
+        Args:
+            state: the state to draw.
+            old: the state one event earlier.
+        """
+
+    def sentence(self, state: D, event: Event) -> str:
+        """What happened at this step, as one plain sentence.
+
+        Args:
+            state: the state after the event.
+            event: what has happened.
+        """
+        return describe(event)
+
+    def changed(self, state: D, old: D) -> bool:
+        """Whether a state has to be drawn again.
+
+        Args:
+            state: the state after an event.
+            old: the state before it.
+        """
+        return state != old
+
+    def init(self) -> D:
+        first: D = self.start
+        return first
+
+    def step(self, state: D, event: Event) -> D:
+        new = self.fold(state, event)
+        html = state.html
+        if self.changed(new, state):
+            drawn = self.draw(new, state)
+            # Comparing frames costs nothing if a fragment that is equal is also the same object.
+            html = {k: html[k] if html.get(k) == one else one for k, one in drawn.items()}
+        return replace(new, html=html, head=self.sentence(new, event))
+
+
+def kept(new: dict[str, str], old: dict[str, str]) -> dict[str, str]:
+    return {key: old[key] if old.get(key) == html else html for key, html in new.items()}

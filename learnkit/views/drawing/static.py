@@ -9,9 +9,12 @@ from __future__ import annotations
 import base64
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from learnkit.views.drawing import theme
 from learnkit.views.drawing.text import count, esc, one_line
+
+T = TypeVar("T")
 
 #: Bytes a static form may have.
 LIMIT = 20_000
@@ -220,3 +223,27 @@ def middle_cut(costs: Sequence[int], room: int) -> tuple[int, int]:
         last -= 1
         used += costs[last]
     return (first, last) if first < last else (last, last)
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """What was left out of a list.
+
+    Attributes:
+        hidden: how many things.
+    """
+
+    hidden: int
+
+
+def cut(things: Sequence[T], room: int, costs: Sequence[int] | None = None) -> list[T | Gap]:
+    """The things that fit, with one gap in place of those that don't.
+
+    Args:
+        things: in order.
+        room: rows there are.
+        costs: rows that each thing takes; None means one each.
+    """
+    first, last = middle_cut(costs or [1] * len(things), room)
+    gap = [Gap(last - first)] if first < last else []
+    return [*things[:first], *gap, *things[last:]]
