@@ -6,6 +6,7 @@ leave a merge at once and join where they begin, so that they run straight in be
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -72,17 +73,26 @@ def laid_out(commits: list[Any]) -> list[Dot]:
     return dots
 
 
-def lines(dots: list[Dot], x: float, y: float) -> str:
-    """All edges as one path.
+def width(dots: Sequence[Dot]) -> float:
+    """The width of all columns, in pixels.
+
+    Args:
+        dots: at least one.
+    """
+    return COLUMN * (1 + max(dot.column for dot in dots))
+
+
+def lines(dots: Sequence[Dot], x: float, y: float) -> str:
+    """The edges between these commits as one path.
 
     Args:
         dots: the commits.
-        x, y: of the upper left corner, in pixels.
+        x, y: the upper left corner, in pixels.
     """
     places = {dot.id: dot for dot in dots}
     parts = []
     for dot in dots:
-        for parent in (places[id] for id in dot.parents):
+        for parent in (places[id] for id in dot.parents if id in places):
             (x1, y1), (x2, y2) = dot.at(x, y), parent.at(x, y)
             if y2 <= y1:
                 continue  # a log that is in no order
@@ -94,9 +104,8 @@ def lines(dots: list[Dot], x: float, y: float) -> str:
                 parts.append(f"M{x1:g} {y1:g}C{x1:g} {end:g} {x2:g} {y1:g} {x2:g} {end:g}V{y2:g}")
             else:
                 begin = max(y2 - bend, y1)
-                parts.append(
-                    f"M{x1:g} {y1:g}V{begin:g}C{x1:g} {y2:g} {x2:g} {begin:g} {x2:g} {y2:g}"
-                )
+                bow = f"C{x1:g} {y2:g} {x2:g} {begin:g} {x2:g} {y2:g}"
+                parts.append(f"M{x1:g} {y1:g}V{begin:g}{bow}")
     return "".join(parts)
 
 

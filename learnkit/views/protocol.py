@@ -12,7 +12,7 @@ from typing import Any
 from learnkit.core.events import Event
 from learnkit.views import people as folk
 from learnkit.views.drawing import static, theme
-from learnkit.views.drawing.base import Drawn, View, css_beside, kept
+from learnkit.views.drawing.base import Drawn, DrawnView, css_beside
 from learnkit.views.drawing.static import Picture
 from learnkit.views.drawing.text import count, esc, one_line
 from learnkit.views.drawing.time_axis import duration
@@ -80,33 +80,56 @@ class State(Drawn):
         return f"{count(len(standing) + self.gone, 'request')}: {', '.join(parts)}{extra}."
 
 
-class Protocol(View[State]):
+class Protocol(DrawnView[State]):
     """The requests of a team: the state machine, the tracker and the handshakes."""
 
     name = "protocols"
     css = css_beside(__file__)
+    start = State()
 
-    def init(self) -> State:
-        return State()
-
-    def step(self, state: State, event: Event) -> State:
-        state = replace(state, head=folk.sentence(event, state.said))
+    def fold(self, state: State, event: Event) -> State:
         if event.type == "request.refused":
-            return _drawn(replace(state, refused=state.refused + 1))
+            return replace(state, refused=state.refused + 1)
         found = event.data.get("request")
         if not event.type.startswith("request.") or not isinstance(found, dict):
             return state
-        requests = {**state.requests}
-        seen = _seen(found, event, requests.get(str(found.get("id", "?"))))
-        requests[seen.id] = seen
-        gone = state.gone
-        while len(requests) > REQUESTS:
-            requests.pop(next(iter(requests)))
-            gone += 1
-        return _drawn(replace(state, requests=requests, gone=gone))
+        seen = _seen(found, event, state.requests.get(str(found.get("id", "?"))))
+        requests = {**state.requests, seen.id: seen}
+        hidden = list(requests)[:-REQUESTS]
+        shown = {id: one for id, one in requests.items() if id not in hidden}
+        return replace(state, requests=shown, gone=state.gone + len(hidden))
+
+    def sentence(self, state: State, event: Event) -> str:
+        return folk.sentence(event, state.said)
+
+    def draw(self, state: State, old: State) -> dict[str, str]:
+        nodes = []
+        for name, mark in STATES.items():
+            standing = _standing(state, name)
+            first = " first" if name == "pending" else ""
+            pairs = esc(" ".join(one.id for one in standing))
+            if not first:
+                nodes.append(f'<div class="way">{_BY[name]}</div>')
+            nodes.append(
+                f'<div class="st m-{mark.key}{first}" data-pair="{pairs}">'
+                f"<b>{_label(name, standing)}</b>{esc(_ids(standing))}</div>"
+            )
+        html = {"machine/all": f'<div class="machine">{"".join(nodes)}</div>'}
+        if state.gone:
+            html["list/gone"] = f'<div class="sum">{count(state.gone, "earlier request")}</div>'
+        for one in state.requests.values():
+            steps = [f'<span class="step">{esc(one_line(s, 160))}</span>' for s in _steps(one)]
+            title = esc(one_line(f"{one.id}: {one.question} {one.answer}", 240))
+            html[f"list/{one.id}"] = (
+                f'<div class="ask m-{one.mark.key}" data-pair="{esc(one.id)}" title="{title}" '
+                f'tabindex="0" role="group"><b>{one.mark.glyph} {esc(one.id)} '
+                f"{esc(one_line(one.kind, 10))}</b>{''.join(steps)}</div>"
+            )
+        html["list/sum"] = f'<div class="sum" data-quiet>{esc(state.said)}</div>'
+        return html
 
     def frame(self, state: State) -> dict[str, str]:
-        return state.html or _drawn(state).html
+        return state.html or self.draw(state, state)
 
     def picture(self, state: State, rows: int) -> Picture:
         picture = Picture(f"{self.line(state)} Every request stands in the table below.")
@@ -178,39 +201,15 @@ def _standing(state: State, name: str) -> list[RequestCard]:
 
 
 def _ids(standing: list[RequestCard]) -> str:
-    return ", ".join(one.id for one in standing[-4:]) + (" …" if len(standing) > 4 else "")
+    return ", ".join(one.id for one in standing[-4:]) + (" …" if len(standing) > 4 else "") or "–"
+
+
+def _label(name: str, standing: list[RequestCard]) -> str:
+    return f"{STATES[name].glyph} {_word(name)} · {len(standing)}"
 
 
 def _node(picture: Picture, state: State, name: str, x: float, y: float, wide: float) -> None:
-    standing, mark = _standing(state, name), STATES[name]
-    picture.box(x, y, wide, 36, mark.key)
-    label = f"{mark.glyph} {_word(name)} · {len(standing)}"
-    picture.text(x + 8, y + 15, label, "b", wide - 16, mark.key)
-    picture.text(x + 8, y + 30, _ids(standing) or "–", "", wide - 16, mark.key)
-
-
-def _drawn(state: State) -> State:
-    nodes = []
-    for name, mark in STATES.items():
-        standing = _standing(state, name)
-        first = " first" if name == "pending" else ""
-        pairs = esc(" ".join(one.id for one in standing))
-        if not first:
-            nodes.append(f'<div class="way">{_BY[name]}</div>')
-        nodes.append(
-            f'<div class="st m-{mark.key}{first}" data-pair="{pairs}">'
-            f"<b>{mark.glyph} {_word(name)} · {len(standing)}</b>{esc(_ids(standing) or '–')}</div>"
-        )
-    html = {"machine/all": f'<div class="machine">{"".join(nodes)}</div>'}
-    if state.gone:
-        html["list/gone"] = f'<div class="sum">{count(state.gone, "earlier request")}</div>'
-    for one in state.requests.values():
-        steps = "".join(f'<span class="step">{esc(one_line(s, 160))}</span>' for s in _steps(one))
-        title = esc(one_line(f"{one.id}: {one.question} {one.answer}", 240))
-        html[f"list/{one.id}"] = (
-            f'<div class="ask m-{one.mark.key}" data-pair="{esc(one.id)}" title="{title}" '
-            f'tabindex="0" role="group"><b>{one.mark.glyph} {esc(one.id)} '
-            f"{esc(one_line(one.kind, 10))}</b>{steps}</div>"
-        )
-    html["list/sum"] = f'<div class="sum" data-quiet>{esc(state.said)}</div>'
-    return replace(state, html=kept(html, state.html))
+    standing, key = _standing(state, name), STATES[name].key
+    picture.box(x, y, wide, 36, key)
+    picture.text(x + 8, y + 15, _label(name, standing), "b", wide - 16, key)
+    picture.text(x + 8, y + 30, _ids(standing), "", wide - 16, key)

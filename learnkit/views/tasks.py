@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from learnkit.core.events import Event
 from learnkit.views.board import Board, TaskCard, board_after, cards_of
 from learnkit.views.drawing import static, theme
-from learnkit.views.drawing.base import Drawn, View, css_beside, kept
+from learnkit.views.drawing.base import Drawn, DrawnView, css_beside
 from learnkit.views.drawing.layout import Layout, layered
 from learnkit.views.drawing.static import Picture
 from learnkit.views.drawing.text import count, esc, one_line
@@ -56,7 +56,7 @@ class State(Drawn):
         return "; ".join(parts) + "."
 
 
-class Tasks(View[State]):
+class Tasks(DrawnView[State]):
     """The board as a graph; with ``on_intent``, a click or Enter completes a task.
 
     Example: ``Tasks(log, on_intent=learnkit.mechanisms.tasks.clicks(board, log))``.
@@ -64,21 +64,48 @@ class Tasks(View[State]):
 
     name = "task graph"
     css = css_beside(__file__)
+    start = State()
 
-    def init(self) -> State:
-        return State()
-
-    def step(self, state: State, event: Event) -> State:
+    def fold(self, state: State, event: Event) -> State:
         tasks = board_after(state.tasks, event)
-        state = replace(state, head=describe(event))
-        if event.type == "run.ended":
-            state = replace(state, head=f"{state.head} {state.said}")
         if tasks == state.tasks:
             return state
-        return self._drawn(replace(state, tasks=tasks, cards=cards_of(tasks)))
+        cards = cards_of(tasks)
+        shown = _shown(cards)
+        shape = tuple((id, tuple(b for b in _before(cards[id]) if b in shown)) for id in shown)
+        state = replace(state, tasks=tasks, cards=cards)
+        if shape == state.shape:
+            return state
+        edges = [(blocker, id) for id, blockers in shape for blocker in blockers]
+        tied = {id for edge in edges for id in edge}
+        tall = TALL if len(tied) <= MANY else SMALL
+        layout = layered(sorted(tied), edges, _ROOM, tall) if tied else None
+        loose = tuple(id for id in shown if id not in tied)
+        return replace(state, shape=shape, layout=layout, loose=loose)
+
+    def sentence(self, state: State, event: Event) -> str:
+        sentence = describe(event)
+        return f"{sentence} {state.said}" if event.type == "run.ended" else sentence
+
+    def draw(self, state: State, old: State) -> dict[str, str]:
+        html = {"sum/said": _note(state.said)}
+        if state.layout is not None:
+            layout = state.layout.shifted(_EDGE, _EDGE)  # room for the outline of what changed
+            html["graph/edges"] = _svg(layout, state.cards)
+            small = layout.size[1] < TALL
+            for id, (left, top) in layout.places.items():
+                at = f"{left:g} {top:g} {layout.size[0]:g} {layout.size[1]:g}"
+                html[f"graph/{id}"] = self._card(state.cards[id], f' data-at="{at}"', small)
+        if state.loose:
+            html["loose/title"] = _note("no dependencies")
+            for id in state.loose:
+                html[f"loose/{id}"] = self._card(state.cards[id], "", False)
+        if hidden := _hidden(state):
+            html["more/said"] = _note(hidden)
+        return html
 
     def frame(self, state: State) -> dict[str, str]:
-        return state.html or {"sum/said": f'<div class="sum" data-quiet>{esc(state.said)}</div>'}
+        return state.html or self.draw(state, state)
 
     def picture(self, state: State, rows: int) -> Picture:
         picture = Picture(f"{state.said} {state.head} Every task stands in the table below.")
@@ -96,17 +123,14 @@ class Tasks(View[State]):
             y += layout.height + 14
         if state.loose:
             picture.text(16, y + 12, "no dependencies", "q")
-            x, y = 16.0, y + 20
-            wide, tall = 174.0, FLAT
-            for id in state.loose[: 2 * rows]:
-                if x + wide > static.WIDTH - 10:
-                    x, y = 16.0, y + tall + 6
-                _box(picture, cards[id], x, y, (wide, tall))
-                x += wide + 8
-            hidden = len(state.loose) - 2 * rows
-            y += picture.left_out(16, y + tall + 20, hidden, "", tall + 6) + tall + 8
-        if (hidden := len(cards) - len(state.shape)) > 0:
-            picture.text(16, y + 12, f"{count(hidden, 'completed task')} not drawn", "q")
+            first = y + 20
+            for number, id in enumerate(state.loose[: 2 * rows]):
+                x, y = 16.0 + 182 * (number % 4), first + (FLAT + 6) * (number // 4)
+                _box(picture, cards[id], x, y, (174.0, FLAT))
+            more = len(state.loose) - 2 * rows
+            y += picture.left_out(16, y + FLAT + 20, more, "", FLAT + 6) + FLAT + 8
+        if hidden := _hidden(state):
+            picture.text(16, y + 12, hidden, "q")
             y += 18
         picture.height = y + 6
         return picture
@@ -116,39 +140,10 @@ class Tasks(View[State]):
         body: list[list[object]] = []
         for card in cards[:rows]:
             after = ", ".join(f"#{id}" for id in _before(card))
-            body.append([f"#{card.id}", one_line(card.subject, 60), _label(card), after])
+            state_of = f"{card.mark.glyph} {card.state}"
+            body.append([f"#{card.id}", one_line(card.subject, 60), state_of, after])
         head = ["task", "subject", "state", "after"]
         return static.table(head, body, after=static.more(len(cards) - rows))
-
-    def _drawn(self, state: State) -> State:
-        """The state with its fragments; places are found anew only when the graph is another."""
-        shown = _shown(state.cards)
-        shape = tuple(
-            (id, tuple(b for b in _before(state.cards[id]) if b in shown)) for id in shown
-        )
-        if shape != state.shape:
-            edges = [(blocker, id) for id, blockers in shape for blocker in blockers]
-            tied = {id for edge in edges for id in edge}
-            tall = TALL if len(tied) <= MANY else SMALL
-            layout = layered(sorted(tied), edges, _ROOM, tall) if tied else None
-            loose = tuple(id for id in shown if id not in tied)
-            state = replace(state, shape=shape, layout=layout, loose=loose)
-        html = {"sum/said": f'<div class="sum" data-quiet>{esc(state.said)}</div>'}
-        if state.layout is not None:
-            layout = state.layout.shifted(_EDGE, _EDGE)  # room for the outline of what changed
-            html["graph/edges"] = _svg(layout, state.cards)
-            small = layout.size[1] < TALL
-            for id, (left, top) in layout.places.items():
-                at = f"{left:g} {top:g} {layout.size[0]:g} {layout.size[1]:g}"
-                html[f"graph/{id}"] = self._card(state.cards[id], f' data-at="{at}"', small)
-        if state.loose:
-            html["loose/title"] = '<div class="sum" data-quiet>no dependencies</div>'
-            for id in state.loose:
-                html[f"loose/{id}"] = self._card(state.cards[id], "", False)
-        if (hidden := len(state.cards) - len(shape)) > 0:
-            more = f"{count(hidden, 'completed task')} not drawn"
-            html["more/said"] = f'<div class="sum" data-quiet>{more}</div>'
-        return replace(state, html=kept(html, state.html))
 
     def _card(self, card: TaskCard, at: str, small: bool) -> str:
         pairs = " ".join([f"t{card.id}"] + [f"e{blocker}-{card.id}" for blocker in _before(card)])
@@ -178,8 +173,14 @@ def _before(card: TaskCard) -> list[int]:
     return [id for id in card.blocked_by if id != card.id]
 
 
-def _label(card: TaskCard) -> str:
-    return f"{card.mark.glyph} {card.state}"
+def _hidden(state: State) -> str:
+    """How many tasks aren't drawn, in words; empty for none."""
+    hidden = len(state.cards) - len(state.shape)
+    return f"{count(hidden, 'completed task')} not drawn" if hidden else ""
+
+
+def _note(text: str) -> str:
+    return f'<div class="sum" data-quiet>{esc(text)}</div>'
 
 
 def _kind(cards: dict[int, TaskCard], blocker: int) -> str:
