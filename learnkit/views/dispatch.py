@@ -14,7 +14,7 @@ from learnkit.views.drawing import blocks, static, theme
 from learnkit.views.drawing.base import Drawn, DrawnView, css_beside
 from learnkit.views.drawing.static import Picture
 from learnkit.views.drawing.text import arguments, clean, columns, count, esc, one_line
-from learnkit.views.words import describe, outcome
+from learnkit.views.words import outcome
 
 #: What the columns count, in order; a call is in exactly one of the last four.
 COLUMNS = ("calls", "running", "ok", "errors", "refused")
@@ -167,7 +167,9 @@ def _kind(ended: dict[str, Any]) -> str:
 def _cell(column: str, number: int) -> tuple[str, str]:
     """A number as text, and the key of its mark; zero is a dot without a mark."""
     mark = _MARKS.get(column) if number else None
-    return (f"{mark.glyph} {number:,}", mark.key) if mark else (f"{number:,}" if number else "·", "")
+    return (
+        (f"{mark.glyph} {number:,}", mark.key) if mark else (f"{number:,}" if number else "·", "")
+    )
 
 
 def _ordered(state: State) -> list[ToolRow]:

@@ -16,7 +16,7 @@ from learnkit.core.events import Event
 from learnkit.views import people as folk
 from learnkit.views.board import Board, TaskCard, board_after, cards_of
 from learnkit.views.drawing import static, theme
-from learnkit.views.drawing.base import Drawn, View, css_beside, kept
+from learnkit.views.drawing.base import Drawn, DrawnView, css_beside
 from learnkit.views.drawing.static import Picture
 from learnkit.views.drawing.text import count, esc, one_line
 from learnkit.views.drawing.time_axis import Axis, TimeRow, duration
@@ -68,7 +68,15 @@ class State(Drawn):
     people: People = field(default_factory=dict)
     lanes: dict[str, Lifecycle] = field(default_factory=dict)
     tasks: Board = field(default_factory=dict)
-    now: float = 0.0
+    now: float = field(default=0.0, compare=False)
+
+    def lane(self, person: Person) -> Lifecycle:
+        """An agent's lane.
+
+        Args:
+            person: one of ``people``.
+        """
+        return self.lanes.get(person.name) or Lifecycle(TimeRow(person.name))
 
     @property
     def axis(self) -> Axis:
@@ -78,9 +86,9 @@ class State(Drawn):
     @property
     def board(self) -> str:
         """How far the board is."""
-        done = sum(task.get("status") == "completed" for task in self.tasks.values())
         if not self.tasks:
             return "The board is empty."
+        done = sum(task.get("status") == "completed" for task in self.tasks.values())
         return f"{done} of {count(len(self.tasks), 'task')} completed."
 
     @property
@@ -89,7 +97,7 @@ class State(Drawn):
         return f"{folk.summary(self.people)} {self.board}"
 
 
-class Team(View[State]):
+class Team(DrawnView[State]):
     """Lifecycle lanes, roster and board; with ``on_intent``, buttons.
 
     Args:
@@ -100,6 +108,7 @@ class Team(View[State]):
 
     name = "team"
     css = css_beside(__file__)
+    start = State()
 
     def __init__(
         self,
@@ -112,25 +121,31 @@ class Team(View[State]):
         super().__init__(events, lane=lane, on_intent=on_intent)
         self.buttons = dict(buttons or {}) if on_intent is not None else {}
 
-    def init(self) -> State:
-        return State()
-
-    def step(self, state: State, event: Event) -> State:
+    def fold(self, state: State, event: Event) -> State:
         now, data = max(event.time, state.now), event.data
         people, tasks = folk.grown(state.people, event), board_after(state.tasks, event)
         lanes = _lived(state.lanes, state.people, people, now)
         if event.type == "mail.sent" and isinstance(data.get("mail"), dict):
-            lanes = _mailed(lanes, str(data["mail"].get("to")), now)
+            to = str(data["mail"].get("to"))
+            if lane := lanes.get(to):
+                lanes = {**lanes, to: replace(lane, mail=(*lane.mail, now)[-FLAGS:])}
         elif tasks is not state.tasks and event.type == "task.started":
             task = data["task"]
-            lanes = _began(lanes, str(task.get("owner") or event.lane), now, task["id"])
+            owner = str(task.get("owner") or event.lane)
+            if lane := lanes.get(owner):
+                begun = (*lane.tasks, (now, task["id"], theme.ACTIVE))[-FLAGS:]
+                lanes = {**lanes, owner: replace(lane, tasks=begun)}
         elif tasks is not state.tasks and event.type in _ENDS:
             id, mark = data["task"]["id"], _ENDS[event.type]
             lanes = {name: _ended(lane, id, mark) for name, lane in lanes.items()}
-        head = folk.sentence(event, State(people, lanes, tasks, now).said)
-        new = replace(state, people=people, lanes=lanes, tasks=tasks, now=now, head=head)
-        same = (people, lanes, tasks) == (state.people, state.lanes, state.tasks)
-        return new if same and state.html and not _moves(new) else self._drawn(new, state)
+        return replace(state, people=people, lanes=lanes, tasks=tasks, now=now)
+
+    def sentence(self, state: State, event: Event) -> str:
+        return folk.sentence(event, state.said)
+
+    def changed(self, state: State, old: State) -> bool:
+        moves = any(lane.row.open for lane in state.lanes.values())  # it grows with the time
+        return moves or not old.html or state != old
 
     def picture(self, state: State, rows: int) -> Picture:
         picture = Picture(f"{self.line(state)} Everything stands in the tables below.")
@@ -139,7 +154,7 @@ class Team(View[State]):
         axis.draw(picture, left, width, y)
         y += 18
         for person in drawn(state.people):
-            lane = state.lanes.get(person.name) or Lifecycle(TimeRow(person.name))
+            lane = state.lane(person)
             picture.text(16, y + 14, folk.tag(person), "b", 150, person.mark.key)
             picture.text(16, y + 28, person.role, "q", 150)
             picture.path(f"M{left:g} {y + 31:g}h{width:g}")
@@ -157,14 +172,12 @@ class Team(View[State]):
             y += 40
         cards = list(cards_of(state.tasks).values())
         shown = cards[-min(TASKS, 2 * rows) :]
-        x, y = 16.0, y + 8
-        for card in shown:
-            if x + 178 > static.WIDTH - 8:
-                x, y = 16.0, y + 42
+        first = y = y + 8
+        for number, card in enumerate(shown):
+            x, y = 16 + 183 * (number % 4), first + 42 * (number // 4)
             picture.box(x, y, 176, 36, card.mark.key)
             picture.text(x + 6, y + 15, card.top, "b", 166, card.mark.key)
             picture.text(x + 6, y + 30, card.subject, "", 166, card.mark.key)
-            x += 183
         y += 44 if shown else 0
         y += picture.left_out(16, y + 10, len(cards) - len(shown), "earlier task", 16)
         picture.text(16, y + 14, f"{state.board} {_LEGEND}", "q")
@@ -174,30 +187,24 @@ class Team(View[State]):
     def facts(self, state: State, rows: int) -> str:
         roster: list[list[object]] = []
         for one in drawn(state.people):
-            lane = state.lanes.get(one.name) or Lifecycle(TimeRow(one.name))
-            spans = lane.row.drawn(state.now)
-            worked = sum(end - begin for key, begin, end in spans if key == "working")
-            idle = sum(end - begin for key, begin, end in spans if key == "idle")
-            roster.append([one.name, one.role, one.said, duration(worked), duration(idle)])
-        board: list[list[object]] = [
-            [
-                f"#{card.id}",
-                one_line(card.subject, 50),
-                f"{card.mark.glyph} {card.state}",
-                card.tags,
-            ]
-            for card in list(cards_of(state.tasks).values())[-rows:]
-        ]
+            times = {"working": 0.0, "idle": 0.0}
+            for key, begin, end in state.lane(one).row.drawn(state.now):
+                times[key] += end - begin
+            roster.append([one.name, one.role, one.said, *map(duration, times.values())])
+        board = []
+        for card in list(cards_of(state.tasks).values())[-rows:]:
+            subject, now = one_line(card.subject, 50), f"{card.mark.glyph} {card.state}"
+            board.append([f"#{card.id}", subject, now, card.tags])
         tables = static.table(["who", "role", "state", "worked", "idle"], roster)
         return tables + (static.table(["task", "subject", "state", "for"], board) if board else "")
 
-    def _drawn(self, state: State, old: State) -> State:
+    def draw(self, state: State, old: State) -> dict[str, str]:
         axis = state.axis
         html = {"lanes/axis": axis.html}
         for person in drawn(state.people):
-            lane = state.lanes.get(person.name) or Lifecycle(TimeRow(person.name))
-            was = old.people.get(person.name), old.lanes.get(person.name)
-            html[f"lanes/{person.name}"] = _lane(person, lane, state.now, axis, was)
+            name, lane = person.name, state.lane(person)
+            same = (person, lane) == (old.people.get(name), old.lanes.get(name))
+            html[f"lanes/{name}"] = _lane(person, lane, state.now, axis, same)
         html["lanes/legend"] = f'<div class="sum" data-quiet>{_LEGEND}</div>'
         cards = list(cards_of(state.tasks).values())[-TASKS:]
         if cards or self.buttons:
@@ -211,7 +218,7 @@ class Team(View[State]):
                 for label, intent in self.buttons.items()
             )
             html["buttons/all"] = f'<div class="adds" data-quiet>{buttons}</div>'
-        return replace(state, html=kept(html, state.html))
+        return html
 
 
 def _lived(
@@ -230,32 +237,12 @@ def _lived(
     return lanes
 
 
-def _began(lanes: dict[str, Lifecycle], name: str, at: float, id: int) -> dict[str, Lifecycle]:
-    """The lanes after one has begun a task."""
-    if name not in lanes:
-        return lanes
-    tasks = (*lanes[name].tasks, (at, id, theme.ACTIVE))[-FLAGS:]
-    return {**lanes, name: replace(lanes[name], tasks=tasks)}
-
-
 def _ended(lane: Lifecycle, id: int, mark: theme.Mark) -> Lifecycle:
     """With the task's mark changed where it was at it."""
-    if not any(one[1] == id and one[2] is theme.ACTIVE for one in lane.tasks):
-        return lane
-    return replace(
-        lane,
-        tasks=tuple(
-            (at, one, mark if one == id and was is theme.ACTIVE else was)
-            for at, one, was in lane.tasks
-        ),
+    tasks = tuple(
+        (at, one, mark if one == id and was is theme.ACTIVE else was) for at, one, was in lane.tasks
     )
-
-
-def _mailed(lanes: dict[str, Lifecycle], name: str, at: float) -> dict[str, Lifecycle]:
-    """The lanes after mail has come for one."""
-    if name not in lanes:
-        return lanes
-    return {**lanes, name: replace(lanes[name], mail=(*lanes[name].mail, at)[-FLAGS:])}
+    return replace(lane, tasks=tasks)
 
 
 _LEGEND = "Amber: works; grey: idle; a tick below: mail."
@@ -266,12 +253,7 @@ _ENDS = {
 }
 
 
-def _moves(state: State) -> bool:
-    """Whether a length grows with the time alone."""
-    return any(lane.row.open for lane in state.lanes.values())
-
-
-def _lane(person: Person, lane: Lifecycle, now: float, axis: Axis, was: tuple[Any, Any]) -> str:
+def _lane(person: Person, lane: Lifecycle, now: float, axis: Axis, same: bool) -> str:
     """A lane; one on which only time has passed is not to be marked as changed."""
     bars = "".join(
         f'<i class="{key}" style="left:{begin / axis.scale:.2%};'
@@ -285,7 +267,7 @@ def _lane(person: Person, lane: Lifecycle, now: float, axis: Axis, was: tuple[An
     flags += "".join(f'<u style="left:{at / axis.scale:.1%}"></u>' for at in lane.mail)
     title = f"{person.name}, {person.role}: {person.said}"
     return (
-        f'<div class="life"{" data-quiet" if was == (person, lane) else ""} '
+        f'<div class="life"{" data-quiet" if same else ""} '
         f'title="{esc(one_line(title, 200))}" data-pair="{esc(person.name)}" '
         f'tabindex="0" role="group"><span class="name"><span class="t-{person.mark.key}">'
         f"{person.mark.glyph}</span> <strong>{esc(person.name)}</strong> "

@@ -231,7 +231,9 @@ def _row(line: TrafficLine, places: dict[str, float]) -> str:
             if low < 0.6
             else f"right:{1 - high:.1%};max-width:{high:.1%}"
         )
-    parts.append(f'<span class="say m-{line.mark.key}" style="{place}">{esc(one_line(line.said, 90))}</span>')
+    parts.append(
+        f'<span class="say m-{line.mark.key}" style="{place}">{esc(one_line(line.said, 90))}</span>'
+    )
     title = f"{duration(line.at)}: {line.sender or line.to[0]} → {', '.join(line.to)}: {line.text}"
     return (
         f'<div class="ln{"" if line.sender else " read"}" style="--n:{max(1, len(places))}" '
