@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from learnkit.core.events import Event, EventLog
-from learnkit.views.drawing import blocks, static
+from learnkit.views.drawing import static
 from learnkit.views.drawing.array import Array, MessageCard, grow
 from learnkit.views.drawing.base import View, css_beside
 from learnkit.views.drawing.static import Picture
@@ -77,12 +77,11 @@ class Branches(View[State]):
             return state  # there is no third
         array = state.arrays.get(event.lane) or Array(event.lane)
         grown = grow(array, event)
-        ended = state.ended
+        ended, said = state.ended, describe(event)
         if event.type == "run.ended":
-            ended = {**ended, event.lane: describe(event)}
+            ended = {**ended, event.lane: said}
         arrays = {**state.arrays, event.lane: grown}
-        head = f"{_name(event.lane)}: {describe(event)}"
-        return replace(state, arrays=arrays, ended=ended, head=head)
+        return replace(state, arrays=arrays, ended=ended, head=f"{_name(event.lane)}: {said}")
 
     def frame(self, state: State) -> dict[str, str]:
         shared = state.shared
@@ -104,15 +103,11 @@ class Branches(View[State]):
         shared = state.shared
         picture.text(16, 26, f"In both: {count(shared, 'message')}", "b")
         y = 34.0
-        both = state.both
-        first, last = static.middle_cut([1] * len(both), max(rows // 3, 2)) if both else (0, 0)
-        for card in both:
-            if first <= card.index < last:
-                if card.index == first:
-                    picture.text(56, y + 16, f"… {count(last - first, 'message')} left out …", "q")
-                    y += 22
-                continue
-            _draw(picture, card, 16, y, static.WIDTH - 32)
+        for one in static.cut(state.both, max(rows // 3, 2)):
+            if isinstance(one, static.Gap):
+                picture.text(56, y + 16, f"… {count(one.hidden, 'message')} left out …", "q")
+            else:
+                _draw(picture, one, 16, y, static.WIDTH - 32)
             y += 22
         top = y + 24
         ends = [top]
@@ -179,12 +174,10 @@ def _short(array: Array, place: int, width: int) -> str:
     if place >= len(array.cards):
         return ""
     card = array.cards[place]
-    lines = " · ".join(map(str, blocks.lines(card.message, card.injected)))
-    return one_line(f"{card.mark.label}: {lines}", width)
+    return one_line(f"{card.mark.label}: {card.text}", width)
 
 
 def _draw(picture: Picture, card: MessageCard, x: float, y: float, width: float) -> None:
     picture.bar(x, y + 3, 3, 18, card.mark.key)
     picture.text(x + 10, y + 16, f"{card.index} {card.mark.glyph}", "m", 40, card.mark.key)
-    text = " · ".join(map(str, blocks.lines(card.message, card.injected)))
-    picture.text(x + 52, y + 16, text, "", width - 60)
+    picture.text(x + 52, y + 16, card.text, "", width - 60)

@@ -87,12 +87,12 @@ class Messages(View[State]):
         return picture
 
     def facts(self, state: State, rows: int) -> str:
-        tables = [
-            f"<p>{esc(one_line(lane, 40))}: {array.size} (≈: characters / 4)</p>"
-            + _table(array, rows // len(state.arrays))
-            for lane, array in state.arrays.items()
-        ]
-        return "".join(tables) or "<p>empty</p>"
+        head, tables = ["#", "role", "block", "content", "≈ tokens"], ""
+        for lane, array in state.arrays.items():
+            room = rows // len(state.arrays)
+            tables += f"<p>{esc(one_line(lane, 40))}: {array.size} (≈: characters / 4)</p>"
+            tables += static.table(head, block_rows(array, room, 30 + 3 * room))
+        return tables or "<p>empty</p>"
 
 
 def _summary(array: Array) -> str:
@@ -154,17 +154,17 @@ def _head(array: Array, event: Event) -> str:
 
 def _draw(picture: Picture, array: Array, top: float, rows: int, scale: int) -> float:
     """Draw an array below ``top``; return where it ends."""
-    shown = [blocks.lines(card.message, card.injected) for card in array.cards]
-    first, last = static.middle_cut([min(len(one), MOST) for one in shown], rows)
+    shown = [(card, blocks.lines(card.message, card.injected)) for card in array.cards]
+    costs = [min(len(lines), MOST) for _, lines in shown]
     ends: dict[str, float] = {}
     y, joints = top, 0
     right = static.WIDTH - 16 - LABEL - BAR
-    for card, lines in zip(array.cards, shown, strict=True):
-        if first <= card.index < last:
-            if card.index == first:
-                picture.text(WHAT, y + 18, f"… {count(last - first, 'message')} left out …", "q")
-                y += 28
+    for one in static.cut(shown, rows, costs):
+        if isinstance(one, static.Gap):
+            picture.text(WHAT, y + 18, f"… {count(one.hidden, 'message')} left out …", "q")
+            y += 28
             continue
+        card, lines = one
         cut = lines[: MOST - 1] if len(lines) > MOST else lines
         height = 22 * min(len(lines), MOST) - 2
         picture.bar(44, y + 3, 3, height, card.mark.key)
@@ -198,19 +198,27 @@ def _draw(picture: Picture, array: Array, top: float, rows: int, scale: int) -> 
     return y
 
 
-def _table(array: Array, rows: int) -> str:
-    """The array as a table: one row a block, index and tokens on a message's first row."""
-    shown = [blocks.lines(card.message, card.injected) for card in array.cards]
-    first, last = static.middle_cut([len(one) for one in shown], rows)
+def block_rows(array: Array, rows: int, width: int, plain: str = "") -> list[list[object]]:
+    """The cells of a table with a row a block: index, role, kind, content and tokens.
+
+    Index, role and tokens are in the first row of each message.
+
+    Args:
+        array: the messages.
+        rows: about how many rows there may be; what doesn't fit is left out in the middle.
+        width: columns of the content.
+        plain: the kind of a block whose role says it all.
+    """
+    shown = [(card, blocks.lines(card.message, card.injected)) for card in array.cards]
     body: list[list[object]] = []
-    for card, lines in zip(array.cards, shown, strict=True):
-        if card.index == first < last:
-            body.append(["…", "", "", f"{count(last - first, 'message')} left out", ""])
-        if first <= card.index < last:
+    for one in static.cut(shown, rows, [len(lines) for _, lines in shown]):
+        if isinstance(one, static.Gap):
+            body.append(["…", "", "", f"{count(one.hidden, 'message')} left out", ""])
             continue
+        card, lines = one
         for place, line in enumerate(lines):
-            start = [card.index, card.mark.label] if place == 0 else ["", ""]
-            kind = line.mark.label if line.mark and line.mark is not card.mark else ""
-            size: object = card.tokens if place == 0 else ""
-            body.append([*start, kind, one_line(str(line), 30 + 3 * rows), size])
-    return static.table(["#", "role", "block", "content", "≈ tokens"], body)
+            kind = line.mark.label if line.mark and line.mark is not card.mark else plain
+            first = (card.index, card.mark.label, card.tokens) if place == 0 else ("", "", "")
+            index, role, size = first
+            body.append([index, role, kind, one_line(str(line), width), size])
+    return body

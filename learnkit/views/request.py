@@ -17,7 +17,7 @@ from learnkit.views.drawing import blocks, static, theme
 from learnkit.views.drawing.array import Array, grow
 from learnkit.views.drawing.base import css_beside
 from learnkit.views.drawing.text import blocks_of, count, esc, excerpt, one_line
-from learnkit.views.messages import ruler, scale_for
+from learnkit.views.messages import block_rows, ruler, scale_for
 
 Json = dict[str, Any]
 
@@ -108,8 +108,7 @@ def first_sight(request: Json) -> str:
         text = one_line(str(tool.get("description") or ""), 400)
         rows.append(["tool", f"{signature(tool)}: {text}", estimate_tokens(tool)])
     for card in _array(request).cards:
-        text = " · ".join(str(line) for line in blocks.lines(card.message, card.injected))
-        rows.append([f"{card.mark.label} message", one_line(text, 600), card.tokens])
+        rows.append([f"{card.mark.label} message", one_line(card.text, 600), card.tokens])
     body = json.dumps(seen(request), ensure_ascii=False, indent=1)
     return (
         f"<p>What the model sees, ≈ {sum(parts.values()):,} tokens (≈: characters / 4):</p>"
@@ -129,19 +128,7 @@ def transcript(
         refused: what the API said to it, as :func:`refusal` gives it; the last row.
         rows: about so many at most; the middle is left out.
     """
-    cards = _array({"messages": messages}).cards
-    lines = [blocks.lines(card.message, card.injected) for card in cards]
-    first, last = static.middle_cut([len(one) for one in lines], rows)
-    body: list[list[object]] = []
-    for card, one in zip(cards, lines, strict=True):
-        if card.index == first < last:
-            body.append(["…", "", "", f"{count(last - first, 'message')} left out"])
-        if first <= card.index < last:
-            continue
-        for place, line in enumerate(one):
-            start = [card.index, card.mark.label] if place == 0 else ["", ""]
-            kind = line.mark.label if line.mark and line.mark is not card.mark else "text"
-            body.append([*start, kind, one_line(str(line), 160)])
+    body = [row[:4] for row in block_rows(_array({"messages": messages}), rows, 160, "text")]
     if refused:
         body.append(["", "API", f"{theme.ERROR.glyph} {refused[0]}", one_line(refused[1], 300)])
     return static.table(["#", "role", "block", "content"], body)

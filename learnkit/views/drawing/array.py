@@ -33,6 +33,11 @@ class MessageCard:
             return theme.ASSISTANT
         return theme.INJECTED if self.injected else theme.USER
 
+    @property
+    def text(self) -> str:
+        """All its blocks as text, of any length."""
+        return " · ".join(map(str, blocks.lines(self.message, self.injected)))
+
 
 @dataclass(frozen=True, slots=True)
 class Array:
