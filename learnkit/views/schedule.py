@@ -11,7 +11,7 @@ from typing import Any
 
 from learnkit.core.events import Event
 from learnkit.views.drawing import static, theme
-from learnkit.views.drawing.base import Drawn, View, css_beside, kept
+from learnkit.views.drawing.base import Drawn, DrawnView, css_beside
 from learnkit.views.drawing.static import Picture
 from learnkit.views.drawing.text import as_list, columns, count, esc, listed, one_line
 from learnkit.views.words import describe
@@ -106,39 +106,63 @@ class State(Drawn):
         return f"{self.said} {bar}{theme.ERROR.glyph} lost: nobody will read it."
 
 
-class Schedule(View[State]):
+class Schedule(DrawnView[State]):
     """The steps of several writers and one reader, in their order."""
 
     name = "schedule"
     css = css_beside(__file__)
+    start = State()
 
-    def init(self) -> State:
-        return State()
-
-    def step(self, state: State, event: Event) -> State:
+    def fold(self, state: State, event: Event) -> State:
         data, who = event.data, event.lane
-        messages, ends = _texts(data.get("letters")), event.type == "race.ended"
         if event.type == "race.started":
             reader, writers = str(data.get("reader", "")), _texts(data.get("writers"))
-            begins = "A list" if data.get("seed") is None else f"Seed {data['seed']}"
-            head = f"{begins} says who goes first: {_named((reader, *writers))}."
-            people = tuple(dict.fromkeys((reader, *writers)))[:COLUMNS]
-            return _drawn(State(reader, people, head=one_line(head, 240)))
+            return State(reader, tuple(dict.fromkeys((reader, *writers)))[:COLUMNS])
         if event.type == "race.lost":
-            return _drawn(_losing(state, str(data.get("letter", ""))))
+            message, rows = str(data.get("letter", "")), state.rows
+            if rows:
+                rows = (*rows[:-1], replace(rows[-1], lost=(*rows[-1].lost, message)))
+            return replace(state, rows=rows, lost=(*state.lost, message))
         if event.type not in _KINDS:
-            return replace(state, head=describe(event))
+            return state
+        messages, ends = _texts(data.get("letters")), event.type == "race.ended"
         middle = event.type in _MIDDLE if who == state.reader else state.open
         number = "end" if ends else str(len(state.rows) + 1)
         about = (messages, _texts(data.get("content")), not ends and (middle or state.open))
         row = Step(number, who, event.type, *about)
         people = tuple(dict.fromkeys((*state.people, who)))[:COLUMNS]
-        new = replace(state, people=people, rows=(*state.rows, row), open=middle)
-        words = {"who": who, "mail": _named(messages), "said": new.said}
-        words["file"] = f"In the file: {_named(row.content)}"
-        words["middle"] = f", while {state.reader} is in the middle" if middle else ""
-        head = _KINDS[event.type][2].format(**words)
-        return _drawn(replace(new, head=one_line(head, 240)))
+        return replace(state, people=people, rows=(*state.rows, row), open=middle)
+
+    def sentence(self, state: State, event: Event) -> str:
+        data = event.data
+        if event.type == "race.started":
+            begins = "A list" if data.get("seed") is None else f"Seed {data['seed']}"
+            who = (str(data.get("reader", "")), *_texts(data.get("writers")))
+            said = f"{begins} says who goes first: {_named(who)}."
+        elif event.type == "race.lost":
+            said = _loss(state, str(data.get("letter", "")))
+        elif event.type in _KINDS:
+            row = state.rows[-1]
+            said = _KINDS[event.type][2].format(
+                who=event.lane,
+                mail=_named(row.messages),
+                said=state.said,
+                file=f"In the file: {_named(row.content)}",
+                middle=f", while {state.reader} is in the middle" if state.open else "",
+            )
+        else:
+            return describe(event)
+        return one_line(said, 240)
+
+    def draw(self, state: State, old: State) -> dict[str, str]:
+        names = "".join(f"<b>{esc(one_line(name, 24))}</b>" for name in state.people)
+        style = f'style="--n:{max(1, len(state.people))}"'
+        lanes = f'<i></i><div class="lanes">{names}</div><b>in the file then</b>'
+        html = {"steps/heads": f'<div class="st" {style} data-quiet>{lanes}</div>'}
+        for place, row in enumerate(state.rows):
+            html[f"steps/{place}"] = _line(row, state, style)
+        html["steps/sum"] = f'<div class="sum" data-quiet>{esc(state.legend)}</div>'
+        return html
 
     def line(self, state: State) -> str:
         return f"{self.name}: {state.head}"  # the last one says what was said
@@ -191,32 +215,14 @@ def _named(messages: tuple[str, ...], nothing: str = "nothing") -> str:
     return listed([*few, f"{more} more"] if more else few) or nothing
 
 
-def _losing(state: State, message: str) -> State:
-    """The state with one more message lost, by the last step."""
-    rows = state.rows
+def _loss(state: State, message: str) -> str:
+    """Which message the last step has lost, and why."""
     why = "nobody has read it, and it is not in the inbox any more"
-    if rows:
-        rows = (*rows[:-1], replace(rows[-1], lost=(*rows[-1].lost, message)))
-        late = any(
-            one.open and one.messages == (message,) for one in rows if one.who != state.reader
-        )
-        if late and rows[-1].type == "race.emptied":
-            why = f"it came after {state.reader} had read, and before the file was emptied"
-    head = one_line(f"{theme.ERROR.glyph} {one_line(message, 24)} is lost: {why}.", 240)
-    return replace(state, rows=rows, lost=(*state.lost, message), head=head)
-
-
-def _drawn(state: State) -> State:
-    names = "".join(f"<b>{esc(one_line(name, 24))}</b>" for name in state.people)
-    style = f'style="--n:{max(1, len(state.people))}"'
-    html = {
-        "steps/heads": f'<div class="st" {style} data-quiet><i></i><div class="lanes">{names}</div>'
-        "<b>in the file then</b></div>"
-    }
-    for place, row in enumerate(state.rows):
-        html[f"steps/{place}"] = _line(row, state, style)
-    html["steps/sum"] = f'<div class="sum" data-quiet>{esc(state.legend)}</div>'
-    return replace(state, html=kept(html, state.html))
+    written = [one for one in state.rows if one.who != state.reader]
+    late = any(one.open and one.messages == (message,) for one in written)
+    if late and state.rows[-1].type == "race.emptied":
+        why = f"it came after {state.reader} had read, and before the file was emptied"
+    return f"{theme.ERROR.glyph} {one_line(message, 24)} is lost: {why}."
 
 
 def _line(row: Step, state: State, style: str) -> str:

@@ -7,11 +7,11 @@ an outline for what was only listed, filled for what was loaded, half as high fo
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from learnkit.core.events import Event
 from learnkit.views.drawing import static, theme
-from learnkit.views.drawing.base import Drawn, View, css_beside
+from learnkit.views.drawing.base import Drawn, DrawnView, css_beside
 from learnkit.views.drawing.static import Picture
 from learnkit.views.drawing.text import clean, count, esc, one_line, scale_of
 from learnkit.views.shelf import METHOD, Shelf, SkillRow, grow, sentence, ticks_of
@@ -30,29 +30,37 @@ class State(Drawn):
     scale: int = 10
 
 
-class Skills(View[State]):
+class Skills(DrawnView[State]):
     """Tokens of the catalogue, of what was loaded, and of everything, as lengths."""
 
     name = "skill layers"
     css = css_beside(__file__)
+    start = State()
 
-    def init(self) -> State:
-        return State()
-
-    def step(self, state: State, event: Event) -> State:
+    def fold(self, state: State, event: Event) -> State:
         old = state.shelves.get(event.lane) or Shelf(event.lane)
         new = grow(old, event)
-        head = sentence(new, event)
-        if len(state.shelves) + (event.lane not in state.shelves) > 1:
-            head = f"{one_line(event.lane, 40)}: {head}"
         if new is old:
-            return replace(state, head=head)
+            return state
         shelves = {**state.shelves, event.lane: new}
-        scale = scale_of(max(shelf.longest for shelf in shelves.values()))
-        html = {**state.html, **_drawn(new, old if event.lane in state.shelves else None)}
-        if scale != state.scale or len(shelves) != len(state.shelves):
-            html |= {f"{clean(lane)}/1": _axis(scale) for lane in shelves}
-        return State(shelves, scale, html=_in_order(shelves, html), head=head)
+        return State(shelves, scale_of(max(shelf.longest for shelf in shelves.values())))
+
+    def sentence(self, state: State, event: Event) -> str:
+        said = sentence(state.shelves.get(event.lane) or Shelf(event.lane), event)
+        alone = not state.shelves.keys() - {event.lane}
+        return said if alone else f"{one_line(event.lane, 40)}: {said}"
+
+    def draw(self, state: State, old: State) -> dict[str, str]:
+        html = {}
+        for shelf in state.shelves.values():
+            lane, now = clean(shelf.lane), _used(shelf)
+            title = f"<b>{shelf.gain}</b><span>{esc(shelf.note)}</span>"
+            html[f"{lane}/0"] = f'<div class="shelf" data-quiet>{title}</div>'
+            html[f"{lane}/1"] = _axis(state.scale)
+            html[f"{lane}/2"] = _sum("everything upfront", "", shelf.everything, _whole(shelf))
+            html[f"{lane}/3"] = _sum("this conversation", "now", shelf.now, now, _layers(shelf))
+            html |= {f"{lane}/s {clean(name)}": _row(row) for name, row in shelf.rows.items()}
+        return html
 
     def frame(self, state: State) -> dict[str, str]:
         return state.html or {"": '<div class="note">No skills were listed yet.</div>'}
@@ -69,8 +77,7 @@ class Skills(View[State]):
         picture = Picture(f"{self.line(state)} Every number stands in the table below.")
         y = 10.0
         for shelf in state.shelves.values():
-            drawing = _Staircase(picture, state.scale, y)
-            y = drawing.shelf(shelf, rows // len(state.shelves)) + 18
+            y = _Staircase(picture, state.scale, y).shelf(shelf, rows // len(state.shelves)) + 18
         if not state.shelves:
             picture.text(16, y + 18, "No skills were listed yet.", "q")
             y += 36
@@ -78,35 +85,9 @@ class Skills(View[State]):
         return picture
 
     def facts(self, state: State, rows: int) -> str:
-        tables = [
-            _table(shelf, rows // len(state.shelves), rows) for shelf in state.shelves.values()
-        ]
-        return "".join(tables) or "<p>empty</p>"
-
-
-def _in_order(shelves: dict[str, Shelf], html: dict[str, str]) -> dict[str, str]:
-    """The fragments in the order of their regions and rows; none of a row that is gone."""
-    keys = [
-        f"{clean(lane)}/{part}"
-        for lane, shelf in shelves.items()
-        for part in ("0", "1", "2", "3", *(f"s {clean(name)}" for name in shelf.rows))
-    ]
-    return {key: html[key] for key in keys}
-
-
-def _drawn(shelf: Shelf, old: Shelf | None) -> dict[str, str]:
-    """The fragments of a shelf that are new; rows that did not change are left as they are."""
-    lane = clean(shelf.lane)
-    title = f"<b>{shelf.gain}</b><span>{esc(shelf.note)}</span>"
-    found = {
-        f"{lane}/0": f'<div class="shelf" data-quiet>{title}</div>',
-        f"{lane}/2": _sum("everything upfront", "", shelf.everything, _whole(shelf)),
-        f"{lane}/3": _sum("this conversation", "now", shelf.now, _used(shelf), _layers(shelf)),
-    }
-    for name, row in shelf.rows.items():
-        if old is None or old.rows.get(name) is not row:
-            found[f"{lane}/s {clean(name)}"] = _row(row)
-    return found
+        each = rows // max(len(state.shelves), 1)
+        tables = "".join(_table(shelf, each, rows) for shelf in state.shelves.values())
+        return tables or "<p>empty</p>"
 
 
 def _axis(scale: int) -> str:
@@ -137,9 +118,8 @@ def _whole(shelf: Shelf) -> str:
 
 def _used(shelf: Shelf) -> str:
     bars = "".join(_bar(*part) for part in shelf.parts)
-    spared = shelf.everything - shelf.now
-    if spared > 0:
-        place = f"--o:{shelf.now};--n:{spared}"
+    if shelf.share:
+        place = f"--o:{shelf.now};--n:{shelf.everything - shelf.now}"
         bars += f'<i class="gap" style="{place}"><u>not sent: {shelf.share}</u></i>'
     return bars
 
@@ -272,15 +252,15 @@ class _Staircase:
     def gap(self, shelf: Shelf) -> None:
         """Measure off what is not sent, as a builder's drawing does."""
         first, last, y = self.at(shelf.now) + 2, self.at(shelf.everything), self.y
-        share = f"not sent: {shelf.share}" if shelf.share else ""
-        room, middle = len(share) * static.NARROW, (first + last) / 2
-        if not share or last - first < 8:
+        if not shelf.share or last - first < 8:
             return
+        share = f"not sent: {shelf.share}"
+        room, middle = len(share) * static.NARROW, (first + last) / 2
         self.picture.path(f"M{first:.1f} {y + 2:g}v16M{last:.1f} {y + 2:g}v16", "system")
         if last - first < room + 24:
             self.picture.path(f"M{first:.1f} {y + 10:g}H{last:.1f}", "system")
             return
-        self.picture.text(middle + room / 2, y + 14, share, "e")
-        left, right = middle - room / 2 - 6, middle + room / 2 + 6
-        line = f"M{first:.1f} {y + 10:g}H{left:.1f}M{right:.1f} {y + 10:g}H{last:.1f}"
+        left, right = middle - room / 2, middle + room / 2
+        self.picture.text(right, y + 14, share, "e")
+        line = f"M{first:.1f} {y + 10:g}H{left - 6:.1f}M{right + 6:.1f} {y + 10:g}H{last:.1f}"
         self.picture.path(line, "system")

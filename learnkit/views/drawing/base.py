@@ -286,7 +286,3 @@ class DrawnView(View[D]):
             # Comparing frames costs nothing if a fragment that is equal is also the same object.
             html = {k: html[k] if html.get(k) == one else one for k, one in drawn.items()}
         return replace(new, html=html, head=self.sentence(new, event))
-
-
-def kept(new: dict[str, str], old: dict[str, str]) -> dict[str, str]:
-    return {key: old[key] if old.get(key) == html else html for key, html in new.items()}
