@@ -13,7 +13,7 @@ from typing import Any
 from learnkit.core.events import Event, EventLog
 from learnkit.views.drawing import static
 from learnkit.views.drawing.array import Array, MessageCard, grow
-from learnkit.views.drawing.base import View, css_beside
+from learnkit.views.drawing.base import Drawn, DrawnView, css_beside
 from learnkit.views.drawing.static import Picture
 from learnkit.views.drawing.text import clean, count, esc, one_line
 from learnkit.views.messages import Messages
@@ -26,12 +26,11 @@ _COLUMN = (static.WIDTH - 48) / 2
 
 
 @dataclass(frozen=True, slots=True)
-class State:
-    """Both arrays, and the sentence of the last step."""
+class State(Drawn):
+    """Both arrays, and how each run ended."""
 
     arrays: dict[str, Array] = field(default_factory=dict)
     ended: dict[str, str] = field(default_factory=dict)
-    head: str = "Nothing has happened yet."
 
     @property
     def shared(self) -> int:
@@ -49,7 +48,7 @@ class State:
         return next(iter(self.arrays.values())).cards[: self.shared] if self.arrays else ()
 
 
-class Branches(View[State]):
+class Branches(DrawnView[State]):
     """Two message arrays with a common beginning: the first two lanes of a log.
 
     ``Branches.of(was, fork)`` makes that log from two runs.
@@ -57,6 +56,7 @@ class Branches(View[State]):
 
     name = "two runs compared"
     css = Messages.css + css_beside(__file__)
+    start = State()
 
     @classmethod
     def of(cls, was: Any, fork: Any, *, lane: str = "lead") -> Branches:
@@ -69,31 +69,32 @@ class Branches(View[State]):
         """
         return cls(merged(getattr(was, "events", was), getattr(fork, "events", fork), lane))
 
-    def init(self) -> State:
-        return State()
-
     def step(self, state: State, event: Event) -> State:
-        if event.lane not in state.arrays and len(state.arrays) == 2:
-            return state  # there is no third
-        array = state.arrays.get(event.lane) or Array(event.lane)
-        grown = grow(array, event)
-        ended, said = state.ended, describe(event)
-        if event.type == "run.ended":
-            ended = {**ended, event.lane: said}
-        arrays = {**state.arrays, event.lane: grown}
-        return replace(state, arrays=arrays, ended=ended, head=f"{_name(event.lane)}: {said}")
+        known = event.lane in state.arrays or len(state.arrays) < 2
+        return super().step(state, event) if known else state  # there is no third column
 
-    def frame(self, state: State) -> dict[str, str]:
+    def fold(self, state: State, event: Event) -> State:
+        array = grow(state.arrays.get(event.lane) or Array(event.lane), event)
+        new = replace(state, arrays={**state.arrays, event.lane: array})
+        if event.type == "run.ended":
+            return replace(new, ended={**state.ended, event.lane: describe(event)})
+        return new
+
+    def sentence(self, state: State, event: Event) -> str:
+        return f"{_name(event.lane)}: {describe(event)}"
+
+    def draw(self, state: State, old: State) -> dict[str, str]:
         shared = state.shared
         shown = {"shared": _title("In both", count(shared, "message"))}
-        for card in state.both:
-            shown[f"both {card.index}"] = card.html
+        shown |= {f"both {card.index}": card.html for card in state.both}
         for raw, array in state.arrays.items():
             lane = clean(raw)
             shown[f"{lane}/title"] = _title(_name(raw), _rest(array, shared))
-            for card in array.cards[shared:]:
-                shown[f"{lane}/{card.index}"] = card.html
+            shown |= {f"{lane}/{card.index}": card.html for card in array.cards[shared:]}
         return shown
+
+    def frame(self, state: State) -> dict[str, str]:
+        return state.html or self.draw(state, state)
 
     def line(self, state: State) -> str:
         return f"{self.name}: {_parting(state)} {state.head}"

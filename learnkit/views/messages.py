@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from learnkit.core.events import Event
 from learnkit.views.drawing import blocks, static, theme
 from learnkit.views.drawing.array import Array, grow
-from learnkit.views.drawing.base import View, css_beside
+from learnkit.views.drawing.base import Drawn, DrawnView, css_beside
 from learnkit.views.drawing.static import Picture
 from learnkit.views.drawing.text import clean, columns, count, esc, listed, one_line
 from learnkit.views.words import describe, ended, quoted
@@ -28,47 +28,48 @@ MOST = 4
 
 
 @dataclass(frozen=True, slots=True)
-class State:
-    """All arrays that are shown, the scale they share, and the sentence of the last step."""
+class State(Drawn):
+    """The arrays that are shown, by agent."""
 
     arrays: dict[str, Array] = field(default_factory=dict)
-    summaries: dict[str, str] = field(default_factory=dict)
-    scale: int = SCALES[0]
-    ruler: str = ""
-    head: str = "Nothing has happened yet."
+
+    @property
+    def scale(self) -> int:
+        """The tokens that a full length stands for; it grows in steps, so bars rarely change."""
+        return scale_for(max((array.longest for array in self.arrays.values()), default=0))
 
 
-class Messages(View[State]):
+class Messages(DrawnView[State]):
     """The live message array of one agent, or of every agent in the log, side by side."""
 
     name = "message array"
     css = css_beside(__file__)
+    start = State()
 
-    def init(self) -> State:
-        return _measured(State())
-
-    def step(self, state: State, event: Event) -> State:
+    def fold(self, state: State, event: Event) -> State:
         array = state.arrays.get(event.lane) or Array(event.lane)
         grown = grow(array, event)
-        head = _head(grown, event)
-        if len(state.arrays) + (event.lane not in state.arrays) > 1:
-            head = f"{one_line(event.lane, 40)}: {head}"
         if grown is array:
-            return replace(state, head=head)
-        arrays = {**state.arrays, event.lane: grown}
-        summaries = {**state.summaries, event.lane: _summary(grown)}
-        return _measured(replace(state, arrays=arrays, summaries=summaries, head=head))
+            return state
+        return replace(state, arrays={**state.arrays, event.lane: grown})
 
-    def frame(self, state: State) -> dict[str, str]:
-        shown = {"ruler": state.ruler}
+    def sentence(self, state: State, event: Event) -> str:
+        said = _said(state.arrays.get(event.lane) or Array(event.lane), event)
+        alone = not state.arrays.keys() - {event.lane}
+        return said if alone else f"{one_line(event.lane, 40)}: {said}"
+
+    def draw(self, state: State, old: State) -> dict[str, str]:
+        shown = {"ruler": ruler(state.scale, '<span class="note">≈ tokens: characters / 4</span>')}
         for raw, array in state.arrays.items():
             lane = clean(raw)
-            shown[f"{lane}/summary"] = state.summaries[raw]
+            shown[f"{lane}/summary"] = _summary(array)
             if array.system:
                 shown[f"{lane}/system"] = array.system
-            for place, card in enumerate(array.cards):
-                shown[f"{lane}/{place}"] = card.html
+            shown |= {f"{lane}/{place}": card.html for place, card in enumerate(array.cards)}
         return shown
+
+    def frame(self, state: State) -> dict[str, str]:
+        return state.html or self.draw(state, state)
 
     def line(self, state: State) -> str:
         sizes = [f"{one_line(lane, 40)} {array.size}" for lane, array in state.arrays.items()]
@@ -100,16 +101,6 @@ def _summary(array: Array) -> str:
     return f'<div class="sum" data-quiet>{esc(array.lane)} <span>{array.size}{waiting}</span></div>'
 
 
-def _measured(state: State) -> State:
-    """Fit the scale to the longest message; it grows in steps, so bars rarely change."""
-    longest = max((array.longest for array in state.arrays.values()), default=0)
-    scale = scale_for(longest)
-    if state.ruler and scale == state.scale:
-        return state
-    method = '<span class="note">≈ tokens: characters / 4</span>'
-    return replace(state, scale=scale, ruler=ruler(scale, method))
-
-
 def scale_for(longest: int) -> int:
     """The tokens that a full length stands for, so that the longest part fits.
 
@@ -132,7 +123,7 @@ def ruler(scale: int, left: str) -> str:
     )
 
 
-def _head(array: Array, event: Event) -> str:
+def _said(array: Array, event: Event) -> str:
     """The header sentence, with what only the array knows put in."""
     if event.type == "model.requested":
         turn, size = event.data.get("turn", "?"), count(len(array.cards), "message")
