@@ -125,8 +125,8 @@ class Dispatch(DrawnView[State]):
                 picture.bar(16, y + 2, 3, 22, "call")
             picture.text(24, y + 17, row.label, "m", edges[0] - 90)
             for x, column, number in zip(edges, COLUMNS, row.counts, strict=True):
-                text, mark = _cell(column, number)
-                picture.text(x, y + 17, text, "e" if number else "q e", 70, mark)
+                text, key = _cell(column, number)
+                picture.text(x, y + 17, text, "e" if number else "q e", 70, key)
             y += 24
         y += picture.left_out(24, y + 17, len(state.rows) - len(shown), "more tool", 24)
         for line in _call_lines(state.current):

@@ -7,7 +7,7 @@ from typing import Any
 
 from learnkit.core.events import Event
 from learnkit.views.drawing import theme
-from learnkit.views.drawing.base import css_beside
+from learnkit.views.drawing.base import D, DrawnView, css_beside
 from learnkit.views.drawing.text import as_list, count, esc, one_line
 from learnkit.views.words import describe
 
@@ -94,6 +94,13 @@ def sentence(event: Event, said: str = "") -> str:
     return (
         f"{text} {said}" if said and event.type == "run.ended" and "." not in event.lane else text
     )
+
+
+class TeamView(DrawnView[D]):
+    """A view of a team: its sentences name the agent, and its states have ``said``."""
+
+    def sentence(self, state: D, event: Event) -> str:
+        return sentence(event, getattr(state, "said", ""))
 
 
 def _posted(people: People, mail: dict[str, Any]) -> People:

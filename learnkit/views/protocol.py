@@ -12,7 +12,7 @@ from typing import Any
 from learnkit.core.events import Event
 from learnkit.views import people as folk
 from learnkit.views.drawing import static, theme
-from learnkit.views.drawing.base import Drawn, DrawnView, css_beside
+from learnkit.views.drawing.base import Drawn, css_beside
 from learnkit.views.drawing.static import Picture
 from learnkit.views.drawing.text import count, esc, one_line
 from learnkit.views.drawing.time_axis import duration
@@ -80,7 +80,7 @@ class State(Drawn):
         return f"{count(len(standing) + self.gone, 'request')}: {', '.join(parts)}{extra}."
 
 
-class Protocol(DrawnView[State]):
+class Protocol(folk.TeamView[State]):
     """The requests of a team: the state machine, the tracker and the handshakes."""
 
     name = "protocols"
@@ -98,9 +98,6 @@ class Protocol(DrawnView[State]):
         hidden = list(requests)[:-REQUESTS]
         shown = {id: one for id, one in requests.items() if id not in hidden}
         return replace(state, requests=shown, gone=state.gone + len(hidden))
-
-    def sentence(self, state: State, event: Event) -> str:
-        return folk.sentence(event, state.said)
 
     def draw(self, state: State, old: State) -> dict[str, str]:
         nodes = []

@@ -15,7 +15,6 @@ from learnkit.views.drawing.base import Drawn, DrawnView, css_beside
 from learnkit.views.drawing.layout import Layout, layered
 from learnkit.views.drawing.static import Picture
 from learnkit.views.drawing.text import count, esc, one_line
-from learnkit.views.words import describe
 
 #: Tasks that are drawn at most; of more, those that are done for longest are only counted.
 DRAWN = 120
@@ -82,10 +81,6 @@ class Tasks(DrawnView[State]):
         layout = layered(sorted(tied), edges, _ROOM, tall) if tied else None
         loose = tuple(id for id in shown if id not in tied)
         return replace(state, shape=shape, layout=layout, loose=loose)
-
-    def sentence(self, state: State, event: Event) -> str:
-        sentence = describe(event)
-        return f"{sentence} {state.said}" if event.type == "run.ended" else sentence
 
     def draw(self, state: State, old: State) -> dict[str, str]:
         html = {"sum/said": _note(state.said)}

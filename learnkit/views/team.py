@@ -16,7 +16,7 @@ from learnkit.core.events import Event
 from learnkit.views import people as folk
 from learnkit.views.board import Board, TaskCard, board_after, cards_of
 from learnkit.views.drawing import static, theme
-from learnkit.views.drawing.base import Drawn, DrawnView, css_beside
+from learnkit.views.drawing.base import Drawn, css_beside
 from learnkit.views.drawing.static import Picture
 from learnkit.views.drawing.text import count, esc, one_line
 from learnkit.views.drawing.time_axis import Axis, TimeRow, duration
@@ -97,7 +97,7 @@ class State(Drawn):
         return f"{folk.summary(self.people)} {self.board}"
 
 
-class Team(DrawnView[State]):
+class Team(folk.TeamView[State]):
     """Lifecycle lanes, roster and board; with ``on_intent``, buttons.
 
     Args:
@@ -139,9 +139,6 @@ class Team(DrawnView[State]):
             id, mark = data["task"]["id"], _ENDS[event.type]
             lanes = {name: _ended(lane, id, mark) for name, lane in lanes.items()}
         return replace(state, people=people, lanes=lanes, tasks=tasks, now=now)
-
-    def sentence(self, state: State, event: Event) -> str:
-        return folk.sentence(event, state.said)
 
     def changed(self, state: State, old: State) -> bool:
         moves = any(lane.row.open for lane in state.lanes.values())  # it grows with the time

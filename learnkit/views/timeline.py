@@ -14,7 +14,6 @@ from learnkit.views.drawing.base import Drawn, DrawnView, css_beside
 from learnkit.views.drawing.static import Picture
 from learnkit.views.drawing.text import as_list, count, esc, one_line
 from learnkit.views.drawing.time_axis import Axis, TimeRow, duration
-from learnkit.views.words import describe
 
 _ENDS = {
     "completed": theme.DONE,
@@ -95,10 +94,6 @@ class Timeline(DrawnView[State]):
     def changed(self, state: State, old: State) -> bool:
         moves = any(row.open for row in state.rows.values())  # it grows with the time
         return moves or state.rows is not old.rows
-
-    def sentence(self, state: State, event: Event) -> str:
-        sentence = describe(event)
-        return f"{sentence} {state.said}" if event.type == "run.ended" else sentence
 
     def draw(self, state: State, old: State) -> dict[str, str]:
         html = {"lines/axis": state.axis.html}

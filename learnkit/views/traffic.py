@@ -13,7 +13,7 @@ from typing import Any
 from learnkit.core.events import Event
 from learnkit.views import people as folk
 from learnkit.views.drawing import static, theme
-from learnkit.views.drawing.base import Drawn, DrawnView, css_beside
+from learnkit.views.drawing.base import Drawn, css_beside
 from learnkit.views.drawing.static import Picture
 from learnkit.views.drawing.text import as_list, count, esc, one_line
 from learnkit.views.drawing.time_axis import duration
@@ -103,7 +103,7 @@ class State(Drawn):
         return f"{count(self.sent, 'message')} sent, {waiting} unread."
 
 
-class Traffic(DrawnView[State]):
+class Traffic(folk.TeamView[State]):
     """The mail of a team over time."""
 
     name = "inbox traffic"
@@ -118,9 +118,6 @@ class Traffic(DrawnView[State]):
             lines = _read(lines, event)
         gone = state.gone + max(0, len(lines) - LINES)
         return replace(state, people=people, lines=lines[-LINES:], gone=gone, sent=sent)
-
-    def sentence(self, state: State, event: Event) -> str:
-        return folk.sentence(event, state.said)
 
     def draw(self, state: State, old: State) -> dict[str, str]:
         there = drawn(state.people)

@@ -196,7 +196,9 @@ def _asked(data: dict[str, Any]) -> str:
 
 
 def _answered(data: dict[str, Any]) -> str:
-    request = data.get("request") if isinstance(data.get("request"), dict) else {}
+    request = data.get("request")
+    if not isinstance(request, dict):
+        request = {}
     note = ": {note:quoted}" if request.get("note") else ""
     verbs = {"approved": "approves", "rejected": "rejects"}
     verb = verbs.get(str(request.get("state")), "requests changes to")

@@ -12,7 +12,7 @@ from learnkit.views import people as folk
 from learnkit.views.board import Board, board_after
 from learnkit.views.commits import Dot, laid_out
 from learnkit.views.drawing import static, theme
-from learnkit.views.drawing.base import Drawn, DrawnView, css_beside
+from learnkit.views.drawing.base import Drawn, css_beside
 from learnkit.views.drawing.static import Picture
 from learnkit.views.drawing.text import count, esc, one_line
 from learnkit.views.drawing.time_axis import duration
@@ -77,7 +77,7 @@ class State(Drawn):
         return f"#{lane.task_id} {one_line(str(task.get('subject', '')), 40)}{owner}"
 
 
-class Worktrees(DrawnView[State]):
+class Worktrees(folk.TeamView[State]):
     """The worktrees of a repository, its commit graph, and what has happened."""
 
     name = "worktrees"
@@ -97,9 +97,6 @@ class Worktrees(DrawnView[State]):
                 lane = _lane(data["tree"], lanes, event.type == "worktree.merge")
                 lanes = {**lanes, lane.name: lane}
         return replace(state, lanes=lanes, tasks=tasks, dots=dots, steps=steps)
-
-    def sentence(self, state: State, event: Event) -> str:
-        return folk.sentence(event, state.said)
 
     def draw(self, state: State, old: State) -> dict[str, str]:
         html = {"sum/said": f'<div class="sum" data-quiet>{esc(state.said)}</div>'}

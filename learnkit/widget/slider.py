@@ -10,11 +10,7 @@ with lab_extra():
     import anywidget
     import traitlets
 
-_CSS = """
-.lk-slider{display:flex;align-items:center;gap:10px;padding:2px 0}
-.lk-slider input{flex:1 1 auto;min-width:0;accent-color:var(--jp-brand-color1,#1c4e96)}
-.lk-slider output{min-width:4ch;text-align:right;font-variant-numeric:tabular-nums}
-"""
+_HERE = Path(__file__).parent
 
 
 class Slider(anywidget.AnyWidget):
@@ -29,8 +25,8 @@ class Slider(anywidget.AnyWidget):
         traitlets.TraitError: for a value that is no option.
     """
 
-    _esm = Path(__file__).with_name("slider.js").read_text("utf-8")
-    _css = _CSS
+    _esm = (_HERE / "slider.js").read_text("utf-8")
+    _css = (_HERE / "slider.css").read_text("utf-8")
     options: traitlets.List[object] = traitlets.List().tag(sync=True)
     value = traitlets.Any().tag(sync=True)
     description = traitlets.Unicode().tag(sync=True)

@@ -257,13 +257,14 @@ class DrawnView(View[D]):
         """
 
     def sentence(self, state: D, event: Event) -> str:
-        """What happened at this step, as one plain sentence.
+        """What happened at this step; at the end of a run, also what the state has ``said``.
 
         Args:
             state: the state after the event.
             event: what has happened.
         """
-        return describe(event)
+        said = getattr(state, "said", "") if event.type == "run.ended" else ""
+        return f"{describe(event)} {said}".rstrip()
 
     def changed(self, state: D, old: D) -> bool:
         """Whether a state has to be drawn again.
