@@ -134,21 +134,10 @@ def _requested(data: dict[str, Any]) -> str:
     return _filled(f"Turn {{turn}}: {{messages:message}} {verb} to the model.", data)
 
 
-def _rewritten(data: dict[str, Any]) -> str:
-    why = ": {why}" if data.get("why") else ""
-    return _filled(f"The array is rewritten and has {{messages:message}} now{why}.", data)
-
-
 def _delegated(data: dict[str, Any]) -> str:
     task = str(data.get("description") or data.get("prompt", ""))
     parent = data.get("parent", "?")
     return f"A subagent of {parent} starts in a context of its own: {quoted(task)}."
-
-
-def _summary_asked(data: dict[str, Any]) -> str:
-    asker = _ASKERS.get(data.get("by", ""), "Somebody asks")
-    focus = f" with focus on {quoted(data['focus'])}" if data.get("focus") else ""
-    return f"{asker} for a summary{focus}."
 
 
 def _task(task: Any) -> str:
@@ -172,20 +161,6 @@ def _started(data: dict[str, Any]) -> str:
     return f"{owner} begins {_task(task)}." if owner else f"{_capital(_task(task))} begins."
 
 
-def _job_delivered(data: dict[str, Any]) -> str:
-    jobs = count(len(as_list(data.get("ids"))), "result")
-    how = {"check": "is looked at", "stop": "is told, and takes another turn"}
-    verb = how.get(str(data.get("by")), "is told, after the results of this turn")
-    return f"The model hears: {jobs} of a background job {verb}."
-
-
-def _job_ended(data: dict[str, Any]) -> str:
-    code = f" (exit code {data['code']})" if data.get("code") else ""
-    said = quoted(str(data.get("output") or "no output"))
-    seconds, status = data.get("seconds") or 0.0, data.get("status", "?")
-    return f"Job {data.get('id', '?')}: {status}{code} after {seconds:.1f} s: {said}."
-
-
 def _asked(data: dict[str, Any]) -> str:
     request = data.get("request")
     if isinstance(request, dict) and request.get("kind") == "shutdown":
@@ -193,17 +168,6 @@ def _asked(data: dict[str, Any]) -> str:
     else:
         template = "{sender} submits plan {id} to {to}: {content:quoted}."
     return _filled(template, request)
-
-
-def _answered(data: dict[str, Any]) -> str:
-    request = data.get("request")
-    if not isinstance(request, dict):
-        request = {}
-    note = ": {note:quoted}" if request.get("note") else ""
-    verbs = {"approved": "approves", "rejected": "rejects"}
-    verb = verbs.get(str(request.get("state")), "requests changes to")
-    kind = "{kind}" if "kind" in request else "request"
-    return _filled(f"{{to}} {verb} {kind} {{id}}{note}.", request)
 
 
 def _tree(tree: Any) -> str:
@@ -233,6 +197,9 @@ _REASONS = {
     "turn_limit": "the turn limit is reached",
 }
 
+_DELIVERIES = {"check": "is looked at", "stop": "is told, and takes another turn"}
+_TOLD = "is told, after the results of this turn"
+_VERDICTS = {"approved": "approves", "rejected": "rejects"}
 _ASKERS = {
     "tool": "The model asks",
     "threshold": "The threshold is passed; compaction asks",
@@ -253,6 +220,16 @@ _FORMATS: dict[str, Callable[[Any], str]] = {
     "status": lambda value: _STATES.get(str(value), "?"),
     "Task": lambda value: _capital(_task(value)),
     "tree": _tree,
+    "why": lambda value: f": {value}" if value else "",
+    "note": lambda value: f": {quoted(str(value))}" if value else "",
+    "focus": lambda value: f" with focus on {quoted(str(value))}" if value else "",
+    "kind": lambda value: str(value or "request"),
+    "exit": lambda value: f" (exit code {value})" if value else "",
+    "seconds": lambda value: f"{value or 0.0:.1f} s",
+    "output": lambda value: quoted(str(value or "no output")),
+    "asker": lambda value: _ASKERS.get(str(value), "Somebody asks"),
+    "verdict": lambda value: _VERDICTS.get(str(value), "requests changes to"),
+    "delivery": lambda value: _DELIVERIES.get(str(value), _TOLD),
 }
 
 
@@ -282,7 +259,7 @@ _SENTENCES: dict[str, str | Callable[[dict[str, Any]], str]] = {
     "run.started": "The run starts with {prompt:quoted}.",
     "run.ended": "The run ends after {turns:turn}: {reason:stopped}.",
     "message.added": _message,
-    "messages.rewritten": _rewritten,
+    "messages.rewritten": "The array is rewritten and has {messages:message} now{why:why}.",
     "model.requested": _requested,
     "model.replied": _replied,
     "model.failed": "Turn {turn} fails: {status:text} {error_type:text}, {message:quoted}.",
@@ -310,14 +287,15 @@ _SENTENCES: dict[str, str | Callable[[dict[str, Any]], str]] = {
     "task.deleted": "{task:Task} is deleted.",
     "task.refused": "The board refuses: {problem:text}.",
     "job.started": "Job {id} starts in the background: {command:line}",
-    "job.ended": _job_ended,
-    "job.delivered": _job_delivered,
+    "job.ended": "Job {id}: {status}{code:exit} after {seconds:seconds}: {output:output}.",
+    "job.delivered": "The model hears: {ids:result} of a background job {by:delivery}.",
     "team.spawned": "{name} joins the team as {role}: {prompt:quoted}.",
     "team.status": "{name} is {status:status}.",
     "mail.sent": "{mail.from} writes to {mail.to}: {mail.content:quoted}.",
     "mail.read": "{by} reads {ids:message}.",
     "request.opened": _asked,
-    "request.answered": _answered,
+    "request.answered": "{request.to} {request.state:verdict} {request.kind:kind} {request.id}"
+    "{request.note:note}.",
     "request.expired": "Request {request.id} expires: {request.note:text}.",
     "request.refused": "That does not count: {problem:text}.",
     "worktree.create": "Worktree {tree:tree} is made.",
@@ -328,7 +306,7 @@ _SENTENCES: dict[str, str | Callable[[dict[str, Any]], str]] = {
     "worktree.commits": "There are {commits:commit} on all branches.",
     "tokens.estimated": "The next request has ≈{tokens:,} tokens; the threshold is {threshold:,}.",
     "compaction.cleared": "{results:old result} cleared: ≈{before:,} tokens become ≈{after:,}.",
-    "compaction.asked": _summary_asked,
+    "compaction.asked": "{by:asker} for a summary{focus:focus}.",
     "compaction.summarised": "The conversation is a summary now: ≈{before:,} tokens become "
     "≈{after:,}.",
     "compaction.failed": "The summary fails, and the messages stay as they are: {error:text}.",
