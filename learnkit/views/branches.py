@@ -1,7 +1,7 @@
-"""Two runs that began alike: what they share, where they part, and what came of each.
+"""Two runs with the same beginning: what they share, where they diverge, and how each ended.
 
-Both message arrays grow at once, each event at its time. Messages that are in both, at the same
-place, are one card across the page; from the first that differs on there are two columns.
+Both message arrays grow together, in the order of time. A message that both runs have in the same
+place is one card across the page. After the first difference there are two columns.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class State(Drawn):
 
     @property
     def shared(self) -> int:
-        """How many messages both begin with."""
+        """How many messages are the same in both, counted from the start."""
         if len(self.arrays) < 2:
             return 0
         one, other = (array.cards for array in self.arrays.values())
@@ -44,7 +44,7 @@ class State(Drawn):
 
     @property
     def both(self) -> tuple[MessageCard, ...]:
-        """The messages that both begin with."""
+        """The messages that are the same in both, from the start."""
         return next(iter(self.arrays.values())).cards[: self.shared] if self.arrays else ()
 
 
@@ -63,8 +63,8 @@ class Branches(DrawnView[State]):
         """The view of two runs.
 
         Args:
-            was: the run as it was: events, or what has them as ``events``.
-            fork: the one that was forked from it.
+            was: the original run: its events, or an object that has them as ``events``.
+            fork: the run that was forked from it, given in the same way.
             lane: the agent whose arrays are compared.
         """
         return cls(merged(getattr(was, "events", was), getattr(fork, "events", fork), lane))
@@ -135,10 +135,11 @@ class Branches(DrawnView[State]):
 
 
 def merged(was: Iterable[Event], fork: Iterable[Event], lane: str = "lead") -> EventLog:
-    """One log of two runs: the events of one agent in each, by their time.
+    """Merge two runs into one log with the events of one agent, ordered by time.
 
     Args:
-        was, fork: the events of each.
+        was: the events of the original run.
+        fork: the events of the forked run.
         lane: the agent; in the new log its lanes are called ``as it was`` and ``forked``.
     """
     log = EventLog()

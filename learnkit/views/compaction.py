@@ -1,6 +1,6 @@
-"""The array before and after a compaction: what was cleared, what became a summary, what stayed.
+"""The message array before and after compaction: what was cleared, summarised or kept.
 
-Two columns on one scale. Before the first compaction there is one: the array as it is.
+The two columns share one scale. Before the first compaction there is one column.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from learnkit.views.drawing.text import blocks_of, content_text, count, esc, one
 
 _THINKING = ("thinking", "redacted_thinking")
 
-#: What became of a message, by key.
+#: What happened to a message, by key.
 FATES = {
     "kept": ("=", "kept"),
     "cleared": ("⊘", "cleared"),
@@ -32,7 +32,7 @@ _MARKS = {"cleared": "blocked", "summarised": "blocked", "shorter": "idle"}
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A message as a row: its mark, a few words, its tokens, and what became of it."""
+    """A message as a row: its mark, its text in short, its tokens, and its fate."""
 
     key: str
     text: str
@@ -142,7 +142,7 @@ def _entry(message: dict[str, Any]) -> Entry:
 def _fates(
     old: Sequence[Entry], new: Sequence[Entry]
 ) -> tuple[tuple[Entry, ...], tuple[Entry, ...]]:
-    """What became of each message of the old array, and where each of the new one comes from."""
+    """Compare two arrays: the fate of each old message, and the origin of each new one."""
     if len(old) == len(new):
         before = after = [_change(one, other) for one, other in zip(old, new, strict=True)]
     else:

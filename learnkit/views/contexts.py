@@ -1,7 +1,8 @@
-"""Contexts: what each agent has in front of it, as lengths on one scale.
+"""Contexts: how many tokens each agent has in its context, as bars on one scale.
 
-One row an agent, a subagent below its parent. What a subagent read makes its own row long; in the
-parent's row it is one short result. What the parent was spared is the difference.
+Each agent has a row, and a subagent's row comes after its parent's. What a subagent read makes its
+own row long, but only one short result of it is in the parent's row. The difference is what the
+parent was spared.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from learnkit.views.drawing.base import Drawn, DrawnView, css_beside
 from learnkit.views.drawing.static import Picture
 from learnkit.views.drawing.text import blocks_of, clean, count, esc, one_line, scale_of
 
-#: What a part of a context is, by its key; in the order of the legend.
+#: Names of the parts of a context by key, in the order of the legend.
 _PARTS = {
     "system": "system prompt and tools",
     "user": "request",
@@ -29,22 +30,23 @@ _PARTS = {
 }
 
 
-#: Segments that a bar has at most: more would be narrower than can be seen.
+#: The most segments in a bar: with more, each would be too narrow to see.
 SEGMENTS = 60
 
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What one agent has in front of it.
+    """One agent's context.
 
     Attributes:
-        lane: the agent.
-        parent: who started it; empty for an agent of its own.
-        title: what it was started for.
-        parts: key of a mark and tokens, in order; neighbours of one kind are one part.
-        tokens: of all the parts.
-        ended: how it ended; empty while it works.
-        returned: tokens that its parent was given.
+        lane: the agent's name.
+        parent: the agent that started it; empty if no agent did.
+        title: the task it was started for.
+        parts: the key of a mark and a number of tokens for each part, in order; neighbours of the
+            same kind are merged.
+        tokens: the sum over all parts.
+        ended: the reason its run ended; empty while it works.
+        returned: tokens of the result that its parent got.
     """
 
     lane: str
@@ -76,13 +78,13 @@ class State(Drawn):
 
     @property
     def scale(self) -> int:
-        """The tokens that the full width stands for: the next 1, 2 or 5 with zeros."""
+        """The tokens that the full width represents: a round number."""
         longest = max((one.tokens for one in self.lanes.values()), default=0)
         return scale_of(longest)
 
 
 class Contexts(DrawnView[State]):
-    """Parent and subagents side by side, each with the tokens it has in front of it."""
+    """Parent and subagents, each with the tokens in its context."""
 
     name = "contexts"
     css = css_beside(__file__)
@@ -198,7 +200,7 @@ def _holding(one: Context, parts: Sequence[tuple[str, int]]) -> Context:
 
 
 def _joined(parts: Sequence[tuple[str, int]]) -> tuple[tuple[str, int], ...]:
-    """Neighbours of one kind, as one."""
+    """The parts with neighbours of the same kind merged."""
     joined: list[tuple[str, int]] = []
     for key, tokens in parts:
         if joined and joined[-1][0] == key:
@@ -209,7 +211,7 @@ def _joined(parts: Sequence[tuple[str, int]]) -> tuple[tuple[str, int], ...]:
 
 
 def _drawable(one: Context) -> list[tuple[str, int]]:
-    """The parts to draw: at most ``SEGMENTS``, neighbours put together under the longest kind."""
+    """The parts to draw: at most ``SEGMENTS``; merged neighbours get the largest part's kind."""
     if len(one.parts) <= SEGMENTS:
         return list(one.parts)
     drawn: list[tuple[str, int]] = []

@@ -1,7 +1,7 @@
-"""Tool dispatch: which tool each call went to, and what came of it.
+"""Tool dispatch: which tool each call went to, and how it ended.
 
-One row a tool, so that a registry can be seen at work: the loop hands a name and an input over,
-and the tool that has the name answers. Names that no tool has get rows of their own.
+Each tool has a row, which shows how the registry works: the loop passes on a name and an input, and
+the tool with that name answers. A name without a tool gets a row, too.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ COLUMNS = ("calls", "running", "ok", "errors", "refused")
 
 @dataclass(frozen=True, slots=True)
 class ToolRow:
-    """What became of the calls to one name."""
+    """How many calls to one name there were, and how they ended."""
 
     name: str
     known: bool = True
@@ -39,13 +39,13 @@ class ToolRow:
 
     @property
     def label(self) -> str:
-        """Its name, with a note if no tool has it."""
+        """The name, with a note if there is no such tool."""
         return self.name if self.known else f"{self.name} ({theme.BLOCKED.glyph} no such tool)"
 
 
 @dataclass(frozen=True, slots=True)
 class Current:
-    """The call that is looked at: the one that started or ended last."""
+    """The call shown in detail: the one that started or ended last."""
 
     lane: str
     id: str
@@ -56,7 +56,7 @@ class Current:
 
 @dataclass(frozen=True, slots=True)
 class State(Drawn):
-    """Rows by name, calls on their way by lane and id, and the call that is looked at."""
+    """Rows by name, running calls by lane and id, and the call shown in detail."""
 
     rows: dict[str, ToolRow] = field(default_factory=dict)
     running: dict[tuple[str, str], Current] = field(default_factory=dict)
@@ -173,7 +173,7 @@ def _cell(column: str, number: int) -> tuple[str, str]:
 
 
 def _ordered(state: State) -> list[ToolRow]:
-    """Tools in the order they were offered, then the names that no tool has."""
+    """The tools in the order they were offered, then the names without a tool."""
     return sorted(state.rows.values(), key=lambda row: not row.known)
 
 
@@ -201,7 +201,7 @@ def _row(row: ToolRow, now: bool) -> str:
 
 
 def _call(current: Current) -> str:
-    """The fragment of the call that is looked at: input, and result when there is one."""
+    """The fragment of the call shown in detail: its input, and its result once there is one."""
     asked = {"id": current.id, "name": current.name, "input": current.input or {}}
     ended = current.ended
     if ended is None:

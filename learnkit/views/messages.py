@@ -1,8 +1,8 @@
-"""The message array: what the model is sent, one card a message, as it grows.
+"""The message array that is sent to the model, with one card for each message.
 
-This is the view to learn from first: an agent is this array and a loop. Calls are paired with
-their results, every message has its length in tokens on one printed scale, and text that the
-harness injected is not mistaken for the person's.
+Read this view first: an agent is this array and a loop. Calls are paired with their results, each
+message shows its length in tokens on a common scale, and text injected by the harness is marked, so
+that it can't be mistaken for the user's.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from learnkit.views.words import describe, ended, quoted
 
 #: Lengths that the scale can show at most, in tokens.
 SCALES: list[int] = [step * 10**power for power in range(1, 8) for step in (1, 2, 5)][3:]
-#: How long that is on the page, in pixels.
+#: Length of a full bar, in pixels.
 BAR = 112
-#: Static picture, in pixels: room for the number beside a bar, and where the content starts.
+#: In the static picture, in pixels: room for the number beside a bar, and where content starts.
 LABEL, WHAT = 56, 146
-#: Lines that one message gets there at most.
+#: The most lines of one message in the static picture.
 MOST = 4
 
 
@@ -35,7 +35,7 @@ class State(Drawn):
 
     @property
     def scale(self) -> int:
-        """The tokens that a full length stands for; it grows in steps, so bars rarely change."""
+        """The tokens that a full bar represents; it grows in steps, so that bars rarely change."""
         return scale_for(max((array.longest for array in self.arrays.values()), default=0))
 
 
@@ -102,10 +102,10 @@ def _summary(array: Array) -> str:
 
 
 def scale_for(longest: int) -> int:
-    """The tokens that a full length stands for, so that the longest part fits.
+    """The tokens that a full bar represents, so that the longest part fits.
 
     Args:
-        longest: tokens.
+        longest: tokens of the longest part.
     """
     return next((one for one in SCALES if one >= longest), SCALES[-1])
 
@@ -114,8 +114,8 @@ def ruler(scale: int, left: str) -> str:
     """The fragment that sets the scale of a page, and shows it.
 
     Args:
-        scale: tokens that a full length stands for.
-        left: HTML beside it.
+        scale: tokens that a full bar represents.
+        left: HTML to show beside the scale.
     """
     return (
         f'<div class="line" data-quiet><style>:host{{--lk-unit:{BAR / scale:.6g}px}}</style>'
@@ -124,7 +124,7 @@ def ruler(scale: int, left: str) -> str:
 
 
 def _said(array: Array, event: Event) -> str:
-    """The header sentence, with what only the array knows put in."""
+    """The header sentence, with details that only the array has."""
     if event.type == "model.requested":
         turn, size = event.data.get("turn", "?"), count(len(array.cards), "message")
         return f"Turn {turn}: the model gets {size}, ≈ {array.tokens:,} tokens."
