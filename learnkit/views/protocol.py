@@ -1,7 +1,7 @@
-"""Protocols: the state machine with the requests in each state, and each as a handshake.
+"""Protocols: the requests in each state of the state machine, and each request as a handshake.
 
-A request begins as pending and moves once, to one of four states. Below, each has its two arrows:
-who asked whom, and what the answer was; a request without an answer has only one.
+A request starts as pending and changes state once, to one of four others. Below the machine, each
+request has two arrows: the question and the answer. A request without an answer has only one.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from learnkit.views.drawing.time_axis import duration
 #: Requests that are drawn; older ones are only counted.
 REQUESTS = 40
 
-#: State -> how it looks. The first one is where all begin.
+#: State -> its mark. Every request starts in the first one.
 STATES: dict[str, theme.Mark] = {
     "pending": theme.PENDING,
     "approved": theme.DONE,
@@ -46,24 +46,24 @@ class RequestCard:
 
     @property
     def mark(self) -> theme.Mark:
-        """How its state looks."""
+        """The mark of its state."""
         return STATES.get(self.state, theme.PENDING)
 
     @property
     def question(self) -> str:
-        """What is asked, in a few words."""
+        """The question in a few words."""
         return "shut down?" if self.kind == "shutdown" else f"plan: {self.content}"
 
     @property
     def answer(self) -> str:
-        """What came of it, in a few words."""
+        """The answer in a few words."""
         note = f": {self.note}" if self.note.strip() else ""
         return f"{_word(self.state)}{note}"
 
 
 @dataclass(frozen=True, slots=True)
 class State(Drawn):
-    """The requests in order, what was refused, and how it is drawn."""
+    """The requests in order, and the number of dropped requests and refused answers."""
 
     requests: dict[str, RequestCard] = field(default_factory=dict)
     gone: int = 0
@@ -71,7 +71,7 @@ class State(Drawn):
 
     @property
     def said(self) -> str:
-        """How many requests stand where."""
+        """How many requests are in each state."""
         if not self.requests:
             return "No request so far."
         standing = [one.state for one in self.requests.values()]
@@ -163,7 +163,7 @@ class Protocol(folk.TeamView[State]):
         return static.table(head, body) + f"<p>{esc(state.said)}</p>"
 
 
-#: Who brings a state about.
+#: Who moves a request into a state.
 _BY = {
     "approved": "addressee",
     "rejected": "addressee",

@@ -1,4 +1,4 @@
-"""What a model sees: the system prompt, the tools and the messages of one request, and no more.
+"""What the model sees: the system prompt, the tools and the messages of one request, nothing else.
 
 The live form is a set of fragments for a page that lets a reader answer the request; the static
 form is a set of tables. Messages look as they do in the message array.
@@ -23,14 +23,14 @@ Json = dict[str, Any]
 
 #: The parts of a request that reach the model as text; the rest are settings.
 SEEN = ("system", "tools", "messages")
-#: Characters of the JSON that are shown: live, static.
+#: The most characters of JSON to show, in the live form and in the static form.
 SHOWN = 40_000, 2_500
 
 CSS = css_beside(__file__)
 
 
 def seen(request: Json) -> Json:
-    """The parts of a request that the model sees; what is empty is left out.
+    """The parts of a request that the model sees, without the empty ones.
 
     Args:
         request: as it is sent.
@@ -135,7 +135,7 @@ def transcript(
 
 
 def signature(tool: Json) -> str:
-    """A tool as one reads a function: ``read_file(path, limit?)``; ``?`` marks what is optional.
+    """A tool written like a function: ``read_file(path, limit?)``; ``?`` marks optional arguments.
 
     Args:
         tool: its definition, as it is sent.

@@ -1,7 +1,7 @@
-"""A schedule: who took which step in which order, and what stood in the file after each one.
+"""A schedule: the steps of writers and a reader in order, and what was in the file after each step.
 
-A column a participant, steps run downwards, the file's messages beside each step. A bar in the
-reader's column is the time between reading and emptying: a message that arrives there can be lost.
+Each participant has a column, and time runs downwards. A bar in the reader's column marks the time
+between reading the file and emptying it: a message that arrives then can be lost.
 """
 
 from __future__ import annotations
@@ -16,9 +16,10 @@ from learnkit.views.drawing.static import Picture
 from learnkit.views.drawing.text import as_list, columns, count, esc, listed, one_line
 from learnkit.views.words import describe
 
-COLUMNS = 12  # that are drawn at most
+#: The most columns that are drawn.
+COLUMNS = 12
 
-#: Mark, what was done in short, and the header sentence, by the type of the event.
+#: Event type -> mark, the step in short, and the header sentence.
 _KINDS = {
     "race.wrote": (theme.INJECTED, "writes {mail}", "{who} writes {mail}{middle}. {file}."),
     "race.read": (theme.ACTIVE, "reads {mail}", "{who} reads {mail}, and is not done yet."),
@@ -33,16 +34,16 @@ _MIDDLE = ("race.read", "race.paused")  # after these the reader is not done yet
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One step.
+    """One step of a participant.
 
     Attributes:
-        number: from 1, as text.
-        who: took it.
-        type: of its event.
-        messages: that were written or read.
-        content: messages in the file after it.
-        open: whether the reader was in the middle of its look, before or after the step.
-        lost: messages that were lost by it.
+        number: counted from 1, as text; ``end`` for the last one.
+        who: the participant.
+        type: the type of the event.
+        messages: the messages that were written or read.
+        content: the messages in the file after the step.
+        open: whether the reader was between reading and emptying, before or after the step.
+        lost: the messages that this step lost.
     """
 
     number: str
@@ -55,16 +56,16 @@ class Step:
 
     @property
     def loss(self) -> str:
-        """What was lost by it, in words."""
+        """The messages it lost, in words."""
         return f"{theme.ERROR.glyph} lost: {_named(self.lost)}" if self.lost else ""
 
     @property
     def file(self) -> str:
-        """What is in the file, in words."""
+        """The content of the file, in words."""
         return "" if self.number == "end" else _named(self.content, "empty")
 
     def mark(self, lost: tuple[str, ...]) -> theme.Mark:
-        """How it is shown: what loses a message, or writes one that gets lost, is an error.
+        """Its mark: an error if it loses a message, or writes one that gets lost.
 
         Args:
             lost: every message that is lost by now.
@@ -73,7 +74,7 @@ class Step:
         return theme.ERROR if self.lost or set(mine) & set(lost) else _KINDS[self.type][0]
 
     def does(self, lost: tuple[str, ...]) -> str:
-        """Glyph and words.
+        """Its glyph, and what it does in words.
 
         Args:
             lost: every message that is lost by now.
@@ -85,7 +86,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class State(Drawn):
-    """Who takes part, the steps, and how they are drawn."""
+    """The participants, the steps so far, and the lost messages."""
 
     reader: str = ""
     people: tuple[str, ...] = ()
@@ -101,7 +102,7 @@ class State(Drawn):
 
     @property
     def legend(self) -> str:
-        """What is said below the steps."""
+        """The text below the steps."""
         bar = f"Bar: {self.reader} is between reading and emptying. " if self.reader else ""
         return f"{self.said} {bar}{theme.ERROR.glyph} lost: nobody will read it."
 
@@ -209,14 +210,14 @@ def _texts(value: Any) -> tuple[str, ...]:
 
 
 def _named(messages: tuple[str, ...], nothing: str = "nothing") -> str:
-    """Messages by name, eight at most."""
+    """At most eight messages by name."""
     few = [one_line(one, 24) for one in messages[: 8 if len(messages) < 9 else 7]]
     more = len(messages) - len(few)
     return listed([*few, f"{more} more"] if more else few) or nothing
 
 
 def _loss(state: State, message: str) -> str:
-    """Which message the last step has lost, and why."""
+    """Which message the last step lost, and why."""
     why = "nobody has read it, and it is not in the inbox any more"
     written = [one for one in state.rows if one.who != state.reader]
     late = any(one.open and one.messages == (message,) for one in written)

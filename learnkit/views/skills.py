@@ -1,8 +1,8 @@
-"""Skill layers: what is listed, what was loaded, and what it would cost to know everything.
+"""Skill layers: what is listed, what was loaded, and what sending everything would cost.
 
-Two lengths on one printed scale answer the question: all instructions upfront, and what stands in
-the requests now. Below them every skill has its place in the long bar, as a step of a staircase:
-an outline for what was only listed, filled for what was loaded, half as high for files of it.
+Two bars on one scale compare all instructions upfront with what is in the requests now. Below them,
+each skill is a step of a staircase at its place in the long bar: an outline if it is only listed,
+filled if it was loaded, and half as high for files that were read.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from learnkit.views.drawing.static import Picture
 from learnkit.views.drawing.text import clean, count, esc, one_line, scale_of
 from learnkit.views.shelf import METHOD, Shelf, SkillRow, grow, sentence, ticks_of
 
-#: Names of files that one row shows.
+#: The most file names in one row.
 FILES = 2
-#: Pixels: where lengths begin, how long the scale is, where words begin.
+#: In pixels: where the scale begins, how long it is, and where the words begin.
 PLOT, LENGTH, WORDS = 160, 420, 592
 
 
 @dataclass(frozen=True, slots=True)
 class State(Drawn):
-    """Every agent's skills, the scale they share, and their fragments."""
+    """Every agent's skills, and the scale they share."""
 
     shelves: dict[str, Shelf] = field(default_factory=dict)
     scale: int = 10
@@ -173,7 +173,7 @@ class _Staircase:
         self.picture, self.scale, self.y = picture, scale, y
 
     def shelf(self, shelf: Shelf, rows: int) -> float:
-        """Draw it with so many rows; return where it ends."""
+        """Draw a shelf with at most ``rows`` skills; return where it ends, in pixels."""
         picture = self.picture
         picture.text(16, self.y + 18, shelf.gain, "b", 330)
         picture.text(static.WIDTH - 16, self.y + 18, shelf.note, "q e", 380)
@@ -199,7 +199,7 @@ class _Staircase:
         return self.y
 
     def whole(self, shelf: Shelf) -> None:
-        """The long bar: a cell for every skill, those in use filled."""
+        """Draw the long bar: a cell for each skill, filled if the skill is in use."""
         top, end = self.y + 1, self.at(shelf.everything)
         for row in shelf.rows.values():
             if row.body and row.size:
@@ -250,7 +250,7 @@ class _Staircase:
             self.picture.bar(round(x, 1), top + low, max(width - 1, 2.5), height - low, mark)
 
     def gap(self, shelf: Shelf) -> None:
-        """Measure off what is not sent, as a builder's drawing does."""
+        """Draw a dimension line over the tokens that aren't sent."""
         first, last, y = self.at(shelf.now) + 2, self.at(shelf.everything), self.y
         if not shelf.share or last - first < 8:
             return

@@ -1,7 +1,7 @@
-"""The task graph: what waits for what, what is ready, and what has just been freed.
+"""The task graph: which task waits for which, what is ready, and what was just unblocked.
 
-Tasks are drawn in layers: the first could begin at once, the next after those, and so on. Tasks
-without any dependency have a strip of their own below.
+Tasks are drawn in layers: those of the first layer can start at once, those of the second after
+them, and so on. Tasks without dependencies are in a strip below.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ from learnkit.views.drawing.layout import Layout, layered
 from learnkit.views.drawing.static import Picture
 from learnkit.views.drawing.text import count, esc, one_line
 
-#: Tasks that are drawn at most; of more, those that are done for longest are only counted.
+#: The most tasks that are drawn; if there are more, the oldest completed ones are only counted.
 DRAWN = 120
-#: Pixels of a task's height; of many tasks each is smaller, and one beside the graph is flat.
+#: Height of a task in pixels: usual, with many tasks, and below the graph. "Many" is over MANY.
 TALL, SMALL, FLAT, MANY = 42.0, 36.0, 24.0, 24
-#: Tasks up to which a static picture has their subjects: it has to stay small.
+#: A static picture with more tasks leaves their subjects out, because it has to stay small.
 NAMED = 48
 
-#: Pixels of width: what a notebook has beside JupyterLab's side bar.
+#: Width in pixels that a notebook has beside JupyterLab's side bar.
 _ROOM = 616.0
 _EDGE = 6.0
 
 
 @dataclass(frozen=True, slots=True)
 class State(Drawn):
-    """The tasks by number as the log has them, and how they are drawn."""
+    """The tasks by number, and the layout of those that are drawn."""
 
     tasks: Board = field(default_factory=dict)
     cards: dict[int, TaskCard] = field(default_factory=dict)
@@ -40,7 +40,7 @@ class State(Drawn):
 
     @property
     def said(self) -> str:
-        """How far the board is, in a sentence."""
+        """The progress of the board, in a sentence."""
         if not self.tasks:
             return "The board is empty."
         cards = self.cards.values()
@@ -156,7 +156,7 @@ class Tasks(DrawnView[State]):
 
 
 def _shown(cards: dict[int, TaskCard]) -> list[int]:
-    """The tasks to draw: all of them, or those that are not done and the newest of the others."""
+    """The tasks to draw: all of them, or the open ones and the newest of the others."""
     if len(cards) <= DRAWN:
         return list(cards)
     first = sorted(cards.values(), key=lambda card: (card.mark is theme.DONE, -card.id))
@@ -164,7 +164,7 @@ def _shown(cards: dict[int, TaskCard]) -> list[int]:
 
 
 def _before(card: TaskCard) -> list[int]:
-    """The tasks that an edge leads from: a task that waits for itself has none."""
+    """The tasks that this one waits for, apart from itself."""
     return [id for id in card.blocked_by if id != card.id]
 
 
@@ -192,7 +192,7 @@ def _svg(layout: Layout, cards: dict[int, TaskCard]) -> str:
 
 
 def _paths(layout: Layout, cards: dict[int, TaskCard], x: float, y: float) -> dict[str, str]:
-    """All edges of a kind as one path: a picture has to be small."""
+    """All edges of a kind as one path, because a picture has to stay small."""
     found: dict[str, list[str]] = {}
     moved = layout.shifted(x, y)
     for edge in moved.ways:
@@ -202,7 +202,7 @@ def _paths(layout: Layout, cards: dict[int, TaskCard], x: float, y: float) -> di
 
 
 def _small(picture: Picture, layout: Layout, cards: dict[int, TaskCard]) -> None:
-    """Many tasks: boxes of one colour in one path; of very many only the numbers."""
+    """Draw many tasks: one path for all boxes of a colour, and with very many only the numbers."""
     wide, tall = layout.size
     boxes: dict[str, str] = {}
     for id, (x, y) in layout.places.items():

@@ -1,8 +1,8 @@
-"""The team: who works, idles or has shut down, when, at which task; and the board beside it.
+"""The team: when each agent was working, idle or shut down, on which task, and the task board.
 
-A lane an agent: amber while it works, grey while it is idle, nothing once it has shut down. A
-number on a lane is a task that was begun there, with the glyph of what became of it; a tick is mail
-that has come. The board below shows each task with its owner.
+Each agent has a lane: amber while it works, grey while it is idle, empty once it has shut down. A
+number on a lane is a task that the agent started, with the glyph of its state now. A tick is a
+message that arrived. The board below shows each task with its owner.
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ from learnkit.views.drawing.text import count, esc, one_line
 from learnkit.views.drawing.time_axis import Axis, TimeRow, duration
 from learnkit.views.people import People, Person, drawn
 
-#: Tasks that are drawn at most, the newest ones.
+#: The most tasks that are drawn: the newest ones.
 TASKS = 48
-#: Marks on one lane that are kept at most, the newest ones.
+#: The most marks that one lane keeps: the newest ones.
 FLAGS = 24
-#: Share of the scale that a task's number takes.
+#: Share of the scale that the number of a task takes.
 GAP = 0.085
 
 
 @dataclass(frozen=True, slots=True)
 class Lifecycle:
-    """One agent's time: its spans, the tasks that it began, and the mail that came.
+    """One agent's lifecycle: its spans, the tasks that it started, and the messages that arrived.
 
     Attributes:
-        row: when it worked and when it was idle.
-        tasks: for each task that it began, when, its number, and what became of it.
-        mail: seconds at which some came.
+        row: when it was working and when it was idle.
+        tasks: for each task that it started: the time in seconds, its number, its mark now.
+        mail: times at which messages arrived, in seconds.
     """
 
     row: TimeRow
@@ -45,10 +45,10 @@ class Lifecycle:
     mail: tuple[float, ...] = ()
 
     def placed(self, scale: float) -> list[tuple[float, str, theme.Mark]]:
-        """The tasks side by side: share of the scale, text, mark; what has no room is left out.
+        """The tasks side by side as share of the scale, text and mark, as many as fit.
 
         Args:
-            scale: seconds that the full width stands for.
+            scale: seconds that the full width represents.
         """
         found: list[tuple[float, str, theme.Mark]] = []
         free = 0.0
@@ -63,7 +63,7 @@ class Lifecycle:
 
 @dataclass(frozen=True, slots=True)
 class State(Drawn):
-    """Everybody, their lanes, the board, and how it is drawn."""
+    """The agents, their lanes, the board, and the time."""
 
     people: People = field(default_factory=dict)
     lanes: dict[str, Lifecycle] = field(default_factory=dict)
@@ -85,7 +85,7 @@ class State(Drawn):
 
     @property
     def board(self) -> str:
-        """How far the board is."""
+        """The progress of the board."""
         if not self.tasks:
             return "The board is empty."
         done = sum(task.get("status") == "completed" for task in self.tasks.values())
@@ -93,7 +93,7 @@ class State(Drawn):
 
     @property
     def said(self) -> str:
-        """Who does what, and how far the board is."""
+        """What each agent is doing, and the progress of the board."""
         return f"{folk.summary(self.people)} {self.board}"
 
 
@@ -102,8 +102,9 @@ class Team(folk.TeamView[State]):
 
     Args:
         events: an ``EventLog``, or any sequence of events.
-        buttons: what may be pressed: the label, and the intent that it sends.
-        more: as for :class:`View`.
+        buttons: label -> the intent that a button sends; shown only with ``on_intent``.
+        lane: show only what happened to this agent; None shows everyone.
+        on_intent: called with the intent of a button that was pressed.
     """
 
     name = "team"
@@ -141,7 +142,7 @@ class Team(folk.TeamView[State]):
         return replace(state, people=people, lanes=lanes, tasks=tasks, now=now)
 
     def changed(self, state: State, old: State) -> bool:
-        moves = any(lane.row.open for lane in state.lanes.values())  # it grows with the time
+        moves = any(lane.row.open for lane in state.lanes.values())  # a span grows with time
         return moves or not old.html or state != old
 
     def picture(self, state: State, rows: int) -> Picture:
@@ -221,7 +222,7 @@ class Team(folk.TeamView[State]):
 def _lived(
     lanes: dict[str, Lifecycle], old: People, new: People, now: float
 ) -> dict[str, Lifecycle]:
-    """The lanes after some have changed from working to idle, or the like."""
+    """The lanes after agents have changed their status."""
     for name, person in new.items():
         before = old.get(name)
         if before is not None and before.mark is person.mark and name in lanes:
@@ -235,7 +236,7 @@ def _lived(
 
 
 def _ended(lane: Lifecycle, id: int, mark: theme.Mark) -> Lifecycle:
-    """With the task's mark changed where it was at it."""
+    """The lane with the new mark of a task that was in progress on it."""
     tasks = tuple(
         (at, one, mark if one == id and was is theme.ACTIVE else was) for at, one, was in lane.tasks
     )
@@ -251,7 +252,7 @@ _ENDS = {
 
 
 def _lane(person: Person, lane: Lifecycle, now: float, axis: Axis, same: bool) -> str:
-    """A lane; one on which only time has passed is not to be marked as changed."""
+    """A lane; if only time has passed, it isn't marked as changed."""
     bars = "".join(
         f'<i class="{key}" style="left:{begin / axis.scale:.2%};'
         f'width:{(end - begin) / axis.scale:.2%};background:var(--lk-{key}-edge)"></i>'

@@ -1,7 +1,7 @@
-"""The timeline: when each agent and each job was busy, on one scale, and what ran side by side.
+"""The timeline: when each agent and each background job was busy, and what ran at the same time.
 
-One row an agent, with its turns and its tool calls; one row a job, from its start to its end. The
-sum of all the lengths is the time that it would have taken one after the other.
+An agent's row has its turns and its tool calls; a job's row runs from its start to its end. The sum
+of all lengths is the time that the same work would have taken one step after another.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ _WORDS = {"assistant": "the model thinks", "call": "a tool runs"}
 
 @dataclass(frozen=True, slots=True)
 class State(Drawn):
-    """Rows by their key, in the order in which they began, and the time of the last event."""
+    """Rows by key in the order in which they began, and the time of the last event."""
 
     rows: dict[str, TimeRow] = field(default_factory=dict)
     now: float = 0.0
 
     @property
     def serial(self) -> float:
-        """Seconds that all of it takes one after the other."""
+        """Seconds that all work takes if it is done one step after another."""
         open = sum(self.now - since for row in self.rows.values() for _, _, since in row.open)
         return open + sum(row.busy for row in self.rows.values())
 
@@ -92,7 +92,7 @@ class Timeline(DrawnView[State]):
         return replace(state, now=now, rows=rows)
 
     def changed(self, state: State, old: State) -> bool:
-        moves = any(row.open for row in state.rows.values())  # it grows with the time
+        moves = any(row.open for row in state.rows.values())  # a span grows with time
         return moves or state.rows is not old.rows
 
     def draw(self, state: State, old: State) -> dict[str, str]:
@@ -155,7 +155,7 @@ def _working(row: TimeRow) -> TimeRow:
 
 
 def _coloured(row: TimeRow) -> TimeRow:
-    """A job that has ended, in the colour of how it ended."""
+    """A job that has ended, in the colour of its outcome."""
     return replace(row, spans=tuple((row.mark.key, a, b) for _, a, b in row.spans))
 
 

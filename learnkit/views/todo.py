@@ -1,7 +1,7 @@
-"""The todo list: what is planned, how far it is, and how long the model has not looked at it.
+"""The todo list: its items, their progress, and the rounds since the model last updated it.
 
-Beside the list runs a track of rounds. A round is one reply with calls, and their results; the
-track shows in which rounds the list was updated, and after which a reminder was sent.
+Beside the list is a track of rounds. A round is one reply with calls, and their results. The track
+shows in which rounds the list was updated, and after which ones a reminder was sent.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from learnkit.views.drawing.text import blocks_of, clean, count, esc, one_line
 
 Kind = Literal["work", "list", "refused"]
 
-#: States of an item by the word on the wire.
+#: Status of an item, as the tool has it -> its mark.
 _STATES = {"pending": theme.PENDING, "in_progress": theme.ACTIVE, "completed": theme.DONE}
 _KINDS = {
     "list": (theme.DONE, "the list was updated"),
@@ -36,7 +36,7 @@ class Round:
 
 @dataclass(frozen=True, slots=True)
 class State(Drawn):
-    """The list, the rounds so far, and what has happened since the last one."""
+    """The list, the rounds so far, and what has happened since the last round."""
 
     items: tuple[dict[str, Any], ...] = ()
     rounds: tuple[Round, ...] = ()
@@ -53,7 +53,7 @@ class State(Drawn):
 
 
 class Todo(DrawnView[State]):
-    """The list with its states, a gauge of rounds without a look at it, and the reminders."""
+    """The list, a gauge of rounds without an update, and the reminders."""
 
     name = "todo list"
     css = css_beside(__file__)

@@ -1,8 +1,8 @@
 """Tokens over turns: how long each request was, and where compaction made it shorter.
 
-One column a request, on one scale with the threshold. What the prompt cache held is drawn quietly,
-what was new in full colour, so that a rewrite shows twice: as a shorter column, and as one that is
-all new. Below stand the compactions, before and after on the same scale.
+Each request is a column on one scale with the threshold. Tokens from the prompt cache are pale and
+new ones have full colour, so that a rewrite shows twice: the column is shorter, and all of it is
+new. Below are the compactions, with their lengths before and after on the same scale.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from learnkit.views.drawing.base import Drawn, DrawnView, css_beside
 from learnkit.views.drawing.static import Picture
 from learnkit.views.drawing.text import count, esc, one_line, scale_of
 
-#: Pixels that the highest column is high, live and in the picture.
+#: Height of a full column in pixels, in the picture and live (``tokens.css`` has it, too).
 HEIGHT = 150
-#: What a compaction did, by the last word of its event.
+#: Last word of a compaction's event type -> glyph, and what it did.
 _LAYERS = {"cleared": ("▽", "results cleared"), "summarised": ("▼", "summarised")}
 
 
 @dataclass(frozen=True, slots=True)
 class RequestLength:
-    """One request: its tokens, those of them that the cache held, and whether the API said so."""
+    """One request: its tokens, those from the cache, and whether the API reported them."""
 
     turn: int
     tokens: int
@@ -34,7 +34,7 @@ class RequestLength:
 
 @dataclass(frozen=True, slots=True)
 class Shortened:
-    """One compaction, before the request of a place in the list of requests."""
+    """One compaction, and the index of the first request after it."""
 
     place: int
     layer: str
@@ -54,7 +54,7 @@ class Shortened:
 
 @dataclass(frozen=True, slots=True)
 class State(Drawn):
-    """Requests, compactions, and how long the array is by now."""
+    """The requests, the compactions, and the length of the array now."""
 
     requests: tuple[RequestLength, ...] = ()
     shortened: tuple[Shortened, ...] = ()
@@ -65,7 +65,7 @@ class State(Drawn):
 
     @property
     def scale(self) -> int:
-        """The tokens that the full height stands for: the next 1, 2 or 5 with zeros."""
+        """The tokens that the full height represents: a round number."""
         columns = [one.tokens for one in self.requests]
         return scale_of(max([self.threshold, *columns, *(one.before for one in self.shortened)]))
 

@@ -1,7 +1,7 @@
-"""Traffic: who wrote what to whom, when, and what of it has been read: a sequence diagram.
+"""Traffic: a sequence diagram of the team's messages, and which of them have been read.
 
-A column an agent, time runs downwards. An arrow is dashed as long as its message is unread; the
-head of a column says how its agent stands and how much waits for it.
+Each agent has a column, and time runs downwards. An arrow is dashed until its message is read. The
+head of a column shows the agent's status and its number of unread messages.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from learnkit.views.drawing.text import as_list, count, esc, one_line
 from learnkit.views.drawing.time_axis import duration
 from learnkit.views.people import People, Person, drawn
 
-#: Lines that are kept; older ones are only counted.
+#: The most lines that are kept; older ones are only counted.
 LINES = 80
 
 _MARKS = {
@@ -39,15 +39,15 @@ class TrafficLine:
     """One line of the diagram: a message, or an agent that reads.
 
     Attributes:
-        key: of its fragment.
-        at: seconds.
-        sender: who writes; empty when an agent reads.
-        to: who is written to, or who reads.
-        type: of the message.
-        text: what it says.
-        ids: of the messages: several for a broadcast.
-        request: id of the request that it is about.
-        unread: ids of those that were not read yet.
+        key: the key of its fragment.
+        at: the time in seconds.
+        sender: the agent that writes; empty when an agent reads.
+        to: the recipients, or the agent that reads.
+        type: the type of the message.
+        text: its content.
+        ids: the ids of the messages: several for a broadcast.
+        request: the id of the request that it belongs to; empty for none.
+        unread: ids of the messages that haven't been read yet.
     """
 
     key: str
@@ -62,12 +62,12 @@ class TrafficLine:
 
     @property
     def mark(self) -> theme.Mark:
-        """Its colour and glyph."""
+        """Its mark."""
         return _MARKS.get(self.type, theme.INJECTED) if self.sender else theme.DONE
 
     @property
     def said(self) -> str:
-        """What is written beside the arrow."""
+        """The text beside the arrow."""
         if not self.sender:
             few = ", ".join(self.ids) if len(self.ids) < 4 else count(len(self.ids), "message")
             return f"{self.mark.glyph} reads {few}"
@@ -78,18 +78,18 @@ class TrafficLine:
 
     @property
     def same(self) -> tuple[str, str, str, float]:
-        """What several messages of one broadcast have in common."""
+        """What all messages of one broadcast have in common."""
         return self.type, self.sender, self.text, self.at
 
     @property
     def pairs(self) -> str:
-        """What it belongs to: its messages, its request."""
+        """The ids of its messages and its request, for ``data-pair``."""
         return " ".join([*self.ids, self.request]).strip()
 
 
 @dataclass(frozen=True, slots=True)
 class State(Drawn):
-    """Everybody, the lines, and how they are drawn."""
+    """The agents, and the lines of the diagram."""
 
     people: People = field(default_factory=dict)
     lines: tuple[TrafficLine, ...] = ()
@@ -98,13 +98,13 @@ class State(Drawn):
 
     @property
     def said(self) -> str:
-        """How much mail there was, and what waits."""
+        """How many messages were sent, and how many are unread."""
         waiting = sum(len(person.unread) for person in self.people.values())
         return f"{count(self.sent, 'message')} sent, {waiting} unread."
 
 
 class Traffic(folk.TeamView[State]):
-    """The mail of a team over time."""
+    """The messages of a team over time."""
 
     name = "inbox traffic"
     css = folk.CSS + css_beside(__file__)
@@ -174,7 +174,7 @@ class Traffic(folk.TeamView[State]):
 def _posted(
     lines: tuple[TrafficLine, ...], event: Event, mail: dict[str, Any]
 ) -> tuple[TrafficLine, ...]:
-    """The lines with a message more; one more recipient of a broadcast joins its line."""
+    """The lines after a message; another recipient of the same broadcast joins its line."""
     fields = {key: str(mail.get(key, "")) for key in ("id", "type", "from", "to", "content")}
     id, type, sender, to, text = fields.values()
     same = ("broadcast", sender, text, event.time)
@@ -203,7 +203,7 @@ _LEGEND = "Dashed: unread; solid: read."
 
 
 def _mail_of(person: Person, lines: Sequence[TrafficLine]) -> str:
-    """The ids of what an agent has written, got or read."""
+    """The ids of the messages that an agent has sent, received or read."""
     return " ".join(
         id for line in lines if person.name in (line.sender, *line.to) for id in line.ids
     )
@@ -265,7 +265,7 @@ def _arrow(picture: Picture, line: TrafficLine, middle: dict[str, float], y: flo
 
 
 def _dashes(begin: float, end: float, y: float) -> str:
-    """A dashed line as a path: nothing else is left of a style where pictures are shown."""
+    """A dashed line as path data: one dash after another."""
     step = 9 if end > begin else -9
     marks = int(abs(end - begin) // 9)
     return "".join(f"M{begin + n * step:.0f} {y:g}h{step * 5 / 9:.0f}" for n in range(marks + 1))

@@ -1,4 +1,4 @@
-"""Worktrees: which work is in which folder, and how the branches part and join."""
+"""Worktrees: which task is in which folder, and how the branches diverge and merge."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from learnkit.views.drawing.static import Picture
 from learnkit.views.drawing.text import count, esc, one_line
 from learnkit.views.drawing.time_axis import duration
 
-#: Commits and steps that are drawn, the newest ones.
+#: The most commits and steps that are drawn: the newest ones.
 COMMITS, STEPS = 24, 8
 
 _MARKS = {"active": theme.ACTIVE, "kept": theme.DONE, "removed": theme.SHUTDOWN}
@@ -35,18 +35,18 @@ class WorktreeCard:
 
     @property
     def mark(self) -> theme.Mark:
-        """How its state looks."""
+        """The mark of its status."""
         return _MARKS.get(self.status, theme.ACTIVE)
 
     @property
     def state(self) -> str:
-        """Its state in words."""
+        """Its status in words."""
         return f"{self.status}, merged" if self.merged else self.status
 
 
 @dataclass(frozen=True, slots=True)
 class State(Drawn):
-    """Worktrees by name, the tasks, the commits, the last steps, and how it is drawn."""
+    """The worktrees by name, the tasks, the commits, and the last steps."""
 
     lanes: dict[str, WorktreeCard] = field(default_factory=dict)
     tasks: Board = field(default_factory=dict)
@@ -55,7 +55,7 @@ class State(Drawn):
 
     @property
     def said(self) -> str:
-        """How many worktrees there are, and in what state."""
+        """How many worktrees there are, and their status."""
         if not self.lanes:
             return "No worktree so far."
         states = [lane.status for lane in self.lanes.values()]
@@ -65,7 +65,7 @@ class State(Drawn):
         return f"{count(len(states), 'worktree')}: {', '.join(parts)}{more}."
 
     def task(self, lane: WorktreeCard) -> str:
-        """The task of a worktree, with its owner.
+        """The task of a worktree, and its owner.
 
         Args:
             lane: the worktree.

@@ -1,4 +1,4 @@
-"""The player on a page of its own: no kernel, no server, no other file.
+"""The player on a page of its own, without a kernel, a server or other files.
 
 A view's patches are written into the page as JSON, and the same JavaScript plays them. Without
 scripts the page shows each view's static form. The page itself forbids loading anything.
@@ -17,7 +17,7 @@ from learnkit.widget.pump import Feed
 _HERE = Path(__file__).parent
 _SCRIPTS = ("tape.js", "parts.js", "player.js", "frozen.js")
 
-#: A tape in a page; its group is the view's static form.
+#: Matches a tape in a page; its group is the view's static form.
 TAPE = r'(?s)<div class="lk-tape">(.*?)<script type="application/json">[^<]*</script></div>'
 #: Only what is in the page itself.
 POLICY = (
@@ -27,7 +27,7 @@ POLICY = (
 
 
 def tape(view: Any) -> str:
-    """A view as HTML: its static form, and the patches that a script plays in its place.
+    """A view as HTML: its static form, and the patches that a script plays instead.
 
     Args:
         view: any view.
@@ -45,7 +45,7 @@ def tape(view: Any) -> str:
 
 
 def scripts() -> str:
-    """What a page with tapes needs once, after all of them: the player and its style sheet."""
+    """The player and its style sheet, which a page needs once, after all its tapes."""
     sheet = theme.stylesheet() + _file("player.css")
     code = "\n".join(map(_file, _SCRIPTS))
     code = code.replace("export default ", "const player = ").replace("export class", "class")
@@ -77,5 +77,5 @@ def _file(name: str) -> str:
 
 
 def _inert(text: str) -> str:
-    """JSON that no HTML parser takes for the end of a script."""
+    """JSON in which no HTML parser sees the end of a script."""
     return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")

@@ -1,4 +1,4 @@
-"""A slider over any list of values. That of ipywidgets has a handle without an accessible name."""
+"""A slider over any list of values. The handle of ipywidgets' slider has no accessible name."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ _HERE = Path(__file__).parent
 
 
 class Slider(anywidget.AnyWidget):
-    """A slider; its value is one of the options, and is set when the reader lets go.
+    """A slider whose value is one of the options, and changes when the reader lets go.
 
     Args:
         options: JSON-ready values, in order.
-        value: the one that is chosen.
+        value: the chosen option.
         description: the slider's name, shown before it and read aloud.
 
     Raises:
-        traitlets.TraitError: for a value that is no option.
+        traitlets.TraitError: for a value that isn't an option.
     """
 
     _esm = (_HERE / "slider.js").read_text("utf-8")

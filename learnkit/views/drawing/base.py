@@ -51,13 +51,21 @@ class Drawn:
 
 
 class Player(Protocol):
-    """What displays any view; the widget package has one, and sets it as ``View.player``."""
+    """Displays any view. The widget package has a player, and sets it as ``View.player``."""
 
     def follow(self, view: View[Any], /) -> AbstractContextManager[object]:
-        """Display a view now, and let it grow until the context ends."""
+        """Display a view now, and let it grow until the context ends.
+
+        Args:
+            view: the view to display.
+        """
 
     def tape(self, view: View[Any], /) -> str:
-        """Return a view as HTML for a page that has the player's script."""
+        """Return a view as HTML for a page that has the player's script.
+
+        Args:
+            view: the view to return.
+        """
 
 
 class View(ABC, Generic[S]):
@@ -73,7 +81,7 @@ class View(ABC, Generic[S]):
             the view itself changes only through the log.
     """
 
-    #: What the view shows, as a screen reader announces it.
+    #: The view's name, as a screen reader announces it.
     name: ClassVar[str] = "view"
     #: CSS for its fragments in the live form.
     css: ClassVar[str] = ""
@@ -91,7 +99,7 @@ class View(ABC, Generic[S]):
         self.lane = lane
         self.on_intent = on_intent
 
-    # What a subclass says.
+    # A subclass defines these.
 
     @abstractmethod
     def init(self) -> S:
@@ -153,7 +161,7 @@ class View(ABC, Generic[S]):
             ) from error
 
     def line(self, state: S) -> str:
-        """The view in one line of plain text: what the state has ``said`` so far, and the head.
+        """The view in one line of plain text: its name, ``said`` if the state has it, and the head.
 
         Args:
             state: any state of this view.
@@ -161,10 +169,10 @@ class View(ABC, Generic[S]):
         said = getattr(state, "said", "")
         return " ".join(filter(None, (f"{self.name}:", said, self.head(state))))
 
-    # What every view can do.
+    # Every view has these.
 
     def wants(self, event: Event) -> bool:
-        """Whether an event belongs to the lane that is shown.
+        """Tell whether an event belongs to the lane that is shown.
 
         Args:
             event: any event of the log.
@@ -198,7 +206,7 @@ class View(ABC, Generic[S]):
         return shown
 
     def embedded(self) -> str:
-        """The static form, as part of a larger output; where pages have the player, its tape."""
+        """The static form for a larger output, or the tape in pages that have the player."""
         return self.player.tape(self) if self.player and has_tapes() else self.html()
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:

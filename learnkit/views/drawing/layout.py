@@ -1,9 +1,9 @@
-"""Where the nodes of a dependency graph stand: in layers, with few crossings, always the same.
+"""The layout of a dependency graph: in layers, with few crossings, and the same every time.
 
-A node's layer is the earliest step at which it could be reached. An edge that passes layers gets a
-lane of its own through each of them, so that it never runs across a node. Method: layered drawing
-as Sugiyama, Tagawa and Toda described it in 1981 (longest-path layers, barycentre ordering); places
-within a layer are the closest to their neighbours' that keep the distances, by isotonic regression.
+A node's layer is the earliest step at which it can be reached. An edge that passes a layer has its
+own lane through it, so that it never runs across a node. The method is layered drawing as Sugiyama,
+Tagawa and Toda described it in 1981 (longest-path layers, barycentre ordering). Within a layer,
+isotonic regression puts each item as close to its neighbours as the distances allow.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ Edge = tuple[int, int]
 #: A node, or the place at which an edge passes a layer: (from, to, layer).
 Item = int | tuple[int, int, int]
 
-#: Rounds of sweeps, down and up again.
+#: Rounds of two sweeps each: down, and up again.
 SWEEPS = 8
 
-#: Room that a passing edge takes, and between two ends of edges at one node, in pixels.
+#: In pixels: the width of a passing edge's lane, and the distance of two edges at one node.
 LANE, PORT = 12.0, 7.0
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """A graph with its places.
+    """A graph with the places of its nodes and edges.
 
     Attributes:
         places: node -> left and top, in pixels.
@@ -38,8 +38,8 @@ class Layout:
         ways: edge -> points from node to node; between two of them a curve, along the layers
             at both ends.
         size: width and height of a node.
-        width: of the whole.
-        height: of the whole.
+        width: the width of the whole, in pixels.
+        height: the height of the whole, in pixels.
         down: whether layers are rows; else they are columns.
     """
 
@@ -52,10 +52,11 @@ class Layout:
     down: bool
 
     def shifted(self, x: float, y: float) -> Layout:
-        """The same, so many pixels to the right and down.
+        """The same layout, moved to the right and down.
 
         Args:
-            x, y: pixels to the right, and down.
+            x: pixels to the right.
+            y: pixels down.
         """
         places = {node: (u + x, v + y) for node, (u, v) in self.places.items()}
         ways = {edge: [(u + x, v + y) for u, v in points] for edge, points in self.ways.items()}
@@ -88,12 +89,12 @@ def layered(nodes: Iterable[int], edges: Iterable[Edge], room: float, tall: floa
 
     Args:
         nodes: at least one.
-        edges: from and to, both among the nodes; those that would close a circle are left out.
-        room: pixels of width to keep to, if that is possible.
+        edges: from and to, both among the nodes; one that would close a cycle is left out.
+        room: pixels of width to stay within, if possible.
         tall: height of a node, in pixels.
 
     Returns:
-        The layout: columns, as long as there are few of them, else rows.
+        The layout: layers are columns if there are few of them, and rows otherwise.
     """
     nodes = sorted(nodes)
     kept = without_circles(nodes, sorted(set(edges)))
@@ -136,17 +137,17 @@ def layered(nodes: Iterable[int], edges: Iterable[Edge], room: float, tall: floa
 
 
 def without_circles(nodes: Sequence[int], edges: Sequence[Edge]) -> list[Edge]:
-    """The edges without those that lead back to where the search came from.
+    """The edges that are left once no cycle remains.
 
     Args:
-        nodes: where the search starts, in this order.
+        nodes: all nodes, in the order in which the search visits them.
         edges: from and to, both among the nodes.
     """
     after: dict[int, list[int]] = {node: [] for node in nodes}
     for start, end in edges:
         after[start].append(end)
     kept: list[Edge] = []
-    state = dict.fromkeys(nodes, 0)  # 1: on the way here, 2: done
+    state = dict.fromkeys(nodes, 0)  # 1: on the path to the node, 2: done
     for root in nodes:
         stack = [(root, iter(after[root]))] if not state[root] else []
         state[root] = state[root] or 1
@@ -167,11 +168,11 @@ def without_circles(nodes: Sequence[int], edges: Sequence[Edge]) -> list[Edge]:
 
 
 def depths(nodes: Sequence[int], edges: Sequence[Edge]) -> dict[int, int]:
-    """The length of the longest way to each node.
+    """The length of the longest path to each node.
 
     Args:
         nodes: all nodes.
-        edges: from and to, without circles.
+        edges: from and to, without cycles.
     """
     sorter = TopologicalSorter({node: () for node in nodes})
     for start, end in edges:
@@ -248,7 +249,7 @@ def _placed(
     gap: float,
     room: float,
 ) -> dict[Item, float]:
-    """The middle of each item, across the layers."""
+    """The centre of each item across the layers."""
     before, after = _neighbours(links)
     length = max(room, *(_middles(layer, across, gap)[1] for layer in layers))
     place: dict[Item, float] = {}
@@ -277,7 +278,7 @@ def _placed(
 
 
 def _middles(layer: Sequence[Item], across: float, gap: float) -> tuple[list[float], float]:
-    """The middle of each item if they stand close together, and the room they take."""
+    """The centre of each item if they are packed, and the room that they take."""
     sizes = [across + gap if isinstance(item, int) else LANE for item in layer]
     ends = list(accumulate(sizes))
     return [end - size / 2 for end, size in zip(ends, sizes, strict=True)], ends[-1]
@@ -291,7 +292,7 @@ def _spread(
     gap: float,
     length: float,
 ) -> list[float]:
-    """The places closest to the wanted ones that keep order, distances and both ends."""
+    """The places that are closest to the wanted ones and keep order, distances and both ends."""
     offsets, used = _middles(layer, across, gap)
     free = length - used
     blocks: list[tuple[float, float, int]] = []  # value, weight, how many
@@ -315,7 +316,7 @@ def _ways(
     step: float,
     down: bool,
 ) -> dict[Edge, list[Point]]:
-    """The points of every edge; at a node its edges stand side by side, in order."""
+    """The points of every edge; edges at the same node are side by side, in order."""
 
     def next_to(edge: Edge, from_start: bool) -> float:
         passed = lanes[edge]
