@@ -73,14 +73,17 @@ class Compaction(DrawnView[State]):
 
     def draw(self, state: State, old: State) -> dict[str, str]:
         html: dict[str, str] = {}
-        for region, entries in (("before", state.before), ("after", state.after)):
+        halves = (("before", state.before, old.before), ("after", state.after, old.after))
+        for region, entries, earlier in halves:
             if entries:
                 name = region if state.before else "the array"
                 size = f"<small>{_sum(entries)}</small>"
                 html[f"{region}/ title"] = f'<div class="col" data-quiet>{name} {size}</div>'
             for place, one in enumerate(entries):
+                key = f"{region}/{place}"
                 gone = region == "before" and one.fate in ("cleared", "summarised")
-                html[f"{region}/{place}"] = _row(one, state.scale, gone)
+                same = state.scale == old.scale and earlier[place : place + 1] == (one,)
+                html[key] = old.html[key] if same else _row(one, state.scale, gone)
         return html
 
     def line(self, state: State) -> str:
