@@ -28,23 +28,12 @@ if TYPE_CHECKING:
 
 #: Public name -> the module here that defines it.
 _HOMES = {
-    "View": "drawing.base",
-    "Branches": "branches",
-    "Compaction": "compaction",
-    "Contexts": "contexts",
-    "Dispatch": "dispatch",
-    "Messages": "messages",
-    "Protocol": "protocol",
-    "Schedule": "schedule",
-    "Skills": "skills",
-    "Tasks": "tasks",
-    "Team": "team",
-    "Timeline": "timeline",
-    "Todo": "todo",
-    "Tokens": "tokens",
-    "Traffic": "traffic",
-    "Worktrees": "worktrees",
-}
+    name: name.lower()
+    for name in (
+        *("Branches", "Compaction", "Contexts", "Dispatch", "Messages", "Protocol", "Schedule"),
+        *("Skills", "Tasks", "Team", "Timeline", "Todo", "Tokens", "Traffic", "Worktrees"),
+    )
+} | {"View": "drawing.base"}
 
 __all__ = sorted(_HOMES)
 

@@ -1,4 +1,4 @@
-"""The task board as the log has it, and each task as it is drawn: its state, and what blocks it."""
+"""The task board, rebuilt from the log, and each task as the views draw it."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ class TaskCard:
     """A task as it is drawn.
 
     Attributes:
-        id: its number.
-        subject: what is to be done.
-        status: as the log has it.
-        owner: who works on it; empty for none.
-        tags: who it suits, in words.
-        blocked_by: ids of the tasks that it depends on, and that are on the board.
-        waits: those of them that are not completed.
-        mark: how it is shown.
+        id: the task's number.
+        subject: what has to be done.
+        status: the status in the log.
+        owner: the agent that works on it; empty for none.
+        tags: the tags in one string, such as ``"tests, docs"``.
+        blocked_by: ids of the tasks on the board that it depends on.
+        waits: those in ``blocked_by`` that aren't completed.
+        mark: the glyph, word and colours of its state.
     """
 
     id: int
@@ -42,19 +42,19 @@ class TaskCard:
 
     @property
     def state(self) -> str:
-        """Its state in a word or two."""
+        """The state in a word or two."""
         if self.mark is theme.BLOCKED:
             return f"waits for {', '.join(f'#{id}' for id in self.waits)}"
         return f"{self.mark.word}, {self.owner}" if self.owner else self.mark.word
 
     @property
     def top(self) -> str:
-        """What is written above the subject."""
+        """The line above the subject."""
         return f"{self.mark.glyph} #{self.id} {self.owner or self.mark.word}"
 
     @property
     def title(self) -> str:
-        """All of it on one line."""
+        """Everything about the task on one line."""
         return f"#{self.id} {self.subject}: {self.state}" + (f" ({self.tags})" if self.tags else "")
 
 
@@ -78,7 +78,7 @@ def board_after(tasks: Board, event: Event) -> Board:
 
 
 def cards_of(tasks: Board) -> dict[int, TaskCard]:
-    """Every task of a board as it is drawn, by its id.
+    """Every task of a board as it is drawn, by id.
 
     Args:
         tasks: the board as the log has it.
@@ -102,5 +102,5 @@ def cards_of(tasks: Board) -> dict[int, TaskCard]:
 
 
 def _task(value: Any) -> dict[str, Any]:
-    """A task of the log; empty if the value is none."""
+    """A task from the log; empty if the value isn't a task."""
     return value if isinstance(value, dict) and type(value.get("id")) is int else {}

@@ -1,19 +1,19 @@
-"""Two runs that began alike: what they share, where they part, and what came of each.
+"""Two runs with the same beginning: what they share, where they diverge, and how each ended.
 
-Both message arrays grow at once, each event at its time. Messages that are in both, at the same
-place, are one card across the page; from the first that differs on there are two columns.
+Both message arrays grow together, in the order of time. A message that both runs have in the same
+place is one card across the page. After the first difference there are two columns.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from typing import Any
 
 from learnkit.core.events import Event, EventLog
-from learnkit.views.drawing import blocks, static
+from learnkit.views.drawing import static
 from learnkit.views.drawing.array import Array, MessageCard, grow
-from learnkit.views.drawing.base import View
+from learnkit.views.drawing.base import Drawn, DrawnView, css_beside
 from learnkit.views.drawing.static import Picture
 from learnkit.views.drawing.text import clean, count, esc, one_line
 from learnkit.views.messages import Messages
@@ -26,16 +26,15 @@ _COLUMN = (static.WIDTH - 48) / 2
 
 
 @dataclass(frozen=True, slots=True)
-class State:
-    """Both arrays, and the sentence of the last step."""
+class State(Drawn):
+    """Both arrays, and how each run ended."""
 
     arrays: dict[str, Array] = field(default_factory=dict)
     ended: dict[str, str] = field(default_factory=dict)
-    head: str = "Nothing has happened yet."
 
     @property
     def shared(self) -> int:
-        """How many messages both begin with."""
+        """How many messages are the same in both, counted from the start."""
         if len(self.arrays) < 2:
             return 0
         one, other = (array.cards for array in self.arrays.values())
@@ -45,61 +44,57 @@ class State:
 
     @property
     def both(self) -> tuple[MessageCard, ...]:
-        """The messages that both begin with."""
+        """The messages that are the same in both, from the start."""
         return next(iter(self.arrays.values())).cards[: self.shared] if self.arrays else ()
 
 
-class Branches(View[State]):
+class Branches(DrawnView[State]):
     """Two message arrays with a common beginning: the first two lanes of a log.
 
     ``Branches.of(was, fork)`` makes that log from two runs.
     """
 
     name = "two runs compared"
-    css: ClassVar[str] = (
-        Messages.css
-        + """
-.parts{font-weight:600;margin:2px 0} .parts span{font-weight:400;color:var(--lk-quiet)}
-"""
-    )
+    css = Messages.css + css_beside(__file__)
+    start = State()
 
     @classmethod
     def of(cls, was: Any, fork: Any, *, lane: str = "lead") -> Branches:
         """The view of two runs.
 
         Args:
-            was: the run as it was: events, or what has them as ``events``.
-            fork: the one that was forked from it.
+            was: the original run: its events, or an object that has them as ``events``.
+            fork: the run that was forked from it, given in the same way.
             lane: the agent whose arrays are compared.
         """
         return cls(merged(getattr(was, "events", was), getattr(fork, "events", fork), lane))
 
-    def init(self) -> State:
-        return State()
-
     def step(self, state: State, event: Event) -> State:
-        if event.lane not in state.arrays and len(state.arrays) == 2:
-            return state  # there is no third
-        array = state.arrays.get(event.lane) or Array(event.lane)
-        grown = grow(array, event)
-        ended = state.ended
-        if event.type == "run.ended":
-            ended = {**ended, event.lane: describe(event)}
-        arrays = {**state.arrays, event.lane: grown}
-        head = f"{_name(event.lane)}: {describe(event)}"
-        return replace(state, arrays=arrays, ended=ended, head=head)
+        known = event.lane in state.arrays or len(state.arrays) < 2
+        return super().step(state, event) if known else state  # there is no third column
 
-    def frame(self, state: State) -> dict[str, str]:
+    def fold(self, state: State, event: Event) -> State:
+        array = grow(state.arrays.get(event.lane) or Array(event.lane), event)
+        new = replace(state, arrays={**state.arrays, event.lane: array})
+        if event.type == "run.ended":
+            return replace(new, ended={**state.ended, event.lane: describe(event)})
+        return new
+
+    def sentence(self, state: State, event: Event) -> str:
+        return f"{_name(event.lane)}: {describe(event)}"
+
+    def draw(self, state: State, old: State) -> dict[str, str]:
         shared = state.shared
         shown = {"shared": _title("In both", count(shared, "message"))}
-        for card in state.both:
-            shown[f"both {card.index}"] = card.html
+        shown |= {f"both {card.index}": card.html for card in state.both}
         for raw, array in state.arrays.items():
             lane = clean(raw)
             shown[f"{lane}/title"] = _title(_name(raw), _rest(array, shared))
-            for card in array.cards[shared:]:
-                shown[f"{lane}/{card.index}"] = card.html
+            shown |= {f"{lane}/{card.index}": card.html for card in array.cards[shared:]}
         return shown
+
+    def frame(self, state: State) -> dict[str, str]:
+        return state.html or self.draw(state, state)
 
     def line(self, state: State) -> str:
         return f"{self.name}: {_parting(state)} {state.head}"
@@ -109,15 +104,11 @@ class Branches(View[State]):
         shared = state.shared
         picture.text(16, 26, f"In both: {count(shared, 'message')}", "b")
         y = 34.0
-        both = state.both
-        first, last = static.middle_cut([1] * len(both), max(rows // 3, 2)) if both else (0, 0)
-        for card in both:
-            if first <= card.index < last:
-                if card.index == first:
-                    picture.text(56, y + 16, f"… {count(last - first, 'message')} left out …", "q")
-                    y += 22
-                continue
-            _draw(picture, card, 16, y, static.WIDTH - 32)
+        for one in static.cut(state.both, max(rows // 3, 2)):
+            if isinstance(one, static.Gap):
+                picture.text(56, y + 16, f"… {count(one.hidden, 'message')} left out …", "q")
+            else:
+                _draw(picture, one, 16, y, static.WIDTH - 32)
             y += 22
         top = y + 24
         ends = [top]
@@ -144,10 +135,11 @@ class Branches(View[State]):
 
 
 def merged(was: Iterable[Event], fork: Iterable[Event], lane: str = "lead") -> EventLog:
-    """One log of two runs: the events of one agent in each, by their time.
+    """Merge two runs into one log with the events of one agent, ordered by time.
 
     Args:
-        was, fork: the events of each.
+        was: the events of the original run.
+        fork: the events of the forked run.
         lane: the agent; in the new log its lanes are called ``as it was`` and ``forked``.
     """
     log = EventLog()
@@ -184,12 +176,10 @@ def _short(array: Array, place: int, width: int) -> str:
     if place >= len(array.cards):
         return ""
     card = array.cards[place]
-    lines = " · ".join(map(str, blocks.lines(card.message, card.injected)))
-    return one_line(f"{card.mark.label}: {lines}", width)
+    return one_line(f"{card.mark.label}: {card.text}", width)
 
 
 def _draw(picture: Picture, card: MessageCard, x: float, y: float, width: float) -> None:
     picture.bar(x, y + 3, 3, 18, card.mark.key)
     picture.text(x + 10, y + 16, f"{card.index} {card.mark.glyph}", "m", 40, card.mark.key)
-    text = " · ".join(map(str, blocks.lines(card.message, card.injected)))
-    picture.text(x + 52, y + 16, text, "", width - 60)
+    picture.text(x + 52, y + 16, card.text, "", width - 60)

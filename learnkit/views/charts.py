@@ -1,7 +1,7 @@
-"""Charts: one message each, labelled where the eye is, with the numbers as text below.
+"""Charts that make one point each, with labels next to the data and a table of the numbers.
 
-matplotlib is imported when a chart is drawn, and not before. A chart is shown as a picture and a
-table, so that nothing stands only in pixels.
+matplotlib is imported only when a chart is drawn. A chart is shown as a picture and as a table, so
+that readers who can't see the picture get every number.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-#: Pixels that a chart is wide, and how many real ones are drawn for each.
+#: Width of a chart in CSS pixels, and device pixels for each of them.
 WIDTH, SHARP = 760, 2
-#: Colours of the series, in order: what stands for "without" is quiet.
+#: Colours of the series, in order. The first one is grey, for the run without the mechanism.
 SERIES = ("#9aa0a8", "#6a4fb3", "#2d8691", "#ad7518")
 #: Half the width of a 95 % interval, in standard errors.
 Z95 = 1.96
@@ -36,14 +36,14 @@ Z95 = 1.96
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """A picture, and the same as a table.
+    """A chart: a picture, and a table with the same numbers.
 
     Attributes:
-        title: its message, as a sentence.
+        title: the chart's point, as a sentence.
         head: the names of the table's columns.
-        rows: the table.
+        rows: the table's rows.
         png: the picture.
-        height: of the picture, in pixels.
+        height: the picture's height, in pixels.
     """
 
     title: str
@@ -134,12 +134,12 @@ def compare(results: Mapping[str, Sequence[Any]], measures: Sequence[str], title
 
 
 def bars(values: Mapping[str, Mapping[str, float]], title: str, unit: str = "") -> Chart:
-    """Lengths that add up: one bar a label, one part a name, all on one scale.
+    """Stacked bars: one bar for each label, one part for each name, on one scale.
 
     Args:
         values: label -> name of the part -> length.
         title: the message, as a sentence.
-        unit: what the lengths are measured in.
+        unit: the unit of the lengths.
 
     Raises:
         UsageError: for nothing to draw, or a length below 0.

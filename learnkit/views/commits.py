@@ -1,11 +1,12 @@
-"""The commit graph: a row a commit, newest first, and a column for each line of work.
+"""The layout of a commit graph: a row for each commit, newest first, and a column for each branch.
 
-A column is given to a commit when its first child asks for it; a merge asks for one more. Lines
-leave a merge at once and join where they begin, so that they run straight in between.
+A commit gets the column that its first child reserved; a merge reserves one more. An edge changes
+column right below a merge or right above its parent, and runs straight in between.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,15 +18,15 @@ ROW, COLUMN = 22.0, 18.0
 
 @dataclass(frozen=True, slots=True)
 class Dot:
-    """A commit and its place.
+    """A commit and its place in the graph.
 
     Attributes:
-        id: of the commit.
-        subject: its first line.
+        id: the commit's id.
+        subject: the first line of its message.
         refs: branches and tags that point to it.
         row: from the top, 0 is the newest.
         column: from the left.
-        parents: ids of those of its parents that are drawn.
+        parents: ids of the parents that are drawn.
     """
 
     id: str
@@ -36,20 +37,21 @@ class Dot:
     parents: tuple[str, ...]
 
     def at(self, x: float, y: float) -> tuple[float, float]:
-        """The middle of its dot, in pixels.
+        """The centre of the commit's dot, in pixels.
 
         Args:
-            x, y: of the graph's upper left corner, in pixels.
+            x: left edge of the graph, in pixels.
+            y: upper edge of the graph, in pixels.
         """
         return x + COLUMN * (self.column + 0.5), y + ROW * (self.row + 0.5)
 
 
 def laid_out(commits: list[Any]) -> list[Dot]:
-    """The commits with their places.
+    """Give each commit its place.
 
     Args:
-        commits: as ``worktree.commits`` has them, children before parents; what is none is left
-            out.
+        commits: the ``commits`` of a ``worktree.commits`` event, children before parents. Anything
+            that isn't a commit is left out.
     """
     good = [one for one in commits if isinstance(one, dict) and one.get("id")]
     known = {str(one["id"]) for one in good}
@@ -72,20 +74,30 @@ def laid_out(commits: list[Any]) -> list[Dot]:
     return dots
 
 
-def lines(dots: list[Dot], x: float, y: float) -> str:
-    """All edges as one path.
+def width(dots: Sequence[Dot]) -> float:
+    """The width of all columns, in pixels.
+
+    Args:
+        dots: at least one.
+    """
+    return COLUMN * (1 + max(dot.column for dot in dots))
+
+
+def lines(dots: Sequence[Dot], x: float, y: float) -> str:
+    """The edges between these commits as one path.
 
     Args:
         dots: the commits.
-        x, y: of the upper left corner, in pixels.
+        x: left edge of the graph, in pixels.
+        y: upper edge of the graph, in pixels.
     """
     places = {dot.id: dot for dot in dots}
     parts = []
     for dot in dots:
-        for parent in (places[id] for id in dot.parents):
+        for parent in (places[id] for id in dot.parents if id in places):
             (x1, y1), (x2, y2) = dot.at(x, y), parent.at(x, y)
             if y2 <= y1:
-                continue  # a log that is in no order
+                continue  # the parent comes first: the log isn't ordered
             bend = ROW * 0.9
             if x1 == x2:
                 parts.append(f"M{x1:g} {y1:g}V{y2:g}")
@@ -94,14 +106,13 @@ def lines(dots: list[Dot], x: float, y: float) -> str:
                 parts.append(f"M{x1:g} {y1:g}C{x1:g} {end:g} {x2:g} {y1:g} {x2:g} {end:g}V{y2:g}")
             else:
                 begin = max(y2 - bend, y1)
-                parts.append(
-                    f"M{x1:g} {y1:g}V{begin:g}C{x1:g} {y2:g} {x2:g} {begin:g} {x2:g} {y2:g}"
-                )
+                bow = f"C{x1:g} {y2:g} {x2:g} {begin:g} {x2:g} {y2:g}"
+                parts.append(f"M{x1:g} {y1:g}V{begin:g}{bow}")
     return "".join(parts)
 
 
 def _free(columns: list[str | None]) -> int:
-    """The first column that leads nowhere; a new one if all do."""
+    """The first column that no commit has reserved; a new one if there is none."""
     if None not in columns:
         columns.append(None)
     return columns.index(None)

@@ -1,24 +1,24 @@
-"""Contexts: what each agent has in front of it, as lengths on one scale.
+"""Contexts: how many tokens each agent has in its context, as bars on one scale.
 
-One row an agent, a subagent below its parent. What a subagent read makes its own row long; in the
-parent's row it is one short result. What the parent was spared is the difference.
+Each agent has a row, and a subagent's row comes after its parent's. What a subagent read makes its
+own row long, but only one short result of it is in the parent's row. The difference is what the
+parent was spared.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from typing import Any
 
 from learnkit.core.events import Event
 from learnkit.core.token_count import estimate_tokens
 from learnkit.views.drawing import static, theme
-from learnkit.views.drawing.base import Drawn, View
+from learnkit.views.drawing.base import Drawn, DrawnView, css_beside
 from learnkit.views.drawing.static import Picture
 from learnkit.views.drawing.text import blocks_of, clean, count, esc, one_line, scale_of
-from learnkit.views.words import describe
 
-#: What a part of a context is, by its key; in the order of the legend.
+#: Names of the parts of a context by key, in the order of the legend.
 _PARTS = {
     "system": "system prompt and tools",
     "user": "request",
@@ -30,22 +30,23 @@ _PARTS = {
 }
 
 
-#: Segments that a bar has at most: more would be narrower than can be seen.
+#: The most segments in a bar: with more, each would be too narrow to see.
 SEGMENTS = 60
 
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What one agent has in front of it.
+    """One agent's context.
 
     Attributes:
-        lane: the agent.
-        parent: who started it; empty for an agent of its own.
-        title: what it was started for.
-        parts: key of a mark and tokens, in order; neighbours of one kind are one part.
-        tokens: of all the parts.
-        ended: how it ended; empty while it works.
-        returned: tokens that its parent was given.
+        lane: the agent's name.
+        parent: the agent that started it; empty if no agent did.
+        title: the task it was started for.
+        parts: the key of a mark and a number of tokens for each part, in order; neighbours of the
+            same kind are merged.
+        tokens: the sum over all parts.
+        ended: the reason its run ended; empty while it works.
+        returned: tokens of the result that its parent got.
     """
 
     lane: str
@@ -77,46 +78,27 @@ class State(Drawn):
 
     @property
     def scale(self) -> int:
-        """The tokens that the full width stands for: the next 1, 2 or 5 with zeros."""
+        """The tokens that the full width represents: a round number."""
         longest = max((one.tokens for one in self.lanes.values()), default=0)
         return scale_of(longest)
 
 
-class Contexts(View[State]):
-    """Parent and subagents side by side, each with the tokens it has in front of it."""
+class Contexts(DrawnView[State]):
+    """Parent and subagents, each with the tokens in its context."""
 
     name = "contexts"
-    css: ClassVar[str] = """
-.region[data-region="contexts"]{flex:1 1 100%;gap:2px}
-.context{display:grid;grid-template-columns:minmax(120px,26ch) 1fr 9ch;gap:10px;padding:4px 8px;
- align-items:center}
-.context.child>:first-child{padding-left:16px}
-.context .who{overflow:hidden;text-overflow:ellipsis;white-space:nowrap;font-size:12px}
-.context b{font-weight:600}
-.context .bar{display:flex;height:18px;gap:1px;min-width:0}
-.context .bar>i{display:block;min-width:2px;border-width:1px;border-radius:2px}
-.context .n{text-align:right;font-variant-numeric:tabular-nums;font-size:12px}
-.scale{font-size:12px;color:var(--lk-quiet);padding:2px 8px}
-.scale span{white-space:nowrap}
-.scale i{display:inline-block;width:10px;height:10px;border-radius:2px;margin:0 4px 0 10px}
-.spared{padding:6px 8px;border-top:1px solid var(--lk-line)}
-"""
+    css = css_beside(__file__)
+    start = State()
 
-    def init(self) -> State:
-        return State()
-
-    def step(self, state: State, event: Event) -> State:
+    def fold(self, state: State, event: Event) -> State:
         data, lane = event.data, event.lane
-        state = replace(state, head=describe(event))
-        known = state.lanes.get(lane)
-        one = known or Context(lane)
+        one = before = state.lanes.get(lane) or Context(lane)
         if event.type == "subagent.started":
             title = str(data.get("description") or data.get("prompt", ""))
             one = replace(one, parent=str(data.get("parent", "?")), title=title)
         elif event.type == "subagent.ended":
-            one = replace(
-                one, ended=str(data.get("reason", "")), returned=int(data.get("returned", 0))
-            )
+            returned = int(data.get("returned", 0))
+            one = replace(one, ended=str(data.get("reason", "")), returned=returned)
         elif event.type == "run.started":
             head = estimate_tokens(data.get("system")) + estimate_tokens(data.get("tools"))
             rest = one.parts[1:] if one.parts[:1] and one.parts[0][0] == "system" else one.parts
@@ -133,9 +115,17 @@ class Contexts(View[State]):
             one = _holding(one, [*start, *all])
         elif event.type == "run.ended" and not one.parent:
             one = replace(one, ended=str(data.get("reason", "")))
-        if one is known or (known is None and one == Context(lane)):
-            return state
-        return _with(replace(state, lanes={**state.lanes, lane: one}), state.scale, lane)
+        return state if one == before else replace(state, lanes={**state.lanes, lane: one})
+
+    def draw(self, state: State, old: State) -> dict[str, str]:
+        html = {"contexts/ scale": _legend(state)}
+        for one in state.lanes.values():
+            key, changed = f"contexts/{clean(one.lane)}", one is not old.lanes.get(one.lane)
+            same = not changed and state.scale == old.scale
+            html[key] = old.html[key] if same else _row(one, state.scale, changed)
+        if state.children:
+            html["contexts/ spared"] = f'<div class="spared" data-quiet>{esc(_spared(state))}</div>'
+        return html
 
     def line(self, state: State) -> str:
         if not state.children:
@@ -210,7 +200,7 @@ def _holding(one: Context, parts: Sequence[tuple[str, int]]) -> Context:
 
 
 def _joined(parts: Sequence[tuple[str, int]]) -> tuple[tuple[str, int], ...]:
-    """Neighbours of one kind, as one."""
+    """The parts with neighbours of the same kind merged."""
     joined: list[tuple[str, int]] = []
     for key, tokens in parts:
         if joined and joined[-1][0] == key:
@@ -221,7 +211,7 @@ def _joined(parts: Sequence[tuple[str, int]]) -> tuple[tuple[str, int], ...]:
 
 
 def _drawable(one: Context) -> list[tuple[str, int]]:
-    """The parts to draw: at most ``SEGMENTS``, neighbours put together under the longest kind."""
+    """The parts to draw: at most ``SEGMENTS``; merged neighbours get the largest part's kind."""
     if len(one.parts) <= SEGMENTS:
         return list(one.parts)
     drawn: list[tuple[str, int]] = []
@@ -256,19 +246,6 @@ def _spared(state: State) -> str:
         "gave back "
         f"≈{back:,}: the parent was spared ≈{read - back:,}{share}."
     )
-
-
-def _with(state: State, scale_before: int, lane: str) -> State:
-    """The state with the row of a lane drawn again, and all of them if the scale is another."""
-    scale, html = state.scale, {}
-    html["contexts/ scale"] = _legend(state)
-    for one in state.lanes.values():
-        key = f"contexts/{clean(one.lane)}"
-        same = one.lane != lane and scale == scale_before and key in state.html
-        html[key] = state.html[key] if same else _row(one, scale, one.lane == lane)
-    if state.children:
-        html["contexts/ spared"] = f'<div class="spared" data-quiet>{esc(_spared(state))}</div>'
-    return replace(state, html=html)
 
 
 def _legend(state: State) -> str:

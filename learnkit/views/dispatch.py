@@ -1,20 +1,20 @@
-"""Tool dispatch: which tool each call went to, and what came of it.
+"""Tool dispatch: which tool each call went to, and how it ended.
 
-One row a tool, so that a registry can be seen at work: the loop hands a name and an input over,
-and the tool that has the name answers. Names that no tool has get rows of their own.
+Each tool has a row, which shows how the registry works: the loop passes on a name and an input, and
+the tool with that name answers. A name without a tool gets a row, too.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from typing import Any
 
 from learnkit.core.events import Event
 from learnkit.views.drawing import blocks, static, theme
-from learnkit.views.drawing.base import Drawn, View
+from learnkit.views.drawing.base import Drawn, DrawnView, css_beside
 from learnkit.views.drawing.static import Picture
 from learnkit.views.drawing.text import arguments, clean, columns, count, esc, one_line
-from learnkit.views.words import describe, outcome
+from learnkit.views.words import outcome
 
 #: What the columns count, in order; a call is in exactly one of the last four.
 COLUMNS = ("calls", "running", "ok", "errors", "refused")
@@ -22,7 +22,7 @@ COLUMNS = ("calls", "running", "ok", "errors", "refused")
 
 @dataclass(frozen=True, slots=True)
 class ToolRow:
-    """What became of the calls to one name."""
+    """How many calls to one name there were, and how they ended."""
 
     name: str
     known: bool = True
@@ -39,13 +39,13 @@ class ToolRow:
 
     @property
     def label(self) -> str:
-        """Its name, with a note if no tool has it."""
+        """The name, with a note if there is no such tool."""
         return self.name if self.known else f"{self.name} ({theme.BLOCKED.glyph} no such tool)"
 
 
 @dataclass(frozen=True, slots=True)
 class Current:
-    """The call that is looked at: the one that started or ended last."""
+    """The call shown in detail: the one that started or ended last."""
 
     lane: str
     id: str
@@ -56,72 +56,58 @@ class Current:
 
 @dataclass(frozen=True, slots=True)
 class State(Drawn):
-    """Rows by name, calls on their way by lane and id, and the call that is looked at."""
+    """Rows by name, running calls by lane and id, and the call shown in detail."""
 
     rows: dict[str, ToolRow] = field(default_factory=dict)
     running: dict[tuple[str, str], Current] = field(default_factory=dict)
     current: Current | None = None
 
 
-class Dispatch(View[State]):
+class Dispatch(DrawnView[State]):
     """The table of tools with their calls, beside the current call's input and result."""
 
     name = "tool dispatch"
-    css: ClassVar[str] = """
-.region[data-region="tools"]{flex:3 1 420px;gap:0}
-.region[data-region="call"]{flex:2 1 260px;min-width:min(100%,240px)}
-[data-region="tools"]>[data-changed]{outline-offset:-2px}
-.tool{display:grid;grid-template-columns:minmax(10ch,1fr) repeat(5,58px);padding:5px 12px 5px 9px;
- border-left:3px solid transparent;font-variant-numeric:tabular-nums}
-.tool>*{text-align:right;white-space:nowrap}
-.tool>:first-child{text-align:left;white-space:normal;overflow-wrap:anywhere}
-.tool:not(.top)>:first-child{font:12px/20px var(--lk-mono)}
-.tool small{display:block;font:12px/18px var(--lk-sans)}
-.tool.top{font-size:12px;color:var(--lk-quiet);border-bottom:1px solid var(--lk-line)}
-.tool .zero{color:var(--lk-quiet)}
-.tool.now{border-left-color:var(--lk-call-edge);border-radius:0 4px 4px 0}
-.tool.now .zero{color:inherit}
-.block+.note{margin-top:6px}
-"""
+    css = css_beside(__file__)
+    start = State()
 
-    def init(self) -> State:
-        return State()
-
-    def step(self, state: State, event: Event) -> State:
+    def fold(self, state: State, event: Event) -> State:
         data = event.data
-        state = replace(state, head=describe(event))
         if event.type == "run.started":
             names = [str(tool.get("name", "?")) for tool in data.get("tools") or []]
             new = {name: ToolRow(name) for name in names if name not in state.rows}
-            return _with(state, new)
+            return replace(state, rows={**state.rows, **new})
         if event.type not in ("tool.started", "tool.ended"):
             return state
-        key = event.lane, str(data.get("id"))
-        name = str(data.get("name", "?"))
-        row = state.rows.get(name) or ToolRow(name, known=data.get("how") != "unknown")
+        key, name = (event.lane, str(data.get("id"))), str(data.get("name", "?"))
+        row = state.rows.get(name) or ToolRow(name)
+        running = {**state.running}
         if event.type == "tool.started":
             row = replace(row, running=row.running + 1)
-            current = Current(*key, name, data.get("input"))
-            running = {**state.running, key: current}
+            current = running[key] = Current(*key, name, data.get("input"))
         else:
-            current = replace(state.running.get(key) or Current(*key, name), ended=data)
-            running = {one: call for one, call in state.running.items() if one != key}
-            row = replace(row, running=row.running - (key in state.running))
-            kind = _kind(data)
-            row = replace(row, **{kind: getattr(row, kind) + 1})
-            row = replace(row, known=row.known and data.get("how") != "unknown")
-        before = state.current.name if state.current else name
-        rows = {name: row, before: state.rows.get(before, row) if before != name else row}
-        return _with(replace(state, running=running, current=current), rows)
+            started = running.pop(key, None)
+            current = replace(started or Current(*key, name), ended=data)
+            kind, known = _kind(data), row.known and data.get("how") != "unknown"
+            counted = {kind: getattr(row, kind) + 1}
+            row = replace(row, known=known, running=row.running - bool(started), **counted)
+        return replace(state, rows={**state.rows, name: row}, running=running, current=current)
+
+    def draw(self, state: State, old: State) -> dict[str, str]:
+        now = state.current.name if state.current else None
+        html = {"tools/": _HEAD}
+        for row in _ordered(state):
+            html[f"tools/{clean(row.name)}"] = _row(row, row.name == now)
+        if state.current:
+            html["call/"] = _call(state.current)
+        return html
 
     def frame(self, state: State) -> dict[str, str]:
-        return state.html or _with(state, {}).html
+        return state.html or self.draw(state, state)
 
     def line(self, state: State) -> str:
-        used = [
-            f"{one_line(row.name, 30)} {row.counts[0]}" for row in _ordered(state) if row.counts[0]
-        ]
-        total = sum(row.counts[0] for row in state.rows.values())
+        counts = {row.name: row.counts[0] for row in _ordered(state) if row.counts[0]}
+        used = [f"{one_line(name, 30)} {number}" for name, number in counts.items()]
+        total = sum(counts.values())
         return f"{self.name}: {count(total, 'call')} ({', '.join(used) or 'none'}); {state.head}"
 
     def picture(self, state: State, rows: int) -> Picture:
@@ -139,10 +125,8 @@ class Dispatch(View[State]):
                 picture.bar(16, y + 2, 3, 22, "call")
             picture.text(24, y + 17, row.label, "m", edges[0] - 90)
             for x, column, number in zip(edges, COLUMNS, row.counts, strict=True):
-                mark = _MARKS.get(column) if number else None
-                text = f"{mark.glyph} {number:,}" if mark else f"{number:,}" if number else "·"
-                style = "e" if number else "q e"
-                picture.text(x, y + 17, text, style, 70, mark.key if mark else "")
+                text, key = _cell(column, number)
+                picture.text(x, y + 17, text, "e" if number else "q e", 70, key)
             y += 24
         y += picture.left_out(24, y + 17, len(state.rows) - len(shown), "more tool", 24)
         for line in _call_lines(state.current):
@@ -159,17 +143,15 @@ class Dispatch(View[State]):
         return picture
 
     def facts(self, state: State, rows: int) -> str:
-        shown = _ordered(state)[:rows]
-        body = [[one_line(row.label, 60), *row.counts] for row in shown]
-        if len(shown) < len(state.rows):
-            body.append([f"… {count(len(state.rows) - len(shown), 'more tool')}", *[""] * 5])
+        body = [[one_line(row.label, 60), *row.counts] for row in _ordered(state)[:rows]]
+        hidden = len(state.rows) - rows
+        after = f"… {count(hidden, 'more tool')}" if hidden > 0 else ""
+        table = static.table(["tool", *COLUMNS], body, after=after)
         call = [
             [line.mark.label if line.mark else "", one_line(str(line), 12 * rows)]
             for line in _call_lines(state.current)
         ]
-        return static.table(["tool", *COLUMNS], body) + (
-            static.table(["current call", ""], call) if call else ""
-        )
+        return table + static.table(["current call", ""], call) if call else table
 
 
 _MARKS = {"running": theme.WORKING, "ok": theme.DONE, "errors": theme.ERROR}
@@ -182,23 +164,17 @@ def _kind(ended: dict[str, Any]) -> str:
     return "errors" if ended.get("is_error") else "ok"
 
 
+def _cell(column: str, number: int) -> tuple[str, str]:
+    """A number as text, and the key of its mark; zero is a dot without a mark."""
+    mark = _MARKS.get(column) if number else None
+    return (
+        (f"{mark.glyph} {number:,}", mark.key) if mark else (f"{number:,}" if number else "·", "")
+    )
+
+
 def _ordered(state: State) -> list[ToolRow]:
-    """Tools in the order they were offered, then the names that no tool has."""
+    """The tools in the order they were offered, then the names without a tool."""
     return sorted(state.rows.values(), key=lambda row: not row.known)
-
-
-def _with(state: State, changed: dict[str, ToolRow]) -> State:
-    """The state with some rows drawn again, and with the call that is looked at."""
-    state = replace(state, rows={**state.rows, **changed})
-    now = state.current.name if state.current else None
-    html = {"tools/": _HEAD}
-    for row in _ordered(state):
-        key = f"tools/{clean(row.name)}"
-        drawn = row.name in changed or key not in state.html
-        html[key] = _row(row, row.name == now) if drawn else state.html[key]
-    if state.current:
-        html["call/"] = _call(state.current)
-    return replace(state, html=html)
 
 
 _HEAD = (
@@ -209,27 +185,23 @@ _HEAD = (
 
 
 def _row(row: ToolRow, now: bool) -> str:
-    cells, said = [], []
+    cells, said = "", []
     for column, number in zip(COLUMNS, row.counts, strict=True):
         said.append(f"{column} {number}")
-        mark = _MARKS.get(column)
-        if not number:
-            cells.append('<span class="zero">·</span>')
-        elif mark:
-            cells.append(f'<span class="t-{mark.key}">{mark.glyph} {number:,}</span>')
-        else:
-            cells.append(f"<span>{number:,}</span>")
+        text, mark = _cell(column, number)
+        kind = f' class="t-{mark}"' if mark else "" if number else ' class="zero"'
+        cells += f"<span{kind}>{text}</span>"
     note = "" if row.known else f'<small class="t-error">{theme.BLOCKED.glyph} no such tool</small>'
     # A row that only lost the highlight has not changed, so it asks not to be outlined.
     state = ' now m-call" aria-current="true"' if now else '" data-quiet'
     return (
         f'<div class="tool{state} role="group" aria-label="{esc(row.label)}: {", ".join(said)}">'
-        f"<span>{esc(row.name)}{note}</span>{''.join(cells)}</div>"
+        f"<span>{esc(row.name)}{note}</span>{cells}</div>"
     )
 
 
 def _call(current: Current) -> str:
-    """The fragment of the call that is looked at: input, and result when there is one."""
+    """The fragment of the call shown in detail: its input, and its result once there is one."""
     asked = {"id": current.id, "name": current.name, "input": current.input or {}}
     ended = current.ended
     if ended is None:
@@ -244,10 +216,12 @@ def _call(current: Current) -> str:
 
 
 def _call_lines(current: Current | None) -> list[blocks.BlockLine]:
+    """The current call as lines: its input, and its result once there is one."""
     if current is None:
         return []
-    lines = [blocks.BlockLine(theme.CALL, arguments(current.input or {}), name=current.name)]
-    if current.ended is not None:
-        mark = theme.ERROR if current.ended.get("is_error") else theme.RESULT
-        lines.append(blocks.BlockLine(mark, str(current.ended.get("output") or "(empty)")))
-    return lines
+    asked = blocks.BlockLine(theme.CALL, arguments(current.input or {}), name=current.name)
+    if current.ended is None:
+        return [asked]
+    mark = theme.ERROR if current.ended.get("is_error") else theme.RESULT
+    text = str(current.ended.get("output") or "(empty)")
+    return [asked, blocks.BlockLine(mark, text)]

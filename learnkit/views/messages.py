@@ -1,93 +1,75 @@
-"""The message array: what the model is sent, one card a message, as it grows.
+"""The message array that is sent to the model, with one card for each message.
 
-This is the view to learn from first: an agent is this array and a loop. Calls are paired with
-their results, every message has its length in tokens on one printed scale, and text that the
-harness injected is not mistaken for the person's.
+Read this view first: an agent is this array and a loop. Calls are paired with their results, each
+message shows its length in tokens on a common scale, and text injected by the harness is marked, so
+that it can't be mistaken for the user's.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import ClassVar
 
 from learnkit.core.events import Event
 from learnkit.views.drawing import blocks, static, theme
 from learnkit.views.drawing.array import Array, grow
-from learnkit.views.drawing.base import View
+from learnkit.views.drawing.base import Drawn, DrawnView, css_beside
 from learnkit.views.drawing.static import Picture
 from learnkit.views.drawing.text import clean, columns, count, esc, listed, one_line
 from learnkit.views.words import describe, ended, quoted
 
 #: Lengths that the scale can show at most, in tokens.
 SCALES: list[int] = [step * 10**power for power in range(1, 8) for step in (1, 2, 5)][3:]
-#: How long that is on the page, in pixels.
+#: Length of a full bar, in pixels.
 BAR = 112
-#: Static picture, in pixels: room for the number beside a bar, and where the content starts.
+#: In the static picture, in pixels: room for the number beside a bar, and where content starts.
 LABEL, WHAT = 56, 146
-#: Lines that one message gets there at most.
+#: The most lines of one message in the static picture.
 MOST = 4
 
 
 @dataclass(frozen=True, slots=True)
-class State:
-    """All arrays that are shown, the scale they share, and the sentence of the last step."""
+class State(Drawn):
+    """The arrays that are shown, by agent."""
 
     arrays: dict[str, Array] = field(default_factory=dict)
-    summaries: dict[str, str] = field(default_factory=dict)
-    scale: int = SCALES[0]
-    ruler: str = ""
-    head: str = "Nothing has happened yet."
+
+    @property
+    def scale(self) -> int:
+        """The tokens that a full bar represents; it grows in steps, so that bars rarely change."""
+        return scale_for(max((array.longest for array in self.arrays.values()), default=0))
 
 
-class Messages(View[State]):
+class Messages(DrawnView[State]):
     """The live message array of one agent, or of every agent in the log, side by side."""
 
     name = "message array"
-    css: ClassVar[str] = """
-.region{container-type:inline-size} .region:not([data-region=""]){flex-basis:340px}
-.msg{position:relative;margin-left:30px;border-left:3px solid;padding-left:13px}
-.msg>.line{min-height:24px}
-.msg.user{border-color:var(--lk-user-edge)} .msg.assistant{border-color:var(--lk-assistant-edge)}
-.msg.system{border-color:var(--lk-system-edge)}
-.msg.injected{border-color:var(--lk-injected-edge);border-left-style:dotted}
-.index{position:absolute;right:100%;margin-right:10px;color:var(--lk-quiet);
- font:12px/24px var(--lk-mono)}
-.tokens{margin-left:auto;display:flex;align-items:center;gap:8px;white-space:nowrap;
- color:var(--lk-quiet);font-variant-numeric:tabular-nums}
-.tokens>i{flex:none;width:112px} .tokens>b{font-weight:400;min-width:7ch;text-align:right}
-.tokens>i>u{display:block;height:6px;width:min(100%,calc(var(--n)*var(--lk-unit,.2px)));
- min-width:1px;background:var(--lk-quiet)}
-.ruler>i{border:solid var(--lk-quiet);border-width:0 1px 1px;height:5px}
-.sum{font-weight:600} .sum span{font-weight:400;color:var(--lk-quiet)}
-@container (max-width:320px){.tokens>i,.ruler{display:none}}
-@media (forced-colors:active){.tokens>i>u{forced-color-adjust:none;background:CanvasText}}
-"""
+    css = css_beside(__file__)
+    start = State()
 
-    def init(self) -> State:
-        return _measured(State())
-
-    def step(self, state: State, event: Event) -> State:
+    def fold(self, state: State, event: Event) -> State:
         array = state.arrays.get(event.lane) or Array(event.lane)
         grown = grow(array, event)
-        head = _head(grown, event)
-        if len(state.arrays) + (event.lane not in state.arrays) > 1:
-            head = f"{one_line(event.lane, 40)}: {head}"
         if grown is array:
-            return replace(state, head=head)
-        arrays = {**state.arrays, event.lane: grown}
-        summaries = {**state.summaries, event.lane: _summary(grown)}
-        return _measured(replace(state, arrays=arrays, summaries=summaries, head=head))
+            return state
+        return replace(state, arrays={**state.arrays, event.lane: grown})
 
-    def frame(self, state: State) -> dict[str, str]:
-        shown = {"ruler": state.ruler}
+    def sentence(self, state: State, event: Event) -> str:
+        said = _said(state.arrays.get(event.lane) or Array(event.lane), event)
+        alone = not state.arrays.keys() - {event.lane}
+        return said if alone else f"{one_line(event.lane, 40)}: {said}"
+
+    def draw(self, state: State, old: State) -> dict[str, str]:
+        shown = {"ruler": ruler(state.scale, '<span class="note">≈ tokens: characters / 4</span>')}
         for raw, array in state.arrays.items():
             lane = clean(raw)
-            shown[f"{lane}/summary"] = state.summaries[raw]
+            shown[f"{lane}/summary"] = _summary(array)
             if array.system:
                 shown[f"{lane}/system"] = array.system
-            for place, card in enumerate(array.cards):
-                shown[f"{lane}/{place}"] = card.html
+            shown |= {f"{lane}/{place}": card.html for place, card in enumerate(array.cards)}
         return shown
+
+    def frame(self, state: State) -> dict[str, str]:
+        return state.html or self.draw(state, state)
 
     def line(self, state: State) -> str:
         sizes = [f"{one_line(lane, 40)} {array.size}" for lane, array in state.arrays.items()]
@@ -106,12 +88,12 @@ class Messages(View[State]):
         return picture
 
     def facts(self, state: State, rows: int) -> str:
-        tables = [
-            f"<p>{esc(one_line(lane, 40))}: {array.size} (≈: characters / 4)</p>"
-            + _table(array, rows // len(state.arrays))
-            for lane, array in state.arrays.items()
-        ]
-        return "".join(tables) or "<p>empty</p>"
+        head, tables = ["#", "role", "block", "content", "≈ tokens"], ""
+        for lane, array in state.arrays.items():
+            room = rows // len(state.arrays)
+            tables += f"<p>{esc(one_line(lane, 40))}: {array.size} (≈: characters / 4)</p>"
+            tables += static.table(head, block_rows(array, room, 30 + 3 * room))
+        return tables or "<p>empty</p>"
 
 
 def _summary(array: Array) -> str:
@@ -119,21 +101,11 @@ def _summary(array: Array) -> str:
     return f'<div class="sum" data-quiet>{esc(array.lane)} <span>{array.size}{waiting}</span></div>'
 
 
-def _measured(state: State) -> State:
-    """Fit the scale to the longest message; it grows in steps, so bars rarely change."""
-    longest = max((array.longest for array in state.arrays.values()), default=0)
-    scale = scale_for(longest)
-    if state.ruler and scale == state.scale:
-        return state
-    method = '<span class="note">≈ tokens: characters / 4</span>'
-    return replace(state, scale=scale, ruler=ruler(scale, method))
-
-
 def scale_for(longest: int) -> int:
-    """The tokens that a full length stands for, so that the longest part fits.
+    """The tokens that a full bar represents, so that the longest part fits.
 
     Args:
-        longest: tokens.
+        longest: tokens of the longest part.
     """
     return next((one for one in SCALES if one >= longest), SCALES[-1])
 
@@ -142,8 +114,8 @@ def ruler(scale: int, left: str) -> str:
     """The fragment that sets the scale of a page, and shows it.
 
     Args:
-        scale: tokens that a full length stands for.
-        left: HTML beside it.
+        scale: tokens that a full bar represents.
+        left: HTML to show beside the scale.
     """
     return (
         f'<div class="line" data-quiet><style>:host{{--lk-unit:{BAR / scale:.6g}px}}</style>'
@@ -151,8 +123,8 @@ def ruler(scale: int, left: str) -> str:
     )
 
 
-def _head(array: Array, event: Event) -> str:
-    """The header sentence, with what only the array knows put in."""
+def _said(array: Array, event: Event) -> str:
+    """The header sentence, with details that only the array has."""
     if event.type == "model.requested":
         turn, size = event.data.get("turn", "?"), count(len(array.cards), "message")
         return f"Turn {turn}: the model gets {size}, ≈ {array.tokens:,} tokens."
@@ -173,17 +145,17 @@ def _head(array: Array, event: Event) -> str:
 
 def _draw(picture: Picture, array: Array, top: float, rows: int, scale: int) -> float:
     """Draw an array below ``top``; return where it ends."""
-    shown = [blocks.lines(card.message, card.injected) for card in array.cards]
-    first, last = static.middle_cut([min(len(one), MOST) for one in shown], rows)
+    shown = [(card, blocks.lines(card.message, card.injected)) for card in array.cards]
+    costs = [min(len(lines), MOST) for _, lines in shown]
     ends: dict[str, float] = {}
     y, joints = top, 0
     right = static.WIDTH - 16 - LABEL - BAR
-    for card, lines in zip(array.cards, shown, strict=True):
-        if first <= card.index < last:
-            if card.index == first:
-                picture.text(WHAT, y + 18, f"… {count(last - first, 'message')} left out …", "q")
-                y += 28
+    for one in static.cut(shown, rows, costs):
+        if isinstance(one, static.Gap):
+            picture.text(WHAT, y + 18, f"… {count(one.hidden, 'message')} left out …", "q")
+            y += 28
             continue
+        card, lines = one
         cut = lines[: MOST - 1] if len(lines) > MOST else lines
         height = 22 * min(len(lines), MOST) - 2
         picture.bar(44, y + 3, 3, height, card.mark.key)
@@ -217,19 +189,27 @@ def _draw(picture: Picture, array: Array, top: float, rows: int, scale: int) -> 
     return y
 
 
-def _table(array: Array, rows: int) -> str:
-    """The array as a table: one row a block, index and tokens on a message's first row."""
-    shown = [blocks.lines(card.message, card.injected) for card in array.cards]
-    first, last = static.middle_cut([len(one) for one in shown], rows)
+def block_rows(array: Array, rows: int, width: int, plain: str = "") -> list[list[object]]:
+    """The cells of a table with a row a block: index, role, kind, content and tokens.
+
+    Index, role and tokens are in the first row of each message.
+
+    Args:
+        array: the messages.
+        rows: about how many rows there may be; what doesn't fit is left out in the middle.
+        width: columns of the content.
+        plain: the kind of a block whose role says it all.
+    """
+    shown = [(card, blocks.lines(card.message, card.injected)) for card in array.cards]
     body: list[list[object]] = []
-    for card, lines in zip(array.cards, shown, strict=True):
-        if card.index == first < last:
-            body.append(["…", "", "", f"{count(last - first, 'message')} left out", ""])
-        if first <= card.index < last:
+    for one in static.cut(shown, rows, [len(lines) for _, lines in shown]):
+        if isinstance(one, static.Gap):
+            body.append(["…", "", "", f"{count(one.hidden, 'message')} left out", ""])
             continue
+        card, lines = one
         for place, line in enumerate(lines):
-            start = [card.index, card.mark.label] if place == 0 else ["", ""]
-            kind = line.mark.label if line.mark and line.mark is not card.mark else ""
-            size: object = card.tokens if place == 0 else ""
-            body.append([*start, kind, one_line(str(line), 30 + 3 * rows), size])
-    return static.table(["#", "role", "block", "content", "≈ tokens"], body)
+            kind = line.mark.label if line.mark and line.mark is not card.mark else plain
+            first = (card.index, card.mark.label, card.tokens) if place == 0 else ("", "", "")
+            index, role, size = first
+            body.append([index, role, kind, one_line(str(line), width), size])
+    return body

@@ -1,4 +1,4 @@
-"""Who is in the log: each agent with its role, what it is doing, its unread mail and its tasks."""
+"""The agents of a team: each with its role, its status, its unread messages and its tasks."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from typing import Any
 
 from learnkit.core.events import Event
 from learnkit.views.drawing import theme
+from learnkit.views.drawing.base import D, DrawnView, css_beside
 from learnkit.views.drawing.text import as_list, count, esc, one_line
 from learnkit.views.words import describe
 
-#: Agents that are drawn at most; more cannot be followed.
+#: The most agents that are drawn; nobody can follow more.
 MOST = 12
 
 
@@ -19,11 +20,11 @@ class Person:
     """An agent of a team.
 
     Attributes:
-        name: its lane.
-        role: what it is there for.
+        name: the agent's lane.
+        role: its role in the team.
         mark: working, idle or shutdown.
-        unread: ids of the mail that it has not read.
-        holds: numbers of the tasks it is at.
+        unread: ids of the messages that it hasn't read.
+        holds: numbers of the tasks it is working on.
     """
 
     name: str
@@ -34,7 +35,7 @@ class Person:
 
     @property
     def said(self) -> str:
-        """What it is doing, in words."""
+        """Its status, tasks and unread messages in words."""
         parts = [self.mark.word]
         if self.holds:
             parts.append(f"at {', '.join(f'#{id}' for id in self.holds)}")
@@ -47,19 +48,19 @@ People = dict[str, Person]
 
 
 def grown(people: People, event: Event) -> People:
-    """Everybody after one more event; the same object if nothing has changed.
+    """The agents after one more event; the same object if nothing has changed.
 
     Args:
-        people: everybody so far.
+        people: the agents so far, by name.
         event: what happens next.
     """
     data, lane = event.data, event.lane
     if event.type in ("run.started", "run.ended"):
         if "." in lane:
-            return people  # a subagent is gone before anybody could write to it
+            return people  # a subagent ends before anyone could write to it
         one = people.get(lane) or Person(lane, "" if people else "leads")
         if one.role != "leads" and lane in people:
-            return people  # a teammate's status has events of its own
+            return people  # a teammate's status comes with team.status
         mark = theme.WORKING if event.type == "run.started" else theme.IDLE
         return _with(people, replace(one, mark=mark))
     if event.type in ("team.spawned", "team.status"):
@@ -82,17 +83,24 @@ def grown(people: People, event: Event) -> People:
 
 
 def sentence(event: Event, said: str = "") -> str:
-    """What has happened, and to whom, if the sentence does not say it by itself.
+    """The header sentence of an event, with the agent's name where the sentence lacks it.
 
     Args:
         event: what has happened.
-        said: what the view says when an agent that is no subagent has ended its run.
+        said: a sentence to add when the run of an agent that isn't a subagent ends.
     """
     inner = event.type.startswith(("message", "model.", "tool.", "run.", "permission."))
     text = f"{event.lane}: {describe(event)}" if inner else describe(event)
     return (
         f"{text} {said}" if said and event.type == "run.ended" and "." not in event.lane else text
     )
+
+
+class TeamView(DrawnView[D]):
+    """A view of a team: its sentences name the agent, and its states have ``said``."""
+
+    def sentence(self, state: D, event: Event) -> str:
+        return sentence(event, getattr(state, "said", ""))
 
 
 def _posted(people: People, mail: dict[str, Any]) -> People:
@@ -128,38 +136,38 @@ _MARKS: dict[Any, theme.Mark] = {
 
 
 def drawn(people: People) -> list[Person]:
-    """Those that are drawn.
+    """The agents to draw, at most ``MOST``.
 
     Args:
-        people: everybody by name.
+        people: all agents by name.
     """
     return list(people.values())[:MOST]
 
 
 def tag(person: Person) -> str:
-    """Glyph and name.
+    """The agent's glyph and name.
 
     Args:
-        person: whom to show.
+        person: the agent.
     """
     return f"{person.mark.glyph} {person.name}"
 
 
 def unread(person: Person) -> str:
-    """The mail that waits, with its glyph; empty if there is none.
+    """The number of unread messages, with a glyph; empty for none.
 
     Args:
-        person: whose mail.
+        person: the agent.
     """
     return f"{theme.INJECTED.glyph} {len(person.unread)}" if person.unread else ""
 
 
 def head_html(person: Person, pairs: str) -> str:
-    """A person as the head of a lane.
+    """The agent as the head of a column.
 
     Args:
-        person: whom to show.
-        pairs: what belongs to it, for ``data-pair``.
+        person: the agent.
+        pairs: ids that are highlighted together with it, for ``data-pair``.
     """
     title = f"{person.name}, {person.role}: {person.said}" if person.role else person.said
     return (
@@ -171,10 +179,10 @@ def head_html(person: Person, pairs: str) -> str:
 
 
 def summary(people: People) -> str:
-    """Everybody in one sentence.
+    """All agents and their status in one sentence.
 
     Args:
-        people: everybody by name.
+        people: all agents by name.
     """
     if not people:
         return "Nobody is here."
@@ -184,8 +192,4 @@ def summary(people: People) -> str:
     return f"{', '.join(names)}{after}."
 
 
-CSS = """
-.who{display:block;text-align:left;padding:3px 6px;font-size:12px;line-height:1.35;
- border-width:1px;border-radius:3px;overflow:hidden;min-width:0}
-.who b,.who span{display:block;overflow:hidden;text-overflow:ellipsis;white-space:nowrap}
-"""
+CSS = css_beside(__file__)

@@ -1,18 +1,18 @@
-"""Protocols: the state machine with the requests in each state, and each as a handshake.
+"""Protocols: the requests in each state of the state machine, and each request as a handshake.
 
-A request begins as pending and moves once, to one of four states. Below, each has its two arrows:
-who asked whom, and what the answer was; a request without an answer has only one.
+A request starts as pending and changes state once, to one of four others. Below the machine, each
+request has two arrows: the question and the answer. A request without an answer has only one.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from typing import Any
 
 from learnkit.core.events import Event
 from learnkit.views import people as folk
 from learnkit.views.drawing import static, theme
-from learnkit.views.drawing.base import Drawn, View, kept
+from learnkit.views.drawing.base import Drawn, css_beside
 from learnkit.views.drawing.static import Picture
 from learnkit.views.drawing.text import count, esc, one_line
 from learnkit.views.drawing.time_axis import duration
@@ -20,7 +20,7 @@ from learnkit.views.drawing.time_axis import duration
 #: Requests that are drawn; older ones are only counted.
 REQUESTS = 40
 
-#: State -> how it looks. The first one is where all begin.
+#: State -> its mark. Every request starts in the first one.
 STATES: dict[str, theme.Mark] = {
     "pending": theme.PENDING,
     "approved": theme.DONE,
@@ -46,24 +46,24 @@ class RequestCard:
 
     @property
     def mark(self) -> theme.Mark:
-        """How its state looks."""
+        """The mark of its state."""
         return STATES.get(self.state, theme.PENDING)
 
     @property
     def question(self) -> str:
-        """What is asked, in a few words."""
+        """The question in a few words."""
         return "shut down?" if self.kind == "shutdown" else f"plan: {self.content}"
 
     @property
     def answer(self) -> str:
-        """What came of it, in a few words."""
+        """The answer in a few words."""
         note = f": {self.note}" if self.note.strip() else ""
         return f"{_word(self.state)}{note}"
 
 
 @dataclass(frozen=True, slots=True)
 class State(Drawn):
-    """The requests in order, what was refused, and how it is drawn."""
+    """The requests in order, and the number of dropped requests and refused answers."""
 
     requests: dict[str, RequestCard] = field(default_factory=dict)
     gone: int = 0
@@ -71,7 +71,7 @@ class State(Drawn):
 
     @property
     def said(self) -> str:
-        """How many requests stand where."""
+        """How many requests are in each state."""
         if not self.requests:
             return "No request so far."
         standing = [one.state for one in self.requests.values()]
@@ -80,50 +80,53 @@ class State(Drawn):
         return f"{count(len(standing) + self.gone, 'request')}: {', '.join(parts)}{extra}."
 
 
-class Protocol(View[State]):
+class Protocol(folk.TeamView[State]):
     """The requests of a team: the state machine, the tracker and the handshakes."""
 
     name = "protocols"
-    css: ClassVar[str] = """
-.region[data-region="machine"],.region[data-region="list"]{flex:1 1 100%;gap:4px}
-.machine{display:grid;grid-template-columns:minmax(110px,1fr) minmax(140px,1fr) minmax(150px,2fr);
- align-items:stretch;row-gap:4px}
-.machine .st{border-width:1px;border-left-width:3px;border-radius:3px;padding:3px 8px;
- font-size:12px;min-width:0}
-.machine .st b{display:block}
-.machine .first{grid-row:1/5;align-self:center}
-.machine .way{position:relative;font-size:12px;color:var(--lk-quiet);text-align:center;
- align-self:center;padding:0 14px 0 6px;border-bottom:1px solid var(--lk-edge);margin:0 6px}
-.machine .way::after{content:"";position:absolute;right:-2px;bottom:-5px;
- border:4px solid transparent;border-left:7px solid var(--lk-edge);border-right:0}
-.ask{display:grid;grid-template-columns:150px minmax(0,1fr);gap:2px 10px;font-size:12px;
- border-width:1px;border-left-width:3px;border-radius:3px;padding:4px 8px}
-.ask>b,.ask>span{overflow:hidden;text-overflow:ellipsis;white-space:nowrap}
-.ask .step{grid-column:2}
-.sum{font-size:12px;color:var(--lk-quiet);padding:4px 0}
-"""
+    css = css_beside(__file__)
+    start = State()
 
-    def init(self) -> State:
-        return State()
-
-    def step(self, state: State, event: Event) -> State:
-        state = replace(state, head=folk.sentence(event, state.said))
+    def fold(self, state: State, event: Event) -> State:
         if event.type == "request.refused":
-            return _drawn(replace(state, refused=state.refused + 1))
+            return replace(state, refused=state.refused + 1)
         found = event.data.get("request")
         if not event.type.startswith("request.") or not isinstance(found, dict):
             return state
-        requests = {**state.requests}
-        seen = _seen(found, event, requests.get(str(found.get("id", "?"))))
-        requests[seen.id] = seen
-        gone = state.gone
-        while len(requests) > REQUESTS:
-            requests.pop(next(iter(requests)))
-            gone += 1
-        return _drawn(replace(state, requests=requests, gone=gone))
+        seen = _seen(found, event, state.requests.get(str(found.get("id", "?"))))
+        requests = {**state.requests, seen.id: seen}
+        hidden = list(requests)[:-REQUESTS]
+        shown = {id: one for id, one in requests.items() if id not in hidden}
+        return replace(state, requests=shown, gone=state.gone + len(hidden))
+
+    def draw(self, state: State, old: State) -> dict[str, str]:
+        nodes = []
+        for name, mark in STATES.items():
+            standing = _standing(state, name)
+            first = " first" if name == "pending" else ""
+            pairs = esc(" ".join(one.id for one in standing))
+            if not first:
+                nodes.append(f'<div class="way">{_BY[name]}</div>')
+            nodes.append(
+                f'<div class="st m-{mark.key}{first}" data-pair="{pairs}">'
+                f"<b>{_label(name, standing)}</b>{esc(_ids(standing))}</div>"
+            )
+        html = {"machine/all": f'<div class="machine">{"".join(nodes)}</div>'}
+        if state.gone:
+            html["list/gone"] = f'<div class="sum">{count(state.gone, "earlier request")}</div>'
+        for one in state.requests.values():
+            steps = [f'<span class="step">{esc(one_line(s, 160))}</span>' for s in _steps(one)]
+            title = esc(one_line(f"{one.id}: {one.question} {one.answer}", 240))
+            html[f"list/{one.id}"] = (
+                f'<div class="ask m-{one.mark.key}" data-pair="{esc(one.id)}" title="{title}" '
+                f'tabindex="0" role="group"><b>{one.mark.glyph} {esc(one.id)} '
+                f"{esc(one_line(one.kind, 10))}</b>{''.join(steps)}</div>"
+            )
+        html["list/sum"] = f'<div class="sum" data-quiet>{esc(state.said)}</div>'
+        return html
 
     def frame(self, state: State) -> dict[str, str]:
-        return state.html or _drawn(state).html
+        return state.html or self.draw(state, state)
 
     def picture(self, state: State, rows: int) -> Picture:
         picture = Picture(f"{self.line(state)} Every request stands in the table below.")
@@ -160,7 +163,7 @@ class Protocol(View[State]):
         return static.table(head, body) + f"<p>{esc(state.said)}</p>"
 
 
-#: Who brings a state about.
+#: Who moves a request into a state.
 _BY = {
     "approved": "addressee",
     "rejected": "addressee",
@@ -195,39 +198,15 @@ def _standing(state: State, name: str) -> list[RequestCard]:
 
 
 def _ids(standing: list[RequestCard]) -> str:
-    return ", ".join(one.id for one in standing[-4:]) + (" …" if len(standing) > 4 else "")
+    return ", ".join(one.id for one in standing[-4:]) + (" …" if len(standing) > 4 else "") or "–"
+
+
+def _label(name: str, standing: list[RequestCard]) -> str:
+    return f"{STATES[name].glyph} {_word(name)} · {len(standing)}"
 
 
 def _node(picture: Picture, state: State, name: str, x: float, y: float, wide: float) -> None:
-    standing, mark = _standing(state, name), STATES[name]
-    picture.box(x, y, wide, 36, mark.key)
-    label = f"{mark.glyph} {_word(name)} · {len(standing)}"
-    picture.text(x + 8, y + 15, label, "b", wide - 16, mark.key)
-    picture.text(x + 8, y + 30, _ids(standing) or "–", "", wide - 16, mark.key)
-
-
-def _drawn(state: State) -> State:
-    nodes = []
-    for name, mark in STATES.items():
-        standing = _standing(state, name)
-        first = " first" if name == "pending" else ""
-        pairs = esc(" ".join(one.id for one in standing))
-        if not first:
-            nodes.append(f'<div class="way">{_BY[name]}</div>')
-        nodes.append(
-            f'<div class="st m-{mark.key}{first}" data-pair="{pairs}">'
-            f"<b>{mark.glyph} {_word(name)} · {len(standing)}</b>{esc(_ids(standing) or '–')}</div>"
-        )
-    html = {"machine/all": f'<div class="machine">{"".join(nodes)}</div>'}
-    if state.gone:
-        html["list/gone"] = f'<div class="sum">{count(state.gone, "earlier request")}</div>'
-    for one in state.requests.values():
-        steps = "".join(f'<span class="step">{esc(one_line(s, 160))}</span>' for s in _steps(one))
-        title = esc(one_line(f"{one.id}: {one.question} {one.answer}", 240))
-        html[f"list/{one.id}"] = (
-            f'<div class="ask m-{one.mark.key}" data-pair="{esc(one.id)}" title="{title}" '
-            f'tabindex="0" role="group"><b>{one.mark.glyph} {esc(one.id)} '
-            f"{esc(one_line(one.kind, 10))}</b>{steps}</div>"
-        )
-    html["list/sum"] = f'<div class="sum" data-quiet>{esc(state.said)}</div>'
-    return replace(state, html=kept(html, state.html))
+    standing, key = _standing(state, name), STATES[name].key
+    picture.box(x, y, wide, 36, key)
+    picture.text(x + 8, y + 15, _label(name, standing), "b", wide - 16, key)
+    picture.text(x + 8, y + 30, _ids(standing), "", wide - 16, key)

@@ -1,4 +1,4 @@
-"""What a model sees: the system prompt, the tools and the messages of one request, and no more.
+"""What the model sees: the system prompt, the tools and the messages of one request, nothing else.
 
 The live form is a set of fragments for a page that lets a reader answer the request; the static
 form is a set of tables. Messages look as they do in the message array.
@@ -15,37 +15,22 @@ from learnkit.core.token_count import estimate_tokens
 from learnkit.core.tool_form import Field, fields
 from learnkit.views.drawing import blocks, static, theme
 from learnkit.views.drawing.array import Array, grow
+from learnkit.views.drawing.base import css_beside
 from learnkit.views.drawing.text import blocks_of, count, esc, excerpt, one_line
-from learnkit.views.messages import ruler, scale_for
+from learnkit.views.messages import block_rows, ruler, scale_for
 
 Json = dict[str, Any]
 
 #: The parts of a request that reach the model as text; the rest are settings.
 SEEN = ("system", "tools", "messages")
-#: Characters of the JSON that are shown: live, static.
+#: The most characters of JSON to show, in the live form and in the static form.
 SHOWN = 40_000, 2_500
 
-CSS = """
-.part{border-left:3px solid var(--lk-system-edge);padding-left:13px}
-.tool{margin-top:6px;border:1px solid var(--lk-line);border-radius:4px}
-.tool>summary{padding:4px 10px;cursor:pointer;overflow-wrap:anywhere}
-.tool>summary>b{font:600 12px/1.6 var(--lk-mono);color:var(--lk-call-fg)}
-.tool>div{padding:2px 10px 8px}
-.tool .about{white-space:pre-wrap;overflow-wrap:anywhere;max-width:80ch}
-.schema{border-collapse:collapse;margin-top:6px;font-size:12px}
-.schema th{text-align:left;font-weight:600;color:var(--lk-quiet)}
-.schema :is(th,td){padding:2px 14px 2px 0;vertical-align:top;overflow-wrap:anywhere}
-.schema td:first-child{font-family:var(--lk-mono);white-space:nowrap}
-.totals{color:var(--lk-quiet);font-size:12px;font-variant-numeric:tabular-nums}
-.totals b{color:var(--lk-ink);font-size:13px}
-.json summary{cursor:pointer;color:var(--lk-quiet);font-size:12px}
-.json pre{white-space:pre-wrap;overflow-wrap:anywhere;font:12px/1.5 var(--lk-mono);margin:6px 0 0;
- max-height:22em;overflow:auto}
-"""
+CSS = css_beside(__file__)
 
 
 def seen(request: Json) -> Json:
-    """The parts of a request that the model sees; what is empty is left out.
+    """The parts of a request that the model sees, without the empty ones.
 
     Args:
         request: as it is sent.
@@ -123,8 +108,7 @@ def first_sight(request: Json) -> str:
         text = one_line(str(tool.get("description") or ""), 400)
         rows.append(["tool", f"{signature(tool)}: {text}", estimate_tokens(tool)])
     for card in _array(request).cards:
-        text = " · ".join(str(line) for line in blocks.lines(card.message, card.injected))
-        rows.append([f"{card.mark.label} message", one_line(text, 600), card.tokens])
+        rows.append([f"{card.mark.label} message", one_line(card.text, 600), card.tokens])
     body = json.dumps(seen(request), ensure_ascii=False, indent=1)
     return (
         f"<p>What the model sees, ≈ {sum(parts.values()):,} tokens (≈: characters / 4):</p>"
@@ -144,26 +128,14 @@ def transcript(
         refused: what the API said to it, as :func:`refusal` gives it; the last row.
         rows: about so many at most; the middle is left out.
     """
-    cards = _array({"messages": messages}).cards
-    lines = [blocks.lines(card.message, card.injected) for card in cards]
-    first, last = static.middle_cut([len(one) for one in lines], rows)
-    body: list[list[object]] = []
-    for card, one in zip(cards, lines, strict=True):
-        if card.index == first < last:
-            body.append(["…", "", "", f"{count(last - first, 'message')} left out"])
-        if first <= card.index < last:
-            continue
-        for place, line in enumerate(one):
-            start = [card.index, card.mark.label] if place == 0 else ["", ""]
-            kind = line.mark.label if line.mark and line.mark is not card.mark else "text"
-            body.append([*start, kind, one_line(str(line), 160)])
+    body = [row[:4] for row in block_rows(_array({"messages": messages}), rows, 160, "text")]
     if refused:
         body.append(["", "API", f"{theme.ERROR.glyph} {refused[0]}", one_line(refused[1], 300)])
     return static.table(["#", "role", "block", "content"], body)
 
 
 def signature(tool: Json) -> str:
-    """A tool as one reads a function: ``read_file(path, limit?)``; ``?`` marks what is optional.
+    """A tool written like a function: ``read_file(path, limit?)``; ``?`` marks optional arguments.
 
     Args:
         tool: its definition, as it is sent.

@@ -1,24 +1,25 @@
-"""A schedule: who took which step in which order, and what stood in the file after each one.
+"""A schedule: the steps of writers and a reader in order, and what was in the file after each step.
 
-A column a participant, steps run downwards, the file's messages beside each step. A bar in the
-reader's column is the time between reading and emptying: a message that arrives there can be lost.
+Each participant has a column, and time runs downwards. A bar in the reader's column marks the time
+between reading the file and emptying it: a message that arrives then can be lost.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any
 
 from learnkit.core.events import Event
 from learnkit.views.drawing import static, theme
-from learnkit.views.drawing.base import Drawn, View, kept
+from learnkit.views.drawing.base import Drawn, DrawnView, css_beside
 from learnkit.views.drawing.static import Picture
 from learnkit.views.drawing.text import as_list, columns, count, esc, listed, one_line
 from learnkit.views.words import describe
 
-COLUMNS = 12  # that are drawn at most
+#: The most columns that are drawn.
+COLUMNS = 12
 
-#: Mark, what was done in short, and the header sentence, by the type of the event.
+#: Event type -> mark, the step in short, and the header sentence.
 _KINDS = {
     "race.wrote": (theme.INJECTED, "writes {mail}", "{who} writes {mail}{middle}. {file}."),
     "race.read": (theme.ACTIVE, "reads {mail}", "{who} reads {mail}, and is not done yet."),
@@ -33,16 +34,16 @@ _MIDDLE = ("race.read", "race.paused")  # after these the reader is not done yet
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One step.
+    """One step of a participant.
 
     Attributes:
-        number: from 1, as text.
-        who: took it.
-        type: of its event.
-        messages: that were written or read.
-        content: messages in the file after it.
-        open: whether the reader was in the middle of its look, before or after the step.
-        lost: messages that were lost by it.
+        number: counted from 1, as text; ``end`` for the last one.
+        who: the participant.
+        type: the type of the event.
+        messages: the messages that were written or read.
+        content: the messages in the file after the step.
+        open: whether the reader was between reading and emptying, before or after the step.
+        lost: the messages that this step lost.
     """
 
     number: str
@@ -55,16 +56,16 @@ class Step:
 
     @property
     def loss(self) -> str:
-        """What was lost by it, in words."""
+        """The messages it lost, in words."""
         return f"{theme.ERROR.glyph} lost: {_named(self.lost)}" if self.lost else ""
 
     @property
     def file(self) -> str:
-        """What is in the file, in words."""
+        """The content of the file, in words."""
         return "" if self.number == "end" else _named(self.content, "empty")
 
     def mark(self, lost: tuple[str, ...]) -> theme.Mark:
-        """How it is shown: what loses a message, or writes one that gets lost, is an error.
+        """Its mark: an error if it loses a message, or writes one that gets lost.
 
         Args:
             lost: every message that is lost by now.
@@ -73,7 +74,7 @@ class Step:
         return theme.ERROR if self.lost or set(mine) & set(lost) else _KINDS[self.type][0]
 
     def does(self, lost: tuple[str, ...]) -> str:
-        """Glyph and words.
+        """Its glyph, and what it does in words.
 
         Args:
             lost: every message that is lost by now.
@@ -85,7 +86,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class State(Drawn):
-    """Who takes part, the steps, and how they are drawn."""
+    """The participants, the steps so far, and the lost messages."""
 
     reader: str = ""
     people: tuple[str, ...] = ()
@@ -101,59 +102,68 @@ class State(Drawn):
 
     @property
     def legend(self) -> str:
-        """What is said below the steps."""
+        """The text below the steps."""
         bar = f"Bar: {self.reader} is between reading and emptying. " if self.reader else ""
         return f"{self.said} {bar}{theme.ERROR.glyph} lost: nobody will read it."
 
 
-class Schedule(View[State]):
+class Schedule(DrawnView[State]):
     """The steps of several writers and one reader, in their order."""
 
     name = "schedule"
-    css: ClassVar[str] = """
-.region[data-region="steps"]{flex:1 1 100%;gap:3px;overflow-x:auto;padding:6px}
-.st{display:grid;grid-template-columns:22px minmax(0,1fr) minmax(126px,26%);column-gap:8px;
- align-items:center;font-size:12px;line-height:18px;min-width:calc(164px + var(--n)*104px)}
-.st .no{color:var(--lk-quiet);text-align:right;font-variant-numeric:tabular-nums}
-.st .lanes{display:grid;grid-template-columns:repeat(var(--n),minmax(0,1fr));min-height:26px;
- align-items:center;align-self:stretch}
-.st .lanes>*{grid-row:1}
-.st .bar{align-self:stretch;width:14px;margin:-2px 0;background:var(--lk-active-bg);
- border:solid var(--lk-active-edge);border-width:0 2px}
-.st .step{justify-self:start;margin-left:4px;border-width:1px;border-radius:3px;padding:1px 4px;
- white-space:nowrap;position:relative}
-.st .file{display:flex;flex-wrap:wrap;gap:3px 6px;min-width:0;overflow-wrap:anywhere}
-.st .bad{border-width:1px;border-radius:3px;padding:0 5px}
-.sum{font-size:12px;color:var(--lk-quiet);padding:4px 0}
-"""
+    css = css_beside(__file__)
+    start = State()
 
-    def init(self) -> State:
-        return State()
-
-    def step(self, state: State, event: Event) -> State:
+    def fold(self, state: State, event: Event) -> State:
         data, who = event.data, event.lane
-        messages, ends = _texts(data.get("letters")), event.type == "race.ended"
         if event.type == "race.started":
             reader, writers = str(data.get("reader", "")), _texts(data.get("writers"))
-            begins = "A list" if data.get("seed") is None else f"Seed {data['seed']}"
-            head = f"{begins} says who goes first: {_named((reader, *writers))}."
-            people = tuple(dict.fromkeys((reader, *writers)))[:COLUMNS]
-            return _drawn(State(reader, people, head=one_line(head, 240)))
+            return State(reader, tuple(dict.fromkeys((reader, *writers)))[:COLUMNS])
         if event.type == "race.lost":
-            return _drawn(_losing(state, str(data.get("letter", ""))))
+            message, rows = str(data.get("letter", "")), state.rows
+            if rows:
+                rows = (*rows[:-1], replace(rows[-1], lost=(*rows[-1].lost, message)))
+            return replace(state, rows=rows, lost=(*state.lost, message))
         if event.type not in _KINDS:
-            return replace(state, head=describe(event))
+            return state
+        messages, ends = _texts(data.get("letters")), event.type == "race.ended"
         middle = event.type in _MIDDLE if who == state.reader else state.open
         number = "end" if ends else str(len(state.rows) + 1)
         about = (messages, _texts(data.get("content")), not ends and (middle or state.open))
         row = Step(number, who, event.type, *about)
         people = tuple(dict.fromkeys((*state.people, who)))[:COLUMNS]
-        new = replace(state, people=people, rows=(*state.rows, row), open=middle)
-        words = {"who": who, "mail": _named(messages), "said": new.said}
-        words["file"] = f"In the file: {_named(row.content)}"
-        words["middle"] = f", while {state.reader} is in the middle" if middle else ""
-        head = _KINDS[event.type][2].format(**words)
-        return _drawn(replace(new, head=one_line(head, 240)))
+        return replace(state, people=people, rows=(*state.rows, row), open=middle)
+
+    def sentence(self, state: State, event: Event) -> str:
+        data = event.data
+        if event.type == "race.started":
+            begins = "A list" if data.get("seed") is None else f"Seed {data['seed']}"
+            who = (str(data.get("reader", "")), *_texts(data.get("writers")))
+            said = f"{begins} says who goes first: {_named(who)}."
+        elif event.type == "race.lost":
+            said = _loss(state, str(data.get("letter", "")))
+        elif event.type in _KINDS:
+            row = state.rows[-1]
+            said = _KINDS[event.type][2].format(
+                who=event.lane,
+                mail=_named(row.messages),
+                said=state.said,
+                file=f"In the file: {_named(row.content)}",
+                middle=f", while {state.reader} is in the middle" if state.open else "",
+            )
+        else:
+            return describe(event)
+        return one_line(said, 240)
+
+    def draw(self, state: State, old: State) -> dict[str, str]:
+        names = "".join(f"<b>{esc(one_line(name, 24))}</b>" for name in state.people)
+        style = f'style="--n:{max(1, len(state.people))}"'
+        lanes = f'<i></i><div class="lanes">{names}</div><b>in the file then</b>'
+        html = {"steps/heads": f'<div class="st" {style} data-quiet>{lanes}</div>'}
+        for place, row in enumerate(state.rows):
+            html[f"steps/{place}"] = _line(row, state, style)
+        html["steps/sum"] = f'<div class="sum" data-quiet>{esc(state.legend)}</div>'
+        return html
 
     def line(self, state: State) -> str:
         return f"{self.name}: {state.head}"  # the last one says what was said
@@ -200,38 +210,20 @@ def _texts(value: Any) -> tuple[str, ...]:
 
 
 def _named(messages: tuple[str, ...], nothing: str = "nothing") -> str:
-    """Messages by name, eight at most."""
+    """At most eight messages by name."""
     few = [one_line(one, 24) for one in messages[: 8 if len(messages) < 9 else 7]]
     more = len(messages) - len(few)
     return listed([*few, f"{more} more"] if more else few) or nothing
 
 
-def _losing(state: State, message: str) -> State:
-    """The state with one more message lost, by the last step."""
-    rows = state.rows
+def _loss(state: State, message: str) -> str:
+    """Which message the last step lost, and why."""
     why = "nobody has read it, and it is not in the inbox any more"
-    if rows:
-        rows = (*rows[:-1], replace(rows[-1], lost=(*rows[-1].lost, message)))
-        late = any(
-            one.open and one.messages == (message,) for one in rows if one.who != state.reader
-        )
-        if late and rows[-1].type == "race.emptied":
-            why = f"it came after {state.reader} had read, and before the file was emptied"
-    head = one_line(f"{theme.ERROR.glyph} {one_line(message, 24)} is lost: {why}.", 240)
-    return replace(state, rows=rows, lost=(*state.lost, message), head=head)
-
-
-def _drawn(state: State) -> State:
-    names = "".join(f"<b>{esc(one_line(name, 24))}</b>" for name in state.people)
-    style = f'style="--n:{max(1, len(state.people))}"'
-    html = {
-        "steps/heads": f'<div class="st" {style} data-quiet><i></i><div class="lanes">{names}</div>'
-        "<b>in the file then</b></div>"
-    }
-    for place, row in enumerate(state.rows):
-        html[f"steps/{place}"] = _line(row, state, style)
-    html["steps/sum"] = f'<div class="sum" data-quiet>{esc(state.legend)}</div>'
-    return replace(state, html=kept(html, state.html))
+    written = [one for one in state.rows if one.who != state.reader]
+    late = any(one.open and one.messages == (message,) for one in written)
+    if late and state.rows[-1].type == "race.emptied":
+        why = f"it came after {state.reader} had read, and before the file was emptied"
+    return f"{theme.ERROR.glyph} {one_line(message, 24)} is lost: {why}."
 
 
 def _line(row: Step, state: State, style: str) -> str:

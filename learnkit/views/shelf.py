@@ -1,6 +1,6 @@
-"""One agent's skills as a fold over its events: what is listed, loaded, read, and how long it is.
+"""One agent's skills as a fold over its events: which are listed, loaded and read, and their size.
 
-Names and numbers only; ``skills`` draws them.
+This module has only names and numbers; ``skills`` draws them.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ METHOD = "≈ tokens (chars / 4)"
 
 @dataclass(frozen=True, slots=True)
 class SkillRow:
-    """One skill: how long its instructions are, and what of it went into the messages."""
+    """One skill: the length of its instructions, and the parts of it that are in the messages."""
 
     name: str
     size: int = 0
@@ -47,19 +47,19 @@ class SkillRow:
 
     @property
     def word(self) -> str:
-        """How far it has come, in words."""
+        """Its state in words."""
         again = f" {len(self.loaded)}×" if len(self.loaded) > 1 else ""
         word = f"loaded{again}" if self.loaded else "preloaded" if self.preloaded else "listed"
         return f"{self.mark.glyph} {word}"
 
     @property
     def kind(self) -> str:
-        """How its bar is drawn: ``got``, ``pre`` or ``list``."""
+        """The style of its bar: ``got``, ``pre`` or ``list``."""
         return "got" if self.loaded else "pre" if self.preloaded else "list"
 
     @property
     def tokens(self) -> int:
-        """Tokens to show beside the word: of what is there, or of what there would be."""
+        """Tokens to show beside the word: those in the requests, or what loading would add."""
         return self.body or self.size
 
 
@@ -79,12 +79,12 @@ class Shelf:
 
     @property
     def now(self) -> int:
-        """Tokens in the requests: the catalogue, and what was loaded or read."""
+        """Tokens in the requests: the catalogue, and everything that was loaded or read."""
         return self.catalogue + sum(row.body + row.read for row in self.rows.values())
 
     @property
     def longest(self) -> int:
-        """The furthest that any of its lengths reaches."""
+        """The tokens that the scale has to fit."""
         ends = [row.start + row.tokens + row.read for row in self.rows.values()]
         return max([self.everything, self.now, *ends])
 
@@ -95,14 +95,14 @@ class Shelf:
 
     @property
     def gain(self) -> str:
-        """What is spared compared with everything upfront, as a number and a share."""
+        """Tokens saved compared with everything upfront, as a number and a share."""
         spared, whole = self.everything - self.now, self.everything
         share = f" ({100 * abs(spared) / whole:.0f} %)" if whole else ""
         return f"≈ {abs(spared):,} tokens {'spared' if spared >= 0 else 'more'}{share}"
 
     @property
     def share(self) -> str:
-        """The part of everything that is not sent, in percent; empty when there is none."""
+        """The share of all instructions that isn't sent, in percent; empty if there is none."""
         if self.now >= self.everything:
             return ""
         return f"{100 - 100 * self.now / self.everything:.0f} %"
@@ -131,7 +131,7 @@ class Shelf:
 
     @property
     def note(self) -> str:
-        """How many are in use, and how many could not be."""
+        """How many skills are loaded, and how many could not be used."""
         wrong = f", {len(self.problems)} left out" if self.problems else ""
         return f"{self.lane} · {self.loaded} of {count(len(self.rows), 'skill')} loaded{wrong}"
 
@@ -147,7 +147,7 @@ def grow(shelf: Shelf, event: Event) -> Shelf:
     if event.type == "skills.listed":
         return _listed(shelf, data)
     if event.type == "message.added" and data.get("index") == 0 and shelf.now != shelf.catalogue:
-        # A new conversation: what the one before had loaded is not in it.
+        # A new conversation doesn't have what the previous one loaded.
         rows = {name: replace(row, loaded=(), files=()) for name, row in shelf.rows.items()}
         return replace(shelf, rows=rows)
     if event.type not in ("skill.loaded", "skill.read"):
@@ -183,7 +183,7 @@ def _number(value: Any) -> int:
 
 
 def sentence(shelf: Shelf, event: Event) -> str:
-    """The header sentence, with what only the shelf knows put in.
+    """The header sentence, with details that only the shelf has.
 
     Args:
         shelf: the skills after the event.
@@ -209,10 +209,10 @@ def sentence(shelf: Shelf, event: Event) -> str:
 
 
 def ticks_of(scale: int) -> list[int]:
-    """Where a scale has its marks: at round numbers, five steps at most.
+    """The marks of a scale: round numbers, at most five steps.
 
     Args:
-        scale: tokens that the full length stands for.
+        scale: tokens that the full length represents.
     """
     step = next(s for p in range(12) for s in (10**p, 2 * 10**p, 5 * 10**p) if scale / s <= 5)
     return list(range(0, scale + 1, step))

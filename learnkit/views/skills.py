@@ -1,97 +1,66 @@
-"""Skill layers: what is listed, what was loaded, and what it would cost to know everything.
+"""Skill layers: what is listed, what was loaded, and what sending everything would cost.
 
-Two lengths on one printed scale answer the question: all instructions upfront, and what stands in
-the requests now. Below them every skill has its place in the long bar, as a step of a staircase:
-an outline for what was only listed, filled for what was loaded, half as high for files of it.
+Two bars on one scale compare all instructions upfront with what is in the requests now. Below them,
+each skill is a step of a staircase at its place in the long bar: an outline if it is only listed,
+filled if it was loaded, and half as high for files that were read.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from typing import ClassVar
+from dataclasses import dataclass, field
 
 from learnkit.core.events import Event
 from learnkit.views.drawing import static, theme
-from learnkit.views.drawing.base import Drawn, View
+from learnkit.views.drawing.base import Drawn, DrawnView, css_beside
 from learnkit.views.drawing.static import Picture
 from learnkit.views.drawing.text import clean, count, esc, one_line, scale_of
 from learnkit.views.shelf import METHOD, Shelf, SkillRow, grow, sentence, ticks_of
 
-#: Names of files that one row shows.
+#: The most file names in one row.
 FILES = 2
-#: Pixels: where lengths begin, how long the scale is, where words begin.
+#: In pixels: where the scale begins, how long it is, and where the words begin.
 PLOT, LENGTH, WORDS = 160, 420, 592
 
 
 @dataclass(frozen=True, slots=True)
 class State(Drawn):
-    """Every agent's skills, the scale they share, and their fragments."""
+    """Every agent's skills, and the scale they share."""
 
     shelves: dict[str, Shelf] = field(default_factory=dict)
     scale: int = 10
 
 
-class Skills(View[State]):
+class Skills(DrawnView[State]):
     """Tokens of the catalogue, of what was loaded, and of everything, as lengths."""
 
     name = "skill layers"
-    css: ClassVar[str] = """
-.region:not([data-region=""]){gap:0;container-type:inline-size;flex-basis:520px}
-.region>[data-changed]{outline-offset:0}
-.shelf{display:flex;flex-wrap:wrap;align-items:baseline;justify-content:space-between;gap:0 16px;
- padding:0 4px;font-size:12px;color:var(--lk-quiet);margin-bottom:8px}
-.shelf b{font:600 22px/1.35 var(--lk-sans);color:var(--lk-ink)}
-.sk{display:grid;grid-template-columns:minmax(9ch,136px) minmax(160px,1fr) minmax(13ch,134px);
- column-gap:12px;align-items:center;font-size:12px;line-height:16px;padding:1px 4px;
- font-variant-numeric:tabular-nums}
-.sk>:first-child{overflow-wrap:anywhere} .sk.row>:first-child{font-family:var(--lk-mono)}
-.sk.on>:first-child{font-weight:600}
-.sk small{grid-column:1/4;font-size:12px;color:var(--lk-quiet);overflow-wrap:anywhere}
-.sk.sum{padding:3px 4px} .sk.sum>:first-child{font-weight:600}
-.sk.sum.now{padding-bottom:5px;margin-bottom:4px}
-.sk.sum small{grid-column:2/4;padding-top:4px} .sk small span{white-space:nowrap}
-.sk .p{position:relative;height:12px} .sk.sum .p{height:20px}
-.sk .p i{position:absolute;top:0;bottom:0;left:calc(var(--o)/var(--s)*100%);
- width:max(1px,calc(var(--n)/var(--s)*100%))}
-.sk i.list{border:1px solid var(--lk-pending-edge);background:var(--lk-pending-bg)}
-.sk i.list+i.list,.sk i.list+i.some,.sk i.some+i.list,.sk i.some+i.some{border-left-width:0}
-.sk i.some{border:1px solid var(--lk-done-edge);background:var(--lk-done-bg)}
-.sk i.pre,.sk i.cat{background:var(--lk-system-edge)}
-.sk i.got,.sk i.file{background:var(--lk-done-edge);min-width:3px} .sk i.file{top:50%}
-.sk i+i.pre,.sk i+i.got,.sk i+i.file{border-left:1px solid var(--lk-ground)}
-.sk i.gap{border:solid var(--lk-edge);border-width:0 1px;display:flex;align-items:center}
-.sk i.gap::before,.sk i.gap::after{content:"";flex:1;border-top:1px solid var(--lk-edge)}
-.sk i.gap u{text-decoration:none;font-style:normal;white-space:nowrap;padding:0 6px;
- overflow:hidden;text-overflow:ellipsis}
-.sk.axis{color:var(--lk-quiet);padding-bottom:4px;white-space:nowrap}
-.sk.axis .p{height:22px;border-bottom:1px solid var(--lk-edge)}
-.sk.axis .p span{position:absolute;bottom:0;left:calc(var(--o)/var(--s)*100%);padding-bottom:5px;
- border-left:1px solid var(--lk-edge);padding-left:3px;line-height:14px;white-space:nowrap}
-@container (max-width:480px){.sk,.sk.sum{grid-template-columns:1fr auto}
- .sk .p{grid-column:1/3;grid-row:2}.sk small,.sk.sum small{grid-column:1/3;grid-row:3}
- .sk.axis .p{margin-right:6ch}.sk.axis>:last-child{display:none}}
-@media (forced-colors:active){.sk i{forced-color-adjust:none;border-color:CanvasText}
- .sk i.got,.sk i.file,.sk i.pre,.sk i.cat{background:CanvasText}
- .sk i.list,.sk i.some{background:Canvas}}
-"""
+    css = css_beside(__file__)
+    start = State()
 
-    def init(self) -> State:
-        return State()
-
-    def step(self, state: State, event: Event) -> State:
+    def fold(self, state: State, event: Event) -> State:
         old = state.shelves.get(event.lane) or Shelf(event.lane)
         new = grow(old, event)
-        head = sentence(new, event)
-        if len(state.shelves) + (event.lane not in state.shelves) > 1:
-            head = f"{one_line(event.lane, 40)}: {head}"
         if new is old:
-            return replace(state, head=head)
+            return state
         shelves = {**state.shelves, event.lane: new}
-        scale = scale_of(max(shelf.longest for shelf in shelves.values()))
-        html = {**state.html, **_drawn(new, old if event.lane in state.shelves else None)}
-        if scale != state.scale or len(shelves) != len(state.shelves):
-            html |= {f"{clean(lane)}/1": _axis(scale) for lane in shelves}
-        return State(shelves, scale, html=_in_order(shelves, html), head=head)
+        return State(shelves, scale_of(max(shelf.longest for shelf in shelves.values())))
+
+    def sentence(self, state: State, event: Event) -> str:
+        said = sentence(state.shelves.get(event.lane) or Shelf(event.lane), event)
+        alone = not state.shelves.keys() - {event.lane}
+        return said if alone else f"{one_line(event.lane, 40)}: {said}"
+
+    def draw(self, state: State, old: State) -> dict[str, str]:
+        html = {}
+        for shelf in state.shelves.values():
+            lane, now = clean(shelf.lane), _used(shelf)
+            title = f"<b>{shelf.gain}</b><span>{esc(shelf.note)}</span>"
+            html[f"{lane}/0"] = f'<div class="shelf" data-quiet>{title}</div>'
+            html[f"{lane}/1"] = _axis(state.scale)
+            html[f"{lane}/2"] = _sum("everything upfront", "", shelf.everything, _whole(shelf))
+            html[f"{lane}/3"] = _sum("this conversation", "now", shelf.now, now, _layers(shelf))
+            html |= {f"{lane}/s {clean(name)}": _row(row) for name, row in shelf.rows.items()}
+        return html
 
     def frame(self, state: State) -> dict[str, str]:
         return state.html or {"": '<div class="note">No skills were listed yet.</div>'}
@@ -108,8 +77,7 @@ class Skills(View[State]):
         picture = Picture(f"{self.line(state)} Every number stands in the table below.")
         y = 10.0
         for shelf in state.shelves.values():
-            drawing = _Staircase(picture, state.scale, y)
-            y = drawing.shelf(shelf, rows // len(state.shelves)) + 18
+            y = _Staircase(picture, state.scale, y).shelf(shelf, rows // len(state.shelves)) + 18
         if not state.shelves:
             picture.text(16, y + 18, "No skills were listed yet.", "q")
             y += 36
@@ -117,35 +85,9 @@ class Skills(View[State]):
         return picture
 
     def facts(self, state: State, rows: int) -> str:
-        tables = [
-            _table(shelf, rows // len(state.shelves), rows) for shelf in state.shelves.values()
-        ]
-        return "".join(tables) or "<p>empty</p>"
-
-
-def _in_order(shelves: dict[str, Shelf], html: dict[str, str]) -> dict[str, str]:
-    """The fragments in the order of their regions and rows; none of a row that is gone."""
-    keys = [
-        f"{clean(lane)}/{part}"
-        for lane, shelf in shelves.items()
-        for part in ("0", "1", "2", "3", *(f"s {clean(name)}" for name in shelf.rows))
-    ]
-    return {key: html[key] for key in keys}
-
-
-def _drawn(shelf: Shelf, old: Shelf | None) -> dict[str, str]:
-    """The fragments of a shelf that are new; rows that did not change are left as they are."""
-    lane = clean(shelf.lane)
-    title = f"<b>{shelf.gain}</b><span>{esc(shelf.note)}</span>"
-    found = {
-        f"{lane}/0": f'<div class="shelf" data-quiet>{title}</div>',
-        f"{lane}/2": _sum("everything upfront", "", shelf.everything, _whole(shelf)),
-        f"{lane}/3": _sum("this conversation", "now", shelf.now, _used(shelf), _layers(shelf)),
-    }
-    for name, row in shelf.rows.items():
-        if old is None or old.rows.get(name) is not row:
-            found[f"{lane}/s {clean(name)}"] = _row(row)
-    return found
+        each = rows // max(len(state.shelves), 1)
+        tables = "".join(_table(shelf, each, rows) for shelf in state.shelves.values())
+        return tables or "<p>empty</p>"
 
 
 def _axis(scale: int) -> str:
@@ -176,9 +118,8 @@ def _whole(shelf: Shelf) -> str:
 
 def _used(shelf: Shelf) -> str:
     bars = "".join(_bar(*part) for part in shelf.parts)
-    spared = shelf.everything - shelf.now
-    if spared > 0:
-        place = f"--o:{shelf.now};--n:{spared}"
+    if shelf.share:
+        place = f"--o:{shelf.now};--n:{shelf.everything - shelf.now}"
         bars += f'<i class="gap" style="{place}"><u>not sent: {shelf.share}</u></i>'
     return bars
 
@@ -232,7 +173,7 @@ class _Staircase:
         self.picture, self.scale, self.y = picture, scale, y
 
     def shelf(self, shelf: Shelf, rows: int) -> float:
-        """Draw it with so many rows; return where it ends."""
+        """Draw a shelf with at most ``rows`` skills; return where it ends, in pixels."""
         picture = self.picture
         picture.text(16, self.y + 18, shelf.gain, "b", 330)
         picture.text(static.WIDTH - 16, self.y + 18, shelf.note, "q e", 380)
@@ -258,7 +199,7 @@ class _Staircase:
         return self.y
 
     def whole(self, shelf: Shelf) -> None:
-        """The long bar: a cell for every skill, those in use filled."""
+        """Draw the long bar: a cell for each skill, filled if the skill is in use."""
         top, end = self.y + 1, self.at(shelf.everything)
         for row in shelf.rows.values():
             if row.body and row.size:
@@ -309,17 +250,17 @@ class _Staircase:
             self.picture.bar(round(x, 1), top + low, max(width - 1, 2.5), height - low, mark)
 
     def gap(self, shelf: Shelf) -> None:
-        """Measure off what is not sent, as a builder's drawing does."""
+        """Draw a dimension line over the tokens that aren't sent."""
         first, last, y = self.at(shelf.now) + 2, self.at(shelf.everything), self.y
-        share = f"not sent: {shelf.share}" if shelf.share else ""
-        room, middle = len(share) * static.NARROW, (first + last) / 2
-        if not share or last - first < 8:
+        if not shelf.share or last - first < 8:
             return
+        share = f"not sent: {shelf.share}"
+        room, middle = len(share) * static.NARROW, (first + last) / 2
         self.picture.path(f"M{first:.1f} {y + 2:g}v16M{last:.1f} {y + 2:g}v16", "system")
         if last - first < room + 24:
             self.picture.path(f"M{first:.1f} {y + 10:g}H{last:.1f}", "system")
             return
-        self.picture.text(middle + room / 2, y + 14, share, "e")
-        left, right = middle - room / 2 - 6, middle + room / 2 + 6
-        line = f"M{first:.1f} {y + 10:g}H{left:.1f}M{right:.1f} {y + 10:g}H{last:.1f}"
+        left, right = middle - room / 2, middle + room / 2
+        self.picture.text(right, y + 14, share, "e")
+        line = f"M{first:.1f} {y + 10:g}H{left - 6:.1f}M{right + 6:.1f} {y + 10:g}H{last:.1f}"
         self.picture.path(line, "system")

@@ -1,38 +1,36 @@
-"""The task graph: what waits for what, what is ready, and what has just been freed.
+"""The task graph: which task waits for which, what is ready, and what was just unblocked.
 
-Tasks are drawn in layers: the first could begin at once, the next after those, and so on. Tasks
-without any dependency have a strip of their own below.
+Tasks are drawn in layers: those of the first layer can start at once, those of the second after
+them, and so on. Tasks without dependencies are in a strip below.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import ClassVar
 
 from learnkit.core.events import Event
 from learnkit.views.board import Board, TaskCard, board_after, cards_of
 from learnkit.views.drawing import static, theme
-from learnkit.views.drawing.base import Drawn, View, kept
+from learnkit.views.drawing.base import Drawn, DrawnView, css_beside
 from learnkit.views.drawing.layout import Layout, layered
 from learnkit.views.drawing.static import Picture
 from learnkit.views.drawing.text import count, esc, one_line
-from learnkit.views.words import describe
 
-#: Tasks that are drawn at most; of more, those that are done for longest are only counted.
+#: The most tasks that are drawn; if there are more, the oldest completed ones are only counted.
 DRAWN = 120
-#: Pixels of a task's height; of many tasks each is smaller, and one beside the graph is flat.
+#: Height of a task in pixels: usual, with many tasks, and below the graph. "Many" is over MANY.
 TALL, SMALL, FLAT, MANY = 42.0, 36.0, 24.0, 24
-#: Tasks up to which a static picture has their subjects: it has to stay small.
+#: A static picture with more tasks leaves their subjects out, because it has to stay small.
 NAMED = 48
 
-#: Pixels of width: what a notebook has beside JupyterLab's side bar.
+#: Width in pixels that a notebook has beside JupyterLab's side bar.
 _ROOM = 616.0
 _EDGE = 6.0
 
 
 @dataclass(frozen=True, slots=True)
 class State(Drawn):
-    """The tasks by number as the log has them, and how they are drawn."""
+    """The tasks by number, and the layout of those that are drawn."""
 
     tasks: Board = field(default_factory=dict)
     cards: dict[int, TaskCard] = field(default_factory=dict)
@@ -42,7 +40,7 @@ class State(Drawn):
 
     @property
     def said(self) -> str:
-        """How far the board is, in a sentence."""
+        """The progress of the board, in a sentence."""
         if not self.tasks:
             return "The board is empty."
         cards = self.cards.values()
@@ -57,49 +55,52 @@ class State(Drawn):
         return "; ".join(parts) + "."
 
 
-class Tasks(View[State]):
+class Tasks(DrawnView[State]):
     """The board as a graph; with ``on_intent``, a click or Enter completes a task.
 
     Example: ``Tasks(log, on_intent=learnkit.mechanisms.tasks.clicks(board, log))``.
     """
 
     name = "task graph"
-    css: ClassVar[str] = """
-.region[data-region="sum"]{flex:1 1 100%}
-.region[data-region="graph"]{position:relative;display:block;flex:1 1 100%;overflow-x:auto}
-.region[data-region="loose"]{flex:1 1 100%;flex-flow:row wrap;gap:8px}
-.region[data-region="loose"]>:first-child{flex:1 1 100%}
-.graph{display:block}
-.graph path{fill:none;stroke:var(--lk-edge);stroke-width:1.3}
-.graph path.done{stroke:var(--lk-done-edge)}
-.graph path.wait{stroke-dasharray:5 3}
-.graph path[data-paired]{stroke:var(--lk-ink);stroke-width:2.4;outline:none}
-.task{display:block;width:100%;height:100%;min-width:56px;text-align:left;padding:3px 8px;
- font:12px/1.4 var(--lk-sans);border-width:1px;border-left-width:3px;border-radius:3px;
- overflow:hidden}
-.task b,.task span{display:block;overflow:hidden;text-overflow:ellipsis;white-space:nowrap}
-.task b{font-weight:600}
-.task.small{padding:1px 4px;line-height:1.3}
-button.task{cursor:pointer}
-button.task:hover{text-decoration:underline}
-.region[data-region="loose"] .task{width:168px}
-.sum{font-size:12px;color:var(--lk-quiet)}
-"""
+    css = css_beside(__file__)
+    start = State()
 
-    def init(self) -> State:
-        return State()
-
-    def step(self, state: State, event: Event) -> State:
+    def fold(self, state: State, event: Event) -> State:
         tasks = board_after(state.tasks, event)
-        state = replace(state, head=describe(event))
-        if event.type == "run.ended":
-            state = replace(state, head=f"{state.head} {state.said}")
         if tasks == state.tasks:
             return state
-        return self._drawn(replace(state, tasks=tasks, cards=cards_of(tasks)))
+        cards = cards_of(tasks)
+        shown = _shown(cards)
+        shape = tuple((id, tuple(b for b in _before(cards[id]) if b in shown)) for id in shown)
+        state = replace(state, tasks=tasks, cards=cards)
+        if shape == state.shape:
+            return state
+        edges = [(blocker, id) for id, blockers in shape for blocker in blockers]
+        tied = {id for edge in edges for id in edge}
+        tall = TALL if len(tied) <= MANY else SMALL
+        layout = layered(sorted(tied), edges, _ROOM, tall) if tied else None
+        loose = tuple(id for id in shown if id not in tied)
+        return replace(state, shape=shape, layout=layout, loose=loose)
+
+    def draw(self, state: State, old: State) -> dict[str, str]:
+        html = {"sum/said": _note(state.said)}
+        if state.layout is not None:
+            layout = state.layout.shifted(_EDGE, _EDGE)  # room for the outline of what changed
+            html["graph/edges"] = _svg(layout, state.cards)
+            small = layout.size[1] < TALL
+            for id, (left, top) in layout.places.items():
+                at = f"{left:g} {top:g} {layout.size[0]:g} {layout.size[1]:g}"
+                html[f"graph/{id}"] = self._card(state.cards[id], f' data-at="{at}"', small)
+        if state.loose:
+            html["loose/title"] = _note("no dependencies")
+            for id in state.loose:
+                html[f"loose/{id}"] = self._card(state.cards[id], "", False)
+        if hidden := _hidden(state):
+            html["more/said"] = _note(hidden)
+        return html
 
     def frame(self, state: State) -> dict[str, str]:
-        return state.html or {"sum/said": f'<div class="sum" data-quiet>{esc(state.said)}</div>'}
+        return state.html or self.draw(state, state)
 
     def picture(self, state: State, rows: int) -> Picture:
         picture = Picture(f"{state.said} {state.head} Every task stands in the table below.")
@@ -117,17 +118,14 @@ button.task:hover{text-decoration:underline}
             y += layout.height + 14
         if state.loose:
             picture.text(16, y + 12, "no dependencies", "q")
-            x, y = 16.0, y + 20
-            wide, tall = 174.0, FLAT
-            for id in state.loose[: 2 * rows]:
-                if x + wide > static.WIDTH - 10:
-                    x, y = 16.0, y + tall + 6
-                _box(picture, cards[id], x, y, (wide, tall))
-                x += wide + 8
-            hidden = len(state.loose) - 2 * rows
-            y += picture.left_out(16, y + tall + 20, hidden, "", tall + 6) + tall + 8
-        if (hidden := len(cards) - len(state.shape)) > 0:
-            picture.text(16, y + 12, f"{count(hidden, 'completed task')} not drawn", "q")
+            first = y + 20
+            for number, id in enumerate(state.loose[: 2 * rows]):
+                x, y = 16.0 + 182 * (number % 4), first + (FLAT + 6) * (number // 4)
+                _box(picture, cards[id], x, y, (174.0, FLAT))
+            more = len(state.loose) - 2 * rows
+            y += picture.left_out(16, y + FLAT + 20, more, "", FLAT + 6) + FLAT + 8
+        if hidden := _hidden(state):
+            picture.text(16, y + 12, hidden, "q")
             y += 18
         picture.height = y + 6
         return picture
@@ -137,39 +135,10 @@ button.task:hover{text-decoration:underline}
         body: list[list[object]] = []
         for card in cards[:rows]:
             after = ", ".join(f"#{id}" for id in _before(card))
-            body.append([f"#{card.id}", one_line(card.subject, 60), _label(card), after])
+            state_of = f"{card.mark.glyph} {card.state}"
+            body.append([f"#{card.id}", one_line(card.subject, 60), state_of, after])
         head = ["task", "subject", "state", "after"]
         return static.table(head, body, after=static.more(len(cards) - rows))
-
-    def _drawn(self, state: State) -> State:
-        """The state with its fragments; places are found anew only when the graph is another."""
-        shown = _shown(state.cards)
-        shape = tuple(
-            (id, tuple(b for b in _before(state.cards[id]) if b in shown)) for id in shown
-        )
-        if shape != state.shape:
-            edges = [(blocker, id) for id, blockers in shape for blocker in blockers]
-            tied = {id for edge in edges for id in edge}
-            tall = TALL if len(tied) <= MANY else SMALL
-            layout = layered(sorted(tied), edges, _ROOM, tall) if tied else None
-            loose = tuple(id for id in shown if id not in tied)
-            state = replace(state, shape=shape, layout=layout, loose=loose)
-        html = {"sum/said": f'<div class="sum" data-quiet>{esc(state.said)}</div>'}
-        if state.layout is not None:
-            layout = state.layout.shifted(_EDGE, _EDGE)  # room for the outline of what changed
-            html["graph/edges"] = _svg(layout, state.cards)
-            small = layout.size[1] < TALL
-            for id, (left, top) in layout.places.items():
-                at = f"{left:g} {top:g} {layout.size[0]:g} {layout.size[1]:g}"
-                html[f"graph/{id}"] = self._card(state.cards[id], f' data-at="{at}"', small)
-        if state.loose:
-            html["loose/title"] = '<div class="sum" data-quiet>no dependencies</div>'
-            for id in state.loose:
-                html[f"loose/{id}"] = self._card(state.cards[id], "", False)
-        if (hidden := len(state.cards) - len(shape)) > 0:
-            more = f"{count(hidden, 'completed task')} not drawn"
-            html["more/said"] = f'<div class="sum" data-quiet>{more}</div>'
-        return replace(state, html=kept(html, state.html))
 
     def _card(self, card: TaskCard, at: str, small: bool) -> str:
         pairs = " ".join([f"t{card.id}"] + [f"e{blocker}-{card.id}" for blocker in _before(card)])
@@ -187,7 +156,7 @@ button.task:hover{text-decoration:underline}
 
 
 def _shown(cards: dict[int, TaskCard]) -> list[int]:
-    """The tasks to draw: all of them, or those that are not done and the newest of the others."""
+    """The tasks to draw: all of them, or the open ones and the newest of the others."""
     if len(cards) <= DRAWN:
         return list(cards)
     first = sorted(cards.values(), key=lambda card: (card.mark is theme.DONE, -card.id))
@@ -195,12 +164,18 @@ def _shown(cards: dict[int, TaskCard]) -> list[int]:
 
 
 def _before(card: TaskCard) -> list[int]:
-    """The tasks that an edge leads from: a task that waits for itself has none."""
+    """The tasks that this one waits for, apart from itself."""
     return [id for id in card.blocked_by if id != card.id]
 
 
-def _label(card: TaskCard) -> str:
-    return f"{card.mark.glyph} {card.state}"
+def _hidden(state: State) -> str:
+    """How many tasks aren't drawn, in words; empty for none."""
+    hidden = len(state.cards) - len(state.shape)
+    return f"{count(hidden, 'completed task')} not drawn" if hidden else ""
+
+
+def _note(text: str) -> str:
+    return f'<div class="sum" data-quiet>{esc(text)}</div>'
 
 
 def _kind(cards: dict[int, TaskCard], blocker: int) -> str:
@@ -217,7 +192,7 @@ def _svg(layout: Layout, cards: dict[int, TaskCard]) -> str:
 
 
 def _paths(layout: Layout, cards: dict[int, TaskCard], x: float, y: float) -> dict[str, str]:
-    """All edges of a kind as one path: a picture has to be small."""
+    """All edges of a kind as one path, because a picture has to stay small."""
     found: dict[str, list[str]] = {}
     moved = layout.shifted(x, y)
     for edge in moved.ways:
@@ -227,7 +202,7 @@ def _paths(layout: Layout, cards: dict[int, TaskCard], x: float, y: float) -> di
 
 
 def _small(picture: Picture, layout: Layout, cards: dict[int, TaskCard]) -> None:
-    """Many tasks: boxes of one colour in one path; of very many only the numbers."""
+    """Draw many tasks: one path for all boxes of a colour, and with very many only the numbers."""
     wide, tall = layout.size
     boxes: dict[str, str] = {}
     for id, (x, y) in layout.places.items():

@@ -1,8 +1,8 @@
-"""The team: who works, idles or has shut down, when, at which task; and the board beside it.
+"""The team: when each agent was working, idle or shut down, on which task, and the task board.
 
-A lane an agent: amber while it works, grey while it is idle, nothing once it has shut down. A
-number on a lane is a task that was begun there, with the glyph of what became of it; a tick is mail
-that has come. The board below shows each task with its owner.
+Each agent has a lane: amber while it works, grey while it is idle, empty once it has shut down. A
+number on a lane is a task that the agent started, with the glyph of its state now. A tick is a
+message that arrived. The board below shows each task with its owner.
 """
 
 from __future__ import annotations
@@ -10,34 +10,34 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from typing import Any
 
 from learnkit.core.events import Event
 from learnkit.views import people as folk
 from learnkit.views.board import Board, TaskCard, board_after, cards_of
 from learnkit.views.drawing import static, theme
-from learnkit.views.drawing.base import Drawn, View, kept
+from learnkit.views.drawing.base import Drawn, css_beside
 from learnkit.views.drawing.static import Picture
 from learnkit.views.drawing.text import count, esc, one_line
 from learnkit.views.drawing.time_axis import Axis, TimeRow, duration
 from learnkit.views.people import People, Person, drawn
 
-#: Tasks that are drawn at most, the newest ones.
+#: The most tasks that are drawn: the newest ones.
 TASKS = 48
-#: Marks on one lane that are kept at most, the newest ones.
+#: The most marks that one lane keeps: the newest ones.
 FLAGS = 24
-#: Share of the scale that a task's number takes.
+#: Share of the scale that the number of a task takes.
 GAP = 0.085
 
 
 @dataclass(frozen=True, slots=True)
 class Lifecycle:
-    """One agent's time: its spans, the tasks that it began, and the mail that came.
+    """One agent's lifecycle: its spans, the tasks that it started, and the messages that arrived.
 
     Attributes:
-        row: when it worked and when it was idle.
-        tasks: for each task that it began, when, its number, and what became of it.
-        mail: seconds at which some came.
+        row: when it was working and when it was idle.
+        tasks: for each task that it started: the time in seconds, its number, its mark now.
+        mail: times at which messages arrived, in seconds.
     """
 
     row: TimeRow
@@ -45,10 +45,10 @@ class Lifecycle:
     mail: tuple[float, ...] = ()
 
     def placed(self, scale: float) -> list[tuple[float, str, theme.Mark]]:
-        """The tasks side by side: share of the scale, text, mark; what has no room is left out.
+        """The tasks side by side as share of the scale, text and mark, as many as fit.
 
         Args:
-            scale: seconds that the full width stands for.
+            scale: seconds that the full width represents.
         """
         found: list[tuple[float, str, theme.Mark]] = []
         free = 0.0
@@ -63,12 +63,20 @@ class Lifecycle:
 
 @dataclass(frozen=True, slots=True)
 class State(Drawn):
-    """Everybody, their lanes, the board, and how it is drawn."""
+    """The agents, their lanes, the board, and the time."""
 
     people: People = field(default_factory=dict)
     lanes: dict[str, Lifecycle] = field(default_factory=dict)
     tasks: Board = field(default_factory=dict)
-    now: float = 0.0
+    now: float = field(default=0.0, compare=False)
+
+    def lane(self, person: Person) -> Lifecycle:
+        """An agent's lane.
+
+        Args:
+            person: one of ``people``.
+        """
+        return self.lanes.get(person.name) or Lifecycle(TimeRow(person.name))
 
     @property
     def axis(self) -> Axis:
@@ -77,52 +85,31 @@ class State(Drawn):
 
     @property
     def board(self) -> str:
-        """How far the board is."""
-        done = sum(task.get("status") == "completed" for task in self.tasks.values())
+        """The progress of the board."""
         if not self.tasks:
             return "The board is empty."
+        done = sum(task.get("status") == "completed" for task in self.tasks.values())
         return f"{done} of {count(len(self.tasks), 'task')} completed."
 
     @property
     def said(self) -> str:
-        """Who does what, and how far the board is."""
+        """What each agent is doing, and the progress of the board."""
         return f"{folk.summary(self.people)} {self.board}"
 
 
-class Team(View[State]):
+class Team(folk.TeamView[State]):
     """Lifecycle lanes, roster and board; with ``on_intent``, buttons.
 
     Args:
         events: an ``EventLog``, or any sequence of events.
-        buttons: what may be pressed: the label, and the intent that it sends.
-        more: as for :class:`View`.
+        buttons: label -> the intent that a button sends; shown only with ``on_intent``.
+        lane: show only what happened to this agent; None shows everyone.
+        on_intent: called with the intent of a button that was pressed.
     """
 
     name = "team"
-    css: ClassVar[str] = """
-.region[data-region="lanes"]{flex:1 1 100%;gap:2px}
-.region[data-region="buttons"]{flex:1 1 100%}
-.region[data-region="board"]{flex:1 1 100%;flex-flow:row wrap;gap:6px}
-.region[data-region="board"]>:first-child{flex:1 1 100%}
-.life,.axis{display:grid;grid-template-columns:150px minmax(0,1fr) 116px;gap:10px;padding:2px 8px;
- align-items:center;font-size:12px}
-.life .name,.life .n{overflow:hidden;text-overflow:ellipsis;white-space:nowrap}
-.life .n{text-align:right}
-.life .bar{position:relative;height:26px;border-bottom:1px solid var(--lk-line)}
-.life .bar>i{position:absolute;bottom:2px;height:9px;min-width:1px;border-radius:2px}
-.life .bar>i.idle{height:3px}
-.life .bar>b{position:absolute;top:-1px;font-weight:600;font-size:12px;line-height:15px}
-.life .bar>u{position:absolute;bottom:-3px;width:2px;height:8px;
- background:var(--lk-injected-edge)}
-.axis{color:var(--lk-quiet)}
-.axis>div{position:relative;height:18px}
-.axis>div>span{position:absolute;border-left:1px solid var(--lk-edge);padding-left:3px}
-.chip{width:148px;border-width:1px;border-left-width:3px;border-radius:3px;padding:2px 6px;
- font-size:12px;line-height:1.35}
-.chip b,.chip span{display:block;overflow:hidden;text-overflow:ellipsis;white-space:nowrap}
-.sum{font-size:12px;color:var(--lk-quiet)}
-.adds{display:flex;flex-wrap:wrap;gap:6px;align-items:center;flex:1 1 100%}
-"""
+    css = css_beside(__file__)
+    start = State()
 
     def __init__(
         self,
@@ -135,25 +122,28 @@ class Team(View[State]):
         super().__init__(events, lane=lane, on_intent=on_intent)
         self.buttons = dict(buttons or {}) if on_intent is not None else {}
 
-    def init(self) -> State:
-        return State()
-
-    def step(self, state: State, event: Event) -> State:
+    def fold(self, state: State, event: Event) -> State:
         now, data = max(event.time, state.now), event.data
         people, tasks = folk.grown(state.people, event), board_after(state.tasks, event)
         lanes = _lived(state.lanes, state.people, people, now)
         if event.type == "mail.sent" and isinstance(data.get("mail"), dict):
-            lanes = _mailed(lanes, str(data["mail"].get("to")), now)
+            to = str(data["mail"].get("to"))
+            if lane := lanes.get(to):
+                lanes = {**lanes, to: replace(lane, mail=(*lane.mail, now)[-FLAGS:])}
         elif tasks is not state.tasks and event.type == "task.started":
             task = data["task"]
-            lanes = _began(lanes, str(task.get("owner") or event.lane), now, task["id"])
+            owner = str(task.get("owner") or event.lane)
+            if lane := lanes.get(owner):
+                begun = (*lane.tasks, (now, task["id"], theme.ACTIVE))[-FLAGS:]
+                lanes = {**lanes, owner: replace(lane, tasks=begun)}
         elif tasks is not state.tasks and event.type in _ENDS:
             id, mark = data["task"]["id"], _ENDS[event.type]
             lanes = {name: _ended(lane, id, mark) for name, lane in lanes.items()}
-        head = folk.sentence(event, State(people, lanes, tasks, now).said)
-        new = replace(state, people=people, lanes=lanes, tasks=tasks, now=now, head=head)
-        same = (people, lanes, tasks) == (state.people, state.lanes, state.tasks)
-        return new if same and state.html and not _moves(new) else self._drawn(new, state)
+        return replace(state, people=people, lanes=lanes, tasks=tasks, now=now)
+
+    def changed(self, state: State, old: State) -> bool:
+        moves = any(lane.row.open for lane in state.lanes.values())  # a span grows with time
+        return moves or not old.html or state != old
 
     def picture(self, state: State, rows: int) -> Picture:
         picture = Picture(f"{self.line(state)} Everything stands in the tables below.")
@@ -162,7 +152,7 @@ class Team(View[State]):
         axis.draw(picture, left, width, y)
         y += 18
         for person in drawn(state.people):
-            lane = state.lanes.get(person.name) or Lifecycle(TimeRow(person.name))
+            lane = state.lane(person)
             picture.text(16, y + 14, folk.tag(person), "b", 150, person.mark.key)
             picture.text(16, y + 28, person.role, "q", 150)
             picture.path(f"M{left:g} {y + 31:g}h{width:g}")
@@ -180,14 +170,12 @@ class Team(View[State]):
             y += 40
         cards = list(cards_of(state.tasks).values())
         shown = cards[-min(TASKS, 2 * rows) :]
-        x, y = 16.0, y + 8
-        for card in shown:
-            if x + 178 > static.WIDTH - 8:
-                x, y = 16.0, y + 42
+        first = y = y + 8
+        for number, card in enumerate(shown):
+            x, y = 16 + 183 * (number % 4), first + 42 * (number // 4)
             picture.box(x, y, 176, 36, card.mark.key)
             picture.text(x + 6, y + 15, card.top, "b", 166, card.mark.key)
             picture.text(x + 6, y + 30, card.subject, "", 166, card.mark.key)
-            x += 183
         y += 44 if shown else 0
         y += picture.left_out(16, y + 10, len(cards) - len(shown), "earlier task", 16)
         picture.text(16, y + 14, f"{state.board} {_LEGEND}", "q")
@@ -197,30 +185,24 @@ class Team(View[State]):
     def facts(self, state: State, rows: int) -> str:
         roster: list[list[object]] = []
         for one in drawn(state.people):
-            lane = state.lanes.get(one.name) or Lifecycle(TimeRow(one.name))
-            spans = lane.row.drawn(state.now)
-            worked = sum(end - begin for key, begin, end in spans if key == "working")
-            idle = sum(end - begin for key, begin, end in spans if key == "idle")
-            roster.append([one.name, one.role, one.said, duration(worked), duration(idle)])
-        board: list[list[object]] = [
-            [
-                f"#{card.id}",
-                one_line(card.subject, 50),
-                f"{card.mark.glyph} {card.state}",
-                card.tags,
-            ]
-            for card in list(cards_of(state.tasks).values())[-rows:]
-        ]
+            times = {"working": 0.0, "idle": 0.0}
+            for key, begin, end in state.lane(one).row.drawn(state.now):
+                times[key] += end - begin
+            roster.append([one.name, one.role, one.said, *map(duration, times.values())])
+        board = []
+        for card in list(cards_of(state.tasks).values())[-rows:]:
+            subject, now = one_line(card.subject, 50), f"{card.mark.glyph} {card.state}"
+            board.append([f"#{card.id}", subject, now, card.tags])
         tables = static.table(["who", "role", "state", "worked", "idle"], roster)
         return tables + (static.table(["task", "subject", "state", "for"], board) if board else "")
 
-    def _drawn(self, state: State, old: State) -> State:
+    def draw(self, state: State, old: State) -> dict[str, str]:
         axis = state.axis
         html = {"lanes/axis": axis.html}
         for person in drawn(state.people):
-            lane = state.lanes.get(person.name) or Lifecycle(TimeRow(person.name))
-            was = old.people.get(person.name), old.lanes.get(person.name)
-            html[f"lanes/{person.name}"] = _lane(person, lane, state.now, axis, was)
+            name, lane = person.name, state.lane(person)
+            same = (person, lane) == (old.people.get(name), old.lanes.get(name))
+            html[f"lanes/{name}"] = _lane(person, lane, state.now, axis, same)
         html["lanes/legend"] = f'<div class="sum" data-quiet>{_LEGEND}</div>'
         cards = list(cards_of(state.tasks).values())[-TASKS:]
         if cards or self.buttons:
@@ -234,13 +216,13 @@ class Team(View[State]):
                 for label, intent in self.buttons.items()
             )
             html["buttons/all"] = f'<div class="adds" data-quiet>{buttons}</div>'
-        return replace(state, html=kept(html, state.html))
+        return html
 
 
 def _lived(
     lanes: dict[str, Lifecycle], old: People, new: People, now: float
 ) -> dict[str, Lifecycle]:
-    """The lanes after some have changed from working to idle, or the like."""
+    """The lanes after agents have changed their status."""
     for name, person in new.items():
         before = old.get(name)
         if before is not None and before.mark is person.mark and name in lanes:
@@ -253,32 +235,12 @@ def _lived(
     return lanes
 
 
-def _began(lanes: dict[str, Lifecycle], name: str, at: float, id: int) -> dict[str, Lifecycle]:
-    """The lanes after one has begun a task."""
-    if name not in lanes:
-        return lanes
-    tasks = (*lanes[name].tasks, (at, id, theme.ACTIVE))[-FLAGS:]
-    return {**lanes, name: replace(lanes[name], tasks=tasks)}
-
-
 def _ended(lane: Lifecycle, id: int, mark: theme.Mark) -> Lifecycle:
-    """With the task's mark changed where it was at it."""
-    if not any(one[1] == id and one[2] is theme.ACTIVE for one in lane.tasks):
-        return lane
-    return replace(
-        lane,
-        tasks=tuple(
-            (at, one, mark if one == id and was is theme.ACTIVE else was)
-            for at, one, was in lane.tasks
-        ),
+    """The lane with the new mark of a task that was in progress on it."""
+    tasks = tuple(
+        (at, one, mark if one == id and was is theme.ACTIVE else was) for at, one, was in lane.tasks
     )
-
-
-def _mailed(lanes: dict[str, Lifecycle], name: str, at: float) -> dict[str, Lifecycle]:
-    """The lanes after mail has come for one."""
-    if name not in lanes:
-        return lanes
-    return {**lanes, name: replace(lanes[name], mail=(*lanes[name].mail, at)[-FLAGS:])}
+    return replace(lane, tasks=tasks)
 
 
 _LEGEND = "Amber: works; grey: idle; a tick below: mail."
@@ -289,13 +251,8 @@ _ENDS = {
 }
 
 
-def _moves(state: State) -> bool:
-    """Whether a length grows with the time alone."""
-    return any(lane.row.open for lane in state.lanes.values())
-
-
-def _lane(person: Person, lane: Lifecycle, now: float, axis: Axis, was: tuple[Any, Any]) -> str:
-    """A lane; one on which only time has passed is not to be marked as changed."""
+def _lane(person: Person, lane: Lifecycle, now: float, axis: Axis, same: bool) -> str:
+    """A lane; if only time has passed, it isn't marked as changed."""
     bars = "".join(
         f'<i class="{key}" style="left:{begin / axis.scale:.2%};'
         f'width:{(end - begin) / axis.scale:.2%};background:var(--lk-{key}-edge)"></i>'
@@ -308,7 +265,7 @@ def _lane(person: Person, lane: Lifecycle, now: float, axis: Axis, was: tuple[An
     flags += "".join(f'<u style="left:{at / axis.scale:.1%}"></u>' for at in lane.mail)
     title = f"{person.name}, {person.role}: {person.said}"
     return (
-        f'<div class="life"{" data-quiet" if was == (person, lane) else ""} '
+        f'<div class="life"{" data-quiet" if same else ""} '
         f'title="{esc(one_line(title, 200))}" data-pair="{esc(person.name)}" '
         f'tabindex="0" role="group"><span class="name"><span class="t-{person.mark.key}">'
         f"{person.mark.glyph}</span> <strong>{esc(person.name)}</strong> "

@@ -1,21 +1,19 @@
-"""The timeline: when each agent and each job was busy, on one scale, and what ran side by side.
+"""The timeline: when each agent and each background job was busy, and what ran at the same time.
 
-One row an agent, with its turns and its tool calls; one row a job, from its start to its end. The
-sum of all the lengths is the time that it would have taken one after the other.
+An agent's row has its turns and its tool calls; a job's row runs from its start to its end. The sum
+of all lengths is the time that the same work would have taken one step after another.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import ClassVar
 
 from learnkit.core.events import Event
 from learnkit.views.drawing import static, theme
-from learnkit.views.drawing.base import Drawn, View, kept
+from learnkit.views.drawing.base import Drawn, DrawnView, css_beside
 from learnkit.views.drawing.static import Picture
 from learnkit.views.drawing.text import as_list, count, esc, one_line
 from learnkit.views.drawing.time_axis import Axis, TimeRow, duration
-from learnkit.views.words import describe
 
 _ENDS = {
     "completed": theme.DONE,
@@ -29,14 +27,14 @@ _WORDS = {"assistant": "the model thinks", "call": "a tool runs"}
 
 @dataclass(frozen=True, slots=True)
 class State(Drawn):
-    """Rows by their key, in the order in which they began, and the time of the last event."""
+    """Rows by key in the order in which they began, and the time of the last event."""
 
     rows: dict[str, TimeRow] = field(default_factory=dict)
     now: float = 0.0
 
     @property
     def serial(self) -> float:
-        """Seconds that all of it takes one after the other."""
+        """Seconds that all work takes if it is done one step after another."""
         open = sum(self.now - since for row in self.rows.values() for _, _, since in row.open)
         return open + sum(row.busy for row in self.rows.values())
 
@@ -55,72 +53,55 @@ class State(Drawn):
         return f"{text}: {saved / self.serial:.0%} saved." if saved > 0.005 else f"{text}."
 
 
-class Timeline(View[State]):
+class Timeline(DrawnView[State]):
     """Turns, tool calls and background jobs over time."""
 
     name = "timeline"
-    css: ClassVar[str] = """
-.region[data-region="lines"]{flex:1 1 100%;gap:2px}
-.track{display:grid;grid-template-columns:170px minmax(0,1fr) 116px;gap:10px;
- padding:3px 8px;align-items:center}
-.track .who{overflow:hidden;text-overflow:ellipsis;white-space:nowrap;font-size:12px}
-.track.job .who{padding-left:14px}
-.track .n{font-size:12px;text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
-.track .bar{position:relative;height:20px;border-bottom:1px solid var(--lk-line)}
-.track .bar>i{position:absolute;top:2px;height:16px;min-width:2px;border-radius:2px}
-.track.job .bar>i{border-width:1px}
-.track .bar>b{position:absolute;top:1px;font-weight:400;font-size:12px;line-height:18px;
- transform:translateX(-50%);color:var(--lk-injected-fg);background:var(--lk-injected-bg);
- border:1px dotted var(--lk-injected-edge);border-radius:3px;padding:0 2px}
-.axis{display:grid;grid-template-columns:170px minmax(0,1fr) 116px;gap:10px;
- padding:0 8px;font-size:12px;color:var(--lk-quiet)}
-.axis>div{position:relative;height:18px}
-.axis>div>span{position:absolute;border-left:1px solid var(--lk-edge);padding-left:3px}
-.sum{padding:6px 8px;border-top:1px solid var(--lk-line)}
-.legend{font-size:12px;color:var(--lk-quiet);padding:2px 8px}
-"""
+    css = css_beside(__file__)
+    start = State()
 
-    def init(self) -> State:
-        return State()
-
-    def step(self, state: State, event: Event) -> State:
+    def fold(self, state: State, event: Event) -> State:
         data, lane, now = event.data, event.lane, max(event.time, state.now)
-        before = state.rows
-        state = replace(state, head=describe(event), now=now)
         rows, id = state.rows, str(data.get("id", ""))
         own = rows.get(lane) or TimeRow(lane)
-        job = rows.get(f"job {id}")
-        if event.type == "model.requested":
-            rows = {**rows, lane: _working(own.begun("assistant", "turn", now))}
-        elif event.type in ("model.replied", "model.failed"):
-            rows = {**rows, lane: own.over("turn", now)}
-        elif event.type == "tool.started":
-            rows = {**rows, lane: _working(own.begun("call", f"call {id}", now))}
-        elif event.type == "tool.ended":
-            rows = {**rows, lane: own.over(f"call {id}", now)}
-        elif event.type == "job.started":
-            title = str(data.get("command", ""))
-            counted = bool(data.get("counted"))
-            new = TimeRow(id, title, lane, mark=theme.ACTIVE, state="running", counted=counted)
-            rows = {**rows, f"job {id}": new.begun("active", id, now)}
-        elif event.type == "job.ended" and job is not None:
-            status = str(data.get("status", ""))
-            ended = replace(job.over(id, now), mark=_ENDS.get(status, theme.DONE), state=status)
-            rows = {**rows, f"job {id}": _coloured(ended)}
-        elif event.type == "job.delivered":
-            keys = [f"job {one}" for one in as_list(data.get("ids"))]
-            delivered = [key for key in keys if key in rows]
-            rows = {**rows, **{key: replace(rows[key], delivered=(now,)) for key in delivered}}
-            if delivered:
-                rows = {**rows, lane: replace(own, delivered=(*own.delivered, now))}
-        elif event.type == "run.ended":
-            rows = {**rows, lane: replace(own, mark=theme.DONE, state="done")}
-        if rows is state.rows and not any(row.open for row in rows.values()):
-            return state
-        state = replace(state, rows=rows)
-        if event.type == "run.ended":
-            state = replace(state, head=f"{state.head} {state.said}")
-        return _drawn(state, before)
+        match event.type:
+            case "model.requested":
+                rows = {**rows, lane: _working(own.begun("assistant", "turn", now))}
+            case "model.replied" | "model.failed":
+                rows = {**rows, lane: own.over("turn", now)}
+            case "tool.started":
+                rows = {**rows, lane: _working(own.begun("call", f"call {id}", now))}
+            case "tool.ended":
+                rows = {**rows, lane: own.over(f"call {id}", now)}
+            case "run.ended":
+                rows = {**rows, lane: replace(own, mark=theme.DONE, state="done")}
+            case "job.started":
+                title, counted = str(data.get("command", "")), bool(data.get("counted"))
+                new = TimeRow(id, title, lane, mark=theme.ACTIVE, state="running", counted=counted)
+                rows = {**rows, f"job {id}": new.begun("active", id, now)}
+            case "job.ended" if job := rows.get(f"job {id}"):
+                status = str(data.get("status", ""))
+                ended = replace(job.over(id, now), mark=_ENDS.get(status, theme.DONE), state=status)
+                rows = {**rows, f"job {id}": _coloured(ended)}
+            case "job.delivered":
+                keys = [f"job {one}" for one in as_list(data.get("ids"))]
+                told = {k: replace(rows[k], delivered=(now,)) for k in keys if k in rows}
+                rows = {**rows, **told}
+                if told:
+                    rows[lane] = replace(own, delivered=(*own.delivered, now))
+        return replace(state, now=now, rows=rows)
+
+    def changed(self, state: State, old: State) -> bool:
+        moves = any(row.open for row in state.rows.values())  # a span grows with time
+        return moves or state.rows is not old.rows
+
+    def draw(self, state: State, old: State) -> dict[str, str]:
+        html = {"lines/axis": state.axis.html}
+        for place, (key, row) in enumerate(state.rows.items()):
+            html[f"lines/{place}"] = _line(row, state, old.rows.get(key) == row)
+        html["lines/sum"] = f'<div class="sum" data-quiet>{esc(state.said)}</div>'
+        html["lines/legend"] = f'<div class="legend" data-quiet>{esc(_legend(state))}</div>'
+        return html
 
     def line(self, state: State) -> str:
         jobs = sum(bool(row.agent) for row in state.rows.values())
@@ -128,13 +109,11 @@ class Timeline(View[State]):
 
     def picture(self, state: State, rows: int) -> Picture:
         picture = Picture(f"{self.line(state)} All times stand in the table below.")
-        left, right = 196, 128
+        left, right, scale = 196, 128, state.axis.scale
         width = static.WIDTH - left - right
-        y = 14.0
-        picture.text(16, y + 10, state.said, "b", 640)
-        y += 24
-        state.axis.draw(picture, left, width, y)
-        y += 18
+        picture.text(16, 24, state.said, "b", 640)
+        state.axis.draw(picture, left, width, 38.0)
+        y = 56.0
         shown = list(state.rows.values())[:rows]
         for row in shown:
             indent = 14 if row.agent else 0
@@ -142,13 +121,10 @@ class Timeline(View[State]):
             picture.text(34 + indent, y + 15, _who(row), "" if row.agent else "b", 140 - indent)
             picture.path(f"M{left} {y + 20:g}h{width}")
             for key, begin, end in row.drawn(state.now):
-                x, w = (
-                    left + width * begin / state.axis.scale,
-                    width * (end - begin) / state.axis.scale,
-                )
+                x, w = left + width * begin / scale, width * (end - begin) / scale
                 picture.bar(round(x, 1), y + 3, max(w, 1.5), 14, key)
             for at in row.delivered[-20:]:
-                x = round(left + width * at / state.axis.scale, 1)
+                x = round(left + width * at / scale, 1)
                 picture.box(x - 7, y + 2, 15, 16, "injected")
                 picture.text(x - 5, y + 14.5, theme.INJECTED.glyph, "", 20, "injected")
             picture.text(static.WIDTH - 16, y + 15, _time(row, state.now), "q e", right - 20)
@@ -179,7 +155,7 @@ def _working(row: TimeRow) -> TimeRow:
 
 
 def _coloured(row: TimeRow) -> TimeRow:
-    """A job that has ended, in the colour of how it ended."""
+    """A job that has ended, in the colour of its outcome."""
     return replace(row, spans=tuple((row.mark.key, a, b) for _, a, b in row.spans))
 
 
@@ -192,11 +168,7 @@ def _who(row: TimeRow) -> str:
 
 
 def _time(row: TimeRow, now: float) -> str:
-    return (
-        f"{row.state} {duration(_busy(row, now))}"
-        if row.agent
-        else f"busy {duration(_busy(row, now))}"
-    )
+    return f"{row.state if row.agent else 'busy'} {duration(_busy(row, now))}"
 
 
 def _legend(state: State) -> str:
@@ -211,18 +183,9 @@ def _legend(state: State) -> str:
     return " · ".join(parts)
 
 
-def _drawn(state: State, before: dict[str, TimeRow]) -> State:
-    scale = state.axis.scale
-    html = {"lines/axis": state.axis.html}
-    for place, (key, row) in enumerate(state.rows.items()):
-        html[f"lines/{place}"] = _line(row, state.now, scale, before.get(key) == row)
-    html["lines/sum"] = f'<div class="sum" data-quiet>{esc(state.said)}</div>'
-    html["lines/legend"] = f'<div class="legend" data-quiet>{esc(_legend(state))}</div>'
-    return replace(state, html=kept(html, state.html))
-
-
-def _line(row: TimeRow, now: float, scale: float, grown: bool) -> str:
-    """A row; one that has only grown with the time is not to be marked as changed."""
+def _line(row: TimeRow, state: State, grown: bool) -> str:
+    """A row; one that has only grown with time isn't marked as changed."""
+    now, scale = state.now, state.axis.scale
     bars = "".join(
         f'<i class="m-{key}" style="left:{begin / scale:.2%};width:{(end - begin) / scale:.2%};'
         f'background:var(--lk-{key}-edge)"></i>'
@@ -233,8 +196,7 @@ def _line(row: TimeRow, now: float, scale: float, grown: bool) -> str:
         f"{theme.INJECTED.glyph}</b>"
         for at in row.delivered[-20:]
     )
-    title = row.title or row.name
-    says = f"{title}: {_time(row, now)}"
+    says = f"{row.title or row.name}: {_time(row, now)}"
     return (
         f'<div class="track{" job" if row.agent else ""}"{" data-quiet" if grown else ""} '
         f'title="{esc(one_line(says, 200))}">'

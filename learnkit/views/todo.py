@@ -1,24 +1,23 @@
-"""The todo list: what is planned, how far it is, and how long the model has not looked at it.
+"""The todo list: its items, their progress, and the rounds since the model last updated it.
 
-Beside the list runs a track of rounds. A round is one reply with calls, and their results; the
-track shows in which rounds the list was updated, and after which a reminder was sent.
+Beside the list is a track of rounds. A round is one reply with calls, and their results. The track
+shows in which rounds the list was updated, and after which ones a reminder was sent.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
 
 from learnkit.core.events import Event
 from learnkit.views.drawing import static, theme
-from learnkit.views.drawing.base import Drawn, View, kept
+from learnkit.views.drawing.base import Drawn, DrawnView, css_beside
 from learnkit.views.drawing.static import Picture
 from learnkit.views.drawing.text import blocks_of, clean, count, esc, one_line
-from learnkit.views.words import describe
 
 Kind = Literal["work", "list", "refused"]
 
-#: States of an item by the word on the wire.
+#: Status of an item, as the tool has it -> its mark.
 _STATES = {"pending": theme.PENDING, "in_progress": theme.ACTIVE, "completed": theme.DONE}
 _KINDS = {
     "list": (theme.DONE, "the list was updated"),
@@ -37,20 +36,15 @@ class Round:
 
 @dataclass(frozen=True, slots=True)
 class State(Drawn):
-    """The list, the rounds so far, and what has happened since the last one."""
+    """The list, the rounds so far, and what has happened since the last round."""
 
     items: tuple[dict[str, Any], ...] = ()
     rounds: tuple[Round, ...] = ()
     since: int = 0
     remind_after: int = 3
-    kind: Kind = "work"
-    reminding: bool = False
+    kind: Kind = field(default="work", compare=False)
+    reminding: bool = field(default=False, compare=False)
     problem: str = ""
-
-    @property
-    def shown(self) -> tuple[Any, ...]:
-        """What the picture depends on."""
-        return self.items, self.rounds, self.since, self.remind_after, self.problem
 
     @property
     def done(self) -> int:
@@ -58,55 +52,50 @@ class State(Drawn):
         return sum(item.get("status") == "completed" for item in self.items)
 
 
-class Todo(View[State]):
-    """The list with its states, a gauge of rounds without a look at it, and the reminders."""
+class Todo(DrawnView[State]):
+    """The list, a gauge of rounds without an update, and the reminders."""
 
     name = "todo list"
-    css: ClassVar[str] = """
-.region[data-region="list"]{flex:3 1 340px;gap:4px}
-.region[data-region="rounds"]{flex:2 1 280px;min-width:min(100%,260px);gap:10px}
-.item{display:grid;grid-template-columns:13ch 1fr;gap:8px;padding:6px 10px;border-left-width:3px;
- border-left-style:solid;border-radius:0 4px 4px 0}
-.item.completed>:last-child{text-decoration:line-through;text-decoration-thickness:1px}
-.item small{display:block;font-size:12px}
-.count{font-size:12px;color:var(--lk-quiet);padding:2px 10px}
-.track{display:flex;flex-wrap:wrap;gap:4px;padding:0;margin:0;list-style:none}
-.track>li{width:28px;text-align:center;font:12px/20px var(--lk-mono);border-radius:3px;
- position:relative;border-width:1px}
-.track>li.reminded{margin-right:22px}
-.track>li.reminded::after{content:"✉\\FE0E";position:absolute;left:32px;top:0;width:18px;
- color:var(--lk-injected-fg);border:1px dotted var(--lk-injected-edge);border-radius:3px}
-.gauge{display:flex;gap:3px;height:14px}
-.gauge>i{flex:1;border:1px solid var(--lk-line);border-radius:2px}
-.gauge>i.full{background:var(--lk-call-edge);border-color:var(--lk-call-edge)}
-.legend{font-size:12px;color:var(--lk-quiet)}
-"""
+    css = css_beside(__file__)
+    start = State()
 
-    def init(self) -> State:
-        return State()
-
-    def step(self, state: State, event: Event) -> State:
-        data, before = event.data, state
-        state = replace(state, head=describe(event), problem="")
+    def fold(self, state: State, event: Event) -> State:
+        data = event.data
+        state = replace(state, problem="")
         if event.type == "todo.updated":
             items = tuple(one for one in data.get("items", []) if isinstance(one, dict))
-            state = replace(
-                state, items=items, kind="list", remind_after=data.get("remind_after", 3)
-            )
-        elif event.type == "todo.rejected":
-            state = replace(state, kind="refused", problem=str(data.get("problem", "")))
-        elif event.type == "todo.reminded":
-            state = replace(state, reminding=True)
-        elif event.type == "message.added" and _brings_results(data):
-            new = Round(state.kind, state.reminding)
+            remind_after = data.get("remind_after", 3)
+            return replace(state, items=items, kind="list", remind_after=remind_after)
+        if event.type == "todo.rejected":
+            return replace(state, kind="refused", problem=str(data.get("problem", "")))
+        if event.type == "todo.reminded":
+            return replace(state, reminding=True)
+        if event.type == "message.added" and _brings_results(data):
+            rounds = (*state.rounds, Round(state.kind, state.reminding))
             since = 0 if state.reminding or state.kind != "work" else state.since + 1
-            state = replace(
-                state, rounds=(*state.rounds, new), since=since, kind="work", reminding=False
-            )
-        return state if state.shown == before.shown else replace(state, html=_drawn(state))
+            return replace(state, rounds=rounds, since=since, kind="work", reminding=False)
+        return state
 
     def frame(self, state: State) -> dict[str, str]:
-        return state.html or _drawn(state)
+        return state.html or self.draw(state, state)
+
+    def draw(self, state: State, old: State) -> dict[str, str]:
+        html = {
+            f"list/{place} {clean(str(item.get('id', '')))}": _item(item)
+            for place, item in enumerate(state.items)
+        }
+        total = count(len(state.items), "item")
+        said = f"{state.done} of {total} completed" if state.items else "The list is empty."
+        refused = f' <span class="t-error">{theme.ERROR.glyph} {esc(state.problem)}</span>'
+        html["list/count"] = f'<div class="count">{said}{refused if state.problem else ""}</div>'
+        html["rounds/track"] = _track(state)
+        cells = "".join(
+            f'<i class="{"full" if place < state.since else ""}"></i>'
+            for place in range(min(state.remind_after, 20))
+        )
+        gauge = f'<div class="gauge" aria-hidden="true">{cells}</div>'
+        html["rounds/gauge"] = f'{gauge}<div class="legend">{esc(_gauge(state))}</div>'
+        return html
 
     def line(self, state: State) -> str:
         reminders = sum(one.reminded for one in state.rounds)
@@ -130,8 +119,7 @@ class Todo(View[State]):
             y += 28
         picture.text(16, y + 16, f"rounds of calls: {_legend(state)}", "q")
         y += 26
-        x = 16.0
-        earlier = len(state.rounds) - 2 * rows
+        x, earlier = 16.0, len(state.rounds) - 2 * rows
         if earlier > 0:
             picture.text(x, y + 14.5, f"… {count(earlier, 'earlier round')} …", "q", 140)
             x += 150
@@ -197,27 +185,6 @@ def _legend(state: State) -> str:
     if any(one.reminded for one in state.rounds):
         parts.append(f"{theme.INJECTED.glyph} a reminder followed the results")
     return " · ".join(parts) or "none yet"
-
-
-def _drawn(state: State) -> dict[str, str]:
-    """The fragments; one that says the same as before is the same string."""
-    html: dict[str, str] = {}
-    for place, item in enumerate(state.items):
-        html[f"list/{place} {clean(str(item.get('id', '')))}"] = _item(item)
-    total = count(len(state.items), "item")
-    said = f"{state.done} of {total} completed" if state.items else "The list is empty."
-    refused = f' <span class="t-error">{theme.ERROR.glyph} {esc(state.problem)}</span>'
-    html["list/count"] = f'<div class="count">{said}{refused if state.problem else ""}</div>'
-    html["rounds/track"] = _track(state)
-    html["rounds/gauge"] = (
-        '<div class="gauge" aria-hidden="true">'
-        + "".join(
-            f'<i class="{"full" if place < state.since else ""}"></i>'
-            for place in range(min(state.remind_after, 20))
-        )
-        + f'</div><div class="legend">{esc(_gauge(state))}</div>'
-    )
-    return kept(html, state.html)
 
 
 def _item(item: dict[str, Any]) -> str:

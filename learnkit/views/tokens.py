@@ -1,32 +1,30 @@
 """Tokens over turns: how long each request was, and where compaction made it shorter.
 
-One column a request, on one scale with the threshold. What the prompt cache held is drawn quietly,
-what was new in full colour, so that a rewrite shows twice: as a shorter column, and as one that is
-all new. Below stand the compactions, before and after on the same scale.
+Each request is a column on one scale with the threshold. Tokens from the prompt cache are pale and
+new ones have full colour, so that a rewrite shows twice: the column is shorter, and all of it is
+new. Below are the compactions, with their lengths before and after on the same scale.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from dataclasses import dataclass, field, replace
 
 from learnkit.core.events import Event
 from learnkit.core.token_count import estimate_tokens, sent
 from learnkit.views.drawing import static
-from learnkit.views.drawing.base import Drawn, View, kept
+from learnkit.views.drawing.base import Drawn, DrawnView, css_beside
 from learnkit.views.drawing.static import Picture
 from learnkit.views.drawing.text import count, esc, one_line, scale_of
-from learnkit.views.words import describe
 
-#: Pixels that the highest column is high, live and in the picture.
+#: Height of a full column in pixels, in the picture and live (``tokens.css`` has it, too).
 HEIGHT = 150
-#: What a compaction did, by the last word of its event.
+#: Last word of a compaction's event type -> glyph, and what it did.
 _LAYERS = {"cleared": ("▽", "results cleared"), "summarised": ("▼", "summarised")}
 
 
 @dataclass(frozen=True, slots=True)
 class RequestLength:
-    """One request: its tokens, those of them that the cache held, and whether the API said so."""
+    """One request: its tokens, those from the cache, and whether the API reported them."""
 
     turn: int
     tokens: int
@@ -36,7 +34,7 @@ class RequestLength:
 
 @dataclass(frozen=True, slots=True)
 class Shortened:
-    """One compaction, before the request of a place in the list of requests."""
+    """One compaction, and the index of the first request after it."""
 
     place: int
     layer: str
@@ -56,94 +54,82 @@ class Shortened:
 
 @dataclass(frozen=True, slots=True)
 class State(Drawn):
-    """Requests, compactions, and how long the array is by now."""
+    """The requests, the compactions, and the length of the array now."""
 
     requests: tuple[RequestLength, ...] = ()
     shortened: tuple[Shortened, ...] = ()
     threshold: int = 0
-    head_tokens: int = 0
-    length: int = 0
-    estimate: int | None = None
-
-    @property
-    def shown(self) -> tuple[Any, ...]:
-        """What the picture depends on."""
-        return self.requests, self.shortened, self.threshold
+    head_tokens: int = field(default=0, compare=False)
+    length: int = field(default=0, compare=False)
+    estimate: int | None = field(default=None, compare=False)
 
     @property
     def scale(self) -> int:
-        """The tokens that the full height stands for: the next 1, 2 or 5 with zeros."""
-        longest = max([self.threshold, *(one.tokens for one in self.requests)], default=0)
-        longest = max([longest, *(one.before for one in self.shortened)])
-        return scale_of(longest)
+        """The tokens that the full height represents: a round number."""
+        columns = [one.tokens for one in self.requests]
+        return scale_of(max([self.threshold, *columns, *(one.before for one in self.shortened)]))
 
 
-class Tokens(View[State]):
+class Tokens(DrawnView[State]):
     """The length of every request of one agent, the threshold, and each compaction."""
 
     name = "tokens over turns"
-    css: ClassVar[str] = f"""
-.region[data-region="turns"]{{flex:1 1 100%;gap:4px}}
-.region[data-region="saved"]{{flex:1 1 100%;gap:3px}}
-.plot{{position:relative;height:{HEIGHT}px;border-left:1px solid var(--lk-line);
- border-bottom:1px solid var(--lk-line);overflow-x:auto;overflow-y:hidden}}
-.plot .cols{{display:flex;align-items:flex-end;gap:1px;height:100%;padding:0 2px}}
-.plot .cols>i{{flex:1 1 8px;min-width:3px;max-width:26px;display:flex;flex-direction:column;
- justify-content:flex-end;height:100%}}
-.plot .cols>i>b{{display:block;background:var(--lk-assistant-edge)}}
-.plot .cols>i>u{{display:block;background:var(--lk-system-edge);opacity:.55}}
-.plot .cols>i.after{{border-left:1px dashed var(--lk-injected-edge)}}
-.plot .cols>i.now{{outline:2px solid var(--lk-accent,currentColor);outline-offset:-1px}}
-.plot hr{{position:absolute;left:0;right:0;margin:0;border:0;
- border-top:1px dashed var(--lk-error-edge)}}
-.plot em{{position:absolute;right:4px;font:12px/16px var(--lk-sans);color:var(--lk-error-fg);
- background:var(--lk-error-bg);padding:0 4px;border-radius:2px}}
-.axis{{font-size:12px;color:var(--lk-quiet)}}
-.axis i{{display:inline-block;width:10px;height:10px;margin:0 4px 0 10px}}
-.saved{{display:grid;grid-template-columns:1fr;gap:2px;padding:4px 8px;font-size:12px}}
-.saved .pair{{display:block;height:6px;background:var(--lk-system-edge);opacity:.55}}
-.saved .pair.after{{background:var(--lk-assistant-edge);opacity:1}}
-"""
-
-    def init(self) -> State:
-        return State()
+    css = css_beside(__file__)
+    start = State()
 
     def step(self, state: State, event: Event) -> State:
-        if event.lane != (self.lane or "lead"):
-            return state
+        return super().step(state, event) if event.lane == (self.lane or "lead") else state
+
+    def fold(self, state: State, event: Event) -> State:
         data, requests = event.data, state.requests
-        drawn = state
-        state = replace(state, head=describe(event))
-        if event.type == "run.started":
-            head = estimate_tokens(data.get("system")) + estimate_tokens(data.get("tools"))
-            return replace(state, head_tokens=head)
-        if event.type == "message.added":
-            return replace(
-                state, length=state.length + estimate_tokens(data.get("message")), estimate=None
+        match event.type:
+            case "run.started":
+                head = estimate_tokens(data.get("system")) + estimate_tokens(data.get("tools"))
+                return replace(state, head_tokens=head)
+            case "message.added":
+                length = state.length + estimate_tokens(data.get("message"))
+                return replace(state, length=length, estimate=None)
+            case "messages.rewritten":
+                return replace(state, length=estimate_tokens(data.get("messages")), estimate=None)
+            case "tokens.estimated":
+                threshold = int(data.get("threshold") or 0)
+                return replace(state, estimate=data.get("tokens"), threshold=threshold)
+            case "compaction.cleared" | "compaction.summarised":
+                before, after = int(data.get("before", 0)), int(data.get("after", 0))
+                layer = event.type.partition(".")[2]
+                new = Shortened(len(requests), layer, before, after)
+                return replace(state, shortened=(*state.shortened, new), estimate=None)
+            case "model.requested" if "purpose" not in data:
+                tokens = state.estimate
+                if tokens is None:
+                    tokens = state.head_tokens + state.length
+                asked = RequestLength(int(data.get("turn", 0)), tokens)
+                return replace(state, requests=(*requests, asked))
+            case "model.replied" if "purpose" not in data and requests:
+                usage = data.get("usage") or {}
+                if total := sent(usage):
+                    cached = int(usage.get("cache_read_input_tokens") or 0)
+                    last = replace(requests[-1], tokens=total, cached=cached, counted=True)
+                    return replace(state, requests=(*requests[:-1], last))
+        return state
+
+    def draw(self, state: State, old: State) -> dict[str, str]:
+        scale = state.scale
+        html = {
+            "turns/axis": f'<div class="axis" data-quiet>full height: ≈{scale:,} tokens'
+            '<i style="background:var(--lk-system-edge);opacity:.55"></i>from the prompt cache'
+            f'<i style="background:var(--lk-assistant-edge)"></i>{esc(_method(state))}</div>',
+            "turns/plot": _plot(state, scale),
+        }
+        for number, one in enumerate(state.shortened):
+            html[f"saved/{number}"] = (
+                '<div class="saved m-injected" style="border-left-width:3px">'
+                f"{esc(_where(state, one))}"
+                f'<span class="pair" style="width:{100 * one.before / scale:.1f}%"></span>'
+                f'<span class="pair after" style="width:{100 * one.after / scale:.1f}%"></span>'
+                "</div>"
             )
-        if event.type == "messages.rewritten":
-            return replace(state, length=estimate_tokens(data.get("messages")), estimate=None)
-        if event.type == "tokens.estimated":
-            state = replace(
-                state, estimate=data.get("tokens"), threshold=int(data.get("threshold") or 0)
-            )
-        elif event.type == "model.requested" and "purpose" not in data:
-            tokens = state.estimate
-            if tokens is None:
-                tokens = state.head_tokens + state.length
-            requests = (*requests, RequestLength(int(data.get("turn", 0)), tokens))
-        elif event.type == "model.replied" and "purpose" not in data and requests:
-            usage = data.get("usage") or {}
-            cached = int(usage.get("cache_read_input_tokens") or 0)
-            if total := sent(usage):
-                last = replace(requests[-1], tokens=total, cached=cached, counted=True)
-                requests = (*requests[:-1], last)
-        elif (layer := event.type.rpartition(".")[2]) in _LAYERS:
-            before, after = int(data.get("before", 0)), int(data.get("after", 0))
-            new = Shortened(len(requests), layer, before, after)
-            state = replace(state, shortened=(*state.shortened, new), estimate=None)
-        state = replace(state, requests=requests)
-        return state if state.shown == drawn.shown else replace(state, html=_drawn(state))
+        return html
 
     def line(self, state: State) -> str:
         longest = max((one.tokens for one in state.requests), default=0)
@@ -189,14 +175,14 @@ class Tokens(View[State]):
 
     def facts(self, state: State, rows: int) -> str:
         cuts = {one.place: one for one in state.shortened}
-        shown = list(enumerate(state.requests))
-        first, again = static.middle_cut([1] * len(shown), rows * 2) if shown else (0, 0)
         body: list[list[object]] = []
-        for place, one in [*shown[:first], *shown[again:]]:
-            if place == again and again > first:
-                body.append([f"… {again - first} more …", "", "", ""])
+        for one in static.cut(list(enumerate(state.requests)), rows * 2):
+            if isinstance(one, static.Gap):
+                body.append([f"… {one.hidden} more …", "", "", ""])
+                continue
+            place, request = one
             note = one_line(cuts[place].said, 90) if place in cuts else ""
-            body.append([one.turn, one.tokens, one.cached, note])
+            body.append([request.turn, request.tokens, request.cached, note])
         return static.table(["turn", "≈ tokens", "from the cache", "before it"], body)
 
 
@@ -210,36 +196,13 @@ def _where(state: State, one: Shortened) -> str:
     return f"{f'before turn {before}' if before else 'before the next turn'}: {one.said}"
 
 
-def _drawn(state: State) -> dict[str, str]:
-    """The fragments; one that says the same as before is the same string."""
-    scale = state.scale
-    html = {
-        "turns/axis": (
-            f'<div class="axis" data-quiet>full height: ≈{scale:,} tokens'
-            '<i style="background:var(--lk-system-edge);opacity:.55"></i>from the prompt cache'
-            f'<i style="background:var(--lk-assistant-edge)"></i>{esc(_method(state))}</div>'
-        ),
-        "turns/plot": _plot(state, scale),
-    }
-    for number, one in enumerate(state.shortened):
-        html[f"saved/{number}"] = (
-            f'<div class="saved m-injected" style="border-left-width:3px">'
-            f"{esc(_where(state, one))}"
-            f'<span class="pair" style="width:{100 * one.before / scale:.1f}%"></span>'
-            f'<span class="pair after" style="width:{100 * one.after / scale:.1f}%"></span></div>'
-        )
-    return kept(html, state.html)
-
-
 def _plot(state: State, scale: int) -> str:
     cuts = {one.place: one for one in state.shortened}
     columns = []
     for place, one in enumerate(state.requests):
-        classes = " ".join(
-            name
-            for name, holds in (("after", place in cuts), ("now", one is state.requests[-1]))
-            if holds
-        )
+        after = "after" if place in cuts else ""
+        now = "now" if one is state.requests[-1] else ""
+        classes = f"{after} {now}".strip()
         cached = f", {one.cached:,} of them from the cache" if one.cached else ""
         said = f"turn {one.turn}: ≈{one.tokens:,} tokens{cached}"
         if place in cuts:
@@ -256,10 +219,9 @@ def _plot(state: State, scale: int) -> str:
             f'<hr style="top:{y:.1f}px"><em style="top:{max(y - 18, 0):.1f}px">'
             f"threshold ≈{state.threshold:,}</em>"
         )
-    last = state.requests[-1] if state.requests else None
-    said = f"{count(len(state.requests), 'request')}" + (
-        f", the last with ≈{last.tokens:,} tokens" if last else ""
-    )
+    said = count(len(state.requests), "request")
+    if state.requests:
+        said += f", the last with ≈{state.requests[-1].tokens:,} tokens"
     return (
         f'<div class="plot" data-quiet role="img" aria-label="{esc(said)}">'
         f'<div class="cols">{"".join(columns)}</div>{line}</div>'

@@ -1,24 +1,25 @@
-"""Traffic: who wrote what to whom, when, and what of it has been read: a sequence diagram.
+"""Traffic: a sequence diagram of the team's messages, and which of them have been read.
 
-A column an agent, time runs downwards. An arrow is dashed as long as its message is unread; the
-head of a column says how its agent stands and how much waits for it.
+Each agent has a column, and time runs downwards. An arrow is dashed until its message is read. The
+head of a column shows the agent's status and its number of unread messages.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from typing import Any
 
 from learnkit.core.events import Event
 from learnkit.views import people as folk
 from learnkit.views.drawing import static, theme
-from learnkit.views.drawing.base import Drawn, View, kept
+from learnkit.views.drawing.base import Drawn, css_beside
 from learnkit.views.drawing.static import Picture
 from learnkit.views.drawing.text import as_list, count, esc, one_line
 from learnkit.views.drawing.time_axis import duration
-from learnkit.views.people import People, drawn
+from learnkit.views.people import People, Person, drawn
 
-#: Lines that are kept; older ones are only counted.
+#: The most lines that are kept; older ones are only counted.
 LINES = 80
 
 _MARKS = {
@@ -38,15 +39,15 @@ class TrafficLine:
     """One line of the diagram: a message, or an agent that reads.
 
     Attributes:
-        key: of its fragment.
-        at: seconds.
-        sender: who writes; empty when an agent reads.
-        to: who is written to, or who reads.
-        type: of the message.
-        text: what it says.
-        ids: of the messages: several for a broadcast.
-        request: id of the request that it is about.
-        unread: ids of those that were not read yet.
+        key: the key of its fragment.
+        at: the time in seconds.
+        sender: the agent that writes; empty when an agent reads.
+        to: the recipients, or the agent that reads.
+        type: the type of the message.
+        text: its content.
+        ids: the ids of the messages: several for a broadcast.
+        request: the id of the request that it belongs to; empty for none.
+        unread: ids of the messages that haven't been read yet.
     """
 
     key: str
@@ -61,12 +62,12 @@ class TrafficLine:
 
     @property
     def mark(self) -> theme.Mark:
-        """Its colour and glyph."""
+        """Its mark."""
         return _MARKS.get(self.type, theme.INJECTED) if self.sender else theme.DONE
 
     @property
     def said(self) -> str:
-        """What is written beside the arrow."""
+        """The text beside the arrow."""
         if not self.sender:
             few = ", ".join(self.ids) if len(self.ids) < 4 else count(len(self.ids), "message")
             return f"{self.mark.glyph} reads {few}"
@@ -77,18 +78,18 @@ class TrafficLine:
 
     @property
     def same(self) -> tuple[str, str, str, float]:
-        """What several messages of one broadcast have in common."""
+        """What all messages of one broadcast have in common."""
         return self.type, self.sender, self.text, self.at
 
     @property
     def pairs(self) -> str:
-        """What it belongs to: its messages, its request."""
+        """The ids of its messages and its request, for ``data-pair``."""
         return " ".join([*self.ids, self.request]).strip()
 
 
 @dataclass(frozen=True, slots=True)
 class State(Drawn):
-    """Everybody, the lines, and how they are drawn."""
+    """The agents, and the lines of the diagram."""
 
     people: People = field(default_factory=dict)
     lines: tuple[TrafficLine, ...] = ()
@@ -97,54 +98,39 @@ class State(Drawn):
 
     @property
     def said(self) -> str:
-        """How much mail there was, and what waits."""
+        """How many messages were sent, and how many are unread."""
         waiting = sum(len(person.unread) for person in self.people.values())
         return f"{count(self.sent, 'message')} sent, {waiting} unread."
 
 
-class Traffic(View[State]):
-    """The mail of a team over time."""
+class Traffic(folk.TeamView[State]):
+    """The messages of a team over time."""
 
     name = "inbox traffic"
-    css: ClassVar[str] = (
-        folk.CSS
-        + """
-.region[data-region="heads"],.region[data-region="lines"]{flex:1 1 100%;gap:0;overflow-x:auto}
-.heads,.ln{display:grid;grid-template-columns:52px minmax(0,1fr);column-gap:8px;
- min-width:calc(60px + var(--n)*64px)}
-.heads>div{display:grid;grid-template-columns:repeat(var(--n),minmax(0,1fr));gap:6px}
-.ln .at{font-size:12px;color:var(--lk-quiet);text-align:right;padding-top:3px;
- font-variant-numeric:tabular-nums}
-.ln .lanes{position:relative;height:40px;background:repeating-linear-gradient(90deg,
- transparent 0 calc(50%/var(--n) - .5px),var(--lk-edge) 0 calc(50%/var(--n) + .5px),
- transparent 0 calc(100%/var(--n)))}
-.ln.read .lanes{height:24px}
-.ln .ar{position:absolute;top:12px;border-top:2px solid currentColor;height:0}
-.ln .ar.wait{border-top-style:dashed}
-.ln .ar::after{content:"";position:absolute;right:-1px;top:-6px;border:5px solid transparent;
- border-left:8px solid currentColor;border-right:0}
-.ln .ar.back::after{right:auto;left:-1px;border-left:0;border-right:8px solid currentColor}
-.ln .say{position:absolute;top:17px;font-size:12px;line-height:18px;white-space:nowrap;
- overflow:hidden;text-overflow:ellipsis;padding:0 5px;border-radius:3px}
-.ln.read .say{top:2px}
-.sum{font-size:12px;color:var(--lk-quiet);padding:4px 0}
-"""
-    )
+    css = folk.CSS + css_beside(__file__)
+    start = State()
 
-    def init(self) -> State:
-        return State()
-
-    def step(self, state: State, event: Event) -> State:
-        state = replace(state, head=folk.sentence(event, state.said))
+    def fold(self, state: State, event: Event) -> State:
         people, lines, sent = folk.grown(state.people, event), state.lines, state.sent
         if event.type == "mail.sent" and isinstance(event.data.get("mail"), dict):
             lines, sent = _posted(lines, event, event.data["mail"]), sent + 1
         elif event.type == "mail.read":
             lines = _read(lines, event)
-        if people is state.people and lines is state.lines:
-            return state
         gone = state.gone + max(0, len(lines) - LINES)
-        return _drawn(replace(state, people=people, lines=lines[-LINES:], gone=gone, sent=sent))
+        return replace(state, people=people, lines=lines[-LINES:], gone=gone, sent=sent)
+
+    def draw(self, state: State, old: State) -> dict[str, str]:
+        there = drawn(state.people)
+        places = {one.name: (n + 0.5) / len(there) for n, one in enumerate(there)}
+        heads = "".join(folk.head_html(one, _mail_of(one, state.lines[-30:])) for one in there)
+        style = f'style="--n:{len(there)}"'
+        html = {"heads/all": f'<div class="heads" {style}><i></i><div>{heads}</div></div>'}
+        if state.gone:
+            html["lines/gone"] = f'<div class="sum">{count(state.gone, "earlier line")}</div>'
+        for line in state.lines:
+            html[f"lines/{line.key}"] = _row(line, places)
+        html["lines/sum"] = f'<div class="sum" data-quiet>{esc(f"{state.said} {_LEGEND}")}</div>'
+        return html
 
     def picture(self, state: State, rows: int) -> Picture:
         picture = Picture(f"{self.line(state)} Every message stands in the table below.")
@@ -172,23 +158,23 @@ class Traffic(View[State]):
         return picture
 
     def facts(self, state: State, rows: int) -> str:
-        body: list[list[object]] = []
+        body = []
         mails = [line for line in state.lines if line.sender]
         for line in mails[-rows:]:
-            read = "read" if not line.unread else f"unread: {len(line.unread)}"
+            read = f"unread: {len(line.unread)}" if line.unread else "read"
             to, text = ", ".join(line.to), one_line(line.text, 60)
             body.append([duration(line.at), line.sender, to, line.type, text, read])
         before = static.more(len(mails) - rows, "earlier")
         roster = [[one.name, one.role, one.said] for one in drawn(state.people)]
-        return static.table(["who", "role", "state"], roster) + static.table(
-            ["at", "from", "to", "type", "text", "read?"], body, before=before
-        )
+        head = ["at", "from", "to", "type", "text", "read?"]
+        table = static.table(head, body, before=before)
+        return static.table(["who", "role", "state"], roster) + table
 
 
 def _posted(
     lines: tuple[TrafficLine, ...], event: Event, mail: dict[str, Any]
 ) -> tuple[TrafficLine, ...]:
-    """The lines with a message more; one more recipient of a broadcast joins its line."""
+    """The lines after a message; another recipient of the same broadcast joins its line."""
     fields = {key: str(mail.get(key, "")) for key in ("id", "type", "from", "to", "content")}
     id, type, sender, to, text = fields.values()
     same = ("broadcast", sender, text, event.time)
@@ -208,10 +194,7 @@ def _read(lines: tuple[TrafficLine, ...], event: Event) -> tuple[TrafficLine, ..
         return lines
     by = str(event.data.get("by", "?"))
     marked = [
-        replace(line, unread=tuple(id for id in line.unread if id not in ids))
-        if any(id in ids for id in line.unread)
-        else line
-        for line in lines
+        replace(line, unread=tuple(id for id in line.unread if id not in ids)) for line in lines
     ]
     return (*marked, TrafficLine(f"{event.seq}", event.time, "", (by,), "read", "", ids))
 
@@ -219,28 +202,11 @@ def _read(lines: tuple[TrafficLine, ...], event: Event) -> tuple[TrafficLine, ..
 _LEGEND = "Dashed: unread; solid: read."
 
 
-def _drawn(state: State) -> State:
-    there = drawn(state.people)
-    places = {one.name: (n + 0.5) / len(there) for n, one in enumerate(there)}
-    pairs = {
-        one.name: " ".join(
-            id
-            for line in state.lines[-30:]
-            if one.name in (line.sender, *line.to)
-            for id in line.ids
-        )
-        for one in there
-    }
-    heads = "".join(folk.head_html(one, pairs[one.name]) for one in there)
-    html = {
-        "heads/all": f'<div class="heads" style="--n:{len(there)}"><i></i><div>{heads}</div></div>'
-    }
-    if state.gone:
-        html["lines/gone"] = f'<div class="sum">{count(state.gone, "earlier line")}</div>'
-    for line in state.lines:
-        html[f"lines/{line.key}"] = _row(line, places)
-    html["lines/sum"] = f'<div class="sum" data-quiet>{esc(f"{state.said} {_LEGEND}")}</div>'
-    return replace(state, html=kept(html, state.html))
+def _mail_of(person: Person, lines: Sequence[TrafficLine]) -> str:
+    """The ids of the messages that an agent has sent, received or read."""
+    return " ".join(
+        id for line in lines if person.name in (line.sender, *line.to) for id in line.ids
+    )
 
 
 def _row(line: TrafficLine, places: dict[str, float]) -> str:
@@ -249,25 +215,22 @@ def _row(line: TrafficLine, places: dict[str, float]) -> str:
     parts = []
     if begin is None:
         spot = spots[0] if spots else 0.5
-        near = "translateX(-50%)" if 0.2 < spot < 0.8 else "none"
-        place = f"right:{1 - spot:.1%}" if spot >= 0.8 else f"left:{spot:.1%}"
-        place += f";transform:{near}"
+        side = f"right:{1 - spot:.1%}" if spot >= 0.8 else f"left:{spot:.1%}"
+        place = f"{side};transform:{'translateX(-50%)' if 0.2 < spot < 0.8 else 'none'}"
     else:
         for id, spot in zip(line.ids, spots, strict=False):
-            low, high = sorted((begin, spot))
-            kind = " back" if spot < begin else ""
-            wait = " wait" if id in line.unread else ""
-            parts.append(
-                f'<b class="ar t-{line.mark.key}{kind}{wait}" '
-                f'style="left:{low:.1%};width:{high - low:.1%}"></b>'
-            )
+            kind = f"{' back' if spot < begin else ''}{' wait' if id in line.unread else ''}"
+            length = f"left:{min(begin, spot):.1%};width:{abs(spot - begin):.1%}"
+            parts.append(f'<b class="ar t-{line.mark.key}{kind}" style="{length}"></b>')
         low, high = min([begin, *spots]), max([begin, *spots])
         place = (
             f"left:{low:.1%};max-width:{1 - low:.1%}"
             if low < 0.6
             else f"right:{1 - high:.1%};max-width:{high:.1%}"
         )
-    parts.append(f'<span class="say m-{line.mark.key}" style="{place}">{esc(_short(line))}</span>')
+    parts.append(
+        f'<span class="say m-{line.mark.key}" style="{place}">{esc(one_line(line.said, 90))}</span>'
+    )
     title = f"{duration(line.at)}: {line.sender or line.to[0]} → {', '.join(line.to)}: {line.text}"
     return (
         f'<div class="ln{"" if line.sender else " read"}" style="--n:{max(1, len(places))}" '
@@ -275,10 +238,6 @@ def _row(line: TrafficLine, places: dict[str, float]) -> str:
         f'role="group"><span class="at">{duration(line.at)}</span>'
         f'<div class="lanes">{"".join(parts)}</div></div>'
     )
-
-
-def _short(line: TrafficLine) -> str:
-    return one_line(line.said, 90)
 
 
 def _arrow(picture: Picture, line: TrafficLine, middle: dict[str, float], y: float) -> None:
@@ -291,12 +250,9 @@ def _arrow(picture: Picture, line: TrafficLine, middle: dict[str, float], y: flo
         picture.text(min(x + 4, static.WIDTH - 150), y + 14, line.said, "", 140, key)
         return
     for id, end in zip(line.ids, ends, strict=False):
-        to = end - 7 if end > begin else end + 7
-        dash = "" if id not in line.unread else "wait"
-        picture.path(
-            _dashes(begin, to, y + 10) if dash else f"M{begin:.0f} {y + 10:g}H{to:.0f}", key
-        )
         side = -1 if end > begin else 1
+        to, solid = end + 7 * side, f"M{begin:.0f} {y + 10:g}H{end + 7 * side:.0f}"
+        picture.path(_dashes(begin, to, y + 10) if id in line.unread else solid, key)
         head = f"M{end:.0f} {y + 10:g}l{8 * side} -4v8z"
         picture.path(head, key)
         picture.areas(head, key)
@@ -309,7 +265,7 @@ def _arrow(picture: Picture, line: TrafficLine, middle: dict[str, float], y: flo
 
 
 def _dashes(begin: float, end: float, y: float) -> str:
-    """A dashed line as a path: nothing else is left of a style where pictures are shown."""
+    """A dashed line as path data: one dash after another."""
     step = 9 if end > begin else -9
     marks = int(abs(end - begin) // 9)
     return "".join(f"M{begin + n * step:.0f} {y:g}h{step * 5 / 9:.0f}" for n in range(marks + 1))

@@ -1,8 +1,13 @@
-"""Header sentences: what happened at this step, in words, from the event alone."""
+"""Header sentences: what happened at this step, in words, from the event alone.
+
+Most events have a template, filled with the event's details; see ``_Filler`` for how a detail is
+written. An event whose sentence depends on more than that has a function.
+"""
 
 from __future__ import annotations
 
 import re
+import string
 from collections.abc import Callable
 from typing import Any
 
@@ -25,7 +30,11 @@ def describe(event: Event) -> str:
         event: any event.
     """
     sentence = _SENTENCES.get(event.type)
-    return ended(sentence(event.data) if sentence else f"{event.type}.")
+    if sentence is None:
+        return ended(f"{event.type}.")
+    if isinstance(sentence, str):
+        return ended(_filled(sentence, event.data))
+    return ended(sentence(event.data))
 
 
 def ended(sentence: str) -> str:
@@ -118,86 +127,53 @@ def _replied(data: dict[str, Any]) -> str:
     return f"Turn {data.get('turn', '?')}: the reply is here, {why} ({tokens})."
 
 
-def _part(data: dict[str, Any], name: str) -> dict[str, Any]:
-    part = data.get(name)
-    return part if isinstance(part, dict) else {}
+def _requested(data: dict[str, Any]) -> str:
+    if data.get("purpose") == "summary":
+        return "The model is asked for a summary."
+    verb = "goes" if data.get("messages") == 1 else "go"
+    return _filled(f"Turn {{turn}}: {{messages:message}} {verb} to the model.", data)
 
 
-def _task(data: dict[str, Any]) -> str:
-    task = _part(data, "task")
-    return f"task #{task.get('id', '?')} ({one_line(str(task.get('subject', '')), 60)})"
+def _delegated(data: dict[str, Any]) -> str:
+    task = str(data.get("description") or data.get("prompt", ""))
+    parent = data.get("parent", "?")
+    return f"A subagent of {parent} starts in a context of its own: {quoted(task)}."
 
 
-def _freed(data: dict[str, Any]) -> str:
-    ids = [f"#{id}" for id in as_list(data.get("freed"))]
-    verb = "is" if len(ids) == 1 else "are"
-    after = f"; {listed(ids)} {verb} ready now" if ids else ""
-    return f"{_capital(_task(data))} is completed{after}."
-
-
-def _started(data: dict[str, Any]) -> str:
-    owner = _part(data, "task").get("owner")
-    return f"{owner} begins {_task(data)}." if owner else f"{_capital(_task(data))} begins."
+def _task(task: Any) -> str:
+    return _filled("task #{id} ({subject:line})", task if isinstance(task, dict) else {})
 
 
 def _capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def _job_delivered(data: dict[str, Any]) -> str:
-    jobs = count(len(as_list(data.get("ids"))), "result")
-    how = {"check": "is looked at", "stop": "is told, and takes another turn"}
-    verb = how.get(str(data.get("by")), "is told, after the results of this turn")
-    return f"The model hears: {jobs} of a background job {verb}."
+def _freed(data: dict[str, Any]) -> str:
+    ids = [f"#{id}" for id in as_list(data.get("freed"))]
+    verb = "is" if len(ids) == 1 else "are"
+    after = f"; {listed(ids)} {verb} ready now" if ids else ""
+    return f"{_capital(_task(data.get('task')))} is completed{after}."
 
 
-def _job_ended(data: dict[str, Any]) -> str:
-    code = f" (exit code {data['code']})" if data.get("code") else ""
-    said = quoted(str(data.get("output") or "no output"), 60)
-    seconds = data.get("seconds") or 0.0
-    status = data.get("status", "?")
-    return f"Job {data.get('id', '?')}: {status}{code} after {seconds:.1f} s: {said}."
-
-
-def _mailed(data: dict[str, Any]) -> str:
-    mail = _part(data, "mail")
-    said = quoted(str(mail.get("content", "")))
-    return f"{mail.get('from', '?')} writes to {mail.get('to', '?')}: {said}."
+def _started(data: dict[str, Any]) -> str:
+    task = data.get("task")
+    owner = task.get("owner") if isinstance(task, dict) else None
+    return f"{owner} begins {_task(task)}." if owner else f"{_capital(_task(task))} begins."
 
 
 def _asked(data: dict[str, Any]) -> str:
-    request = _part(data, "request")
-    who, to, id = (request.get(key, "?") for key in ("sender", "to", "id"))
-    if request.get("kind") == "shutdown":
-        return f"{who} asks {to} to shut down: request {id} is pending."
-    return f"{who} submits plan {id} to {to}: {quoted(str(request.get('content', '')))}."
+    request = data.get("request")
+    if isinstance(request, dict) and request.get("kind") == "shutdown":
+        template = "{sender} asks {to} to shut down: request {id} is pending."
+    else:
+        template = "{sender} submits plan {id} to {to}: {content:quoted}."
+    return _filled(template, request)
 
 
-def _answered(data: dict[str, Any]) -> str:
-    request = _part(data, "request")
-    who, id, state = (request.get(key, "?") for key in ("to", "id", "state"))
-    note = f": {quoted(str(request['note']))}" if request.get("note") else ""
-    verbs = {"approved": "approves", "rejected": "rejects"}
-    verb = verbs.get(str(state), "requests changes to")
-    return f"{who} {verb} {request.get('kind', 'request')} {id}{note}."
+def _tree(tree: Any) -> str:
+    about = " for task #{task_id}" if isinstance(tree, dict) and tree.get("task_id") else ""
+    return _filled(f"{{name}}{about}", tree)
 
-
-def _expired(data: dict[str, Any]) -> str:
-    request = _part(data, "request")
-    return f"Request {request.get('id', '?')} expires: {request.get('note', '')}."
-
-
-def _tree(data: dict[str, Any]) -> str:
-    tree = _part(data, "tree")
-    task = f" for task #{tree['task_id']}" if tree.get("task_id") else ""
-    return f"{tree.get('name', '?')}{task}"
-
-
-_STATES: dict[Any, str] = {
-    "working": "working",
-    "idle": "idle, and waits for mail",
-    "shutdown": "shut down",
-}
 
 _HOW = {
     "ran": "reports an error",
@@ -221,122 +197,117 @@ _REASONS = {
     "turn_limit": "the turn limit is reached",
 }
 
+_DELIVERIES = {"check": "is looked at", "stop": "is told, and takes another turn"}
+_TOLD = "is told, after the results of this turn"
+_VERDICTS = {"approved": "approves", "rejected": "rejects"}
 _ASKERS = {
     "tool": "The model asks",
     "threshold": "The threshold is passed; compaction asks",
     "person": "A person asks",
 }
 
-_SENTENCES: dict[str, Callable[[dict[str, Any]], str]] = {
-    "run.started": lambda data: f"The run starts with {quoted(data.get('prompt', ''))}.",
-    "run.ended": lambda data: (
-        f"The run ends after {count(data.get('turns', 0), 'turn')}: "
-        f"{stopped(data.get('reason', ''))}."
-    ),
+_STATES = {"working": "working", "idle": "idle, and waits for mail", "shutdown": "shut down"}
+
+#: How a detail is written, by the format in its template.
+_FORMATS: dict[str, Callable[[Any], str]] = {
+    "": lambda value: "?" if value is None else str(value),
+    ",": lambda value: f"{value or 0:,}",
+    "text": lambda value: str(value or ""),
+    "line": lambda value: one_line(str(value or ""), 60),
+    "quoted": lambda value: quoted(str(value or "")),
+    "input": lambda value: one_line(arguments({} if value is None else value), 60),
+    "stopped": lambda value: stopped(value or ""),
+    "status": lambda value: _STATES.get(str(value), "?"),
+    "Task": lambda value: _capital(_task(value)),
+    "tree": _tree,
+    "why": lambda value: f": {value}" if value else "",
+    "note": lambda value: f": {quoted(str(value))}" if value else "",
+    "focus": lambda value: f" with focus on {quoted(str(value))}" if value else "",
+    "kind": lambda value: str(value or "request"),
+    "exit": lambda value: f" (exit code {value})" if value else "",
+    "seconds": lambda value: f"{value or 0.0:.1f} s",
+    "output": lambda value: quoted(str(value or "no output")),
+    "asker": lambda value: _ASKERS.get(str(value), "Somebody asks"),
+    "verdict": lambda value: _VERDICTS.get(str(value), "requests changes to"),
+    "delivery": lambda value: _DELIVERIES.get(str(value), _TOLD),
+}
+
+
+class _Filler(string.Formatter):
+    """Fills a template: ``{mail.to}`` is a detail of a detail, ``{name:line}`` has a format.
+
+    The formats are those of ``_FORMATS``, and a noun: ``{turns:turn}`` becomes "3 turns". The
+    number is the detail, or the length of a list.
+    """
+
+    def get_field(self, name: str, _: Any, data: Any) -> tuple[Any, str]:
+        for key in name.split("."):
+            data = data.get(key) if isinstance(data, dict) else None
+        return data, name
+
+    def format_field(self, value: Any, format: str) -> str:
+        if format in _FORMATS:
+            return _FORMATS[format](value)
+        return count(value if isinstance(value, int) else len(value or ()), format)
+
+
+def _filled(template: str, data: Any) -> str:
+    return _Filler().vformat(template, (), data)
+
+
+_SENTENCES: dict[str, str | Callable[[dict[str, Any]], str]] = {
+    "run.started": "The run starts with {prompt:quoted}.",
+    "run.ended": "The run ends after {turns:turn}: {reason:stopped}.",
     "message.added": _message,
-    "messages.rewritten": lambda data: (
-        f"The array is rewritten and has {count(len(data.get('messages', [])), 'message')} now"
-        f"{': ' + data['why'] if data.get('why') else ''}."
-    ),
-    "model.requested": lambda data: (
-        "The model is asked for a summary."
-        if data.get("purpose") == "summary"
-        else f"Turn {data.get('turn', '?')}: {count(data.get('messages', 0), 'message')} "
-        f"{'goes' if data.get('messages') == 1 else 'go'} to the model."
-    ),
+    "messages.rewritten": "The array is rewritten and has {messages:message} now{why:why}.",
+    "model.requested": _requested,
     "model.replied": _replied,
-    "model.failed": lambda data: (
-        f"Turn {data.get('turn', '?')} fails: {data.get('status', '')} "
-        f"{data.get('error_type', '')}, {quoted(data.get('message', ''))}."
-    ),
-    "tool.started": lambda data: (
-        f"{data.get('name', '?')} runs: {one_line(arguments(data.get('input', {})), 60)}"
-    ),
+    "model.failed": "Turn {turn} fails: {status:text} {error_type:text}, {message:quoted}.",
+    "tool.started": "{name} runs: {input:input}",
     "tool.ended": _ended,
     "permission.decided": _decided,
     "todo.updated": _listed,
-    "todo.rejected": lambda data: f"An update of the list is refused: {data.get('problem', '')}.",
-    "todo.reminded": lambda data: (
-        f"After {count(data.get('rounds', 0), 'round')} without a look at the list a reminder "
-        "follows the results."
-    ),
-    "subagent.started": lambda data: (
-        f"A subagent of {data.get('parent', '?')} starts in a context of its own: "
-        f"{quoted(data.get('description') or data.get('prompt', ''))}."
-    ),
-    "subagent.ended": lambda data: (
-        f"A subagent ends after {count(data.get('turns', 0), 'turn')}: of its "
-        f"≈{data.get('tokens', 0):,} tokens ≈{data.get('returned', 0):,} go back."
-    ),
-    "skills.listed": lambda data: (
-        f"{count(len(data.get('skills', {})), 'skill')} stand in the system prompt by name and "
-        f"description, ≈{data.get('catalogue', 0):,} tokens."
-    ),
-    "skill.loaded": lambda data: (
-        f"The instructions of {data.get('name', '?')} are loaded, "
-        f"≈{data.get('tokens', 0):,} tokens."
-    ),
-    "skill.read": lambda data: (
-        f"{data.get('file', '?')} of {data.get('name', '?')} is read, "
-        f"≈{data.get('tokens', 0):,} tokens."
-    ),
-    "board.opened": lambda data: (
-        f"The board is as it was left: {count(len(data.get('tasks') or []), 'task')}."
-    ),
-    "task.created": lambda data: f"{_capital(_task(data))} is on the board.",
-    "task.updated": lambda data: f"{_capital(_task(data))} is changed.",
+    "todo.rejected": "An update of the list is refused: {problem:text}.",
+    "todo.reminded": "After {rounds:round} without a look at the list a reminder follows the "
+    "results.",
+    "subagent.started": _delegated,
+    "subagent.ended": "A subagent ends after {turns:turn}: of its ≈{tokens:,} tokens "
+    "≈{returned:,} go back.",
+    "skills.listed": "{skills:skill} stand in the system prompt by name and description, "
+    "≈{catalogue:,} tokens.",
+    "skill.loaded": "The instructions of {name} are loaded, ≈{tokens:,} tokens.",
+    "skill.read": "{file} of {name} is read, ≈{tokens:,} tokens.",
+    "board.opened": "The board is as it was left: {tasks:task}.",
+    "task.created": "{task:Task} is on the board.",
+    "task.updated": "{task:Task} is changed.",
     "task.started": _started,
     "task.completed": _freed,
-    "task.returned": lambda data: f"{_capital(_task(data))} is given back, and nobody's again.",
-    "task.failed": lambda data: f"{_capital(_task(data))} has failed.",
-    "task.deleted": lambda data: f"{_capital(_task(data))} is deleted.",
-    "task.refused": lambda data: f"The board refuses: {data.get('problem', '')}.",
-    "job.started": lambda data: (
-        f"Job {data.get('id', '?')} starts in the background: "
-        f"{one_line(str(data.get('command', '')), 60)}"
-    ),
-    "job.ended": _job_ended,
-    "job.delivered": _job_delivered,
-    "team.spawned": lambda data: (
-        f"{data.get('name', '?')} joins the team as {data.get('role', '?')}: "
-        f"{quoted(str(data.get('prompt', '')))}."
-    ),
-    "team.status": lambda data: (
-        f"{data.get('name', '?')} is {_STATES.get(data.get('status'), '?')}."
-    ),
-    "mail.sent": _mailed,
-    "mail.read": lambda data: (
-        f"{data.get('by', '?')} reads {count(len(data.get('ids') or []), 'message')}."
-    ),
+    "task.returned": "{task:Task} is given back, and nobody's again.",
+    "task.failed": "{task:Task} has failed.",
+    "task.deleted": "{task:Task} is deleted.",
+    "task.refused": "The board refuses: {problem:text}.",
+    "job.started": "Job {id} starts in the background: {command:line}",
+    "job.ended": "Job {id}: {status}{code:exit} after {seconds:seconds}: {output:output}.",
+    "job.delivered": "The model hears: {ids:result} of a background job {by:delivery}.",
+    "team.spawned": "{name} joins the team as {role}: {prompt:quoted}.",
+    "team.status": "{name} is {status:status}.",
+    "mail.sent": "{mail.from} writes to {mail.to}: {mail.content:quoted}.",
+    "mail.read": "{by} reads {ids:message}.",
     "request.opened": _asked,
-    "request.answered": _answered,
-    "request.expired": _expired,
-    "request.refused": lambda data: f"That does not count: {data.get('problem', '')}.",
-    "worktree.create": lambda data: f"Worktree {_tree(data)} is made.",
-    "worktree.merge": lambda data: f"Worktree {_tree(data)} is merged into the main branch.",
-    "worktree.keep": lambda data: f"Worktree {_tree(data)} is kept.",
-    "worktree.remove": lambda data: f"Worktree {_tree(data)} is removed; its branch stays.",
-    "worktree.failed": lambda data: f"That did not work: {data.get('problem', '')}.",
-    "worktree.commits": lambda data: (
-        f"There are {count(len(data.get('commits') or []), 'commit')} on all branches."
-    ),
-    "tokens.estimated": lambda data: (
-        f"The next request has ≈{data.get('tokens', 0):,} tokens; the threshold is "
-        f"{data.get('threshold', 0):,}."
-    ),
-    "compaction.cleared": lambda data: (
-        f"{count(len(data.get('results', [])), 'old result')} cleared: "
-        f"≈{data.get('before', 0):,} tokens become ≈{data.get('after', 0):,}."
-    ),
-    "compaction.asked": lambda data: (
-        f"{_ASKERS.get(data.get('by', ''), 'Somebody asks')} for a summary"
-        f"{' with focus on ' + quoted(data['focus']) if data.get('focus') else ''}."
-    ),
-    "compaction.summarised": lambda data: (
-        f"The conversation is a summary now: ≈{data.get('before', 0):,} tokens become "
-        f"≈{data.get('after', 0):,}."
-    ),
-    "compaction.failed": lambda data: (
-        f"The summary fails, and the messages stay as they are: {data.get('error', '')}."
-    ),
+    "request.answered": "{request.to} {request.state:verdict} {request.kind:kind} {request.id}"
+    "{request.note:note}.",
+    "request.expired": "Request {request.id} expires: {request.note:text}.",
+    "request.refused": "That does not count: {problem:text}.",
+    "worktree.create": "Worktree {tree:tree} is made.",
+    "worktree.merge": "Worktree {tree:tree} is merged into the main branch.",
+    "worktree.keep": "Worktree {tree:tree} is kept.",
+    "worktree.remove": "Worktree {tree:tree} is removed; its branch stays.",
+    "worktree.failed": "That did not work: {problem:text}.",
+    "worktree.commits": "There are {commits:commit} on all branches.",
+    "tokens.estimated": "The next request has ≈{tokens:,} tokens; the threshold is {threshold:,}.",
+    "compaction.cleared": "{results:old result} cleared: ≈{before:,} tokens become ≈{after:,}.",
+    "compaction.asked": "{by:asker} for a summary{focus:focus}.",
+    "compaction.summarised": "The conversation is a summary now: ≈{before:,} tokens become "
+    "≈{after:,}.",
+    "compaction.failed": "The summary fails, and the messages stay as they are: {error:text}.",
 }

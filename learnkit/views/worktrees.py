@@ -1,9 +1,10 @@
-"""Worktrees: which work is in which folder, and how the branches part and join."""
+"""Worktrees: which task is in which folder, and how the branches diverge and merge."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from typing import Any
 
 from learnkit.core.events import Event
 from learnkit.views import commits as graph
@@ -11,12 +12,12 @@ from learnkit.views import people as folk
 from learnkit.views.board import Board, board_after
 from learnkit.views.commits import Dot, laid_out
 from learnkit.views.drawing import static, theme
-from learnkit.views.drawing.base import Drawn, View, kept
+from learnkit.views.drawing.base import Drawn, css_beside
 from learnkit.views.drawing.static import Picture
 from learnkit.views.drawing.text import count, esc, one_line
 from learnkit.views.drawing.time_axis import duration
 
-#: Commits and steps that are drawn, the newest ones.
+#: The most commits and steps that are drawn: the newest ones.
 COMMITS, STEPS = 24, 8
 
 _MARKS = {"active": theme.ACTIVE, "kept": theme.DONE, "removed": theme.SHUTDOWN}
@@ -34,18 +35,18 @@ class WorktreeCard:
 
     @property
     def mark(self) -> theme.Mark:
-        """How its state looks."""
+        """The mark of its status."""
         return _MARKS.get(self.status, theme.ACTIVE)
 
     @property
     def state(self) -> str:
-        """Its state in words."""
+        """Its status in words."""
         return f"{self.status}, merged" if self.merged else self.status
 
 
 @dataclass(frozen=True, slots=True)
 class State(Drawn):
-    """Worktrees by name, the tasks, the commits, the last steps, and how it is drawn."""
+    """The worktrees by name, the tasks, the commits, and the last steps."""
 
     lanes: dict[str, WorktreeCard] = field(default_factory=dict)
     tasks: Board = field(default_factory=dict)
@@ -54,7 +55,7 @@ class State(Drawn):
 
     @property
     def said(self) -> str:
-        """How many worktrees there are, and in what state."""
+        """How many worktrees there are, and their status."""
         if not self.lanes:
             return "No worktree so far."
         states = [lane.status for lane in self.lanes.values()]
@@ -64,7 +65,7 @@ class State(Drawn):
         return f"{count(len(states), 'worktree')}: {', '.join(parts)}{more}."
 
     def task(self, lane: WorktreeCard) -> str:
-        """The task of a worktree, with its owner.
+        """The task of a worktree, and its owner.
 
         Args:
             lane: the worktree.
@@ -76,73 +77,62 @@ class State(Drawn):
         return f"#{lane.task_id} {one_line(str(task.get('subject', '')), 40)}{owner}"
 
 
-class Worktrees(View[State]):
+class Worktrees(folk.TeamView[State]):
     """The worktrees of a repository, its commit graph, and what has happened."""
 
     name = "worktrees"
-    css: ClassVar[str] = """
-.region[data-region="trees"]{flex:1 1 100%;flex-flow:row wrap;gap:6px}
-.region[data-region="graph"]{position:relative;flex:1 1 60%;overflow-x:auto}
-.region[data-region="steps"]{flex:1 1 30%;gap:2px}
-.tree{width:196px;border-width:1px;border-left-width:3px;border-radius:3px;padding:2px 6px;
- font-size:12px;line-height:1.4}
-.tree b,.tree span{display:block;overflow:hidden;text-overflow:ellipsis;white-space:nowrap}
-.dots{position:relative;font-size:12px;line-height:22px}
-.dots svg{position:absolute;left:0;top:0}
-.dots path{fill:none;stroke:var(--lk-edge);stroke-width:1.5}
-.dots circle{fill:var(--lk-ground);stroke:var(--lk-ink);stroke-width:1.5}
-.dots div{white-space:nowrap;overflow:hidden;text-overflow:ellipsis;height:22px}
-.dots code{font:12px var(--lk-mono);color:var(--lk-quiet)}
-.dots em{font-style:normal;border-width:1px;border-radius:3px;padding:0 4px;margin-left:4px}
-.step,.sum{font-size:12px;color:var(--lk-quiet)}
-"""
+    css = css_beside(__file__)
+    start = State()
 
-    def init(self) -> State:
-        return State()
-
-    def step(self, state: State, event: Event) -> State:
-        data, lanes, dots = event.data, state.lanes, state.dots
+    def fold(self, state: State, event: Event) -> State:
+        data, lanes, dots, steps = event.data, state.lanes, state.dots, state.steps
         tasks = state.tasks if event.type == "task.deleted" else board_after(state.tasks, event)
-        state = replace(state, head=folk.sentence(event))
-        steps = state.steps
-        if event.type.startswith("worktree.") and event.type != "worktree.commits":
-            steps = (*steps, f"{duration(event.time)}  {event.lane}: {state.head}")[-STEPS:]
-        if isinstance(data.get("tree"), dict) and event.type.startswith("worktree."):
-            lane = _lane(data["tree"], lanes, event.type == "worktree.merge")
-            lanes = {**lanes, lane.name: lane}
-        elif event.type == "worktree.commits" and isinstance(data.get("commits"), list):
-            dots = tuple(laid_out(data["commits"][:COMMITS]))
-        if event.type == "run.ended" and "." not in event.lane:
-            state = replace(state, head=f"{state.head} {state.said}")
-        same = (lanes, tasks, dots, steps) == (state.lanes, state.tasks, state.dots, state.steps)
-        if same:
-            return state
-        return _drawn(replace(state, lanes=lanes, tasks=tasks, dots=dots, steps=steps))
+        if event.type == "worktree.commits":
+            if isinstance(data.get("commits"), list):
+                dots = tuple(laid_out(data["commits"][:COMMITS]))
+        elif event.type.startswith("worktree."):
+            said = f"{duration(event.time)}  {event.lane}: {folk.sentence(event)}"
+            steps = (*steps, said)[-STEPS:]
+            if isinstance(data.get("tree"), dict):
+                lane = _lane(data["tree"], lanes, event.type == "worktree.merge")
+                lanes = {**lanes, lane.name: lane}
+        return replace(state, lanes=lanes, tasks=tasks, dots=dots, steps=steps)
+
+    def draw(self, state: State, old: State) -> dict[str, str]:
+        html = {"sum/said": f'<div class="sum" data-quiet>{esc(state.said)}</div>'}
+        for lane in state.lanes.values():
+            task = state.task(lane)
+            title = esc(one_line(f"{lane.name}: {lane.branch}, {lane.state}, {task}", 200))
+            html[f"trees/{lane.name}"] = (
+                f'<div class="tree m-{lane.mark.key}" data-pair="{esc(lane.branch)}" '
+                f'title="{title}" tabindex="0" role="group">'
+                f"<b>{lane.mark.glyph} {esc(one_line(lane.name, 40))}</b>"
+                f"<span>{esc(one_line(f'{lane.branch}, {lane.state}', 60))}</span>"
+                f"<span>{esc(task)}</span></div>"
+            )
+        if state.dots:
+            html["graph/all"] = _graph(state.dots)
+        for number, step in enumerate(state.steps):
+            said = esc(one_line(step, 120))
+            html[f"steps/{number}"] = f'<div class="step" data-quiet>{said}</div>'
+        return html
 
     def picture(self, state: State, rows: int) -> Picture:
         picture = Picture(f"{self.line(state)} Everything stands in the tables below.")
         picture.text(16, 24, state.said, "b", 640)
-        x, y = 16.0, 36.0
-        shown = list(state.lanes.values())[-max(4, rows) :]
+        shown, y = list(state.lanes.values())[-max(4, rows) :], 36.0
         for number, lane in enumerate(shown):
-            if number and number % 4 == 0:
-                x, y = 16.0, y + 60
-            key = lane.mark.key
+            key, x, y = lane.mark.key, 16 + 183 * (number % 4), 36 + 60 * (number // 4)
             picture.box(x, y, 176, 54, key)
             picture.text(x + 8, y + 16, f"{lane.mark.glyph} {lane.name}", "b", 164, key)
             picture.text(x + 8, y + 32, f"{lane.branch}, {lane.state}", "", 164, key)
             picture.text(x + 8, y + 48, state.task(lane), "", 164, key)
-            x += 183
         y += 66 if shown else 0
-        dots = list(state.dots)[: max(4, rows)]
+        dots = state.dots[: max(4, rows)]
         if dots:
-            wide = graph.COLUMN * (1 + max(dot.column for dot in dots))
-            there = {dot.id for dot in dots}
-            drawn = [
-                replace(dot, parents=tuple(id for id in dot.parents if id in there)) for dot in dots
-            ]
-            picture.path(graph.lines(drawn, 16, y), "system")
-            for dot in drawn:
+            wide = graph.width(dots)
+            picture.path(graph.lines(dots, 16, y), "system")
+            for dot in dots:
                 left, middle = dot.at(16, y)
                 picture.bar(left - 3.5, middle - 3.5, 7, 7, "system")
                 refs = " ".join(f"[{ref}]" for ref in dot.refs)
@@ -159,14 +149,12 @@ class Worktrees(View[State]):
         ]
         log: list[list[object]] = [
             [dot.id, one_line(dot.subject, 60), ", ".join(dot.refs), ", ".join(dot.parents)]
-            for dot in list(state.dots)[:rows]
+            for dot in state.dots[:rows]
         ]
         steps = "".join(f"<li>{esc(one_line(step, 160))}</li>" for step in state.steps)
-        return (
-            static.table(["worktree", "branch", "task", "state"], trees)
-            + static.table(["commit", "subject", "branches", "parents"], log)
-            + (f"<ul>{steps}</ul>" if steps else "")
-        )
+        tables = static.table(["worktree", "branch", "task", "state"], trees)
+        tables += static.table(["commit", "subject", "branches", "parents"], log)
+        return f"{tables}<ul>{steps}</ul>" if steps else tables
 
 
 def _lane(tree: dict[str, Any], lanes: dict[str, WorktreeCard], merged: bool) -> WorktreeCard:
@@ -182,38 +170,18 @@ def _lane(tree: dict[str, Any], lanes: dict[str, WorktreeCard], merged: bool) ->
     )
 
 
-def _drawn(state: State) -> State:
-    html = {"sum/said": f'<div class="sum" data-quiet>{esc(state.said)}</div>'}
-    for lane in state.lanes.values():
-        task = state.task(lane)
-        title = esc(one_line(f"{lane.name}: {lane.branch}, {lane.state}, {task}", 200))
-        html[f"trees/{lane.name}"] = (
-            f'<div class="tree m-{lane.mark.key}" data-pair="{esc(lane.branch)}" title="{title}" '
-            f'tabindex="0" role="group"><b>{lane.mark.glyph} {esc(one_line(lane.name, 40))}</b>'
-            f"<span>{esc(one_line(f'{lane.branch}, {lane.state}', 60))}</span>"
-            f"<span>{esc(task)}</span></div>"
+def _graph(dots: Sequence[Dot]) -> str:
+    wide, tall = graph.width(dots), graph.ROW * len(dots)
+    circles, rows = "", ""
+    for dot in dots:
+        x, y = dot.at(0, 0)
+        circles += f'<circle cx="{x:g}" cy="{y:g}" r="4"/>'
+        refs = [f'<em class="m-user">{esc(one_line(ref, 30))}</em>' for ref in dot.refs]
+        rows += (
+            f'<div style="padding-left:{wide + 6:g}px" data-pair="{esc(" ".join(dot.refs))}" '
+            f'title="{esc(one_line(f"{dot.id} {dot.subject}", 160))}"><code>{esc(dot.id)}</code> '
+            f"{esc(one_line(dot.subject, 60))}{''.join(refs)}</div>"
         )
-    if state.dots:
-        html["graph/all"] = _graph(list(state.dots))
-    for number, step in enumerate(state.steps):
-        html[f"steps/{number}"] = f'<div class="step" data-quiet>{esc(one_line(step, 120))}</div>'
-    return replace(state, html=kept(html, state.html))
-
-
-def _graph(dots: list[Dot]) -> str:
-    wide = graph.COLUMN * (1 + max(dot.column for dot in dots))
-    tall = graph.ROW * len(dots)
-    circles = "".join(
-        f'<circle cx="{x:g}" cy="{y:g}" r="4"/>' for x, y in (dot.at(0, 0) for dot in dots)
-    )
-    rows = "".join(
-        f'<div style="padding-left:{wide + 6:g}px" data-pair="{esc(" ".join(dot.refs))}" '
-        f'title="{esc(one_line(f"{dot.id} {dot.subject}", 160))}"><code>{esc(dot.id)}</code> '
-        f"{esc(one_line(dot.subject, 60))}"
-        + "".join(f'<em class="m-user">{esc(one_line(ref, 30))}</em>' for ref in dot.refs)
-        + "</div>"
-        for dot in dots
-    )
     return (
         f'<div class="dots"><svg aria-hidden="true" width="{wide:g}" height="{tall:g}">'
         f'<path d="{graph.lines(dots, 0, 0)}"/>{circles}</svg>{rows}</div>'

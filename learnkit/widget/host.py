@@ -1,9 +1,9 @@
-"""The player as a widget: the only module that knows anywidget.
+"""The player as a widget. No other module of the player uses a widget library.
 
-A kernel's message socket hands what it is given to a thread of its own, so sending a message is
-safe from any thread and works while a cell runs; setting a synchronised trait is neither, so
-traits are set once, before the widget is shown. What a reader clicks comes back through
-``_heard``, in the main thread or, where comms have a subshell, beside it.
+A kernel sends messages from a thread of its own, so that sending one is safe from any thread and
+works while a cell runs. Setting a synchronised trait isn't, so traits are set once, before the
+widget is shown. Clicks arrive in ``_heard``, in the main thread, or in another one where comms have
+a subshell.
 """
 
 from __future__ import annotations
@@ -34,7 +34,12 @@ def script(name: str) -> str:
 
 
 class Player(anywidget.AnyWidget):
-    """Shows a view, follows it as it grows, and plays any part of it again."""
+    """Shows a view, follows it as it grows, and replays any part of it.
+
+    Args:
+        view: any view.
+        pump: the pump that sends its news.
+    """
 
     _esm = "\n".join(map(script, _SCRIPTS))
     label = traitlets.Unicode().tag(sync=True)
@@ -50,7 +55,7 @@ class Player(anywidget.AnyWidget):
         self._leave = subscribe(lambda _: pump.mark(self._feed)) if subscribe else None
 
     def settle(self) -> None:
-        """Send everything that has happened so far; then nothing of it arrives late.
+        """Send everything that has happened so far, so that nothing arrives late.
 
         Raises:
             Exception: what the view raised while it was folded.
@@ -60,7 +65,7 @@ class Player(anywidget.AnyWidget):
             raise self._feed.error
 
     def close(self) -> None:
-        """Follow the log no more, and remove the widget from the page."""
+        """Stop following the log, and remove the widget from the page."""
         if self._leave:
             self._leave()
         super().close()

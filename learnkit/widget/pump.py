@@ -1,9 +1,9 @@
-"""From events to patches: what the player is sent, when, and by whom.
+"""From events to patches: what is sent to the player, and when.
 
-A feed folds a view's events and makes one patch an event: the fragments that changed, numbered, so
+A feed folds a view's events and makes one patch for each: the fragments that changed, numbered, so
 that the player notices a gap and asks again. One thread, the pump, folds and sends for all feeds.
-The thread that appends an event only raises a flag: it never waits for a picture, and no widget
-trait is ever touched from here.
+The thread that appends an event only raises a flag. It never waits for a picture, and this module
+never sets a widget trait.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-#: Messages that one feed sends in a second, at most.
+#: The most messages that a feed sends in a second.
 RATE = 15.0
-#: Patches in one message, at most.
+#: The most patches in one message.
 BATCH = 200
 #: Seconds without an event after which the pump's thread ends.
 IDLE = 2.0
@@ -23,7 +23,7 @@ Patch = dict[str, Any]
 
 
 def diff(old: dict[str, str], new: dict[str, str]) -> Patch:
-    """What turns one frame into the next.
+    """The patch that turns one frame into the next.
 
     Args:
         old: fragments by key, in order.
@@ -79,16 +79,16 @@ class Feed:
         self._grow(0.0)
 
     def __len__(self) -> int:
-        """Steps that are known so far, the start not counted."""
+        """The number of steps so far, without the start."""
         return len(self._patches) - 1
 
     def flush(self) -> None:
-        """Fold what is new in the log and send what was not sent yet."""
+        """Fold the new events of the log, and send the patches that haven't been sent yet."""
         with self._lock:
             if self.error is None:
                 try:
                     self._fold()
-                except Exception as error:  # the view's own fault; raised where the reader is
+                except Exception as error:  # a fault of the view; settle raises it in the cell
                     self.error = error
             self._deliver()
 
@@ -125,9 +125,13 @@ class Feed:
 
 
 class Pump:
-    """One thread that flushes the feeds that have news, at most ``rate`` times a second each.
+    """One thread that flushes the feeds that have news.
 
-    The thread starts with the first news and ends when there was none for a while.
+    The thread starts with the first news, and ends when there has been none for a while.
+
+    Args:
+        rate: how often a feed is flushed at most, in times a second.
+        idle: seconds without news after which the thread ends.
     """
 
     def __init__(self, rate: float = RATE, idle: float = IDLE) -> None:
@@ -141,7 +145,7 @@ class Pump:
         """Say that a feed has news. Quick, and callable from any thread.
 
         Args:
-            feed: one that the log has news for.
+            feed: the feed that has news.
         """
         with self._news:
             self._due.add(feed)
@@ -151,10 +155,10 @@ class Pump:
             self._news.notify()
 
     def settle(self, feed: Feed) -> None:
-        """Send all of a feed's news now, in this thread, and end the pump if it has no other.
+        """Send all of a feed's news now, in this thread; end the pump if no other feed has news.
 
         Args:
-            feed: the one to send.
+            feed: the feed to send.
         """
         with self._news:
             self._due.discard(feed)

@@ -1,7 +1,7 @@
-"""Sharing a run: one HTML file with its pictures, which can be scrubbed anywhere.
+"""Share a run as one HTML file whose views can be scrubbed in any browser.
 
-The file holds what the log holds, made with the views of the course. It loads nothing,
-and needs neither Python nor a network.
+The file has everything that the log has, drawn with the views of the course. It loads nothing, and
+needs neither Python nor a network.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from learnkit.errors import UsageError
 from learnkit.runtime import atomic_write as files
 from learnkit.views.drawing.text import count, esc
 
-#: Which views a log calls for: name, and the beginnings of the event types that it draws.
+#: Views by name, with the prefixes of the event types that call for each.
 CALLED = (
     ("Team", ("team.",)),
     ("Traffic", ("mail.",)),

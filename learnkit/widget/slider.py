@@ -1,4 +1,4 @@
-"""A slider over any list of values. That of ipywidgets has a handle without an accessible name."""
+"""A slider over any list of values. The handle of ipywidgets' slider has no accessible name."""
 
 from __future__ import annotations
 
@@ -10,27 +10,23 @@ with lab_extra():
     import anywidget
     import traitlets
 
-_CSS = """
-.lk-slider{display:flex;align-items:center;gap:10px;padding:2px 0}
-.lk-slider input{flex:1 1 auto;min-width:0;accent-color:var(--jp-brand-color1,#1c4e96)}
-.lk-slider output{min-width:4ch;text-align:right;font-variant-numeric:tabular-nums}
-"""
+_HERE = Path(__file__).parent
 
 
 class Slider(anywidget.AnyWidget):
-    """A slider; its value is one of the options, and is set when the reader lets go.
+    """A slider whose value is one of the options, and changes when the reader lets go.
 
     Args:
         options: JSON-ready values, in order.
-        value: the one that is chosen.
+        value: the chosen option.
         description: the slider's name, shown before it and read aloud.
 
     Raises:
-        traitlets.TraitError: for a value that is no option.
+        traitlets.TraitError: for a value that isn't an option.
     """
 
-    _esm = Path(__file__).with_name("slider.js").read_text("utf-8")
-    _css = _CSS
+    _esm = (_HERE / "slider.js").read_text("utf-8")
+    _css = (_HERE / "slider.css").read_text("utf-8")
     options: traitlets.List[object] = traitlets.List().tag(sync=True)
     value = traitlets.Any().tag(sync=True)
     description = traitlets.Unicode().tag(sync=True)

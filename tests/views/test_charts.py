@@ -13,6 +13,7 @@ import nbformat
 import pytest
 
 import learnkit as lk
+from learnkit.course import files as course_files
 from learnkit.course.publish import execute as verify
 
 
@@ -80,7 +81,9 @@ def test_in_front_of_a_reader_the_alt_text_is_in_the_page(monkeypatch: pytest.Mo
 def test_a_notebook_shows_the_picture_with_an_alt_text_and_the_table(tmp_path: Path) -> None:
     source = 'import learnkit as lk\nlk.charts.bars({"a": {"read": 10}}, "Lists <help>.", "tok")'
     cell = nbformat.v4.new_code_cell(source, id="cell-01")
-    book = nbformat.v4.new_notebook(cells=[cell], metadata=nbformat.from_dict(verify.METADATA))
+    book = nbformat.v4.new_notebook(
+        cells=[cell], metadata=nbformat.from_dict(course_files.METADATA)
+    )
     nbformat.write(book, tmp_path / "n.ipynb")
     picture, table = verify.execute(tmp_path / "n.ipynb").cells[0].outputs
     assert "Lists <help>." in picture.metadata["image/png"]["alt"]

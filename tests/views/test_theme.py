@@ -1,11 +1,17 @@
-"""The visual language holds what it promises: contrast, and never colour alone."""
+"""The visual language: contrast, never colour alone, and a style sheet for each view."""
 
 from __future__ import annotations
 
 import re
+import sys
+from pathlib import Path
+from typing import Any
 
 import pytest
+from every_view import VIEWS
 
+from learnkit import views
+from learnkit.views import View, people, request, tokens
 from learnkit.views.drawing import theme
 from learnkit.views.drawing.theme import MARKS, Mark, Tone
 
@@ -68,3 +74,23 @@ def test_the_stylesheet_sets_what_it_uses_in_both_shades() -> None:
     for name in set(re.findall(r"var\((--[\w-]+)\)", sheet)):
         assert f"{name}:#" in light[0]
         assert f"{name}:#" in dark[0]
+
+
+@pytest.mark.parametrize("view", VIEWS, ids=lambda view: str(view.__name__))
+def test_a_view_has_the_style_sheet_beside_it(view: type[View[Any]]) -> None:
+    sheet = Path(str(sys.modules[view.__module__].__file__)).with_suffix(".css").read_text("utf-8")
+    assert sheet.count("{") == sheet.count("}") > 0
+    assert sheet in view.css
+    assert "{{" not in sheet
+
+
+def test_every_style_sheet_belongs_to_a_module() -> None:
+    folder = Path(views.__file__).parent
+    sheets = {path.stem for path in folder.glob("*.css")}
+    assert sheets == {view.__name__.lower() for view in VIEWS} | {"people", "request"}
+    for module in (people, request):
+        assert Path(str(module.__file__)).with_suffix(".css").read_text("utf-8") == module.CSS
+
+
+def test_the_live_columns_are_as_high_as_those_of_the_picture() -> None:
+    assert re.search(rf"\.plot\{{[^}}]*\bheight:{tokens.HEIGHT}px", views.Tokens.css)

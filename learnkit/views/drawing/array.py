@@ -1,7 +1,7 @@
-"""One agent's message array as a fold over its events, each message with its fragment.
+"""One agent's message array as a fold over its events, with an HTML fragment for each message.
 
-Only what an event touches is drawn again: a message when it arrives, and the message that holds a
-call when that call starts or ends. Everything else is carried over as it is.
+An event redraws only what it touches: a message when it arrives, and the message with a call when
+that call starts or ends. All other fragments stay the same objects.
 """
 
 from __future__ import annotations
@@ -28,10 +28,15 @@ class MessageCard:
 
     @property
     def mark(self) -> Mark:
-        """How its role is shown."""
+        """The mark of its role."""
         if self.message.get("role") == "assistant":
             return theme.ASSISTANT
         return theme.INJECTED if self.injected else theme.USER
+
+    @property
+    def text(self) -> str:
+        """All its blocks as text, of any length."""
+        return " · ".join(map(str, blocks.lines(self.message, self.injected)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +45,7 @@ class Array:
 
     lane: str
     cards: tuple[MessageCard, ...] = ()
-    #: Call id -> name of the tool, and how the call stands.
+    #: Call id -> name of the tool, and the mark of the call's status.
     calls: dict[str, tuple[str, Mark]] = field(default_factory=dict)
     tokens: int = 0
     prompted: bool = False
@@ -55,7 +60,7 @@ class Array:
 
     @property
     def size(self) -> str:
-        """How long it is, in words."""
+        """Its length in words."""
         return f"{count(len(self.cards), 'message')}, ≈ {self.tokens:,} tokens"
 
 
@@ -87,7 +92,7 @@ def grow(array: Array, event: Event) -> Array:
 
 
 def _added(array: Array, message: dict[str, Any], index: int | None) -> Array:
-    """Put a message at its index: at the end, or replacing the messages from there on."""
+    """Put a message at its index: at the end, or in place of all messages from there on."""
     place = len(array.cards) if index is None else min(index, len(array.cards))
     user = message.get("role") != "assistant"
     results = _held(message, "tool_result")
@@ -105,7 +110,7 @@ def _added(array: Array, message: dict[str, Any], index: int | None) -> Array:
 
 
 def _rewritten(array: Array, messages: list[dict[str, Any]]) -> Array:
-    """The array with other messages; those that stayed where they were keep their cards."""
+    """The array with new messages; a message that hasn't changed keeps its card."""
     persons = [card.message for card in array.cards if not card.injected]
     calls = dict(array.calls)
     cards: list[MessageCard] = []
@@ -115,7 +120,7 @@ def _rewritten(array: Array, messages: list[dict[str, Any]]) -> Array:
             cards.append(old)
             continue
         calls.update({call: at for call, at in _opened(message).items() if call not in calls})
-        # A user message that is new in a rewritten array was written by the harness.
+        # A user message that only the rewritten array has comes from the harness.
         new = message.get("role") != "assistant" and not _held(message, "tool_result")
         cards.append(_card(array.lane, place, message, new and message not in persons, calls))
     tokens = sum(card.tokens for card in cards)
@@ -141,7 +146,7 @@ def _answers(results: list[dict[str, Any]]) -> dict[str, Mark]:
 
 
 def _marked(array: Array, marks: dict[str, Mark]) -> Array:
-    """Set how calls stand, and draw the cards that hold them again."""
+    """Set the status of calls, and redraw the card that has them."""
     changed = {
         call: (array.calls[call][0], mark)
         for call, mark in marks.items()
@@ -188,7 +193,7 @@ def _card(
 
 
 def _prompted(array: Array, data: dict[str, Any]) -> Array:
-    """The array with what goes with each request beside it: system prompt and tools."""
+    """The array with the system prompt and the tools, which are sent with each request."""
     text, tools = str(data.get("system") or ""), data.get("tools") or []
     if not text and not tools:
         return array

@@ -1,9 +1,9 @@
-"""What every view is: a pure fold over the event log, and ways to show it.
+"""The base class of every view: a pure fold over the event log, and the ways to show its state.
 
-A subclass says how a state grows by one event, and which HTML fragments, header sentence and
+A subclass defines how one event changes the state, and which HTML fragments, header sentence and
 picture belong to a state. The state after k events is the fold of the first k, so a slider can go
-anywhere; states are values that no later step changes. A view knows no player: it gives frames, and
-asks the :class:`Player` that was set, if any, to display them.
+anywhere; a state is a value that no later step changes. A view doesn't know its player: it makes
+frames, and asks the :class:`Player` that was set, if any, to display them.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 from learnkit.core.events import Event
@@ -20,49 +21,50 @@ from learnkit.errors import UsageError
 from learnkit.runtime.notebook import has_tapes, in_kernel, is_static
 from learnkit.views.drawing import static
 from learnkit.views.drawing.static import Picture
+from learnkit.views.words import describe
 
 S = TypeVar("S")
+D = TypeVar("D", bound="Drawn")
 V = TypeVar("V", bound="View[Any]")
 
 
-def kept(new: dict[str, str], old: dict[str, str]) -> dict[str, str]:
-    """The new fragments; one that says the same as before is the same string as before.
+def css_beside(module: str) -> str:
+    """Read the style sheet of a view.
 
     Args:
-        new: the fragments by key.
-        old: those of the state before.
+        module: the view's ``__file__``; the sheet has its name, and ends in ``.css``.
     """
-    return {key: old[key] if old.get(key) == html else html for key, html in new.items()}
+    return Path(module).with_suffix(".css").read_text("utf-8")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Drawn:
-    """What the state of most views has: its fragments, and its header sentence.
+    """The part of a state that :class:`DrawnView` maintains. It doesn't count in a comparison.
 
     Attributes:
         html: the fragments by key, made when the state changed.
         head: what happened at the last step.
     """
 
-    html: dict[str, str] = field(default_factory=dict)
-    head: str = "Nothing has happened yet."
+    html: dict[str, str] = field(default_factory=dict, compare=False)
+    head: str = field(default="Nothing has happened yet.", compare=False)
 
 
 class Player(Protocol):
-    """What displays any view; the widget package has one, and sets it as ``View.player``."""
+    """Displays any view. The widget package has a player, and sets it as ``View.player``."""
 
     def follow(self, view: View[Any], /) -> AbstractContextManager[object]:
         """Display a view now, and let it grow until the context ends.
 
         Args:
-            view: any view.
+            view: the view to display.
         """
 
     def tape(self, view: View[Any], /) -> str:
         """Return a view as HTML for a page that has the player's script.
 
         Args:
-            view: any view.
+            view: the view to return.
         """
 
 
@@ -70,7 +72,7 @@ class View(ABC, Generic[S]):
     """A picture of an event log.
 
     A subclass defines ``init``, ``step``, ``picture`` and ``facts``, and ``frame`` and ``head``
-    unless its states have these as ``html`` and ``head``, as those derived from :class:`Drawn` do.
+    unless its states have ``html`` and ``head``. Most subclasses derive from :class:`DrawnView`.
 
     Args:
         events: an ``EventLog``, or any sequence of events.
@@ -79,7 +81,7 @@ class View(ABC, Generic[S]):
             the view itself changes only through the log.
     """
 
-    #: What the view shows, as a screen reader announces it.
+    #: The view's name, as a screen reader announces it.
     name: ClassVar[str] = "view"
     #: CSS for its fragments in the live form.
     css: ClassVar[str] = ""
@@ -97,7 +99,7 @@ class View(ABC, Generic[S]):
         self.lane = lane
         self.on_intent = on_intent
 
-    # What a subclass says.
+    # A subclass defines these.
 
     @abstractmethod
     def init(self) -> S:
@@ -159,7 +161,7 @@ class View(ABC, Generic[S]):
             ) from error
 
     def line(self, state: S) -> str:
-        """The view in one line of plain text: what the state has ``said`` so far, and the head.
+        """The view in one line of plain text: its name, ``said`` if the state has it, and the head.
 
         Args:
             state: any state of this view.
@@ -167,10 +169,10 @@ class View(ABC, Generic[S]):
         said = getattr(state, "said", "")
         return " ".join(filter(None, (f"{self.name}:", said, self.head(state))))
 
-    # What every view can do.
+    # Every view has these.
 
     def wants(self, event: Event) -> bool:
-        """Whether an event belongs to the lane that is shown.
+        """Tell whether an event belongs to the lane that is shown.
 
         Args:
             event: any event of the log.
@@ -204,7 +206,7 @@ class View(ABC, Generic[S]):
         return shown
 
     def embedded(self) -> str:
-        """The static form, as part of a larger output; where pages have the player, its tape."""
+        """The static form for a larger output, or the tape in pages that have the player."""
         return self.player.tape(self) if self.player and has_tapes() else self.html()
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
@@ -233,3 +235,63 @@ class View(ABC, Generic[S]):
         else:
             with self.player.follow(self):
                 yield self
+
+
+class DrawnView(View[D]):
+    """A view whose states hold their fragments, drawn only when the picture changes.
+
+    A subclass defines ``start``, ``fold``, ``draw``, ``picture`` and ``facts``.
+    """
+
+    #: The state before the first event.
+    start: ClassVar[Any]
+
+    @abstractmethod
+    def fold(self, state: D, event: Event) -> D:
+        """The state after one more event, apart from ``html`` and ``head``.
+
+        Args:
+            state: the state so far.
+            event: what happens next.
+        """
+
+    @abstractmethod
+    def draw(self, state: D, old: D) -> dict[str, str]:
+        """The fragments of a state by key, in order.
+
+        Args:
+            state: the state to draw.
+            old: the state one event earlier.
+        """
+
+    def sentence(self, state: D, event: Event) -> str:
+        """What happened at this step; at the end of a run, also what the state has ``said``.
+
+        Args:
+            state: the state after the event.
+            event: what has happened.
+        """
+        said = getattr(state, "said", "") if event.type == "run.ended" else ""
+        return f"{describe(event)} {said}".rstrip()
+
+    def changed(self, state: D, old: D) -> bool:
+        """Whether a state has to be drawn again.
+
+        Args:
+            state: the state after an event.
+            old: the state before it.
+        """
+        return state != old
+
+    def init(self) -> D:
+        first: D = self.start
+        return first
+
+    def step(self, state: D, event: Event) -> D:
+        new = self.fold(state, event)
+        html = state.html
+        if self.changed(new, state):
+            drawn = self.draw(new, state)
+            # Comparing frames costs nothing if a fragment that is equal is also the same object.
+            html = {k: html[k] if html.get(k) == one else one for k, one in drawn.items()}
+        return replace(new, html=html, head=self.sentence(new, event))

@@ -1,6 +1,6 @@
 """HTML fragments for the blocks of a message: text, thinking, calls and results.
 
-Several views show the same blocks; here they look the same everywhere.
+Several views use them, so that the same block looks the same everywhere.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from learnkit.views.drawing import theme
 from learnkit.views.drawing.text import arguments, blocks_of, content_text, count, esc, excerpt
 from learnkit.views.drawing.theme import Mark
 
-#: Beyond this a text is cut to three lines, with a button that shows all of it.
+#: Lines and characters of a short text. A longer one is cut, with a button that shows all of it.
 SHORT = 3, 240
 
 
@@ -65,12 +65,12 @@ def pair(lane: str, call_id: object) -> str:
 
 
 def call(block: dict[str, Any], lane: str, status: Mark | None = None) -> str:
-    """A tool call: its name, how it stands, and its input.
+    """A tool call: its name, its status, and its input.
 
     Args:
         block: the ``tool_use`` block.
         lane: the agent's name.
-        status: how the call stands; None shows nothing.
+        status: the mark of its status; None for no status.
     """
     name = f" <b>{esc(block.get('name', '?'))}</b>"
     state = f'<span class="state t-{status.key}">{status.label}</span>' if status else ""
@@ -101,7 +101,7 @@ def _block(mark: Mark, name: str, state: str, text: str, partner: str) -> str:
 
 
 def text(block_text: str, injected: bool = False) -> str:
-    """A text block; injected text gets its own mark, so that it is not taken for the person's.
+    """A text block; injected text gets its own mark, so that it isn't taken for the user's.
 
     Args:
         block_text: raw text.
@@ -128,7 +128,7 @@ def thinking(block: dict[str, Any]) -> str:
 
 
 def other(block: dict[str, Any]) -> str:
-    """A block of a type this version does not know: named, with its details.
+    """A block of a type that this version doesn't know: the type and the details.
 
     Args:
         block: any block.
@@ -159,10 +159,10 @@ class BlockLine:
 
 
 def lines(message: dict[str, Any], injected: bool = False) -> list[BlockLine]:
-    """A message as lines; ``injected`` says that its text is not the person's.
+    """A message as lines, one for each block.
 
     Args:
-        message: a message, as the API has it.
+        message: a message as the API has it.
         injected: whether the harness wrote all of it.
     """
     found: list[BlockLine] = []
@@ -176,7 +176,7 @@ def lines(message: dict[str, Any], injected: bool = False) -> list[BlockLine]:
             text, name = arguments(block.get("input", {})), str(block.get("name", "?"))
             found.append(BlockLine(theme.CALL, text, str(block.get("id")), name))
         elif kind == "tool_result":
-            injected = True  # what follows the results is not from the person
+            injected = True  # text after results isn't the user's
             mark = theme.ERROR if block.get("is_error") else theme.RESULT
             text = content_text(block.get("content")) or "(empty)"
             found.append(BlockLine(mark, text, str(block.get("tool_use_id"))))

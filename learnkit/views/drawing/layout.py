@@ -1,33 +1,36 @@
-"""Where the nodes of a dependency graph stand: in layers, with few crossings, always the same.
+"""The layout of a dependency graph: in layers, with few crossings, and the same every time.
 
-A node's layer is the earliest step at which it could be reached. An edge that passes layers gets a
-lane of its own through each of them, so that it never runs across a node. Method: layered drawing
-as Sugiyama, Tagawa and Toda described it in 1981 (longest-path layers, barycentre ordering); places
-within a layer are the closest to their neighbours' that keep the distances, by isotonic regression.
+A node's layer is the earliest step at which it can be reached. An edge that passes a layer has its
+own lane through it, so that it never runs across a node. The method is layered drawing as Sugiyama,
+Tagawa and Toda described it in 1981 (longest-path layers, barycentre ordering). Within a layer,
+isotonic regression puts each item as close to its neighbours as the distances allow.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left, insort
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from graphlib import TopologicalSorter
+from itertools import accumulate, pairwise
+from statistics import fmean
 
 Point = tuple[float, float]
 Edge = tuple[int, int]
 #: A node, or the place at which an edge passes a layer: (from, to, layer).
 Item = int | tuple[int, int, int]
 
-#: Rounds of sweeps, down and up again.
+#: Rounds of two sweeps each: down, and up again.
 SWEEPS = 8
 
-#: Room that a passing edge takes, and between two ends of edges at one node, in pixels.
+#: In pixels: the width of a passing edge's lane, and the distance of two edges at one node.
 LANE, PORT = 12.0, 7.0
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """A graph with its places.
+    """A graph with the places of its nodes and edges.
 
     Attributes:
         places: node -> left and top, in pixels.
@@ -35,8 +38,8 @@ class Layout:
         ways: edge -> points from node to node; between two of them a curve, along the layers
             at both ends.
         size: width and height of a node.
-        width: of the whole.
-        height: of the whole.
+        width: the width of the whole, in pixels.
+        height: the height of the whole, in pixels.
         down: whether layers are rows; else they are columns.
     """
 
@@ -49,10 +52,11 @@ class Layout:
     down: bool
 
     def shifted(self, x: float, y: float) -> Layout:
-        """The same, so many pixels to the right and down.
+        """The same layout, moved to the right and down.
 
         Args:
-            x, y: pixels to the right, and down.
+            x: pixels to the right.
+            y: pixels down.
         """
         places = {node: (u + x, v + y) for node, (u, v) in self.places.items()}
         ways = {edge: [(u + x, v + y) for u, v in points] for edge, points in self.ways.items()}
@@ -85,12 +89,12 @@ def layered(nodes: Iterable[int], edges: Iterable[Edge], room: float, tall: floa
 
     Args:
         nodes: at least one.
-        edges: from and to, both among the nodes; those that would close a circle are left out.
-        room: pixels of width to keep to, if that is possible.
+        edges: from and to, both among the nodes; one that would close a cycle is left out.
+        room: pixels of width to stay within, if possible.
         tall: height of a node, in pixels.
 
     Returns:
-        The layout: columns, as long as there are few of them, else rows.
+        The layout: layers are columns if there are few of them, and rows otherwise.
     """
     nodes = sorted(nodes)
     kept = without_circles(nodes, sorted(set(edges)))
@@ -108,10 +112,10 @@ def layered(nodes: Iterable[int], edges: Iterable[Edge], room: float, tall: floa
     layers = ordered(layers, links)
 
     down = len(layers) > 5
-    widest = max(_extent(layer, 0.0, 0.0)[1] for layer in layers)  # nodes in the fullest layer
+    nodes_of = [[item for item in layer if isinstance(item, int)] for layer in layers]
     if down:
-        passing = max(sum(isinstance(one, tuple) for one in layer) for layer in layers)
-        wide = (room - LANE * passing) / max(widest, 1) - 10
+        passing = max(len(a) - len(own) for a, own in zip(layers, nodes_of, strict=True))
+        wide = (room - LANE * passing) / max(map(len, nodes_of)) - 10
         size = min(max(wide, 62.0), 168.0), tall
         across, along, gap, step = size[0], tall, 10.0, 30.0
     else:
@@ -122,35 +126,28 @@ def layered(nodes: Iterable[int], edges: Iterable[Edge], room: float, tall: floa
     place = _placed(layers, links, across, gap, room if down else 0.0)
 
     places: dict[int, Point] = {}
-    for number, items in enumerate(layers):
-        begin = number * (along + step)
-        for item in items:
-            if isinstance(item, int):
-                side = place[item] - across / 2
-                places[item] = (side, begin) if down else (begin, side)
-    places = {node: (round(x, 1), round(y, 1)) for node, (x, y) in sorted(places.items())}
+    for node in nodes:
+        side, begin = round(place[node] - across / 2, 1), round(depth[node] * (along + step), 1)
+        places[node] = (side, begin) if down else (begin, side)
     ways = _ways(lanes, place, depth, across, along, step, down)
-    right = max(x for x, _ in places.values()) + size[0]
-    bottom = max(y for _, y in places.values()) + size[1]
-    for points in ways.values():
-        right = max(right, *(x for x, _ in points))
-        bottom = max(bottom, *(y for _, y in points))
-    own = [[item for item in layer if isinstance(item, int)] for layer in layers]
-    return Layout(places, own, ways, size, right, bottom, down)
+    corners = [(x + size[0], y + size[1]) for x, y in places.values()]
+    corners += [point for points in ways.values() for point in points]
+    width, height = max(x for x, _ in corners), max(y for _, y in corners)
+    return Layout(places, nodes_of, ways, size, width, height, down)
 
 
 def without_circles(nodes: Sequence[int], edges: Sequence[Edge]) -> list[Edge]:
-    """The edges without those that lead back to where the search came from.
+    """The edges that are left once no cycle remains.
 
     Args:
-        nodes: where the search starts, in this order.
+        nodes: all nodes, in the order in which the search visits them.
         edges: from and to, both among the nodes.
     """
     after: dict[int, list[int]] = {node: [] for node in nodes}
     for start, end in edges:
         after[start].append(end)
     kept: list[Edge] = []
-    state = dict.fromkeys(nodes, 0)  # 1: on the way here, 2: done
+    state = dict.fromkeys(nodes, 0)  # 1: on the path to the node, 2: done
     for root in nodes:
         stack = [(root, iter(after[root]))] if not state[root] else []
         state[root] = state[root] or 1
@@ -171,35 +168,32 @@ def without_circles(nodes: Sequence[int], edges: Sequence[Edge]) -> list[Edge]:
 
 
 def depths(nodes: Sequence[int], edges: Sequence[Edge]) -> dict[int, int]:
-    """The length of the longest way to each node.
+    """The length of the longest path to each node.
 
     Args:
         nodes: all nodes.
-        edges: from and to, without circles.
+        edges: from and to, without cycles.
     """
-    waits = dict.fromkeys(nodes, 0)
-    for _, end in edges:
-        waits[end] += 1
-    after: dict[int, list[int]] = {node: [] for node in nodes}
+    sorter = TopologicalSorter({node: () for node in nodes})
     for start, end in edges:
-        after[start].append(end)
-    depth = dict.fromkeys(nodes, 0)
-    queue = [node for node in nodes if not waits[node]]
-    for node in queue:
-        for end in after[node]:
-            depth[end] = max(depth[end], depth[node] + 1)
-            waits[end] -= 1
-            if not waits[end]:
-                queue.append(end)
+        sorter.add(end, start)
+    sorter.prepare()
+    depth: dict[int, int] = {}
+    layer = 0
+    while sorter.is_active():
+        ready = sorter.get_ready()
+        depth.update(dict.fromkeys(ready, layer))
+        sorter.done(*ready)
+        layer += 1
     return depth
 
 
 def _neighbours(links: Sequence[tuple[Item, Item]]) -> tuple[dict[Item, list[Item]], ...]:
-    before: dict[Item, list[Item]] = {}
-    after: dict[Item, list[Item]] = {}
+    before: defaultdict[Item, list[Item]] = defaultdict(list)
+    after: defaultdict[Item, list[Item]] = defaultdict(list)
     for start, end in links:
-        after.setdefault(start, []).append(end)
-        before.setdefault(end, []).append(start)
+        after[start].append(end)
+        before[end].append(start)
     return before, after
 
 
@@ -215,27 +209,17 @@ def ordered(layers: list[list[Item]], links: Sequence[tuple[Item, Item]]) -> lis
     for sweep in range(2 * SWEEPS):
         downwards = sweep % 2 == 0
         near = before if downwards else after
-        layers = [list(layer) for layer in layers]
+        layers = list(layers)
         numbers = list(range(len(layers)))
         for number in numbers[1:] if downwards else numbers[-2::-1]:
-            other = layers[number - 1 if downwards else number + 1]
+            layer, other = layers[number], layers[number - 1 if downwards else number + 1]
             place = {item: index for index, item in enumerate(other)}
-            own = {item: index for index, item in enumerate(layers[number])}
-
-            def weight(
-                item: Item, near: dict[Item, list[Item]] = near, place: dict[Item, int] = place
-            ) -> float | None:
-                found = [place[one] for one in near.get(item, [])]
-                return sum(found) / len(found) if found else None
-
-            movable = [item for item in layers[number] if weight(item) is not None]
-            movable.sort(key=lambda item, own=own: (weight(item), own[item]))  # type: ignore[misc]
-            moved = iter(movable)  # who has no neighbour there stays where it is
-            layers[number] = [
-                item if weight(item) is None else next(moved) for item in layers[number]
-            ]
-        if (count := crossings(layers, after)) < least:
-            best, least = layers, count
+            means = {one: fmean(place[end] for end in near[one]) for one in layer if one in near}
+            # An item without a neighbour there stays where it is; equal ones keep their order.
+            moved = iter(sorted(means, key=means.__getitem__))
+            layers[number] = [next(moved) if item in means else item for item in layer]
+        if (found := crossings(layers, after)) < least:
+            best, least = layers, found
     return best
 
 
@@ -251,17 +235,11 @@ def crossings(layers: list[list[Item]], after: dict[Item, list[Item]]) -> int:
         place = {item: index for index, item in enumerate(lower)}
         passed: list[int] = []
         for item in upper:
-            ends = sorted(place[end] for end in after.get(item, []))
+            ends = sorted(place[end] for end in after.get(item, ()))
             total += sum(len(passed) - bisect_left(passed, end + 1) for end in ends)
             for end in ends:
                 insort(passed, end)
     return total
-
-
-def _extent(layer: Sequence[Item], across: float, gap: float) -> tuple[float, int]:
-    """The room that a layer needs at least, and how many nodes it has."""
-    nodes = sum(isinstance(item, int) for item in layer)
-    return nodes * (across + gap) + (len(layer) - nodes) * LANE, nodes
 
 
 def _placed(
@@ -271,17 +249,13 @@ def _placed(
     gap: float,
     room: float,
 ) -> dict[Item, float]:
-    """The middle of each item, across the layers."""
+    """The centre of each item across the layers."""
     before, after = _neighbours(links)
-    length = max(room, *(_extent(layer, across, gap)[0] for layer in layers))
+    length = max(room, *(_middles(layer, across, gap)[1] for layer in layers))
     place: dict[Item, float] = {}
     for layer in layers:
-        used = _extent(layer, across, gap)[0]
-        at = (length - used) / 2
-        for item in layer:
-            own = across + gap if isinstance(item, int) else LANE
-            place[item] = at + own / 2
-            at += own
+        middles, used = _middles(layer, across, gap)
+        place |= {item: (length - used) / 2 + at for item, at in zip(layer, middles, strict=True)}
     numbers = list(range(len(layers)))
     for sweep in range(2 * SWEEPS):
         downwards = sweep % 2 == 0
@@ -289,24 +263,25 @@ def _placed(
             layer = layers[number]
             wanted, weights = [], []
             for item in layer:
-                near = [*before.get(item, []), *after.get(item, [])]
-                # A long edge likes to be straight more than a node likes to be in the middle.
-                heavy = [
-                    4.0 if isinstance(one, tuple) and isinstance(item, tuple) else 1.0
-                    for one in near
-                ]
+                near = [*before.get(item, ()), *after.get(item, ())]
+                # Keeping a long edge straight matters more than keeping a node in the middle.
+                passing = isinstance(item, tuple)
+                heavy = [4.0 if passing and isinstance(one, tuple) else 1.0 for one in near]
                 total = sum(heavy)
                 mean = sum(place[one] * h for one, h in zip(near, heavy, strict=True))
                 wanted.append(mean / total if near else place[item])
                 weights.append(total or 0.1)
-            for item, at in zip(
-                layer, _spread(layer, wanted, weights, across, gap, length), strict=True
-            ):
-                place[item] = at
-    first = min(
-        at - (across / 2 if isinstance(item, int) else LANE / 2) for item, at in place.items()
-    )
+            spread = _spread(layer, wanted, weights, across, gap, length)
+            place.update(zip(layer, spread, strict=True))
+    first = min(at - (across if isinstance(one, int) else LANE) / 2 for one, at in place.items())
     return {item: at - first for item, at in place.items()}
+
+
+def _middles(layer: Sequence[Item], across: float, gap: float) -> tuple[list[float], float]:
+    """The centre of each item if they are packed, and the room that they take."""
+    sizes = [across + gap if isinstance(item, int) else LANE for item in layer]
+    ends = list(accumulate(sizes))
+    return [end - size / 2 for end, size in zip(ends, sizes, strict=True)], ends[-1]
 
 
 def _spread(
@@ -317,13 +292,9 @@ def _spread(
     gap: float,
     length: float,
 ) -> list[float]:
-    """The places closest to the wanted ones that keep order, distances and both ends."""
-    halves = [(across + gap if isinstance(item, int) else LANE) / 2 for item in layer]
-    offsets, at = [], 0.0
-    for half in halves:
-        offsets.append(at + half)
-        at += 2 * half
-    free = length - at
+    """The places that are closest to the wanted ones and keep order, distances and both ends."""
+    offsets, used = _middles(layer, across, gap)
+    free = length - used
     blocks: list[tuple[float, float, int]] = []  # value, weight, how many
     for want, offset, weight in zip(wanted, offsets, weights, strict=True):
         value, count = want - offset, 1
@@ -345,7 +316,7 @@ def _ways(
     step: float,
     down: bool,
 ) -> dict[Edge, list[Point]]:
-    """The points of every edge; at a node its edges stand side by side, in order."""
+    """The points of every edge; edges at the same node are side by side, in order."""
 
     def next_to(edge: Edge, from_start: bool) -> float:
         passed = lanes[edge]

@@ -1,7 +1,7 @@
 """The static form of a view: what survives on GitHub, nbviewer and in an untrusted notebook.
 
-Plain tables and pictures only. Those places strip ``<style>``, inline ``<svg>`` and attributes, so
-the picture travels as an ``<img>`` and everything in it stands again, as text, in a table.
+Those places strip ``<style>``, inline ``<svg>`` and attributes, so that only plain tables and
+pictures are left. The picture is an ``<img>``, and a table has everything in it as text.
 """
 
 from __future__ import annotations
@@ -9,9 +9,12 @@ from __future__ import annotations
 import base64
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from learnkit.views.drawing import theme
 from learnkit.views.drawing.text import count, esc, one_line
+
+T = TypeVar("T")
 
 #: Bytes a static form may have.
 LIMIT = 20_000
@@ -20,13 +23,13 @@ WIDTH = 760
 
 MONO = "ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono',monospace"
 SANS = "system-ui,-apple-system,'Segoe UI','Helvetica Neue',Arial,'DejaVu Sans',sans-serif"
-#: Advance of one column of 12 px text, in pixels: monospaced, and the usual for the other face.
+#: Width of one character of 12 px text, in pixels: monospaced, and on average in the other font.
 COLUMN, NARROW = 7.3, 6.5
 
 
 @dataclass(slots=True)
 class Picture:
-    """An SVG that is drawn from the top down, on a light card of its own.
+    """An SVG that is drawn from the top down, on a light card.
 
     Attributes:
         alt: what the picture shows, for readers who cannot see it.
@@ -44,7 +47,8 @@ class Picture:
         """Write one line.
 
         Args:
-            x, y: where its baseline starts, in pixels.
+            x: where the baseline starts, in pixels.
+            y: height of the baseline, in pixels.
             text: raw text; it is made one line, escaped, and cut to ``width``.
             style: CSS classes among ``m`` (monospaced), ``q`` (quiet), ``b`` (bold), ``e`` (ends
                 at ``x``).
@@ -60,13 +64,14 @@ class Picture:
         """Say how many lines are not drawn, if there are any.
 
         Args:
-            x, y: where its baseline starts, in pixels.
-            number: how many.
-            what: one of them, such as ``earlier line``; empty for ``more``.
+            x: where the baseline starts, in pixels.
+            y: height of the baseline, in pixels.
+            number: how many are left out.
+            what: the noun, such as ``earlier line``; empty for ``more``.
             height: pixels that the line takes.
 
         Returns:
-            The pixels taken: none for none.
+            The pixels that were used: 0 if nothing is left out.
         """
         if number <= 0:
             return 0.0
@@ -77,8 +82,10 @@ class Picture:
         """Fill a rectangle with a mark's ground.
 
         Args:
-            x, y: upper left corner, in pixels.
-            width, height: in pixels.
+            x: left edge, in pixels.
+            y: upper edge, in pixels.
+            width: in pixels.
+            height: in pixels.
             mark: key of the theme mark.
         """
         shape = f'<rect x="{x:g}" y="{y:g}" width="{width:.4g}" height="{height:g}" rx="3"'
@@ -88,8 +95,10 @@ class Picture:
         """Fill a rectangle with a mark's edge colour: a length, or an edge.
 
         Args:
-            x, y: upper left corner, in pixels.
-            width, height: in pixels.
+            x: left edge, in pixels.
+            y: upper edge, in pixels.
+            width: in pixels.
+            height: in pixels.
             mark: key of the theme mark.
         """
         shape = f'<rect x="{x:g}" y="{y:g}" width="{width:.4g}" height="{height:g}"'
@@ -156,8 +165,8 @@ def table(
     Args:
         head: the names of the columns.
         rows: the cells of each row.
-        before: what is left out above the rows, in words; it gets a row of its own.
-        after: what is left out below them.
+        before: a text for a row of its own above the others; empty for none.
+        after: a text for a row of its own below the others; empty for none.
     """
     blank = [""] * (len(head) - 1)
     rows = [*([[before, *blank]] if before else []), *rows, *([[after, *blank]] if after else [])]
@@ -199,7 +208,7 @@ def more(hidden: int, word: str = "more") -> str:
 
 
 def middle_cut(costs: Sequence[int], room: int) -> tuple[int, int]:
-    """Which things to leave out so that the others fit: a third of the room for the first ones.
+    """Choose what to leave out in the middle: the first things get a third of the room.
 
     Args:
         costs: rows that each thing takes.
@@ -220,3 +229,27 @@ def middle_cut(costs: Sequence[int], room: int) -> tuple[int, int]:
         last -= 1
         used += costs[last]
     return (first, last) if first < last else (last, last)
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """What was left out of a list.
+
+    Attributes:
+        hidden: how many things.
+    """
+
+    hidden: int
+
+
+def cut(things: Sequence[T], room: int, costs: Sequence[int] | None = None) -> list[T | Gap]:
+    """The things that fit, with one gap in place of those that don't.
+
+    Args:
+        things: in order.
+        room: rows there are.
+        costs: rows that each thing takes; None means one each.
+    """
+    first, last = middle_cut(costs or [1] * len(things), room)
+    gap = [Gap(last - first)] if first < last else []
+    return [*things[:first], *gap, *things[last:]]

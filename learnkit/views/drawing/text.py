@@ -1,8 +1,8 @@
 """Text from a log, made safe and short enough to show.
 
 Everything a model, a tool or a person wrote passes through here before it reaches a page:
-escaped for HTML and SVG alike, with the characters made visible that would otherwise hide, reorder
-or break what stands around them.
+it is escaped for HTML and SVG, and characters that would hide, reorder or break the text around
+them are made visible.
 """
 
 from __future__ import annotations
@@ -105,20 +105,20 @@ def count(number: int, noun: str) -> str:
 
 
 def scale_of(longest: int) -> int:
-    """What a full length stands for: a round number not much longer than what it must hold.
+    """The value of a full length: a round number, not much more than the longest thing needs.
 
     Args:
         longest: the longest thing to draw, in whatever unit.
     """
-    steps = (10, 12, 15, 20, 25, 30, 40, 50, 60, 80)
+    steps = (10, 12, 15, 20, 25, 30, 40, 50, 60, 80, 100)
     power = 1
-    while steps[-1] * power < longest and 10 * steps[0] * power < longest:
+    while steps[-1] * power < longest:
         power *= 10
-    return next((s * power for s in steps if s * power >= longest), 10 * steps[0] * power)
+    return next(step * power for step in steps if step * power >= longest)
 
 
 def as_list(value: Any) -> list[Any]:
-    """A part of a log that should be a list; an empty one if it is something else.
+    """A value from a log that should be a list; an empty list if it is something else.
 
     Args:
         value: a part of an event's data.
@@ -140,7 +140,7 @@ def listed(names: list[str]) -> str:
 
 
 def arguments(value: Any) -> str:
-    """A tool's input for reading: a lone string as it is, else one ``name: value`` a line.
+    """A tool's input as text: a single string as it is, otherwise one ``name: value`` on each line.
 
     Args:
         value: the ``input`` of a call.
@@ -164,7 +164,7 @@ def _indented(text: str) -> str:
 
 
 def blocks_of(content: Any) -> list[dict[str, Any]]:
-    """A message's content as a list of blocks, whatever form it has.
+    """A message's content as a list of blocks, whatever its form.
 
     Args:
         content: a text, a list of blocks, or anything else.

@@ -1,8 +1,8 @@
-"""One visual language for every view: what a role or a state looks like.
+"""The visual language of all views: how a role or a state looks.
 
-Each has a glyph, a word and a pair of colours, and is never shown by colour alone. The live form
-gets the colours as CSS variables, with a foreground and a background always set together; the
-static pictures use the light set on a card of their own, so they read on any page.
+Each has a glyph, a word and colours, and colour is never the only sign. The live form gets the
+colours as CSS variables, and always sets foreground and background together. Static pictures use
+the light colours on a card, so that they can be read on any page.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Tone:
-    """Colours that belong together: text on its ground, and the edge around both."""
+    """Colours that belong together: text, its background, and the edge around both."""
 
     fg: str
     bg: str
@@ -21,12 +21,12 @@ class Tone:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """How one role or state is shown.
+    """The look of one role or state.
 
     Attributes:
         key: name in CSS classes and variables.
         glyph: one character, in text presentation (never an emoji).
-        word: what a reader, or a screen reader, calls it.
+        word: its name, also for screen readers.
         light: colours on a light page.
         dark: colours on a dark page.
         line: the edge's CSS border style.
@@ -41,7 +41,7 @@ class Mark:
 
     @property
     def label(self) -> str:
-        """Glyph and word, as they are written before what they mark."""
+        """Glyph and word, to be written before a text."""
         return f"{self.glyph}\u00a0{self.word}"
 
 

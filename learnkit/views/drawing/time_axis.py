@@ -15,7 +15,7 @@ _TICKS = (
     *(60 * minutes for minutes in (1, 2, 5, 10, 15, 30)),
     *(3600 * hours for hours in (1, 2, 3, 6, 12, 24)),
 )
-#: Lengths of one row that are drawn at most; the oldest are put together.
+#: The most spans of one row; of more, the two oldest are merged.
 LENGTHS = 80
 
 
@@ -24,7 +24,7 @@ class Axis:
     """The scale for a time.
 
     Attributes:
-        now: seconds that must fit.
+        now: seconds that have to fit.
     """
 
     now: float
@@ -36,18 +36,18 @@ class Axis:
 
     @property
     def scale(self) -> float:
-        """Seconds that the full width stands for."""
+        """Seconds that the full width represents."""
         return self.tick * max(1, math.ceil(self.now / self.tick - 1e-9))
 
     @property
     def ticks(self) -> list[tuple[float, str]]:
-        """Share of the scale and label of each mark; the last has no room for one."""
+        """Share of the scale and label of each mark, without the last one, which has no room."""
         marks = round(self.scale / self.tick)
         return [(number / marks, duration(self.tick * number)) for number in range(marks)]
 
     @property
     def html(self) -> str:
-        """The marks as a fragment, in the middle one of three columns."""
+        """The marks as a fragment, in the middle of three columns."""
         marks = "".join(
             f'<span style="left:{at:.0%}">{esc(text)}</span>' for at, text in self.ticks
         )
@@ -58,8 +58,9 @@ class Axis:
 
         Args:
             picture: to draw into.
-            left, width: where time begins, and how long the scale is, in pixels.
-            y: the upper edge, in pixels.
+            left: where time 0 is, in pixels.
+            width: length of the scale, in pixels.
+            y: upper edge, in pixels.
         """
         for at, text in self.ticks:
             picture.path(f"M{left + width * at:.1f} {y:g}v14")
@@ -73,13 +74,14 @@ class TimeRow:
     Attributes:
         name: the agent's lane, or the job's id.
         title: the command of a job.
-        agent: whose job it is; empty for an agent.
+        agent: the agent that started the job; empty for an agent's own row.
         spans: key of a mark, begin and end in seconds; the last may still be growing.
-        open: keys by the id of what runs: a turn, a call, a job.
-        mark: how it stands.
-        delivered: seconds at which a job's result, or to an agent any result, was delivered.
+        open: what is running (a turn, a call, a job): key of a mark, id, begin in seconds.
+        mark: the mark of its status.
+        state: its status in words.
+        delivered: times in seconds at which the job's result, or results for the agent, arrived.
         busy: seconds of all spans that have ended.
-        counted: a job whose sleep only counts: it takes no real time.
+        counted: whether the job only counts its sleep, which then takes no real time.
     """
 
     name: str
@@ -94,21 +96,21 @@ class TimeRow:
     counted: bool = False
 
     def begun(self, key: str, id: str, now: float) -> TimeRow:
-        """With a span that begins.
+        """The row with a new span.
 
         Args:
-            key: of the mark that it is drawn in.
-            id: what ``over`` calls it by.
-            now: seconds.
+            key: the key of the span's mark.
+            id: the id to give to ``over`` when the span ends.
+            now: the time in seconds.
         """
         return replace(self, open=(*self.open, (key, id, now)))
 
     def over(self, id: str, now: float) -> TimeRow:
-        """With the thing that is called ``id`` at its end, if it has begun.
+        """The row with the span ``id`` ended, if there is one.
 
         Args:
-            id: as it was begun.
-            now: seconds.
+            id: the id that was given to ``begun``.
+            now: the time in seconds.
         """
         found = next((one for one in self.open if one[1] == id), None)
         if found is None:
@@ -119,10 +121,10 @@ class TimeRow:
         return replace(self, open=rest, spans=spans, busy=self.busy + now - since)
 
     def drawn(self, now: float) -> tuple[tuple[str, float, float], ...]:
-        """All spans, those included that are still going on.
+        """All spans, including those that are still running.
 
         Args:
-            now: seconds, where a span that goes on ends.
+            now: the time in seconds, where a running span ends for now.
         """
         return (*self.spans, *((key, since, now) for key, _, since in self.open))
 
@@ -140,7 +142,7 @@ def duration(seconds: float) -> str:
 
 
 def _joined(spans: tuple[tuple[str, float, float], ...]) -> tuple[tuple[str, float, float], ...]:
-    """At most ``LENGTHS`` spans: of more, the two oldest neighbours become one."""
+    """At most ``LENGTHS`` spans: if there are more, the two oldest become one."""
     if len(spans) <= LENGTHS:
         return spans
     (key, begin, _), (_, _, end) = spans[:2]
