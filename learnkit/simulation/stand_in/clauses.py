@@ -23,6 +23,7 @@ _AND = r"(?:,? and |, )"
 
 #: What a name in braces stands for in a pattern; ``{file:path}`` names the group ``path``.
 PARTS: Mapping[str, str] = {
+    "quoted": _MARK,
     "file": _FILE,
     "files": rf"{_FILE}(?:{_AND}(?:an? )?{_FILE})*",
     "name": _NAME,
@@ -34,11 +35,14 @@ PARTS: Mapping[str, str] = {
 }
 _HOLE = re.compile(r"\{(\w+)(?::(\w+))?\}")
 
+#: Characters of a clause that a rule may fit.
+LONGEST = 2_000
+
 #: Words that begin an instruction.
 VERBS = (
     "add|append|approve|ask|broadcast|build|change|check|claim|clear|commit|compact|complete|count|"
     "create|delete|do|execute|finish|follow|give|have|keep|let|list|load|lower|mail|make|mark|merge"
-    "|move|print|put|raise|read|refactor|reject|remove|rename|replace|report|review|run|send|set|"
+    "|move|print|put|raise|read|refactor|reject|remove|rename|replace|report|review|run|say|see|send|set|"
     "show|spawn|start|stop|tell|test|update|verify|write"
 )
 _NEXT = (
@@ -193,17 +197,20 @@ def at_colon(clause: Clause) -> list[Clause]:
 def match(rule: re.Pattern[str], clause: Clause) -> dict[str, str] | None:
     """The groups of a pattern in a clause, as the user wrote them; None if it doesn't fit.
 
-    A group that is a quotation and nothing else comes without its marks.
+    A group that is a quotation and nothing else comes without its marks, unless it is ``code``.
 
     Args:
         rule: the pattern.
         clause: all of which has to fit.
     """
+    if len(clause.text) > LONGEST:
+        return None
     for text in dict.fromkeys((clause.text, trimmed(clause.text))):
         if found := rule.fullmatch(text):
             groups = {name: part for name, part in found.groupdict().items() if part is not None}
             if not any(map(_CONDITION.search, groups.values())):
-                return {name: unquoted(clause.plain(part)) for name, part in groups.items()}
+                plain = {name: clause.plain(part) for name, part in groups.items()}
+                return {n: part if n == "code" else unquoted(part) for n, part in plain.items()}
     return None
 
 
@@ -218,14 +225,23 @@ def trimmed(text: str) -> str:
     return text
 
 
+class Quotation(str):
+    """A text that the user has put in quotation marks: to be taken to the letter."""
+
+    __slots__ = ()
+
+
 def unquoted(text: str) -> str:
     """A text without the quotation marks around it, if all of it is one quotation.
 
     Args:
         text: any.
+
+    Returns:
+        A :class:`Quotation`, or the text as it is.
     """
     found = _QUOTED.fullmatch(text)
-    return next(part for part in found.groups() if part is not None) if found else text
+    return Quotation(found[found.lastindex or 0]) if found else text
 
 
 def several(text: str) -> list[str]:

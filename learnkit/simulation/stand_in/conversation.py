@@ -116,7 +116,8 @@ def read(request: Request) -> Conversation:
         request: the JSON body.
     """
     system = "\n".join(texts(request.get("system") or ""))
-    found = Conversation(tuple(request.get("tools") or ()), system)
+    barred = (request.get("tool_choice") or {}).get("type") == "none"
+    found = Conversation(() if barred else tuple(request.get("tools") or ()), system)
     calls: dict[str, Block] = {}
     for message in request["messages"]:
         content = message["content"]

@@ -46,7 +46,11 @@ def summary(asked: str) -> str:
     found = _ASKED.search(asked)
     conversation = found[1] if found else ""
     focus = _FOCUS.search(asked[: found.start()] if found else asked)
-    about = {word[:5] for word in re.findall(r"\w{4,}", focus[1].lower())} if focus else set()
+    about = (
+        {word.rstrip("s")[:6] for word in re.findall(r"\w{4,}", focus[1].lower())}
+        if focus
+        else set()
+    )
     lines, open_calls = [_RULE.format(kept=KEPT)], list[str]()
     _, *parts = _ENTRY.split(conversation)
     for role, part in zip(parts[::2], parts[1::2], strict=True):

@@ -8,7 +8,7 @@ import re
 from collections.abc import Generator
 from typing import Any
 
-from learnkit.simulation.stand_in.clauses import number, ruleset, several
+from learnkit.simulation.stand_in.clauses import Quotation, number, ruleset, several
 from learnkit.simulation.stand_in.conversation import Result
 from learnkit.simulation.stand_in.hands import (
     Ask,
@@ -49,7 +49,7 @@ def create_prints(do: Hands, file: str, text: str) -> Steps:
     if not file.endswith(".py"):
         return (yield from create_says(do, file, text))
     literal(text)
-    printed = text if re.fullmatch(r"-?\d+(\.\d+)?", text) else repr(text)
+    printed = text if re.fullmatch(r"-?\d+(\.\d+)?", text) else repr(str(text))
     yield from do.write(file, f"print({printed})\n")
     return f"created {file}, which prints {text}"
 
@@ -71,6 +71,8 @@ def literal(text: str) -> None:
     Raises:
         Failed: if it rather describes what the file shall say.
     """
+    if isinstance(text, Quotation):
+        return
     if _DESCRIBES.search(text) or _QUOTES.search(text):
         raise Failed(
             f"{text!r} seems to describe what the file should say; I can only write a text as it "
@@ -78,7 +80,8 @@ def literal(text: str) -> None:
         )
 
 
-def create_function(do: Hands, file: str, call: str, text: str) -> Steps:
+def create_function(do: Hands, file: str, call: str, code: str) -> Steps:
+    text = code.strip("`")
     source = f"def {call}:\n    return {text}\n"
     try:
         function = ast.parse(source).body[0]
@@ -140,7 +143,7 @@ def remove(do: Hands, files: str) -> Steps:
 
 
 def listing(do: Hands, kind: str = "", folder: str = "") -> Steps:
-    command = _LIST_PYTHON if "python" in kind.lower() else _LIST_ALL
+    command = _LIST_PYTHON if "py" in kind.lower() else _LIST_ALL
     if folder:
         command = f"find {quoted(folder)} -type f | sort"
     result = yield from do.run(command)
@@ -172,6 +175,16 @@ def count_each(do: Hands) -> str:
     texts = _texts(do)
     counts = [f"{path}: {len(text.splitlines())} lines" for path, text in texts]
     return "\n".join(counts)
+
+
+def purposes(do: Hands) -> str:
+    """What each file says of itself in its first line."""
+    lines = []
+    for path, text in _texts(do):
+        first = next((line for line in text.splitlines() if line.strip()), "")
+        about = first.strip("\"'#/* ") if first.lstrip().startswith(('"', "'", "#", "/")) else ""
+        lines.append(f"{path}: {about or 'its first line says nothing about it'}")
+    return "by their first lines:\n" + "\n".join(lines)
 
 
 def extreme(do: Hands, which: str) -> str:
@@ -333,7 +346,7 @@ def mail_if(do: Hands, word: str, n: str, name: str) -> Steps:
     if "__main__.py" not in path:
         raise Failed("I find no command line tool here that could tell a value")
     tool = "python -m " + path.removeprefix("./").removesuffix("/__main__.py").replace("/", ".")
-    usage = yield from _said(do, f"{tool} || true")
+    usage = yield from _said(do, f"{tool}; echo")
     get, mail = re.search(r"(\w+) STATION", usage), re.search(r"(\w+) TO TEXT", usage)
     if get is None or mail is None:
         raise Failed(f"{tool} can't do it; it says: {first_line(usage)}")
@@ -402,9 +415,9 @@ RULES = ruleset(
         "a file with a function",
         [
             rf"{_MAKE} {_A}{{file}},? with (a|the) function (?P<call>\w+\([^)]*\)) that returns "
-            "{text}",
+            "{text:code}",
             r"have {file} (made|created|written),? with (a|the) function (?P<call>\w+\([^)]*\)) "
-            "that returns {text}",
+            "that returns {text:code}",
         ],
         create_function,
         {
@@ -430,7 +443,7 @@ RULES = ruleset(
     (
         "a folder with files",
         rf"{_MAKE} (a |the )?(new )?folder (called |named )?(?P<folder>[\w./-]+)"
-        rf"( (with|containing) ((?P<n>\d+|two|three|four|five) )?(empty )?(files )?"
+        rf"( (with|containing) ((?P<n>\d+|two|three|four|five) )?(empty )?(files? ?)?"
         rf"(in it)?[,:]? ?{{files}})?",
         folder,
         {"example": "make a folder notes with two files: a.txt and b.txt", "needs": ("file",)},
@@ -490,6 +503,11 @@ RULES = ruleset(
         {"needs": ("run",)},
     ),
     (
+        "what each file is for",
+        r"(say|tell me) what (each|every one|each one)( of them)? is for",
+        purposes,
+    ),
+    (
         "count the lines of each",
         "tell me how many lines (each|every one|each one) has",
         count_each,
@@ -504,7 +522,7 @@ RULES = ruleset(
     (
         "read every file",
         [
-            r"(read|show me|look at) (every|all|all the|each|the) (?P<kind>python )files?",
+            r"(read|show me|look at) (every|all|all the|each|the) (?P<kind>python |\.py )files?",
             r"read (every|all|all the|each|the) (files?|logs?) in (?P<folder>\w[\w./-]*?/?)",
         ],
         read_every,
@@ -524,7 +542,7 @@ RULES = ruleset(
             r"(what is|what stands) in {files}",
             r"(find out |tell me |say )?what (does )?{files} (say|says|contain|contains|asks? "
             r"for|holds?)",
-            r"read (?P<files>it) back( to me)?",
+            r"(read|show|show me) (?P<files>it|that)( back)?( to me)?",
         ],
         read_files,
         {"example": "read README.md", "needs": ("look",)},
@@ -604,8 +622,11 @@ RULES = ruleset(
     ),
     (
         "run a command",
-        r"(run|execute) (the command )?(?P<text>(python|git|ls|cat|echo|grep|find|pwd|wc|sleep|"
-        r"head|tail|sort|touch|mkdir|cp|mv|sed|date|true|false|pytest|ruff|bash|sh)\b.*)",
+        [
+            r"(run|execute) (the command )?{quoted:text}",
+            r"(run|execute) (the command )?(?P<text>(python|git|ls|cat|echo|grep|find|pwd|wc|sleep|"
+            r"head|tail|sort|touch|mkdir|cp|mv|sed|date|true|false|pytest|ruff|bash|sh)\b.*)",
+        ],
         run_command,
         {"example": "run git log", "needs": ("run",)},
     ),

@@ -233,7 +233,11 @@ RULES = ruleset(
         r"(which|what) skills (do you have|are there|have you got)|(list|show|show me) (the|your|"
         r"all) skills",
         skills,
-        {"example": "which skills do you have?", "needs": ("load_skill",)},
+        {
+            "example": "which skills do you have?",
+            "needs": ("load_skill",),
+            "more": ("(in )?one line (for )?each",),
+        },
     ),
     (
         "find a skill",

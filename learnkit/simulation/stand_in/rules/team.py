@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from learnkit.simulation.stand_in.clauses import ruleset
+from learnkit.simulation.stand_in.clauses import ruleset, several
 from learnkit.simulation.stand_in.hands import Failed, Hands, Steps, confirm, first_line, short
 from learnkit.simulation.stand_in.rules import plans
 
@@ -20,12 +20,27 @@ _TAGS = re.compile(r"\{([\w, -]+)\}")
 
 #: What a teammate is told when nothing else is said.
 FIRST = "Wait for messages."
+#: For teammates of whom only the role is given.
+NAMES = ("alice", "bob", "carol", "dave")
 FROM_BOARD = "There is a board. Take what is ready."
 
 
-def spawn(do: Hands, crew: str, text: str = "", told: str = "", **asks: str) -> Steps:
+def spawn(
+    do: Hands,
+    crew: str = "",
+    roles: str = "",
+    names: str = "",
+    text: str = "",
+    who: str = "",
+    told: str = "",
+    **asks: str,
+) -> Steps:
     pairs = [(name.lower(), role.lower()) for name, role in _AS.findall(crew)]
     pairs += [(name.lower(), role.lower()) for role, name in _CALLED.findall(crew)]
+    pairs += [(name.lower(), "teammate") for name in several(names)]
+    pairs += list(zip(NAMES, several(re.sub("^an? ", "", roles, flags=re.I)), strict=False))
+    if len(pairs) > 1 and who.lower() in ("he", "she", "her", "him", "it"):
+        raise Failed(f"I don't know which of them {who!r} is")
     text = text or told
     on_board = bool(text and _BOARD_WORK.fullmatch(text))
     if text:
@@ -34,10 +49,11 @@ def spawn(do: Hands, crew: str, text: str = "", told: str = "", **asks: str) -> 
         prompt = FROM_BOARD if do.kit.has("claim_task") and not asks else FIRST
     prompts = {name: prompt for name, _ in pairs}
     if asks:
-        asker, other, question = asks["asker"].lower(), asks["other"].lower(), asks["question"]
+        asker, other = asks["asker"].lower(), asks["other"].lower()
         if asker not in prompts:
             raise Failed(f"{asker} is not among those to start")
-        prompts[asker] = f"Ask {other}: {question}?"
+        question = f"{asks['question']}?" if "question" in asks else asks.get("said", "hello")
+        prompts[asker] = f"Write to {other}: {question}"
     calls = [
         ("spawn_teammate", {"name": name, "role": role, "prompt": prompts[name]})
         for name, role in pairs
@@ -53,8 +69,10 @@ def spawn(do: Hands, crew: str, text: str = "", told: str = "", **asks: str) -> 
     return "started " + ", ".join(f"{name} ({role})" for name, role in pairs)
 
 
-def have(do: Hands, name: str, role: str, text: str) -> Steps:
-    return (yield from spawn(do, f"{name} as {role}", text))
+def have(do: Hands, name: str, text: str, role: str = "teammate") -> Steps:
+    if name.lower() in do.crew:
+        return (yield from send(do, name, _sentence(text)))
+    return (yield from spawn(do, f"{name} as {role}", text=text))
 
 
 def finish_board(do: Hands) -> Steps:
@@ -68,8 +86,7 @@ def finish_board(do: Hands) -> Steps:
             return f"every task on the board is completed:\n{result.text}"
         if not do.crew:
             roles = [tag for _, _, line in open_tasks for tag in _TAGS.findall(line)] or ["coder"]
-            names = ("alice", "bob", "carol", "dave")
-            crew = zip(names, dict.fromkeys(roles), strict=False)
+            crew = zip(NAMES, dict.fromkeys(roles), strict=False)
             yield from spawn(do, ", ".join(f"{name} as {role}" for name, role in crew))
             continue
         yield from do.next("the tasks on the board")
@@ -173,13 +190,14 @@ def _sentence(text: str) -> str:
 _CREW = r"(?P<crew>\w+ as (an? |the )?[\w-]+((, and |, | and )\w+ as (an? |the )?[\w-]+)*)"
 _CALLED_CREW = r"(?P<crew>an? [\w-]+ called \w+((, and |, | and )an? [\w-]+ called \w+)*)"
 _START = r"(spawn|start|hire|bring in)"
-_HIM = "(her|him|them|it)"
 _MORE = (
-    rf"(have|let) {_HIM} (?P<told>.+)",
-    rf"(tell|ask) {_HIM} to (?P<told>(?!shut|stop|end).+)",
-    r"(he|she|they) (should|shall|must|will|is to|are to|has to|have to) (?P<told>.+)",
+    r"(have|let) (?P<who>her|him|them|it) (?P<told>.+)",
+    r"(tell|ask) (?P<who>her|him|them|it) to (?P<told>(?!shut|stop|end).+)",
+    r"(?P<who>he|she|they) (should|shall|must|will|is to|are to|has to|have to) (?P<told>.+)",
     r"(?P<asker>\w+) asks (?P<other>\w+) (?P<question>.+)",
+    r"(?P<asker>\w+) writes to (?P<other>\w+)(: (?P<said>.+))?",
 )
+_OTHER = "(me|us|it|them|her|him|the|an?|this|that|one|another|all|every|both)"
 _ALL = "(everybody|everyone|all|them all|all of them|the team|both)"
 
 RULES = ruleset(
@@ -189,6 +207,8 @@ RULES = ruleset(
             rf"{_START} {_CREW}(,? (to|who shall|who should) {{text}})?",
             rf"{_START} {_CALLED_CREW}(,? (to|who shall|who should) {{text}})?",
             rf"{_CALLED_CREW} (are|is) to {{text}}",
+            r"(?P<roles>an? [\w-]+((, and |, | and )an? [\w-]+)*) (are|is) to {text}",
+            rf"{_START} (?!{_OTHER}\b){{names}}",
         ],
         spawn,
         {
@@ -199,7 +219,10 @@ RULES = ruleset(
     ),
     (
         "start a teammate",
-        r"(have|let) {name} as (?P<role>[\w-]+) {text}",
+        [
+            r"(have|let) {name} as (?P<role>[\w-]+) {text}",
+            rf"(have|let) (?!{_OTHER}\b)(?P<name>[a-z]+) (to )?{{text}}",
+        ],
         have,
         {"needs": ("spawn_teammate",)},
     ),
