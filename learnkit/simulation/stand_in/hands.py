@@ -152,7 +152,10 @@ class Hands:
         files: mentioned so far, the last one last; likewise mates, trees and tasks.
         crew: teammates that were started for this prompt, with their roles.
         place: the worktree in which files are changed; empty for the workspace.
+        changed: the worktree in which a file was made last.
         jobs: background jobs, by id: the command.
+        ended: the results of jobs, by id.
+        told: ids of the jobs whose results were reported.
         reports: what each teammate has reported.
         due: teammates whose report has not come yet.
         held: deliveries that no clause has asked for yet.
@@ -172,7 +175,9 @@ class Hands:
     tasks: list[int] = field(default_factory=list)
     crew: dict[str, str] = field(default_factory=dict)
     place: str = ""
+    changed: str = ""
     jobs: dict[str, str] = field(default_factory=dict)
+    told: set[str] = field(default_factory=set)
     ended: dict[str, Note] = field(default_factory=dict)
     reports: dict[str, list[str]] = field(default_factory=dict)
     due: list[str] = field(default_factory=list)

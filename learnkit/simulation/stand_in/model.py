@@ -159,6 +159,7 @@ class _Session:
     unknown: list[Clause] = field(default_factory=list)
     now: Goal | None = None
     done: bool = False
+    planned: bool = False
 
     def reply(self) -> tuple[Reply, Explanation]:
         """The reply, and why."""
@@ -229,7 +230,7 @@ class _Session:
         work = [one for one in self.goals if one.rule.act not in _HIDDEN]
         asked = any(one.rule.name == "keep to the list" for one in self.goals)
         own = any(one.rule.name in _LIST_RULES for one in self.goals)
-        there = do.kit.has("todo") or do.kit.has("todo_add")
+        there = "items" in do.kit.parameters("todo") or do.kit.has("todo_add")
         if asked and not there:
             raise Failed("there is no tool that keeps a todo list")
         wanted = asked or (there and len(work) >= WORTH_A_LIST)
@@ -256,8 +257,7 @@ class _Session:
         """Wait for what was started: jobs and teammates; return a problem and the reports."""
         reports = []
         try:
-            told = any(one.rule.act is board.job_results for one in self.goals)
-            if do.jobs and not told:
+            if do.jobs.keys() - do.told:
                 reports.append((yield from board.await_jobs(do)))
             if do.crew and (report := (yield from team.report_crew(do))):
                 reports.append(report)
@@ -267,7 +267,7 @@ class _Session:
 
     def _submit_plan(self, do: Hands) -> Steps:
         """As a teammate whose plan has to be approved: submit it, and wait for the answer."""
-        wanted = "submit a plan with plan_approval" in self.said.system
+        wanted = "submit a plan with plan_approval" in self.said.system and not self.planned
         if not wanted or "plan" not in do.kit.parameters("plan_approval") or not self.goals:
             return ""
         if all(one.rule.act is team.wait for one in self.goals):
@@ -283,6 +283,7 @@ class _Session:
         )
         if not re.match(r"\S+ approved\b", note.text):
             raise Failed(f"my plan was not approved: {note.text}")
+        self.planned = True
         return ""
 
     def _return_task(self, do: Hands, problem: str) -> Steps:
@@ -324,12 +325,12 @@ class _Session:
 
     def _instruction(self, do: Hands, note: Note, reports: list[str]) -> Steps:
         """As a teammate: a message of the lead is a further prompt; all others are information."""
-        if note not in do.held or not self.said.leader:
+        if not self.said.leader or note.type not in ("message", "broadcast"):
             return ""
-        do.held.remove(note)
         if note.sender != self.said.leader:
             reports.append(f"read a message from {note.sender}: {short(note.text)}")
             return ""
+        do.held.remove(note)
         goals, unknown = understand(note.text)
         if note.type == "broadcast":
             reports.append(f"read a message to all: {short(note.text)}")
@@ -337,6 +338,7 @@ class _Session:
         self.goals, self.unknown, self.now = goals, unknown, None
         reports.clear()
         try:
+            yield from self._submit_plan(do)
             reports += yield from self._goals(do)
             self.done = bool(goals) and not unknown
         except Failed as error:

@@ -141,25 +141,26 @@ def sleeps(do: Hands, n: str, text: str) -> Steps:
 
 
 def job_results(do: Hands) -> Steps:
-    """Wait for every job that has no result yet, and report them."""
+    """Wait for every job whose result was not reported yet, and report it."""
     if not do.jobs:
         raise Failed("no command runs in the background")
-    told = []
-    for id in do.jobs:
+    lines = []
+    for id in [one for one in do.jobs if one not in do.told]:
         note = yield from do.job(id)
-        told.append(short(note.text.replace("\n", ": "), 600))
-    return "the results from the background are:\n" + "\n".join(told)
+        do.told.add(id)
+        lines.append(short(note.text.replace("\n", ": "), 600))
+    return "the results from the background are:\n" + "\n".join(lines)
 
 
 def await_jobs(do: Hands) -> Steps:
     """At the end: every job has a result, and none has failed without being asked about."""
-    told = yield from job_results(do)
-    for id, command in do.jobs.items():
+    unasked = [id for id in do.jobs if id not in do.told]
+    report = yield from job_results(do)
+    for id in unasked:
         if do.ended[id].type != "completed":
-            raise Failed(
-                f"the command {command!r} in the background: {first_line(do.ended[id].text)}"
-            )
-    return told
+            why = first_line(do.ended[id].text)
+            raise Failed(f"the command {do.jobs[id]!r} in the background: {why}")
+    return report
 
 
 _TASKNO = r"(task )?(number )?{ids}"

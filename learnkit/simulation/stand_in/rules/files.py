@@ -36,6 +36,10 @@ _DESCRIBES = re.compile(
 )
 _QUOTES = re.compile(r"\"[^\"]*\"|“[^”]*”|`[^`]*`")
 
+#: Numbers that stand alone: not part of a time, a date or a name.
+_DECIMAL = re.compile(r"(?<![\w:./-])-?\d+\.\d+(?![\w:./-])")
+_WHOLE = re.compile(r"(?<![\w:./-])-?\d+(?![\w:./-])")
+
 _MAKE = "(create|make|write|add|generate|start)"
 _A = (
     "((a|an|the|one)? ?(new |small |empty |python |text )*(file|script|program)? ?"
@@ -188,16 +192,16 @@ def purposes(do: Hands) -> str:
 
 
 def extreme(do: Hands, which: str) -> str:
-    found = [
-        (float(value), path)
-        for path, text in _texts(do)
-        for value in re.findall(r"(?<![\d:.-])-?\d+\.\d+(?![\d:])", text)
-    ]
+    texts = _texts(do)
+    found = [(float(value), path) for path, text in texts for value in _DECIMAL.findall(text)]
     if not found:
         raise Failed("there is no number with a decimal point in what I read")
-    pick = max if which.lower() in ("highest", "largest", "maximum", "hottest", "biggest") else min
-    value, path = pick(found)
-    return f"the {which} value with a decimal point in what I read is {value:g}, in {path}"
+    high = which.lower() in ("highest", "largest", "hottest")
+    value, path = max(found) if high else min(found)
+    whole = [int(number) for _, text in texts for number in _WHOLE.findall(text)]
+    if any(number > value if high else number < value for number in whole):
+        raise Failed("there are whole numbers too, and I can't tell which of them are values")
+    return f"the {which} value in what I read is {value:g}, in {path}"
 
 
 def _texts(do: Hands) -> list[tuple[str, str]]:
@@ -249,12 +253,12 @@ def replace(do: Hands, old: str, new: str, file: str, all: str = "") -> Steps:
     count = do.text_of(path, result).count(old)
     if not count:
         raise Failed(f"{old!r} does not occur in {path}")
+    if count > 1 and not all:
+        raise Failed(f"{old!r} occurs {count} times in {path}; say which, or everywhere")
     if old in new and all:
         raise Failed(f"{new!r} contains {old!r}, so replacing it everywhere would not end")
     for _ in range(count if all else 1):
         yield from do.replace(path, old, new)
-    if not all and count > 1:
-        raise Failed(f"{old!r} occurs {count} times in {path}; I have replaced the first one only")
     check = yield from do.read(path)
     if (all or old not in new) and old in check.text:
         raise Failed(f"{old!r} is still in {path}")
@@ -321,9 +325,11 @@ def last_commit(do: Hands) -> Steps:
 
 def commit(do: Hands, text: str = "Work of the stand-in") -> Steps:
     message = text.replace("'", "'\\''")
+    do.place = do.changed
     result = yield from do.run(f"git add -A && git commit -q -m '{message}' && echo committed")
+    do.place = ""
     confirm(result, "committed", "the commit")
-    return "committed everything" + (f" in the worktree {do.place}" if do.place else "")
+    return "committed everything" + (f" in the worktree {do.changed}" if do.changed else "")
 
 
 def verify(do: Hands, file: str = "it") -> Steps:

@@ -41,9 +41,10 @@ def task_with_tree(do: Hands, text: str, name: str) -> Steps:
 
 def inside(do: Hands, file: str, text: str = "") -> Steps:
     """Make a file in the worktree that was mentioned last."""
-    do.place = do.tree("")
+    do.place = do.changed = do.tree("")
     said = yield from files.create_says(do, file, text) if text else files.create(do, file)
-    return f"{said}, in the worktree {do.place}"
+    do.place = ""
+    return f"{said}, in the worktree {do.changed}"
 
 
 def show_all(do: Hands) -> Steps:
@@ -69,7 +70,7 @@ def merge(do: Hands, name: str) -> Steps:
     if "nothing" in result.text:
         raise Failed(f"{result.text} Was the work committed?")
     do.trees.append(name)
-    do.place = ""
+    do.changed = ""
     return f"merged {name}: {result.text}"
 
 
@@ -77,7 +78,7 @@ def remove(do: Hands, name: str) -> Steps:
     name = do.tree(name)
     result = yield from do.call("worktree_remove", name=name)
     confirm(result, "removed", f"removing {name}")
-    do.place = ""
+    do.changed = ""
     return f"removed the worktree {name}"
 
 
