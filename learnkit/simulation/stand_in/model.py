@@ -22,7 +22,7 @@ from learnkit.simulation.stand_in import summary
 from learnkit.simulation.stand_in.clauses import Clause, Rule
 from learnkit.simulation.stand_in.conversation import Conversation, Note, Past, read
 from learnkit.simulation.stand_in.hands import Ask, Failed, Hands, Kit, Steps, Wait, short
-from learnkit.simulation.stand_in.rules import board, files, plans, team, worktrees
+from learnkit.simulation.stand_in.rules import board, commands, files, plans, team, worktrees
 
 if TYPE_CHECKING:
     from learnkit.clients.transport import Client
@@ -33,7 +33,7 @@ BADGE = "a stand-in that follows rules, not an LLM"
 #: The first rule that fits a clause is taken.
 RULES: tuple[Rule, ...] = (
     *(worktrees.RULES + board.RULES + plans.RULES),
-    *(team.RULES + files.RULES),
+    *(team.RULES + files.RULES + commands.RULES),
 )
 
 #: Replies to one prompt; a run that needs more is one that doesn't get on.
@@ -48,7 +48,7 @@ _PLANNING = (
     *("tasks", "a task", "tasks in a diamond", "put tasks on the board", "leave it at that"),
 )
 _STATEMENT = parts.compiled(r"(?:i|we) (?:have|need|want|would like|must|am|are)\b {text}")
-_HIDDEN = (plans.manner, files.tell)
+_HIDDEN = (plans.manner, commands.tell)
 
 
 @dataclass(frozen=True, slots=True)
