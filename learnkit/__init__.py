@@ -47,6 +47,7 @@ _PUBLIC = {
     "runtime.clock": "SystemClock",
     "runtime.shell": "BwrapShell LocalShell ShellResult",
     "runtime.virtual_clock": "VirtualClock",
+    "simulation.stand_in.model": "stand_in",
     "widget.share": "share",
 }
 #: Public name -> the module that it stands for.
@@ -102,6 +103,7 @@ if TYPE_CHECKING:
     from learnkit.runtime.shell import ShellResult as ShellResult
     from learnkit.runtime.virtual_clock import VirtualClock as VirtualClock
     from learnkit.simulation import models as models
+    from learnkit.simulation.stand_in.model import stand_in as stand_in
     from learnkit.views import charts as charts
     from learnkit.widget.share import share as share
 

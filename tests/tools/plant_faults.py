@@ -50,6 +50,10 @@ AREAS: dict[str, list[tuple[str, str]]] = {
         ("learnkit/clients/sse.py", "tests/clients/test_sse.py"),
         ("learnkit/clients/transport.py", "tests/clients/test_transport.py"),
     ],
+    "stand_in": [
+        ("learnkit/simulation/stand_in/*.py", "tests/simulation/test_stand_in.py"),
+        ("learnkit/simulation/stand_in/rules/*.py", "tests/simulation/test_stand_in.py"),
+    ],
     "recordings": [
         ("learnkit/clients/recordings/recording.py", "tests/clients/test_recording.py"),
         (

@@ -1,0 +1,306 @@
+"""Teammates, protocols and autonomy: lessons 9 to 11."""
+
+from __future__ import annotations
+
+import re
+
+from learnkit.simulation.stand_in.clauses import ruleset, several
+from learnkit.simulation.stand_in.hands import Failed, Hands, Steps, confirm, first_line, short
+from learnkit.simulation.stand_in.rules import plans
+
+_AS = re.compile(r"(\w+) as (?:an? |the )?([\w-]+)", re.I)
+_CALLED = re.compile(r"an? ([\w-]+) called (\w+)", re.I)
+_BOARD_WORK = re.compile(
+    r"(?:do|take|claim|work on|find|look for|see to) .*\b(?:them|tasks?|board|work|ready|"
+    r"suits?)\b.*",
+    re.I,
+)
+_OPEN_TASK = re.compile(r"^\[([ >!])\] #(\d+): (.*)$", re.M)
+_TAGS = re.compile(r"\{([\w, -]+)\}")
+
+#: What a teammate is told when nothing else is said.
+FIRST = "Wait for messages."
+#: For teammates of whom only the role is given.
+NAMES = ("alice", "bob", "carol", "dave")
+FROM_BOARD = "There is a board. Take what is ready."
+
+
+def spawn(
+    do: Hands,
+    crew: str = "",
+    roles: str = "",
+    names: str = "",
+    text: str = "",
+    who: str = "",
+    told: str = "",
+    **asks: str,
+) -> Steps:
+    pairs = [(name.lower(), role.lower()) for name, role in _AS.findall(crew)]
+    pairs += [(name.lower(), role.lower()) for role, name in _CALLED.findall(crew)]
+    pairs += [(name.lower(), "teammate") for name in several(names)]
+    pairs += list(zip(NAMES, several(re.sub("^an? ", "", roles, flags=re.I)), strict=False))
+    if len(pairs) > 1 and who.lower() in ("he", "she", "her", "him", "it"):
+        raise Failed(f"I don't know which of them {who!r} is")
+    text = text or told
+    on_board = bool(text and _BOARD_WORK.fullmatch(text))
+    if text:
+        prompt = FROM_BOARD if on_board else _sentence(text)
+    else:
+        prompt = FROM_BOARD if do.kit.has("claim_task") and not asks else FIRST
+    prompts = {name: prompt for name, _ in pairs}
+    if asks:
+        asker, other = asks["asker"].lower(), asks["other"].lower()
+        if asker not in prompts:
+            raise Failed(f"{asker} is not among those to start")
+        question = f"{asks['question']}?" if "question" in asks else asks.get("said", "hello")
+        prompts[asker] = f"Write to {other}: {question}"
+    calls = [
+        ("spawn_teammate", {"name": name, "role": role, "prompt": prompts[name]})
+        for name, role in pairs
+    ]
+    results = yield from do.calls(*calls)
+    for (name, role), result in zip(pairs, results, strict=True):
+        confirm(result, name, f"the start of {name}")
+        do.crew[name] = role
+        do.due.append(name)
+        do.mates.append(name)
+    if on_board or (prompt == FROM_BOARD and "task_list" in do.kit.tools):
+        yield from finish_board(do)
+    return "started " + ", ".join(f"{name} ({role})" for name, role in pairs)
+
+
+def have(do: Hands, name: str, text: str, role: str = "teammate") -> Steps:
+    if name.lower() in do.crew:
+        return (yield from send(do, name, _sentence(text)))
+    return (yield from spawn(do, f"{name} as {role}", text=text))
+
+
+def finish_board(do: Hands) -> Steps:
+    """Wait until every task on the board is completed; start somebody if nobody is there."""
+    for _ in range(100):
+        result = yield from do.call("task_list")
+        open_tasks = _OPEN_TASK.findall(do.text_of("task_list", result))
+        if failed := [id for mark, id, _ in open_tasks if mark == "!"]:
+            raise Failed(f"task #{failed[0]} has failed")
+        if not open_tasks:
+            return f"every task on the board is completed:\n{result.text}"
+        if not do.crew:
+            roles = [tag for _, _, line in open_tasks for tag in _TAGS.findall(line)] or ["coder"]
+            crew = zip(NAMES, dict.fromkeys(roles), strict=False)
+            yield from spawn(do, ", ".join(f"{name} as {role}" for name, role in crew))
+            continue
+        yield from do.next("the tasks on the board")
+    raise Failed("the tasks on the board are not done after a hundred looks")
+
+
+def broadcast(do: Hands, text: str) -> Steps:
+    result = yield from do.call("broadcast", content=text)
+    if "nobody" in result.text:
+        raise Failed("there is no teammate to write to")
+    return f"wrote to all: {text}"
+
+
+def send(do: Hands, name: str, text: str) -> Steps:
+    mate = do.mate(name)
+    result = yield from do.call("send_message", to=mate, content=text)
+    confirm(result, mate, f"the message to {mate}")
+    return f"wrote to {mate}: {text}"
+
+
+def team(do: Hands) -> Steps:
+    result = yield from do.call("list_teammates")
+    return f"the team is:\n{result.text}"
+
+
+def inbox(do: Hands) -> Steps:
+    result = yield from do.call("read_inbox")
+    return f"the inbox says:\n{result.text}"
+
+
+def shut_down(do: Hands, name: str) -> Steps:
+    mate = do.mate(name)
+    yield from do.report_of(mate)
+    result = yield from do.call("shutdown_request", teammate=mate)
+    found = re.search(r"request (\S+) is pending", result.text)
+    if found is None:
+        raise Failed(f"no request id came back: {first_line(result.text)}")
+    do.request = found[1]
+    note = yield from do.wait_for(
+        "shutdown_response", sender=mate, id=do.request, what=f"{mate}'s answer to {do.request}"
+    )
+    if "approved" not in note.text.split(":")[0]:
+        raise Failed(f"{mate} does not shut down: {note.text}")
+    return f"{mate} shuts down: {note.text}"
+
+
+def became(do: Hands) -> Steps:
+    if not do.request:
+        raise Failed("there is no request")
+    result = yield from do.call("shutdown_response", request_id=do.request)
+    return f"the request: {result.text}"
+
+
+def answer_plan(do: Hands, verb: str, name: str = "his", why: str = "") -> Steps:
+    mate = do.mate(name)
+    approve = verb.lower() == "approve"
+    if not approve and not why:
+        raise Failed("a plan that isn't approved needs a reason")
+    note = yield from do.wait_for("plan_approval_response", sender=mate, what=f"{mate}'s plan")
+    if not note.id:
+        raise Failed(f"the plan of {mate} came without a request_id, so it can't be answered")
+    input = {"request_id": note.id, "approve": approve} | ({"feedback": why} if why else {})
+    if verb.lower().startswith("ask"):
+        input["request_changes"] = True
+    result = yield from do.call("plan_approval", **input)
+    confirm(result, note.id, "the answer to the plan")
+    do.request = note.id
+    if not approve:
+        do.refused.add(mate)
+    return f"answered {mate}'s plan {note.id}: {short(result.text)}"
+
+
+def wait(do: Hands) -> str:
+    """For a teammate: nothing to do until a message or a task comes."""
+    if not do.said.leader:
+        raise Failed("I can't wait for work: I lead")
+    return "there is nothing to do yet; messages and tasks will come"
+
+
+def ask(do: Hands, name: str, text: str) -> Steps:
+    return (yield from send(do, name, text + ("" if text.endswith("?") else "?")))
+
+
+def report_crew(do: Hands) -> Steps:
+    """At the end: everybody who was started has reported, and nobody has failed."""
+    for mate in list(do.due):
+        yield from do.report_of(mate)
+    told = []
+    for mate in do.crew:
+        last = [one for one in do.reports.get(mate, []) if not one.startswith("Not done yet")][-1:]
+        if last and last[0].startswith(plans.NOT_DONE) and mate not in do.refused:
+            raise Failed(f"{mate} reported: {last[0]}")
+        told += [f"{mate} reported: {one}" for one in last]
+    return "\n".join(told)
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:] + ("" if text.endswith((".", "?", "!")) else ".")
+
+
+_CREW = r"(?P<crew>\w+ as (an? |the )?[\w-]+((, and |, | and )\w+ as (an? |the )?[\w-]+)*)"
+_CALLED_CREW = r"(?P<crew>an? [\w-]+ called \w+((, and |, | and )an? [\w-]+ called \w+)*)"
+_START = r"(spawn|start|hire|bring in)"
+_MORE = (
+    r"(have|let) (?P<who>her|him|them|it) (?P<told>.+)",
+    r"(tell|ask) (?P<who>her|him|them|it) to (?P<told>(?!shut|stop|end).+)",
+    r"(?P<who>he|she|they) (should|shall|must|will|is to|are to|has to|have to) (?P<told>.+)",
+    r"(?P<asker>\w+) asks (?P<other>\w+) (?P<question>.+)",
+    r"(?P<asker>\w+) writes to (?P<other>\w+)(: (?P<said>.+))?",
+)
+_OTHER = "(me|us|it|them|her|him|the|an?|this|that|one|another|all|every|both)"
+_ALL = "(everybody|everyone|all|them all|all of them|the team|both)"
+
+RULES = ruleset(
+    (
+        "start teammates",
+        [
+            rf"{_START} {_CREW}(,? (to|who shall|who should) {{text}})?",
+            rf"{_START} {_CALLED_CREW}(,? (to|who shall|who should) {{text}})?",
+            rf"{_CALLED_CREW} (are|is) to {{text}}",
+            r"(?P<roles>an? [\w-]+((, and |, | and )an? [\w-]+)*) (are|is) to {text}",
+            rf"{_START} (?!{_OTHER}\b){{names}}",
+        ],
+        spawn,
+        {
+            "example": "spawn alice as coder to create a.txt",
+            "needs": ("spawn_teammate",),
+            "more": _MORE,
+        },
+    ),
+    (
+        "start a teammate",
+        [
+            r"(have|let) {name} as (?P<role>[\w-]+) {text}",
+            rf"(have|let) (?!{_OTHER}\b)(?P<name>[a-z]+) (to )?{{text}}",
+        ],
+        have,
+        {"needs": ("spawn_teammate",)},
+    ),
+    (
+        "write to all",
+        rf"(tell|write to|write|message) {_ALL}:? {{text}}|broadcast:? (?P<said>.+)",
+        lambda do, text="", said="": broadcast(do, text or said),
+        {"example": "tell everybody: phase 1 is complete", "needs": ("broadcast",)},
+    ),
+    (
+        "ask for a shutdown",
+        [
+            r"(ask|tell) {name} to (shut down|stop|end|finish)",
+            r"(stop|end|dismiss) (?P<name>her|him|them|[a-z]+)",
+            r"shut {name} down",
+            r"shut down {name}",
+        ],
+        shut_down,
+        {"example": "ask alice to shut down", "needs": ("shutdown_request",)},
+    ),
+    (
+        "write to somebody",
+        [
+            r"(write|send a message|send|tell)( a message)? to {name}:? {text}",
+            r"(send|write) {name} (the |a )?message:? {text}",
+            r"tell {name}: {text}",
+        ],
+        send,
+        {"example": "write to bob: please wait", "needs": ("send_message",)},
+    ),
+    (
+        "ask somebody",
+        r"ask (?P<name>[a-z]+):? (?P<text>(which|what|who|how|where|when|why|whether|if)\b.+)",
+        ask,
+        {"needs": ("send_message",)},
+    ),
+    (
+        "show the team",
+        r"(show me |tell me |list )?(who is in the team|the team|the teammates|all teammates|"
+        r"your team)",
+        team,
+        {"example": "who is in the team?", "needs": ("list_teammates",)},
+    ),
+    (
+        "read the inbox",
+        r"(read|show|check|show me|what is in) (your |the |my |lead's )?inbox",
+        inbox,
+        {"example": "read your inbox", "needs": ("read_inbox",)},
+    ),
+    (
+        "what became of a request",
+        r"(tell|show) me (what (became|has become) of|the state of|how it went with) (the|that|"
+        r"her|his) request",
+        became,
+        {"needs": ("shutdown_response",)},
+    ),
+    (
+        "answer a plan",
+        [
+            r"(?P<verb>approve|reject) (?P<name>\w+?)('s)? plan(,? (because|since|as|for):? (it "
+            r"is )?(?P<why>.+))?",
+            r"(?P<verb>ask for) changes to (?P<name>\w+?)('s)? plan: (?P<why>.+)",
+        ],
+        answer_plan,
+        {"example": "approve his plan", "needs": ("plan_approval",)},
+    ),
+    (
+        "see that the board is done",
+        r"(see|make sure) that (they|the tasks|all tasks|all of them) (are|get) done|do (all "
+        r")?the tasks",
+        finish_board,
+        {"needs": ("spawn_teammate", "task_list")},
+    ),
+    (
+        "tasks are mentioned",
+        r"(\w+ tasks|there is a board|they|tasks) (are|is) on the board|there is a board(, and "
+        r"an order)?",
+        plans.manner,
+    ),
+    ("wait for work", r"wait for (messages|mail|work)|take what (is ready|suits you)", wait),
+)
