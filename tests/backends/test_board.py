@@ -21,7 +21,8 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from profiles import examples
 
 from learnkit.backends.files.board import NEXT, TaskBoard
-from learnkit.backends.files.task import MAX_DESCRIPTION, MAX_SUBJECT, Folder, Task
+from learnkit.backends.files.task_folder import Folder
+from learnkit.backends.task import MAX_DESCRIPTION, MAX_SUBJECT, Task
 from learnkit.core.readiness import is_ready
 from learnkit.errors import ToolError, UsageError
 
