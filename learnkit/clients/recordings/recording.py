@@ -21,6 +21,7 @@ from learnkit.core.content import Block, sendable
 from learnkit.errors import UsageError
 from learnkit.runtime import atomic_write as files
 from learnkit.runtime.secret_scan import refuse_secrets
+from learnkit.runtime.stored_json import MAX_DEPTH
 
 Body = dict[str, Any]
 
@@ -87,15 +88,15 @@ class Recording:
         path = Path(path)
         loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
         try:
-            data = yaml.load(path.read_text(encoding="utf-8"), Loader=loader)
+            text = path.read_text(encoding="utf-8")
+            _refuse_depth(text, loader)
+            data = yaml.load(text, Loader=loader)
         except FileNotFoundError:
             raise UsageError(f"there is no recording at {path}; see `learnkit record`") from None
         except OSError as error:
             raise UsageError(f"{path} cannot be read: {error.strerror}") from None
         except (yaml.YAMLError, ValueError, OverflowError) as error:
             raise UsageError(f"{path} is not YAML: {error}") from None
-        except RecursionError:
-            raise UsageError(f"{path} is no recording: it is nested too deeply") from None
         if not isinstance(data, dict) or not isinstance(data.get("turns"), list):
             raise UsageError(f"{path} is no recording: it has no list `turns`")
         version = data.get("version", 1)
@@ -197,6 +198,16 @@ class Recording:
             id: the id of a turn that the recording has.
         """
         return next(turn for turn in self.turns if turn.id == id)
+
+
+def _refuse_depth(text: str, loader: Any) -> None:
+    """Refuse what is nested so deeply that to build it would end the process: C does that."""
+    depth = 0
+    for event in yaml.parse(text, Loader=loader):
+        depth += isinstance(event, yaml.CollectionStartEvent)
+        depth -= isinstance(event, yaml.CollectionEndEvent)
+        if depth > MAX_DEPTH:
+            raise ValueError(f"it is nested more than {MAX_DEPTH} levels deep")
 
 
 def followed(request: Prefix, answer: Reply | Failure) -> Prefix:
