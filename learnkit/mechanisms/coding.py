@@ -164,7 +164,7 @@ def _with_crlf(text: str) -> str:
 
 def _first_lines(text: str, wanted: str) -> list[int]:
     """The lines in which ``wanted`` begins, the first ``SHOWN`` of them."""
-    lines = []
+    lines: list[int] = []
     place, line = 0, 1
     while len(lines) < SHOWN and (found := text.find(wanted, place)) >= 0:
         line += text.count("\n", place, found)

@@ -11,6 +11,7 @@ import os
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -197,8 +198,7 @@ def _others(fields: dict[Any, Any]) -> tuple[dict[str, Any], list[str]]:
         problems.append("metadata: must be a mapping of keys to text")
         metadata = {}
     about = {
-        str(key): optional(lambda key=key: ", ".join(_texts(metadata, key, ",")), "")
-        for key in metadata
+        str(key): ", ".join(optional(partial(_texts, metadata, key, ","), ())) for key in metadata
     }
     tagged = metadata if "tags" in metadata else fields
     return {
