@@ -27,7 +27,7 @@ from typing import Any
 
 from learnkit import TaskBoard
 from learnkit.backends.files.store import Document, write_together
-from learnkit.backends.files.task import Task
+from learnkit.backends.task import Task
 
 PROCESSES = 2
 BOARDS = (10, 100, 1_000)

@@ -6,8 +6,9 @@ one board, one shell), and which of them a subagent and a teammate get.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from learnkit.backends.files.board import TaskBoard
@@ -59,6 +60,7 @@ def full_agent(
     shell: Shell | None = None,
     skills: str | Path | None = None,
     plan_required: bool | Callable[[str, str], bool] = False,
+    compaction: Mapping[str, Any] = MappingProxyType({}),
     **options: Any,
 ) -> Agent:
     """An agent with all twelve mechanisms, or with those that you want.
@@ -81,6 +83,8 @@ def full_agent(
         skills: folder of the skills; by default ``skills`` in the workspace, if it is there.
         plan_required: which teammates need an approved plan, as for
             :class:`learnkit.Protocols`.
+        compaction: options as for :class:`learnkit.Compaction`, for this agent and its teammates,
+            such as ``{"threshold": 150_000}``.
         options: as for :class:`learnkit.Agent`.
 
     Raises:
@@ -106,7 +110,7 @@ def full_agent(
         if "todo" in chosen:
             made.append(Todo())
         if "compaction" in chosen:
-            made.append(Compaction(transcripts=root / ".transcripts"))
+            made.append(Compaction(**{"transcripts": root / ".transcripts", **compaction}))
         if "tasks" in chosen:
             made.append(Tasks(board))
         return made

@@ -192,3 +192,16 @@ def test_what_stands_before_every_conversation_has_a_cost(repo: Path) -> None:
     assert list(costs) == ["system", *agent.tools]
     assert all(cost > 10 for cost in costs.values())
     assert 1_000 < sum(costs.values()) < 10_000
+
+
+def test_the_thresholds_of_compaction_are_the_callers(tmp_path: Path) -> None:
+    options = {"threshold": 123_000, "keep": 7, "transcripts": tmp_path / "elsewhere"}
+    agent = lk.full_agent(lk.scripted([lk.say("")]), tmp_path / "w", compaction=options)
+    plain = lk.full_agent(lk.scripted([lk.say("")]), tmp_path / "w2")
+    (mine,) = (one for one in agent.mechanisms if isinstance(one, lk.Compaction))
+    (other,) = (one for one in plain.mechanisms if isinstance(one, lk.Compaction))
+    assert (mine.threshold, mine.transcripts) == (123_000, tmp_path / "elsewhere")
+    assert (other.threshold, other.transcripts) == (50_000, tmp_path / "w2" / ".transcripts")
+    (team,) = (one for one in agent.mechanisms if isinstance(one, lk.Team))
+    (mate,) = (one for one in team._factory("alice", "coder") if isinstance(one, lk.Compaction))
+    assert mate.threshold == 123_000

@@ -2,7 +2,8 @@
 
 The mechanisms use these four interfaces and nothing else, so a team can work with a server in place
 of the files in ``learnkit.backends.files``. A backend is any object with these methods; it need not
-inherit from anything.
+inherit from anything. What is stored is in the modules beside this one: ``mail``, ``task`` and
+``request``.
 
 All four have in common:
 
@@ -25,11 +26,12 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from learnkit.backends.files.board import Change
-    from learnkit.backends.files.mailbox import Mail, Type
-    from learnkit.backends.files.roster import Member
-    from learnkit.backends.files.task import Status, Task
-    from learnkit.backends.files.tracker import Answer, Kind, Request
+    from learnkit.backends.mail import Mail, Type
+    from learnkit.backends.request import Answer, Kind, Request
+    from learnkit.backends.task import Change, Status, Task
+
+#: ``name``, ``role`` and ``status`` of one member of a team.
+Member = dict[str, str]
 
 
 @runtime_checkable
@@ -255,7 +257,7 @@ class RequestBackend(Protocol):
 
     A request is pending until it is answered, once and only by its addressee, or until it expires:
     at its deadline, or because the teammate that it concerns has ended or has a new assignment.
-    ``files.tracker.RULES`` lists every succession of states that is allowed.
+    ``learnkit.backends.request.RULES`` lists every succession of states that is allowed.
     """
 
     def open(

@@ -6,6 +6,7 @@ log, so "the state after k events" is always well defined and a slider can scrub
 
 from __future__ import annotations
 
+import codecs
 import json
 import threading
 from collections.abc import Callable, Iterator
@@ -18,8 +19,15 @@ from typing import Any, overload
 from learnkit.errors import UsageError
 from learnkit.runtime import atomic_write as files
 
+#: Version of the files that :meth:`EventLog.save` writes, in their first line. A file without one
+#: has version 1.
+VERSION = 1
+
 #: The agent that acts in the current thread. The offline client reads it to pick a lane.
 LANE: ContextVar[str] = ContextVar("learnkit_lane", default="lead")
+#: What the present request is for: ``conversation``, or ``summary`` for what compaction asks. What
+#: streams a reply to the user shows only the first.
+PURPOSE: ContextVar[str] = ContextVar("learnkit_purpose", default="conversation")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +80,7 @@ class EventLog:
         """
         try:
             copied = json.loads(_encode(data))
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, RecursionError) as error:
             raise UsageError(f"event {type!r} has details that JSON cannot hold: {error}") from None
         # The lock also covers the listeners, so that each of them sees the log's own order.
         with self._lock:
@@ -126,7 +134,9 @@ class EventLog:
         return unsubscribe
 
     def save(self, path: str | Path) -> None:
-        """Write the log as JSON lines, one event a line; the file appears whole or not at all.
+        """Write the log as JSON lines: the version, then an event a line.
+
+        The file appears whole or not at all.
 
         Args:
             path: of the file; an old one is replaced.
@@ -134,8 +144,9 @@ class EventLog:
         Raises:
             OSError: if it cannot be written.
         """
-        lines = [json.dumps(asdict(event), ensure_ascii=False) + "\n" for event in self]
-        files.replace(path, "".join(lines))
+        lines = [json.dumps({"version": VERSION})]
+        lines += [json.dumps(asdict(event), ensure_ascii=False) for event in self]
+        files.replace(path, "\n".join([*lines, ""]))
 
     @classmethod
     def load(cls, path: str | Path) -> EventLog:
@@ -145,16 +156,28 @@ class EventLog:
             path: of the file.
 
         Raises:
-            UsageError: if a line is not an event, naming the line.
+            UsageError: if the file cannot be read, a newer version has written it, or a line is
+                not an event, naming the line.
         """
         log = cls()
+        try:
+            data = Path(path).read_bytes()
+        except OSError as error:
+            raise UsageError(f"{path} cannot be read: {error.strerror}") from None
         # Only "\n" ends a line here: JSON text may hold other characters that look like line ends.
-        for number, line in enumerate(Path(path).read_bytes().split(b"\n"), start=1):
+        lines = data.removeprefix(codecs.BOM_UTF8).split(b"\n")
+        for number, line in enumerate(lines, start=1):
             if not line.strip():
                 continue
             try:
-                event = _event(json.loads(line.decode()))
-            except ValueError as error:
+                fields = json.loads(line.decode())
+                if number == 1 and isinstance(fields, dict) and "version" in fields:
+                    _check_version(path, fields["version"])
+                    continue
+                event = _event(fields)
+            except UsageError:
+                raise
+            except (ValueError, RecursionError) as error:
                 raise UsageError(f"{path}, line {number}: not an event ({error})") from None
             if event.seq != len(log):
                 raise UsageError(
@@ -202,6 +225,13 @@ _KINDS: dict[str, tuple[type, ...]] = {
     "type": (str,),
     "data": (dict,),
 }
+
+
+def _check_version(path: str | Path, version: Any) -> None:
+    if type(version) is not int or version > VERSION:
+        raise UsageError(
+            f"{path} has version {version!r}, and this learnkit reads up to {VERSION}; upgrade it"
+        )
 
 
 def _event(fields: Any) -> Event:

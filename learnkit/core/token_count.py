@@ -1,6 +1,7 @@
 """Token estimates: how long a request is, before the API has said so.
 
-Four characters a token is the field's rule of thumb for English text and code. It is an
+Four characters a token is the field's rule of thumb for English text and code. An image counts by
+its size in pixels (``media_tokens``), as so many characters as its tokens are worth. It is an
 estimate, so whatever shows one marks it with ≈. ``TokenCount`` follows one conversation: it
 measures each message once, and takes what the API counts into account from the first reply on.
 """
@@ -11,6 +12,8 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any
+
+from learnkit.core.media_tokens import media, media_tokens
 
 #: Characters a token, to begin with.
 CHARS_PER_TOKEN = 4
@@ -31,8 +34,7 @@ def estimate_tokens(messages: Any) -> int:
         return 0
     if isinstance(messages, list):
         return sum(estimate_tokens(one) for one in messages)
-    text = messages if isinstance(messages, str) else _compact(messages)
-    return -(-len(text) // CHARS_PER_TOKEN)
+    return -(-length(messages) // CHARS_PER_TOKEN)
 
 
 def sent(usage: Mapping[str, Any]) -> int:
@@ -79,7 +81,7 @@ class TokenCount:
             known = {}
         for message in messages[len(self._sizes) :]:
             same = known.get(id(message))
-            size = same[1] if same is not None else len(_compact(message))
+            size = same[1] if same is not None else length(message)
             self._sizes.append((message, size))  # which keeps the message, and so its id
             self._chars += size
         return self.tokens(self._chars + head)
@@ -116,4 +118,11 @@ def length(part: Any) -> int:
     """
     if not part:
         return 0
-    return len(part) if isinstance(part, str) else len(_compact(part))
+    if isinstance(part, str):
+        return len(part)
+    text = _compact(part)
+    size = len(text)
+    if '"source":{' in text:  # else there is no image in it
+        for block in media(part):
+            size += CHARS_PER_TOKEN * media_tokens(block) - len(_compact(block["source"]))
+    return size

@@ -7,7 +7,9 @@ in the workspace, and fail with a text that tells the model what to do next.
 from __future__ import annotations
 
 import difflib
+import heapq
 import re
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,6 +22,12 @@ from learnkit.runtime.workspace import Workspace
 
 if TYPE_CHECKING:
     from learnkit.core.agent import Agent
+    from learnkit.runtime.clock import Signal
+
+
+#: How many places edit_file names; and, when the text is not there, how many lines it looks at, how
+#: many characters of each, and how many of them it compares in full.
+SHOWN, LINES, WIDTH, CANDIDATES = 10, 5_000, 200, 8
 
 
 class CodingTools(Mechanism):
@@ -111,7 +119,7 @@ class CodingTools(Mechanism):
         return f"{'Created' if new else 'Replaced'} {shown} ({counted})."
 
     @tool(group="file")
-    def edit_file(self, path: str, old_text: str, new_text: str) -> str:
+    def edit_file(self, path: str, old_text: str, new_text: str, agent: Agent | None = None) -> str:
         """Replace a piece of text in a file: the first place where it occurs.
 
         Args:
@@ -130,16 +138,17 @@ class CodingTools(Mechanism):
         if old_text not in text:  # it may have been copied from what read_file shows
             old_text, new_text = map(self.workspace.unmasked, (old_text, new_text))
         shown = self.workspace.shown(self.workspace.locate(path))
-        places = [match.start() for match in re.finditer(re.escape(old_text), text)]
-        if not places:
-            raise ToolError(f"old_text does not occur in {shown}.{_nearest(text, old_text)}")
+        count = text.count(old_text)
+        if not count:
+            hint = _nearest(text, old_text, None if agent is None else agent.stop)
+            raise ToolError(f"old_text does not occur in {shown}.{hint}")
         self.workspace.write(path, text.replace(old_text, new_text, 1))
-        lines = [text.count("\n", 0, place) + 1 for place in places]
+        lines = _first_lines(text, old_text)
         report = f"Edited {shown} at line {lines[0]}."
-        if len(lines) > 1:
-            others = ", ".join(str(line) for line in lines[:10]) + (", …" if lines[10:] else "")
+        if count > 1:
+            others = ", ".join(str(line) for line in lines) + (", …" if count > SHOWN else "")
             report += (
-                f" Careful: old_text occurred {len(lines)} times (lines {others}) and only the "
+                f" Careful: old_text occurred {count} times (lines {others}) and only the "
                 "first was replaced. To change another, include more of its surroundings."
             )
         return report
@@ -153,12 +162,45 @@ def _with_crlf(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\n", "\r\n")
 
 
-def _nearest(text: str, wanted: str) -> str:
-    """A hint at the line that looks most like the first line of ``wanted``."""
-    sought = next((line.strip() for line in wanted.splitlines() if line.strip()), "")
-    lines = [line.strip()[:200] for line in text.split("\n")[:5000]]  # comparing takes long
-    near = difflib.get_close_matches(sought[:200], lines, n=1)
-    if not near:
+def _first_lines(text: str, wanted: str) -> list[int]:
+    """The lines in which ``wanted`` begins, the first ``SHOWN`` of them."""
+    lines: list[int] = []
+    place, line = 0, 1
+    while len(lines) < SHOWN and (found := text.find(wanted, place)) >= 0:
+        line += text.count("\n", place, found)
+        lines.append(line)
+        place = found + len(wanted)
+        line += wanted.count("\n")
+    return lines
+
+
+def _nearest(text: str, wanted: str, stop: Signal | None) -> str:
+    """A hint at the line that looks most like the first line of ``wanted``.
+
+    Lines are compared by the pairs of characters that they share, which takes a time in proportion
+    to their length; only those that share most are compared in full.
+    """
+    sought = next((line.strip() for line in wanted.splitlines() if line.strip()), "")[:WIDTH]
+    pairs = _pairs(sought)
+    found: dict[str, tuple[float, int]] = {}  # line -> how much it shares, and its number
+    for number, line in enumerate(text.split("\n", LINES)[:LINES], start=1):
+        if stop is not None and number % 500 == 0 and stop.is_set():
+            raise ToolError("the run was stopped; nothing was changed")
+        near = line.strip()[:WIDTH]
+        if near in found or not 3 / 7 <= len(near) / (len(sought) or 1) <= 7 / 3:
+            continue  # with such lengths no two lines are similar enough
+        there = _pairs(near)
+        if alike := (pairs & there).total():
+            found[near] = alike / (pairs.total() + there.total()), -number
+    best = heapq.nlargest(CANDIDATES, found, key=found.__getitem__)
+    near_lines = difflib.get_close_matches(sought, best, n=1)
+    if not near_lines:
         return " Read the file again and copy the text from there."
-    number = lines.index(near[0]) + 1
-    return f" The nearest is line {number}: {near[0]!r}. White space counts too."
+    number = -found[near_lines[0]][1]
+    return f" The nearest is line {number}: {near_lines[0]!r}. White space counts too."
+
+
+def _pairs(line: str) -> Counter[str]:
+    """How often each pair of neighbours is in a line; its ends count as characters."""
+    padded = f"\0{line}\0"
+    return Counter(map(str.__add__, padded, padded[1:]))

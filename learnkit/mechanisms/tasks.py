@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from learnkit.backends.files.board import TaskBoard
-from learnkit.backends.files.task import Status, Task
+from learnkit.backends.task import Status, Task
 from learnkit.core.mechanism import Mechanism
 from learnkit.core.readiness import is_ready, open_blockers
 from learnkit.core.tools import tool

@@ -27,6 +27,31 @@ def replace(path: str | Path, content: bytes | str, *, kind: str = "learnkit") -
         OSError: if it cannot be written; the old file is as it was.
     """
     path = Path(path)
+    partial = stage(path, content, kind=kind)
+    try:
+        partial.replace(path)
+    finally:
+        with contextlib.suppress(FileNotFoundError):
+            partial.unlink()
+
+
+def stage(path: str | Path, content: bytes | str, *, kind: str = "learnkit") -> Path:
+    """Write the new content of a file beside it, so that only a rename is left to do.
+
+    The disk has all the room that the change needs once this has returned: a rename takes none.
+
+    Args:
+        path: of the file that is to be replaced; its folder must exist.
+        content: as for :func:`replace`.
+        kind: as for :func:`replace`.
+
+    Returns:
+        The temporary file. The caller renames or removes it.
+
+    Raises:
+        OSError: if it cannot be written; nothing is left of it then.
+    """
+    path = Path(path)
     data = content if isinstance(content, bytes) else content.encode("utf-8", "backslashreplace")
     partial = path.with_name(f".{kind}-{os.urandom(8).hex()}.part")
     try:
@@ -37,7 +62,8 @@ def replace(path: str | Path, content: bytes | str, *, kind: str = "learnkit") -
             os.utime(file.fileno() if os.utime in os.supports_fd else partial, ns=(now, now))
         if path.exists():
             partial.chmod(path.stat().st_mode & 0o7777)
-        partial.replace(path)
-    finally:
+    except BaseException:
         with contextlib.suppress(FileNotFoundError):
             partial.unlink()
+        raise
+    return partial

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from learnkit.core.events import LANE, Event, EventLog
+from learnkit.core.events import LANE, PURPOSE, Event, EventLog
 from learnkit.core.interface import Call
 from learnkit.core.token_count import estimate_tokens
 from learnkit.errors import LearnkitError
@@ -60,7 +60,7 @@ class Streaming:
         Args:
             request: as for ``client.messages.create``.
         """
-        if LANE.get() != self._lane:
+        if LANE.get() != self._lane or PURPOSE.get() != "conversation":
             reply: Message = self._client.messages.create(**request)
             return reply
         said = False

@@ -86,7 +86,9 @@ def _todo(agent: Agent, rest: str) -> str:
 def _skills(agent: Agent, rest: str) -> str:
     skills = _of(agent, Skills)
     found = skills.skills.values() if skills else []
-    return "\n".join(f"{one.name}: {one.description}" for one in found) or "there are no skills"
+    lines = [f"{one.name}: {one.description}" for one in found]
+    lines += [f"! {one}" for one in (*skills.problems, *skills.warnings)] if skills else []
+    return "\n".join(lines) or "there are no skills"
 
 
 def _compact(agent: Agent, rest: str) -> str:

@@ -19,9 +19,12 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 from profiles import examples
+from steps import steps
 
 from learnkit.backends.files.board import NEXT, TaskBoard
-from learnkit.backends.files.task import MAX_DESCRIPTION, MAX_SUBJECT, Folder, Task
+from learnkit.backends.files.store import write_together
+from learnkit.backends.files.task_folder import Folder
+from learnkit.backends.task import MAX_DESCRIPTION, MAX_SUBJECT, Task
 from learnkit.core.readiness import is_ready
 from learnkit.errors import ToolError, UsageError
 
@@ -496,6 +499,29 @@ def test_opening_a_board_writes_only_what_has_to_be_mended(tmp_path: Path) -> No
     edited = versions()
     TaskBoard(tmp_path)
     assert {name for name, one in versions().items() if one != edited[name]} == {"task_1.json"}
+
+
+def test_opening_a_board_takes_a_time_in_proportion_to_its_tasks(tmp_path: Path) -> None:
+    def work(count: int) -> int:
+        folder = tmp_path / str(count)
+        tasks = [
+            Task(id, f"step {id}", blocked_by=(1,) if id > 1 else (), blocks=())
+            for id in range(1, count + 1)
+        ]
+        write_together(folder, {task.file: task.to_json() for task in tasks})  # 1 must be mended
+        return steps(lambda: TaskBoard(folder))
+
+    work(10)
+    assert work(400) < 2.2 * work(200)
+    assert TaskBoard(tmp_path / "400").get(1).blocks == tuple(range(2, 401))
+
+
+def test_a_task_whose_neighbour_was_removed_by_hand_can_be_deleted(tmp_path: Path) -> None:
+    board = board_of(tmp_path, "1>2 2>3", count=3)
+    for id in (1, 3):
+        (tmp_path / f"task_{id}.json").unlink()
+    assert board.update(2, "deleted") is None
+    assert board.tasks() == []
 
 
 def test_ten_comes_after_nine(tmp_path: Path) -> None:

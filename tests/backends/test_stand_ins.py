@@ -17,7 +17,6 @@ import learnkit as lk
 from learnkit.backends.files.board import Change, TaskBoard
 from learnkit.backends.files.mailbox import Mail, Mailbox, Type
 from learnkit.backends.files.roster import Member, Roster
-from learnkit.backends.files.task import Task
 from learnkit.backends.files.tracker import Tracker
 from learnkit.backends.interface import (
     BoardBackend,
@@ -26,6 +25,7 @@ from learnkit.backends.interface import (
     RequestBackend,
     RosterBackend,
 )
+from learnkit.backends.task import Task
 from learnkit.core.readiness import is_ready
 
 

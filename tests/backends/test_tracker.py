@@ -163,7 +163,9 @@ def test_the_file_does_not_grow_for_ever(tmp_path: Path, now: Now) -> None:
 def test_a_file_that_was_spoilt_by_hand_is_named(tmp_path: Path, now: Now) -> None:
     path = tmp_path / "requests.json"
     path.write_text('{"next_id": 1, "assignments": {}, "requests": [{"id": "x"}]}')
-    with pytest.raises(lk.UsageError, match=r"requests\.json holds something that is no request"):
+    with pytest.raises(
+        lk.UsageError, match=r"requests\.json does not hold .*'kind': Field required; mend it"
+    ):
         Tracker(path, now).all()
 
 

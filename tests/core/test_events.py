@@ -135,7 +135,7 @@ def test_a_saved_log_loads_as_it_was(
     log.save(path)
     again = EventLog.load(path)
     assert list(again) == list(log)
-    assert len(path.read_text("utf-8").split("\n")) == len(log) + 1
+    assert len(path.read_text("utf-8").split("\n")) == len(log) + 2  # the version is first
     assert [one.name for one in path.parent.iterdir()] == ["events.jsonl"]
     str(log).encode()  # it can be printed
     again.append("more.happened")
@@ -176,6 +176,8 @@ GOOD = '{"seq": 0, "time": 0.0, "lane": "lead", "type": "a.b", "data": {}}'
         ([GOOD.replace("{}", "[]")], 1, "data is"),
         ([GOOD, "", GOOD], 3, "event 0 where 1 should follow"),
         ([GOOD.replace("lead", "\udcff")], 1, "not an event"),
+        ([GOOD.replace("{}", "[" * 100_000 + "]" * 100_000)], 1, "not an event"),
+        (['{"version": 1}', GOOD, '{"version": 1}'], 3, "an object with"),
     ],
 )
 def test_a_bad_line_is_named(tmp_path: Path, lines: list[str], number: int, problem: str) -> None:
@@ -206,10 +208,45 @@ def test_a_save_replaces_the_old_file(tmp_path: Path) -> None:
     log = EventLog()
     path = tmp_path / "log.jsonl"
     log.save(path)
-    assert path.read_bytes() == b""
+    assert path.read_bytes() == b'{"version": 1}\n'
     log.append("a.happened", n=1)
     log.save(path)
     assert list(EventLog.load(path)) == list(log)
+
+
+@pytest.mark.parametrize("before", [b"", b'{"version": 1}\n', b'{"version": 1}\r\n'])
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
+def test_a_log_of_an_earlier_version_or_another_system_loads(
+    tmp_path: Path, before: bytes, mark: bytes
+) -> None:
+    path = tmp_path / "log.jsonl"
+    path.write_bytes(mark + before + GOOD.encode() + b"\r\n")
+    assert [event.type for event in EventLog.load(path)] == ["a.b"]
+
+
+@pytest.mark.parametrize("version", ["2", '"1"', "true", "null"])
+def test_a_log_of_a_newer_version_says_so(tmp_path: Path, version: str) -> None:
+    path = tmp_path / "log.jsonl"
+    path.write_text(f'{{"version": {version}}}\n{GOOD}\n')
+    with pytest.raises(UsageError, match=r"log\.jsonl has version .* reads up to 1; upgrade"):
+        EventLog.load(path)
+
+
+def test_a_log_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"none\.jsonl cannot be read"):
+        EventLog.load(tmp_path / "none.jsonl")
+
+
+def test_details_that_are_nested_too_deeply_are_refused() -> None:
+    deep: list[Any] = []
+    for _ in range(100_000):
+        deep = [deep]
+    log = EventLog()
+    with pytest.raises(UsageError, match="JSON cannot hold"):
+        log.append("a.happened", deep=deep)
+    while deep:  # taken apart by hand: Python would do it by recursion
+        (deep,) = deep or ([],)
+    assert len(log) == 0
 
 
 def test_the_log_reads_as_one_line_an_event() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import learnkit as lk
-from learnkit.backends.files.task import Task
+from learnkit.backends.task import Task
 from learnkit.core.readiness import is_ready, open_blockers
 from learnkit.views.board import cards_of
 from learnkit.views.drawing import theme

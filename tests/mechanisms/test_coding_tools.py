@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import re
 import shutil
 import stat
@@ -15,7 +16,9 @@ from typing import Any
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from steps import calls, steps
 
+from learnkit.clients.connect import scripted
 from learnkit.core.agent import Agent
 from learnkit.core.tools import select
 from learnkit.errors import ToolError, UsageError
@@ -368,6 +371,66 @@ def test_edit_file_says_when_there_are_several(tools: Tools) -> None:
 def test_edit_file_lists_only_some_of_very_many_places(tools: Tools) -> None:
     file_of(tools, "x\n" * 1000)
     assert "1000 times (lines 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, …)" in tools.edit("f", "x", "y")
+
+
+def test_edit_file_names_the_lines_of_a_text_of_several_lines(tools: Tools) -> None:
+    tools.write("a.txt", "x\none\ntwo\n\none\ntwo\none\ntwo\n")
+    assert "(lines 2, 5, 7)" in tools.edit("a.txt", "one\ntwo\n", "three\n")
+
+
+def test_the_work_of_an_edit_does_not_grow_with_the_places_that_it_does_not_name(
+    tools: Tools,
+) -> None:
+    def work(places: int) -> int:
+        tools.write("a.txt", "a\n" * places)
+        return calls(lambda: tools.edit("a.txt", "a", "b"))
+
+    work(100)
+    assert work(10_000) < work(100) + 50
+
+
+def test_the_work_for_a_hint_grows_with_the_text_and_not_with_its_square(tools: Tools) -> None:
+    def work(width: int, lines: int = 100) -> int:
+        chance = random.Random(1)
+        rows = ["".join(chance.choices("ab", k=width)) for _ in range(lines)]
+        tools.write("a.txt", "\n".join(rows))
+
+        def edit() -> None:
+            with pytest.raises(ToolError, match="does not occur"):
+                tools.edit("a.txt", rows[-1][:-2] + "xy", "c")
+
+        return steps(edit)
+
+    work(10, 10)
+    # Only a few lines are compared in full, whatever their number.
+    assert work(80, 400) < 3 * work(80, 50)
+
+
+def test_a_stop_is_heard_while_the_hint_is_looked_for(tools: Tools) -> None:
+    tools.write("a.txt", "".join(f"line {number}\n" for number in range(2_000)))
+    agent = Agent(scripted([]), [])
+    agent.stop.set()
+    with pytest.raises(ToolError, match="was stopped; nothing was changed"):
+        tools.call("edit_file", agent, path="a.txt", old_text="line 5000", new_text="x")
+
+
+@pytest.mark.parametrize(
+    ("wanted", "hint"),
+    [
+        ("return totl", "line 3: 'return total'"),
+        ("x!", "line 4: 'x'"),
+        ("retrun total", "line 3: 'return total'"),
+        ("nothing alike", "Read the file again"),
+        ("x" * 300, "Read the file again"),
+        ("\n\n\n\n", "Read the file again"),
+    ],
+)
+def test_the_hint_names_the_first_line_that_is_nearest(
+    tools: Tools, wanted: str, hint: str
+) -> None:
+    tools.write("a.txt", "def add(total):\n\n    return total\nx\nreturn total\nreturns total\n")
+    with pytest.raises(ToolError, match=re.escape(hint)):
+        tools.edit("a.txt", wanted, "")
 
 
 def test_text_that_is_not_there_is_an_error_with_the_nearest_line(tools: Tools) -> None:

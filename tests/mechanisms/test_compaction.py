@@ -16,6 +16,8 @@ import pytest
 import learnkit as lk
 from learnkit.clients.scripted import Reply
 from learnkit.core import transcript
+from learnkit.core.catalog import MODELS
+from learnkit.core.events import PURPOSE
 from learnkit.mechanisms.compaction.policies import Pressure
 
 DATA = "It was 31 degrees. " * 60
@@ -185,33 +187,112 @@ def test_the_naive_form_loses_the_plan(folder: Path) -> None:
     assert "read the days" not in json.dumps(worker.messages)
 
 
-def test_the_model_is_told_what_to_keep_and_reads_head_and_tail(folder: Path) -> None:
+def flooded(folder: Path, result: str, summary: Any, **options: Any) -> lk.Agent:
+    """An agent whose one tool has said very much, at its second prompt."""
+
+    @lk.tool
+    def flood() -> str:
+        """Say very much."""
+        return result
+
+    more = [lk.use("flood"), lk.say("seen")]
+    worker = lk.Agent(
+        lk.scripted(model(0, summary=summary, more=more)),
+        [lk.Toolbox(flood), lk.Compaction(20_000, transcripts=folder)],
+        **options,
+    )
+    worker.run("Flood me.")
+    worker.run("And now?")
+    return worker
+
+
+def test_the_model_is_told_what_to_keep_and_reads_all_of_it(folder: Path) -> None:
     asked: list[str] = []
 
     def summary(request: dict[str, Any]) -> Reply:
         asked.append(request["messages"][0]["content"])
         return lk.say(SUMMARY)
 
-    @lk.tool
-    def flood() -> str:
-        """Say very much."""
-        return "the head " + "x" * 200_000 + " the tail"
-
-    more = [lk.use("flood"), lk.say("seen")]
-    worker = lk.Agent(
-        lk.scripted(model(0, summary=summary, more=more)),
-        [lk.Toolbox(flood), lk.Compaction(20_000, transcripts=folder)],
-    )
-    worker.run("Flood me.")
-    worker.run("And now?")
+    result = "\n".join(f"line {number} says {'x' * 80}" for number in range(2_000))
+    worker = flooded(folder, result, summary)
     (prompt,) = asked
-    assert len(prompt) < 82_000
-    assert "the head" in prompt
-    assert "the tail" in prompt
-    assert "characters left out" in prompt
+    assert result in prompt
     assert "decisions with their reasons" in prompt
     assert worker.messages[1] == {"role": "user", "content": "And now?"}, "not seen, so it stays"
     assert "<request>" not in json.dumps(worker.messages)
+
+
+SMALL = next(id for id, spec in MODELS.items() if spec.window == 200_000)
+
+
+@pytest.mark.parametrize("separator", ["\n", " "])
+def test_what_is_too_long_for_one_request_is_summarised_in_parts(
+    folder: Path, separator: str
+) -> None:
+    days = [f"day {day}: {number}" for day in range(17) for number in range(2_900)]
+    asked: list[str] = []
+
+    @lk.tool
+    def read(day: int) -> str:
+        """Read the log of a day."""
+        return separator.join(days[day * 2_900 : (day + 1) * 2_900])
+
+    def answer(request: dict[str, Any]) -> Any:
+        if is_summary(request):
+            asked.append(request["messages"][0]["content"])
+            return lk.say(f"summary {len(asked)}")
+        day = sum("tool_result" in str(one) for one in request["messages"])
+        return lk.use("read", day=day) if day < 17 else lk.say("That was all.")
+
+    worker = lk.Agent(
+        lk.scripted(answer), [lk.Toolbox(read), lk.Compaction(190_000, 99, folder)], model=SMALL
+    )
+    worker.run("Read all days.")
+    assert not asked
+    worker.mechanisms[1].ask("the days")  # type: ignore[attr-defined]
+    worker.run("Go on.")
+    assert len(asked) == 2
+    assert all("Above all keep what concerns: the days" in prompt for prompt in asked)
+    assert "<summary-so-far>" not in asked[0]
+    assert "<summary-so-far>\nsummary 1\n</summary-so-far>" in asked[1]
+    parts = [prompt.split("<conversation>\n")[1].split("\n</conversation>")[0] for prompt in asked]
+    assert "".join(parts) == transcript.as_text(saved_messages(folder)[:-1])
+    assert "summary 2" in worker.messages[0]["content"][0]["text"]
+    purposes = [one.get("purpose") for one in events(worker, "model.replied")]
+    assert purposes.count("summary") == 2
+
+
+def saved_messages(folder: Path) -> list[dict[str, Any]]:
+    (path,) = folder.iterdir()
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+
+
+def test_how_much_a_model_can_read_counts_in_the_tokens_that_the_api_counts(folder: Path) -> None:
+    compaction = lk.Compaction(30_000, transcripts=folder)
+    worker = lk.Agent(lk.scripted([lk.say("")]), [compaction])
+    large = compaction._room(worker)
+    worker.model = SMALL
+    assert 500_000 < compaction._room(worker) < 200_000 * 4 < large < 1_000_000 * 4
+    worker.model = "another server's"  # nothing is known of it but that it is sent the threshold
+    assert compaction._room(worker) == 120_000
+    compaction._count.calibrate(1_000, 1_000)  # a script in which a character is a token
+    assert compaction._room(worker) == 30_000
+
+
+def test_a_summary_that_was_cut_is_asked_for_again_with_more_room(folder: Path) -> None:
+    limits: list[int] = []
+
+    def summary(request: dict[str, Any]) -> Reply:
+        limits.append(request["max_tokens"])
+        if len(limits) == 1:
+            return lk.say("We decided on", stop_reason="max_tokens")
+        return lk.say(SUMMARY)
+
+    worker = agent(model(12, summary=summary), lk.Compaction(3_000, 99, folder))
+    worker.run("Read all days.")
+    assert limits[:2] == [4_000, 16_000]
+    assert not events(worker, "compaction.failed")
+    assert SUMMARY in worker.messages[0]["content"][0]["text"]
 
 
 @pytest.mark.parametrize(
@@ -221,6 +302,8 @@ def test_the_model_is_told_what_to_keep_and_reads_head_and_tail(folder: Path) ->
         (lambda _: lk.fail(529), "OverloadedError|InternalServerError|APIStatusError"),
         (lambda _: lk.say(""), "no summary"),
         (lambda _: lk.say("I cannot.", stop_reason="refusal"), "no summary"),
+        (lambda _: lk.say("We decided", stop_reason="max_tokens"), "complete (stop_reason max_tok"),
+        (lambda _: lk.say("We", stop_reason="model_context_window_exceeded"), "complete"),
     ],
 )
 def test_a_summary_that_fails_leaves_the_array_as_it_was(
@@ -250,6 +333,36 @@ def test_a_bug_of_the_script_is_not_taken_for_a_failed_summary(folder: Path) -> 
     with pytest.raises(anthropic.AnthropicError, match="a bug"):
         worker.run("Read all days.")
     assert not events(worker, "messages.rewritten")
+
+
+def test_a_conversation_that_cannot_be_saved_stays_as_it_was_and_the_run_goes_on(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "taken").write_text("a file where the folder should be")
+    worker = agent(model(12), lk.Compaction(3_000, 99, tmp_path / "taken"))
+    assert worker.run("Read all days.").text == "That was all."
+    failed = events(worker, "compaction.failed")
+    assert 1 <= len(failed) < 6
+    assert "cannot be saved" in failed[0]["error"]
+    assert not events(worker, "messages.rewritten")
+    assert len(worker.messages) == 26
+    assert all("purpose" not in one for one in events(worker, "model.requested"))
+
+
+def test_who_asks_the_model_can_see_what_for(folder: Path) -> None:
+    purposes: list[str] = []
+
+    def policy(request: dict[str, Any]) -> Any:
+        purposes.append(PURPOSE.get())
+        return answer(request)
+
+    answer = model(18)
+    worker = agent(policy, lk.Compaction(3_000, 99, folder))
+    worker.run("Read all days.")
+    logged = [one.get("purpose", "conversation") for one in events(worker, "model.requested")]
+    assert purposes == logged
+    assert purposes.count("summary") == 2
+    assert PURPOSE.get() == "conversation"
 
 
 # Layer 3

@@ -154,6 +154,7 @@ def test_what_was_listed_is_in_the_log(tmp_path: Path) -> None:
         "skills": {"pdf": estimate_tokens("# pdf\n\nSteps.")},
         "preloaded": [],
         "problems": ["bad/SKILL.md: the first line must be '---', and the front matter follows it"],
+        "warnings": [],
     }
 
 
@@ -357,14 +358,9 @@ def test_two_skills_of_one_name_cannot_hide_each_other(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("fields", "reason"),
+    ("fields", "warning"),
     [
-        ("description: ''", "description: has 0 characters; it must have 1 to 1024"),
-        ("description: '  '", "description: has 0 characters; it must have 1 to 1024"),
         (f"description: {'d' * 1025}", "description: has 1025 characters"),
-        ("license: MIT", "description: is missing; the front matter needs a line 'description: …'"),
-        ("description: [a]", "description: must be a text, not a list"),
-        ("description: {a: b}", "description: must be a text, not a dict"),
         ("description: d\ncompatibility: ''", "compatibility: has 0 characters"),
         (f"description: d\ncompatibility: {'c' * 501}", "compatibility: has 501 characters"),
         ("description: d\nlicense: [MIT]", "license: must be a text"),
@@ -372,6 +368,41 @@ def test_two_skills_of_one_name_cannot_hide_each_other(tmp_path: Path) -> None:
         ("description: d\nmetadata: {a: {b: c}}", "a: must be a text, or a list of texts"),
         ("description: d\nallowed-tools: {a: b}", "allowed-tools: must be a text, or a list"),
         ("description: d\ntags: [[a]]", "tags: must be a text, or a list of texts"),
+    ],
+)
+def test_a_skill_that_can_be_used_is_loaded_with_a_warning(
+    tmp_path: Path, fields: str, warning: str
+) -> None:
+    write(tmp_path, "demo", f"---\nname: demo\n{fields}\n---\nbody")
+    skills = Skills(tmp_path)
+    assert skills.problems == ()
+    (said,) = skills.warnings
+    assert said.startswith(f"demo/SKILL.md: {warning}")
+    assert skills.skills["demo"].body == "body"
+    assert skills.skills["demo"].description
+    assert skills.skills["demo"].license == ""
+    assert skills.skills["demo"].tags == ()
+
+
+def test_a_long_description_is_cut_in_the_catalogue_only(tmp_path: Path) -> None:
+    for length in (1024, 1025, 5_000):
+        write(tmp_path, f"d{length}", matter(name=f"d{length}", description="d" * length))
+    skills = Skills(tmp_path)
+    assert len(skills.warnings) == 2
+    lines = skills.catalogue.splitlines()[1:]
+    about = [line.split(": ", 1)[1] for line in lines]
+    assert about == ["d" * 1024, "d" * 1023 + "…", "d" * 1023 + "…"]
+    assert len(skills.skills["d5000"].description) == 5_000
+
+
+@pytest.mark.parametrize(
+    ("fields", "reason"),
+    [
+        ("description: ''", "description: has 0 characters; it must have 1 to 1024"),
+        ("description: '  '", "description: has 0 characters; it must have 1 to 1024"),
+        ("license: MIT", "description: is missing; the front matter needs a line 'description: …'"),
+        ("description: [a]", "description: must be a text, not a list"),
+        ("description: {a: b}", "description: must be a text, not a dict"),
         ("description: d\ndescription: e", "line 4 is no valid YAML: 'description' is given twice"),
         ("description: Use when: always", "line 3 is no valid YAML: mapping values are not"),
         ("description: \"\\ud800\"", "description: contains half a surrogate pair"),

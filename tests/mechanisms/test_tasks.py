@@ -232,7 +232,7 @@ def test_a_click_on_nothing_changes_nothing(board: lk.TaskBoard, intent: dict[st
 
 
 def test_the_list_of_a_board_with_every_state() -> None:
-    from learnkit.backends.files.task import Task
+    from learnkit.backends.task import Task
 
     tasks = [
         Task(1, "a", status="completed", blocks=(3,)),

@@ -108,6 +108,44 @@ def test_a_json_text_is_read_and_never_run(tmp_path: Path) -> None:
     assert not bomb.exists()
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[{'id': 1, 'text': \"it's done\", 'status': 'completed'}]",
+        "  [{'id': '1', 'text': \"it's done\", 'status': 'completed'},]\n",
+    ],
+)
+def test_a_list_as_python_writes_it_is_read(text: str) -> None:
+    todo = lk.Todo()
+    called(todo, text)
+    assert todo.items == [item("1", "completed", text="it's done")]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[" * 100_000,
+        "[" * 5_000 + "]" * 5_000,
+        "[" + "-" * 50_000 + "1]",
+        "[{'id': 1} | {'text': 'a'}]",
+        "[{'id': b'1', 'text': 'a', 'status': 'pending'}]",
+        "[{'id': id, 'text': 'a', 'status': 'pending'}]",
+        "[{'id': '1', 'text': f'{1}', 'status': 'pending'}]",
+        "[{'id': '1', 'text': 'a' * 9, 'status': 'pending'}]",
+        "[x for x in [{'id': '1', 'text': 'a', 'status': 'pending'}]]",
+        "[{'id': '1', 'text': '\0', 'status': 'pending'}]\0",
+        "{[]: 1}",
+        "({'id': '1', 'text': 'a', 'status': 'pending'},)",
+        "[{{1}}]",
+    ],
+)
+def test_what_is_no_literal_is_refused(text: str) -> None:
+    todo = lk.Todo()
+    with pytest.raises(lk.ToolError, match="argument 'items"):
+        called(todo, text)
+    assert todo.items == []
+
+
 def test_numbers_pass_for_ids() -> None:
     todo = lk.Todo()
     called(todo, [{"id": 1, "text": "a", "status": "pending"}])

@@ -68,6 +68,18 @@ def test_text_streams_and_a_call_is_one_line(tmp_path: Path) -> None:
     assert re.match(r"\n\[≈\d+ tokens · 2 turns\] > ", talk.asked[-1])
 
 
+def test_a_summary_is_nothing_that_the_model_says_to_the_user(tmp_path: Path) -> None:
+    def model(request: Any) -> Any:
+        if "tools" not in request:
+            return lk.say("SUMMARY: we have said hello.")
+        return lk.say(f"reply {len(request['messages'])}")
+
+    talk = Talk(tmp_path, model, ["hello", "/compact", "go on"])
+    assert "reply 1" in talk.text
+    assert any(event.type == "compaction.summarised" for event in talk.chat.agent.events)
+    assert "SUMMARY" not in talk.text
+
+
 @pytest.mark.parametrize(
     ("answers", "how"),
     [

@@ -6,14 +6,17 @@ process changes the board and when one of them is killed.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
-from learnkit.backends.files.store import Document, locked, recover, write_together
-from learnkit.backends.files.task import MAX_DESCRIPTION, Folder, Status, Task, checked
+from learnkit.backends.files.store import Counter, locked, recover, write_together
+from learnkit.backends.files.task_folder import Folder
+from learnkit.backends.interface import BoardBackend
+from learnkit.backends.task import MAX_DESCRIPTION, Change, Status, Task, checked
 from learnkit.core.readiness import is_ready, open_blockers
 from learnkit.errors import ToolError
 
@@ -28,74 +31,47 @@ NEXT: dict[Status, tuple[Status, ...]] = {
 _COUNTER = "board.json"
 _BEGUN = ("in_progress", "completed")
 
-#: A change of the board: a task as it was (None: it is new) and as it is (None: it is gone).
-Change = tuple[Task | None, Task | None]
 
-
-class TaskBoard:
+class TaskBoard(BoardBackend):
     """Tasks in a folder, one file each, shared by threads and processes.
 
     Args:
         folder: such as ``.tasks``; is created with the first task.
 
     Raises:
-        UsageError: if a file in it holds no task.
+        UsageError: if a file in it holds no task, or a newer version has written it.
     """
 
     def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder)
         self._files = Folder(self.folder)
+        self._counter = Counter(self.folder / _COUNTER)
         self._reported: dict[int, Task] | None = None
         if self.folder.is_dir():
             recover(self.folder)
             with locked(self.folder):
+                self._counter.next(0)  # a newer version is refused before anything is read
                 self._repair(self._files.tasks())
 
     def create(self, subject: str, description: str = "", *, tags: Iterable[str] = ()) -> Task:
-        """Add a task; its id is one that no task of this board has had.
-
-        Args:
-            subject: what is to be done, in a few words.
-            description: all that a worker has to know.
-            tags: roles that it suits, such as ``tests``.
-
-        Returns:
-            The task.
-
-        Raises:
-            ToolError: if a text is empty or too long.
-        """
         with locked(self.folder):
-            tasks = self._files.tasks()
-            counter = Document(self.folder / _COUNTER).read()
-            given = counter.get("next_id") if isinstance(counter, dict) else None
-            id = max([given if isinstance(given, int) else 1, *(one + 1 for one in tasks)])
+            id = self._counter.next(max(self._files.tasks(), default=0))
             task = checked(Task(id, subject, description, tags=tuple(tags)))
-            changes = {_COUNTER: {"next_id": id + 1}, task.file: task.to_json()}
+            changes = {_COUNTER: self._counter.after(id), task.file: task.to_json()}
             write_together(self.folder, changes)
             return task
 
     def get(self, id: int) -> Task:
-        """Return one task.
-
-        Args:
-            id: its number.
-
-        Raises:
-            ToolError: if there is none with this id.
-        """
         with self._open(id):
             return _find(self._files.tasks([id]) or self._files.tasks(), id)
 
     def tasks(self) -> list[Task]:
-        """Return all tasks, by number."""
         if not self.folder.is_dir():
             return []
         with locked(self.folder):
             return list(self._files.tasks().values())
 
     def ready(self) -> list[Task]:
-        """Return the tasks that a worker could begin now, by number."""
         tasks = {task.id: task for task in self.tasks()}
         return [task for task in tasks.values() if is_ready(task, tasks)]
 
@@ -111,24 +87,6 @@ class TaskBoard:
         result_summary: str | None = None,
         worktree: str | None = None,
     ) -> Task | None:
-        """Change a task: all that is asked for, or nothing.
-
-        Args:
-            id: which one.
-            status: its new status; ``deleted`` removes it, and unblocks those that waited for it.
-            owner: who begins it. A task that another owner has in progress cannot be begun.
-            add_blocked_by: tasks that have to be completed first.
-            add_blocks: tasks that have to wait for this one.
-            remove_blocked_by: tasks that it need not wait for.
-            result_summary: what came of it, for those who build on it.
-            worktree: name of the worktree that it is done in; an empty one for none.
-
-        Returns:
-            The task as it is now; None if it was deleted.
-
-        Raises:
-            ToolError: if the change is not allowed, with the reason; the board is as it was.
-        """
         with self._open(id):
             old = self._files.tasks()
             tasks = dict(old)
@@ -149,22 +107,17 @@ class TaskBoard:
                 tasks[id] = replace(tasks[id], result_summary=result_summary)
             if worktree is not None and id in tasks:
                 tasks[id] = replace(tasks[id], worktree=worktree)
-            self._write(old, tasks)
+            try:
+                self._write(old, tasks)
+            except OSError:
+                if status != "deleted":
+                    raise
+                # There is no room for what its neighbours would say. To remove a file takes none,
+                # and what is not on the board blocks nothing; opening it puts the others right.
+                (self.folder / old[id].file).unlink(missing_ok=True)
             return tasks.get(id)
 
     def claim(self, id: int, owner: str) -> Task:
-        """Take a ready task: of all who try, exactly one succeeds.
-
-        Args:
-            id: which one.
-            owner: who takes it.
-
-        Returns:
-            The task, in progress and owned.
-
-        Raises:
-            ToolError: if it is not ready: blocked, taken, or no longer pending.
-        """
         if not owner:
             raise ToolError("say who claims the task")
         with self._open(id):
@@ -178,10 +131,6 @@ class TaskBoard:
             return claimed
 
     def open(self) -> None:
-        """Take the board as it is for known, so that ``news`` begins here.
-
-        Only the first call does so.
-        """
         if self._reported is not None:
             return
         if not self.folder.is_dir():
@@ -191,7 +140,6 @@ class TaskBoard:
             self._reported = self._files.tasks()
 
     def news(self) -> list[Change]:
-        """Return what has changed since the last call, no matter who changed it; by number."""
         if not self.folder.is_dir():
             return []
         with locked(self.folder):
@@ -218,16 +166,21 @@ class TaskBoard:
 
     def _repair(self, tasks: dict[int, Task]) -> None:
         """Make both directions agree after a file was edited by hand; blockedBy counts."""
-        blockers = {id: [b for b in task.blocked_by if b in tasks] for id, task in tasks.items()}
+        blocked: dict[int, list[int]] = {id: [] for id in tasks}
+        for id, task in tasks.items():
+            for blocker in dict.fromkeys(task.blocked_by):
+                if blocker in blocked:
+                    blocked[blocker].append(id)
         repaired = {
             id: _like(
                 task,
-                blocked_by=tuple(blockers[id]),
-                blocks=tuple(other for other in tasks if id in blockers[other]),
+                blocked_by=tuple(one for one in task.blocked_by if one in tasks),
+                blocks=tuple(blocked[id]),
             )
             for id, task in tasks.items()
         }
-        self._write(tasks, repaired)
+        with contextlib.suppress(OSError):  # what can be read is read, on a full disk too
+            self._write(tasks, repaired)
 
 
 def _find(tasks: dict[int, Task], id: int) -> Task:
@@ -290,11 +243,13 @@ def _disconnect(tasks: dict[int, Task], blocker: int, blocked: int) -> None:
 
 
 def _delete(tasks: dict[int, Task], id: int) -> None:
-    for blocked in tasks[id].blocks:
-        _disconnect(tasks, id, blocked)
-    for blocker in tasks[id].blocked_by:
-        _disconnect(tasks, blocker, id)
-    del tasks[id]
+    gone = tasks.pop(id)  # a neighbour may be missing, or know nothing of it: files are edited
+    for other in {*gone.blocks, *gone.blocked_by} & tasks.keys():
+        tasks[other] = _like(
+            tasks[other],
+            blocked_by=tuple(one for one in tasks[other].blocked_by if one != id),
+            blocks=tuple(one for one in tasks[other].blocks if one != id),
+        )
 
 
 def _way(tasks: dict[int, Task], start: int, goal: int) -> list[int]:

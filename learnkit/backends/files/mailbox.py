@@ -8,74 +8,31 @@ message is untrusted text; its sender is not: the harness stamps it.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any
 
-from learnkit.backends.files.store import Document, Journal, Reader, locked
+from learnkit.backends.files.store import Counter, Document, Journal, Reader, locked
+from learnkit.backends.interface import InboxReader, MailBackend
+from learnkit.backends.mail import (
+    MAX_CONTENT,
+    Mail,
+    Type,
+    checked_content,
+    checked_name,
+    is_name,
+)
 from learnkit.errors import ToolError
 
-Type = Literal[
-    "message", "broadcast", "shutdown_request", "shutdown_response", "plan_approval_response"
-]
+__all__ = ["MAX_CONTENT", "Inbox", "Mail", "Mailbox", "Type"]
 
-#: Characters that one message may have.
-MAX_CONTENT = 20_000
-
-_NAME = re.compile(r"[a-z][a-z0-9_-]{0,39}")
-_KEYS = ("id", "type", "from", "to", "content", "timestamp")
+_ID = re.compile(r"m([1-9][0-9]{0,8})")
 
 
-@dataclass(frozen=True, slots=True)
-class Mail:
-    """One message.
-
-    Attributes:
-        id: no other message of this mailbox has it.
-        type: ``message``, ``broadcast``, or a type of lesson 10's protocols.
-        sender: the agent that sent it, as the harness knows.
-        to: the name of the inbox that it is in.
-        content: the text.
-        timestamp: when it was sent, ISO 8601; empty if that is not known.
-        more: what else the line holds, such as ``request_id``.
-    """
-
-    id: str
-    type: Type
-    sender: str
-    to: str
-    content: str
-    timestamp: str = ""
-    more: dict[str, Any] = field(default_factory=dict)
-
-    def to_json(self) -> dict[str, Any]:
-        """The message as a line of the file has it."""
-        values = (self.id, self.type, self.sender, self.to, self.content, self.timestamp)
-        return {**dict(zip(_KEYS, values, strict=True)), **self.more}
-
-    @classmethod
-    def from_json(cls, line: dict[str, Any]) -> Mail | None:
-        """Read what :meth:`to_json` returns.
-
-        Args:
-            line: an object from the file.
-
-        Returns:
-            The message; None if the object is no message.
-        """
-        if not all(isinstance(line.get(key), str) for key in _KEYS):
-            return None
-        if line["type"] not in get_args(Type):
-            return None
-        id, type, sender, to, content, timestamp = (line[key] for key in _KEYS)
-        more = {key: value for key, value in line.items() if key not in _KEYS}
-        return cls(id, type, sender, to, content, timestamp, more)
-
-
-class Mailbox:
+class Mailbox(MailBackend):
     """The inboxes of a team, shared by threads and processes.
 
     Args:
@@ -85,25 +42,19 @@ class Mailbox:
 
     def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder)
+        self._counter = Counter(self.folder / "mail.json")
+        self._numbered: dict[str, tuple[int, int]] = {}  # inbox -> bytes read, and highest number
 
     def open(self, name: str) -> None:
-        """Create an inbox; one that exists stays as it is.
-
-        Args:
-            name: its address: 1 to 40 of a-z, 0-9, '_' and '-', a letter first.
-
-        Raises:
-            ToolError: if the name is not a valid one.
-        """
         path = self._path(name)
         with locked(self.folder):
+            self._counter.next(0)  # a newer version is refused before anything is written
             path.touch()
 
     @property
     def names(self) -> list[str]:
-        """The names that have an inbox, sorted."""
         found = (path.stem for path in self.folder.glob("*.jsonl"))
-        return sorted(name for name in found if _NAME.fullmatch(name))
+        return sorted(filter(is_name, found))
 
     def send(
         self,
@@ -115,44 +66,17 @@ class Mailbox:
         at: datetime | None = None,
         **more: Any,
     ) -> Mail:
-        """Put a message into an inbox.
-
-        Args:
-            sender: the agent that sends it.
-            to: the name of the recipient.
-            content: the text.
-            type: what kind of message it is.
-            at: when it was sent.
-            more: further fields of the line, JSON-ready.
-
-        Returns:
-            The message, with its id.
-
-        Raises:
-            ToolError: for a recipient without an inbox, or a text that is empty or too long.
-        """
-        self._check(to, content)
+        self._known(to)
+        checked_content(content)
         with locked(self.folder):
-            return self._deliver(sender, to, content, type, at, more)
+            (mail,) = self._deliver(sender, [to], content, type, at, more)
+            return mail
 
     def broadcast(self, sender: str, content: str, *, at: datetime | None = None) -> list[Mail]:
-        """Put a message into every inbox except the sender's, in one step.
-
-        Args:
-            sender: the agent that sends it.
-            content: the text.
-            at: when it was sent.
-
-        Returns:
-            One message for each recipient; each has its own id.
-
-        Raises:
-            ToolError: if the text is empty or too long.
-        """
-        self._check(None, content)
+        checked_content(content)
         with locked(self.folder):
             others = [name for name in self.names if name != sender]
-            return [self._deliver(sender, to, content, "broadcast", at, {}) for to in others]
+            return self._deliver(sender, others, content, "broadcast", at, {})
 
     def all(self, name: str) -> list[Mail]:
         """Return every message that an inbox has ever got, in order.
@@ -167,53 +91,51 @@ class Mailbox:
         return list(filter(None, map(Mail.from_json, entries)))
 
     def unread(self, name: str) -> list[Mail]:
-        """Return the messages that the reader of an inbox has not committed. Changes nothing.
-
-        Args:
-            name: of the inbox.
-
-        Raises:
-            ToolError: if there is no such inbox.
-        """
         return Inbox(self, name).look()
 
     def reader(self, name: str, seen: Iterable[str] = ()) -> Inbox:
-        """Return a reader whose cursor is where the last one committed.
-
-        Args:
-            name: of the inbox.
-            seen: ids of messages that were dealt with before, as the reader's transcript has them.
-
-        Raises:
-            ToolError: if there is no such inbox.
-        """
         return Inbox(self, name, seen)
 
     def _deliver(
         self,
         sender: str,
-        to: str,
+        names: list[str],
         content: str,
         type: Type,
         at: datetime | None,
         more: dict[str, Any],
-    ) -> Mail:
-        """Number a message and append it; the caller holds the lock."""
-        with Document(self.folder / "mail.json").change({"next_id": 1}) as counter:
-            number = counter["next_id"]
-            counter["next_id"] += 1
-        message = Mail(f"m{number}", type, sender, to, content, at.isoformat() if at else "", more)
-        Journal(self._path(to)).append(message.to_json())
-        return message
+    ) -> list[Mail]:
+        """Number a message for each recipient and append it; the caller holds the lock."""
+        if not names:
+            return []
+        first = self._counter.next(self._highest())
+        messages, sizes = [], {}
+        sent = at.isoformat() if at else ""
+        Document(self._counter.path).write(self._counter.after(first + len(names) - 1))
+        try:
+            for number, to in enumerate(names, start=first):
+                message = Mail(f"m{number}", type, sender, to, content, sent, more)
+                path = self._path(to)
+                sizes[path] = path.stat().st_size
+                Journal(path).append(message.to_json())
+                messages.append(message)
+        except OSError:  # there was no room for one of them: nothing was sent
+            for path, size in sizes.items():
+                os.truncate(path, size)
+            raise
+        return messages
 
-    def _check(self, to: str | None, content: str) -> None:
-        if to is not None:
-            self._known(to)
-        if not content.strip():
-            raise ToolError("the message is empty; say something, or send nothing")
-        if len(content) > MAX_CONTENT:
-            size = f"{len(content):,} characters, at most {MAX_CONTENT:,}"
-            raise ToolError(f"the message has {size}; write it to a file and send its name")
+    def _highest(self) -> int:
+        """The highest number of a message; each message is looked at once."""
+        for name in self.names:
+            path = self._path(name)
+            read, highest = self._numbered.get(name, (0, 0))
+            if path.stat().st_size != read:
+                entries, read = Journal(path).read(read)
+                found = (_ID.fullmatch(str(entry.get("id"))) for entry in entries)
+                highest = max([highest, *(int(match[1]) for match in found if match)])
+                self._numbered[name] = read, highest
+        return max((highest for _, highest in self._numbered.values()), default=0)
 
     def _known(self, name: str) -> Path:
         path = self._path(name)
@@ -223,14 +145,10 @@ class Mailbox:
         return path
 
     def _path(self, name: str) -> Path:
-        if not _NAME.fullmatch(name):
-            raise ToolError(
-                f"{name!r} cannot be a name: 1 to 40 of a-z, 0-9, '_' and '-', a letter first"
-            )
-        return self.folder / f"{name}.jsonl"
+        return self.folder / f"{checked_name(name)}.jsonl"
 
 
-class Inbox:
+class Inbox(InboxReader):
     """One reader's cursor in an inbox.
 
     ``take`` returns each message once. ``commit`` says that what was taken is safe: in a
@@ -249,15 +167,14 @@ class Inbox:
     def __init__(self, mailbox: Mailbox, name: str, seen: Iterable[str] = ()) -> None:
         self._path = mailbox._known(name)
         self._reader = self._open()
-        self._seen = set(seen)
+        # What comes later cannot have been seen, whatever its id.
+        self._seen = {mail.id for mail in _messages(self._open())} & set(seen)
         self._passed: set[str] = set()  # ids after which commit would move the cursor
 
     def look(self) -> list[Mail]:
-        """Return what has come and was not taken. Changes nothing, nor what ``commit`` will do."""
         return [mail for mail in _messages(self._open()) if mail.id not in self._seen]
 
     def take(self) -> list[Mail]:
-        """Return what has come since the last call, in order; each message once."""
         pending = _messages(self._reader)
         self._passed = {mail.id for mail in pending}
         new = [mail for mail in pending if mail.id not in self._seen]
@@ -265,15 +182,9 @@ class Inbox:
         return new
 
     def put_back(self, ids: Iterable[str]) -> None:
-        """Let the next ``take`` return messages again, because they have not arrived.
-
-        Args:
-            ids: of messages taken since the last ``commit``.
-        """
         self._seen -= set(ids)
 
     def commit(self) -> None:
-        """Move the cursor: what was taken has been dealt with, and is not returned again."""
         self._reader.commit()
         self._seen -= self._passed  # what is before the cursor does not come again
         self._passed = set()

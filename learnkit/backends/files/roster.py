@@ -3,14 +3,30 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import (
+    Any,
+    NotRequired,  # pydantic wants this one before Python 3.12
+)
 
-from learnkit.backends.files.store import Document
+from typing_extensions import TypedDict
 
-Member = dict[str, str]
+from learnkit.backends.files.store import VERSION, Document
+from learnkit.backends.interface import Member, RosterBackend
 
 
-class Roster:
+class _Entry(TypedDict):
+    name: str
+    role: str
+    status: str
+
+
+class _Config(TypedDict):
+    team_name: str
+    version: NotRequired[int]
+    members: list[_Entry]
+
+
+class Roster(RosterBackend):
     """The members of a team, in ``config.json``.
 
     Args:
@@ -19,20 +35,14 @@ class Roster:
     """
 
     def __init__(self, folder: Path, team: str) -> None:
-        self._file = Document(folder / "config.json")
-        self._empty: dict[str, Any] = {"team_name": team, "members": []}
+        self._file = Document(folder / "config.json", _Config)
+        self._empty: dict[str, Any] = {"team_name": team, "version": VERSION, "members": []}
 
     def members(self) -> list[Member]:
-        """Return name, role and status of each member, in the order in which they joined."""
         members: list[Member] = self._file.read(self._empty)["members"]
         return members
 
     def note(self, entry: Member) -> None:
-        """Add a member, or replace the entry with the same name.
-
-        Args:
-            entry: ``name``, ``role`` and ``status``.
-        """
         with self._file.change(self._empty) as config:
             names = [one["name"] for one in config["members"]]
             if entry["name"] in names:
@@ -41,7 +51,6 @@ class Roster:
                 config["members"].append(entry)
 
     def begin(self) -> None:
-        """Begin a new process: every member of an earlier one has shut down."""
         with self._file.change(self._empty) as config:
             for one in config["members"]:
                 one["status"] = "shutdown"

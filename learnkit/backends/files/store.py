@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import functools
 import json
 import os
 from collections.abc import Iterator, Mapping
@@ -20,9 +21,16 @@ from filelock import FileLock
 
 from learnkit.errors import UsageError
 from learnkit.runtime import atomic_write as files
+from learnkit.runtime import stored_json
 
 #: Seconds between two tries to get a lock that another thread or process holds.
 POLL = 0.005
+
+#: Version of the files that a backend writes. A file without one has version 1.
+VERSION = 1
+
+#: Numbers of tasks and messages stay below.
+MAX_ID = 10**9
 
 _TOGETHER = ".together.json"  # changes of several documents that were decided and are not all made
 _KIND = "store"  # of temporary files
@@ -65,14 +73,15 @@ def write_together(folder: str | Path, changes: Mapping[str, Any]) -> None:
 
     Raises:
         UsageError: if a value cannot be written as JSON; nothing is changed then.
+        OSError: if there is no room; nothing is changed then, nor later.
     """
     folder = Path(folder)
-    with locked(folder):
-        if len(changes) > 1:
-            _write(folder / _TOGETHER, dict(changes))  # from here on it counts
-            _carry_out(folder)
+    with locked(folder), _staged(folder, changes) as renames:
+        if len(renames) > 1:
+            _write(folder / _TOGETHER, {"version": VERSION, "renames": renames})
+            _carry_out(folder)  # it counts already: who finds that file does this
         else:
-            _apply(folder, changes)
+            _rename(folder, renames)
 
 
 class Document:
@@ -80,10 +89,11 @@ class Document:
 
     Args:
         path: of the file; its folder is created with the first write.
+        kind: the type that the value has; a file that holds something else is not read.
     """
 
-    def __init__(self, path: str | Path) -> None:
-        self.path = Path(path)
+    def __init__(self, path: str | Path, kind: Any = Any) -> None:
+        self.path, self._kind = Path(path), kind
 
     def read(self, default: Any = None) -> Any:
         """Return the value as it is, or ``default`` when there is no file. Takes no lock.
@@ -92,16 +102,22 @@ class Document:
             default: what to return when there is no file.
 
         Raises:
-            UsageError: if the file is not JSON: something else has written to it.
+            UsageError: if the file is not JSON, or of another kind: something else has written to
+                it, or a newer version.
         """
         try:
-            text = self.path.read_bytes()
+            value = stored_json.parse(self.path.read_bytes())
         except FileNotFoundError:
             return default
-        try:
-            return json.loads(text)
+        except OSError as error:
+            raise self.damaged(f"cannot be read ({error.strerror})") from None
         except ValueError as error:
-            raise UsageError(f"{self.path} is not JSON ({error}); mend it or remove it") from None
+            raise self.damaged(f"is not JSON ({error})") from None
+        if self._kind is not Any:
+            check_version(self.path, value)
+        if problem := _mismatch(value, self._kind):
+            raise self.damaged(f"does not hold what it should: {problem}")
+        return value
 
     @contextmanager
     def change(self, default: Any = None) -> Iterator[Any]:
@@ -113,7 +129,8 @@ class Document:
             default: what to start from when there is no file; a list or a dict.
 
         Raises:
-            UsageError: if the file is not JSON, or the value cannot be written as JSON.
+            UsageError: if the file cannot be read, or the value cannot be written as JSON.
+            OSError: if there is no room; the file is as it was.
         """
         with locked(self.path.parent):
             value = self.read(copy.deepcopy(default))
@@ -130,9 +147,86 @@ class Document:
 
         Raises:
             UsageError: if it cannot be written as JSON.
+            OSError: if there is no room; the file is as it was.
         """
         with locked(self.path.parent):
             _write(self.path, value)
+
+    def damaged(self, problem: str) -> UsageError:
+        """Return the error for what the file holds: it names the file, and says what to do.
+
+        Args:
+            problem: what is wrong, such as ``is not JSON``.
+        """
+        return UsageError(f"{self.path} {problem}; mend it or remove it")
+
+
+class Counter:
+    """The numbers that were given in a folder, so that none is given twice.
+
+    It knows those that were removed since, too. Where its file is missing or damaged, the numbers
+    in use count alone.
+
+    Args:
+        path: of the document.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+
+    def next(self, highest: int) -> int:
+        """Return the number that comes next.
+
+        Args:
+            highest: number in use, 0 for none.
+
+        Raises:
+            UsageError: if a newer version has written the file.
+        """
+        try:
+            counter = Document(self.path).read()
+        except UsageError:
+            counter = None
+        check_version(self.path, counter)
+        stored = counter.get("next_id") if isinstance(counter, dict) else None
+        return following(stored, highest)
+
+    def after(self, number: int) -> dict[str, int]:
+        """Return what the file holds once a number was given.
+
+        Args:
+            number: the one that was given.
+        """
+        return {"next_id": number + 1, "version": VERSION}
+
+
+def following(stored: Any, highest: int) -> int:
+    """Return the number that comes next, from what a counter says and from what is in use.
+
+    Args:
+        stored: by the counter; what is no sound number does not count.
+        highest: number in use, 0 for none.
+    """
+    sound = type(stored) is int and 0 < stored < MAX_ID
+    return max(stored if sound else 1, highest + 1)
+
+
+def check_version(path: Path, value: Any) -> None:
+    """Refuse what a newer version has written.
+
+    Args:
+        path: of the file.
+        value: what it holds; without ``version`` it is of version 1.
+
+    Raises:
+        UsageError: naming the file and both versions.
+    """
+    version = value.get("version") if isinstance(value, dict) else None
+    if type(version) is int and version > VERSION:
+        raise UsageError(
+            f"{path} was written by a newer learnkit: it has version {version}, and this one "
+            f"reads up to {VERSION}. Upgrade learnkit."
+        )
 
 
 class Journal:
@@ -181,16 +275,26 @@ class Journal:
             start: where to begin, in bytes: 0, or what an earlier call returned.
 
         Returns:
-            The entries, and where they end. A last line that is not complete stays unread.
+            The entries, and where they end. A last line that is not complete stays unread, and
+            one that holds no object is passed over.
+
+        Raises:
+            UsageError: if there is something else in its place, such as a folder.
         """
         try:
             with self.path.open("rb") as file:
                 size = file.seek(0, os.SEEK_END)
-                start = start if start <= size else 0  # the file was replaced
+                file.seek(max(0, min(start, size) - 1))
+                if 0 < start <= size and file.read(1) != b"\n":
+                    start = 0  # no entry begins there: something else has written that number
+                start = start if 0 <= start <= size else 0  # the file was replaced
                 file.seek(start)
                 data = file.read()
         except FileNotFoundError:
             return [], 0
+        except OSError as error:
+            problem = f"{self.path} cannot be read ({error.strerror}); mend it or remove it"
+            raise UsageError(problem) from None
         whole = data[: data.rfind(b"\n") + 1]
         entries = (_decoded(line) for line in whole.split(b"\n"))
         return [entry for entry in entries if entry is not None], start + len(whole)
@@ -209,7 +313,7 @@ class Reader:
     """
 
     def __init__(self, journal: Journal, path: str | Path) -> None:
-        self._journal, self._cursor = journal, Document(path)
+        self._journal, self._cursor = journal, Document(path, int)
         self._end = self._cursor.read(0)
 
     def pending(self) -> list[dict[str, Any]]:
@@ -223,21 +327,56 @@ class Reader:
             self._cursor.write(self._end)
 
 
+@contextmanager
+def _staged(folder: Path, changes: Mapping[str, Any]) -> Iterator[dict[str, str | None]]:
+    """Write new values beside their files; yields each file's name with that of its new content.
+
+    What fails for lack of room fails here, where nothing has changed yet.
+    """
+    renames: dict[str, str | None] = {}
+    try:
+        for name, value in changes.items():
+            path = folder / _file_name(name, folder)
+            new = None if value is None else files.stage(path, _encoded(value, 2), kind=_KIND)
+            renames[name] = None if new is None else new.name
+        yield renames
+    except BaseException:
+        if not (folder / _TOGETHER).exists():  # else they are needed
+            for part in filter(None, renames.values()):
+                (folder / part).unlink(missing_ok=True)
+        raise
+
+
 def _carry_out(folder: Path) -> None:
     """Make the changes that were decided; doing so again changes nothing."""
-    _apply(folder, Document(folder / _TOGETHER).read())
-    (folder / _TOGETHER).unlink()
+    document = Document(folder / _TOGETHER, dict[str, Any])
+    decided = document.read()
+    if isinstance(decided.get("version"), int):
+        if problem := _mismatch(decided.get("renames"), dict[str, str | None]):
+            raise document.damaged(f"does not hold what it should: {problem}")
+        _rename(folder, decided["renames"])
+    else:  # before there were versions it held the values, and a writer died then
+        for name, value in decided.items():
+            if value is None:
+                (folder / _file_name(name, folder)).unlink(missing_ok=True)
+            else:
+                _write(folder / _file_name(name, folder), value)
+    document.path.unlink()
 
 
-def _apply(folder: Path, changes: Mapping[str, Any]) -> None:
-    for name, value in changes.items():
-        if Path(name).name != name:
-            raise UsageError(f"{name!r} is no file name in {folder}; nothing was written to it")
-        if value is None:
-            with contextlib.suppress(FileNotFoundError):
-                (folder / name).unlink()
+def _rename(folder: Path, renames: Mapping[str, str | None]) -> None:
+    for name, part in renames.items():
+        if part is None:
+            (folder / _file_name(name, folder)).unlink(missing_ok=True)
         else:
-            _write(folder / name, value)
+            with contextlib.suppress(FileNotFoundError):  # it was renamed before its writer died
+                (folder / _file_name(part, folder)).replace(folder / _file_name(name, folder))
+
+
+def _file_name(name: str, folder: Path) -> str:
+    if Path(name).name != name or "\0" in name:
+        raise UsageError(f"{name!r} is no file name in {folder}; nothing was written to it")
+    return name
 
 
 def _write(path: Path, value: Any) -> None:
@@ -247,16 +386,38 @@ def _write(path: Path, value: Any) -> None:
 def _encoded(value: Any, indent: int | None = None) -> bytes:
     try:
         text = json.dumps(value, ensure_ascii=False, allow_nan=False, indent=indent)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, RecursionError) as error:
         raise UsageError(f"this cannot be stored as JSON: {error}") from None
     # Half a surrogate pair is no UTF-8, but its JSON escape is.
     return f"{text}\n".encode("utf-8", "backslashreplace")
 
 
 def _decoded(line: bytes) -> dict[str, Any] | None:
-    """The entry in a line; None for a blank or torn one."""
+    """The entry in a line; None for a blank, torn or damaged one."""
     try:
-        entry = json.loads(line)
+        entry = stored_json.parse(line)
     except ValueError:
         return None
     return entry if isinstance(entry, dict) else None
+
+
+def _mismatch(value: Any, kind: Any) -> str:
+    """What keeps a value from being of a kind; empty if nothing does."""
+    if kind is Any:
+        return ""
+    from pydantic import ValidationError
+
+    try:
+        _adapter(kind).validate_python(value, strict=True)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_context=False)[0]
+        where = "".join(f"{part!r}: " for part in first["loc"])
+        return f"{where}{first['msg']}"
+    return ""
+
+
+@functools.cache
+def _adapter(kind: Any) -> Any:
+    from pydantic import TypeAdapter  # a third of a second, and most documents need none
+
+    return TypeAdapter(kind)

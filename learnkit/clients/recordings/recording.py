@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -20,8 +21,12 @@ from learnkit.core.content import Block, sendable
 from learnkit.errors import UsageError
 from learnkit.runtime import atomic_write as files
 from learnkit.runtime.secret_scan import refuse_secrets
+from learnkit.runtime.stored_json import MAX_DEPTH
 
 Body = dict[str, Any]
+
+#: Version of the files that are written. A file without one has version 1.
+VERSION = 1
 
 #: Keys of a request that are stored once, in ``shared``.
 _SHARED = ("system", "tools")
@@ -78,20 +83,28 @@ class Recording:
             path: a YAML file.
 
         Raises:
-            UsageError: if there is none, or it is none, saying where.
+            UsageError: if there is none, it is none, saying where, or a newer version wrote it.
         """
         path = Path(path)
         loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
         try:
-            data = yaml.load(path.read_text(encoding="utf-8"), Loader=loader)
+            text = path.read_text(encoding="utf-8")
+            _refuse_depth(text, loader)
+            data = yaml.load(text, Loader=loader)
         except FileNotFoundError:
             raise UsageError(f"there is no recording at {path}; see `learnkit record`") from None
         except OSError as error:
             raise UsageError(f"{path} cannot be read: {error.strerror}") from None
-        except (yaml.YAMLError, UnicodeDecodeError) as error:
+        except (yaml.YAMLError, ValueError, OverflowError) as error:
             raise UsageError(f"{path} is not YAML: {error}") from None
         if not isinstance(data, dict) or not isinstance(data.get("turns"), list):
             raise UsageError(f"{path} is no recording: it has no list `turns`")
+        version = data.get("version", 1)
+        if type(version) is not int or version > VERSION:
+            raise UsageError(
+                f"{path} has version {version!r}, and this learnkit reads up to {VERSION}; "
+                "upgrade it"
+            )
         meta, shared = (data.get(key) or {} for key in ("meta", "shared"))
         if not isinstance(meta, dict) or not isinstance(shared, dict):
             raise UsageError(f"{path} is no recording: `meta` and `shared` must be mappings")
@@ -99,12 +112,12 @@ class Recording:
         for number, entry in enumerate(data["turns"], start=1):
             try:
                 turns.append(_read_turn(entry))
-            except (AttributeError, KeyError, TypeError, ValueError) as error:
+            except (AttributeError, LookupError, TypeError, ValueError, OverflowError) as error:
                 where = entry.get("id", "") if isinstance(entry, dict) else ""
                 raise UsageError(f"{path}, turn {number} {where}: {error!r}") from None
-        ids = [turn.id for turn in turns]
+        ids = Counter(turn.id for turn in turns)
         for turn in turns:
-            if ids.count(turn.id) > 1 or (turn.after is not None and turn.after not in ids):
+            if ids[turn.id] > 1 or (turn.after is not None and turn.after not in ids):
                 raise UsageError(f"{path}, turn {turn.id}: its id is doubled, or `after` unknown")
             for key in _SHARED:
                 if turn.params.get(key) not in [None, *shared]:
@@ -124,6 +137,7 @@ class Recording:
         path = Path(path)
         used = {turn.params[key] for turn in self.turns for key in _SHARED if key in turn.params}
         data = {
+            "version": VERSION,
             "meta": self.meta,
             "shared": {key: value for key, value in self.shared.items() if key in used},
             "turns": [_write_turn(turn) for turn in self.turns],
@@ -184,6 +198,16 @@ class Recording:
             id: the id of a turn that the recording has.
         """
         return next(turn for turn in self.turns if turn.id == id)
+
+
+def _refuse_depth(text: str, loader: Any) -> None:
+    """Refuse what is nested so deeply that to build it would end the process: C does that."""
+    depth = 0
+    for event in yaml.parse(text, Loader=loader):
+        depth += isinstance(event, yaml.CollectionStartEvent)
+        depth -= isinstance(event, yaml.CollectionEndEvent)
+        if depth > MAX_DEPTH:
+            raise ValueError(f"it is nested more than {MAX_DEPTH} levels deep")
 
 
 def followed(request: Prefix, answer: Reply | Failure) -> Prefix:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from learnkit.backends.files.task import Task
+from learnkit.backends.task import Task
 from learnkit.errors import ToolError
 from learnkit.mechanisms.tasks import logged
 

@@ -7,9 +7,11 @@ change is dropped, and an array is cut only where no call would lose its result.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+from learnkit.core.token_count import length
 
 Message = dict[str, Any]
 
@@ -179,9 +181,4 @@ def _blocks(message: Message) -> list[dict[str, Any]]:
 def _length(content: str | Sequence[dict[str, Any]]) -> int:
     if isinstance(content, str):
         return len(content)
-    return sum(map(len, _texts(content)))
-
-
-def _texts(blocks: Sequence[dict[str, Any]]) -> Iterator[str]:
-    for block in blocks:
-        yield block["text"] if block["type"] == "text" else str(block)
+    return sum(length(block["text"] if block["type"] == "text" else block) for block in content)

@@ -4,7 +4,8 @@ Before each request: measure it, plan what to forget (``policies``), apply the p
 Old results are cleared in batches (layer 1), a conversation beyond the threshold becomes a summary
 (layer 2), and the model can ask for that itself (layer 3). What the model has not seen yet, the
 active request, the plan and loaded skills stay. Before anything is summarised the whole array is
-saved; when the summary fails, the array is as it was.
+saved. The summary is made from all of it, in parts if it is too long for one request. When it
+cannot be saved or summarised, the array is as it was, and the run goes on.
 """
 
 from __future__ import annotations
@@ -14,10 +15,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from learnkit.core import transcript
+from learnkit.core.catalog import MODELS
 from learnkit.core.content import note
-from learnkit.core.events import LANE
+from learnkit.core.events import LANE, PURPOSE
 from learnkit.core.mechanism import Mechanism
-from learnkit.core.token_count import TokenCount, length, sent
+from learnkit.core.token_count import CHARS_PER_TOKEN, TokenCount, length, sent
 from learnkit.core.tools import Tool, tool
 from learnkit.errors import UsageError
 from learnkit.mechanisms.compaction.edits import (
@@ -27,7 +29,6 @@ from learnkit.mechanisms.compaction.edits import (
     without_stale_thinking,
 )
 from learnkit.mechanisms.compaction.policies import Change, Layers, Limits, Policy, plan
-from learnkit.runtime.truncate import head_and_tail
 from learnkit.runtime.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -35,15 +36,22 @@ if TYPE_CHECKING:
 
 __all__ = ["Compaction", "micro_compact"]
 
-#: Characters of a conversation that a summary is made from, head and tail together; and the
-#: longest summary, in tokens.
-SUMMARY_INPUT, SUMMARY_TOKENS = 80_000, 4_000
+#: The longest summary, in tokens; and how long it may be when it was cut at that.
+SUMMARY_TOKENS, LONG_SUMMARY = 4_000, 16_000
+#: Tokens of a conversation that any model is trusted to read at once.
+PART = 20_000
 
 _INSTRUCTIONS = """\
 Write a summary of the conversation below, for the agent that goes on with it and will see nothing \
 else of it. Keep, in this order of importance: decisions with their reasons; errors and how they \
 were got over; what was done and where things stand, with the names of files; what comes next. \
 Leave out raw data that can be read again."""
+_PARTS = """
+The conversation is too long to be read at once. Below are your summary of the earlier parts and \
+the next part: write one summary of all of them."""
+
+#: Reasons to stop that leave a summary unfinished.
+_UNFINISHED = ("max_tokens", "model_context_window_exceeded", "pause_turn", "refusal")
 
 
 class Compaction(Mechanism):
@@ -52,8 +60,9 @@ class Compaction(Mechanism):
     Emits ``tokens.estimated`` before each request; ``compaction.cleared`` with ``results``,
     ``before`` and ``after``; ``compaction.asked`` with ``focus`` and ``by``;
     ``compaction.summarised`` with ``before``, ``after``, ``transcript`` and ``focus``; and
-    ``compaction.failed`` with ``error``. The request for a summary is logged like the others, with
-    ``purpose``. It takes no turn of the run.
+    ``compaction.failed`` with ``error``. The requests for a summary are logged like the others,
+    with ``purpose``, which is also in :data:`learnkit.core.events.PURPOSE` while the client is
+    asked. They take no turn of the run.
 
     Args:
         threshold: tokens, by estimate, that a request may have before it is summarised.
@@ -172,7 +181,11 @@ class Compaction(Mechanism):
         if change.summarise:
             if focus is None:
                 agent.emit("compaction.asked", focus="", by="threshold")
-            path = transcript.save(agent.messages, self.transcripts, agent.name)
+            try:
+                path = transcript.save(agent.messages, self.transcripts, agent.name)
+            except OSError as error:
+                self._failed(agent, before, f"the conversation cannot be saved: {error}")
+                return before
             text = self._summary(agent, change.summarise, focus or "", before)
             if not text:
                 return before
@@ -192,30 +205,57 @@ class Compaction(Mechanism):
 
     def _summary(self, agent: Agent, upto: int, focus: str, tokens: int) -> str:
         """The model's summary of the first messages; empty if it failed, which is logged."""
+        text = transcript.as_text(agent.messages[:upto])
+        summary = ""
         try:
-            text = self._written(agent, _prompt(agent.messages[:upto], focus))
+            for part in _parts(text, self._room(agent)):
+                summary = self._written(agent, _prompt(part, focus, summary))
         except _api_error() as error:
-            text, problem = "", f"{type(error).__name__}: {error}"
+            problem = f"{type(error).__name__}: {error}"
+        except _Unfinished as error:
+            problem = str(error)
         else:
-            problem = "the model wrote no summary"
-        if not text:
-            self._wait_until = tokens + self.threshold // 10
-            agent.emit("compaction.failed", error=problem)
-        return text
+            return summary
+        self._failed(agent, tokens, problem)
+        return ""
+
+    def _failed(self, agent: Agent, tokens: int, problem: str) -> None:
+        self._wait_until = tokens + self.threshold // 10
+        agent.emit("compaction.failed", error=problem)
+
+    def _room(self, agent: Agent) -> int:
+        """Characters of the conversation that one request for a summary may hold."""
+        spec = MODELS.get(agent.model)
+        # Of a model that is not known, this much is: it was sent nearly as long a conversation.
+        tokens = max(self.threshold, PART)
+        if spec is not None:
+            tokens = (spec.window - 2 * LONG_SUMMARY) * 4 // 5  # the count is an estimate
+        return int(tokens * min(CHARS_PER_TOKEN, self._count.chars_per_token))
 
     def _written(self, agent: Agent, prompt: str) -> str:
-        """The model's summary; empty if it gave none."""
+        """The model's summary; one that was cut is asked for again, with more room."""
+        reason, text = self._ask(agent, prompt, SUMMARY_TOKENS)
+        if reason == "max_tokens":
+            reason, text = self._ask(agent, prompt, LONG_SUMMARY)
+        if reason in _UNFINISHED or not text:
+            about = f" (stop_reason {reason})" if reason in _UNFINISHED else ""
+            raise _Unfinished(f"the model wrote no summary that is complete{about}")
+        return text
+
+    def _ask(self, agent: Agent, prompt: str, limit: int) -> tuple[str | None, str]:
+        """Send one request for a summary; returns the reply's stop_reason and text."""
         agent.emit("model.requested", turn=agent.turns, messages=1, purpose="summary")
         began = agent.clock.time()
-        lane = LANE.set(agent.name)
+        lane, purpose = LANE.set(agent.name), PURPOSE.set("summary")
         try:
             reply = agent.client.messages.create(
                 model=agent.model,
-                max_tokens=SUMMARY_TOKENS,
+                max_tokens=limit,
                 messages=[{"role": "user", "content": prompt}],
             )
         finally:
             LANE.reset(lane)
+            PURPOSE.reset(purpose)
         usage = reply.usage.model_dump(mode="json", exclude_unset=True)
         agent.emit(
             "model.replied",
@@ -227,7 +267,7 @@ class Compaction(Mechanism):
             purpose="summary",
         )
         said = "\n".join(block.text for block in reply.content if block.type == "text").strip()
-        return "" if reply.stop_reason == "refusal" else said
+        return reply.stop_reason, said
 
     def _left(
         self, agent: Agent, summary: str, path: str, rest: Sequence[Message]
@@ -243,10 +283,26 @@ class Compaction(Mechanism):
         return parts
 
 
-def _prompt(messages: Sequence[Message], focus: str) -> str:
-    shown, _ = head_and_tail([transcript.as_text(messages)], SUMMARY_INPUT)
+class _Unfinished(Exception):
+    """The model has written no summary, or a part of one."""
+
+
+def _parts(text: str, room: int) -> list[str]:
+    """A text in parts of at most so many characters, cut at the ends of lines where there are."""
+    parts = []
+    while len(text) > room:
+        end = text.rfind("\n", room // 2, room) + 1 or room
+        parts.append(text[:end])
+        text = text[end:]
+    return [*parts, text]
+
+
+def _prompt(part: str, focus: str, summary: str = "") -> str:
+    """The request for a summary: of the whole conversation, or of its next part."""
     wish = f"\nAbove all keep what concerns: {focus}" if focus else ""
-    return f"{_INSTRUCTIONS}{wish}\n\n<conversation>\n{shown}\n</conversation>"
+    so_far = f"\n\n<summary-so-far>\n{summary}\n</summary-so-far>" if summary else ""
+    more = _PARTS if summary else ""
+    return f"{_INSTRUCTIONS}{more}{wish}{so_far}\n\n<conversation>\n{part}\n</conversation>"
 
 
 def _shown(agent: Agent, path: Path) -> str:

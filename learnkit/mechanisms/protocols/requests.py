@@ -12,8 +12,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from learnkit.backends.files.mailbox import Type
-from learnkit.backends.files.tracker import Answer, Kind, Request, Tracker
+from learnkit.backends.files.tracker import Tracker
+from learnkit.backends.mail import Type
+from learnkit.backends.request import Answer, Kind, Request
 from learnkit.errors import ToolError
 
 if TYPE_CHECKING:

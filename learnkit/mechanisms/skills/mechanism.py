@@ -3,7 +3,7 @@
 A skill is a folder with a ``SKILL.md``, as the Agent Skills specification describes it. Its name
 and description are in the system prompt (layer 1), its instructions come when the model asks for
 them (layer 2), and the files they refer to when the instructions send it there (layer 3). A skill
-that breaks the specification is left out with its reason, and never hides the good ones.
+that cannot be used is left out with its reason, and never hides the good ones.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from learnkit.core.mechanism import Mechanism
 from learnkit.core.token_count import estimate_tokens
 from learnkit.core.tools import Tool
 from learnkit.errors import ToolError, UsageError
-from learnkit.mechanisms.skills.skill import FILES_SHOWN, Skill
+from learnkit.mechanisms.skills.skill import DESCRIPTION, FILES_SHOWN, Skill
 from learnkit.runtime.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -48,6 +48,7 @@ class Skills(Mechanism):
     Attributes:
         skills: name -> Skill, in the order of the names.
         problems: one line for each skill that was left out: file, field, and what it must be.
+        warnings: one line for each violation of the specification in a skill that is there.
 
     Raises:
         UsageError: if there is no such folder, or a skill to preload is not there.
@@ -69,6 +70,7 @@ class Skills(Mechanism):
             except UsageError as error:
                 problems.append(str(error))
         self.problems = tuple(problems)
+        self.warnings = tuple(one for skill in self.skills.values() for one in skill.warnings)
         names = [preload] if isinstance(preload, str) else list(dict.fromkeys(preload))
         for name in names:
             if name not in self.skills:
@@ -109,6 +111,7 @@ class Skills(Mechanism):
             skills={skill.name: skill.tokens for skill in self.skills.values()},
             preloaded=list(self.preloaded),
             problems=list(self.problems),
+            warnings=list(self.warnings),
         )
         ready = [self.skills[name] for name in self.preloaded]
         parts = [self.catalogue, *(one.wrapped + _about_files(agent, one) for one in ready)]
@@ -153,7 +156,9 @@ def _line(skill: Skill, loaded: bool) -> str:
     # In one line: a description with line breaks cannot pass for another skill's entry.
     tags = f" [tags: {', '.join(skill.tags)}]" if skill.tags else ""
     note = " (loaded below)" if loaded else ""
-    return f"- {skill.name}: {' '.join(skill.description.split())}{tags}{note}"
+    about = " ".join(skill.description.split())
+    about = about if len(about) <= DESCRIPTION else f"{about[: DESCRIPTION - 1]}…"
+    return f"- {skill.name}: {about}{tags}{note}"
 
 
 def _about_files(agent: Agent | None, skill: Skill) -> str:

@@ -1,14 +1,17 @@
-"""A skill on disk: a folder with a ``SKILL.md``, held to the Agent Skills specification.
+"""A skill on disk: a folder with a ``SKILL.md``, as the Agent Skills specification describes it.
 
-The file begins with YAML between two lines ``---``; the instructions follow. A violation of the
-specification is rejected with the field and what it must be; no link leads out of the folder.
+The file begins with YAML between two lines ``---``; the instructions follow. A skill that cannot be
+used is rejected with the field and what it must be. One that can, although it violates the
+specification, is read with a warning. No link leads out of the folder.
 """
 
 from __future__ import annotations
 
 import os
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +24,8 @@ from learnkit.runtime.workspace import FILE_LIMIT
 
 #: Names of a skill's files that one text lists.
 FILES_SHOWN = 50
+#: Characters of a description that the specification allows, and that the catalogue shows.
+DESCRIPTION = 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +34,7 @@ class Skill:
 
     Attributes:
         name: 1 to 64 lowercase letters, digits and single hyphens; the name of its folder.
-        description: what it does and when to use it, 1 to 1024 characters.
+        description: what it does and when to use it; the specification allows 1024 characters.
         body: the instructions.
         folder: where its files are.
         license, compatibility: as given, or empty.
@@ -37,6 +42,8 @@ class Skill:
         allowed_tools: tools its author would have approved beforehand. Nothing is approved for
             that: ``Permission`` decides.
         tags: from ``tags`` in the metadata, or at the top as some write it.
+        warnings: what violates the specification, as ``FILE: FIELD: PROBLEM``. A field that cannot
+            be read is empty.
     """
 
     name: str
@@ -48,24 +55,27 @@ class Skill:
     metadata: dict[str, str] = field(default_factory=dict)
     allowed_tools: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = field(default=(), repr=False)
 
     @classmethod
     def read(cls, folder: str | Path, inside: Path | None = None) -> Skill:
-        """Read a skill and hold it to the specification.
+        """Read a skill.
 
         Args:
             folder: contains ``SKILL.md``.
             inside: no link may lead out of this folder; by default, out of the skill's own.
 
         Raises:
-            UsageError: naming the file, the field, and what it must be.
+            UsageError: if it cannot be used, naming the file, the field, and what it must be.
         """
         real = Path(os.path.realpath(folder))
         name = Path(os.path.abspath(folder)).name  # noqa: PTH100 (a link keeps its own name)
         try:
             source = _text_of(real / "SKILL.md", inside or real)
             fields, body = _split(source)
-            return cls(name=_name(fields, name), body=body, folder=real, **_others(fields))
+            others, problems = _others(fields)
+            warnings = tuple(f"{name}/SKILL.md: {one}" for one in problems)
+            return cls(_name(fields, name), body=body, folder=real, warnings=warnings, **others)
         except (ToolError, UsageError) as error:
             raise UsageError(f"{name}/SKILL.md: {error}") from None
 
@@ -150,7 +160,9 @@ def _split(source: str) -> tuple[dict[Any, Any], str]:
 
 
 def _name(fields: dict[Any, Any], folder: str) -> str:
-    name = _text(fields, "name", 64, required=True)
+    name = _text(fields, "name", required=True)
+    if not 1 <= len(name) <= 64:
+        raise UsageError(f"name: has {len(name)} characters; it must have 1 to 64")
     if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", name):
         raise UsageError(
             f"name: {name!r} must be of lowercase letters and digits, with single hyphens between"
@@ -160,25 +172,49 @@ def _name(fields: dict[Any, Any], folder: str) -> str:
     return name
 
 
-def _others(fields: dict[Any, Any]) -> dict[str, Any]:
+def _others(fields: dict[Any, Any]) -> tuple[dict[str, Any], list[str]]:
+    """The fields beside the name, and what violates the specification but does no harm."""
+    problems: list[str] = []
+
+    def optional(read: Callable[[], Any], default: Any) -> Any:
+        try:
+            return read()
+        except UsageError as error:
+            problems.append(str(error))
+            return default
+
+    description = _text(fields, "description", required=True)
+    if not description:
+        raise UsageError("description: has 0 characters; it must have 1 to 1024")
+    compatibility = optional(lambda: _text(fields, "compatibility"), "")
+    for key, text, limit in (
+        ("description", description, DESCRIPTION),
+        ("compatibility", compatibility, 500),
+    ):
+        if key in fields and not 1 <= len(text) <= limit:
+            problems.append(f"{key}: has {len(text)} characters; it must have 1 to {limit}")
     metadata = fields.get("metadata") or {}
     if not isinstance(metadata, dict):
-        raise UsageError("metadata: must be a mapping of keys to text")
-    about = {str(key): ", ".join(_texts(metadata, key, ",")) for key in metadata}
+        problems.append("metadata: must be a mapping of keys to text")
+        metadata = {}
+    about = {
+        str(key): ", ".join(optional(partial(_texts, metadata, key, ","), ())) for key in metadata
+    }
+    tagged = metadata if "tags" in metadata else fields
     return {
-        "description": _text(fields, "description", 1024, required=True),
-        "license": _text(fields, "license"),
-        "compatibility": _text(fields, "compatibility", 500),
+        "description": description,
+        "license": optional(lambda: _text(fields, "license"), ""),
+        "compatibility": compatibility,
         "metadata": about,
         # A rule such as Bash(git add:*) may contain spaces.
-        "allowed_tools": _texts(fields, "allowed-tools", r"[\s,]+(?![^(]*\))"),
-        "tags": _texts(metadata if "tags" in metadata else fields, "tags", ","),
-    }
+        "allowed_tools": optional(
+            lambda: _texts(fields, "allowed-tools", r"[\s,]+(?![^(]*\))"), ()
+        ),
+        "tags": optional(lambda: _texts(tagged, "tags", ","), ()),
+    }, list(dict.fromkeys(problems))
 
 
-def _text(
-    fields: dict[Any, Any], key: str, limit: int | None = None, *, required: bool = False
-) -> str:
+def _text(fields: dict[Any, Any], key: str, *, required: bool = False) -> str:
     if key not in fields:
         if required:
             raise UsageError(f"{key}: is missing; the front matter needs a line '{key}: …'")
@@ -186,10 +222,7 @@ def _text(
     value = fields[key]
     if not isinstance(value, str):
         raise UsageError(f"{key}: must be a text, not a {type(value).__name__}")
-    value = _valid(key, value.strip())
-    if limit is not None and not 1 <= len(value) <= limit:
-        raise UsageError(f"{key}: has {len(value)} characters; it must have 1 to {limit}")
-    return value
+    return _valid(key, value.strip())
 
 
 def _texts(fields: dict[Any, Any], key: Any, separator: str) -> tuple[str, ...]:

@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from learnkit.backends.files.mailbox import Mail
 from learnkit.backends.files.store import Journal
+from learnkit.backends.mail import Mail
 from learnkit.core.content import clean
 
 if TYPE_CHECKING:
@@ -32,7 +32,8 @@ class Delivery:
     def __init__(self, mailbox: MailBackend, agent: Agent, transcript: Journal) -> None:
         mailbox.open(agent.name)
         entries, _ = transcript.read()
-        seen = [id for entry in entries for id in entry.get("mail", [])]
+        lists = (entry.get("mail") for entry in entries)
+        seen = [id for ids in lists if isinstance(ids, list) for id in ids if isinstance(id, str)]
         self.inbox = mailbox.reader(agent.name, seen)
         self._agent, self._transcript = agent, transcript
         self._unsafe: list[tuple[list[str], str]] = []  # ids and text of what is not yet safe

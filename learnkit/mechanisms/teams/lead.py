@@ -13,9 +13,10 @@ from contextlib import ExitStack, nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, cast, get_args
 
-from learnkit.backends.files.mailbox import Mail, Mailbox, Type
+from learnkit.backends.files.mailbox import Mailbox
 from learnkit.backends.files.roster import Roster
 from learnkit.backends.files.store import Journal
+from learnkit.backends.mail import Mail, Type
 from learnkit.core.agent import Agent
 from learnkit.core.interface import Call
 from learnkit.core.mechanism import Mechanism

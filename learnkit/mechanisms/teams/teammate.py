@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from learnkit.backends.files.mailbox import Mail, Type
+from learnkit.backends.mail import Mail, Type
 from learnkit.core.agent import Agent, Outcome
 from learnkit.core.interface import Call
 from learnkit.core.mechanism import Mechanism

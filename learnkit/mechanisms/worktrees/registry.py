@@ -12,9 +12,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NotRequired
 
-from learnkit.backends.files.store import Document, Journal, locked
+from typing_extensions import TypedDict  # pydantic wants this one before Python 3.12
+
+from learnkit.backends.files.store import VERSION, Document, Journal, locked
 from learnkit.errors import ToolError
 from learnkit.runtime.git import Git, GitError
 from learnkit.runtime.shell import Shell
@@ -24,6 +26,25 @@ State = Literal["active", "kept", "removed"]
 #: Files of our own beside the worktrees.
 _OURS = ("index.json", "events.jsonl")
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,39}")
+
+
+class _Entry(TypedDict):
+    """A worktree as the index has it."""
+
+    name: str
+    branch: str
+    base: str
+    task_id: NotRequired[int | None]
+    status: NotRequired[State]
+    path: NotRequired[str]
+
+
+class _Index(TypedDict):
+    version: NotRequired[int]
+    worktrees: list[_Entry]
+
+
+_Entry.__pydantic_config__ = {"extra": "forbid"}  # type: ignore[attr-defined]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +96,7 @@ class WorktreeRegistry:
     def __init__(self, repo: str | Path, shell: Shell | None = None) -> None:
         self.git = Git(repo, shell)
         self.root = self.git.root / ".worktrees"
-        self._index = Document(self.root / "index.json")
+        self._index = Document(self.root / "index.json", _Index)
         self.journal = Journal(self.root / "events.jsonl")
 
     def path(self, name: str) -> Path:
@@ -226,7 +247,7 @@ class WorktreeRegistry:
     def _open(self) -> Iterator[dict[str, Worktree]]:
         """The index under its lock, repaired; changes are written at the end."""
         self._ignore()
-        with locked(self.root), self._index.change({"worktrees": []}) as data:
+        with locked(self.root), self._index.change(_EMPTY) as data:
             index = {one["name"]: Worktree.from_json(one) for one in data["worktrees"]}
             self._repair(index)
             yield index
@@ -278,6 +299,9 @@ class WorktreeRegistry:
             exclude.parent.mkdir(parents=True, exist_ok=True)
             with exclude.open("a", encoding="utf-8") as file:
                 file.write("\n.worktrees/\n")
+
+
+_EMPTY: dict[str, Any] = {"version": VERSION, "worktrees": []}
 
 
 def _check_name(name: str) -> None:

@@ -1,16 +1,11 @@
-"""A task as its file holds it, and a folder of them, read again only where it changed."""
+"""A task of a board: what every backend stores, and what it may hold."""
 
 from __future__ import annotations
 
-import os
-import re
-from collections.abc import Iterable
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Literal, get_args
 
-from learnkit.backends.files.store import Document
-from learnkit.errors import ToolError, UsageError
+from learnkit.errors import ToolError
 
 Status = Literal["pending", "in_progress", "completed", "failed"]
 
@@ -18,7 +13,6 @@ Status = Literal["pending", "in_progress", "completed", "failed"]
 MAX_SUBJECT, MAX_DESCRIPTION = 200, 10_000
 
 _MARKS = {"pending": "[ ]", "in_progress": "[>]", "completed": "[x]", "failed": "[!]"}
-_FILE = re.compile(r"task_([1-9][0-9]{0,8})\.json")
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +103,9 @@ class Task:
         return cls(**given, more=fields)
 
 
+#: A change of a board: a task as it was (None: it is new) and as it is (None: it is gone).
+Change = tuple[Task | None, Task | None]
+
 #: Key in the file -> name of the attribute, its type, and that of the items of a list.
 _FIELDS: dict[str, tuple[str, type, type]] = {
     "id": ("id", int, int),
@@ -145,73 +142,3 @@ def checked(task: Task) -> Task:
     if "" in tags:
         raise ToolError("a tag is empty; leave it out")
     return Task(task.id, subject, task.description, tags=tags)
-
-
-class Folder:
-    """The tasks of a folder. A file is read again only when it has changed.
-
-    The caller holds the folder's lock.
-
-    Args:
-        path: of the folder.
-    """
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._known: dict[int, tuple[tuple[int, ...], Task]] = {}
-
-    def tasks(self, ids: Iterable[int] | None = None) -> dict[int, Task]:
-        """Return the tasks by number.
-
-        Args:
-            ids: only these, as far as they exist; all of them by default.
-
-        Raises:
-            UsageError: if a file holds no task.
-        """
-        if ids is not None:
-            names = {id: f"task_{id}.json" for id in ids}
-            stats = {id: _stat(self._path / name) for id, name in names.items()}
-        else:
-            stats = self._scan()
-            self._known = {id: one for id, one in self._known.items() if id in stats}
-        return {id: self._task(id, stat) for id, stat in sorted(stats.items()) if stat}
-
-    def _scan(self) -> dict[int, tuple[int, ...]]:
-        found = {}
-        with os.scandir(self._path) as entries:
-            for entry in entries:
-                if match := _FILE.fullmatch(entry.name):
-                    found[int(match[1])] = _sign(entry.stat())
-        return found
-
-    def _task(self, id: int, sign: tuple[int, ...]) -> Task:
-        known = self._known.get(id)
-        if known and known[0] == sign:
-            return known[1]
-        document = Document(self._path / f"task_{id}.json")
-        try:
-            task = Task.from_json(document.read())
-            if task.id != id:
-                raise ValueError(f"its id is {task.id}")
-        except ValueError as error:
-            if isinstance(error, UsageError):
-                raise
-            problem = f"{document.path} is no task: {error}"
-            raise UsageError(f"{problem}. Mend it or remove it.") from None
-        if known and known[1] == task:
-            task = known[1]
-        self._known[id] = sign, task
-        return task
-
-
-def _stat(path: Path) -> tuple[int, ...]:
-    """What tells one version of a file from another; empty if there is none."""
-    try:
-        return _sign(path.stat())
-    except FileNotFoundError:
-        return ()
-
-
-def _sign(stat: os.stat_result) -> tuple[int, ...]:
-    return stat.st_mtime_ns, stat.st_size, stat.st_ino

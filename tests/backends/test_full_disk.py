@@ -1,0 +1,173 @@
+"""A full disk: a change that failed has not happened, and does not happen later."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from full_disk import room
+
+import learnkit as lk
+from learnkit.backends.files.board import TaskBoard
+from learnkit.backends.files.mailbox import Mailbox
+from learnkit.backends.files.roster import Roster
+from learnkit.backends.files.store import Document, write_together
+from learnkit.backends.files.tracker import Tracker
+from learnkit.core import transcript
+
+CHANGES: dict[str, Callable[[TaskBoard], object]] = {
+    "create": lambda board: board.create("new", "with a description", tags=["a"]),
+    "connect": lambda board: board.update(4, add_blocked_by=[1], add_blocks=[5, 6]),
+    "complete": lambda board: board.update(1, "completed", result_summary="done " * 50),
+    "claim": lambda board: board.claim(1, "alice"),
+    "delete": lambda board: board.update(2, "deleted"),
+}
+
+
+def state(board: TaskBoard) -> list[dict[str, Any]]:
+    return [task.to_json() for task in board.tasks()]
+
+
+def leftovers(folder: Path) -> list[Path]:
+    return [*folder.glob(".*.part"), *folder.glob(".together*")]
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_a_change_of_a_board_that_failed_is_not_carried_out_later(
+    tmp_path: Path, name: str
+) -> None:
+    pristine, folder = tmp_path / "pristine", tmp_path / ".tasks"
+    board = TaskBoard(pristine)
+    for number in range(6):
+        board.create(f"step {number}")
+    board.update(2, add_blocked_by=[1], add_blocks=[3])
+    old = state(board)
+    shutil.copytree(pristine, folder)
+    CHANGES[name](TaskBoard(folder))
+    new = state(TaskBoard(folder))
+    outcomes = set()
+    for size in range(0, 700, 20):  # the disk is full in the first file, the second, the plan …
+        shutil.rmtree(folder)
+        shutil.copytree(pristine, folder)
+        board = TaskBoard(folder)
+        with room(size):
+            try:
+                CHANGES[name](board)
+                expected = new
+            except OSError:
+                expected = old
+            if name != "delete":  # its neighbours are put right when a board is opened with room
+                assert state(board) == state(TaskBoard(folder)) == expected
+            assert board.get(5).subject == "step 4"
+        assert leftovers(folder) == []
+        board = TaskBoard(folder)
+        assert state(board) == expected
+        outcomes.add(expected is new)
+        CHANGES[name](board) if expected is old else None
+        assert state(board) == new
+    assert outcomes == ({True} if name == "delete" else {True, False})
+
+
+def test_what_is_on_a_full_disk_can_be_deleted_one_by_one(tmp_path: Path) -> None:
+    board = TaskBoard(tmp_path)
+    for number in range(5):
+        board.create(f"step {number}")
+    for id in (1, 2, 3):
+        board.update(id, add_blocks=[id + 1])
+    with room(0):
+        with pytest.raises(OSError, match="File too large"):
+            board.create("more")
+        for left in (4, 3, 2, 1, 0):
+            assert board.update(board.tasks()[-1].id, "deleted") is None
+            assert [task.id for task in TaskBoard(tmp_path).ready()][:1] == [1][:left]
+            assert len(board.tasks()) == left
+    assert board.create("there is room again").id == 6
+
+
+def test_documents_change_together_or_not_at_all(tmp_path: Path) -> None:
+    names = ["a.json", "b.json", "c.json"]
+    write_together(tmp_path, {"a.json": "old", "b.json": "old"})
+    changes = {"a.json": "n", "b.json": "new" * 100, "c.json": "n"}
+    for size in (0, 3, 4, 50, 200):
+        with room(size), pytest.raises(OSError, match="File too large"):
+            write_together(tmp_path, changes)
+        assert [Document(tmp_path / name).read() for name in names] == ["old", "old", None]
+        assert {one.name for one in tmp_path.iterdir()} == {"a.json", "b.json", ".lock"}
+    write_together(tmp_path, changes)
+    assert Document(tmp_path / "b.json").read() == "new" * 100
+
+
+@pytest.mark.parametrize("size", [0, 40, 100, 160, 300, 600])
+def test_mail_that_was_not_sent_is_in_no_inbox(tmp_path: Path, size: int) -> None:
+    box = Mailbox(tmp_path)
+    for name in ("alice", "bob", "lead"):
+        box.open(name)
+    box.send("lead", "bob", "before " * 20)  # bob's inbox is the first that is full
+    before = {name: box.all(name) for name in box.names}
+    with room(size):
+        for act in (
+            lambda: box.send("lead", "bob", "now"),
+            lambda: box.broadcast("lead", "to all " * 10),
+        ):
+            sent: Any = None
+            try:
+                sent = act()
+            except OSError:
+                assert {name: box.all(name) for name in box.names} == before
+                assert len(box.unread("bob")) == len(before["bob"])
+            else:
+                before = {name: box.all(name) for name in box.names}
+                assert sent
+    box.broadcast("lead", "after")
+    ids = [mail.id for name in box.names for mail in box.all(name)]
+    assert len(set(ids)) == len(ids)
+    assert [box.all(name)[-1].content for name in ("alice", "bob")] == ["after", "after"]
+
+
+def test_requests_and_members_are_as_they_were(tmp_path: Path) -> None:
+    tracker = Tracker(tmp_path / "requests.json", lambda: datetime(2026, 1, 1, tzinfo=UTC))
+    roster = Roster(tmp_path, "team")
+    asked = tracker.open("plan", "bob", "lead", "a plan")
+    roster.note({"name": "bob", "role": "coder", "status": "working"})
+    with room(0):
+        for act in (
+            lambda: tracker.answer(asked.id, "lead", "approved"),
+            lambda: tracker.open("shutdown", "lead", "bob", "please"),
+            lambda: tracker.assign("bob"),
+            roster.begin,
+        ):
+            with pytest.raises(OSError, match="File too large"):
+                act()
+        assert tracker.all() == [asked]
+        assert roster.members()[0]["status"] == "working"
+    assert tracker.answer(asked.id, "lead", "approved").state == "approved"
+
+
+def test_compaction_leaves_the_array_and_the_run_goes_on(tmp_path: Path) -> None:
+    days = iter(range(1, 15))
+
+    @lk.tool
+    def read(day: int) -> str:
+        """Read the log of a day."""
+        return f"day {day}: {'It was 31 degrees. ' * 60}"
+
+    def model(request: Any) -> Any:
+        assert "tools" in request, "nothing may be summarised that is not saved"
+        day = next(days, None)
+        return lk.say("That was all.") if day is None else lk.use("read", day=day)
+
+    folder = tmp_path / ".transcripts"
+    compaction = lk.Compaction(3_000, 99, folder)
+    agent = lk.Agent(lk.scripted(model), [lk.Toolbox(read), compaction])
+    with room(1_000):
+        assert agent.run("Read all days.").text == "That was all."
+    failed = [one.data["error"] for one in agent.events if one.type == "compaction.failed"]
+    assert failed
+    assert all("cannot be saved: [Errno 27] File too large" in error for error in failed)
+    assert len(agent.messages) == 30
+    assert list(folder.iterdir()) == []
+    assert transcript.save(agent.messages, folder, "lead").name == "lead-1.jsonl"
