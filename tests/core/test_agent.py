@@ -245,7 +245,7 @@ def test_the_turn_limit_ends_with_every_call_answered() -> None:
 def test_an_error_of_the_api_raises_and_the_run_can_be_called_again(
     status: int, error: type[anthropic.APIStatusError]
 ) -> None:
-    failures = [lk.fail(status)] * (3 if status in (429, 529) else 1)
+    failures = [lk.fail(status)] * (1 + len(WAITS) if status in (429, 529) else 1)
     agent = agent_of([lk.use("echo", text="a"), *failures, lk.say("done")])
     with pytest.raises(error) as caught:
         agent.run("Go.")
@@ -288,9 +288,11 @@ def test_an_error_is_raised_and_logged_whatever_stands_in_its_body(
 
 
 @pytest.mark.parametrize("status", [429, 500, 529])
-def test_the_sdk_retries_what_may_pass(status: int) -> None:
+def test_what_may_pass_is_tried_again(status: int) -> None:
     agent = agent_of([lk.fail(status), lk.fail(status), lk.say("at last")])
     assert agent.run("Go.") == lk.Outcome("at last", "end_turn", 1)
+    retried = [event.data for event in agent.events if event.type == "model.retried"]
+    assert [one["status"] for one in retried] == [status, status]
     assert "model.failed" not in [event.type for event in agent.events]
 
 
@@ -678,7 +680,9 @@ def test_prompt_and_tools_stay_the_same_bytes_for_a_run() -> None:
     watch = Watch(system=["Monday.", "Tuesday."])
     agent = agent_of(model, watch, Watch(system=[None, ""]), system="Be brief.")
     agent.run("Go.")
-    assert {one["system"] for one in requests} == {"Be brief.\n\nMonday."}
+    mark = {"cache_control": {"type": "ephemeral"}}
+    for one in requests:
+        assert one["system"] == [{"type": "text", "text": "Be brief.\n\nMonday.", **mark}]
     assert all(one["tools"] == requests[0]["tools"] for one in requests)
     assert all(one["cache_control"] == {"type": "ephemeral"} for one in requests)
     for earlier, later in itertools.pairwise(requests):

@@ -28,7 +28,8 @@ def method(self: Any, *args: Any) -> None:
     [
         ("before_modle", "before_model"),
         ("befor_model", "before_model"),
-        ("after_tool", "after_tools"),
+        ("aftertools", "after_tools"),
+        ("requests", "request"),
         ("onstop", "on_stop"),
         ("on_stopp", "on_stop"),
         ("refuses", "refuse"),
