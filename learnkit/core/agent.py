@@ -333,7 +333,8 @@ class Agent:
             self.rewrite(self._messages, "edited")
         while self._logged < len(self._messages):
             index = self._logged
-            self._know_calls(self._messages[index : index + 1])
+            if self._messages[index].get("role") == "assistant":
+                self._know_calls(self._messages[index : index + 1])
             self._logged += 1  # also if a listener raises: the event is in the log by then
             try:
                 self.emit("message.added", index=index, message=self._messages[index], **marks)

@@ -71,8 +71,8 @@ class EventLog:
             Exception: what a listener raised; the event is logged, and all of them have had it.
         """
         try:
-            copied = json.loads(_encode(data))
-        except (TypeError, ValueError) as error:
+            copied = _copied(data)
+        except (TypeError, ValueError, RecursionError) as error:
             raise UsageError(f"event {type!r} has details that JSON cannot hold: {error}") from None
         # The lock also covers the listeners, so that each of them sees the log's own order.
         with self._lock:
@@ -194,6 +194,33 @@ class EventLog:
 
 #: ASCII, because reading it back joins what looks like a surrogate pair, as a saved log does.
 _encode = json.JSONEncoder().encode
+_ATOMS = frozenset({bool, int, float, type(None)})
+
+
+def _copied(value: Any) -> Any:
+    """A copy of JSON-ready data: the same as writing it and reading it back, which takes longer.
+
+    Text is not copied, so a long one costs nothing. Whatever is not plain takes the long way.
+    """
+    kind = type(value)
+    if kind is str:
+        return value if value.isascii() else _unpaired(value)
+    if kind in _ATOMS:
+        return value
+    if kind is list:
+        return [_copied(one) for one in value]
+    if kind is dict and all(type(key) is str and key.isascii() for key in value):
+        return {key: _copied(one) for key, one in value.items()}
+    return json.loads(_encode(value))
+
+
+def _unpaired(text: str) -> str:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        joined: str = json.loads(_encode(text))
+        return joined
+    return text
 
 _KINDS: dict[str, tuple[type, ...]] = {
     "seq": (int,),
