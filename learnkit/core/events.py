@@ -78,7 +78,9 @@ class EventLog:
         with self._lock:
             event = Event(len(self._events), time, lane, type, copied)
             self._events.append(event)
-            if not self._delivering:  # else a listener appends: its event comes after this one
+            if not self._listeners:
+                self._delivered = len(self._events)
+            elif not self._delivering:  # else a listener appends: its event comes after this one
                 self._deliver()
         return event
 
@@ -209,8 +211,14 @@ def _copied(value: Any) -> Any:
         return value
     if kind is list:
         return [_copied(one) for one in value]
-    if kind is dict and all(type(key) is str and key.isascii() for key in value):
-        return {key: _copied(one) for key, one in value.items()}
+    if kind is dict:
+        copy = {}
+        for key, one in value.items():
+            if type(key) is not str or not key.isascii():
+                break
+            copy[key] = one if type(one) in _ATOMS else _copied(one)
+        else:
+            return copy
     return json.loads(_encode(value))
 
 
@@ -221,6 +229,7 @@ def _unpaired(text: str) -> str:
         joined: str = json.loads(_encode(text))
         return joined
     return text
+
 
 _KINDS: dict[str, tuple[type, ...]] = {
     "seq": (int,),

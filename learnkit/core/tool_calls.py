@@ -160,7 +160,7 @@ class Batch:
             id=call.id,
             name=call.name,
             is_error=how != "ran",
-            output="\n".join(texts(content)),
+            output=content if isinstance(content, str) else "\n".join(texts(content)),
             seconds=seconds,
             how=how,
         )

@@ -58,8 +58,10 @@ class Usage:
         usages = [data["usage"] for data in replies]
         simulated = any(usage.get("simulated") for usage in usages)
         cost: float | None = None if simulated else 0.0
+        models = {str(data.get("model")) for data in replies}
+        known_prices = {model: price_of(model, prices) for model in models}
         for data in replies:
-            price = price_of(str(data.get("model")), prices)
+            price = known_prices[str(data.get("model"))]
             one = price.of(data["usage"]) if price is not None and known(data["usage"]) else None
             cost = None if cost is None or one is None else cost + one
 

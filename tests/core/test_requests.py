@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -16,12 +17,21 @@ from messages_server import MessagesServer, cut_in, html, serving
 import learnkit as lk
 from learnkit.clients.contract.rules import check
 from learnkit.core.agent import Agent
-from learnkit.core.catalog import PRICES, Price
+from learnkit.core.catalog import (
+    DEFAULT_MODEL,
+    MODELS,
+    PRICES,
+    PRICES_FROM,
+    PRICES_OF,
+    Price,
+    price_of,
+)
 from learnkit.core.interface import Call
 from learnkit.core.mechanism import Mechanism
 from learnkit.core.request import LONGEST_WAIT, PARAMETERS, WAITS
 from learnkit.runtime.clock import Clock
 
+OTHER_MODEL = next(id for id in MODELS if id != DEFAULT_MODEL)
 MARK = {"type": "ephemeral"}
 
 
@@ -92,7 +102,7 @@ def test_a_hook_has_the_last_word_on_a_request_and_changes_nothing_else() -> Non
                 body["tool_choice"] = {"type": "tool", "name": "ping"}
             body["metadata"] = {"user_id": agent.name}
 
-    model = "claude-opus-4-6"  # newer ones refuse a forced tool
+    model = next(one.id for one in MODELS.values() if one.thinking == "manual")  # may be forced
     with (
         serving([lk.use("ping"), lk.say("done")]) as server,
         live(server, mechanisms=[Choose()], model=model, name="alice") as agent,
@@ -149,8 +159,7 @@ def test_a_server_that_refuses_cache_control_can_be_used_without() -> None:
     assert server.bodies[-1]["system"] == "Be brief."
 
 
-@pytest.mark.parametrize("model", [None, "claude-opus-4-1"])
-def test_more_tokens_than_the_sdk_allows_without_a_stream_are_streamed(model: str | None) -> None:
+def test_more_tokens_than_the_sdk_allows_without_a_stream_are_streamed() -> None:
     most = 21_333
     with serving([lk.say("short"), lk.use("echo", text="long"), lk.say("done")]) as server:
         with live(server, max_tokens=most) as agent:
@@ -178,11 +187,14 @@ def test_a_call_that_lacks_something_is_answered_and_the_array_stays_valid(
     assert len(repaired["problems"]) == 2
     assert all(missing in problem for problem in repaired["problems"])
     said = [block["content"] for block in agent.messages[2]["content"]]
-    assert said == {
-        "id": ["pong", "a"],
-        "name": ["There is no tool 'unnamed'. The tools are: echo, ping."] * 2,
-        "input": ["pong", "echo: argument 'text' is missing"],
-    }[missing]
+    assert (
+        said
+        == {
+            "id": ["pong", "a"],
+            "name": ["There is no tool 'unnamed'. The tools are: echo, ping."] * 2,
+            "input": ["pong", "echo: argument 'text' is missing"],
+        }[missing]
+    )
     assert len(server.bodies) == 2
 
 
@@ -226,7 +238,9 @@ def test_arguments_in_another_form_are_read_or_kept_where_the_model_sees_them(
 
 def test_blocks_that_are_none_are_left_out() -> None:
     def wire(content: bytes) -> tuple[int, str, bytes]:
-        odd = b'null, "text", {"text": "no type"}, {"type": "text"}, {"type": "text", "text": null},'
+        odd = (
+            b'null, "text", {"text": "no type"}, {"type": "text"}, {"type": "text", "text": null},'
+        )
         return 200, "application/json", content.replace(b'"content": [', b'"content": [' + odd)
 
     with serving([lk.say("done")], wire=wire) as server, live(server) as agent:
@@ -492,7 +506,7 @@ def test_an_overload_in_the_middle_of_a_stream_is_asked_for_again() -> None:
 
     script = [lk.say("one"), lk.say("two")]
     with serving(script, wire=wire) as server, live(server, lk.VirtualClock()) as agent:
-        seen, outcome = heard(agent)
+        _seen, outcome = heard(agent)
     assert outcome.text == "two"
     assert events(agent, "model.retried")[0]["error_type"] == "overloaded_error"
 
@@ -525,13 +539,53 @@ def test_a_stop_during_a_slow_stream_cancels_it_at_its_next_piece() -> None:
 
 def test_usage_has_all_four_kinds_of_tokens_and_what_they_cost() -> None:
     # The server says 7 in, 3 of the cache and 5 out for each reply.
-    with serving([lk.use("ping"), lk.say("done"), lk.say("more")]) as server:
-        with live(server, model="claude-opus-5-5") as agent:
-            usage = agent.run("Go.").usage
-            assert (usage.input_tokens, usage.output_tokens) == (14, 10)
-            assert (usage.cache_read_input_tokens, usage.cache_creation_input_tokens) == (6, 0)
-            assert usage.cost == pytest.approx((14 * 4 + 10 * 20 + 6 * 0.2) / 1e6)
-            assert agent.run("More.").usage.requests == 1
+    script = [lk.use("ping"), lk.say("done"), lk.say("more")]
+    with serving(script) as server, live(server, model=DEFAULT_MODEL) as agent:
+        usage = agent.run("Go.").usage
+        assert (usage.input_tokens, usage.output_tokens) == (14, 10)
+        assert (usage.cache_read_input_tokens, usage.cache_creation_input_tokens) == (6, 0)
+        assert usage.cost == pytest.approx((14 * 4 + 10 * 20 + 6 * 0.2) / 1e6)
+        assert agent.run("More.").usage.requests == 1
+
+
+COUNTS = {
+    "input_tokens": 1_000_000,
+    "output_tokens": 100_000,
+    "cache_read_input_tokens": 2_000_000,
+    "cache_creation_input_tokens": 500_000,
+}
+
+
+@pytest.mark.parametrize(
+    ("more", "cost"),
+    [
+        ({}, 5 + 2.5 + 1 + 3.125),
+        ({"cache_creation": {"ephemeral_1h_input_tokens": 200_000}}, 5 + 2.5 + 1 + 1.875 + 2),
+        ({"speed": "standard", "service_tier": "standard"}, 11.625),
+        ({"speed": "fast"}, None),
+        ({"service_tier": "batch"}, None),
+        ({"inference_geo": "us"}, None),
+    ],
+)
+def test_each_kind_of_token_has_its_price(more: dict[str, Any], cost: float | None) -> None:
+    price = Price(5, 25, 6.25, 10, 0.5)
+    assert price.of({**COUNTS, **more}) == (None if cost is None else pytest.approx(cost))
+
+
+def test_a_long_prompt_may_have_another_price() -> None:
+    price = Price(1, 1, 1, 1, 1, above=(1000, Price(5, 5, 5, 5, 5)))
+    assert price.of({"input_tokens": 400, "cache_read_input_tokens": 600}) == 1000 / 1e6
+    assert price.of({"input_tokens": 401, "cache_read_input_tokens": 600}) == 5005 / 1e6
+
+
+def test_prices_are_those_of_models_in_the_catalogue_and_say_where_they_come_from() -> None:
+    assert PRICES.keys() <= MODELS.keys()
+    assert PRICES_FROM.startswith("https://")
+    assert re.fullmatch(r"20\d\d-\d\d-\d\d", PRICES_OF)
+    assert price_of(f"{DEFAULT_MODEL}-20261007") is PRICES[DEFAULT_MODEL]
+    for price in PRICES.values():
+        assert price.cache_read < price.input < price.cache_write < price.cache_write_1h
+        assert price.cache_write_1h == pytest.approx(2 * price.input)
 
 
 @pytest.mark.parametrize(
@@ -539,7 +593,7 @@ def test_usage_has_all_four_kinds_of_tokens_and_what_they_cost() -> None:
     [
         ("my-model", PRICES, None),
         ("my-model", {"my-model": Price(1, 1, 1, 1, 1)}, 15e-6),
-        ("claude-opus-5-5", {}, None),
+        (DEFAULT_MODEL, {}, None),
     ],
 )
 def test_the_price_table_can_be_replaced_and_an_unknown_model_has_no_price(
@@ -593,10 +647,10 @@ def test_a_model_by_name_asks_the_api(monkeypatch: pytest.MonkeyPatch) -> None:
     with serving([lk.say("hello")]) as server:
         monkeypatch.setenv("ANTHROPIC_API_KEY", "local-test")
         monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
-        agent = lk.Agent(model="claude-sonnet-5-5")
+        agent = lk.Agent(model=OTHER_MODEL)
         assert agent.run("Hello.").text == "hello"
         agent.client.close()
-    assert server.bodies[0]["model"] == "claude-sonnet-5-5"
+    assert server.bodies[0]["model"] == OTHER_MODEL
 
 
 def test_an_agent_needs_a_client_or_a_model(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -605,7 +659,7 @@ def test_an_agent_needs_a_client_or_a_model(monkeypatch: pytest.MonkeyPatch) -> 
         lk.Agent()
     monkeypatch.delenv("ANTHROPIC_API_KEY")
     with pytest.raises(lk.UsageError, match="ANTHROPIC_API_KEY"):
-        lk.Agent(model="claude-sonnet-5-5")
+        lk.Agent(model=OTHER_MODEL)
 
 
 # Who inherits
@@ -632,7 +686,7 @@ def test_children_and_teammates_inherit_the_settings(tmp_path: Any) -> None:
     with serving(model) as server:
         team = lk.Team(tmp_path, lambda name, role: [lk.Toolbox(ping)])
         children = lk.Subagents(lambda: [lk.Toolbox(ping)])
-        options = {"request": settings, "max_tokens": 1234, "model": "claude-sonnet-5-5"}
+        options = {"request": settings, "max_tokens": 1234, "model": OTHER_MODEL}
         with live(server, mechanisms=[NoPing(), children, team], tools=(), **options) as agent:
             with team:
                 agent.run("Go.")
@@ -640,6 +694,6 @@ def test_children_and_teammates_inherit_the_settings(tmp_path: Any) -> None:
     assert len(lanes) == 3
     for body in server.bodies:
         assert body["output_config"] == settings["output_config"]
-        assert (body["max_tokens"], body["model"]) == (1234, "claude-sonnet-5-5")
+        assert (body["max_tokens"], body["model"]) == (1234, OTHER_MODEL)
     ended = [e for e in agent.events if e.type == "tool.ended" and e.data["name"] == "ping"]
     assert [event.data["how"] for event in ended] == ["refused", "refused"]

@@ -240,14 +240,10 @@ def test_two_calls_with_one_id_are_answered_one_by_one(board: Board) -> None:
     assert len({block["tool_use_id"] for block in game.messages[-1]["content"]}) == 2
 
 
-#: A block that only the other side may send.
-STRAY = {"type": "tool_result", "tool_use_id": "toolu_x", "content": "done"}
-
-
 def test_a_reply_that_the_api_refuses_can_be_taken_back(board: Board) -> None:
     game = board.open()
-    assert board.reply(game, json.dumps([STRAY, call("bash", command="echo hi")])) == "refused"
-    assert "can only be in `user` messages" in refused(game)
+    assert board.reply(game, [bash("echo hi")], fault="forget") == "refused"
+    assert "toolu_" in refused(game)
     with pytest.raises(lk.UsageError, match="take the reply back"):
         _ = game.outcome
     game.act({"back": True})
@@ -480,7 +476,8 @@ def test_a_long_scripted_game_still_fits(board: Board) -> None:
 
 
 def test_a_script_that_breaks_something_shows_the_refusal(board: Board) -> None:
-    stray = lk.reply(STRAY, call("bash", command="true"))
+    block = {"type": "tool_result", "tool_use_id": "toolu_x", "content": "only the user's"}
+    stray = lk.reply(block, call("bash", command="true"))
     game = BeTheModel(board.agent, "Go.", [stray, lk.say("never")], static=True)
     assert isinstance(game.error, anthropic.BadRequestError)
     assert "400 invalid_request_error" in game._repr_mimebundle_()["text/html"]
