@@ -138,8 +138,8 @@ class Price:
 
 #: Where the prices come from, and of which day they are. They change: give an agent a table of your
 #: own with ``Agent(prices={id: Price(…)})``. The cache reads of Sonnet 5.5 and the two prices of
-#: Haiku 5.5, which came on 2026-10-07, are as others read them on that page; the rest was read there
-#: and on the models' own pages.
+#: Haiku 5.5, which came on 2026-10-07, are as others read them on that page; the rest was read
+#: there and on the models' own pages.
 PRICES_FROM = "https://platform.claude.com/docs/en/about-claude/pricing"
 PRICES_OF = "2026-10-24"
 

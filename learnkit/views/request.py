@@ -45,7 +45,7 @@ CSS = """
 
 
 def seen(request: Json) -> Json:
-    """The parts of a request that the model sees; what is empty is left out, and marks of the cache.
+    """The parts of a request that the model sees, without marks for the cache and empty parts.
 
     Args:
         request: as it is sent.

@@ -151,9 +151,9 @@ def test_a_mark_protects_system_and_tools_besides_the_conversation() -> None:
 
 def test_a_server_that_refuses_cache_control_can_be_used_without() -> None:
     with serving([lk.use("ping"), lk.say("done")], refused=("cache_control",)) as server:
-        with live(server, system="Be brief.") as agent:
-            with pytest.raises(anthropic.BadRequestError, match="cache_control"):
-                agent.run("Go.")
+        refusal = pytest.raises(anthropic.BadRequestError, match="cache_control")
+        with live(server, system="Be brief.") as agent, refusal:
+            agent.run("Go.")
         with live(server, system="Be brief.", request={"cache_control": None}) as agent:
             assert agent.run("Go.").text == "done"
     assert server.bodies[-1]["system"] == "Be brief."
@@ -359,9 +359,9 @@ def test_what_will_not_pass_is_not_sent_again(status: int, headers: dict[str, st
 
 def test_a_date_in_retry_after_is_understood() -> None:
     soon = {"retry-after": "Wed, 21 Oct 2015 07:28:00 GMT"}
-    with serving([lk.fail(503), lk.say("x")], headers=soon) as server:
-        with live(server, lk.VirtualClock()) as agent:
-            assert agent.run("Go.").text == "x"
+    script = [lk.fail(503), lk.say("x")]
+    with serving(script, headers=soon) as server, live(server, lk.VirtualClock()) as agent:
+        assert agent.run("Go.").text == "x"
     assert events(agent, "model.retried")[0]["seconds"] == 0.0
 
 
@@ -392,9 +392,9 @@ def test_a_stop_ends_the_wait_for_another_try() -> None:
 
 
 def test_a_lost_connection_is_tried_again() -> None:
-    with serving([lk.say("one"), lk.say("two")], wire=cut_in(b'"content"')) as server:
-        with live(server, lk.VirtualClock()) as agent:
-            assert agent.run("Go.").text == "two"
+    script, clock = [lk.say("one"), lk.say("two")], lk.VirtualClock()
+    with serving(script, wire=cut_in(b'"content"')) as server, live(server, clock) as agent:
+        assert agent.run("Go.").text == "two"
     assert [one["status"] for one in events(agent, "model.retried")] == [None]
 
 
@@ -687,9 +687,9 @@ def test_children_and_teammates_inherit_the_settings(tmp_path: Any) -> None:
         team = lk.Team(tmp_path, lambda name, role: [lk.Toolbox(ping)])
         children = lk.Subagents(lambda: [lk.Toolbox(ping)])
         options = {"request": settings, "max_tokens": 1234, "model": OTHER_MODEL}
-        with live(server, mechanisms=[NoPing(), children, team], tools=(), **options) as agent:
-            with team:
-                agent.run("Go.")
+        parts = [NoPing(), children, team]
+        with live(server, mechanisms=parts, tools=(), **options) as agent, team:
+            agent.run("Go.")
     lanes = {event.lane for event in agent.events if event.type == "model.replied"}
     assert len(lanes) == 3
     for body in server.bodies:
