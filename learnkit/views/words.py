@@ -112,6 +112,7 @@ def _listed(data: dict[str, Any]) -> str:
 def _replied(data: dict[str, Any]) -> str:
     usage = data.get("usage") or {}
     tokens = f"{usage.get('input_tokens', 0):,} tokens in, {usage.get('output_tokens', 0):,} out"
+    tokens = tokens if usage else "the server does not say how many tokens"
     if data.get("purpose") == "summary":
         return f"The model has written a summary ({tokens})."
     why = stopped(data.get("stop_reason", ""))
@@ -246,8 +247,16 @@ _SENTENCES: dict[str, Callable[[dict[str, Any]], str]] = {
     ),
     "model.replied": _replied,
     "model.failed": lambda data: (
-        f"Turn {data.get('turn', '?')} fails: {data.get('status', '')} "
+        f"Turn {data.get('turn', '?')} fails: {data.get('status') or ''} "
         f"{data.get('error_type', '')}, {quoted(data.get('message', ''))}."
+    ),
+    "model.retried": lambda data: (
+        f"Turn {data.get('turn', '?')}: {data.get('error_type', '')}, "
+        f"{quoted(data.get('message', ''))}; asked again after {data.get('seconds') or 0.0:.1f} s."
+    ),
+    "reply.repaired": lambda data: (
+        f"Turn {data.get('turn', '?')}: the reply was put in order; it had "
+        f"{one_line('; '.join(map(str, as_list(data.get('problems')))), 120)}."
     ),
     "tool.started": lambda data: (
         f"{data.get('name', '?')} runs: {one_line(arguments(data.get('input', {})), 60)}"
