@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from pydantic_core import from_json
-
 Message = dict[str, Any]
 
 #: What a delta adds to its block, and under which key: type of the delta -> key.
@@ -68,6 +66,8 @@ class Assembly:
         """
         if not self.complete or "content" not in self.message:
             raise ValueError("no message_stop")
+        from pydantic_core import from_json  # the SDK has it; an agent is made without
+
         for index, text in self._arguments.items():
             try:
                 arguments = from_json(text.encode() or b"{}", allow_partial=True)
