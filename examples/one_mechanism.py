@@ -1,6 +1,6 @@
 """One mechanism alone: a todo list on the bare loop.
 
-Runs offline: a script stands in for the model. With a key, put ``lk.connect("live")`` in its place.
+Runs offline: a script stands in for the model. With a key, give ``model="…"`` in place of a client.
 """
 
 import learnkit as lk

@@ -15,7 +15,7 @@ def weather(city: str, unit: str = "°C") -> str:
 
 
 client = lk.scripted([lk.use("weather", city="Beijing"), lk.say("It is hot in Beijing.")])
-agent = lk.Agent(client, [lk.Toolbox(weather)])
+agent = lk.Agent(client, tools=[weather])
 outcome = agent.run("How warm is it in Beijing?")
 
 print(weather.input_schema["properties"]["city"])

@@ -21,12 +21,14 @@ _PUBLIC = {
     "clients.fork": "fork",
     "clients.scripted": "fail reply say use",
     "core.agent": "Agent Outcome",
+    "core.catalog": "Price",
     "core.events": "Event EventLog",
-    "core.interface": "Call",
+    "core.interface": "Call Result",
     "core.mechanism": "Mechanism",
     "core.token_count": "estimate_tokens",
     "core.toolbox": "Toolbox",
     "core.tools": "Tool tool",
+    "core.usage": "Usage",
     "course.lab": "lesson",
     "course.workbook.start_page": "contents",
     "errors": "LearnkitError ToolError UsageError",
@@ -69,14 +71,17 @@ if TYPE_CHECKING:
     from learnkit.clients.scripted import use as use
     from learnkit.core.agent import Agent as Agent
     from learnkit.core.agent import Outcome as Outcome
+    from learnkit.core.catalog import Price as Price
     from learnkit.core.events import Event as Event
     from learnkit.core.events import EventLog as EventLog
     from learnkit.core.interface import Call as Call
+    from learnkit.core.interface import Result as Result
     from learnkit.core.mechanism import Mechanism as Mechanism
     from learnkit.core.token_count import estimate_tokens as estimate_tokens
     from learnkit.core.toolbox import Toolbox as Toolbox
     from learnkit.core.tools import Tool as Tool
     from learnkit.core.tools import tool as tool
+    from learnkit.core.usage import Usage as Usage
     from learnkit.course.lab import lesson as lesson
     from learnkit.course.workbook.start_page import contents as contents
     from learnkit.errors import LearnkitError as LearnkitError

@@ -9,6 +9,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from learnkit.core.request import live_key
 from learnkit.errors import UsageError
 from learnkit.runtime.clock import Clock, SystemClock
 from learnkit.runtime.virtual_clock import VirtualClock
@@ -131,12 +132,7 @@ def _record(path: Path, scenario: str, clock: Clock | None, upstream: Any) -> Cl
 
 
 def _live(clock: Clock, transport: Any = None) -> Client:
-    key = os.environ.get("ANTHROPIC_API_KEY")
-    if not key:
-        raise UsageError(
-            "mode 'live' needs a key: set ANTHROPIC_API_KEY (and ANTHROPIC_BASE_URL for a "
-            "compatible server), or stay with the recording, which needs none"
-        )
+    key = live_key()
     import anthropic
 
     from learnkit.clients.transport import Client

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from pydantic_core import from_json
+from learnkit.core.stream import Assembly
 
 Message = dict[str, Any]
 
@@ -80,33 +80,15 @@ def from_bytes(body: bytes) -> Message:
 
 
 def _read(text: str) -> Message:
-    message: Message = {}
-    arguments: dict[int, str] = {}
-    complete = False
+    assembly = Assembly()
     for line in text.split("\n"):
         if not line.startswith("data:"):
             continue
         data = json.loads(line[len("data:") :])
-        kind = data["type"]
-        if kind == "message_start":
-            message = data["message"]
-        elif kind == "content_block_start":
-            message["content"].append(data["content_block"])
-        elif kind == "content_block_delta":
-            _apply(message["content"][data["index"]], data["delta"], data["index"], arguments)
-        elif kind == "message_delta":
-            message.update({k: v for k, v in data["delta"].items() if v is not None})
-            message["usage"].update(data.get("usage") or {})
-        elif kind == "message_stop":
-            complete = True
-        elif kind == "error":
+        if data["type"] == "error":
             raise StreamError(data["error"])
-    if not complete:
-        raise ValueError("no message_stop")
-    for index, json_text in arguments.items():  # which max_tokens may have cut: as the SDK reads it
-        whole = json_text.encode() or b"{}"
-        message["content"][index]["input"] = from_json(whole, allow_partial=True)
-    return message
+        assembly.add(data)
+    return assembly.whole()
 
 
 def _deltas(block: dict[str, Any]) -> tuple[dict[str, Any], list[dict[str, Any]]]:
@@ -127,19 +109,3 @@ def _deltas(block: dict[str, Any]) -> tuple[dict[str, Any], list[dict[str, Any]]
 
 def _chunks(text: str) -> Iterator[str]:
     return (text[i : i + CHUNK] for i in range(0, len(text), CHUNK))
-
-
-def _apply(
-    block: dict[str, Any], delta: dict[str, Any], index: int, arguments: dict[int, str]
-) -> None:
-    kind = delta["type"]
-    if kind == "input_json_delta":
-        arguments[index] = arguments.get(index, "") + delta["partial_json"]
-    elif kind == "text_delta":
-        block["text"] += delta["text"]
-    elif kind == "thinking_delta":
-        block["thinking"] += delta["thinking"]
-    elif kind == "signature_delta":
-        block["signature"] = delta["signature"]
-    elif kind == "citations_delta":
-        block.setdefault("citations", []).append(delta["citation"])

@@ -6,17 +6,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
 
-from learnkit.core.catalog import DEFAULT_MODEL
+from learnkit.core.catalog import DEFAULT_MODEL, PRICES, Price
 from learnkit.core.content import Block, check_prompt, clean, note, spoken
 from learnkit.core.events import Event, EventLog
 from learnkit.core.mechanism import Mechanism
-from learnkit.core.request import ask
+from learnkit.core.request import ask, body_of, checked_settings, live_client, without_retries
 from learnkit.core.tool_calls import Batch, calls_in
+from learnkit.core.toolbox import Toolbox
 from learnkit.core.tools import Tool
+from learnkit.core.usage import Usage
 from learnkit.errors import UsageError
 from learnkit.runtime.clock import Clock, Signal, SystemClock
 
@@ -32,19 +36,23 @@ class Outcome:
         text: what the model said last.
         reason: the reply's stop_reason, or ``cancelled`` or ``turn_limit``.
         turns: how many times the model was asked.
+        usage: tokens of the agent and its subagents in this run, and what they cost.
     """
 
     text: str
     reason: str
     turns: int
+    usage: Usage = field(default=Usage(), compare=False, repr=False)
 
 
 class Agent:
     """A model in a loop with tools.
 
     Args:
-        client: an ``anthropic.Anthropic``; those of :func:`learnkit.connect` bring a clock.
+        client: an ``anthropic.Anthropic``; those of :func:`learnkit.connect` bring a clock. Without
+            one the API is asked, for ``model``, with the key in ``ANTHROPIC_API_KEY``.
         mechanisms: what is added to the bare loop, in order.
+        tools: functions, or what ``@tool`` made of them; they come after those of the mechanisms.
         model: model id; by default the client's.
         system: the first paragraph of the system prompt.
         name: the agent's lane in the event log.
@@ -52,17 +60,32 @@ class Agent:
         stop: the signal that cancels the run; by default one of its own, a new one after each
             run that it has cancelled.
         max_turns: how many times a run may ask the model.
-        max_tokens: the longest reply to ask for, in tokens.
+        max_tokens: the longest reply to ask for, in tokens. With more than the SDK allows for
+            replies that come whole, they are streamed.
+        request: further keys of each request, as the API names them, such as ``thinking``,
+            ``output_config`` or ``tool_choice``; ``betas``, a list; options of the SDK such as
+            ``extra_headers``. ``{"cache_control": None}`` is for servers that refuse that key.
+        prices: model id -> price, for ``Outcome.usage``; by default those of ``core/catalog.py``.
+
+    Attributes:
+        hear: called with ``text`` or ``thinking`` and each piece of a reply as the model writes it;
+            None, as by default, for replies that come whole.
+        outcome: how the last run ended; None before that.
 
     Raises:
-        UsageError: for tools with one name, or a mechanism that serves another agent.
+        UsageError: for neither a client nor a model, tools with one name, a mechanism that serves
+            another agent, or a key of ``request`` that is given in another way.
     """
+
+    hear: Callable[[str, str], object] | None = None
+    outcome: Outcome | None = None
 
     def __init__(
         self,
-        client: anthropic.Anthropic,
+        client: anthropic.Anthropic | None = None,
         mechanisms: Sequence[Mechanism] = (),
         *,
+        tools: Sequence[Tool | Callable[..., Any]] = (),
         model: str | None = None,
         system: str = "",
         name: str = "lead",
@@ -70,11 +93,15 @@ class Agent:
         stop: Signal | None = None,
         max_turns: int = 50,
         max_tokens: int = 16_000,
+        request: Mapping[str, Any] | None = None,
+        prices: Mapping[str, Price] = PRICES,
     ) -> None:
         if max_turns < 1:
             raise UsageError(f"max_turns is {max_turns}; a run needs at least one turn")
-        self.client = client
-        self.mechanisms = tuple(mechanisms)
+        self.settings, self.prices = checked_settings(request), prices
+        self.client = live_client(model) if client is None else client
+        self._sender = without_retries(self.client)
+        self.mechanisms = (*mechanisms, *([Toolbox(*tools)] if tools else ()))
         self.name = name
         self.events = EventLog() if events is None else events
         self.clock: Clock = getattr(client, "clock", None) or SystemClock()
@@ -85,11 +112,12 @@ class Agent:
         self.system = self._base_system = system
         self.turns = 0
         self._messages: list[Block] = []
-        self._logged = 0
+        self._logged = self._began = 0
         self._text = ""
+        self.call_ids: set[str] = set()
         self._batch: Batch | None = None  # until its results are in the messages
         self.tools: dict[str, Tool] = _attach(self, self.mechanisms)
-        self._specs = [tool.spec() for tool in self.tools.values()]
+        self.specs = [tool.spec() for tool in self.tools.values()]
 
     # The loop
 
@@ -119,6 +147,63 @@ class Agent:
                 self._rearm()
                 raise
             return outcome
+
+    def stream(self, prompt: str | list[Block] | None = None) -> Generator[Event, None, Outcome]:
+        """Work on ``prompt`` as :meth:`run` does, and yield what happens as it happens.
+
+        The run has a thread of its own. Leaving the loop over the events ends the run, as a stop
+        does; a reply that is on its way is waited for until its next piece comes.
+
+        Args:
+            prompt: as for :meth:`run`.
+
+        Yields:
+            The events of the log, of other agents in it too; between them ``text.delta`` and
+            ``thinking.delta`` of this agent, with ``text``, which are not in the log: ``seq`` is
+            -1. After ``model.retried`` a reply begins anew.
+
+        Returns:
+            The outcome, which is :attr:`outcome` as well.
+
+        Raises:
+            anthropic.APIError: as for :meth:`run`.
+        """
+        arrived: SimpleQueue[Event] = SimpleQueue()
+        news, stop = self.clock.signal(f"events of {self.name!r}"), self.stop
+        hear = self.hear
+
+        def put(event: Event) -> None:
+            arrived.put(event)
+            news.set()
+
+        def heard(kind: str, text: str) -> None:
+            put(Event(-1, self.clock.time(), self.name, f"{kind}.delta", {"text": text}))
+            if hear is not None:
+                hear(kind, text)
+
+        unsubscribe = self.events.subscribe(put)
+        self.hear = heard
+        try:
+            worker = self.clock.spawn(f"{self.name}: run", self.run, prompt)
+            try:
+                while True:
+                    news.clear()
+                    done = worker.done  # before the queue is looked at: nothing comes after it
+                    while not arrived.empty():
+                        yield arrived.get()
+                    if done:
+                        break
+                    self.clock.wait(news, worker.ended)
+            except BaseException:
+                stop.set()
+                with suppress(Exception, KeyboardInterrupt):  # the first one counts
+                    worker.join()
+                raise
+            outcome: Outcome = worker.join()
+            return outcome
+        finally:
+            self.hear = hear
+            unsubscribe()
 
     def step(self) -> Outcome | None:
         """Take one turn: one request, and the results of the calls in its reply.
@@ -154,7 +239,7 @@ class Agent:
 
         if reason == "pause_turn":
             return None
-        if reason in ("max_tokens", "refusal", "model_context_window_exceeded"):
+        if reason in ("max_tokens", "refusal", "model_context_window_exceeded", "cancelled"):
             return self._end(reason)
         for mechanism in self.mechanisms:
             if more := note(mechanism.on_stop(self)):
@@ -182,6 +267,7 @@ class Agent:
         """
         self._messages = list(messages)
         self._logged = len(self._messages)
+        self._know_calls(self._messages)
         self.emit("messages.rewritten", messages=self._messages, why=why)
 
     def emit(self, type: str, **data: Any) -> Event:
@@ -198,17 +284,17 @@ class Agent:
 
     def request(self) -> dict[str, Any]:
         """Return the next request, as it will be sent: what the model sees, and nothing else."""
-        body: dict[str, Any] = {
-            "model": self.model,
-            "max_tokens": self.max_tokens,
-            "messages": self._messages,
-            "cache_control": {"type": "ephemeral"},
-        }
-        if self.system:
-            body["system"] = self.system
-        if self._specs:
-            body["tools"] = self._specs
-        return body
+        return body_of(self)
+
+    @property
+    def sender(self) -> Any:
+        """The client without retries of its own, which are left to the agent.
+
+        It is the client itself if that has no retries, or cannot do without.
+        """
+        if self._sender[0] is not self.client:  # which was replaced
+            self._sender = without_retries(self.client)
+        return self._sender[1]
 
     def start(self, prompt: str | list[Block] | None = None) -> None:
         """Begin a run without taking a turn: fix the system prompt, append the prompt.
@@ -223,13 +309,14 @@ class Agent:
         check_prompt(prompt, self._messages)
         paragraphs = [self._base_system, *(one.system(self) for one in self.mechanisms)]
         self.system = clean("\n\n".join(text for text in paragraphs if text))
-        self._specs = [tool.spec() for tool in self.tools.values()]
+        self.specs = [tool.spec() for tool in self.tools.values()]
         self.turns, self._text = 0, ""
+        self._began = len(self.events)
         self.emit(
             "run.started",
             prompt=prompt,
             system=self.system,
-            tools=self._specs,
+            tools=self.specs,
             model=self.model,
         )
         if prompt is not None:
@@ -246,12 +333,20 @@ class Agent:
             self.rewrite(self._messages, "edited")
         while self._logged < len(self._messages):
             index = self._logged
+            if self._messages[index].get("role") == "assistant":
+                self._know_calls(self._messages[index : index + 1])
             self._logged += 1  # also if a listener raises: the event is in the log by then
             try:
                 self.emit("message.added", index=index, message=self._messages[index], **marks)
             except UsageError:
                 self._logged = index  # it can be neither logged nor sent before it is corrected
                 raise
+
+    def _know_calls(self, messages: Sequence[Block]) -> None:
+        """Remember the ids of their calls: the API refuses one that comes twice."""
+        for message in messages:
+            if message.get("role") == "assistant" and not isinstance(message["content"], str):
+                self.call_ids.update(one["id"] for one in message["content"] if "id" in one)
 
     def _answer_open_calls(self) -> None:
         """Make the array one that can be sent, wherever an interrupt has left it.
@@ -269,8 +364,10 @@ class Agent:
 
     def _end(self, reason: str) -> Outcome:
         self._rearm()
+        usage = Usage.of(self.events[self._began :], self.name, self.prices)
+        self.outcome = Outcome(self._text, reason, self.turns, usage)
         self.emit("run.ended", reason=reason, text=self._text, turns=self.turns)
-        return Outcome(self._text, reason, self.turns)
+        return self.outcome
 
     def _rearm(self) -> None:
         # The next run gets a new signal; the old one stays set for threads that have yet to see it.

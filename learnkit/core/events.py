@@ -79,14 +79,16 @@ class EventLog:
             Exception: what a listener raised; the event is logged, and all of them have had it.
         """
         try:
-            copied = json.loads(_encode(data))
+            copied = _copied(data)
         except (TypeError, ValueError, RecursionError) as error:
             raise UsageError(f"event {type!r} has details that JSON cannot hold: {error}") from None
         # The lock also covers the listeners, so that each of them sees the log's own order.
         with self._lock:
             event = Event(len(self._events), time, lane, type, copied)
             self._events.append(event)
-            if not self._delivering:  # else a listener appends: its event comes after this one
+            if not self._listeners:
+                self._delivered = len(self._events)
+            elif not self._delivering:  # else a listener appends: its event comes after this one
                 self._deliver()
         return event
 
@@ -217,6 +219,40 @@ class EventLog:
 
 #: ASCII, because reading it back joins what looks like a surrogate pair, as a saved log does.
 _encode = json.JSONEncoder().encode
+_ATOMS = frozenset({bool, int, float, type(None)})
+
+
+def _copied(value: Any) -> Any:
+    """A copy of JSON-ready data: the same as writing it and reading it back, which takes longer.
+
+    Text is not copied, so a long one costs nothing. Whatever is not plain takes the long way.
+    """
+    kind = type(value)
+    if kind is str:
+        return value if value.isascii() else _unpaired(value)
+    if kind in _ATOMS:
+        return value
+    if kind is list:
+        return [_copied(one) for one in value]
+    if kind is dict:
+        copy = {}
+        for key, one in value.items():
+            if type(key) is not str or not key.isascii():
+                break
+            copy[key] = one if type(one) in _ATOMS else _copied(one)
+        else:
+            return copy
+    return json.loads(_encode(value))
+
+
+def _unpaired(text: str) -> str:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        joined: str = json.loads(_encode(text))
+        return joined
+    return text
+
 
 _KINDS: dict[str, tuple[type, ...]] = {
     "seq": (int,),

@@ -6,7 +6,7 @@ import the loop, what they may use of an agent is written down here, below all o
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -33,6 +33,24 @@ class Call:
     input: dict[str, Any]
 
 
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What came of a call: its ``tool_result``.
+
+    Attributes:
+        content: text, or content blocks, as the model reads them.
+        is_error: it is marked as an error.
+        how: ``ran``, ``raised``, ``invalid`` (arguments that do not fit), ``unknown`` (there is no
+            such tool), ``refused``, ``cut`` (by max_tokens) or ``cancelled``.
+        seconds: how long it took, on the clock.
+    """
+
+    content: str | list[Block]
+    is_error: bool
+    how: str
+    seconds: float
+
+
 class AgentLike(Protocol):
     """What a mechanism and a tool may use of the agent that they serve, a :class:`learnkit.Agent`.
 
@@ -49,6 +67,13 @@ class AgentLike(Protocol):
         tools: the tools it may call, by name.
         messages: the message array, as it will be sent.
         turns: how many times this run has asked the model.
+        settings: of its requests, beside the parts that have an attribute of their own.
+        prices: what its model costs: model id -> price.
+        specs: the tools as a request describes them.
+        hear: called with the kind, ``text`` or ``thinking``, and each piece of a reply as it comes;
+            None for replies that come whole.
+        call_ids: the ids of all calls so far.
+        sender: the client without retries of its own; the client itself if it has to do them.
     """
 
     name: str
@@ -63,6 +88,20 @@ class AgentLike(Protocol):
     tools: dict[str, Any]
     messages: list[Block]
     turns: int
+    settings: dict[str, Any]
+    prices: Mapping[str, Any]
+    specs: list[dict[str, Any]]
+    hear: Callable[[str, str], object] | None
+
+    @property
+    def call_ids(self) -> Collection[str]:
+        """The ids of all calls so far."""
+        ...
+
+    @property
+    def sender(self) -> Any:
+        """The client without retries of its own."""
+        ...
 
     def emit(self, type: str, **data: Any) -> Event:
         """Append an event in the agent's lane, at the clock's time.

@@ -10,7 +10,7 @@ import inspect
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from learnkit.core.interface import AgentLike, Call
+from learnkit.core.interface import AgentLike, Call, Result
 from learnkit.core.tools import Tool
 from learnkit.errors import UsageError
 
@@ -28,7 +28,9 @@ class Mechanism:
         "tools": (),
         "system": ("agent",),
         "before_model": ("agent",),
+        "request": ("agent", "body"),
         "refuse": ("agent", "call"),
+        "after_tool": ("agent", "call", "result"),
         "after_tools": ("agent", "calls"),
         "on_stop": ("agent",),
         "carry": ("agent",),
@@ -81,12 +83,35 @@ class Mechanism:
             agent: as for :meth:`system`.
         """
 
+    def request(self, agent: Any, body: dict[str, Any]) -> None:
+        """Change the body of the next request, in place; what is in it is sent.
+
+        It is called for each request, and when something shows the next one, so it must do nothing
+        else. To change the messages for good, use :meth:`before_model`.
+
+        Args:
+            agent: as for :meth:`system`.
+            body: keys as in the API; put new values in, and leave lists in it as they are.
+        """
+
     def refuse(self, agent: Any, call: Call) -> str | None:
         """Before each tool call, return a reason why it must not run, or None.
 
         Args:
             agent: that makes the call; a subagent's calls are shown to its parent's mechanisms too.
             call: what the model asks for.
+        """
+
+    def after_tool(self, agent: Any, call: Call, result: Result) -> str | None:
+        """After each call that has a result, return text to follow the results, or None.
+
+        Of calls that run side by side it is told when all of them are done, in their order. A call
+        that an interrupt has cancelled comes to no hook.
+
+        Args:
+            agent: as for :meth:`system`.
+            call: what the model asked for.
+            result: what it gets; also of a call that was refused or went wrong.
         """
 
     def after_tools(self, agent: Any, calls: Sequence[Call]) -> str | None:

@@ -11,8 +11,9 @@ import itertools
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from learnkit.core.content import Block, result_content
-from learnkit.core.interface import AgentLike, Call
+from learnkit.core.content import Block, note, result_content
+from learnkit.core.interface import AgentLike, Call, Result
+from learnkit.core.transcript import texts
 from learnkit.errors import ArgumentsError, ToolError
 
 CANCELLED = "Cancelled: the run was interrupted."
@@ -45,6 +46,7 @@ class Batch:
         self._agent, self.calls, self._cut = agent, list(calls), cut
         self.notes: list[Block] = []
         self._results: dict[str, dict[str, Any]] = {}
+        self._ends: dict[str, Result] = {}
 
     def run(self) -> None:
         """Run every call that may run."""
@@ -60,6 +62,10 @@ class Batch:
                 self._run_side_by_side(allowed)
             elif allowed:
                 self._run_one(allowed[0])
+            for call in group:
+                for mechanism in self._agent.mechanisms:
+                    said = mechanism.after_tool(self._agent, call, self._ends[call.id])
+                    self.notes += note(said)
 
     def cancel_rest(self) -> None:
         """Give the calls that were not reached a result as well."""
@@ -129,16 +135,15 @@ class Batch:
                 how = "ran"
             except ArgumentsError as error:
                 how, output = "invalid", str(error)
-            except ToolError as error:
-                how, output = "raised", str(error)
             except Exception as error:
-                how, output = "raised", f"{type(error).__name__}: {error}"
+                how, output = "raised", _said(error)
         self._keep(call, how, output, seconds=agent.clock.time() - began)
 
     def _keep(self, call: Call, how: str, output: Any, seconds: float = 0.0) -> None:
         """Store and log the one result of a call."""
         content = self._store(call, how, output)
         if content is not None:
+            self._ends[call.id] = Result(content, how != "ran", how, seconds)
             self._log_end(call, how, content, seconds)
 
     def _store(self, call: Call, how: str, output: Any) -> str | list[Block] | None:
@@ -155,7 +160,16 @@ class Batch:
             id=call.id,
             name=call.name,
             is_error=how != "ran",
-            output=content if isinstance(content, str) else str(content),
+            output=content if isinstance(content, str) else "\n".join(texts(content)),
             seconds=seconds,
             how=how,
         )
+
+
+def _said(error: Exception) -> str:
+    """What an error of a tool says."""
+    try:
+        text = str(error)
+    except Exception as another:  # it goes wrong even in saying what is wrong
+        text = f"(its text cannot be had: {type(another).__name__})"
+    return text if isinstance(error, ToolError) else f"{type(error).__name__}: {text}"

@@ -1,12 +1,92 @@
-"""The meter: what a run cost, in turns and tokens, read from its event log."""
+"""What a run has used: tokens and money, and the meter with turns and calls; from its event log."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from learnkit.core.catalog import PRICES, Price, price_of
 from learnkit.core.events import Event
 from learnkit.core.token_count import sent
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What requests have used.
+
+    Attributes:
+        input_tokens: sent, and neither written to the prompt cache nor read from it.
+        cache_creation_input_tokens: sent, and written to the cache.
+        cache_read_input_tokens: read from the cache.
+        output_tokens: written by the model.
+        cost: US dollars; None if a model's price is not known, the server did not say what a
+            request used, or the counts are simulated.
+        requests: how many replies are counted.
+        unknown: to how many of them the server gave no usage.
+        simulated: the counts are estimates of an offline client.
+    """
+
+    input_tokens: int = 0
+    cache_creation_input_tokens: int = 0
+    cache_read_input_tokens: int = 0
+    output_tokens: int = 0
+    cost: float | None = 0.0
+    requests: int = 0
+    unknown: int = 0
+    simulated: bool = False
+
+    @classmethod
+    def of(
+        cls,
+        events: Iterable[Event],
+        lane: str | None = None,
+        prices: Mapping[str, Price] = PRICES,
+    ) -> Usage:
+        """Add up what the replies in a log have used.
+
+        Args:
+            events: the log, or a part of it.
+            lane: count this agent and its subagents; None counts everyone.
+            prices: model id -> price.
+        """
+        replies = [
+            event.data
+            for event in events
+            if event.type == "model.replied"
+            and (lane is None or event.lane == lane or event.lane.startswith(f"{lane}."))
+        ]
+        usages = [data["usage"] for data in replies]
+        simulated = any(usage.get("simulated") for usage in usages)
+        cost: float | None = None if simulated else 0.0
+        models = {str(data.get("model")) for data in replies}
+        known_prices = {model: price_of(model, prices) for model in models}
+        for data in replies:
+            price = known_prices[str(data.get("model"))]
+            one = price.of(data["usage"]) if price is not None and known(data["usage"]) else None
+            cost = None if cost is None or one is None else cost + one
+
+        def total(kind: str) -> int:
+            return sum(usage.get(kind) or 0 for usage in usages)
+
+        return cls(
+            input_tokens=total("input_tokens"),
+            cache_creation_input_tokens=total("cache_creation_input_tokens"),
+            cache_read_input_tokens=total("cache_read_input_tokens"),
+            output_tokens=total("output_tokens"),
+            cost=cost,
+            requests=len(replies),
+            unknown=sum(not known(usage) for usage in usages),
+            simulated=simulated,
+        )
+
+
+def known(usage: Mapping[str, object]) -> bool:
+    """Whether a server has said what a request used.
+
+    Args:
+        usage: of the reply; empty if it had none.
+    """
+    return "input_tokens" in usage and "output_tokens" in usage
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +131,7 @@ class Meter:
             errors=sum(event.data["is_error"] for event in ended),
             input_tokens=sum(map(sent, usages)),
             cached_tokens=cached,
-            output_tokens=sum(usage["output_tokens"] for usage in usages),
+            output_tokens=sum(usage.get("output_tokens", 0) for usage in usages),
             seconds=chosen[-1].time - chosen[0].time if chosen else 0.0,
             simulated=any(usage.get("simulated") for usage in usages),
         )

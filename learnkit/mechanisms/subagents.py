@@ -13,7 +13,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 from learnkit.core.agent import Agent, Outcome
-from learnkit.core.interface import AgentLike, Call
+from learnkit.core.inherit import child_of
+from learnkit.core.interface import Call
 from learnkit.core.mechanism import Mechanism
 from learnkit.core.token_count import estimate_tokens
 from learnkit.core.tools import Tool, tool
@@ -169,18 +170,9 @@ class Subagents(Mechanism):
                     depth=self._depth - 1,
                 )
             )
-        child = Agent(
-            agent.client,
-            [AsTheParent(agent), *made],
-            model=agent.model,
-            system=_CHILD,
-            name=lane,
-            events=agent.events,
-            stop=agent.stop,
-            max_turns=self._max_turns,
-            max_tokens=agent.max_tokens,
+        child = child_of(
+            agent, made, name=lane, system=_CHILD, stop=agent.stop, max_turns=self._max_turns
         )
-        child.clock = agent.clock  # also when the client has none
         if kind == "explore":
             # bash goes as well: it can write.
             child.tools = {name: tool for name, tool in child.tools.items() if tool.read_only}
@@ -200,22 +192,6 @@ class Subagents(Mechanism):
         if self._inherit == "background" and (found := _background(earlier, prompt, goal)):
             parts.append(f"<background>\n{found}\n</background>")
         return "\n\n".join([*parts, prompt])
-
-
-class AsTheParent(Mechanism):
-    """Refuses a child what its parent's mechanisms refuse.
-
-    Args:
-        parent: the agent whose mechanisms are asked.
-    """
-
-    def __init__(self, parent: AgentLike) -> None:
-        self._parent = parent
-
-    def refuse(self, agent: Agent, call: Call) -> str | None:
-        """What the first of the parent's mechanisms says that refuses the call."""
-        said = (one.refuse(agent, call) for one in self._parent.mechanisms)
-        return next((reason for reason in said if reason), None)
 
 
 def _emit_end(child: Agent, about: dict[str, Any], reason: str, returned: int = 0) -> None:

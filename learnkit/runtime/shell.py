@@ -73,6 +73,7 @@ class Shell(Protocol):
         timeout: float = 120.0,
         stop: Stop | None = None,
         started: Callable[[], object] | None = None,
+        stdin: str | None = None,
     ) -> ShellResult:
         """Run a command to its end, its time limit or the stop signal.
 
@@ -82,6 +83,7 @@ class Shell(Protocol):
             timeout: seconds.
             stop: looked at about every 20 ms; when it is set the command is ended.
             started: called once the command runs, perhaps in another thread.
+            stdin: what the command reads from its standard input; None closes it.
 
         Raises:
             ToolError: if the command cannot be started, with the reason.
@@ -118,9 +120,10 @@ class LocalShell:
         timeout: float = 120.0,
         stop: Stop | None = None,
         started: Callable[[], object] | None = None,
+        stdin: str | None = None,
     ) -> ShellResult:
         """See :meth:`Shell.run`."""
-        return _run(["bash", "-c", command], _folder(cwd), self._env, timeout, stop, started)
+        return _run(["bash", "-c", command], _folder(cwd), self._env, timeout, stop, started, stdin)
 
 
 class BwrapShell:
@@ -161,6 +164,7 @@ class BwrapShell:
         timeout: float = 120.0,
         stop: Stop | None = None,
         started: Callable[[], object] | None = None,
+        stdin: str | None = None,
     ) -> ShellResult:
         """See :meth:`Shell.run`."""
         folder = _folder(cwd)
@@ -171,7 +175,7 @@ class BwrapShell:
         for path in map(str, (*self._writable, folder)):
             argv += ["--bind", path, path]
         argv += ["--chdir", str(folder), "--", "bash", "-c", command]
-        return _run(argv, folder, self._env, timeout, stop, started)
+        return _run(argv, folder, self._env, timeout, stop, started, stdin)
 
 
 _SANDBOX = (
@@ -205,6 +209,7 @@ def _run(
     timeout: float,
     stop: Stop | None,
     started: Callable[[], object] | None,
+    stdin: str | None,
 ) -> ShellResult:
     """Check, and supervise the command from a thread that no interrupt can strike.
 
@@ -216,12 +221,12 @@ def _run(
     interrupted, done = threading.Event(), threading.Event()
     stops = (interrupted,) if stop is None else (interrupted, stop)
     if threading.current_thread() is not threading.main_thread():
-        return _supervise(argv, cwd, env, timeout, stops, started)
+        return _supervise(argv, cwd, env, timeout, stops, started, stdin)
     outcome: list[ShellResult | Exception] = []
 
     def work() -> None:
         try:
-            outcome.append(_supervise(argv, cwd, env, timeout, stops, started))
+            outcome.append(_supervise(argv, cwd, env, timeout, stops, started, stdin))
         except Exception as error:
             outcome.append(error)
         finally:
@@ -250,18 +255,22 @@ def _supervise(
     timeout: float,
     stops: Sequence[Stop],
     started: Callable[[], object] | None,
+    stdin: str | None,
 ) -> ShellResult:
     if any(stop.is_set() for stop in stops):
         return ShellResult("", None, stopped=True)
     mark = os.urandom(8).hex()
     # To a file, not a pipe: a grandchild that holds a pipe open would keep its reader waiting.
-    with tempfile.TemporaryFile("a+b") as file:
+    with tempfile.TemporaryFile("a+b") as file, tempfile.TemporaryFile() as given:
+        if stdin is not None:  # also a file, so that nobody has to feed a pipe
+            given.write(stdin.encode("utf-8", "replace"))
+            given.seek(0)
         try:
             process = subprocess.Popen(
                 argv,
                 cwd=cwd,
                 env={**env, _MARK: mark},
-                stdin=subprocess.DEVNULL,
+                stdin=subprocess.DEVNULL if stdin is None else given,
                 stdout=file,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,

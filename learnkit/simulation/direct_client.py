@@ -50,7 +50,12 @@ class Direct:
         self.clock.sleep(answer.latency)
         content = [self._with_id(block) for block in answer.content]
         calls = any(block["type"] == "tool_use" for block in content)
-        head = (request.get("system"), request.get("tools"))
+        # Marks for the cache add nothing to what the model sees.
+        system, tools = request.get("system"), request.get("tools") or []
+        if isinstance(system, list):
+            system = "\n".join(block["text"] for block in system)
+        tools = [{k: v for k, v in one.items() if k != "cache_control"} for one in tools]
+        head = (system, tools)
         return Message.model_validate(
             {
                 "id": f"msg_{next(self._numbers['msg']):04d}",

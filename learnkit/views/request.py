@@ -30,12 +30,21 @@ CSS = css_beside(__file__)
 
 
 def seen(request: Json) -> Json:
-    """The parts of a request that the model sees, without the empty ones.
+    """The parts of a request that the model sees, without marks for the cache and empty parts.
 
     Args:
         request: as it is sent.
     """
-    return {part: request[part] for part in SEEN if request.get(part)}
+    parts = {part: request[part] for part in SEEN if request.get(part)}
+    if "system" in parts:
+        parts["system"] = _plain_text(parts["system"])
+    if "tools" in parts:
+        parts["tools"] = [_unmarked(tool) for tool in parts["tools"]]
+    return parts
+
+
+def _unmarked(tool: Json) -> Json:
+    return {key: value for key, value in tool.items() if key != "cache_control"}
 
 
 def sizes(request: Json) -> dict[str, int]:
@@ -65,6 +74,7 @@ def fragments(request: Json, refused: tuple[str, str] | None = None) -> dict[str
         request: as it is sent.
         refused: what the API said to it, as :func:`refusal` gives it.
     """
+    request = seen(request)
     shown = {"totals": _totals(request)}
     if system := request.get("system"):
         shown["system"] = (
@@ -85,7 +95,7 @@ def fragments(request: Json, refused: tuple[str, str] | None = None) -> dict[str
         head = f'<div class="line">{blocks.label(theme.ERROR, f" <b>{esc(refused[0])}</b>")}</div>'
         text = f'{head}<div class="prose">{esc(refused[1])}</div>'
         shown["refusal"] = f'<div class="block m-error" role="alert">{text}</div>'
-    body = json.dumps(seen(request), ensure_ascii=False, indent=2)
+    body = json.dumps(request, ensure_ascii=False, indent=2)
     shown["json"] = (
         '<details class="json" data-quiet><summary>the same as JSON, as it is sent</summary>'
         f'<pre tabindex="0">{esc(excerpt(body, SHOWN[0]))}</pre></details>'
@@ -99,6 +109,7 @@ def first_sight(request: Json) -> str:
     Args:
         request: as it is sent.
     """
+    request = seen(request)
     parts = sizes(request)
     rows: list[list[object]] = []
     if system := request.get("system"):
@@ -109,7 +120,7 @@ def first_sight(request: Json) -> str:
         rows.append(["tool", f"{signature(tool)}: {text}", estimate_tokens(tool)])
     for card in _array(request).cards:
         rows.append([f"{card.mark.label} message", one_line(card.text, 600), card.tokens])
-    body = json.dumps(seen(request), ensure_ascii=False, indent=1)
+    body = json.dumps(request, ensure_ascii=False, indent=1)
     return (
         f"<p>What the model sees, ≈ {sum(parts.values()):,} tokens (≈: characters / 4):</p>"
         f"{static.table(['part', 'content', '≈ tokens'], rows)}"

@@ -121,6 +121,7 @@ def _listed(data: dict[str, Any]) -> str:
 def _replied(data: dict[str, Any]) -> str:
     usage = data.get("usage") or {}
     tokens = f"{usage.get('input_tokens', 0):,} tokens in, {usage.get('output_tokens', 0):,} out"
+    tokens = tokens if usage else "the server does not say how many tokens"
     if data.get("purpose") == "summary":
         return f"The model has written a summary ({tokens})."
     why = stopped(data.get("stop_reason", ""))
@@ -226,6 +227,7 @@ _FORMATS: dict[str, Callable[[Any], str]] = {
     "kind": lambda value: str(value or "request"),
     "exit": lambda value: f" (exit code {value})" if value else "",
     "seconds": lambda value: f"{value or 0.0:.1f} s",
+    "problems": lambda value: one_line("; ".join(map(str, as_list(value))), 120),
     "output": lambda value: quoted(str(value or "no output")),
     "asker": lambda value: _ASKERS.get(str(value), "Somebody asks"),
     "verdict": lambda value: _VERDICTS.get(str(value), "requests changes to"),
@@ -263,6 +265,10 @@ _SENTENCES: dict[str, str | Callable[[dict[str, Any]], str]] = {
     "model.requested": _requested,
     "model.replied": _replied,
     "model.failed": "Turn {turn} fails: {status:text} {error_type:text}, {message:quoted}.",
+    "model.retried": (
+        "Turn {turn}: {error_type:text}, {message:quoted}; asked again after {seconds:seconds}."
+    ),
+    "reply.repaired": "Turn {turn}: the reply was put in order; it had {problems:problems}.",
     "tool.started": "{name} runs: {input:input}",
     "tool.ended": _ended,
     "permission.decided": _decided,

@@ -489,3 +489,19 @@ def test_kept_replies_come_in_their_order_and_then_there_are_none(path: Path) ->
     keeper.enter()  # entered again, it gives the same ones, and the last one again
     assert texts(keeper, 4) == ["1", "2", "3", "3"]
     assert len(Recording.load(path).turns) == 3
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_server_that_sends_no_usage_can_be_recorded(
+    stream: bool, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with serving(["recorded"], omitted=("usage",)) as server:
+        monkeypatch.setenv("ANTHROPIC_API_KEY", "local-test")
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
+        with lk.connect("record", recording=path) as client:
+            agent = lk.Agent(client)
+            agent.hear = (lambda kind, text: None) if stream else None
+            assert agent.run("Go.").text == "recorded"
+    again = lk.Agent(lk.connect(recording=path)).run("Go.")
+    assert again.text == "recorded"
+    assert again.usage.simulated

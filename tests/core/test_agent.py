@@ -17,8 +17,9 @@ import learnkit as lk
 from learnkit.clients.connect import from_source
 from learnkit.clients.contract.rules import check
 from learnkit.clients.scripted import Scripted
-from learnkit.core.interface import Call
+from learnkit.core.interface import Call, Result
 from learnkit.core.mechanism import Mechanism
+from learnkit.core.request import WAITS
 from learnkit.errors import UsageError
 
 SERVER_CALL = {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {}}
@@ -245,7 +246,7 @@ def test_the_turn_limit_ends_with_every_call_answered() -> None:
 def test_an_error_of_the_api_raises_and_the_run_can_be_called_again(
     status: int, error: type[anthropic.APIStatusError]
 ) -> None:
-    failures = [lk.fail(status)] * (3 if status in (429, 529) else 1)
+    failures = [lk.fail(status)] * (1 + len(WAITS) if status in (429, 529) else 1)
     agent = agent_of([lk.use("echo", text="a"), *failures, lk.say("done")])
     with pytest.raises(error) as caught:
         agent.run("Go.")
@@ -288,9 +289,11 @@ def test_an_error_is_raised_and_logged_whatever_stands_in_its_body(
 
 
 @pytest.mark.parametrize("status", [429, 500, 529])
-def test_the_sdk_retries_what_may_pass(status: int) -> None:
+def test_what_may_pass_is_tried_again(status: int) -> None:
     agent = agent_of([lk.fail(status), lk.fail(status), lk.say("at last")])
     assert agent.run("Go.") == lk.Outcome("at last", "end_turn", 1)
+    retried = [event.data for event in agent.events if event.type == "model.retried"]
+    assert [one["status"] for one in retried] == [status, status]
     assert "model.failed" not in [event.type for event in agent.events]
 
 
@@ -362,6 +365,154 @@ def test_blocks_that_json_cannot_hold_are_an_error_of_the_tool() -> None:
     agent = lk.Agent(lk.scripted([lk.use("blocks"), lk.say("ok")]), [lk.Toolbox(tool)])
     assert agent.run("Go.").text == "ok"
     assert results(agent, 2) == [("TypeError: Object of type bytes is not JSON serializable", True)]
+
+
+def picture(size: int = 4, **more: Any) -> dict[str, Any]:
+    source = {"type": "base64", "media_type": "image/png", "data": "A" * size}
+    return {"type": "image", "source": {**source, **more}}
+
+
+DOCUMENT = {"type": "document", "source": {"type": "url", "url": "https://example.org/a.pdf"}}
+PLAIN = {"type": "text", "media_type": "text/plain", "data": "a note"}
+
+
+@pytest.mark.parametrize(
+    ("value", "how"),
+    [
+        ("a" * 3_000_000, "characters left out"),
+        ({"rows": ["a" * 100] * 30_000}, "characters left out"),
+        ([{"type": "text", "text": "a" * 60_000}] * 50, "characters left out"),
+        ([{"type": "audio", "data": "a" * 3_000_000}], "characters left out"),
+        (lk.ToolError("a" * 3_000_000), "characters left out"),
+        (ValueError("a" * 3_000_000), "characters left out"),
+        ([picture(7_000_001)], "too large"),
+        ([picture(2_000_000)] * 4, "too large"),
+        ([{"type": "text", "text": "a"}] * 3_000, "3,000 blocks"),
+    ],
+)
+def test_whatever_a_tool_gives_its_result_is_bounded(value: Any, how: str) -> None:
+    def run() -> Any:
+        if isinstance(value, Exception):
+            raise value
+        return value
+
+    tool = lk.Tool(run, name="blocks", description="Give blocks.")
+    agent = lk.Agent(lk.scripted([lk.use("blocks"), lk.say("ok")]), tools=[tool])
+    assert agent.run("Go.").text == "ok"
+    block = agent.messages[2]["content"][0]
+    assert how in str(block)
+    assert len(str(block)) < 110_000
+    logged = next(event.data for event in agent.events if event.type == "tool.ended")
+    assert len(logged["output"]) < 110_000
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        picture(),
+        picture(media_type="image/webp"),
+        {"type": "image", "source": {"type": "url", "url": "https://example.org/a.png"}},
+        DOCUMENT,
+        {"type": "document", "source": PLAIN, "title": "Notes"},
+        {"type": "text", "text": "a"},
+    ],
+)
+def test_blocks_that_the_api_takes_go_into_the_result_as_they_are(block: Any) -> None:
+    tool = blocks_tool([block])
+    agent = lk.Agent(lk.scripted([lk.use("blocks"), lk.say("ok")]), tools=[tool])
+    assert agent.run("Go.").text == "ok"
+    assert agent.messages[2]["content"][0]["content"] == [block]
+
+
+@pytest.mark.parametrize(
+    ("block", "words"),
+    [
+        ({"type": "image"}, "source is None"),
+        ({"type": "image", "source": {"type": "path"}}, "it needs a source of type base64, url"),
+        (picture(0), "without source.data"),
+        (picture(data=7), "without source.data"),
+        (picture(media_type="image/tiff"), "image/tiff; the API takes image/jpeg"),
+        ({"type": "document", "source": {"type": "url"}}, "without source.url"),
+        ({"type": "text"}, "text is None"),
+        ({"type": "text", "text": 7}, "text is 7"),
+    ],
+)
+def test_a_block_that_the_api_would_refuse_is_an_error_of_the_tool(block: Any, words: str) -> None:
+    tool = blocks_tool([{"type": "text", "text": "Look:"}, block])
+    agent = lk.Agent(lk.scripted([lk.use("blocks"), lk.say("ok")]), tools=[tool])
+    assert agent.run("Go.").text == "ok"
+    ((text, is_error),) = results(agent, 2)
+    assert words in text
+    assert is_error
+
+
+def test_a_picture_is_named_in_the_log_and_not_written_into_it() -> None:
+    tool = blocks_tool([{"type": "text", "text": "Look:"}, picture(1_000_000)])
+    agent = lk.Agent(lk.scripted([lk.use("blocks"), lk.say("ok")]), tools=[tool])
+    agent.run("Go.")
+    ended = next(event.data for event in agent.events if event.type == "tool.ended")
+    assert ended["output"] == "Look:\n[image]"
+
+
+def test_an_error_whose_text_cannot_be_had_is_an_error_of_the_tool() -> None:
+    class Mute(Exception):
+        def __str__(self) -> str:
+            raise RuntimeError("no words")
+
+    def fail() -> str:
+        raise Mute
+
+    agent = lk.Agent(lk.scripted([lk.use("fail"), lk.say("ok")]), tools=[fail])
+    assert agent.run("Go.").text == "ok"
+    assert results(agent, 2) == [("Mute: (its text cannot be had: RuntimeError)", True)]
+
+
+def test_each_call_and_its_result_are_shown_to_a_hook() -> None:
+    seen: list[tuple[str, Any, bool, str]] = []
+
+    class Look(Mechanism):
+        def refuse(self, agent: lk.Agent, call: Call) -> str | None:
+            return "No." if call.input == {"text": "refused"} else None
+
+        def after_tool(self, agent: lk.Agent, call: Call, result: Result) -> str | None:
+            before = [event.type for event in agent.events].count("tool.ended")
+            seen.append((call.name, result.content, result.is_error, result.how))
+            return f"{before} ended" if call.name == "echo" else None
+
+        def after_tools(self, agent: lk.Agent, calls: Sequence[Call]) -> str | None:
+            return "all of them"
+
+    calls = [lk.use("echo", text="a"), lk.use("boom", kind="expected"), lk.use("nope")]
+    script = [lk.reply(*calls, lk.use("echo", text="refused")), lk.say("ok")]
+    agent = lk.Agent(lk.scripted(script), [Look()], tools=[echo, boom])
+    assert agent.run("Go.").text == "ok"
+    assert seen == [
+        ("echo", "a", False, "ran"),
+        ("boom", "no such city", True, "raised"),
+        ("nope", "There is no tool 'nope'. The tools are: echo, boom.", True, "unknown"),
+        ("echo", "No.", True, "refused"),
+    ]
+    notes = [b["text"] for b in agent.messages[2]["content"] if b["type"] == "text"]
+    assert notes == ["1 ended", "4 ended", "all of them"]  # before the next call is run
+
+
+def test_calls_side_by_side_are_shown_to_a_hook_in_their_order() -> None:
+    seen: list[float] = []
+
+    @lk.tool(parallel=3)
+    def nap(agent: lk.Agent, seconds: float) -> str:
+        """Take a while."""
+        agent.clock.sleep(seconds)
+        return f"{seconds}"
+
+    class Look(Mechanism):
+        def after_tool(self, agent: lk.Agent, call: Call, result: Result) -> str | None:
+            seen.append(result.seconds)
+            return None
+
+    script = [lk.reply(*(lk.use("nap", seconds=n) for n in (3, 1, 2))), lk.say("ok")]
+    lk.Agent(lk.scripted(script), [Look()], tools=[nap]).run("Go.")
+    assert seen == [3, 1, 2]
 
 
 def test_injected_text_follows_the_results() -> None:
@@ -678,7 +829,9 @@ def test_prompt_and_tools_stay_the_same_bytes_for_a_run() -> None:
     watch = Watch(system=["Monday.", "Tuesday."])
     agent = agent_of(model, watch, Watch(system=[None, ""]), system="Be brief.")
     agent.run("Go.")
-    assert {one["system"] for one in requests} == {"Be brief.\n\nMonday."}
+    mark = {"cache_control": {"type": "ephemeral"}}
+    for one in requests:
+        assert one["system"] == [{"type": "text", "text": "Be brief.\n\nMonday.", **mark}]
     assert all(one["tools"] == requests[0]["tools"] for one in requests)
     assert all(one["cache_control"] == {"type": "ephemeral"} for one in requests)
     for earlier, later in itertools.pairwise(requests):

@@ -8,6 +8,8 @@ must tell the same story, the API must have accepted every request, and a next r
 from __future__ import annotations
 
 import contextlib
+import re
+import threading
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
@@ -16,6 +18,7 @@ import anthropic
 import hypothesis
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from messages_server import AT_ONCE, cut_in, html, serving
 from profiles import examples
 
 import learnkit as lk
@@ -78,7 +81,20 @@ CALLS = st.one_of(
     ),
     st.sampled_from(["blocks", "take", "unknown"]).map(lambda name: lk.use(name, odd=[{}], what=1)),
 )
-PARTS = st.lists(CALLS | st.sampled_from(["Words.", "", "  "]), max_size=5)
+#: Calls as compatible servers send them: without a name or input, with the id of another one.
+BROKEN = st.sampled_from(
+    [
+        {"type": "tool_use", "name": "take"},
+        {"type": "tool_use", "input": {"seconds": 1}},
+        {"type": "tool_use", "id": "call_0", "name": "take", "input": {"seconds": 0.5}},
+        {"type": "tool_use", "id": "no id!", "name": "blocks", "input": {"what": "texts"}},
+        {"type": "tool_use", "id": "", "name": "", "input": '{"seconds": 1}'},
+        {"type": "tool_use", "id": None, "name": 7, "input": [1]},
+        {"type": "text", "text": None},
+        {"type": "text"},
+    ]
+)
+PARTS = st.lists(CALLS | BROKEN | st.sampled_from(["Words.", "", "  "]), max_size=5)
 REASONS = st.sampled_from(
     [
         None,
@@ -150,6 +166,7 @@ class Meddler(Mechanism):
 
 def check_array(messages: list[Any], *, request: bool) -> None:
     """The invariants, written down without a look at the package's own contract."""
+    seen: set[str] = set()
     for index, message in enumerate(messages):
         content = message["content"]
         blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
@@ -160,6 +177,14 @@ def check_array(messages: list[Any], *, request: bool) -> None:
                 assert part["type"] != "text" or part["text"].strip(), "no text is empty"
         kinds = [block["type"] for block in blocks]
         calls = [block["id"] for block in blocks if block["type"] == "tool_use"]
+        assert all(re.fullmatch("[a-zA-Z0-9_-]+", id) for id in calls)
+        assert not seen.intersection(calls), "no id comes twice"
+        seen.update(calls)
+        assert len({*calls}) == len(calls)
+        for block in blocks:
+            if block["type"] == "tool_use":
+                assert block["name"]
+                assert isinstance(block["input"], dict)
         answers = [block["tool_use_id"] for block in blocks if block["type"] == "tool_result"]
         if message["role"] == "assistant":
             assert not answers
@@ -301,3 +326,74 @@ def test_a_run_is_the_same_every_time(
 
     first = log()
     assert all(log() == first for _ in range(4))
+
+
+FAULTS = st.fixed_dictionaries(
+    {},
+    optional={
+        "omitted": st.lists(st.sampled_from(["usage", "id", "name", "input"]), max_size=3),
+        "wire": st.sampled_from([b'"text"', b"content_block_delta", b'"id"', b"}"]).map(cut_in)
+        | st.just(html),
+        "headers": st.sampled_from([AT_ONCE, {}, {"retry-after": "700"}, {"retry-after": "x"}]),
+    },
+)
+
+
+@settings(max_examples=examples(60))
+@given(
+    replies=st.lists(REPLIES, max_size=5),
+    faults=FAULTS,
+    streamed=st.booleans(),
+    stop_at=st.none() | st.integers(0, 30),
+    how=st.sampled_from(["stop", "interrupt", "leave"]),
+    max_tokens=st.sampled_from([16_000, 30_000]),
+)
+def test_whatever_a_server_does_the_array_stays_valid_and_no_thread_is_left(
+    replies: list[Any],
+    faults: dict[str, Any],
+    streamed: bool,
+    stop_at: int | None,
+    how: str,
+    max_tokens: int,
+) -> None:
+    script, numbers = iter(replies), iter(range(1_000_000))
+
+    def model(request: Any) -> Any:
+        check_array(request["messages"], request=True)
+        return next(script, lk.say("done"))
+
+    with serving(model, **faults) as server:
+        client: Any = anthropic.Anthropic(api_key="local-test", base_url=server.url)
+        client.clock = lk.VirtualClock()
+        agent = lk.Agent(client, [tools()], max_turns=5, max_tokens=max_tokens)
+
+        def listen(event: lk.Event) -> None:
+            if next(numbers) == stop_at:
+                if how == "interrupt":
+                    raise KeyboardInterrupt
+                agent.stop.set()
+
+        agent.events.subscribe(listen)
+        with client:
+            for number in range(2):
+                with contextlib.suppress(anthropic.APIError, KeyboardInterrupt):
+                    go(agent, f"Prompt {number}.", streamed, stop_at if how == "leave" else None)
+                check_array(agent.messages, request=False)
+                check_log(agent)
+                asked = [e for e in agent.events if e.type == "model.requested"]
+                ends = ("model.replied", "model.failed")
+                answered = [e for e in agent.events if e.type in ends]
+                assert len(asked) - len(answered) <= (how == "interrupt")
+                names = [thread.name for thread in threading.enumerate()]
+                assert not [name for name in names if name.startswith("lead")]
+        client.clock.close()
+
+
+def go(agent: lk.Agent, prompt: str, streamed: bool, leave_at: int | None) -> None:
+    """Run, or read a stream, to its end or up to one of its events."""
+    if not streamed:
+        agent.run(prompt)
+        return
+    for number, _ in enumerate(agent.stream(prompt)):
+        if number == leave_at:
+            return

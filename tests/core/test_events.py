@@ -118,6 +118,34 @@ def test_a_subscription_ends_once_and_for_all() -> None:
     assert seen == [0]
 
 
+class Shout(str):
+    """A text that is not quite a plain one."""
+
+
+ODD = st.recursive(
+    JSON | TEXT.map(Shout) | st.floats(),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.lists(inner, max_size=2).map(tuple)
+        | st.dictionaries(TEXT | st.integers() | st.booleans() | st.none(), inner, max_size=3)
+    ),
+    max_leaves=8,
+)
+
+
+@given(ODD)
+def test_details_are_copied_as_json_would(value: Any) -> None:
+    copy = EventLog().append("x", detail=value).data["detail"]
+    assert repr(copy) == repr(json.loads(json.dumps(value)))
+
+
+def test_details_that_contain_themselves_are_refused() -> None:
+    loop: list[Any] = []
+    loop.append(loop)
+    with pytest.raises(UsageError, match="JSON cannot hold"):
+        EventLog().append("x", detail=loop)
+
+
 @given(
     st.lists(
         st.tuples(TEXT, TEXT, st.floats(0, 1e9), DETAILS),

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import FrozenInstanceError, dataclass
 from typing import Any
 
 import pytest
+from project import ROOT
 
 import learnkit as lk
-from learnkit.core.interface import Call
+from learnkit.core.interface import Call, Result
 from learnkit.core.mechanism import Mechanism
 from learnkit.core.tools import Tool
 from learnkit.errors import UsageError
@@ -28,7 +30,8 @@ def method(self: Any, *args: Any) -> None:
     [
         ("before_modle", "before_model"),
         ("befor_model", "before_model"),
-        ("after_tool", "after_tools"),
+        ("aftertools", "after_tools"),
+        ("requests", "request"),
         ("onstop", "on_stop"),
         ("on_stopp", "on_stop"),
         ("refuses", "refuse"),
@@ -158,12 +161,24 @@ def test_hooks_do_nothing_by_default() -> None:
     returned: list[object] = [
         one.system(host),
         one.refuse(host, call),
+        one.after_tool(host, call, Result("pong", False, "ran", 0.0)),
         one.after_tools(host, [call]),
         one.on_stop(host),
     ]
     one.before_model(host)
-    assert returned == [None] * 4
+    one.request(host, {})
+    assert returned == [None] * 5
     assert list(one.tools) == []
+
+
+def test_the_page_about_hooks_lists_them_with_their_parameters() -> None:
+    page = (ROOT / "docs/hooks.md").read_text("utf-8")
+    rows = re.findall(r"^\| `(\w+)(?:\(([\w, ]*)\))?` \|[^|]+\|[^|]+\|$", page, re.MULTILINE)
+    listed = {name: tuple(filter(None, given.split(", "))) for name, given in rows}
+    assert listed == Mechanism.HOOKS
+    ends = re.findall(r"^\| `(\w+)` \|[^|]+\|$", page, re.MULTILINE)
+    assert ends[1:] == ["ran", "raised", "invalid", "unknown", "refused", "cut", "cancelled"]
+    assert all(f"``{how}``" in (Result.__doc__ or "") for how in ends[1:])
 
 
 def test_an_instance_serves_one_agent() -> None:

@@ -246,11 +246,17 @@ def refused(game: BeTheModel) -> str:
     return text
 
 
-def test_two_calls_with_one_id_are_refused_and_can_be_taken_back(board: Board) -> None:
+def test_two_calls_with_one_id_are_answered_one_by_one(board: Board) -> None:
     game = board.open()
     twice = json.dumps([call("bash", command="echo hi")] * 2)
-    assert board.reply(game, twice) == "refused"
-    assert "toolu_x" in refused(game)
+    assert board.reply(game, twice) == "yours"
+    assert len({block["tool_use_id"] for block in game.messages[-1]["content"]}) == 2
+
+
+def test_a_reply_that_the_api_refuses_can_be_taken_back(board: Board) -> None:
+    game = board.open()
+    assert board.reply(game, [bash("echo hi")], fault="forget") == "refused"
+    assert "toolu_" in refused(game)
     with pytest.raises(lk.UsageError, match="take the reply back"):
         _ = game.outcome
     game.act({"back": True})
@@ -484,8 +490,9 @@ def test_a_long_scripted_game_still_fits(board: Board) -> None:
 
 
 def test_a_script_that_breaks_something_shows_the_refusal(board: Board) -> None:
-    twice = lk.reply(call("bash", command="true"), call("bash", command="true"))
-    game = BeTheModel(board.agent, "Go.", [twice, lk.say("never")], static=True)
+    block = {"type": "tool_result", "tool_use_id": "toolu_x", "content": "only the user's"}
+    stray = lk.reply(block, call("bash", command="true"))
+    game = BeTheModel(board.agent, "Go.", [stray, lk.say("never")], static=True)
     assert isinstance(game.error, anthropic.BadRequestError)
     assert "400 invalid_request_error" in game._repr_mimebundle_()["text/html"]
     assert "ended in an error" in str(game)

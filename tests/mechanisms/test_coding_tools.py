@@ -18,6 +18,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from steps import calls, steps
 
+import learnkit as lk
 from learnkit.clients.connect import scripted
 from learnkit.core.agent import Agent
 from learnkit.core.tools import select
@@ -165,7 +166,7 @@ def test_a_flood_is_an_error(tools: Tools) -> None:
 
 
 def test_the_stop_signal_of_the_agent_reaches_bash(tools: Tools) -> None:
-    agent = Agent(None, [tools.made], model="none")  # type: ignore[arg-type]
+    agent = Agent(lk.scripted([], lk.SystemClock()), [tools.made])
 
     def stop_when_begun() -> None:
         deadline = time.monotonic() + 30

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+import learnkit as lk
 from learnkit.core.agent import Agent
 from learnkit.core.interface import Call
 from learnkit.errors import UsageError
@@ -13,7 +14,7 @@ from learnkit.mechanisms.permission import Permission
 
 
 def agent() -> Agent:
-    return Agent(None, model="none")  # type: ignore[arg-type]
+    return Agent(lk.scripted([]))
 
 
 def call(name: str = "bash", **arguments: Any) -> Call:

@@ -67,7 +67,7 @@ def test_the_lead_has_twelve_tools_and_a_teammate_eight(tmp_path: Path) -> None:
     assert len(run.lead.tools) == 12
     assert len(alice.agent.tools) == 8
     for agent in (run.lead, alice.agent):
-        (spec,) = [tool for tool in agent._specs if tool["name"] == "send_message"]
+        (spec,) = [tool for tool in agent.specs if tool["name"] == "send_message"]
         assert spec["input_schema"]["properties"]["msg_type"]["enum"] == ["message"]
 
 

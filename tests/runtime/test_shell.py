@@ -79,6 +79,15 @@ def test_standard_input_is_closed(tmp_path: Path) -> None:
     assert run("cat; echo end of input", tmp_path, timeout=30) == ShellResult("end of input\n", 0)
 
 
+@pytest.mark.parametrize("text", ["", "one\ntwo\n", "né\udcff", "a" * 3_000_000])
+def test_a_command_reads_what_it_is_given(text: str, tmp_path: Path) -> None:
+    copied = run("cat > copy; echo done", tmp_path, stdin=text)
+    assert (copied.output, copied.code) == ("done\n", 0)
+    assert (tmp_path / "copy").read_text() == text.replace("\udcff", "?")
+    # One that reads nothing is not kept waiting, and keeps nobody waiting.
+    assert run("true", tmp_path, stdin=text).code == 0
+
+
 def test_a_signal_gives_the_code_that_bash_would(tmp_path: Path) -> None:
     assert run("kill -KILL $$", tmp_path).code == 137
 

@@ -32,6 +32,10 @@ def test_it_runs_commands_like_the_local_shell(workspace: Path) -> None:
     assert BwrapShell().run(command, workspace) == LocalShell().run(command, workspace)
 
 
+def test_a_command_in_the_sandbox_reads_what_it_is_given(workspace: Path) -> None:
+    assert BwrapShell().run("cat", workspace, stdin="one\ntwo").output == "one\ntwo"
+
+
 def test_only_the_workspace_is_writable(workspace: Path, tmp_path: Path) -> None:
     beside = tmp_path / "beside"
     beside.mkdir()

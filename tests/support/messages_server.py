@@ -1,15 +1,17 @@
 """A local server that speaks the Messages API, for what needs a real one: live and record.
 
 It listens on the loopback address only, checks requests against the contract, and answers from a
-script as ``lk.scripted`` takes it, whole or as server-sent events.
+script as ``lk.scripted`` takes it, whole or as server-sent events. It can misbehave as compatible
+servers and proxies do: leave out parts of a reply, refuse a key, be slow, be cut off, send HTML.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -25,6 +27,28 @@ from learnkit.clients.scripted import Failure, Scripted, ScriptEnded
 Wire: TypeAlias = Callable[[bytes], tuple[int, str, bytes]]
 CUT = b"<cut>"
 
+#: What tells the SDK to try again at once.
+AT_ONCE = {"retry-after-ms": "1"}
+
+
+def html(content: bytes) -> tuple[int, str, bytes]:
+    """A wire that sends a page in place of each message, as a proxy that wants a login does."""
+    return 200, "text/html", b"<html><body>Please log in.</body></html>"
+
+
+def cut_in(part: bytes) -> Wire:
+    """A wire that ends the connection after the first occurrence of a text, once."""
+    done: list[bool] = []
+
+    def wire(content: bytes) -> tuple[int, str, bytes]:
+        kind = "text/event-stream" if content.startswith(b"event:") else "application/json"
+        if not done and part in content:
+            done.append(True)
+            content = content[: content.index(part) + len(part)] + CUT
+        return 200, kind, content
+
+    return wire
+
 
 @dataclass
 class MessagesServer:
@@ -34,6 +58,9 @@ class MessagesServer:
         source: what answers.
         delay: seconds before each answer.
         pace: seconds, besides, for each second of its latency.
+        gap: seconds before each event of a stream.
+        omitted: what is left out of replies: ``usage``, or of calls ``id``, ``name``, ``input``.
+        refused: keys that get a 400, wherever they stand in a request.
         url: for ANTHROPIC_BASE_URL.
         bodies: the requests, in order.
         headers: their headers, names in lower case.
@@ -42,15 +69,24 @@ class MessagesServer:
     source: Scripted
     delay: float = 0.0
     pace: float = 0.0
+    gap: float = 0.0
+    omitted: Collection[str] = ()
+    refused: Collection[str] = ()
     url: str = ""
     bodies: list[dict[str, Any]] = field(default_factory=list)
     headers: list[dict[str, str]] = field(default_factory=list)
     lock: threading.Lock = field(default_factory=threading.Lock)
     _numbers: Iterator[int] = field(default_factory=lambda: count(1))
 
-    def respond(self, path: str, body: dict[str, Any]) -> tuple[int, dict[str, Any]]:
+    def respond(
+        self, path: str, body: dict[str, Any], beta: bool = False
+    ) -> tuple[int, dict[str, Any]]:
         """Status and JSON for one request."""
-        refusal = check(body, path=path, signed_here=False)
+        if unwanted := _keys(body).intersection(self.refused):
+            message = f"{min(unwanted)}: Extra inputs are not permitted"
+            error = {"type": "invalid_request_error", "message": message}
+            return 400, {"type": "error", "error": error}
+        refusal = check(body, path=path, signed_here=False, beta=beta)
         if refusal is not None:
             return refusal.status, refusal.envelope("req_local")
         if path.endswith("/count_tokens"):
@@ -86,10 +122,48 @@ class MessagesServer:
             "usage": usage,
         }
 
+    def encoded(self, message: dict[str, Any], streamed: bool) -> list[bytes]:
+        """A message as it goes over the wire, in pieces."""
+        if not streamed:
+            return [json.dumps(_without(message, self.omitted)).encode()]
+        return [
+            f"event: {name}\ndata: {json.dumps({'type': name, **data})}\n\n".encode()
+            for name, data in ((n, _without(d, self.omitted)) for n, d in sse.to_events(message))
+            if "input" not in self.omitted or "partial_json" not in str(data)
+        ]
+
+
+def _keys(value: Any) -> set[str]:
+    """All keys in a JSON value."""
+    if isinstance(value, list):
+        return set().union(*map(_keys, value))
+    if isinstance(value, dict):
+        return set(value).union(*map(_keys, value.values()))
+    return set()
+
+
+def _without(value: Any, omitted: Collection[str]) -> Any:
+    """A part of a reply without usage, or calls without what they need."""
+    if isinstance(value, list):
+        return [_without(one, omitted) for one in value]
+    if not isinstance(value, dict):
+        return value
+    gone = {"usage"} if value.get("type") != "tool_use" else {"id", "name", "input"}
+    kept = {key: one for key, one in value.items() if key not in gone.intersection(omitted)}
+    return {key: _without(one, omitted) for key, one in kept.items()}
+
 
 @contextmanager
 def serving(
-    script: Any, delay: float = 0.0, wire: Wire | None = None, pace: float = 0.0
+    script: Any,
+    delay: float = 0.0,
+    wire: Wire | None = None,
+    pace: float = 0.0,
+    *,
+    gap: float = 0.0,
+    omitted: Collection[str] = (),
+    refused: Collection[str] = (),
+    headers: Mapping[str, str] = AT_ONCE,
 ) -> Iterator[MessagesServer]:
     """Serve a script on a free port of the loopback address.
 
@@ -98,8 +172,12 @@ def serving(
         delay: seconds before each answer.
         wire: changes the answers of status 200 on their way, for servers that misbehave.
         pace: seconds, besides, for each second of a reply's latency.
+        gap: seconds before each event of a stream, the first one too.
+        omitted: as for :class:`MessagesServer`.
+        refused: as for :class:`MessagesServer`.
+        headers: of all answers; by default they say to try again at once.
     """
-    state = MessagesServer(Scripted(script), delay, pace)
+    state = MessagesServer(Scripted(script), delay, pace, gap, omitted, refused)
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -110,19 +188,26 @@ def serving(
                 state.bodies.append(body)
                 state.headers.append({k.lower(): v for k, v in self.headers.items()})
             time.sleep(state.delay)
-            status, value = state.respond(self.path.partition("?")[0], body)
-            streamed = bool(body.get("stream")) and status == 200
-            content = sse.to_bytes(value) if streamed else json.dumps(value).encode()
+            beta = "anthropic-beta" in self.headers
+            status, value = state.respond(self.path.partition("?")[0], body, beta)
+            message = status == 200 and "content" in value
+            streamed = message and bool(body.get("stream"))
+            parts = state.encoded(value, streamed) if message else [json.dumps(value).encode()]
             kind = "text/event-stream" if streamed else "application/json"
             if wire is not None and status == 200:
-                status, kind, content = wire(content)
+                status, kind, content = wire(b"".join(parts))
+                parts = [content]
             self.send_response(status)
             self.send_header("content-type", kind)
-            self.send_header("content-length", str(len(content)))
-            self.send_header("retry-after-ms", "1")
+            self.send_header("content-length", str(sum(map(len, parts))))
+            for name, one in headers.items():
+                self.send_header(name, one)
             self.end_headers()
-            self.wfile.write(content.removesuffix(CUT))
-            self.close_connection = content.endswith(CUT)
+            with contextlib.suppress(ConnectionError):  # the reader may have had enough
+                for part in parts:
+                    time.sleep(state.gap if streamed else 0.0)
+                    self.wfile.write(part.removesuffix(CUT))
+            self.close_connection = parts[-1].endswith(CUT)
 
         def log_message(self, *_: Any) -> None:
             """Say nothing on stderr."""

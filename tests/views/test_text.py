@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from html.parser import HTMLParser
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from learnkit.core.events import Event
 from learnkit.views.drawing.text import (
     arguments,
     blocks_of,
@@ -20,6 +22,7 @@ from learnkit.views.drawing.text import (
     listed,
     one_line,
 )
+from learnkit.views.words import describe, stopped
 
 anything = st.text(st.characters(codec=None, exclude_categories=()), max_size=200)
 
@@ -98,3 +101,30 @@ def test_counts_and_lists_read_as_english() -> None:
     ]
     assert listed(["a"]) == "a"
     assert listed(["a", "b", "a", "c"]) == "a (2 times), b and c"
+
+
+@pytest.mark.parametrize(
+    ("type", "data", "said"),
+    [
+        (
+            "model.retried",
+            {"turn": 2, "seconds": 4.0, "error_type": "overloaded_error", "message": "busy"},
+            "Turn 2: overloaded_error, “busy”; asked again after 4.0 s.",
+        ),
+        (
+            "reply.repaired",
+            {"turn": 1, "problems": ["a call whose name is None"]},
+            "Turn 1: the reply was put in order; it had a call whose name is None.",
+        ),
+        (
+            "model.replied",
+            {"turn": 1, "usage": {}, "stop_reason": "end_turn"},
+            "Turn 1: the reply is here, {} (the server does not say how many tokens).",
+        ),
+    ],
+)
+def test_what_a_server_does_is_said_in_a_sentence(
+    type: str, data: dict[str, Any], said: str
+) -> None:
+    why = stopped(str(data.get("stop_reason", "")))
+    assert describe(Event(0, 0.0, "lead", type, data)) == said.format(why)

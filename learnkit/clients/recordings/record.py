@@ -165,8 +165,9 @@ def _as_reply(message: dict[str, Any]) -> Reply:
     for block in message["content"]:
         kept = {k: v for k, v in block.items() if v is not None and k != "signature"}
         content.append(kept)
-    usage = {k: message["usage"][k] for k in _USAGE if message["usage"].get(k) is not None}
+    counts = message.get("usage") or {}  # which a compatible server may leave out
+    usage = {k: counts[k] for k in _USAGE if counts.get(k) is not None}
     calls = any(block["type"] == "tool_use" for block in content)
     expected = "tool_use" if calls else "end_turn"
-    reason = message["stop_reason"]
+    reason = message.get("stop_reason")
     return Reply(tuple(content), None if reason == expected else reason, usage)

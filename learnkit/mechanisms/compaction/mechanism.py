@@ -156,7 +156,7 @@ class Compaction(Mechanism):
 
     def _measure(self, agent: Agent) -> int:
         """The estimated tokens of the next request."""
-        parts = agent.system, agent.request().get("tools")
+        parts = agent.system, agent.specs
         if any(new is not old for new, old in zip(parts, self._measured, strict=True)):
             self._measured, self._head = parts, sum(map(length, parts))
         tokens = self._count.measure(agent.messages, self._head)

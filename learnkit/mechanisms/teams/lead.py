@@ -18,11 +18,11 @@ from learnkit.backends.files.roster import Roster
 from learnkit.backends.files.store import Journal
 from learnkit.backends.mail import Mail, Type
 from learnkit.core.agent import Agent
+from learnkit.core.inherit import child_of
 from learnkit.core.interface import Call
 from learnkit.core.mechanism import Mechanism
 from learnkit.core.tools import Tool, tool
 from learnkit.errors import ToolError, UsageError
-from learnkit.mechanisms.subagents import AsTheParent
 from learnkit.mechanisms.teams.delivery import Delivery
 from learnkit.mechanisms.teams.teammate import Extension, Teammate, TeammateMessages
 
@@ -236,23 +236,18 @@ class Team(Mechanism):
                 raise ToolError(f"{name} is {before.status}; write to it with send_message")
             before.ended()  # its earlier error has been reported; starting it again clears it
         mate = Teammate(self, name, role, lead.clock)
-        mate.agent = Agent(
-            lead.client,
+        mate.agent = child_of(
+            lead,
             [
-                AsTheParent(lead),
                 TeammateMessages(self, mate),
                 *(more for one in self.extensions for more in one.member(mate)),
                 *self._factory(name, role),
             ],
-            model=lead.model,
-            system=_MEMBER.format(name=name, role=role, team=self.name, lead=lead.name),
             name=name,
-            events=lead.events,
+            system=_MEMBER.format(name=name, role=role, team=self.name, lead=lead.name),
             stop=mate.stop,
             max_turns=self._max_turns,
-            max_tokens=lead.max_tokens,
         )
-        mate.agent.clock = lead.clock
         mate.delivery = Delivery(self.mailbox, mate.agent, self._transcript(name))
         self._members[name] = mate
         mate.agent.emit("team.spawned", name=name, role=role, prompt=prompt)

@@ -1,0 +1,70 @@
+"""What an agent that works for another one inherits: one rule, for subagents and for teammates.
+
+A child has its parent's client and clock, model, ``max_tokens``, request settings, price table and
+event log, and whatever the parent's mechanisms refuse is refused to it. Everything else is its own:
+its mechanisms with their hooks, its messages, its system prompt, its limit of turns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from learnkit.core.agent import Agent
+from learnkit.core.interface import AgentLike, Call
+from learnkit.core.mechanism import Mechanism
+from learnkit.runtime.clock import Signal
+
+
+def child_of(
+    parent: AgentLike,
+    mechanisms: Sequence[Mechanism],
+    *,
+    name: str,
+    system: str,
+    stop: Signal,
+    max_turns: int,
+) -> Agent:
+    """Make an agent that works for another one.
+
+    Args:
+        parent: from which it inherits what the module says.
+        mechanisms: its own.
+        name: its lane in the event log.
+        system: the first paragraph of its system prompt.
+        stop: the signal that cancels its runs.
+        max_turns: how many times a run may ask the model.
+
+    Raises:
+        UsageError: as for :class:`learnkit.Agent`.
+    """
+    child = Agent(
+        parent.client,
+        [AsTheParent(parent), *mechanisms],
+        model=parent.model,
+        system=system,
+        name=name,
+        events=parent.events,
+        stop=stop,
+        max_turns=max_turns,
+        max_tokens=parent.max_tokens,
+        request=parent.settings,
+        prices=parent.prices,
+    )
+    child.clock = parent.clock  # also when the client has none
+    return child
+
+
+class AsTheParent(Mechanism):
+    """Refuses a child what its parent's mechanisms refuse.
+
+    Args:
+        parent: the agent whose mechanisms are asked.
+    """
+
+    def __init__(self, parent: AgentLike) -> None:
+        self._parent = parent
+
+    def refuse(self, agent: Agent, call: Call) -> str | None:
+        """What the first of the parent's mechanisms says that refuses the call."""
+        said = (one.refuse(agent, call) for one in self._parent.mechanisms)
+        return next((reason for reason in said if reason), None)
