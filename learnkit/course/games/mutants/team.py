@@ -17,6 +17,7 @@ from learnkit.mechanisms.protocols.lead import Protocols
 from learnkit.mechanisms.teams.lead import Team
 from learnkit.mechanisms.worktrees.mechanism import Worktrees
 from learnkit.runtime.shell import LocalShell
+from learnkit.runtime.shell_environment import REPRODUCIBLE
 
 
 class _Crash(Mechanism):
@@ -96,7 +97,9 @@ def _claim(folder: Path) -> EventLog:
 
 def _dirty(folder: Path) -> EventLog:
     """A worktree has a file that is not committed. It is not removed."""
-    made = LocalShell().run("git init -q && git commit -q --allow-empty -m start", folder)
+    made = LocalShell(REPRODUCIBLE).run(
+        "git init -q && git commit -q --allow-empty -m start", folder
+    )
     if made.code != 0:
         raise UsageError(f"no repository could be made in {folder}: {made.output}")
     script = [
