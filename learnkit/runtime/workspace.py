@@ -113,8 +113,8 @@ class Workspace:
             path: as a model wrote it.
 
         Raises:
-            ToolError: if there is none, or it is a folder, no UTF-8 text, over ``FILE_LIMIT``, git's
-                own, or state of the harness other than a transcript.
+            ToolError: if there is none, or it is a folder, no UTF-8 text, over ``FILE_LIMIT``,
+                git's own, or state of the harness other than a transcript.
         """
         place = self.locate(path)
         shown = self.shown(place)

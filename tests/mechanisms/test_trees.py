@@ -256,7 +256,9 @@ def test_when_the_last_step_fails_nothing_is_left(repo: Path, trees: WorktreeReg
     assert trees.create("parser").status == "active"
 
 
-@pytest.mark.parametrize("word", ["worktree add", "rev-parse --verify --quiet HEAD", "list"])
+@pytest.mark.parametrize(
+    "word", ["worktree add", "rev-parse --verify --quiet HEAD", "git worktree list"]
+)
 def test_when_git_fails_nothing_is_left(repo: Path, word: str) -> None:
     with pytest.raises(lk.ToolError):
         WorktreeRegistry(repo, Fails(word)).create("parser")

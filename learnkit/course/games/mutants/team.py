@@ -97,9 +97,8 @@ def _claim(folder: Path) -> EventLog:
 
 def _dirty(folder: Path) -> EventLog:
     """A worktree has a file that is not committed. It is not removed."""
-    made = LocalShell(REPRODUCIBLE).run(
-        "git init -q && git commit -q --allow-empty -m start", folder
-    )
+    start = "git init -q && git commit -q --allow-empty -m start"
+    made = LocalShell(REPRODUCIBLE).run(start, folder)
     if made.code != 0:
         raise UsageError(f"no repository could be made in {folder}: {made.output}")
     script = [
