@@ -181,19 +181,13 @@ class BwrapShell:
         bwrap = _bwrap(sandbox.writable)
         if bwrap is None:
             raise ToolError(f"cannot run: {_MISSING}")
-        argv = [
-            bwrap,
-            *BASE,
-            *sandbox.mounts(),
-            "--chdir",
-            str(folder),
-            "--",
-            "bash",
-            "-c",
-            command,
-        ]
-        result = _run(argv, folder, self._env, timeout, _Either(sandbox, stop), started)
-        if made := sandbox.clear():
+        argv = [bwrap, *BASE, *sandbox.mounts(), "--chdir", str(folder)]
+        argv += ["--", "bash", "-c", command]
+        try:
+            result = _run(argv, folder, self._env, timeout, _Either(sandbox, stop), started)
+        finally:
+            made = sandbox.clear()
+        if made:
             names = ", ".join(map(str, made))
             raise ToolError(f"the command made {names}, and git would run code from it: removed")
         return result
