@@ -9,6 +9,7 @@ from typing import Any
 
 from learnkit.errors import LearnkitError
 
+_QUOTE = r"(?:\\*[\"']|&quot;|&#\w+;)?"  # also in JSON in a string, and on a page
 #: One form a line. A prefix of its own makes a false alarm unlikely; without one, the name in front
 #: has to say what it is.
 _FORMS = (
@@ -17,12 +18,13 @@ _FORMS = (
     r"gh[opsur]_[A-Za-z0-9]{20,}|github_pat_\w{20,}",
     r"gl(?:pat|dt|rt|ptt|cbt|ft|soat|agent|imt)-[\w-]{20,}",  # GitLab
     r"(?:AKIA|ASIA)[0-9A-Z]{16}",  # AWS: the id of a key
-    r"(?i:aws_?secret_?(?:access_?)?key|secret_?access_?key)(?-i:[\"']?\s*[:=]\s*[\"']?"
-    r"[A-Za-z0-9/+]{40}(?![A-Za-z0-9/+=]))",
-    r"(?i:aws_?session_?token|\bsession_?token)[\"']?\s*[:=]\s*[\"']?[A-Za-z0-9/+=]{100,}",
-    r"\bAIza[\w-]{35}|\bya29\.[\w-]{20,}|\bGOCSPX-[\w-]{28}|(?<![A-Za-z0-9+/])1//0[\w-]{40,}",  # Google
+    rf"(?i:aws_?secret_?(?:access_?)?key|secret_?access_?key){_QUOTE}\s*[:=]\s*{_QUOTE}"
+    r"[A-Za-z0-9/+]{40}(?![A-Za-z0-9/+=])",
+    rf"(?i:\b(?:aws_?)?session_?token){_QUOTE}\s*[:=]\s*{_QUOTE}[A-Za-z0-9/+=]{{100,}}",
+    # Google
+    r"\bAIza[\w-]{35}|\bya29\.[\w-]{20,}|\bGOCSPX-[\w-]{28}|(?<![A-Za-z0-9+/])1//0[\w-]{40,}",
     r"(?i:AccountKey|SharedAccessKey)=[A-Za-z0-9+/]{42,}=|[?&]sig=[A-Za-z0-9%]{43,}%3[Dd]",  # Azure
-    r"\bnpm_[A-Za-z0-9]{36}|_authToken\s*=\s*[\"']?(?!\$)[\w/+=-]{20,}",
+    r"\bnpm_[A-Za-z0-9]{36}|_authToken\s*=\s*[\"']?[\w/+=-]{20,}",
     r"\bpypi-[\w-]{50,}|\bdckr_pat_[\w-]{20,}|\brubygems_[0-9a-f]{48}|\bcio[A-Za-z0-9]{32}\b",
     r"\bSG\.[\w-]{16,32}\.[\w-]{32,64}|\bkey-[0-9a-f]{32}\b",  # SendGrid, Mailgun
     r"\bhf_[A-Za-z0-9]{30,}|\bdapi[0-9a-f]{32}\b|\bdop_v1_[0-9a-f]{64}",
@@ -37,10 +39,12 @@ _FORMS = (
 )
 _SECRETS = re.compile("|".join(_FORMS))
 #: A user and a password in an address.
-_IN_URL = re.compile(r"\b[A-Za-z][A-Za-z0-9+.-]*://([^\s:/?#@\"'<>]*):([^\s/?#@\"'<>]+)@[\w\[-]")
+_IN_URL = re.compile(
+    r"\b[A-Za-z][A-Za-z0-9+.-]{0,20}://([^\s:/?#@\"'<>]*):([^\s/?#@\"'<>]+)@[\w\[-]"
+)
 #: What examples have in place of a password.
 _EXAMPLE = re.compile(
-    r"(?i)\$.*|%.*%|\{.*\}|\*+|\.{3,}|…|x+|(?:my|your|the|db|user|test)?[-_]?(?:pass(?:word|wd)?|pwd"
+    r"(?i)\$.*|%.*%|&lt;.*|\{.*\}|\*+|\.{3,}|…|x+|(?:my|your|the|db|user|test)?[-_]?(?:pass(?:word|wd)?|pwd"
     r"|secret|token|pw)|changeme|example|hunter2|redacted|hidden|placeholder|none|null"
 )
 

@@ -66,10 +66,10 @@ def _begin(workspace: Path, folder: Path, git: Git | None) -> None:
         )
     if version is None:
         moved = []
-        for old, new in _left(workspace, folder, git):
+        for name, old, new in _left(workspace, folder, git):
             new.parent.mkdir(parents=True, exist_ok=True)
             old.rename(new)
-            moved.append(f"{old.name} to {new.relative_to(workspace)}")
+            moved.append(f"{name} to {new.relative_to(workspace)}")
         if moved:
             warnings.warn(
                 f"learnkit keeps its state in {folder} now; moved {', '.join(moved)}", stacklevel=5
@@ -78,8 +78,8 @@ def _begin(workspace: Path, folder: Path, git: Git | None) -> None:
         file.write({"version": VERSION})
 
 
-def _left(workspace: Path, folder: Path, git: Git | None) -> Iterator[tuple[Path, Path]]:
-    """Old and new place of each part of an earlier version, known by the files that we make."""
+def _left(workspace: Path, folder: Path, git: Git | None) -> Iterator[tuple[str, Path, Path]]:
+    """Name, old and new place of each part of an earlier version, known by the files that we make."""
     found = [(workspace, name, name.removeprefix("."), sign) for name, sign in _PARTS]
     if git is not None:
         parts = ("index.json", "events.jsonl")
@@ -89,7 +89,7 @@ def _left(workspace: Path, folder: Path, git: Git | None) -> Iterator[tuple[Path
         ours = not old.is_symlink() and (any(old.glob(sign)) if sign else old.is_file())
         # What git tracks may be another person's; and moving it would look like deleting it.
         if ours and not new.exists() and not (git is not None and git.tracked(name, top)):
-            yield old, new
+            yield name, old, new
 
 
 #: Where an earlier version kept its parts, and a file that says that they are ours.
