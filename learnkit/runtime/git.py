@@ -252,6 +252,8 @@ class Git:
         Args:
             folder: of the checkout.
         """
+        if not self.succeeds("rev-parse", "--verify", "--quiet", "HEAD", cwd=folder):
+            return []  # its branch has no commit yet
         named = ("--branches", "--tags", "--remotes", "--glob=refs/stash")
         own = ("--glob=refs/worktree/*", "--glob=refs/rewritten/*")
         text = self.run("log", "--format=%h %s", "HEAD", *own, "--not", *named, cwd=folder)

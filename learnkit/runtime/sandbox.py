@@ -45,6 +45,7 @@ class Sandbox:
     writable: list[Path] = field(default_factory=list)
     read_only: list[Path] = field(default_factory=list)
     absent: list[Path] = field(default_factory=list)
+    _inodes: dict[Path, int] = field(default_factory=dict)
 
     @classmethod
     def of(cls, folder: Path, writable: Sequence[Path], *, for_git: bool = False) -> Sandbox:
@@ -89,6 +90,7 @@ class Sandbox:
         for path in self._between(read_only):
             yield from ("--bind", str(path), str(path))
         for path in read_only:
+            self._inodes[path] = path.stat().st_ino
             yield from ("--ro-bind", str(path), str(path))
         for path in _sockets():
             hidden = _within(path, (Path("/run"), Path("/tmp")))
@@ -96,8 +98,12 @@ class Sandbox:
                 yield from ("--ro-bind", "/dev/null", str(path))
 
     def is_set(self) -> bool:
-        """Whether the command has made a file that it must not; it is ended then."""
-        return any(os.path.lexists(path) for path in self.absent)
+        """Whether the command has to be ended, because it is not held back any more."""
+        return any(os.path.lexists(path) for path in self.absent) or bool(self.replaced())
+
+    def replaced(self) -> list[Path]:
+        """What another program has replaced meanwhile: the kernel has taken the mount away then."""
+        return [path for path, inode in self._inodes.items() if _inode(path) != inode]
 
     def clear(self) -> list[Path]:
         """Remove such files, and return them."""
@@ -113,27 +119,17 @@ class Sandbox:
         """Open a repository for commits, and close what names programs or other folders."""
         if found is None:
             return
-        common, own = found.common, found.own
+        common = found.common
         self.visible += [path for path in (found.top, common) if not _within(path, roots)]
-        if _within(common, roots) or own == common:
-            if not _within(common, roots):
-                self.writable.append(common)
-            self._close(common, ("config", "hooks", "info", "modules"), ("config.worktree",))
-            self.absent.append(common / "commondir")  # git would read its config elsewhere
-            for tree in _folders(common / "worktrees"):
-                self._close(tree, ("commondir", "gitdir"), ("config.worktree",))
-                link = _linked(tree)
-                if link is not None and _within(link, roots):
-                    self.read_only.append(link)
-        else:
-            # A worktree whose repository is not writable: only what a commit needs.
-            parts = [common / name for name in ("objects", "refs", "logs", "reftable")]
-            self.writable += [path for path in parts if path.is_dir()]
-            self.writable.append(own)
+        if not _within(common, roots):
+            self.writable.append(common)
+        self._close(common, ("config", "hooks", "info", "modules"), ("config.worktree",))
+        self.absent.append(common / "commondir")  # git would read its config elsewhere
+        for own in _folders(common / "worktrees"):
             self._close(own, ("commondir", "gitdir"), ("config.worktree",))
-        link = found.top / ".git"
-        if own != common and _within(link, roots):
-            self.read_only.append(link)
+            link = _linked(own)
+            if link is not None and _within(link, roots) and link.exists():
+                self.read_only.append(link)
 
     def _close(self, folder: Path, names: Iterable[str], may_be_absent: Iterable[str]) -> None:
         for name in ("hooks", "info"):
@@ -166,10 +162,9 @@ class Sandbox:
 
 @dataclass(frozen=True, slots=True)
 class _Repository:
-    """A checkout's top folder, git's own folder for it, and the one that all worktrees share."""
+    """A checkout's top folder, and git's own folder, which all worktrees share."""
 
     top: Path
-    own: Path
     common: Path
 
 
@@ -180,7 +175,7 @@ def _repository(folder: Path) -> _Repository | None:
         if git.is_symlink():
             raise ToolError(f"{git} is a symbolic link, which a sandbox cannot protect; remove it")
         if git.is_dir():
-            return _Repository(place, git, git)
+            return _Repository(place, git)
         if git.is_file():
             return _worktree(git)
     return None
@@ -195,7 +190,7 @@ def _worktree(link: Path) -> _Repository | None:
     own = Path(os.path.realpath(link.parent / text))
     if own.parent.name != "worktrees" or _linked(own) != link:
         return None
-    return _Repository(link.parent, own, own.parent.parent)
+    return _Repository(link.parent, own.parent.parent)
 
 
 def _linked(own: Path) -> Path | None:
@@ -210,6 +205,13 @@ def _administration(folder: Path) -> list[Path]:
     """What git writes outside of a worktree when the harness manages it."""
     found = _repository(folder)
     return [] if found is None or _within(found.common, [folder]) else [found.common]
+
+
+def _inode(path: Path) -> int | None:
+    try:
+        return path.stat().st_ino
+    except OSError:
+        return None
 
 
 def _within(path: Path, folders: Iterable[Path]) -> bool:

@@ -190,6 +190,12 @@ class BwrapShell:
         if made:
             names = ", ".join(map(str, made))
             raise ToolError(f"the command made {names}, and git would run code from it: removed")
+        if replaced := sandbox.replaced():
+            names = ", ".join(map(str, replaced))
+            raise ToolError(
+                f"{names} was replaced by another program while the command ran, and a sandbox "
+                "cannot protect it then. The command was ended; run it again"
+            )
         return result
 
 

@@ -108,7 +108,7 @@ def test_the_state_of_an_earlier_version_is_moved_once_with_a_message(repo: Path
     with pytest.warns(UserWarning, match=r"moved \.tasks to \.learnkit/tasks, \.team to") as caught:
         full(repo)
     assert len(caught) == 1
-    for name, value in OLD.items():
+    for name in OLD:
         assert not (repo / name).exists()
         assert (repo / ".learnkit" / name.removeprefix(".")).read_text().startswith(("{", "["))
     journal = (repo / ".learnkit" / "worktrees" / "events.jsonl").read_text()

@@ -79,7 +79,7 @@ def _begin(workspace: Path, folder: Path, git: Git | None) -> None:
 
 
 def _left(workspace: Path, folder: Path, git: Git | None) -> Iterator[tuple[str, Path, Path]]:
-    """Name, old and new place of each part of an earlier version, known by the files that we make."""
+    """Name, old and new place of each part of an earlier version, known by its files."""
     found = [(workspace, name, name.removeprefix("."), sign) for name, sign in _PARTS]
     if git is not None:
         parts = ("index.json", "events.jsonl")

@@ -287,7 +287,8 @@ class WorktreeRegistry:
         """Remove what was made of a worktree."""
         self.git.succeeds("worktree", "remove", "--force", str(self.path(tree.name)))
         self.git.succeeds("worktree", "prune")
-        self.git.succeeds("branch", "-D", tree.branch)
+        # Not `branch -D`: this removes only the branch that was made here, and leaves config alone.
+        self.git.succeeds("update-ref", "-d", f"refs/heads/{tree.branch}", tree.base)
 
 
 def _listed(lines: list[str]) -> str:
