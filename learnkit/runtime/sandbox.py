@@ -45,7 +45,7 @@ class Sandbox:
     writable: list[Path] = field(default_factory=list)
     read_only: list[Path] = field(default_factory=list)
     absent: list[Path] = field(default_factory=list)
-    _inodes: dict[Path, int] = field(default_factory=dict)
+    _inodes: dict[Path, int | None] = field(default_factory=dict)
 
     @classmethod
     def of(cls, folder: Path, writable: Sequence[Path], *, for_git: bool = False) -> Sandbox:
@@ -73,13 +73,13 @@ class Sandbox:
 
     def mounts(self) -> Iterator[str]:
         """bubblewrap's options, after :data:`BASE`."""
-        prefixes = [Path(os.path.realpath(one)) for one in (sys.prefix, sys.base_prefix)]
-        inside = [one for one in prefixes if _within(one, self.writable)]
+        prefixes = [*dict.fromkeys((Path(sys.prefix), Path(sys.base_prefix)))]
+        inside = [one.resolve() for one in prefixes if _within(one.resolve(), self.writable)]
         # Outside of what is writable because the environment may be in /tmp; inside, because what
         # is planted there would run with the harness's next start.
-        for path in dict.fromkeys((sys.prefix, sys.base_prefix)):
-            if Path(os.path.realpath(path)) not in inside:
-                yield from ("--ro-bind", path, path)
+        for path in prefixes:
+            if path.resolve() not in inside:
+                yield from ("--ro-bind", str(path), str(path))
         for path in self.visible:
             yield from ("--ro-bind", str(path), str(path))
         for path in self.writable:
@@ -88,10 +88,9 @@ class Sandbox:
         # A folder that is itself a mount cannot be renamed, so nothing can take the place of one
         # that has a protected file in it.
         for path in self._between(read_only):
-            yield from ("--bind", str(path), str(path))
+            yield from ("--bind-try", str(path), str(path))  # a worktree may go meanwhile
         for path in read_only:
-            self._inodes[path] = path.stat().st_ino
-            yield from ("--ro-bind", str(path), str(path))
+            yield from ("--ro-bind-try", str(path), str(path))
         for path in _sockets():
             hidden = _within(path, (Path("/run"), Path("/tmp")))
             if not hidden or _within(path, (*self.visible, *self.writable)):
@@ -125,6 +124,7 @@ class Sandbox:
             self.writable.append(common)
         self._close(common, ("config", "hooks", "info", "modules"), ("config.worktree",))
         self.absent.append(common / "commondir")  # git would read its config elsewhere
+        self._inodes |= {one: _inode(one) for one in self.read_only if one.parent == common}
         for own in _folders(common / "worktrees"):
             self._close(own, ("commondir", "gitdir"), ("config.worktree",))
             link = _linked(own)
@@ -172,6 +172,8 @@ def _repository(folder: Path) -> _Repository | None:
     """The repository that a folder is in; None if there is none that may be opened."""
     for place in (folder, *folder.parents):
         git = place / ".git"
+        if git.is_symlink() and place != folder:
+            return None  # no command could have made it; without it there are no commits
         if git.is_symlink():
             raise ToolError(f"{git} is a symbolic link, which a sandbox cannot protect; remove it")
         if git.is_dir():

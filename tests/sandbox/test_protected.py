@@ -20,7 +20,7 @@ import pytest
 import learnkit as lk
 from learnkit.errors import ToolError
 from learnkit.mechanisms.worktrees.registry import WorktreeRegistry
-from learnkit.runtime.shell import BwrapShell, LocalShell
+from learnkit.runtime.shell import BwrapShell, LocalShell, ShellResult
 
 PROTECTED = (".git/config", ".git/hooks", ".git/info", ".git/worktrees", ".worktrees/tree/.git")
 
@@ -156,7 +156,8 @@ def test_when_another_program_replaces_the_configuration_the_command_is_ended(re
 
     def work() -> None:
         try:
-            command = "touch begun; until grep -q theirs .git/config; do sleep 0.05; done; sleep 60"
+            wait = "touch begun; until grep -q theirs .git/config; do sleep 0.05; done"
+            command = f"{wait}; sleep 3; touch survived"
             outcome.append(shell.run(command, repo, timeout=90))
         except ToolError as error:
             outcome.append(str(error))
@@ -168,6 +169,26 @@ def test_when_another_program_replaces_the_configuration_the_command_is_ended(re
     assert LocalShell().run("git config learnkit.theirs yes", repo).code == 0
     thread.join()
     assert "was replaced by another program while the command ran" in str(outcome[0])
+    assert not (repo / "survived").exists()
+
+
+def test_a_worktree_can_be_removed_while_a_command_runs(repo: Path, tmp_path: Path) -> None:
+    registry = WorktreeRegistry(repo, BwrapShell(), state=tmp_path / "state")
+    outcome: list[object] = []
+
+    def work() -> None:
+        command = "touch begun; until test -e go; do sleep 0.02; done; sleep 0.2; echo still here"
+        outcome.append(BwrapShell().run(command, repo, timeout=60))
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    while not (repo / "begun").exists():
+        time.sleep(0.01)
+    registry.remove("tree")
+    registry.create("other")
+    (repo / "go").touch()
+    thread.join()
+    assert outcome == [ShellResult("still here\n", 0)]
 
 
 def test_a_worktree_that_could_not_be_made_leaves_the_configuration_alone(repo: Path) -> None:
