@@ -51,6 +51,7 @@ def pytest_configure(config: pytest.Config) -> None:
     for name in [name for name in os.environ if name.startswith("ANTHROPIC_")]:
         del os.environ[name]
     os.environ["LEARNKIT_STATIC"] = "1"
+    os.environ["LEARNKIT_REPRODUCIBLE"] = "1"  # commits without a name and a date of this machine
     if executed.KEEP in os.environ:
         os.environ["LEARNKIT_TAPES"] = "1"
     os.environ["LEARNKIT_WORKBOOK"] = str(scratch / "workbook")  # nobody's progress is touched

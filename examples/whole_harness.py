@@ -7,6 +7,8 @@ import learnkit as lk
 from learnkit.harness import token_costs
 
 subprocess.run(["git", "init", "-q", "workspace"], check=True)
+for key, value in {"user.name": "An agent", "user.email": "agent@example.org"}.items():
+    subprocess.run(["git", "-C", "workspace", "config", key, value], check=True)
 commit = lk.use("bash", command="echo first > a.txt; git add -A; git commit -q -m first")
 
 
@@ -34,4 +36,4 @@ with client.clock:  # at its end teammates and jobs end, too
     print(len(agent.tools), "tools;", sum(token_costs(agent).values()) < 5_000)
     worktrees = agent.mechanisms[-1]
     print([(tree.name, tree.status) for tree in worktrees.registry.all()])
-    print(lk.TaskBoard("workspace/.tasks").get(1).status)
+    print(lk.TaskBoard("workspace/.learnkit/tasks").get(1).status)

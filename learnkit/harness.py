@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from learnkit.backends.files.board import TaskBoard
+from learnkit.backends.files.state import open_state
 from learnkit.core.agent import Agent
 from learnkit.core.mechanism import Mechanism
 from learnkit.core.token_count import estimate_tokens
@@ -65,9 +66,10 @@ def full_agent(
 ) -> Agent:
     """An agent with all twelve mechanisms, or with those that you want.
 
-    Its tasks, mail, transcripts and worktrees are kept in the workspace, in ``.tasks``, ``.team``,
-    ``.transcripts`` and ``.worktrees``. When you are done with it, close the client's clock: that
-    ends teammates and jobs (``with client.clock: …``).
+    Its tasks, mail, transcripts and the index of worktrees are kept in the workspace, in
+    ``.learnkit``, out of reach of the file tools and of git; the worktrees are in ``.worktrees``.
+    When you are done with it, close the client's clock: that ends teammates and jobs (``with
+    client.clock: …``).
 
     Args:
         client: an ``anthropic.Anthropic``; those of :func:`learnkit.connect` bring a clock.
@@ -88,14 +90,16 @@ def full_agent(
         options: as for :class:`learnkit.Agent`.
 
     Raises:
-        UsageError: for a part that there is not, one that another one needs, or an extra tool
-            with the name of one that is there.
+        UsageError: for a part that there is not, one that another one needs, an extra tool with
+            the name of one that is there, or a ``.learnkit`` that came with the repository.
     """
     chosen = _chosen(parts, without)
     root = Path(workspace)
     root.mkdir(parents=True, exist_ok=True)
     shell = LocalShell() if shell is None else shell
-    board = TaskBoard(root / ".tasks")
+    git = _repository(root, shell)
+    state = open_state(root, git)
+    board = TaskBoard(state / "tasks")
     folder = Path(skills) if skills is not None else root / "skills"
     with_skills = "skills" in chosen and (skills is not None or folder.is_dir())
 
@@ -110,7 +114,7 @@ def full_agent(
         if "todo" in chosen:
             made.append(Todo())
         if "compaction" in chosen:
-            made.append(Compaction(**{"transcripts": root / ".transcripts", **compaction}))
+            made.append(Compaction(**{"transcripts": state / "transcripts", **compaction}))
         if "tasks" in chosen:
             made.append(Tasks(board))
         return made
@@ -124,16 +128,16 @@ def full_agent(
         made.append(Subagents(alone))
     if "background" in chosen:
         made.append(Background(shell, workspace=root))
-    team = Team(root / ".team", teammate) if "team" in chosen else None
+    team = Team(state / "team", teammate) if "team" in chosen else None
     if team is not None:
         made.append(team)
         if "protocols" in chosen:
             made.append(Protocols(team, plan_required=plan_required))
         if "autonomy" in chosen:
             made.append(Autonomy(team, board))
-    if "worktrees" in chosen and _has_git(root, shell):
+    if "worktrees" in chosen and git is not None:
         known = board if "tasks" in chosen else None
-        made.append(Worktrees(root, known, team=team, shell=shell))
+        made.append(Worktrees(root, known, team=team, shell=shell, state=state / "worktrees"))
     return Agent(client, [*made, *extra], **{"system": _SYSTEM, **options})
 
 
@@ -162,9 +166,8 @@ def _chosen(parts: Collection[str], without: Collection[str]) -> set[str]:
     return chosen
 
 
-def _has_git(folder: Path, shell: Shell) -> bool:
+def _repository(folder: Path, shell: Shell) -> Git | None:
     try:
-        Git(folder, shell)
+        return Git(folder, shell)
     except UsageError:
-        return False
-    return True
+        return None

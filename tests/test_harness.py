@@ -77,7 +77,7 @@ def test_every_mechanism_works_in_one_run(repo: Path) -> None:
     assert not [e for e in agent.events if e.type == "model.failed"]
     assert (repo / ".worktrees" / "b" / "b.txt").read_text() == "two\n"
     assert not (repo / "b.txt").exists()
-    assert lk.TaskBoard(repo / ".tasks").get(1).status == "completed"
+    assert lk.TaskBoard(repo / ".learnkit" / "tasks").get(1).status == "completed"
 
 
 OWN = {

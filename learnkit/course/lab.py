@@ -32,6 +32,7 @@ from learnkit.errors import UsageError
 from learnkit.runtime.clock import Clock, SystemClock
 from learnkit.runtime.notebook import is_live, pace
 from learnkit.runtime.shell import LocalShell
+from learnkit.runtime.shell_environment import SWITCH
 from learnkit.runtime.virtual_clock import VirtualClock
 
 if TYPE_CHECKING:
@@ -54,6 +55,7 @@ class Lab:
     """
 
     def __init__(self, lesson: Lesson, mode: str, recording: Path, static: bool) -> None:
+        os.environ[SWITCH] = "1"  # for the whole kernel: lessons also make shells of their own
         self.lesson, self.mode, self.static = lesson, mode, static
         self.name = recording.stem
         self._questions = Questions(lesson, self.remember)

@@ -16,6 +16,7 @@ from learnkit.course.lessons import EXAMPLE
 from learnkit.errors import UsageError
 from learnkit.runtime.clock import Clock
 from learnkit.runtime.shell import LocalShell, Shell
+from learnkit.runtime.shell_environment import REPRODUCIBLE
 
 if TYPE_CHECKING:
     from learnkit.clients.transport import Client
@@ -153,6 +154,7 @@ class Workspaces:
 def _commit(folder: Path) -> None:
     """Make the example a repository; the shell fixes author and date, so the hash never changes."""
     shutil.copytree(EXAMPLE, folder, ignore=shutil.ignore_patterns("__pycache__"))
-    made = LocalShell().run("git init -q && git add -A && git commit -q -m heatwatch", folder)
+    first = "git init -q && git add -A && git commit -q -m heatwatch"
+    made = LocalShell(REPRODUCIBLE).run(first, folder)
     if made.code != 0:
         raise UsageError(f"the example's git repository could not be made: {made.output}")

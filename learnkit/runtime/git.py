@@ -2,19 +2,101 @@
 
 Everything goes through a shell, so that the environment, the time limit and the end of processes
 are the same as for any command.
+
+A repository can name programs that git runs: hooks, filters, a file system monitor. An agent can
+write files that name them, and these commands run without anybody's permission. So git gets a
+configuration in which nothing that the repository names is run. Of the user's own configuration it
+takes the identity and a few keys that are only data.
 """
 
 from __future__ import annotations
 
+import re
 import shlex
 from dataclasses import dataclass
 from pathlib import Path
 
 from learnkit.errors import ToolError, UsageError
-from learnkit.runtime.shell import LocalShell, Shell
+from learnkit.runtime.shell import BwrapShell, LocalShell, Shell
 
 #: Seconds that one git command may take.
 LIMIT = 60.0
+#: The first git that takes configuration from GIT_CONFIG_KEY_0 and its like.
+OLDEST = (2, 31)
+
+#: Programs that git's own keys name, and features that would run one or reach for a server.
+_OFF = {
+    "core.fsmonitor": "false",
+    "core.hooksPath": "/dev/null",
+    "core.pager": "cat",
+    "core.editor": ":",
+    "sequence.editor": ":",
+    "core.askPass": "",
+    "core.sshCommand": "false",
+    "core.gitProxy": "",
+    "core.alternateRefsCommand": "false",
+    "credential.helper": "",
+    "gpg.program": "false",
+    "gpg.openpgp.program": "false",
+    "gpg.ssh.program": "false",
+    "gpg.ssh.defaultKeyCommand": "false",
+    "gpg.x509.program": "false",
+    "commit.gpgSign": "false",
+    "log.showSignature": "false",
+    "merge.verifySignatures": "false",
+    "gc.auto": "0",
+    "maintenance.auto": "false",
+    "submodule.recurse": "false",
+    "status.submoduleSummary": "false",
+    "safe.bareRepository": "explicit",  # a folder that only looks like a repository is none
+}
+#: The same for keys with a name of the repository's choice in them, if it has them. A merge driver
+#: that fails is a conflict; an empty one would be taken for a merge without one.
+_OFF_IF_THERE = """
+    filter.*.clean|filter.*.smudge|filter.*.process) off "$key" '' ;;
+    filter.*.required) off "$key" false ;;
+    merge.*.driver) off "$key" false ;;
+    hook.*.command) off "$key" : ;;
+    branch.*.mergeoptions) off "$key" '' ;;
+    pull.twohead|pull.octopus) off "$key" recursive ;;
+    submodule.*.update) off "$key" none ;;
+"""
+#: Keys of the user and of the repository that are data for git, and no program's name.
+_KEPT = """
+    user.name|user.email|user.useconfigonly|author.name|author.email|committer.name) ;;
+    committer.email|core.autocrlf|core.eol|core.safecrlf|core.excludesfile|core.longpaths) ;;
+    safe.directory) ;;
+"""
+
+
+def _preamble() -> str:
+    """Bash that leaves git nothing to run but itself; it is read anew before each command."""
+    return "\n".join(
+        [
+            "n=0",
+            'off() { export "GIT_CONFIG_KEY_$n=$1" "GIT_CONFIG_VALUE_$n=$2"; n=$((n + 1)); }',
+            "for name in ${!GIT_@}; do case $name in",
+            "  GIT_AUTHOR_*|GIT_COMMITTER_*|GIT_CONFIG_GLOBAL|GIT_CONFIG_SYSTEM) ;;",
+            "  GIT_CONFIG_NOSYSTEM) ;;",
+            "  *) unset $name ;;",
+            "esac; done",
+            "while IFS= read -r -d '' scope && IFS= read -r -d '' entry; do",
+            "  key=${entry%%$'\\n'*} value=${entry#*$'\\n'}",
+            "  case $entry in *$'\\n'*) ;; *) value=true ;; esac",  # a key without '=' is true
+            f'  case $key in {_KEPT} *) false ;; esac && off "$key" "$value"',
+            "  case $scope in system|global) ;; *)",
+            f"    case $key in {_OFF_IF_THERE} esac ;;",
+            "  esac",
+            "done < <(git config --list --show-scope -z)",
+            *(f"off {key} {shlex.quote(value)}" for key, value in _OFF.items()),
+            "export GIT_CONFIG_COUNT=$n GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_NOSYSTEM=1",
+            "export GIT_ATTR_NOSYSTEM=1 GIT_ALLOW_PROTOCOL=none GIT_NO_LAZY_FETCH=1",
+            "export GIT_TERMINAL_PROMPT=0 GIT_EDITOR=: GIT_PAGER=cat",
+        ]
+    )
+
+
+_PREAMBLE = _preamble()
 
 
 class GitError(ToolError):
@@ -43,17 +125,20 @@ class Git:
 
     Args:
         folder: its top folder, or one in it.
-        shell: runs git; by default a :class:`LocalShell`, which has an author of its own.
+        shell: runs git; by default a :class:`LocalShell`.
 
     Raises:
-        UsageError: if the folder is in no repository, or git does not work.
+        UsageError: if the folder is in no repository, git does not work, or it is too old.
     """
 
     def __init__(self, folder: str | Path, shell: Shell | None = None) -> None:
         self._shell = LocalShell() if shell is None else shell
+        if isinstance(self._shell, BwrapShell):
+            self._shell = self._shell.for_git()
         folder = Path(folder)
         if not folder.is_dir():
             raise UsageError(f"{str(folder)!r} is no folder")
+        _check_version(self._shell.run("git version", folder, LIMIT).output)
         try:
             self.root = Path(self.run("rev-parse", "--show-toplevel", cwd=folder).strip())
         except GitError as error:
@@ -71,7 +156,7 @@ class Git:
         Raises:
             GitError: if it fails, with what git said.
         """
-        command = f"{shlex.join(('git', *arguments))} 2>&1"
+        command = f"{_PREAMBLE}\n{shlex.join(('git', *arguments))} 2>&1"
         result = self._shell.run(command, cwd or self.root, LIMIT)
         if result.code != 0:
             said = result.output.strip() or f"exit code {result.code}"
@@ -125,5 +210,60 @@ class Git:
             ignored: also files that git ignores.
         """
         more = ("--ignored",) if ignored else ()
-        text = self.run("status", "--porcelain", *more, cwd=folder)
+        # A submodule's own configuration is not looked at here, so git must not look into it. And
+        # with status.showUntrackedFiles=no it would keep silent about new files.
+        text = self.run(
+            *("status", "--porcelain", "--untracked-files=normal", "--ignore-submodules=dirty"),
+            *more,
+            cwd=folder,
+        )
         return [line for line in text.splitlines() if line.strip()]
+
+    def exclude(self, pattern: str) -> None:
+        """Let this clone ignore a pattern, without a file that is committed. Twice is once.
+
+        Args:
+            pattern: as in ``.gitignore``.
+        """
+        place = self.run("rev-parse", "--git-path", "info/exclude").strip()
+        path = self.root / place  # it is relative to the top, or absolute
+        text = path.read_text("utf-8", "surrogateescape") if path.exists() else ""
+        if pattern in text.splitlines():
+            return
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("a", encoding="utf-8") as file:
+            file.write(f"{'' if text.endswith(chr(10)) or not text else chr(10)}{pattern}\n")
+
+    def tracked(self, path: str, folder: Path) -> bool:
+        """Whether git tracks a path or something below it, in upper or lower case.
+
+        Args:
+            path: relative to the folder.
+            folder: of the checkout.
+        """
+        return bool(self.run("ls-files", "--", f":(icase,literal){path}", cwd=folder).strip())
+
+    def unnamed_commits(self, folder: Path) -> list[str]:
+        """The commits of a checkout that are in no branch, tag or stash: hash and subject each.
+
+        They would be lost with the checkout: its detached HEAD, and references of its own, are all
+        that leads to them.
+
+        Args:
+            folder: of the checkout.
+        """
+        if not self.succeeds("rev-parse", "--verify", "--quiet", "HEAD", cwd=folder):
+            return []  # its branch has no commit yet
+        named = ("--branches", "--tags", "--remotes", "--glob=refs/stash")
+        own = ("--glob=refs/worktree/*", "--glob=refs/rewritten/*")
+        text = self.run("log", "--format=%h %s", "HEAD", *own, "--not", *named, cwd=folder)
+        return text.splitlines()
+
+
+def _check_version(text: str) -> None:
+    found = re.match(r"git version (\d+)\.(\d+)", text)
+    if found is None:
+        raise UsageError(f"git does not work here: {text.strip() or 'it said nothing'}")
+    if (int(found[1]), int(found[2])) < OLDEST:
+        needed = ".".join(map(str, OLDEST))
+        raise UsageError(f"this is {text.strip()}; worktrees need git {needed} or newer")

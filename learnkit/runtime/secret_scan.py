@@ -9,11 +9,43 @@ from typing import Any
 
 from learnkit.errors import LearnkitError
 
-_SECRETS = re.compile(
-    r"sk-[A-Za-z0-9_-]{16,}|gh[opsur]_[A-Za-z0-9]{20,}|github_pat_\w{20,}|AKIA[0-9A-Z]{16}"
-    r"|glpat-[\w-]{20,}|hf_[A-Za-z0-9]{30,}|AIza[\w-]{35}|[rs]k_(?:live|test)_[A-Za-z0-9]{16,}"
-    r"|xox[abprs]-[\w-]{10,}|-----BEGIN [A-Z ]*PRIVATE KEY|\beyJ[\w-]{10,}\.eyJ[\w-]{10,}\."
-    r"|[Aa]uthorization: *(?:Bearer|Basic) +\S{8,}"
+_QUOTE = r"(?:\\*[\"']|&quot;|&#\w+;)?"  # also in JSON in a string, and on a page
+#: One form a line. A prefix of its own makes a false alarm unlikely; without one, the name in front
+#: has to say what it is.
+_FORMS = (
+    r"(?<![A-Za-z0-9])sk-[A-Za-z0-9_-]{16,}",  # Anthropic, OpenAI; not "task-…"
+    r"\b(?:gsk_|xai-|r8_)[A-Za-z0-9]{30,}|\bpplx-[A-Za-z0-9]{40,}",
+    r"gh[opsur]_[A-Za-z0-9]{20,}|github_pat_\w{20,}",
+    r"gl(?:pat|dt|rt|ptt|cbt|ft|soat|agent|imt)-[\w-]{20,}",  # GitLab
+    r"(?:AKIA|ASIA)[0-9A-Z]{16}",  # AWS: the id of a key
+    rf"(?i:aws_?secret_?(?:access_?)?key|secret_?access_?key){_QUOTE}\s*[:=]\s*{_QUOTE}"
+    r"[A-Za-z0-9/+]{40}(?![A-Za-z0-9/+=])",
+    rf"(?i:\b(?:aws_?)?session_?token){_QUOTE}\s*[:=]\s*{_QUOTE}[A-Za-z0-9/+=]{{100,}}",
+    # Google
+    r"\bAIza[\w-]{35}|\bya29\.[\w-]{20,}|\bGOCSPX-[\w-]{28}|(?<![A-Za-z0-9+/])1//0[\w-]{40,}",
+    r"(?i:AccountKey|SharedAccessKey)=[A-Za-z0-9+/]{42,}=|[?&]sig=[A-Za-z0-9%]{43,}%3[Dd]",  # Azure
+    r"\bnpm_[A-Za-z0-9]{36}|_authToken\s*=\s*[\"']?[\w/+=-]{20,}",
+    r"\bpypi-[\w-]{50,}|\bdckr_pat_[\w-]{20,}|\brubygems_[0-9a-f]{48}|\bcio[A-Za-z0-9]{32}\b",
+    r"\bSG\.[\w-]{16,32}\.[\w-]{32,64}|\bkey-[0-9a-f]{32}\b",  # SendGrid, Mailgun
+    r"\bhf_[A-Za-z0-9]{30,}|\bdapi[0-9a-f]{32}\b|\bdop_v1_[0-9a-f]{64}",
+    r"\bhvs\.[\w-]{24,}|\bglsa_\w{32,}|\bATATT3[\w=-]{40,}|\blin_api_\w{32,}|\bntn_\w{40,}",
+    r"\bshp(?:at|ca|pa|ss)_[0-9a-fA-F]{32}|\b[rs]k_(?:live|test)_[A-Za-z0-9]{16,}|\bwhsec_\w{24,}",
+    r"xox[abeoprs]-[\w-]{10,}|\bxapp-\d-[\w-]{20,}",  # Slack
+    r"hooks\.slack\.com/services/T\w+/B\w+/\w{20,}|discord(?:app)?\.com/api/webhooks/\d+/[\w-]{60,}",
+    r"\b\d{8,10}:AA[\w-]{33}\b",  # Telegram
+    r"-----BEGIN [A-Z ]*PRIVATE KEY|AGE-SECRET-KEY-1[0-9A-Z]{50,}",
+    r"\beyJ[\w-]{10,}\.eyJ[\w-]{10,}\.",  # a JSON web token
+    r"[Aa]uthorization: *(?:Bearer|Basic) +\S{8,}",
+)
+_SECRETS = re.compile("|".join(_FORMS))
+#: A user and a password in an address.
+_IN_URL = re.compile(
+    r"\b[A-Za-z][A-Za-z0-9+.-]{0,20}://([^\s:/?#@\"'<>]*):([^\s/?#@\"'<>]+)@[\w\[-]"
+)
+#: What examples have in place of a password.
+_EXAMPLE = re.compile(
+    r"(?i)\$.*|%.*%|&lt;.*|\{.*\}|\*+|\.{3,}|…|x+|(?:my|your|the|db|user|test)?[-_]?(?:pass(?:word|wd)?|pwd"
+    r"|secret|token|pw)|changeme|example|hunter2|redacted|hidden|placeholder|none|null"
 )
 
 
@@ -30,14 +62,24 @@ def refuse_secrets(value: Any) -> None:
     known = {
         text
         for name, text in os.environ.items()
-        if re.search(r"(?i)KEY|TOKEN|SECRET|PASSWORD", name) and len(text) >= 12
+        if re.search(r"(?i)KEY|TOKEN|SECRET|PASSW|PASSPHRASE|CREDENTIAL", name) and len(text) >= 12
     }
     for where, text in _texts(value, ""):
-        if _SECRETS.search(text) or any(secret in text for secret in known):
+        if _looks_secret(text) or any(secret in text for secret in known):
             raise SecretError(
                 f"the recording was not saved: {where} looks like it holds a secret. "
                 "Take it out of the prompt, the files or the command's output, and record again."
             )
+
+
+def _looks_secret(text: str) -> bool:
+    if _SECRETS.search(text):
+        return True
+    # A database on a developer's machine has its user's name for a password.
+    return any(
+        password != user and not _EXAMPLE.fullmatch(password)
+        for user, password in _IN_URL.findall(text)
+    )
 
 
 def _texts(value: Any, where: str) -> Iterator[tuple[str, str]]:

@@ -10,11 +10,11 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-import sys
 import tempfile
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -22,6 +22,7 @@ from typing import IO, Protocol
 
 from learnkit.errors import ToolError, UsageError
 from learnkit.runtime.process_tree import Family
+from learnkit.runtime.sandbox import BASE, Sandbox
 from learnkit.runtime.shell_environment import environment
 from learnkit.runtime.truncate import decoded, head_and_tail
 
@@ -95,7 +96,7 @@ class Shell(Protocol):
 class LocalShell:
     """Runs commands as the current user, with nothing between them and the machine.
 
-    The environment holds the names of an allow-list and fixed settings for git and the locale,
+    The environment holds the names of an allow-list, such as PATH, proxies and git's settings,
     never a key. That is no wall: what runs as the same user can read the user's files, and the
     kernel's own environment. For a wall take :class:`BwrapShell`.
 
@@ -133,9 +134,12 @@ class BwrapShell:
     other processes, has no privileges, and can write only to the folder it runs in. It can read
     what the user can read, so this guards against damage, not against prying.
 
+    In a git repository it can commit, in a worktree too, but not change git's configuration and
+    hooks, which would run code outside of the sandbox. See :mod:`learnkit.runtime.sandbox`.
+
     Args:
         env: as for :class:`LocalShell`.
-        writable: folders that may be written besides ``cwd``, such as a worktree's repository.
+        writable: folders that may be written besides ``cwd``, such as a cache.
 
     Raises:
         UsageError: if bubblewrap is missing or may not make sandboxes here.
@@ -151,6 +155,13 @@ class BwrapShell:
             if not Path(path).is_dir():
                 raise UsageError(f"writable: there is no folder {str(path)!r}; create it first")
         self._writable = [Path(path).resolve() for path in writable]
+        self._for_git = False
+
+    def for_git(self) -> BwrapShell:
+        """The same sandbox for git commands of the harness, which may add and remove worktrees."""
+        made = copy(self)
+        made._for_git = True
+        return made
 
     @staticmethod
     def available() -> bool:
@@ -170,26 +181,55 @@ class BwrapShell:
         folder = _folder(cwd)
         if folder == Path("/"):
             raise UsageError("the sandbox cannot run in '/': the whole machine would be writable")
-        prefixes = dict.fromkeys((sys.prefix, sys.base_prefix))  # the venv may be below /tmp
-        argv = [*_SANDBOX, *(arg for path in prefixes for arg in ("--ro-bind", path, path))]
-        for path in map(str, (*self._writable, folder)):
-            argv += ["--bind", path, path]
-        argv += ["--chdir", str(folder), "--", "bash", "-c", command]
-        return _run(argv, folder, self._env, timeout, stop, started, stdin)
+        sandbox = Sandbox.of(folder, self._writable, for_git=self._for_git)
+        bwrap = _bwrap(sandbox.writable)
+        if bwrap is None:
+            raise ToolError(f"cannot run: {_MISSING}")
+        argv = [bwrap, *BASE, *sandbox.mounts(), "--chdir", str(folder)]
+        argv += ["--", "bash", "-c", command]
+        try:
+            result = _run(argv, folder, self._env, timeout, _Either(sandbox, stop), started, stdin)
+        finally:
+            made = sandbox.clear()
+        if made:
+            names = ", ".join(map(str, made))
+            raise ToolError(f"the command made {names}, and git would run code from it: removed")
+        if replaced := sandbox.replaced():
+            names = ", ".join(map(str, replaced))
+            raise ToolError(
+                f"{names} was replaced by another program while the command ran, and a sandbox "
+                "cannot protect it then. The command was ended; run it again"
+            )
+        return result
 
 
-_SANDBOX = (
-    *("bwrap", "--unshare-all", "--die-with-parent", "--cap-drop", "ALL"),
-    *("--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/tmp"),
-    # Sockets in /run (docker, the session bus) would be doors to the outside.
-    *("--tmpfs", "/run", "--ro-bind-try", "/run/current-system", "/run/current-system"),
-)
+@dataclass(frozen=True, slots=True)
+class _Either:
+    """A stop signal that is set when one of two is."""
+
+    one: Stop
+    other: Stop | None
+
+    def is_set(self) -> bool:
+        return self.one.is_set() or (self.other is not None and self.other.is_set())
+
+
+_MISSING = "bubblewrap is not installed (Debian, Ubuntu: apt install bubblewrap)"
+
+
+def _bwrap(writable: Sequence[Path] = ()) -> str | None:
+    """The path of bubblewrap; what a command could have put there is passed over."""
+    for entry in os.environ.get("PATH", os.defpath).split(os.pathsep):
+        found = shutil.which("bwrap", path=entry) if Path(entry).is_absolute() else None
+        if found and not any(Path(found).resolve().is_relative_to(one) for one in writable):
+            return found
+    return None
 
 
 def _bwrap_problem() -> str | None:
-    if shutil.which("bwrap") is None:
-        return "bubblewrap is not installed (Debian, Ubuntu: apt install bubblewrap)"
-    probe = subprocess.run([*_SANDBOX, "true"], capture_output=True, text=True, check=False)
+    if (bwrap := _bwrap()) is None:
+        return _MISSING
+    probe = subprocess.run([bwrap, *BASE, "true"], capture_output=True, text=True, check=False)
     if probe.returncode != 0:
         return f"bubblewrap may not make sandboxes ({probe.stderr.strip()})"
     return None

@@ -4,6 +4,9 @@ Paths are confined after symbolic links are resolved, and whatever the model rea
 folder ``/workspace``, so that outputs are the same on every machine. This guards against
 mistakes and stray paths. It is no wall against a program that swaps a folder for a link between
 the check and the use; the sandbox (``BwrapShell``) is.
+
+Some files in it are none of the model's: git's own, because git runs programs that they name, the
+harness's state, because it decides what other agents may do, and the Python that runs the harness.
 """
 
 from __future__ import annotations
@@ -11,6 +14,8 @@ from __future__ import annotations
 import difflib
 import os
 import re
+import sys
+import unicodedata
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,6 +25,8 @@ from learnkit.runtime import atomic_write as files
 
 #: What a workspace is called in everything that the model reads.
 NAME = "/workspace"
+#: The folder in a workspace in which the whole harness keeps its state.
+STATE = ".learnkit"
 #: Bytes; a longer file is not for a model to read or edit whole.
 FILE_LIMIT = 10_000_000
 
@@ -106,10 +113,13 @@ class Workspace:
             path: as a model wrote it.
 
         Raises:
-            ToolError: if there is none, or it is a folder, no UTF-8 text, or over ``FILE_LIMIT``.
+            ToolError: if there is none, or it is a folder, no UTF-8 text, over ``FILE_LIMIT``,
+                git's own, or state of the harness other than a transcript.
         """
         place = self.locate(path)
         shown = self.shown(place)
+        if not place.is_relative_to(self.root / STATE / "transcripts"):
+            _refuse_protected(self.root, place, shown)
         with _explained(shown):
             if not place.exists():
                 raise ToolError(f"there is no file {shown}.{_similar(place)}")
@@ -138,10 +148,15 @@ class Workspace:
             Whether the file is new.
 
         Raises:
-            ToolError: if it cannot be written there.
+            ToolError: if it cannot be written there, or it is git's own, the harness's, or part of
+                the Python that runs it.
         """
         place = self.locate(path)
         shown = self.shown(place)
+        _refuse_protected(self.root, place, shown)
+        _refuse_repository(self.root, place, shown)
+        if place.is_relative_to(sys.prefix) and Path(sys.prefix).is_relative_to(self.root):
+            raise ToolError(f"{shown} belongs to the Python that runs this harness; leave it alone")
         try:
             data = text.encode()
         except UnicodeEncodeError as error:
@@ -157,6 +172,53 @@ class Workspace:
 
 def _is_virtual(path: str) -> bool:
     return path == NAME or path.startswith(f"{NAME}/")
+
+
+_GIT = "git runs programs that its files name. Use git's own commands, in bash"
+_WHY = {
+    ".git": f"belongs to git; {_GIT}",
+    "git~1": f"belongs to git; {_GIT}",  # what Windows calls .git where a name has eight letters
+    STATE: "is the harness's own state; use its tools, such as those for tasks and messages",
+}
+
+
+def _refuse_protected(root: Path, place: Path, shown: str) -> None:
+    """Refuse what lies in ``.git`` or in the harness's state, by whatever name."""
+    folder = root
+    for part in place.relative_to(root).parts:
+        why = _WHY.get(_folded(part)) or next(
+            (_WHY[name] for name in (".git", STATE) if _same(folder / part, folder / name)), None
+        )
+        if why is not None:
+            raise ToolError(f"{shown} {why}")
+        folder /= part
+
+
+def _refuse_repository(root: Path, place: Path, shown: str) -> None:
+    """Refuse what would lie in a repository without ``.git``: git takes its config for its own."""
+    folder = root
+    for part in place.relative_to(root).parts:
+        new = _folded(part)
+        has = {one for one in _BARE if one.casefold() == new or (folder / one).exists()}
+        if "HEAD" in has and (has >= {"objects", "refs"} or "commondir" in has):
+            raise ToolError(f"{shown} would be in a git repository without a .git folder; {_GIT}")
+        folder /= part
+
+
+_BARE = ("HEAD", "objects", "refs", "commondir")
+
+
+def _folded(name: str) -> str:
+    """A name as a file system compares it that folds names, as those of macOS and Windows do."""
+    visible = "".join(one for one in name if unicodedata.category(one) != "Cf")
+    return visible.partition(":")[0].rstrip(" .").casefold()
+
+
+def _same(one: Path, other: Path) -> bool:
+    try:
+        return one.samefile(other)
+    except OSError:  # one of them is not there
+        return False
 
 
 def _refuse_irregular(place: Path, shown: str) -> None:

@@ -143,6 +143,67 @@ def test_what_was_committed_outlives_its_folder(repo: Path, trees: WorktreeRegis
     assert git(repo, "show wt/parser:a.txt") == "two\n"
 
 
+@pytest.mark.parametrize("place", ["a detached HEAD", "a reference of its own", "a rebase"])
+def test_commits_that_are_in_no_branch_are_not_removed(
+    repo: Path, trees: WorktreeRegistry, place: str
+) -> None:
+    trees.create("parser")
+    folder = trees.path("parser")
+    if place == "a rebase":
+        commit(folder, "theirs\n")
+        commit(repo, "ours\n")
+        assert SHELL.run("git rebase main", folder).code != 0  # it stops at the conflict
+        (folder / "a.txt").write_text("settled\n")
+        git(folder, "commit -q -a -m settled")
+    else:
+        git(folder, "checkout -q --detach")
+        commit(folder, "a day of work\n")
+    if place == "a reference of its own":
+        git(folder, "update-ref refs/worktree/mine HEAD")
+        git(folder, "checkout -q wt/parser")
+    with pytest.raises(
+        lk.ToolError, match=r"in no branch: [0-9a-f]{7} .*git branch NAME"
+    ) as caught:
+        trees.remove("parser")
+    assert "wt/parser" not in str(caught.value)
+    assert folder.is_dir()
+    assert events(trees)[-1] == ("remove.failed", "parser")
+    if place == "a detached HEAD":
+        git(folder, "branch keep")
+        assert trees.remove("parser").status == "removed"
+        assert git(repo, "show keep:a.txt") == "a day of work\n"
+    else:
+        assert trees.remove("parser", force=True).status == "removed"
+
+
+def test_a_detached_head_without_commits_of_its_own_is_removed(
+    repo: Path, trees: WorktreeRegistry
+) -> None:
+    for name, make in (
+        ("plain", "true"),
+        ("tagged", "git commit -q --allow-empty -m x; git tag v1"),
+    ):
+        trees.create(name)
+        assert SHELL.run(f"git checkout -q --detach; {make}", trees.path(name)).code == 0
+        assert trees.remove(name).status == "removed"
+    assert git(repo, "log -1 --format=%s v1") == "x\n"
+
+
+def test_many_commits_in_no_branch_are_counted(repo: Path, trees: WorktreeRegistry) -> None:
+    trees.create("parser")
+    git(trees.path("parser"), "checkout -q --detach")
+    for number in range(7):
+        git(trees.path("parser"), f"commit -q --allow-empty -m number-{number}")
+    with pytest.raises(lk.ToolError, match=r"number-6; .*number-2; … 2 more"):
+        trees.remove("parser")
+
+
+def test_one_on_a_branch_without_a_commit_is_removed(repo: Path, trees: WorktreeRegistry) -> None:
+    trees.create("parser")
+    git(trees.path("parser"), "checkout -q --orphan empty && git rm -q -r -f .")
+    assert trees.remove("parser").status == "removed"
+
+
 def test_a_kept_one_stays(trees: WorktreeRegistry) -> None:
     trees.create("parser")
     assert trees.keep("parser").status == "kept"
@@ -256,7 +317,9 @@ def test_when_the_last_step_fails_nothing_is_left(repo: Path, trees: WorktreeReg
     assert trees.create("parser").status == "active"
 
 
-@pytest.mark.parametrize("word", ["worktree add", "rev-parse --verify --quiet HEAD", "list"])
+@pytest.mark.parametrize(
+    "word", ["worktree add", "rev-parse --verify --quiet HEAD", "git worktree list"]
+)
 def test_when_git_fails_nothing_is_left(repo: Path, word: str) -> None:
     with pytest.raises(lk.ToolError):
         WorktreeRegistry(repo, Fails(word)).create("parser")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import _thread
 import os
 import re
+import subprocess
 import sys
 import threading
 import time
@@ -17,6 +18,7 @@ from hypothesis import strategies as st
 from learnkit.errors import ToolError, UsageError
 from learnkit.runtime import process_tree
 from learnkit.runtime.shell import DISK_LIMIT, LocalShell, ShellResult
+from learnkit.runtime.shell_environment import REPRODUCIBLE
 from learnkit.runtime.truncate import OUTPUT_LIMIT, head_and_tail
 
 
@@ -357,3 +359,114 @@ def test_git_hashes_repeat(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert first.code == 0
     assert second.output == f"{first.output}main\n"
     assert "someone" not in first.output
+
+
+# In somebody's repository
+
+
+@pytest.fixture
+def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A user's home, and the environment outside of a lesson."""
+    monkeypatch.delenv("LEARNKIT_REPRODUCIBLE")
+    for name in (*REPRODUCIBLE, "VIRTUAL_ENV"):
+        monkeypatch.delenv(name, raising=False)
+    home = _made(tmp_path / "home")
+    (home / ".gitconfig").write_text("[user]\n name = Ada\n email = ada@example.org\n")
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(home / ".config"))
+    return home
+
+
+def test_a_commit_has_the_users_name_and_the_real_date(own: Path, tmp_path: Path) -> None:
+    folder, before = _made(tmp_path / "repo"), int(time.time())
+    commit = "git init -q && git commit -q --allow-empty -m first"
+    result = run(f"{commit} && git log --format='%an <%ae> %cn|%at|%ct'", folder)
+    names, authored, committed = result.output.strip().split("|")
+    assert names == "Ada <ada@example.org> Ada"
+    assert before <= int(authored) <= time.time()
+    assert before <= int(committed) <= time.time()
+
+
+def test_proxies_and_gits_settings_are_kept_and_keys_are_not(
+    own: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = {
+        **{"https_proxy": "http://proxy:3128", "NO_PROXY": "localhost", "TZ": "Asia/Tokyo"},
+        **{"GIT_AUTHOR_NAME": "Ada at work", "GIT_CONFIG_GLOBAL": "/x", "SSL_CERT_FILE": "/y"},
+    }
+    withheld = (
+        *("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "AWS_SECRET_ACCESS_KEY", "GITHUB_TOKEN"),
+        *("GIT_CONFIG_VALUE_0", "SSH_AUTH_SOCK", "GIT_ASKPASS", "GIT_SSH_COMMAND", "GIT_DIR"),
+        *("BASH_ENV", "LD_PRELOAD", "PYTHONPATH", "PYTHONSTARTUP", "GIT_EXTERNAL_DIFF"),
+    )
+    for name, value in kept.items():
+        monkeypatch.setenv(name, value)
+    for name in withheld:
+        monkeypatch.setenv(name, "hidden-value")
+    lines = run("env", tmp_path).output.splitlines()
+    assert {f"{name}={value}" for name, value in kept.items()} <= set(lines)
+    assert "hidden-value" not in "\n".join(lines)
+
+
+def test_the_users_virtual_environment_comes_first(
+    own: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bin = _made(_made(tmp_path / "theirs") / "bin")
+    for name in ("python", "tool"):
+        (bin / name).write_text("#!/bin/sh\necho theirs\n")
+        (bin / name).chmod(0o755)
+    monkeypatch.setenv("VIRTUAL_ENV", str(bin.parent))
+    assert (
+        run("python; tool; echo $VIRTUAL_ENV", tmp_path).output == f"theirs\ntheirs\n{bin.parent}\n"
+    )
+
+
+def test_ours_comes_last_when_it_is_no_environment_of_the_users(
+    own: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As with uvx and pipx: their python is the one on PATH, and without one there is ours."""
+    bin = _made(tmp_path / "bin")
+    monkeypatch.setenv("PATH", f"{bin}:/usr/bin:/bin")
+    where = run("type -p python", tmp_path).output.strip()
+    assert where in ("/usr/bin/python", "/bin/python", str(Path(sys.executable).parent / "python"))
+    (bin / "python").write_text("#!/bin/sh\necho theirs\n")
+    (bin / "python").chmod(0o755)
+    assert run("python", tmp_path).output == "theirs\n"
+
+
+def test_an_environment_in_the_current_folder_needs_no_activation(
+    own: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / ".venv"], check=True)
+    python = tmp_path / ".venv" / "bin" / "python"
+    script = (
+        "import sys; sys.path[:0] = sys.argv[1:]\nfrom learnkit.runtime.shell import LocalShell\n"
+        "print(LocalShell().run('type -p python; echo $VIRTUAL_ENV', '.').output)"
+    )
+    env = {**os.environ, "PATH": "/usr/bin:/bin"}
+    command = [str(python), "-c", script, *sys.path]
+    done = subprocess.run(
+        command, cwd=tmp_path, env=env, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.split() == [str(python), str(tmp_path / ".venv")]
+
+
+def test_a_lesson_asks_for_what_repeats(own: Path, tmp_path: Path) -> None:
+    """In a process of its own, since it holds for the whole kernel."""
+    script = (
+        "import learnkit as lk\nlab = lk.lesson('s12')\n"
+        "print(lk.LocalShell().run('git init -q; git commit -q --allow-empty -m first;"
+        " git log --format=\"%an %ad %H\" --date=short', '.').output)\nlab.remove()"
+    )
+    done = [
+        subprocess.run(
+            [sys.executable, "-c", script],
+            cwd=_made(tmp_path / name),
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout.splitlines()[-2:]
+        for name in ("one", "two")
+    ]
+    assert done[0] == done[1]
+    assert "learnkit 2026-01-01 " in done[0][0]

@@ -49,6 +49,7 @@ class Worktrees(Mechanism):
         team: whose members work in the worktrees of the tasks that they claim.
         shell: runs git and commands; by default a :class:`LocalShell`.
         limit: seconds that a command in a worktree may take.
+        state: the folder of the index of worktrees; by default ``.worktrees`` in the repository.
 
     Raises:
         UsageError: if it is no repository, or for a limit that is not above 0.
@@ -62,11 +63,12 @@ class Worktrees(Mechanism):
         team: Team | None = None,
         shell: Shell | None = None,
         limit: float = 300.0,
+        state: str | Path | None = None,
     ) -> None:
         if not limit > 0:
             raise UsageError(f"the limit is {limit} s; it must be above 0")
         self.shell: Shell = LocalShell() if shell is None else shell
-        self.registry = WorktreeRegistry(repo, self.shell)
+        self.registry = WorktreeRegistry(repo, self.shell, state=state)
         self.board, self.limit = board, limit
         self._running: Counter[str] = Counter()  # commands by worktree
         self.history = History(self.registry.git)

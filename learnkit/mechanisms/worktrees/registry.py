@@ -88,16 +88,22 @@ class WorktreeRegistry:
     Args:
         repo: the repository, or a folder in it.
         shell: runs git.
+        state: the folder of the index and its journal; by default it is the one of the worktrees,
+            ``.worktrees``.
 
     Raises:
         UsageError: if it is no repository.
     """
 
-    def __init__(self, repo: str | Path, shell: Shell | None = None) -> None:
+    def __init__(
+        self, repo: str | Path, shell: Shell | None = None, *, state: str | Path | None = None
+    ) -> None:
         self.git = Git(repo, shell)
         self.root = self.git.root / ".worktrees"
-        self._index = Document(self.root / "index.json", _Index)
-        self.journal = Journal(self.root / "events.jsonl")
+        self._state = self.root if state is None else Path(state)
+        self._index = Document(self._state / "index.json", _Index)
+        self.journal = Journal(self._state / "events.jsonl")
+        self._excluded = False
 
     def path(self, name: str) -> Path:
         """The folder of a worktree.
@@ -172,7 +178,8 @@ class WorktreeRegistry:
 
         Args:
             name: of the worktree.
-            force: also with changes that are not committed, or files that git ignores.
+            force: also with changes that are not committed, files that git ignores, or commits
+                that are in no branch.
 
         Returns:
             The removed worktree.
@@ -183,8 +190,12 @@ class WorktreeRegistry:
         tree = self.get(name)
         with self._step("remove", name, force=force), self._open() as index:
             if not force and (left := self.git.changes(self.path(name), ignored=True)):
-                shown = "; ".join(left[:5]) + (f"; … {len(left) - 5} more" if len(left) > 5 else "")
-                raise ToolError(f"{name} has work that is not committed: {shown}")
+                raise ToolError(f"{name} has work that is not committed: {_listed(left)}")
+            if not force and (left := self.git.unnamed_commits(self.path(name))):
+                raise ToolError(
+                    f"{name} has commits that are in no branch: {_listed(left)}. Keep them with: "
+                    "git branch NAME, in that worktree"
+                )
             self.git.run(
                 "worktree", "remove", *(["--force"] if force else []), str(self.path(name))
             )
@@ -223,16 +234,17 @@ class WorktreeRegistry:
                 then the main folder is as it was, and the files are named.
         """
         tree = self.get(name)
-        with self._step("merge", name), locked(self.root):
+        with self._step("merge", name), locked(self._state):
             for what, folder in ((name, self.path(name)), ("the main folder", self.git.root)):
                 if left := [one for one in self.git.changes(folder) if one[:2] != "??"]:
                     raise ToolError(f"{what} has changes that are not committed: {left[0]}")
             before = self.git.commit_of("HEAD")
             try:
-                self.git.run("merge", "--no-ff", "-m", f"Merge {tree.branch}", tree.branch)
-                return self.git.run("diff", "--name-only", before, "HEAD").splitlines()
+                message = f"Merge {tree.branch}"
+                self.git.run("merge", "--no-ff", "--no-stat", "-m", message, tree.branch)
+                return self._changed(before, "HEAD")
             except GitError as error:
-                conflicts = self.git.run("diff", "--name-only", "--diff-filter=U").split()
+                conflicts = self._changed("--diff-filter=U")
                 if self.git.succeeds("rev-parse", "--verify", "--quiet", "MERGE_HEAD"):
                     self.git.run("merge", "--abort")
                 if conflicts:
@@ -243,11 +255,18 @@ class WorktreeRegistry:
                     ) from None
                 raise error
 
+    def _changed(self, *what: str) -> list[str]:
+        """The files that differ."""
+        plain = ("--no-ext-diff", "--no-textconv", "--no-relative")
+        return self.git.run("diff", "--name-only", *plain, *what).splitlines()
+
     @contextmanager
     def _open(self) -> Iterator[dict[str, Worktree]]:
         """The index under its lock, repaired; changes are written at the end."""
-        self._ignore()
-        with locked(self.root), self._index.change(_EMPTY) as data:
+        with locked(self._state), self._index.change(_EMPTY) as data:
+            if not self._excluded:
+                self.git.exclude(".worktrees/")
+                self._excluded = True
             index = {one["name"]: Worktree.from_json(one) for one in data["worktrees"]}
             self._repair(index)
             yield index
@@ -289,16 +308,12 @@ class WorktreeRegistry:
         """Remove what was made of a worktree."""
         self.git.succeeds("worktree", "remove", "--force", str(self.path(tree.name)))
         self.git.succeeds("worktree", "prune")
-        self.git.succeeds("branch", "-D", tree.branch)
+        # Not `branch -D`: this removes only the branch that was made here, and leaves config alone.
+        self.git.succeeds("update-ref", "-d", f"refs/heads/{tree.branch}", tree.base)
 
-    def _ignore(self) -> None:
-        """Keep the worktrees out of the repository's own status."""
-        if not self.git.succeeds("check-ignore", "-q", ".worktrees/x"):
-            common = self.git.run("rev-parse", "--git-path", "info/exclude").strip()
-            exclude = self.git.root / common
-            exclude.parent.mkdir(parents=True, exist_ok=True)
-            with exclude.open("a", encoding="utf-8") as file:
-                file.write("\n.worktrees/\n")
+
+def _listed(lines: list[str]) -> str:
+    return "; ".join(lines[:5]) + (f"; … {len(lines) - 5} more" if len(lines) > 5 else "")
 
 
 _EMPTY: dict[str, Any] = {"version": VERSION, "worktrees": []}

@@ -17,6 +17,7 @@ from learnkit.mechanisms.protocols.lead import Protocols
 from learnkit.mechanisms.teams.lead import Team
 from learnkit.mechanisms.worktrees.mechanism import Worktrees
 from learnkit.runtime.shell import LocalShell
+from learnkit.runtime.shell_environment import REPRODUCIBLE
 
 
 class _Crash(Mechanism):
@@ -114,7 +115,8 @@ def dirty(folder: Path) -> EventLog:
     Args:
         folder: an empty folder.
     """
-    made = LocalShell().run("git init -q && git commit -q --allow-empty -m start", folder)
+    start = "git init -q && git commit -q --allow-empty -m start"
+    made = LocalShell(REPRODUCIBLE).run(start, folder)
     if made.code != 0:
         raise UsageError(f"no repository could be made in {folder}: {made.output}")
     script = [

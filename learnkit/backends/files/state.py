@@ -1,0 +1,100 @@
+"""The one folder in which the whole harness keeps its state, in the workspace: ``.learnkit``.
+
+Tasks, mail, transcripts and the index of worktrees are in it. Another agent must not change them,
+and git must not commit them: the file tools refuse this folder, a sandboxed command finds it
+read-only, and git ignores it.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+
+from learnkit.backends.files.store import Document, locked
+from learnkit.errors import UsageError
+from learnkit.runtime.git import Git
+from learnkit.runtime.workspace import STATE
+
+VERSION = 1
+
+
+def open_state(workspace: str | Path, git: Git | None) -> Path:
+    """The folder of a workspace's state, which is made if it is not there.
+
+    State that an earlier version has left in the workspace is moved into it, once, with a warning.
+
+    Args:
+        workspace: the folder that the agents work in.
+        git: its repository, if it is in one.
+
+    Returns:
+        The path of the folder.
+
+    Raises:
+        UsageError: if the folder is a link or a file, was made by a newer version, or came with the
+            repository.
+    """
+    workspace = Path(workspace).resolve()
+    folder = workspace / STATE
+    if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
+        raise UsageError(f"{folder} must be a folder, not a link or a file; remove it")
+    if git is not None and git.tracked(STATE, workspace):
+        raise UsageError(
+            f"git tracks {folder}, so its tasks and messages may be another person's. If they are "
+            f"yours, take them out of the repository: git rm -r -q --cached {STATE}"
+        )
+    folder.mkdir(mode=0o700, exist_ok=True)
+    with locked(folder):
+        # For git add -A in a repository that is made later, or in a copy of the folder.
+        (folder / ".gitignore").write_text("*\n", "utf-8")
+        if git is not None:
+            git.exclude(f"{STATE}/")
+        _begin(workspace, folder, git)
+    return folder
+
+
+def _begin(workspace: Path, folder: Path, git: Git | None) -> None:
+    """Move what an earlier version has left, unless this was done before."""
+    file = Document(folder / "state.json")
+    found = file.read()
+    version = found.get("version") if isinstance(found, dict) else None
+    if isinstance(version, int) and version > VERSION:
+        raise UsageError(
+            f"{folder} was made by a newer version of learnkit (its state is {version}, and this "
+            f"one knows {VERSION}); update learnkit, or move the folder away"
+        )
+    if version is None:
+        moved = []
+        for name, old, new in _left(workspace, folder, git):
+            new.parent.mkdir(parents=True, exist_ok=True)
+            old.rename(new)
+            moved.append(f"{name} to {new.relative_to(workspace)}")
+        if moved:
+            warnings.warn(
+                f"learnkit keeps its state in {folder} now; moved {', '.join(moved)}", stacklevel=5
+            )
+    if version != VERSION:
+        file.write({"version": VERSION})
+
+
+def _left(workspace: Path, folder: Path, git: Git | None) -> Iterator[tuple[str, Path, Path]]:
+    """Name, old and new place of each part of an earlier version, known by its files."""
+    found = [(workspace, name, name.removeprefix("."), sign) for name, sign in _PARTS]
+    if git is not None:
+        parts = ("index.json", "events.jsonl")
+        found += [(git.root, f".worktrees/{name}", f"worktrees/{name}", "") for name in parts]
+    for top, name, place, sign in found:
+        old, new = top / name, folder / place
+        ours = not old.is_symlink() and (any(old.glob(sign)) if sign else old.is_file())
+        # What git tracks may be another person's; and moving it would look like deleting it.
+        if ours and not new.exists() and not (git is not None and git.tracked(name, top)):
+            yield name, old, new
+
+
+#: Where an earlier version kept its parts, and a file that says that they are ours.
+_PARTS = (
+    (".tasks", "task_*.json"),
+    (".team", "config.json"),
+    (".transcripts", "*-*.jsonl"),
+)

@@ -1,0 +1,204 @@
+"""The folder of the harness's state: one, out of reach, ignored by git, and moved into once."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from pathlib import Path
+from typing import Any
+
+import pytest
+from teams import spawn, when
+
+import learnkit as lk
+from learnkit.backends.files.state import open_state
+from learnkit.errors import UsageError
+from learnkit.mechanisms.worktrees.registry import WorktreeRegistry
+from learnkit.runtime.git import Git
+
+pytestmark = pytest.mark.usefixtures("no_thread_is_left")
+
+
+def git(command: str, folder: Path) -> str:
+    result = lk.LocalShell().run(f"git {command}", folder)
+    assert result.code == 0, result.output
+    return result.output
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Path:
+    folder = tmp_path / "repo"
+    folder.mkdir()
+    git("init -q && git commit -q --allow-empty -m first", folder)
+    return folder
+
+
+def full(repo: Path, script: Any = (), **options: Any) -> lk.Agent:
+    client = lk.scripted(script or [lk.say("done")])
+    with client.clock:
+        agent = lk.full_agent(client, repo, **options)
+        agent.run("Go.")
+        client.clock.sleep(5)
+    return agent
+
+
+def test_all_state_is_in_one_folder_and_git_ignores_it(repo: Path) -> None:
+    def lead(request: Any) -> Any:
+        if "<conversation>" in str(request["messages"][-1]["content"]):
+            return lk.say("a summary")
+        return script(request)
+
+    script = when(
+        ("Go.", lk.use("task_create", subject="write b.txt")),
+        ("write b.txt", lk.use("worktree_create", name="b", task_id=1)),
+        ("wt/b, at", spawn("alice")),
+        ("has started", lk.use("compact")),
+    )
+    full(repo, {"lead": lead, "alice": lambda request: lk.say("ready")})
+    assert {path.name for path in repo.iterdir()} == {".git", ".learnkit", ".worktrees"}
+    assert {path.name for path in (repo / ".worktrees").iterdir()} == {"b"}
+    state = {str(path.relative_to(repo / ".learnkit")) for path in repo.rglob(".learnkit/**/*")}
+    assert state >= {
+        *("tasks/task_1.json", "team/config.json", "transcripts/lead-1.jsonl", "state.json"),
+        *("worktrees/index.json", "worktrees/events.jsonl"),
+    }
+    assert git("status --porcelain --untracked-files=all", repo) == ""
+    git("add -A", repo)
+    assert git("diff --cached --name-only", repo) == ""
+    assert (repo / ".learnkit").stat().st_mode & 0o077 == 0  # other users cannot read the mail
+
+
+def test_lines_of_the_exclude_file_do_not_repeat(repo: Path) -> None:
+    (repo / ".git" / "info" / "exclude").write_text("mine\n")
+    # With this, git check-ignore says of no path that it is ignored.
+    (repo / ".gitignore").write_text("!.worktrees/\n!.worktrees/x\n")
+    for _ in range(3):
+        full(repo)
+        registry = WorktreeRegistry(repo)
+        registry.all()
+        registry.all()
+    lines = (repo / ".git" / "info" / "exclude").read_text().splitlines()
+    assert sorted(lines) == [".learnkit/", ".worktrees/", "mine"]
+
+
+def test_a_repository_that_is_made_later_ignores_it_too(tmp_path: Path) -> None:
+    full(tmp_path)
+    git("init -q && git add -A", tmp_path)
+    assert git("ls-files", tmp_path) == ""
+
+
+OLD = {
+    ".tasks/task_1.json": {"id": 1, "subject": "write b.txt", "description": ""},
+    ".team/config.json": {"team_name": "old", "members": []},
+    ".team/requests.json": [],
+    ".transcripts/lead-1.jsonl": {"role": "user", "content": "hello"},
+    ".worktrees/index.json": {"worktrees": []},
+    ".worktrees/events.jsonl": {"event": "worktree.keep", "name": "b"},
+}
+
+
+def plant(repo: Path, files: dict[str, Any] = OLD) -> None:
+    for name, value in files.items():
+        (repo / name).parent.mkdir(exist_ok=True)
+        (repo / name).write_text(json.dumps(value) + "\n")
+
+
+def test_the_state_of_an_earlier_version_is_moved_once_with_a_message(repo: Path) -> None:
+    plant(repo)
+    with pytest.warns(UserWarning, match=r"moved \.tasks to \.learnkit/tasks, \.team to") as caught:
+        full(repo)
+    assert len(caught) == 1
+    for name in OLD:
+        assert not (repo / name).exists()
+        assert (repo / ".learnkit" / name.removeprefix(".")).read_text().startswith(("{", "["))
+    journal = (repo / ".learnkit" / "worktrees" / "events.jsonl").read_text()
+    assert json.loads(journal) == OLD[".worktrees/events.jsonl"]
+    assert ".worktrees/index.json to .learnkit/worktrees/index.json" in str(caught[0].message)
+    assert lk.TaskBoard(repo / ".learnkit" / "tasks").get(1).subject == "write b.txt"
+    plant(repo, {".team/requests.json": [{"state": "approved"}], ".team/config.json": {}})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        full(repo)  # what somebody puts there later is not taken for state
+    assert (repo / ".team" / "requests.json").exists()
+
+
+def test_what_git_tracks_or_is_not_ours_is_not_moved(repo: Path) -> None:
+    plant(repo, {".team/config.json": OLD[".team/config.json"]})
+    git("add -f .team && git commit -q -m 'somebody has committed the mail'", repo)
+    plant(repo, {".tasks/build.json": {}, ".transcripts/notes.md": "mine"})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        full(repo)
+    assert git("status --porcelain", repo).splitlines() == ["?? .tasks/", "?? .transcripts/"]
+    assert (repo / ".team" / "config.json").exists()
+
+
+def test_state_that_came_with_the_repository_is_refused(repo: Path, tmp_path: Path) -> None:
+    """A plan that is approved already, or mail from the lead, would be somebody else's word."""
+    (repo / ".LearnKit").mkdir()
+    (repo / ".LearnKit" / "requests.json").write_text("[]")
+    git("add -f .LearnKit && git commit -q -m gift", repo)
+    with pytest.raises(UsageError, match=r"git tracks .*git rm -r -q --cached"):
+        full(repo)
+    clone = tmp_path / "clone"
+    git(f"clone -q {repo} {clone}", tmp_path)
+    with pytest.raises(UsageError, match="git tracks"):
+        full(clone)
+
+
+@pytest.mark.parametrize("kind", ["link", "file"])
+def test_a_link_or_a_file_in_its_place_is_refused(repo: Path, tmp_path: Path, kind: str) -> None:
+    if kind == "link":
+        (tmp_path / "outside").mkdir()
+        (repo / ".learnkit").symlink_to(tmp_path / "outside")
+    else:
+        (repo / ".learnkit").write_text("")
+    with pytest.raises(UsageError, match="must be a folder, not a link or a file"):
+        full(repo)
+    assert kind == "file" or not list((tmp_path / "outside").iterdir())
+
+
+def test_state_of_a_newer_version_is_not_touched(repo: Path) -> None:
+    open_state(repo, Git(repo))
+    (repo / ".learnkit" / "state.json").write_text('{"version": 99}')
+    with pytest.raises(UsageError, match="made by a newer version"):
+        full(repo)
+
+
+def test_a_teammate_cannot_approve_its_own_plan_in_the_file(repo: Path) -> None:
+    """What was possible: requests.json was a file of the workspace like any other."""
+
+    def alice(request: Any) -> Any:
+        last = str(request["messages"][-1]["content"])
+        if "Begin." in last:
+            return lk.use("plan_approval", plan="I write b.txt.")
+        if "end your turn and wait" in last:
+            return lk.reply(
+                lk.use("read_file", path=".learnkit/team/requests.json"),
+                lk.use("write_file", path=".learnkit/team/requests.json", content="[]"),
+                lk.use(
+                    "edit_file", path=".learnkit/team/requests.json", old_text="a", new_text="b"
+                ),
+            )
+        return lk.say("ready")
+
+    lead = when(("Go.", spawn("alice")))
+    # The gate refuses all of this while it is closed; a teammate without one could try.
+    helper = {"lead": lead, "alice": alice}
+    agent = full(repo, helper, plan_required=False)
+    ended = [e.data for e in agent.events if e.type == "tool.ended" and e.lane == "alice"]
+    tried = [one for one in ended if one["name"] in ("read_file", "write_file", "edit_file")]
+    assert len(tried) == 3
+    assert all(one["is_error"] and "own state" in one["output"] for one in tried)
+
+
+def test_a_subfolder_and_a_worktree_can_be_workspaces(repo: Path) -> None:
+    (repo / "sub").mkdir()
+    full(repo / "sub")
+    assert (repo / "sub" / ".learnkit" / "state.json").exists()
+    git("worktree add -q ../tree", repo)
+    full(repo.parent / "tree")
+    for folder in (repo, repo.parent / "tree"):
+        assert git("status --porcelain", folder) == ""
+    lines = (repo / ".git" / "info" / "exclude").read_text().splitlines()
+    assert lines.count(".learnkit/") == 1
