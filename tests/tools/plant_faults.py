@@ -85,9 +85,14 @@ AREAS: dict[str, list[tuple[str, str]]] = {
     ],
     "board": [
         ("learnkit/backends/files/board.py", "tests/backends/test_board.py"),
-        ("learnkit/backends/files/task.py", "tests/backends/test_board.py"),
+        ("learnkit/backends/files/task_folder.py", "tests/backends/test_board.py"),
+        ("learnkit/backends/task.py", "tests/backends/test_board.py"),
+        ("learnkit/backends/files/store.py", "tests/backends"),
     ],
-    "mailbox": [("learnkit/backends/files/mailbox.py", "tests/backends/test_mailbox.py")],
+    "mailbox": [
+        ("learnkit/backends/files/mailbox.py", "tests/backends/test_mailbox.py"),
+        ("learnkit/backends/mail.py", "tests/backends/test_mailbox.py"),
+    ],
     "lab": [
         ("learnkit/course/lab.py", "tests/course/test_lab.py"),
         ("learnkit/course/live_run.py", "tests/course/test_lab.py"),
