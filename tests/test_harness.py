@@ -201,7 +201,8 @@ def test_the_thresholds_of_compaction_are_the_callers(tmp_path: Path) -> None:
     (mine,) = (one for one in agent.mechanisms if isinstance(one, lk.Compaction))
     (other,) = (one for one in plain.mechanisms if isinstance(one, lk.Compaction))
     assert (mine.threshold, mine.transcripts) == (123_000, tmp_path / "elsewhere")
-    assert (other.threshold, other.transcripts) == (50_000, tmp_path / "w2" / ".transcripts")
+    usual = tmp_path / "w2" / ".learnkit" / "transcripts"
+    assert (other.threshold, other.transcripts) == (50_000, usual)
     (team,) = (one for one in agent.mechanisms if isinstance(one, lk.Team))
     (mate,) = (one for one in team._factory("alice", "coder") if isinstance(one, lk.Compaction))
     assert mate.threshold == 123_000

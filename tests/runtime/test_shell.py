@@ -425,6 +425,7 @@ def test_ours_comes_last_when_it_is_no_environment_of_the_users(
     own: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As with uvx and pipx: their python is the one on PATH, and without one there is ours."""
+    monkeypatch.chdir(tmp_path)  # where no .venv is
     bin = _made(tmp_path / "bin")
     monkeypatch.setenv("PATH", f"{bin}:/usr/bin:/bin")
     where = run("type -p python", tmp_path).output.strip()
