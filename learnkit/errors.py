@@ -38,3 +38,16 @@ def lab_extra() -> Iterator[None]:
         raise UsageError(
             f"{error.name} is not installed; get it with: pip install 'learnkit[lab]'"
         ) from error
+
+
+def described(error: BaseException) -> str:
+    """Return the type and the text of an exception, also of one whose own ``str`` fails.
+
+    Args:
+        error: any exception, such as one that a tool has raised.
+    """
+    try:
+        text = str(error)
+    except Exception:
+        text = "(its text cannot be shown)"
+    return f"{type(error).__name__}: {text}"

@@ -7,8 +7,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import ExitStack, nullcontext, suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from learnkit.core.catalog import DEFAULT_MODEL
 from learnkit.core.content import Block, check_prompt, clean, note, spoken
@@ -53,6 +54,9 @@ class Agent:
             run that it has cancelled.
         max_turns: how many times a run may ask the model.
         max_tokens: the longest reply to ask for, in tokens.
+        clock: gives the time; by default the client's, or else the system's.
+
+    Use it as a context manager: at the end its mechanisms are closed.
 
     Raises:
         UsageError: for tools with one name, or a mechanism that serves another agent.
@@ -70,6 +74,7 @@ class Agent:
         stop: Signal | None = None,
         max_turns: int = 50,
         max_tokens: int = 16_000,
+        clock: Clock | None = None,
     ) -> None:
         if max_turns < 1:
             raise UsageError(f"max_turns is {max_turns}; a run needs at least one turn")
@@ -77,9 +82,10 @@ class Agent:
         self.mechanisms = tuple(mechanisms)
         self.name = name
         self.events = EventLog() if events is None else events
-        self.clock: Clock = getattr(client, "clock", None) or SystemClock()
+        self.clock: Clock = clock or getattr(client, "clock", None) or SystemClock()
         self.stop = stop or self.clock.signal(f"the stop of {name!r}")
         self._own_stop = stop is None
+        self.wake = self.clock.signal(f"news for {name!r}")
         self.model = model or getattr(client, "model", None) or DEFAULT_MODEL
         self.max_turns, self.max_tokens = max_turns, max_tokens
         self.system = self._base_system = system
@@ -156,11 +162,49 @@ class Agent:
             return None
         if reason in ("max_tokens", "refusal", "model_context_window_exceeded"):
             return self._end(reason)
-        for mechanism in self.mechanisms:
-            if more := note(mechanism.on_stop(self)):
-                self._append("user", more, injected=True)
-                return None
+        if more := note(self.await_more()):
+            self._append("user", more, injected=True)
+            return None
         return self._end(reason if content else "end_turn")
+
+    def await_more(self) -> str | None:
+        """Ask the mechanisms what the model should go on with, now that it has stopped.
+
+        As long as one of them waits for something, so does the run: for all of it at once.
+
+        Returns:
+            The first text that an ``on_stop`` has; None when there is none, and nothing to wait
+            for either.
+        """
+        while True:
+            self.wake.clear()  # before they look, so that nothing that comes later is missed
+            for mechanism in self.mechanisms:
+                if note(text := mechanism.on_stop(self)):
+                    return text
+            signals = [one for each in self.mechanisms for one in each.waits_for(self)]
+            if not signals or self.stop.is_set():
+                return None
+            self.clock.wait(*dict.fromkeys((self.wake, self.stop, *signals)))
+
+    # The end
+
+    def close(self) -> None:
+        """Close all mechanisms, the last one first: their teammates, jobs and threads end.
+
+        Raises:
+            BaseException: what a mechanism raised; the others are closed all the same.
+        """
+        with ExitStack() as stack:
+            for mechanism in self.mechanisms:
+                stack.callback(mechanism.close, self)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
+        # An error on its way out matters more than one found while closing.
+        with suppress(Exception) if kind else nullcontext():
+            self.close()
 
     # Messages and events
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from learnkit.core.interface import Call
+from learnkit.core.interface import AgentLike, Call
 from learnkit.core.mechanism import Mechanism
 from learnkit.core.tools import tool
 from learnkit.errors import ToolError, UsageError
@@ -136,8 +136,12 @@ class Background(Mechanism):
         """
         self._find(id).stop.set()
 
-    def close(self) -> None:
-        """End all jobs, and wait until they have ended."""
+    def close(self, agent: AgentLike | None = None) -> None:
+        """End all jobs, and wait until they have ended.
+
+        Args:
+            agent: the one that is closed; it makes no difference here.
+        """
         for job in self.jobs:
             job.stop.set()
         for job in self.jobs:
@@ -153,14 +157,18 @@ class Background(Mechanism):
         return self._deliver("results")
 
     def on_stop(self, agent: Agent) -> str | None:
-        """Wait for a job to end, if one still runs, and deliver its result."""
-        while not self._due:
-            running = [job.ended for job in self.jobs if not job.ended.is_set()]
-            if not running:  # one may have ended between the two looks
-                return self._deliver("stop")
-            agent.clock.wait(*running)
+        """The results of the jobs that have ended since; all of them end with the run."""
+        for job in self.jobs if agent.stop.is_set() else ():
+            agent.clock.wait(job.ended)
+        if self._due:
             agent.clock.sleep(0)  # what ends at the same moment is delivered in the same turn
         return self._deliver("stop")
+
+    def waits_for(self, agent: Agent) -> Sequence[Signal]:
+        """The end of each job of which the result was not delivered yet."""
+        with self._lock:
+            jobs = self._jobs.values()
+            return [job.ended for job in jobs if job.status == "running" or job in self._due]
 
     @tool
     def background_run(self, command: str) -> str:

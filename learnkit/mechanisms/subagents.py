@@ -179,8 +179,8 @@ class Subagents(Mechanism):
             stop=agent.stop,
             max_turns=self._max_turns,
             max_tokens=agent.max_tokens,
+            clock=agent.clock,
         )
-        child.clock = agent.clock  # also when the client has none
         if kind == "explore":
             # bash goes as well: it can write.
             child.tools = {name: tool for name, tool in child.tools.items() if tool.read_only}

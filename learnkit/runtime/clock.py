@@ -10,12 +10,14 @@ from __future__ import annotations
 import contextlib
 import contextvars
 import math
+import signal
 import threading
 import time
 import uuid
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
+from types import FrameType
 from typing import Any, Self
 
 from learnkit.errors import LearnkitError, UsageError
@@ -57,6 +59,30 @@ class Signal:
         return f"<Signal {self.name!r} {'set' if self._on else 'not set'}>"
 
 
+@contextlib.contextmanager
+def uninterrupted() -> Iterator[None]:
+    """Hold an interrupt of the main thread back until the block has ended.
+
+    For a few steps that belong together, such as starting a thread and noting that it runs. The
+    block must not wait. In other threads, which no interrupt strikes, this does nothing.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    handler = signal.getsignal(signal.SIGINT)
+    if not callable(handler):  # ignored, or not Python's business
+        yield
+        return
+    came: list[tuple[int, FrameType | None]] = []
+    signal.signal(signal.SIGINT, lambda *which: came.append(which))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, handler)
+        if came:
+            handler(*came[0])
+
+
 class Worker:
     """A thread that a clock has started."""
 
@@ -73,6 +99,11 @@ class Worker:
     def done(self) -> bool:
         """Whether the thread's function has returned or raised."""
         return self.ended.is_set()
+
+    @property
+    def error(self) -> BaseException | None:
+        """What the thread's function raised, if it did."""
+        return self._error
 
     def join(self, timeout: float | None = None) -> Any:
         """Wait for the thread to end.

@@ -17,6 +17,7 @@ import pytest
 from teams import Ran, send, spawn, work
 
 import learnkit as lk
+from learnkit.mechanisms.autonomy.claims import Claims
 from learnkit.mechanisms.teams.delivery import Delivery
 from learnkit.mechanisms.teams.teammate import Teammate
 
@@ -85,8 +86,8 @@ def test_a_task_that_a_teammate_has_just_claimed_is_waited_for(
         mechanisms=lambda team: [lk.Autonomy(team, board, poll=0.01, idle=60.0)],
     )
     board.create("the task")
-    claimed = held_up(lk.Autonomy.work, lambda text, *_: bool(text))
-    monkeypatch.setattr(lk.Autonomy, "work", claimed)
+    claimed = held_up(Claims.claim_for, lambda task, *_: True)
+    monkeypatch.setattr(Claims, "claim_for", claimed)
     ran.go()
     assert ran.told("lead") == ["ready for work", "the task is done"]
 

@@ -68,6 +68,8 @@ class TeammateAutonomy(Mechanism):
         if not self._idle:
             return None
         self._idle = False
+        if any(one.waits_for(agent) for one in agent.mechanisms) and (more := agent.await_more()):
+            return more  # it was not idle: it had jobs to wait for
         if text := self._mate.rest(_last_texts(agent)):
             return text
         self._mate.stop.set()
