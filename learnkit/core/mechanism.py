@@ -37,6 +37,9 @@ class Mechanism:
         "close": ("agent",),
     }
 
+    #: Whether the agent that has it leads others, and may change what they have begun.
+    leads: ClassVar[bool] = False
+
     _agent: AgentLike | None = None
 
     @property

@@ -7,12 +7,14 @@ never outlives its agent: it ends at its limit, when the agent is stopped, and w
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, get_args
 
+from learnkit.core.frames import defused
 from learnkit.core.interface import AgentLike, Call
 from learnkit.core.mechanism import Mechanism
 from learnkit.core.tools import tool
@@ -33,6 +35,9 @@ Status = Literal["running", "completed", "failed", "timeout", "stopped", "error"
 DELIVERED = 500
 #: Jobs that have ended of which the output is kept, the newest ones.
 KEPT = 50
+
+#: Where a line of a report could be the head of another one.
+_HEAD = re.compile(rf"^(?=\[\w+\] (?:{'|'.join(get_args(Status))})\b)", re.MULTILINE)
 
 _HOW = (
     "Commands that take long (builds, test suites, downloads) go to background_run: you get an id "
@@ -76,7 +81,9 @@ class Job:
         state = self.status if self.status == "running" else f"{self.status}{code}"
         after = "" if self.status == "running" else f" after {self.seconds:.1f} s"
         head = f"[{self.id}] {state}{after}: {_short(self.command)}"
-        return head if self.status == "running" else f"{head}\n{output.strip() or '(no output)'}"
+        # A command may print anything, but no line that could be the head of another job.
+        output = _HEAD.sub(" ", output.strip())
+        return head if self.status == "running" else f"{head}\n{output or '(no output)'}"
 
 
 class Background(Mechanism):
@@ -296,8 +303,7 @@ class Background(Mechanism):
         if not ended:
             return None
         self.emit("job.delivered", ids=[job.id for job in ended], by=by)
-        # A command may print anything, but not the end of the frame around it.
-        texts = [job.report().replace("</background-", "</ background-") for job in ended]
+        texts = [defused(job.report()) for job in ended]
         return "\n".join(["<background-results>", *texts, "</background-results>"])
 
 

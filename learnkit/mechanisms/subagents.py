@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 from learnkit.core.agent import Agent, Outcome
+from learnkit.core.frames import defused
 from learnkit.core.interface import AgentLike, Call
 from learnkit.core.mechanism import Mechanism
 from learnkit.core.token_count import estimate_tokens
@@ -194,11 +195,11 @@ class Subagents(Mechanism):
         earlier = self.agent.messages[:-1]  # the last one makes this very call
         parts = []
         if self._inherit == "everything":
-            parts.append(f"<conversation>\n{as_text(earlier)}\n</conversation>")
+            parts.append(f"<conversation>\n{_inside(as_text(earlier))}\n</conversation>")
         elif goal:
-            parts.append(f"<goal>\n{goal}\n</goal>")
+            parts.append(f"<goal>\n{_inside(goal)}\n</goal>")
         if self._inherit == "background" and (found := _background(earlier, prompt, goal)):
-            parts.append(f"<background>\n{found}\n</background>")
+            parts.append(f"<background>\n{_inside(found)}\n</background>")
         return "\n\n".join([*parts, prompt])
 
 
@@ -216,6 +217,11 @@ class AsTheParent(Mechanism):
         """What the first of the parent's mechanisms says that refuses the call."""
         said = (one.refuse(agent, call) for one in self._parent.mechanisms)
         return next((reason for reason in said if reason), None)
+
+
+def _inside(text: str) -> str:
+    """A text that ends none of the frames in which a child inherits."""
+    return defused(text, ["conversation", "goal", "background"])
 
 
 def _emit_end(child: Agent, about: dict[str, Any], reason: str, returned: int = 0) -> None:

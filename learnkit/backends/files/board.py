@@ -110,6 +110,7 @@ class TaskBoard:
         remove_blocked_by: Iterable[int] = (),
         result_summary: str | None = None,
         worktree: str | None = None,
+        by: str = "",
     ) -> Task | None:
         """Change a task: all that is asked for, or nothing.
 
@@ -122,6 +123,9 @@ class TaskBoard:
             remove_blocked_by: tasks that it need not wait for.
             result_summary: what came of it, for those who build on it.
             worktree: name of the worktree that it is done in; an empty one for none.
+            by: who asks for the change: the status of a task that another owner has in progress
+                stays as it is, and so does the task. Empty for the user and the harness, who may
+                change any task.
 
         Returns:
             The task as it is now; None if it was deleted.
@@ -132,7 +136,12 @@ class TaskBoard:
         with self._open(id):
             old = self._files.tasks()
             tasks = dict(old)
-            _find(tasks, id)
+            task = _find(tasks, id)
+            if status is not None and by and not may_change(task, by):
+                raise ToolError(
+                    f"task {id} is in the hands of {task.owner}; only {task.owner} or the team's "
+                    f"lead may set it to {status}"
+                )
             for blocker in remove_blocked_by:
                 _disconnect(tasks, blocker, id)
             for blocker in add_blocked_by:
@@ -228,6 +237,17 @@ class TaskBoard:
             for id, task in tasks.items()
         }
         self._write(tasks, repaired)
+
+
+def may_change(task: Task, by: str) -> bool:
+    """Whether an agent may complete, release or delete a task: nobody else has it in progress.
+
+    Args:
+        task: the one in question.
+        by: name of the agent. A subagent, whose name begins with its parent's, acts for that one.
+    """
+    owner = task.owner if task.status == "in_progress" else ""
+    return not owner or by == owner or by.startswith(f"{owner}.")
 
 
 def _find(tasks: dict[int, Task], id: int) -> Task:

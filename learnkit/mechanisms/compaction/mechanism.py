@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from learnkit.core import transcript
 from learnkit.core.content import note
 from learnkit.core.events import LANE
+from learnkit.core.frames import defused
 from learnkit.core.mechanism import Mechanism
 from learnkit.core.token_count import TokenCount, length, sent
 from learnkit.core.tools import Tool, tool
@@ -233,11 +234,11 @@ class Compaction(Mechanism):
         self, agent: Agent, summary: str, path: str, rest: Sequence[Message]
     ) -> list[dict[str, Any]]:
         """What replaces the messages: summary, request, and what must not be lost."""
-        parts = note(f'<summary transcript="{path}">\n{summary}\n</summary>')
+        parts = note(f'<summary transcript="{path}">\n{defused(summary)}\n</summary>')
         asked = transcript.request_of(agent)
         still = any(message["role"] == "user" and message["content"] == asked for message in rest)
         if asked and not still:
-            parts += note(f"<request>\n{asked}\n</request>")
+            parts += note(f"<request>\n{defused(asked)}\n</request>")
         for mechanism in agent.mechanisms:
             parts += note(mechanism.carry(agent))
         return parts
@@ -245,6 +246,7 @@ class Compaction(Mechanism):
 
 def _prompt(messages: Sequence[Message], focus: str) -> str:
     shown, _ = head_and_tail([transcript.as_text(messages)], SUMMARY_INPUT)
+    shown = defused(shown, ["conversation"])
     wish = f"\nAbove all keep what concerns: {focus}" if focus else ""
     return f"{_INSTRUCTIONS}{wish}\n\n<conversation>\n{shown}\n</conversation>"
 

@@ -7,13 +7,13 @@ when it comes back; one that is killed after does not.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from learnkit.backends.files.mailbox import Mail
 from learnkit.backends.files.store import Journal
 from learnkit.core.content import clean
+from learnkit.core.frames import attribute, defused
 
 if TYPE_CHECKING:
     from learnkit.backends.interface import MailBackend
@@ -94,8 +94,8 @@ def _texts(content: Any) -> Iterator[str]:
 
 def _as_text(mail: Mail) -> str:
     """A message for the model; it may say anything, but neither end nor begin a frame of ours."""
-    content = re.sub(r"<(?=/?(inbox|message))", "< ", mail.content)
-    request = mail.more.get("request_id")
-    about = f' request_id="{request}"' if request else ""
-    head = f'<message id="{mail.id}" from="{mail.sender}" type="{mail.type}"{about}>'
-    return f"{head}\n{content}\n</message>"
+    fields = {"id": mail.id, "from": mail.sender, "type": mail.type}
+    if request := mail.more.get("request_id"):
+        fields["request_id"] = request
+    head = " ".join(f'{name}="{attribute(str(value))}"' for name, value in fields.items())
+    return f"<message {head}>\n{defused(mail.content)}\n</message>"

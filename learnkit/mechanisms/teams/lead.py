@@ -76,6 +76,8 @@ class Team(Mechanism):
         UsageError: for an argument that cannot work.
     """
 
+    leads = True
+
     def __init__(
         self,
         folder: str | Path,
