@@ -40,14 +40,22 @@ def lab_extra() -> Iterator[None]:
         ) from error
 
 
-def described(error: BaseException) -> str:
-    """Return the type and the text of an exception, also of one whose own ``str`` fails.
+def text_of(error: BaseException) -> str:
+    """Return what an exception says, also when its own ``str`` fails.
 
     Args:
         error: any exception, such as one that a tool has raised.
     """
     try:
-        text = str(error)
+        return str(error)
     except Exception:
-        text = "(its text cannot be shown)"
-    return f"{type(error).__name__}: {text}"
+        return "(its text cannot be shown)"
+
+
+def described(error: BaseException) -> str:
+    """Return the type of an exception, and what it says.
+
+    Args:
+        error: as for :func:`text_of`.
+    """
+    return f"{type(error).__name__}: {text_of(error)}"

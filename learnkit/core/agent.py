@@ -118,9 +118,11 @@ class Agent:
                 while (outcome := self.step()) is None:
                     pass
             except BaseException as error:
+                interrupted = isinstance(error, KeyboardInterrupt)
+                if interrupted:  # also between two waits: teammates and jobs have to end as well
+                    self.clock.stop_all()
                 self._answer_open_calls()
-                if isinstance(error, KeyboardInterrupt):
-                    self.stop.set()  # it may have come between two waits: jobs have to end as well
+                if interrupted:
                     self._end("cancelled")
                 self._rearm()
                 raise

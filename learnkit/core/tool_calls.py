@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import threading
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from learnkit.core.content import Block, result_content
 from learnkit.core.interface import AgentLike, Call
-from learnkit.errors import ArgumentsError, ToolError
+from learnkit.errors import ArgumentsError, ToolError, described, text_of
+from learnkit.runtime.clock import Unwind, uninterrupted
 
 CANCELLED = "Cancelled: the run was interrupted."
 
@@ -105,8 +107,11 @@ class Batch:
                 self._run_one(call)
 
         first = calls[: agent.tools[calls[0].name].parallel]
-        workers = [agent.clock.spawn(f"{agent.name}.{call.id}", work) for call in first]
+        workers = []
         try:
+            with uninterrupted():
+                for call in first:
+                    workers.append(agent.clock.spawn(f"{agent.name}.{call.id}", work))
             for worker in workers:
                 worker.join()
         except BaseException:
@@ -130,9 +135,11 @@ class Batch:
             except ArgumentsError as error:
                 how, output = "invalid", str(error)
             except ToolError as error:
-                how, output = "raised", str(error)
-            except Exception as error:
-                how, output = "raised", f"{type(error).__name__}: {error}"
+                how, output = "raised", text_of(error)
+            except BaseException as error:  # sys.exit() in a tool ends the call, and not the run
+                if _ends_the_run(error):
+                    raise
+                how, output = "raised", described(error)
         self._keep(call, how, output, seconds=agent.clock.time() - began)
 
     def _keep(self, call: Call, how: str, output: Any, seconds: float = 0.0) -> None:
@@ -159,3 +166,11 @@ class Batch:
             seconds=seconds,
             how=how,
         )
+
+
+def _ends_the_run(error: BaseException) -> bool:
+    """Whether it was not the tool that raised this, but the user or the clock."""
+    interrupt = isinstance(error, KeyboardInterrupt)
+    return isinstance(error, Unwind) or (
+        interrupt and threading.current_thread() is threading.main_thread()
+    )

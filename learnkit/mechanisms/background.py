@@ -18,7 +18,7 @@ from learnkit.core.frames import defused
 from learnkit.core.interface import AgentLike, Call
 from learnkit.core.mechanism import Mechanism
 from learnkit.core.tools import tool
-from learnkit.errors import ToolError, UsageError
+from learnkit.errors import ToolError, UsageError, described
 from learnkit.runtime.clock import Signal, Worker
 from learnkit.runtime.job_wrappers import counted, slept, watched
 from learnkit.runtime.shell import LocalShell, Shell, ShellResult
@@ -263,7 +263,7 @@ class Background(Mechanism):
         except ToolError as error:
             job.output = self.workspace.masked(str(error))
         except BaseException as error:  # a fault of ours: no waiting agent may hang
-            job.output = f"{type(error).__name__}: {error}"
+            job.output = described(error)
             raise
         finally:
             job.seconds = clock.time() - began

@@ -19,7 +19,7 @@ from learnkit.core.mechanism import Mechanism
 from learnkit.core.token_count import estimate_tokens
 from learnkit.core.tools import Tool, tool
 from learnkit.core.transcript import as_text, request_of
-from learnkit.errors import ToolError, UsageError
+from learnkit.errors import ToolError, UsageError, described
 
 Factory = Callable[[], Sequence[Mechanism]]
 Inherit = Literal["none", "goal", "background", "everything"]
@@ -144,13 +144,14 @@ class Subagents(Mechanism):
             inherited=estimate_tokens(text) - estimate_tokens(prompt),
         )
         try:
-            outcome = child.run(text)
+            with child:
+                outcome = child.run(text)
         except BaseException as error:
             failed = isinstance(error, Exception)
             _emit_end(child, about, "failed" if failed else "cancelled")
             if not failed:
                 raise
-            raise ToolError(f"The subagent failed: {type(error).__name__}: {error}") from error
+            raise ToolError(f"The subagent failed: {described(error)}") from error
         report = _report(outcome)
         _emit_end(child, about, outcome.reason, estimate_tokens(report))
         if outcome.reason in _NO_RESULT:

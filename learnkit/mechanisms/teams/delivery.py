@@ -14,6 +14,7 @@ from learnkit.backends.files.mailbox import Mail
 from learnkit.backends.files.store import Journal
 from learnkit.core.content import clean
 from learnkit.core.frames import attribute, defused
+from learnkit.runtime.clock import uninterrupted
 
 if TYPE_CHECKING:
     from learnkit.backends.interface import MailBackend
@@ -41,12 +42,13 @@ class Delivery:
     def deliver(self) -> str | None:
         """Take the new messages, and return them as text for the model; None if there are none."""
         with self._agent.events.ordered():
-            new = self.inbox.take()
-            if not new:
-                return None
-            ids = [one.id for one in new]
-            text = clean("\n".join(["<inbox>", *map(_as_text, new), "</inbox>"]))
-            self._unsafe.append((ids, text))
+            with uninterrupted():  # what is taken and not noted would be lost
+                new = self.inbox.take()
+                if not new:
+                    return None
+                ids = [one.id for one in new]
+                text = clean("\n".join(["<inbox>", *map(_as_text, new), "</inbox>"]))
+                self._unsafe.append((ids, text))
             self._agent.emit("mail.read", ids=ids, by=self._agent.name)
         return text
 
