@@ -217,9 +217,9 @@ def simulate(seed: int, folder: Path, *, real: bool = False, interrupt: int = 0)
         run.lead.max_turns = 200
         _arm(run, plan)
         with contextlib.suppress(Crash), run.team:
-            with InterruptAt(interrupt) as interrupted:
-                with contextlib.suppress(KeyboardInterrupt):
-                    run.lead.run("Go.")
+            interrupted = InterruptAt(interrupt)
+            with contextlib.suppress(KeyboardInterrupt), interrupted:
+                run.lead.run("Go.")
             if interrupted.where:
                 _after_interrupt(run)
             for mate in run.team.members:  # who is still at it, or looks for work

@@ -106,10 +106,9 @@ class WorktreeAssignments(Extension):
 
     def _assigned_to(self, name: str) -> Workspace | None:
         """The worktree of the task that a teammate holds, if it is there."""
-        there = {tree.name for tree in self._registry.all() if tree.status != "removed"}
         for task in self._board.tasks() if self._board is not None else []:
             mine = task.status == "in_progress" and task.owner == name
-            if mine and task.worktree in there:
+            if mine and task.worktree and self._registry.exists(task.worktree):
                 return Workspace(self._registry.path(task.worktree))
         return None
 
