@@ -74,6 +74,17 @@ def test_the_end_of_a_lead_ends_its_teammates_and_their_jobs(tmp_path: Path, clo
     lead.close()  # twice does no harm
 
 
+def test_the_mechanisms_of_a_teammate_are_closed_when_it_ends(tmp_path: Path) -> None:
+    closed: list[str] = []
+    lanes = {"lead": when(("Go.", spawn("alice"))), "alice": say("done")}
+    team = lk.Team(tmp_path / ".team", lambda name, role: [Closing(closed, role)])
+    lead = lk.Agent(lk.scripted(lanes), [team])
+    with team:
+        lead.run("Go.")
+        assert closed == []  # it is idle, and may be woken
+    assert closed == ["coder of alice"]
+
+
 def test_a_subagent_that_reaches_its_limit_leaves_no_job_running(tmp_path: Path) -> None:
     start = lk.use("background_run", command="sleep 300; echo never")
     task = lk.use("task", prompt="Begin.", description="a job")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import random
 import signal
 import sys
 import threading
@@ -12,7 +11,7 @@ from typing import Any
 
 import pytest
 from profiles import mostly_slow
-from simulated import simulate
+from simulated import interrupted_line, simulate
 from teams import Ran, say, spawn
 
 import learnkit as lk
@@ -26,8 +25,7 @@ pytestmark = pytest.mark.usefixtures("no_thread_is_left")
 def test_after_an_interrupt_at_any_line_the_team_is_whole_and_the_next_run_works(
     tmp_path: Path, seed: int
 ) -> None:
-    line = int(10 ** random.Random(f"interrupt {seed}").uniform(1.5, 4.5))
-    simulate(seed, tmp_path, interrupt=line)
+    simulate(seed, tmp_path, interrupt=interrupted_line(seed))
 
 
 @pytest.mark.parametrize("number", range(16))

@@ -234,6 +234,11 @@ def simulate(seed: int, folder: Path, *, real: bool = False, interrupt: int = 0)
     return run
 
 
+def interrupted_line(seed: int) -> int:
+    """Before which line of ours the run of a seed is interrupted: any, early ones more often."""
+    return int(10 ** random.Random(f"interrupt {seed}").uniform(1.5, 4.5))
+
+
 def _after_interrupt(run: Ran) -> None:
     """The main thread is back: all can be seen as it is, and the next run works."""
     _arrays(run.lead)

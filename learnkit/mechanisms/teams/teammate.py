@@ -14,6 +14,7 @@ from learnkit.errors import described
 from learnkit.mechanisms.teams.delivery import Delivery
 from learnkit.mechanisms.teams.handover import Handover
 from learnkit.runtime.clock import uninterrupted
+from learnkit.runtime.truncate import head_and_tail
 
 if TYPE_CHECKING:
     from learnkit.runtime.clock import Clock, Worker
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
 Status = Literal["working", "idle", "shutdown"]
 Change = Literal["assigned", "working", "idle", "shutdown"]
 Work = Callable[[], str | None]
+
+#: Characters of a report that the lead gets, about; a message may not be much longer.
+REPORT = 15_000
 
 _ENDS = {
     "turn_limit": "It reached its limit of {turns} turns.",
@@ -193,7 +197,7 @@ class Teammate:
         """
         team, clock = self._team, self._clock
         if report and not self.stop.is_set():
-            team.send(self.agent, team.lead.name, report)
+            self._tell_lead(report)
         if self.leaving or self.stop.is_set():
             return None
         self.become("idle")
@@ -227,10 +231,15 @@ class Teammate:
         except APIError as error:  # the array stays valid: a message can wake it again
             return f"failed: {described(error)}"
         except (Exception, SystemExit) as error:
-            self._team.send(self.agent, self._team.lead.name, f"failed: {described(error)}")
+            self._tell_lead(f"failed: {described(error)}")
             raise
         finally:
             self.delivery.keep()
+
+    def _tell_lead(self, report: str) -> None:
+        """Send a report to the lead: of a long one the head and the tail."""
+        text, _ = head_and_tail([report], REPORT)
+        self._team.send(self.agent, self._team.lead.name, text)
 
     def _take(self, *, late: bool = False) -> str | None:
         """Take new messages, or else work, and be working from the same moment on."""
