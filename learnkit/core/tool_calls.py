@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-import threading
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -136,9 +135,9 @@ class Batch:
                 how, output = "invalid", str(error)
             except ToolError as error:
                 how, output = "raised", text_of(error)
+            except (KeyboardInterrupt, Unwind):  # the user's, or the clock's
+                raise
             except BaseException as error:  # sys.exit() in a tool ends the call, and not the run
-                if _ends_the_run(error):
-                    raise
                 how, output = "raised", described(error)
         self._keep(call, how, output, seconds=agent.clock.time() - began)
 
@@ -166,11 +165,3 @@ class Batch:
             seconds=seconds,
             how=how,
         )
-
-
-def _ends_the_run(error: BaseException) -> bool:
-    """Whether it was not the tool that raised this, but the user or the clock."""
-    interrupt = isinstance(error, KeyboardInterrupt)
-    return isinstance(error, Unwind) or (
-        interrupt and threading.current_thread() is threading.main_thread()
-    )

@@ -263,7 +263,7 @@ def test_a_script_with_a_system_clock_stops_what_it_has_forgotten(tmp_path: Path
 
         def idle(stop):
             with clock.interruptible(stop):
-                print("stopped" if clock.wait(stop, timeout=1000) else "never")
+                print("stopped\\n" if clock.wait(stop, timeout=1000) else "never\\n", end="")
 
         for number in range(3):
             clock.spawn(f"idle {number}", idle, clock.signal(f"stop {number}"))
