@@ -38,3 +38,24 @@ def lab_extra() -> Iterator[None]:
         raise UsageError(
             f"{error.name} is not installed; get it with: pip install 'learnkit[lab]'"
         ) from error
+
+
+def text_of(error: BaseException) -> str:
+    """Return what an exception says, also when its own ``str`` fails.
+
+    Args:
+        error: any exception, such as one that a tool has raised.
+    """
+    try:
+        return str(error)
+    except Exception:
+        return "(its text cannot be shown)"
+
+
+def described(error: BaseException) -> str:
+    """Return the type of an exception, and what it says.
+
+    Args:
+        error: as for :func:`text_of`.
+    """
+    return f"{type(error).__name__}: {text_of(error)}"

@@ -200,6 +200,7 @@ class BoardBackend(Protocol):
         remove_blocked_by: Iterable[int] = (),
         result_summary: str | None = None,
         worktree: str | None = None,
+        by: str = "",
     ) -> Task | None:
         """Change a task: all that is asked for, or nothing.
 
@@ -213,6 +214,9 @@ class BoardBackend(Protocol):
             remove_blocked_by: ids of tasks that it need not wait for.
             result_summary: what came of it.
             worktree: name of the worktree that it is done in; an empty one for none.
+            by: who asks. The status of a task that another owner has in progress is not changed,
+                nor is the task deleted, unless ``by`` is a subagent of its owner (its name is the
+                owner's, a dot, and more). Empty for the user and the harness, who may do anything.
 
         Returns:
             The task as it is now; None if it was deleted.

@@ -7,10 +7,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, nullcontext, suppress
 from dataclasses import dataclass, field
 from queue import SimpleQueue
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from learnkit.core.catalog import DEFAULT_MODEL, PRICES, Price
 from learnkit.core.content import Block, check_prompt, clean, note, spoken
@@ -66,6 +66,9 @@ class Agent:
             ``output_config`` or ``tool_choice``; ``betas``, a list; options of the SDK such as
             ``extra_headers``. ``{"cache_control": None}`` is for servers that refuse that key.
         prices: model id -> price, for ``Outcome.usage``; by default those of ``core/catalog.py``.
+        clock: gives the time; by default the client's, or else the system's.
+
+    Use it as a context manager: at the end its mechanisms are closed.
 
     Attributes:
         hear: called with ``text`` or ``thinking`` and each piece of a reply as the model writes it;
@@ -95,6 +98,7 @@ class Agent:
         max_tokens: int = 16_000,
         request: Mapping[str, Any] | None = None,
         prices: Mapping[str, Price] = PRICES,
+        clock: Clock | None = None,
     ) -> None:
         if max_turns < 1:
             raise UsageError(f"max_turns is {max_turns}; a run needs at least one turn")
@@ -104,9 +108,10 @@ class Agent:
         self.mechanisms = (*mechanisms, *([Toolbox(*tools)] if tools else ()))
         self.name = name
         self.events = EventLog() if events is None else events
-        self.clock: Clock = getattr(client, "clock", None) or SystemClock()
+        self.clock: Clock = clock or getattr(client, "clock", None) or SystemClock()
         self.stop = stop or self.clock.signal(f"the stop of {name!r}")
         self._own_stop = stop is None
+        self.wake = self.clock.signal(f"news for {name!r}")
         self.model = model or getattr(client, "model", None) or DEFAULT_MODEL
         self.max_turns, self.max_tokens = max_turns, max_tokens
         self.system = self._base_system = system
@@ -140,9 +145,11 @@ class Agent:
                 while (outcome := self.step()) is None:
                     pass
             except BaseException as error:
+                interrupted = isinstance(error, KeyboardInterrupt)
+                if interrupted:  # also between two waits: teammates and jobs have to end as well
+                    self.clock.stop_all()
                 self._answer_open_calls()
-                if isinstance(error, KeyboardInterrupt):
-                    self.stop.set()  # it may have come between two waits: jobs have to end as well
+                if interrupted:
                     self._end("cancelled")
                 self._rearm()
                 raise
@@ -241,11 +248,50 @@ class Agent:
             return None
         if reason in ("max_tokens", "refusal", "model_context_window_exceeded", "cancelled"):
             return self._end(reason)
-        for mechanism in self.mechanisms:
-            if more := note(mechanism.on_stop(self)):
-                self._append("user", more, injected=True)
-                return None
+        if more := note(self.await_more()):
+            self._append("user", more, injected=True)
+            return None
         return self._end(reason if content else "end_turn")
+
+    def await_more(self) -> str | None:
+        """Ask the mechanisms what the model should go on with, now that it has stopped.
+
+        As long as one of them waits for something, so does the run: for all of it at once.
+
+        Returns:
+            The first text that an ``on_stop`` has; None when there is none, and nothing to wait
+            for either.
+        """
+        while True:
+            self.wake.clear()  # before they look, so that nothing that comes later is missed
+            for mechanism in self.mechanisms:
+                text: str | None = mechanism.on_stop(self)
+                if note(text):
+                    return text
+            signals = [one for each in self.mechanisms for one in each.waits_for(self)]
+            if not signals or self.stop.is_set():
+                return None
+            self.clock.wait(*dict.fromkeys((self.wake, self.stop, *signals)))
+
+    # The end
+
+    def close(self) -> None:
+        """Close all mechanisms, the last one first: their teammates, jobs and threads end.
+
+        Raises:
+            BaseException: what a mechanism raised; the others are closed all the same.
+        """
+        with ExitStack() as stack:
+            for mechanism in self.mechanisms:
+                stack.callback(mechanism.close, self)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
+        # An error on its way out matters more than one found while closing.
+        with suppress(Exception) if kind else nullcontext():
+            self.close()
 
     # Messages and events
 

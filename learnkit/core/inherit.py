@@ -37,7 +37,7 @@ def child_of(
     Raises:
         UsageError: as for :class:`learnkit.Agent`.
     """
-    child = Agent(
+    return Agent(
         parent.client,
         [AsTheParent(parent), *mechanisms],
         model=parent.model,
@@ -49,9 +49,8 @@ def child_of(
         max_tokens=parent.max_tokens,
         request=parent.settings,
         prices=parent.prices,
+        clock=parent.clock,
     )
-    child.clock = parent.clock  # also when the client has none
-    return child
 
 
 class AsTheParent(Mechanism):

@@ -63,6 +63,7 @@ class AgentLike(Protocol):
         events: the log that it writes to.
         clock: gives the time; every wait goes through it.
         stop: the signal that cancels the run.
+        wake: set it when something has come for the agent: a run that waits asks ``on_stop`` again.
         mechanisms: what is added to its loop, in order.
         tools: the tools it may call, by name.
         messages: the message array, as it will be sent.
@@ -84,6 +85,7 @@ class AgentLike(Protocol):
     events: EventLog
     clock: Clock
     stop: Signal
+    wake: Signal
     mechanisms: tuple[Any, ...]
     tools: dict[str, Any]
     messages: list[Block]
@@ -119,6 +121,10 @@ class AgentLike(Protocol):
             messages: the new array.
             why: a word for the log.
         """
+
+    def await_more(self) -> str | None:
+        """What the model should go on with after it has stopped; waits while a mechanism does."""
+        ...
 
     def request(self) -> dict[str, Any]:
         """The next request, as it will be sent."""

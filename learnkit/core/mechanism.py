@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 from learnkit.core.interface import AgentLike, Call, Result
 from learnkit.core.tools import Tool
 from learnkit.errors import UsageError
+from learnkit.runtime.clock import Signal
 
 
 class Mechanism:
@@ -33,8 +34,13 @@ class Mechanism:
         "after_tool": ("agent", "call", "result"),
         "after_tools": ("agent", "calls"),
         "on_stop": ("agent",),
+        "waits_for": ("agent",),
         "carry": ("agent",),
+        "close": ("agent",),
     }
+
+    #: Whether the agent that has it leads others, and may change what they have begun.
+    leads: ClassVar[bool] = False
 
     _agent: AgentLike | None = None
 
@@ -131,10 +137,32 @@ class Mechanism:
             agent: as for :meth:`system`.
         """
 
+    def waits_for(self, agent: Any) -> Sequence[Signal]:
+        """When no ``on_stop`` had a text, return signals of what is still under way.
+
+        The run does not end while a mechanism returns some. It waits until one of all the signals
+        is set, those of other mechanisms too, and asks each ``on_stop`` again. So a mechanism need
+        not wait in ``on_stop``, where nothing else would be heard. A signal that stays set has to
+        be left out once ``on_stop`` has dealt with it.
+
+        Args:
+            agent: as for :meth:`system`.
+        """
+        return ()
+
     def carry(self, agent: Any) -> str | None:
         """When the messages are compacted, return text that the new ones must contain, or None.
 
         The loop itself never asks; :class:`learnkit.Compaction` does.
+
+        Args:
+            agent: as for :meth:`system`.
+        """
+
+    def close(self, agent: Any) -> None:
+        """When the agent is closed, end what was started for it: threads, processes, files.
+
+        It may be called more than once.
 
         Args:
             agent: as for :meth:`system`.

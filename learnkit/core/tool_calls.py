@@ -14,7 +14,8 @@ from typing import Any
 from learnkit.core.content import Block, note, result_content
 from learnkit.core.interface import AgentLike, Call, Result
 from learnkit.core.transcript import texts
-from learnkit.errors import ArgumentsError, ToolError
+from learnkit.errors import ArgumentsError, ToolError, described, text_of
+from learnkit.runtime.clock import Unwind, uninterrupted
 
 CANCELLED = "Cancelled: the run was interrupted."
 
@@ -111,8 +112,11 @@ class Batch:
                 self._run_one(call)
 
         first = calls[: agent.tools[calls[0].name].parallel]
-        workers = [agent.clock.spawn(f"{agent.name}.{call.id}", work) for call in first]
+        workers = []
         try:
+            with uninterrupted():
+                for call in first:
+                    workers.append(agent.clock.spawn(f"{agent.name}.{call.id}", work))
             for worker in workers:
                 worker.join()
         except BaseException:
@@ -135,8 +139,12 @@ class Batch:
                 how = "ran"
             except ArgumentsError as error:
                 how, output = "invalid", str(error)
-            except Exception as error:
-                how, output = "raised", _said(error)
+            except ToolError as error:
+                how, output = "raised", text_of(error)
+            except (KeyboardInterrupt, Unwind):  # the user's, or the clock's
+                raise
+            except BaseException as error:  # sys.exit() in a tool ends the call, and not the run
+                how, output = "raised", described(error)
         self._keep(call, how, output, seconds=agent.clock.time() - began)
 
     def _keep(self, call: Call, how: str, output: Any, seconds: float = 0.0) -> None:
@@ -164,12 +172,3 @@ class Batch:
             seconds=seconds,
             how=how,
         )
-
-
-def _said(error: Exception) -> str:
-    """What an error of a tool says."""
-    try:
-        text = str(error)
-    except Exception as another:  # it goes wrong even in saying what is wrong
-        text = f"(its text cannot be had: {type(another).__name__})"
-    return text if isinstance(error, ToolError) else f"{type(error).__name__}: {text}"

@@ -7,16 +7,18 @@ never outlives its agent: it ends at its limit, when the agent is stopped, and w
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, get_args
 
-from learnkit.core.interface import Call
+from learnkit.core.frames import defused
+from learnkit.core.interface import AgentLike, Call
 from learnkit.core.mechanism import Mechanism
 from learnkit.core.tools import tool
-from learnkit.errors import ToolError, UsageError
+from learnkit.errors import ToolError, UsageError, described
 from learnkit.runtime.clock import Signal, Worker
 from learnkit.runtime.job_wrappers import counted, slept, watched
 from learnkit.runtime.shell import LocalShell, Shell, ShellResult
@@ -33,6 +35,9 @@ Status = Literal["running", "completed", "failed", "timeout", "stopped", "error"
 DELIVERED = 500
 #: Jobs that have ended of which the output is kept, the newest ones.
 KEPT = 50
+
+#: Where a line of a report could be the head of another one.
+_HEAD = re.compile(rf"^(?=\[\w+\] (?:{'|'.join(get_args(Status))})\b)", re.MULTILINE)
 
 _HOW = (
     "Commands that take long (builds, test suites, downloads) go to background_run: you get an id "
@@ -76,7 +81,9 @@ class Job:
         state = self.status if self.status == "running" else f"{self.status}{code}"
         after = "" if self.status == "running" else f" after {self.seconds:.1f} s"
         head = f"[{self.id}] {state}{after}: {_short(self.command)}"
-        return head if self.status == "running" else f"{head}\n{output.strip() or '(no output)'}"
+        # A command may print anything, but no line that could be the head of another job.
+        output = _HEAD.sub(" ", output.strip())
+        return head if self.status == "running" else f"{head}\n{output or '(no output)'}"
 
 
 class Background(Mechanism):
@@ -136,8 +143,12 @@ class Background(Mechanism):
         """
         self._find(id).stop.set()
 
-    def close(self) -> None:
-        """End all jobs, and wait until they have ended."""
+    def close(self, agent: AgentLike | None = None) -> None:
+        """End all jobs, and wait until they have ended.
+
+        Args:
+            agent: the one that is closed; it makes no difference here.
+        """
         for job in self.jobs:
             job.stop.set()
         for job in self.jobs:
@@ -153,14 +164,18 @@ class Background(Mechanism):
         return self._deliver("results")
 
     def on_stop(self, agent: Agent) -> str | None:
-        """Wait for a job to end, if one still runs, and deliver its result."""
-        while not self._due:
-            running = [job.ended for job in self.jobs if not job.ended.is_set()]
-            if not running:  # one may have ended between the two looks
-                return self._deliver("stop")
-            agent.clock.wait(*running)
+        """The results of the jobs that have ended since; all of them end with the run."""
+        for job in self.jobs if agent.stop.is_set() else ():
+            agent.clock.wait(job.ended)
+        if self._due:
             agent.clock.sleep(0)  # what ends at the same moment is delivered in the same turn
         return self._deliver("stop")
+
+    def waits_for(self, agent: Agent) -> Sequence[Signal]:
+        """The end of each job of which the result was not delivered yet."""
+        with self._lock:
+            jobs = self._jobs.values()
+            return [job.ended for job in jobs if job.status == "running" or job in self._due]
 
     @tool
     def background_run(self, command: str) -> str:
@@ -248,7 +263,7 @@ class Background(Mechanism):
         except ToolError as error:
             job.output = self.workspace.masked(str(error))
         except BaseException as error:  # a fault of ours: no waiting agent may hang
-            job.output = f"{type(error).__name__}: {error}"
+            job.output = described(error)
             raise
         finally:
             job.seconds = clock.time() - began
@@ -288,8 +303,7 @@ class Background(Mechanism):
         if not ended:
             return None
         self.emit("job.delivered", ids=[job.id for job in ended], by=by)
-        # A command may print anything, but not the end of the frame around it.
-        texts = [job.report().replace("</background-", "</ background-") for job in ended]
+        texts = [defused(job.report()) for job in ended]
         return "\n".join(["<background-results>", *texts, "</background-results>"])
 
 

@@ -13,13 +13,14 @@ from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 from learnkit.core.agent import Agent, Outcome
+from learnkit.core.frames import defused
 from learnkit.core.inherit import child_of
 from learnkit.core.interface import Call
 from learnkit.core.mechanism import Mechanism
 from learnkit.core.token_count import estimate_tokens
 from learnkit.core.tools import Tool, tool
 from learnkit.core.transcript import as_text, request_of
-from learnkit.errors import ToolError, UsageError
+from learnkit.errors import ToolError, UsageError, described
 
 Factory = Callable[[], Sequence[Mechanism]]
 Inherit = Literal["none", "goal", "background", "everything"]
@@ -144,13 +145,14 @@ class Subagents(Mechanism):
             inherited=estimate_tokens(text) - estimate_tokens(prompt),
         )
         try:
-            outcome = child.run(text)
+            with child:
+                outcome = child.run(text)
         except BaseException as error:
             failed = isinstance(error, Exception)
             _emit_end(child, about, "failed" if failed else "cancelled")
             if not failed:
                 raise
-            raise ToolError(f"The subagent failed: {type(error).__name__}: {error}") from error
+            raise ToolError(f"The subagent failed: {described(error)}") from error
         report = _report(outcome)
         _emit_end(child, about, outcome.reason, estimate_tokens(report))
         if outcome.reason in _NO_RESULT:
@@ -186,12 +188,17 @@ class Subagents(Mechanism):
         earlier = self.agent.messages[:-1]  # the last one makes this very call
         parts = []
         if self._inherit == "everything":
-            parts.append(f"<conversation>\n{as_text(earlier)}\n</conversation>")
+            parts.append(f"<conversation>\n{_inside(as_text(earlier))}\n</conversation>")
         elif goal:
-            parts.append(f"<goal>\n{goal}\n</goal>")
+            parts.append(f"<goal>\n{_inside(goal)}\n</goal>")
         if self._inherit == "background" and (found := _background(earlier, prompt, goal)):
-            parts.append(f"<background>\n{found}\n</background>")
+            parts.append(f"<background>\n{_inside(found)}\n</background>")
         return "\n\n".join([*parts, prompt])
+
+
+def _inside(text: str) -> str:
+    """A text that ends none of the frames in which a child inherits."""
+    return defused(text, ["conversation", "goal", "background"])
 
 
 def _emit_end(child: Agent, about: dict[str, Any], reason: str, returned: int = 0) -> None:

@@ -12,7 +12,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from learnkit.backends.files.board import TaskBoard
+from learnkit.backends.files.board import TaskBoard, may_change
 from learnkit.backends.task import Status, Task
 from learnkit.core.mechanism import Mechanism
 from learnkit.core.readiness import is_ready, open_blockers
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from learnkit.backends.interface import BoardBackend
     from learnkit.core.agent import Agent
     from learnkit.core.events import Event, EventLog
+    from learnkit.core.interface import AgentLike
 
 __all__ = ["TaskBoard", "Tasks", "clicks", "log_news", "render"]
 
@@ -103,17 +104,21 @@ class Tasks(Mechanism):
 
         def change() -> str:
             before = _ready_ids(self.board)
-            owner = self._agent.name if self._agent else ""
+            name = self._agent.name if self._agent else ""
+            overruled = status is not None and self._overruled(task_id)
             task = self.board.update(
                 task_id,
                 status,
-                owner=owner if status == "in_progress" else "",
+                owner=name if status == "in_progress" else "",
+                by=asking(self._agent),
                 add_blocked_by=addBlockedBy,
                 add_blocks=addBlocks,
                 remove_blocked_by=removeBlockedBy,
                 result_summary=result_summary,
             )
             said = f"#{task_id} is deleted." if task is None else self._shown(task)
+            if overruled:
+                said += f"\n{overruled} had it in progress. You changed it as the lead: say so."
             freed = [f"#{id}" for id in _ready_ids(self.board) if id not in before]
             freed = [one for one in freed if one != f"#{task_id}"]
             return f"{said}\nReady now: {', '.join(freed)}" if freed else said
@@ -133,6 +138,11 @@ class Tasks(Mechanism):
             task_id: its number.
         """
         return self._done("task_get", lambda: self.board.get(task_id).to_json())
+
+    def _overruled(self, id: int) -> str:
+        """Who has a task in progress that this agent may change only because it leads the team."""
+        agent, task = self._agent, self.board.get(id)
+        return "" if agent is None or may_change(task, agent.name) else task.owner
 
     def _shown(self, task: Task) -> str:
         return _line(task, {one.id: one for one in self.board.tasks()})
@@ -169,6 +179,20 @@ def clicks(board: BoardBackend, events: EventLog) -> Callable[[dict[str, Any]], 
                 person.emit("task.refused", tool="click", problem=str(error))
 
     return clicked
+
+
+def asking(agent: AgentLike | None) -> str:
+    """Return whose right counts when an agent changes a task, as ``update(by=…)`` takes it.
+
+    Args:
+        agent: that asks; None for a user who has the tool in hand.
+
+    Returns:
+        Its name; nothing for the lead of a team, who may change the tasks of its teammates.
+    """
+    if agent is None or any(one.leads for one in agent.mechanisms):
+        return ""
+    return agent.name
 
 
 class Logs(Protocol):

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Literal, NotRequired
 
 from typing_extensions import TypedDict  # pydantic wants this one before Python 3.12
 
+from learnkit.core.frames import defused
 from learnkit.core.interface import Call
 from learnkit.core.mechanism import Mechanism
 from learnkit.core.tools import Tool, tool
@@ -104,13 +105,13 @@ class Todo(Mechanism):
         rounds, self._rounds = self._rounds, 0
         text = f"<reminder>{rounds} rounds without a look at your todo list: update it.</reminder>"
         if self.show_list:
-            text += f"\n{self.render()}"
+            text += f"\n{defused(self.render())}"
         agent.emit("todo.reminded", rounds=rounds, text=text)
         return text
 
     def carry(self, agent: Agent) -> str | None:
         """The list, as long as something on it is open."""
-        return f"<todo>\n{self.render()}\n</todo>" if self.open else None
+        return f"<todo>\n{defused(self.render())}\n</todo>" if self.open else None
 
     def render(self) -> str:
         """The list as the model reads it."""

@@ -10,12 +10,15 @@ from __future__ import annotations
 import contextlib
 import contextvars
 import math
+import signal
 import threading
 import time
 import uuid
+import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
+from types import FrameType
 from typing import Any, Self
 
 from learnkit.errors import LearnkitError, UsageError
@@ -23,6 +26,9 @@ from learnkit.errors import LearnkitError, UsageError
 #: Seconds for which the main thread blocks in one go. An interrupt that comes in the instant before
 #: it blocks is not heard before it wakes, so it must not block for ever.
 PATIENCE = 0.5
+
+#: Seconds that the threads of a system clock get to end when the process ends.
+EXIT_PATIENCE = 5.0
 
 
 class StuckError(LearnkitError):
@@ -57,6 +63,30 @@ class Signal:
         return f"<Signal {self.name!r} {'set' if self._on else 'not set'}>"
 
 
+@contextlib.contextmanager
+def uninterrupted() -> Iterator[None]:
+    """Hold an interrupt of the main thread back until the block has ended.
+
+    For a few steps that belong together, such as starting a thread and noting that it runs. The
+    block must not wait. In other threads, which no interrupt strikes, this does nothing.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    handler = signal.getsignal(signal.SIGINT)
+    if not callable(handler):  # ignored, or not Python's business
+        yield
+        return
+    came: list[tuple[int, FrameType | None]] = []
+    signal.signal(signal.SIGINT, lambda *which: came.append(which))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, handler)
+        if came:
+            handler(*came[0])
+
+
 class Worker:
     """A thread that a clock has started."""
 
@@ -73,6 +103,11 @@ class Worker:
     def done(self) -> bool:
         """Whether the thread's function has returned or raised."""
         return self.ended.is_set()
+
+    @property
+    def error(self) -> BaseException | None:
+        """What the thread's function raised, if it did."""
+        return self._error
 
     def join(self, timeout: float | None = None) -> Any:
         """Wait for the thread to end.
@@ -210,13 +245,19 @@ class Clock(ABC):
             workers = self._workers
             keep = [w for w in workers if not w.done or (w._error and not w._raised)]
             self._workers = [*keep, worker]
-        try:
-            self._start(worker, lambda: context.run(worker._work, function, args))
-        except BaseException:
-            with self._guard:
-                self._workers.remove(worker)
-            raise
+        with uninterrupted():  # a thread that runs is known, and one that is known runs
+            try:
+                self._start(worker, lambda: context.run(worker._work, function, args))
+            except BaseException:
+                with self._guard:
+                    self._workers.remove(worker)
+                raise
         return worker
+
+    def stop_all(self) -> None:
+        """Set the stop signals of everything that runs, as an interrupt of a wait does."""
+        for stop in list(self._stops):
+            stop.set()
 
     def close(self) -> None:
         """Set the stop signals of everything that runs, and join all threads.
@@ -229,8 +270,7 @@ class Clock(ABC):
         if self._runs_here():
             raise UsageError("a thread of this clock cannot close it: it would wait for itself")
         self._closed = True
-        for stop in list(self._stops):
-            stop.set()
+        self.stop_all()
         errors = []
         try:
             for worker in workers:
@@ -270,12 +310,18 @@ class Clock(ABC):
 
 
 class SystemClock(Clock):
-    """The wall clock, and ordinary threads. A script ends only when its threads have ended."""
+    """The wall clock, and ordinary threads.
+
+    When a script ends without closing it, its threads are stopped and waited for, at most
+    ``EXIT_PATIENCE`` seconds: an idle teammate would keep the process alive for ever.
+    """
 
     def __init__(self) -> None:
         super().__init__()
         self._zero = time.monotonic()
         self._changed = threading.Condition()
+        self._threads: set[threading.Thread] = set()
+        weakref.finalize(self, _stop_and_join, self._stops, self._threads)
 
     def time(self) -> float:
         return time.monotonic() - self._zero
@@ -297,8 +343,7 @@ class SystemClock(Clock):
                     self._changed.wait(min(left, PATIENCE))
             return True
         except KeyboardInterrupt:
-            for stop in list(self._stops):
-                stop.set()
+            self.stop_all()
             raise
 
     def _turn(self, signal: Signal, on: bool) -> None:
@@ -308,11 +353,31 @@ class SystemClock(Clock):
 
     def _start(self, worker: Worker, run: Callable[[], None]) -> None:
         def body() -> None:
-            run()
-            worker.ended.set()
+            try:
+                run()
+            finally:
+                self._threads.discard(thread)
+                worker.ended.set()
 
-        worker._thread = threading.Thread(target=body, name=worker.name, daemon=False)
-        worker._thread.start()
+        # A daemon, because the interpreter joins all others before it lets anybody stop them.
+        thread = threading.Thread(target=body, name=worker.name, daemon=True)
+        worker._thread = thread
+        self._threads.add(thread)
+        try:
+            thread.start()
+        except BaseException:
+            self._threads.discard(thread)
+            raise
 
     def _end_stuck(self, workers: list[Worker]) -> None:
         """None is left: joining waits for as long as it takes."""
+
+
+def _stop_and_join(stops: list[Signal], threads: set[threading.Thread]) -> None:
+    """At the end of the process: stop what runs, and give it some seconds to end."""
+    end = time.monotonic() + EXIT_PATIENCE
+    while threads and time.monotonic() < end:
+        for stop in list(stops):  # a thread may only now come to where it can be stopped
+            stop.set()
+        for thread in list(threads):
+            thread.join(0.05)

@@ -186,8 +186,7 @@ class VirtualClock(Clock):
         impatient = False
         while True:
             try:
-                for stop in list(self._stops):
-                    stop.set()
+                self.stop_all()
                 with self._mutex:
                     running = self._running
                     if running is not main and running in self._parked:

@@ -17,7 +17,10 @@ import pytest
 from teams import Ran, send, spawn, work
 
 import learnkit as lk
+from learnkit.backends.files.store import locked
+from learnkit.mechanisms.autonomy.claims import Claims
 from learnkit.mechanisms.teams.delivery import Delivery
+from learnkit.mechanisms.teams.handover import Handover
 from learnkit.mechanisms.teams.teammate import Teammate
 
 LONG = 0.2  # seconds in which a lead that may go has gone
@@ -85,8 +88,8 @@ def test_a_task_that_a_teammate_has_just_claimed_is_waited_for(
         mechanisms=lambda team: [lk.Autonomy(team, board, poll=0.01, idle=60.0)],
     )
     board.create("the task")
-    claimed = held_up(lk.Autonomy.work, lambda text, *_: bool(text))
-    monkeypatch.setattr(lk.Autonomy, "work", claimed)
+    claimed = held_up(Claims.claim_for, lambda task, *_: True)
+    monkeypatch.setattr(Claims, "claim_for", claimed)
     ran.go()
     assert ran.told("lead") == ["ready for work", "the task is done"]
 
@@ -183,3 +186,123 @@ def test_a_full_disk_does_not_leave_the_lead_waiting(
     rescue.join()
     assert not rescued.is_set(), "the lead waited for somebody who had ended"
     assert ran.told("lead") == ["the report"]
+
+
+# Nobody waits for a handover
+
+
+def test_a_teammate_that_claims_a_task_holds_nobody_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Until its claim is through, another one reports, rests, is woken, and reports again."""
+    board = lk.TaskBoard(tmp_path / "tasks")
+    board.create("the task", tags=["coder"])
+    rested, claim_for, in_time = threading.Event(), Claims.claim_for, []
+
+    def slow(claims: Claims, mate: Teammate, id: int) -> Any:
+        in_time.append(rested.wait(20))
+        return claim_for(claims, mate, id)
+
+    monkeypatch.setattr(Claims, "claim_for", slow)
+    lanes = {
+        "lead": acting(
+            ("Go.", lk.reply(spawn("alice"), spawn("bob", role="tester"))),
+            ("the first", send("bob", "more")),
+        ),
+        "alice": quick("ready", "the task is done"),
+        "bob": [lk.reply("the first", latency=0.3), lk.reply("the second", latency=0.0)],
+    }
+    ran = Ran(
+        tmp_path,
+        lanes,
+        lk.SystemClock(),
+        mechanisms=lambda team: [lk.Autonomy(team, board, poll=0.05, idle=60.0)],
+    )
+
+    def listen(event: lk.Event) -> None:
+        states = [one["status"] for one in ran.of("team.status") if one["name"] == "bob"]
+        if states.count("idle") == 2:
+            rested.set()
+
+    ran.lead.events.subscribe(listen)
+    ran.go()
+    assert in_time == [True]
+    assert set(ran.told("lead")) == {"ready", "the task is done", "the first", "the second"}
+
+
+def test_a_claim_waits_for_no_merge(tmp_path: Path) -> None:
+    """A merge holds the lock of all worktrees; who claims a task with one only looks for it."""
+    repo = tmp_path / "repo"
+    repo.mkdir()
+    lk.LocalShell().run("git init -q && git commit -q --allow-empty -m start", repo)
+    board = lk.TaskBoard(tmp_path / "tasks")
+    board.create("the task")
+    worktrees: list[lk.Worktrees] = []
+
+    def mechanisms(team: lk.Team) -> list[lk.Mechanism]:
+        worktrees.append(lk.Worktrees(repo, board, team=team))
+        return [lk.Autonomy(team, board, poll=1, idle=2), *worktrees]
+
+    lanes = {
+        "lead": acting(("Go.", spawn("alice"))),
+        "alice": acting(
+            ("Begin.", "ready"), ("auto-claimed", lk.use("bash", command="touch here"))
+        ),
+    }
+    ran = Ran(
+        tmp_path,
+        lanes,
+        factory=lambda *_: [lk.CodingTools(tmp_path / "home")],
+        mechanisms=mechanisms,
+    )
+    registry = worktrees[0].registry
+    registry.create("parser", 1, bind=worktrees[0]._bind)
+    over, held, in_time = threading.Event(), threading.Event(), []
+
+    def merge() -> None:
+        with locked(registry.root):
+            held.set()
+            in_time.append(over.wait(30))
+
+    merging = threading.Thread(target=merge)
+    merging.start()
+    assert held.wait(20)
+    ran.go()
+    over.set()
+    merging.join()
+    assert in_time == [True]
+    assert (registry.path("parser") / "here").exists()
+
+
+def test_the_team_is_at_rest_only_if_nothing_has_passed_while_it_was_looked_at() -> None:
+    settled: list[str] = []
+    handover = Handover(lambda: settled.append("now"))
+    assert handover.at_rest(lambda: True)
+    assert not handover.at_rest(lambda: False)
+    with handover.passing():
+        with handover.passing():
+            assert not handover.at_rest(lambda: True)
+        assert settled == []  # one more is under way
+    assert settled == ["now"]
+    with handover.passing():
+        pass
+    assert settled == ["now"]  # nobody has asked
+
+    looks = iter([True, False])
+
+    def look() -> bool:
+        found = next(looks)
+        if found:  # it was looked at here already, and something passes to it
+            with handover.passing():
+                pass
+        return found
+
+    assert not handover.at_rest(look)
+    assert next(looks, "all") == "all"
+
+
+def test_a_handover_that_fails_is_over_too() -> None:
+    handover = Handover(lambda: None)
+    with pytest.raises(OSError, match="full"), handover.passing():
+        raise OSError("full")
+    assert handover.at_rest(lambda: True)

@@ -160,7 +160,7 @@ def test_a_request_is_opened_before_it_ends(
     with run.clock, run.team:
         run.lead.run("Go.")
         alice = run.team.members[0]
-        overtaking = Overtaking(lambda: protocols.assigned(alice))
+        overtaking = Overtaking(lambda: protocols.changed(alice, "assigned"))
         monkeypatch.setattr(tracker, "open", overtaking.after(tracker.open))
         TeammateProtocols(protocols.requests, alice, False, ()).plan_approval(
             "first this, then that"

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import threading
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -141,6 +142,25 @@ def test_what_the_api_refuses_is_reported_and_the_teammate_can_be_woken(tmp_path
     first, second = ran.told("lead")
     assert first.startswith("failed: BadRequestError: ")
     assert second == "better"
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_a_report_that_is_too_long_for_a_message_is_cut(tmp_path: Path, fails: bool) -> None:
+    class Broken(lk.Mechanism):
+        def before_model(self, agent: lk.Agent) -> None:
+            raise RuntimeError("why? " * 9_000)
+
+    ran = Ran(
+        tmp_path,
+        {"lead": [spawn("alice"), *say("a", "b")], "alice": [lk.say("first " * 9_000 + "last")]},
+        factory=lambda *_: [Broken()] if fails else [],
+    )
+    with pytest.raises(RuntimeError, match="why") if fails else nullcontext():
+        ran.go()
+    (report,) = ran.told("lead")
+    assert 10_000 < len(report) < 20_000
+    assert report.startswith("failed: RuntimeError: why" if fails else "first")
+    assert report.endswith("why? " if fails else "last") or report.strip().endswith("why?")
 
 
 def test_a_script_that_is_too_short_is_not_hidden(tmp_path: Path) -> None:

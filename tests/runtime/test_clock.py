@@ -234,12 +234,6 @@ def test_workers_start_workers(clock: Clock) -> None:
 # The system clock
 
 
-def test_the_threads_of_a_system_clock_hold_the_script_until_they_end() -> None:
-    with SystemClock() as clock:
-        worker = clock.spawn("kind", lambda: threading.current_thread().daemon)
-        assert worker.join() is False
-
-
 def test_threads_of_a_system_clock_overlap() -> None:
     with SystemClock() as clock:
         meeting = threading.Barrier(3)  # passed only if three are there at one time

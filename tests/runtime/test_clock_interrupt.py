@@ -1,7 +1,7 @@
 """A real SIGINT, in a process of its own: main gets it, the agents stop, nobody runs beside main.
 
-And the end of a script: parked threads of a virtual clock do not hold it up, those of a system
-clock do.
+And the end of a script: parked threads of a virtual clock do not hold it up, and those of a system
+clock are stopped, and get some seconds to end.
 """
 
 from __future__ import annotations
@@ -256,6 +256,37 @@ def test_a_script_ends_although_threads_are_parked(tmp_path: Path, ending: str) 
     assert out.splitlines() == expected
 
 
+def test_a_script_with_a_system_clock_stops_what_it_has_forgotten(tmp_path: Path) -> None:
+    out = child(
+        """
+        clock = SystemClock()
+
+        def idle(stop):
+            with clock.interruptible(stop):
+                print("stopped\\n" if clock.wait(stop, timeout=1000) else "never\\n", end="")
+
+        for number in range(3):
+            clock.spawn(f"idle {number}", idle, clock.signal(f"stop {number}"))
+        print("main's end")
+        """,
+        tmp_path,
+    )
+    assert out.splitlines() == ["main's end", *["stopped"] * 3]
+
+
+def test_a_script_does_not_wait_for_ever_for_a_thread_that_nothing_stops(tmp_path: Path) -> None:
+    out = child(
+        """
+        learnkit.runtime.clock.EXIT_PATIENCE = 0.3
+        clock = SystemClock()
+        clock.spawn("deaf", lambda: clock.wait(clock.signal("never")))
+        print("main's end")
+        """,
+        tmp_path,
+    )
+    assert out.splitlines() == ["main's end"]
+
+
 def test_a_script_with_a_system_clock_ends_when_its_threads_have_ended(tmp_path: Path) -> None:
     out = child(
         """
@@ -276,7 +307,8 @@ def test_an_agent_that_is_interrupted_can_go_on(tmp_path: Path) -> None:
             "Wait."
             if seconds == 2:
                 foreign(interrupt)
-                step(0.1)
+                until(agent.stop.is_set)
+                step()
             return "stopped" if agent.clock.sleep(seconds, agent.stop) else "waited"
 
         calls = [lk.use("wait", seconds=s) for s in (50, 2, 70, 80)]

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from interrupts import InterruptAt
 from teams import Ran, send, work
 
 import learnkit as lk
@@ -170,12 +171,13 @@ def _spawn(name: str, plan: Plan) -> Any:
     return lk.use("spawn_teammate", name=name, role=plan.roles[name], prompt="Begin.")
 
 
-def simulate(seed: int, folder: Path, *, real: bool = False) -> Ran:
+def simulate(seed: int, folder: Path, *, real: bool = False, interrupt: int = 0) -> Ran:
     """Run the team of a seed, and check it.
 
     Args:
         seed: of everything.
         folder: an empty one, for the team's files.
+        interrupt: before which line of ours the main thread gets a SIGINT; then it runs once more.
         real: on the wall clock, a hundred times as fast; then threads decide who is first, and on
             a busy machine one may give up after 0.6 s while another still holds what it waits for.
 
@@ -215,17 +217,37 @@ def simulate(seed: int, folder: Path, *, real: bool = False) -> Ran:
         run.lead.max_turns = 200
         _arm(run, plan)
         with contextlib.suppress(Crash), run.team:
-            run.lead.run("Go.")
+            interrupted = InterruptAt(interrupt)
+            with contextlib.suppress(KeyboardInterrupt), interrupted:
+                run.lead.run("Go.")
+            if interrupted.where:
+                _after_interrupt(run)
             for mate in run.team.members:  # who is still at it, or looks for work
                 if mate.worker is not None:
                     mate.worker.join(timeout=1500 * slow)
     assert set(threading.enumerate()) == before, "a thread is left"
     try:
-        check(run, board, patient=not real)
+        check(run, board, patient=not (real or interrupted.where))
     except AssertionError as error:
         error.log = run.lead.events  # type: ignore[attr-defined]  # for who wants to look at it
         raise
     return run
+
+
+def interrupted_line(seed: int) -> int:
+    """Before which line of ours the run of a seed is interrupted: any, early ones more often."""
+    return int(10 ** random.Random(f"interrupt {seed}").uniform(1.5, 4.5))
+
+
+def _after_interrupt(run: Ran) -> None:
+    """The main thread is back: all can be seen as it is, and the next run works."""
+    _arrays(run.lead)
+    for entry in run.team.roster.members():
+        (mate,) = (one for one in run.team.members if one.name == entry["name"])
+        alive = mate.worker is not None and not mate.worker.done
+        assert mate.status != "working" or alive, f"{mate.name} is working, without a thread"
+        assert entry["status"] != "working" or alive, f"the roster says {mate.name} is working"
+    run.lead.run("Go on.")
 
 
 def _arm(run: Ran, plan: Plan) -> None:
@@ -250,12 +272,12 @@ def check(run: Ran, board: lk.TaskBoard, *, patient: bool = True) -> None:
     assert max(done.values(), default=1) == 1, f"done twice: {done}"
     held = {t.id: t.owner for t in board.tasks() if t.status == "in_progress" and t.owner != "lead"}
     assert not held, f"still held: {held}"
-    _arrays(run)
+    _arrays(run.lead, *(mate.agent for mate in run.team.members))
     _requests(run)
     for mate in run.team.members:
         assert mate.status == "shutdown", f"{mate.name} is {mate.status}"
-        assert mate.worker is not None, f"{mate.name} has no thread"
-        assert mate.worker.done, f"{mate.name} still runs"
+        assert mate.worker is not None or not patient, f"{mate.name} has no thread"
+        assert mate.worker is None or mate.worker.done, f"{mate.name} still runs"
     assert not run.of("model.failed"), f"a request was refused: {run.of('model.failed')[0]}"
 
 
@@ -322,9 +344,9 @@ def _before(board: lk.TaskBoard, id: int) -> set[int]:
     return found
 
 
-def _arrays(run: Ran) -> None:
+def _arrays(*agents: lk.Agent) -> None:
     """Every call has its result in the very next message."""
-    for agent in [run.lead, *(mate.agent for mate in run.team.members)]:
+    for agent in agents:
         for number, message in enumerate(agent.messages):
             if message["role"] != "assistant":
                 continue

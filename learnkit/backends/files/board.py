@@ -86,11 +86,17 @@ class TaskBoard(BoardBackend):
         remove_blocked_by: Iterable[int] = (),
         result_summary: str | None = None,
         worktree: str | None = None,
+        by: str = "",
     ) -> Task | None:
         with self._open(id):
             old = self._files.tasks()
             tasks = dict(old)
-            _find(tasks, id)
+            task = _find(tasks, id)
+            if status is not None and by and not may_change(task, by):
+                raise ToolError(
+                    f"task {id} is in the hands of {task.owner}; only {task.owner} or the team's "
+                    f"lead may set it to {status}"
+                )
             for blocker in remove_blocked_by:
                 _disconnect(tasks, blocker, id)
             for blocker in add_blocked_by:
@@ -181,6 +187,17 @@ class TaskBoard(BoardBackend):
         }
         with contextlib.suppress(OSError):  # what can be read is read, on a full disk too
             self._write(tasks, repaired)
+
+
+def may_change(task: Task, by: str) -> bool:
+    """Whether an agent may complete, release or delete a task: nobody else has it in progress.
+
+    Args:
+        task: the one in question.
+        by: name of the agent. A subagent, whose name begins with its parent's, acts for that one.
+    """
+    owner = task.owner if task.status == "in_progress" else ""
+    return not owner or by == owner or by.startswith(f"{owner}.")
 
 
 def _find(tasks: dict[int, Task], id: int) -> Task:

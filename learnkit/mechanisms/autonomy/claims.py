@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from learnkit.backends.task import Task
+from learnkit.core.frames import defused
 from learnkit.errors import ToolError
 from learnkit.mechanisms.tasks import logged
 
@@ -100,4 +101,4 @@ def as_text(task: Task) -> str:
         task: the one that was claimed.
     """
     text = f"Task #{task.id}: {task.subject}\n{task.description}".strip()
-    return f"<auto-claimed>{text.replace('</auto-', '</ auto-')}</auto-claimed>"
+    return f"<auto-claimed>{defused(text)}</auto-claimed>"

@@ -8,15 +8,17 @@ there is no single agent that all others wait for. A teammate that ends gives it
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from learnkit.backends.task import Task
 from learnkit.core.mechanism import Mechanism
 from learnkit.core.tools import tool
 from learnkit.errors import ToolError, UsageError
 from learnkit.mechanisms.autonomy.claims import Claims, as_text, suits
 from learnkit.mechanisms.autonomy.teammate import TeammateAutonomy
 from learnkit.mechanisms.tasks import Person, log_board, logged
-from learnkit.mechanisms.teams.teammate import Extension, Teammate
+from learnkit.mechanisms.teams.teammate import Change, Extension, Teammate, Work
 
 if TYPE_CHECKING:
     from learnkit.backends.interface import BoardBackend
@@ -110,41 +112,35 @@ class Autonomy(Mechanism, Extension):
         """A teammate's side."""
         return [TeammateAutonomy(self.claims, mate)]
 
-    def changed(self, mate: Teammate) -> None:
+    def changed(self, mate: Teammate, what: Change) -> None:
         """A teammate that has shut down gives its tasks back."""
-        if mate.status == "shutdown":
+        if what == "shutdown":
             self.claims.give_back(mate.name, mate.agent)
 
-    def work(self, mate: Teammate) -> str | None:
-        """Claim a task for an idle teammate that holds none, and return it as text."""
-        if self.claims.held(mate.name):
-            return None
-        for task in self.board.ready():
-            if suits(task, mate.role):
-                try:
-                    return as_text(self.claims.claim_for(mate, task.id))
-                except ToolError:
-                    continue  # another teammate was faster
+    def work(self, mate: Teammate, *, late: bool = False) -> Work | None:
+        """A task that suits an idle teammate, if it holds none; late, a reminder of what it holds.
+
+        It is reminded of each task once: what it still holds when it shuts down is given back.
+        """
+        if held := self.claims.held(mate.name):
+            new = [task for task in held if (mate.name, task.id) not in self._reminded]
+            return partial(self._remind, mate, new) if late and new else None
+        ready = [task for task in self.board.ready() if suits(task, mate.role)]
+        return partial(self._claim_first, mate, ready) if ready else None
+
+    def _claim_first(self, mate: Teammate, tasks: Sequence[Task]) -> str | None:
+        """Claim the first of the tasks that is still there; None if there is none."""
+        for task in tasks:
+            try:
+                return as_text(self.claims.claim_for(mate, task.id))
+            except ToolError:
+                continue  # another teammate was faster
         return None
 
-    def last(self, mate: Teammate) -> str | None:
-        """Remind a teammate that would end while it holds a task; once for each task."""
-        new = [
-            task
-            for task in self.claims.held(mate.name)
-            if (mate.name, task.id) not in self._reminded
-        ]
-        self._reminded.update((mate.name, task.id) for task in new)
-        if not new:
-            return None
-        still = ", ".join(f"#{task.id}" for task in new)
+    def _remind(self, mate: Teammate, tasks: Sequence[Task]) -> str:
+        self._reminded.update((mate.name, task.id) for task in tasks)
+        still = ", ".join(f"#{task.id}" for task in tasks)
         return f"<reminder>You still hold {still}. Complete it, or it goes back.</reminder>"
-
-    def has_work(self, mate: Teammate) -> bool:
-        """Whether a teammate could claim a task."""
-        if self.claims.held(mate.name):
-            return False
-        return any(suits(task, mate.role) for task in self.board.ready())
 
     def wait(self) -> None:
         """Wait until every teammate has shut down.

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from learnkit.core.content import Block
+from learnkit.core.frames import defused
 from learnkit.core.interface import Call
 from learnkit.core.mechanism import Mechanism
 from learnkit.core.tools import tool
@@ -40,7 +41,8 @@ class TeammateAutonomy(Mechanism):
     def identity(self) -> str:
         """Who the teammate is, as its messages say it after a compaction."""
         name, role, team = self._mate.name, self._mate.role, self._claims.team.name
-        return f"<identity>You are {name!r}, role: {role}, team: {team}</identity>"
+        about = defused(f"You are {name!r}, role: {role}, team: {team}")
+        return f"<identity>{about}</identity>"
 
     def system(self, agent: Agent) -> str | None:
         """Where work comes from."""
@@ -68,6 +70,8 @@ class TeammateAutonomy(Mechanism):
         if not self._idle:
             return None
         self._idle = False
+        if any(one.waits_for(agent) for one in agent.mechanisms) and (more := agent.await_more()):
+            return more  # it was not idle: it had jobs to wait for
         if text := self._mate.rest(_last_texts(agent)):
             return text
         self._mate.stop.set()

@@ -18,6 +18,7 @@ from learnkit.core import transcript
 from learnkit.core.catalog import MODELS
 from learnkit.core.content import note
 from learnkit.core.events import LANE, PURPOSE
+from learnkit.core.frames import defused
 from learnkit.core.mechanism import Mechanism
 from learnkit.core.token_count import CHARS_PER_TOKEN, TokenCount, length, sent
 from learnkit.core.tools import Tool, tool
@@ -205,7 +206,7 @@ class Compaction(Mechanism):
 
     def _summary(self, agent: Agent, upto: int, focus: str, tokens: int) -> str:
         """The model's summary of the first messages; empty if it failed, which is logged."""
-        text = transcript.as_text(agent.messages[:upto])
+        text = defused(transcript.as_text(agent.messages[:upto]), _FRAMES)
         summary = ""
         try:
             for part in _parts(text, self._room(agent)):
@@ -273,14 +274,18 @@ class Compaction(Mechanism):
         self, agent: Agent, summary: str, path: str, rest: Sequence[Message]
     ) -> list[dict[str, Any]]:
         """What replaces the messages: summary, request, and what must not be lost."""
-        parts = note(f'<summary transcript="{path}">\n{summary}\n</summary>')
+        parts = note(f'<summary transcript="{path}">\n{defused(summary)}\n</summary>')
         asked = transcript.request_of(agent)
         still = any(message["role"] == "user" and message["content"] == asked for message in rest)
         if asked and not still:
-            parts += note(f"<request>\n{asked}\n</request>")
+            parts += note(f"<request>\n{defused(asked)}\n</request>")
         for mechanism in agent.mechanisms:
             parts += note(mechanism.carry(agent))
         return parts
+
+
+#: What a request for a summary sets apart; no text in it may end one of these.
+_FRAMES = ("conversation", "summary-so-far")
 
 
 class _Unfinished(Exception):
@@ -300,6 +305,7 @@ def _parts(text: str, room: int) -> list[str]:
 def _prompt(part: str, focus: str, summary: str = "") -> str:
     """The request for a summary: of the whole conversation, or of its next part."""
     wish = f"\nAbove all keep what concerns: {focus}" if focus else ""
+    summary = defused(summary, _FRAMES)
     so_far = f"\n\n<summary-so-far>\n{summary}\n</summary-so-far>" if summary else ""
     more = _PARTS if summary else ""
     return f"{_INSTRUCTIONS}{more}{wish}{so_far}\n\n<conversation>\n{part}\n</conversation>"

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
+from learnkit.core.frames import defused
 from learnkit.core.token_count import TokenCount, length
 from learnkit.errors import UsageError
 from learnkit.mechanisms.compaction.edits import (
@@ -228,13 +229,12 @@ def _note(chain: Sequence[Message]) -> str:
     calls: dict[str, str] = {}
     for block in (block for message in chain for block in message["content"]):
         if block["type"] == "text":
-            lines.append(block["text"])
+            lines.append(defused(block["text"], ["earlier"]))
         elif block["type"] == "tool_use":
-            calls[block["id"]] = f"{block['name']}({_arguments(block['input'])})"
+            calls[block["id"]] = f"{block['name']}({defused(_arguments(block['input']))})"
         elif block["type"] == "tool_result":
-            failed = (
-                f" failed: {_short(str(block.get('content')))}" if block.get("is_error") else ""
-            )
+            said = defused(_short(str(block.get("content"))))
+            failed = f" failed: {said}" if block.get("is_error") else ""
             lines.append(f"- {calls.get(block['tool_use_id'], 'a call')}{failed}")
     return "\n".join([*lines, "</earlier>"])
 

@@ -15,12 +15,13 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from learnkit.backends.request import Answer
+from learnkit.core.interface import AgentLike
 from learnkit.core.mechanism import Mechanism
 from learnkit.core.tools import tool
 from learnkit.errors import ToolError, UsageError
 from learnkit.mechanisms.protocols.requests import Requests
 from learnkit.mechanisms.protocols.teammate import TeammateProtocols
-from learnkit.mechanisms.teams.teammate import Extension, Teammate
+from learnkit.mechanisms.teams.teammate import Change, Extension, Teammate
 
 if TYPE_CHECKING:
     from learnkit.backends.interface import RequestBackend
@@ -158,21 +159,22 @@ class Protocols(Mechanism, Extension):
         """A teammate's side of the protocols."""
         return [TeammateProtocols(self.requests, mate, self.requires_plan(mate), self.open)]
 
-    def assigned(self, mate: Teammate) -> None:
-        """With a new assignment nothing that was asked before counts."""
-        self.requests.begin_assignment(mate)
+    def changed(self, mate: Teammate, what: Change) -> None:
+        """With a new assignment nothing that was asked before counts; at the end, nothing at all.
 
-    def changed(self, mate: Teammate) -> None:
-        """A teammate that has shut down answers nothing more."""
-        if mate.status == "shutdown":
+        A teammate that has shut down answers nothing more.
+        """
+        if what == "assigned":
+            self.requests.begin_assignment(mate)
+        elif what == "shutdown":
             self.requests.end(mate)
 
-    def waits(self, mate: Teammate) -> bool:
+    def expects_answer(self, mate: Teammate) -> bool:
         """Whether the teammate's plan has no answer yet."""
         plan = self.tracker.current(mate.name)
         return plan is not None and plan.state == "pending"
 
-    def close(self) -> None:
+    def close(self, agent: AgentLike | None = None) -> None:
         """End the watches over deadlines."""
         self.requests.close()
 

@@ -7,13 +7,14 @@ when it comes back; one that is killed after does not.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from learnkit.backends.files.store import Journal
 from learnkit.backends.mail import Mail
 from learnkit.core.content import clean
+from learnkit.core.frames import attribute, defused
+from learnkit.runtime.clock import uninterrupted
 
 if TYPE_CHECKING:
     from learnkit.backends.interface import MailBackend
@@ -42,12 +43,13 @@ class Delivery:
     def deliver(self) -> str | None:
         """Take the new messages, and return them as text for the model; None if there are none."""
         with self._agent.events.ordered():
-            new = self.inbox.take()
-            if not new:
-                return None
-            ids = [one.id for one in new]
-            text = clean("\n".join(["<inbox>", *map(_as_text, new), "</inbox>"]))
-            self._unsafe.append((ids, text))
+            with uninterrupted():  # what is taken and not noted would be lost
+                new = self.inbox.take()
+                if not new:
+                    return None
+                ids = [one.id for one in new]
+                text = clean("\n".join(["<inbox>", *map(_as_text, new), "</inbox>"]))
+                self._unsafe.append((ids, text))
             self._agent.emit("mail.read", ids=ids, by=self._agent.name)
         return text
 
@@ -95,8 +97,8 @@ def _texts(content: Any) -> Iterator[str]:
 
 def _as_text(mail: Mail) -> str:
     """A message for the model; it may say anything, but neither end nor begin a frame of ours."""
-    content = re.sub(r"<(?=/?(inbox|message))", "< ", mail.content)
-    request = mail.more.get("request_id")
-    about = f' request_id="{request}"' if request else ""
-    head = f'<message id="{mail.id}" from="{mail.sender}" type="{mail.type}"{about}>'
-    return f"{head}\n{content}\n</message>"
+    fields = {"id": mail.id, "from": mail.sender, "type": mail.type}
+    if request := mail.more.get("request_id"):
+        fields["request_id"] = request
+    head = " ".join(f'{name}="{attribute(str(value))}"' for name, value in fields.items())
+    return f"<message {head}>\n{defused(mail.content)}\n</message>"

@@ -7,7 +7,6 @@ sender of a message is stamped here; its content is untrusted text, and no conse
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, nullcontext, suppress
 from pathlib import Path
@@ -19,11 +18,12 @@ from learnkit.backends.files.store import Journal
 from learnkit.backends.mail import Mail, Type
 from learnkit.core.agent import Agent
 from learnkit.core.inherit import child_of
-from learnkit.core.interface import Call
+from learnkit.core.interface import AgentLike, Call
 from learnkit.core.mechanism import Mechanism
 from learnkit.core.tools import Tool, tool
 from learnkit.errors import ToolError, UsageError
 from learnkit.mechanisms.teams.delivery import Delivery
+from learnkit.mechanisms.teams.handover import Handover
 from learnkit.mechanisms.teams.teammate import Extension, Teammate, TeammateMessages
 
 if TYPE_CHECKING:
@@ -56,8 +56,8 @@ class Team(Mechanism):
     Attributes:
         roster: name, role and status of each member.
         mailbox: the inboxes of all members.
-        handover: lock that is held while a message or a task passes to a teammate, so that it
-            always counts as waiting or as being worked on; see :attr:`Teammate.busy`.
+        handover: counts what is passing to a teammate, so that a message or a task always counts
+            as waiting or as being worked on; see :attr:`Teammate.busy`.
         poll: seconds after which an idle teammate looks for work again; None for never.
         patience: seconds after which an idle teammate that has found nothing shuts down; None for
             never.
@@ -77,7 +77,7 @@ class Team(Mechanism):
         UsageError: for an argument that cannot work.
     """
 
-    _news: Signal  # a message for the lead, or a changed status
+    leads = True
 
     def __init__(
         self,
@@ -101,7 +101,7 @@ class Team(Mechanism):
         self.mailbox: MailBackend = mailbox or Mailbox(self.folder / "inbox")
         self._factory, self._max_turns, self._wait = factory, max_turns, wait
         self.roster: RosterBackend = roster or Roster(self.folder, name)
-        self.handover = threading.Lock()
+        self.handover = Handover(self._wake_lead)
         self.poll: float | None = None
         self.patience: float | None = None
         self.types: Sequence[str] = get_args(Type)
@@ -145,17 +145,14 @@ class Team(Mechanism):
         return self._begin().deliver()
 
     def on_stop(self, agent: Agent) -> str | None:
-        """New messages; while a teammate works, wait for some."""
-        delivery = self._begin()
-        while True:
-            self._news.clear()
-            if text := delivery.deliver():
-                return text
-            with self.handover:
-                goes_on = any(one.busy for one in self.members) or self._news.is_set()
-            if not self._wait or not goes_on or agent.stop.is_set():
-                return None
-            agent.clock.wait(self._news, agent.stop)
+        """New messages."""
+        return self._begin().deliver()
+
+    def waits_for(self, agent: Agent) -> Sequence[Signal]:
+        """News, as long as a teammate works."""
+        rests = self.handover.at_rest(lambda: not any(one.busy for one in self.members))
+        # Who has come to rest since on_stop looked may have written before.
+        return [agent.wake] if self._wait and (not rests or agent.wake.is_set()) else []
 
     @tool
     def spawn_teammate(self, name: str, role: str, prompt: str) -> str:
@@ -287,7 +284,7 @@ class Team(Mechanism):
             mate: the teammate that has got its first prompt, or a task.
         """
         for extension in self.extensions:
-            extension.assigned(mate)
+            extension.changed(mate, "assigned")
 
     def status_changed(self, mate: Teammate) -> None:
         """Store and log a teammate's new status, and wake a lead that waits for it.
@@ -297,14 +294,17 @@ class Team(Mechanism):
         """
         entry = {"name": mate.name, "role": mate.role, "status": mate.status}
         with ExitStack() as stack:  # all of them, also when the disk or a listener fails
-            stack.callback(self._news.set)
+            stack.callback(self._wake_lead)
             for extension in reversed(self.extensions):
-                stack.callback(extension.changed, mate)
+                stack.callback(extension.changed, mate, mate.status)
             self.roster.note(entry)
             mate.agent.emit("team.status", **entry)
 
-    def close(self) -> None:
+    def close(self, agent: AgentLike | None = None) -> None:
         """Stop all teammates, and wait until their threads have ended.
+
+        Args:
+            agent: the lead that is closed; it makes no difference here.
 
         Raises:
             BaseException: the first exception that ended a teammate's thread.
@@ -313,7 +313,8 @@ class Team(Mechanism):
             member.stop.set()
         errors = [error for member in self.members if (error := member.ended())]
         for extension in self.extensions:
-            extension.close()
+            if isinstance(extension, Mechanism):
+                extension.close(agent)
         if errors:
             raise errors[0]
 
@@ -326,9 +327,8 @@ class Team(Mechanism):
             self.close()
 
     def _begin(self) -> Delivery:
-        """The lead's delivery; its first use makes the signal and begins the roster."""
+        """The lead's delivery; its first use begins the roster."""
         if self._delivery is None:
-            self._news = self.lead.clock.signal(f"news for {self.lead.name!r}")
             self._delivery = Delivery(self.mailbox, self.lead, self._transcript(self.lead.name))
             self.roster.begin()
         return self._delivery
@@ -336,9 +336,13 @@ class Team(Mechanism):
     def _announce(self, agent: Agent, mail: Mail) -> None:
         agent.emit("mail.sent", mail=mail.to_json())
         if mail.to in self._members:
-            self._members[mail.to].mail.set()
+            self._members[mail.to].agent.wake.set()
         elif mail.to == self.lead.name:
-            self._news.set()
+            self._wake_lead()
+
+    def _wake_lead(self) -> None:
+        """Let a lead that waits look again: there is a message for it, or a changed status."""
+        self.lead.wake.set()
 
     def _transcript(self, name: str) -> Journal:
         return Journal(self.folder / "transcripts" / f"{name}.jsonl")

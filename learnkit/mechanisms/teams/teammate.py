@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from learnkit.backends.mail import Mail, Type
 from learnkit.core.agent import Agent, Outcome
 from learnkit.core.interface import Call
 from learnkit.core.mechanism import Mechanism
 from learnkit.core.tools import Tool, tool
+from learnkit.errors import described
 from learnkit.mechanisms.teams.delivery import Delivery
+from learnkit.mechanisms.teams.handover import Handover
+from learnkit.runtime.clock import uninterrupted
+from learnkit.runtime.truncate import head_and_tail
 
 if TYPE_CHECKING:
     from learnkit.runtime.clock import Clock, Worker
 
 Status = Literal["working", "idle", "shutdown"]
+Change = Literal["assigned", "working", "idle", "shutdown"]
+Work = Callable[[], str | None]
+
+#: Characters of a report that the lead gets, about; a message may not be much longer.
+REPORT = 15_000
 
 _ENDS = {
     "turn_limit": "It reached its limit of {turns} turns.",
@@ -28,37 +36,30 @@ _ENDS = {
 
 
 class Extension:
-    """What can be added to a team, as lessons 10 and 11 do; each method does nothing by default.
+    """What can be added to a team, as lessons 10 to 12 do; each method does nothing by default.
 
-    The methods are in the order of the lifecycle of a teammate, ``mate``; see :class:`Teammate`.
+    The methods name the places in the lifecycle of a teammate, ``mate``; see :class:`Teammate`.
     """
 
     def member(self, mate: Teammate) -> Sequence[Mechanism]:
         """Before it starts: new mechanisms for a teammate."""
         return []
 
-    def assigned(self, mate: Teammate) -> None:
-        """It begins a new assignment: its first prompt, or a task."""
+    def changed(self, mate: Teammate, what: Change) -> None:
+        """It has a new assignment (its first prompt, or a task), or another status."""
 
-    def changed(self, mate: Teammate) -> None:
-        """It has another status."""
+    def work(self, mate: Teammate, *, late: bool = False) -> Work | None:
+        """It is idle and has no message: what it could work on, or None.
 
-    def work(self, mate: Teammate) -> str | None:
-        """It is idle and has no message: take something for it to do, and return that as text."""
+        This only looks. What it returns is called to take the work, and returns it as text, or
+        None if another teammate was faster. With ``late``, the teammate has found nothing for too
+        long, and is about to shut down.
+        """
+        return None
 
-    def has_work(self, mate: Teammate) -> bool:
-        """Whether ``work`` would find something; this takes nothing."""
+    def expects_answer(self, mate: Teammate) -> bool:
+        """Whether it waits for an answer, and must not shut down for want of work."""
         return False
-
-    def waits(self, mate: Teammate) -> bool:
-        """It has found nothing for too long: whether it still waits for an answer."""
-        return False
-
-    def last(self, mate: Teammate) -> str | None:
-        """It is about to shut down for want of work: text that makes it work once more."""
-
-    def close(self) -> None:
-        """The team has ended: leave no thread behind."""
 
 
 class TeamServices(Protocol):
@@ -73,8 +74,8 @@ class TeamServices(Protocol):
     types: Sequence[str]  # of messages that the model may send
 
     @property
-    def handover(self) -> AbstractContextManager[Any]:
-        """Lock that is held while a message or a task passes to a teammate."""
+    def handover(self) -> Handover:
+        """Counts what passes to a teammate: messages, tasks, its own status."""
 
     @property
     def lead(self) -> Agent:
@@ -94,24 +95,23 @@ class TeamServices(Protocol):
 class Teammate:
     """A member of a team: an agent, its thread, and its lifecycle.
 
-    ========  ========================================================  ========
-    status    until                                                     then
-    ========  ========================================================  ========
-    working   its turn has ended, or it has called ``idle``             idle
-    idle      a message has come, or an extension has found work        working
-    idle      it found nothing for ``patience`` s; it has a last word   working
-    idle      it found nothing for ``patience`` s                       shutdown
-    any       ``stop`` is set, or it is leaving and its calls are done  shutdown
-    ========  ========================================================  ========
+    ========  =========================================================  ========
+    status    until                                                      then
+    ========  =========================================================  ========
+    working   its turn has ended, or it has called ``idle``              idle
+    idle      a message has come, or an extension has work               working
+    idle      nothing for ``patience`` s, but an extension has late work working
+    idle      nothing for ``patience`` s, and no answer is expected      shutdown
+    any       ``stop`` is set, or it is leaving and its calls are done   shutdown
+    ========  =========================================================  ========
 
-    ``_live`` is the loop over this table, and :meth:`rest` is its row ``idle``.
+    ``_live`` is the loop over this table, and :meth:`rest` holds its rows ``idle``.
 
     Attributes:
         name: its lane in the log, and its address.
         role: what it is there for.
         agent: its own loop; set by the team.
         delivery: its inbox and transcript; set by the team.
-        mail: set when a message has come.
         stop: shuts it down where it stands.
         leaving: shuts it down after the calls in hand.
         status: ``working``, ``idle`` or ``shutdown``.
@@ -131,22 +131,21 @@ class Teammate:
     def __init__(self, team: TeamServices, name: str, role: str, clock: Clock) -> None:
         self.name, self.role = name, role
         self.stop = clock.signal(f"the stop of {name!r}")
-        self.mail = clock.signal(f"mail for {name!r}")
         self.leaving = False
-        self.status: Status = "idle"
+        self.status: Status = "shutdown"  # until its thread is about to start
         self._team, self._clock = team, clock
 
     @property
     def busy(self) -> bool:
         """Whether it works, or will: it has messages, or an extension has work for it.
 
-        To ask this of several, hold ``handover``: otherwise work that one hands to another is seen
-        at neither of them.
+        To ask this of several, use :meth:`Handover.at_rest`: otherwise work that one hands to
+        another is seen at neither of them.
         """
         if self.status != "idle":
             return self.status == "working"
         return bool(self.delivery.inbox.look()) or any(
-            one.has_work(self) for one in self._team.extensions
+            one.work(self) is not None for one in self._team.extensions
         )
 
     def start(self, prompt: str) -> None:
@@ -155,17 +154,26 @@ class Teammate:
         Args:
             prompt: its first task.
         """
-        self.become("working")
-        self.worker = self._clock.spawn(self.name, self._live, prompt)
-
-    def ended(self) -> Exception | None:
-        """Wait until its thread has ended; return the exception that ended it, if one did."""
         try:
-            if self.worker is not None:
-                self.worker.join()
-        except Exception as error:
-            return error
-        return None
+            self.become("working")
+            with uninterrupted():
+                self.worker = self._clock.spawn(self.name, self._live, prompt)
+        except BaseException:
+            with uninterrupted():
+                if self.worker is None:  # else it says so itself, at its end
+                    self.become("shutdown")
+            raise
+
+    def ended(self) -> BaseException | None:
+        """Wait until its thread has ended; return the exception that ended it, if one did."""
+        if self.worker is None:
+            return None
+        try:
+            self.worker.join()
+        except BaseException as error:
+            if error is not self.worker.error:
+                raise  # an interrupt of the wait itself
+        return self.worker.error
 
     def become(self, status: Status) -> None:
         """Change its status, and let the team know.
@@ -173,10 +181,10 @@ class Teammate:
         Args:
             status: the new one; nothing happens if it has it already.
         """
-        with self._team.handover:
+        with self._team.handover.passing():
             changed, self.status = self.status != status, status
-        if changed:
-            self._team.status_changed(self)
+            if changed:
+                self._team.status_changed(self)
 
     def rest(self, report: str) -> str | None:
         """Report to the lead, be idle, and return with something to do.
@@ -189,28 +197,26 @@ class Teammate:
         """
         team, clock = self._team, self._clock
         if report and not self.stop.is_set():
-            team.send(self.agent, team.lead.name, report)
+            self._tell_lead(report)
         if self.leaving or self.stop.is_set():
             return None
         self.become("idle")
         end = None if team.patience is None else clock.time() + team.patience
         while not self.stop.is_set():
-            self.mail.clear()
+            self.agent.wake.clear()
             if text := self._take():
                 return text
             late = end is not None and clock.time() >= end
-            if late and not any(one.waits(self) for one in team.extensions):
-                if text := next(filter(None, (one.last(self) for one in team.extensions)), None):
-                    self.become("working")
-                return text
-            clock.wait(self.mail, self.stop, timeout=team.poll)
+            if late and not any(one.expects_answer(self) for one in team.extensions):
+                return self._take(late=True)
+            clock.wait(self.agent.wake, self.stop, timeout=team.poll)
         return None
 
     def _live(self, prompt: str) -> None:
         """Work and rest in turn, until there is nothing more to do."""
         text: str | None = prompt
         try:
-            with self._clock.interruptible(self.stop):
+            with self._clock.interruptible(self.stop), self.agent:
                 while text is not None:
                     text = self.rest(self._work(text))
         finally:
@@ -223,25 +229,27 @@ class Teammate:
         try:
             return _last_words(self.agent.run(text))
         except APIError as error:  # the array stays valid: a message can wake it again
-            return f"failed: {type(error).__name__}: {error}"
-        except Exception as error:
-            self._team.send(
-                self.agent, self._team.lead.name, f"failed: {type(error).__name__}: {error}"
-            )
+            return f"failed: {described(error)}"
+        except (Exception, SystemExit) as error:
+            self._tell_lead(f"failed: {described(error)}")
             raise
         finally:
             self.delivery.keep()
 
-    def _take(self) -> str | None:
+    def _tell_lead(self, report: str) -> None:
+        """Send a report to the lead: of a long one the head and the tail."""
+        text, _ = head_and_tail([report], REPORT)
+        self._team.send(self.agent, self._team.lead.name, text)
+
+    def _take(self, *, late: bool = False) -> str | None:
         """Take new messages, or else work, and be working from the same moment on."""
-        with self._team.handover:
-            found = (one.work(self) for one in self._team.extensions)
-            text = self.delivery.deliver() or next(filter(None, found), None)
-            if text is None:
-                return None
-            self.status = "working"
-        self._team.status_changed(self)
-        return text
+        with self._team.handover.passing():
+            found = (one.work(self, late=late) for one in self._team.extensions)
+            taken = (work() for work in found if work is not None)
+            text = self.delivery.deliver() or next(filter(None, taken), None)
+            if text is not None:
+                self.become("working")
+            return text
 
 
 class TeammateMessages(Mechanism):

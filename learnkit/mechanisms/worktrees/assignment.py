@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from learnkit.core.interface import AgentLike, Call
 from learnkit.core.mechanism import Mechanism
-from learnkit.mechanisms.teams.teammate import Extension, Teammate
+from learnkit.mechanisms.teams.teammate import Change, Extension, Teammate
 from learnkit.mechanisms.worktrees.registry import WorktreeRegistry
 from learnkit.runtime.git import Git
 from learnkit.runtime.workspace import Workspace
@@ -87,8 +87,15 @@ class WorktreeAssignments(Extension):
         """A teammate needs no tools for it; what it commits is logged."""
         return [_CommitWatch(self._history)]
 
-    def assigned(self, mate: Teammate) -> None:
-        """Move its tools into the worktree of its task, or back to their own workspace."""
+    def changed(self, mate: Teammate, what: Change) -> None:
+        """Move its tools into the worktree of its task, or back to their own workspace.
+
+        A teammate that has shut down has no assignment any more.
+        """
+        if what == "shutdown":
+            self._homes.pop(mate.name, None)
+        if what != "assigned":
+            return
         mechanisms: Sequence[Any] = mate.agent.mechanisms
         if mate.name not in self._homes:
             found = [one for one in mechanisms if isinstance(_workspace(one), Workspace)]
@@ -97,17 +104,11 @@ class WorktreeAssignments(Extension):
         for mechanism, home in self._homes[mate.name]:
             mechanism.workspace = home if assigned is None else assigned
 
-    def changed(self, mate: Teammate) -> None:
-        """A teammate that has shut down has no assignment any more."""
-        if mate.status == "shutdown":
-            self._homes.pop(mate.name, None)
-
     def _assigned_to(self, name: str) -> Workspace | None:
         """The worktree of the task that a teammate holds, if it is there."""
-        there = {tree.name for tree in self._registry.all() if tree.status != "removed"}
         for task in self._board.tasks() if self._board is not None else []:
             mine = task.status == "in_progress" and task.owner == name
-            if mine and task.worktree in there:
+            if mine and task.worktree and self._registry.exists(task.worktree):
                 return Workspace(self._registry.path(task.worktree))
         return None
 

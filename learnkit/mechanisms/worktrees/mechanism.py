@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from learnkit.core.mechanism import Mechanism
 from learnkit.core.tools import tool
 from learnkit.errors import ToolError, UsageError
-from learnkit.mechanisms.tasks import log_news, logged
+from learnkit.mechanisms.tasks import asking, log_news, logged
 from learnkit.mechanisms.worktrees.assignment import History, WorktreeAssignments
 from learnkit.mechanisms.worktrees.registry import Worktree, WorktreeRegistry
 from learnkit.runtime.shell import LocalShell, Shell
@@ -182,7 +182,7 @@ class Worktrees(Mechanism):
         if complete_task and tree.task_id is not None and self.board is not None:
             try:
                 with logged(self.board, self.agent):
-                    self.board.update(tree.task_id, "completed")
+                    self.board.update(tree.task_id, "completed", by=asking(self.agent))
             except ToolError as error:
                 return f"{said} Its task {tree.task_id} was not completed: {error}"
             said += f" Task {tree.task_id} is completed."

@@ -113,6 +113,17 @@ class WorktreeRegistry:
         """
         return self.root / name
 
+    def exists(self, name: str) -> bool:
+        """Whether a worktree's folder is there.
+
+        This asks neither git nor the index, so that it waits for nobody: a teammate looks whenever
+        it claims a task, and another one may just be merging.
+
+        Args:
+            name: of the worktree.
+        """
+        return (self.path(name) / ".git").exists()
+
     def all(self) -> list[Worktree]:
         """Every worktree, removed ones too, in order; the index is repaired from git first."""
         with self._open() as index:

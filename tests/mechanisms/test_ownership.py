@@ -1,0 +1,172 @@
+"""Who may complete, release or delete a task that somebody has in progress."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+from teams import Ran, spawn, when
+
+import learnkit as lk
+
+pytestmark = pytest.mark.usefixtures("no_thread_is_left")
+
+ENDS = ["completed", "failed", "pending", "deleted"]
+
+
+@pytest.fixture
+def board(tmp_path: Path) -> lk.TaskBoard:
+    made = lk.TaskBoard(tmp_path / ".tasks")
+    made.create("parse")
+    made.claim(1, "alice")
+    return made
+
+
+def update(status: str | None = None, **more: Any) -> Any:
+    return lk.use("task_update", task_id=1, status=status, **more)
+
+
+def results(agent: lk.Agent) -> list[tuple[str, bool]]:
+    ended = [event.data for event in agent.events if event.type == "tool.ended"]
+    return [(data["output"], data["is_error"]) for data in ended]
+
+
+@pytest.mark.parametrize("status", ENDS)
+def test_another_agent_cannot_end_what_alice_has_in_progress(
+    board: lk.TaskBoard, status: str
+) -> None:
+    before = board.get(1)
+    client = lk.scripted([update(status, result_summary="mine", addBlocks=[]), lk.say("x")])
+    bob = lk.Agent(client, [lk.Tasks(board)], name="bob")
+    bob.run("Go.")
+    assert results(bob) == [
+        (
+            "task 1 is in the hands of alice; only alice or the team's lead may set it to "
+            + status,
+            True,
+        )
+    ]
+    assert board.get(1) == before
+    assert [event.data["tool"] for event in bob.events if event.type == "task.refused"]
+
+
+@pytest.mark.parametrize("status", ENDS)
+@pytest.mark.parametrize("name", ["alice", "alice.toolu_7"])
+def test_the_owner_can_and_so_can_its_subagent(board: lk.TaskBoard, name: str, status: str) -> None:
+    agent = lk.Agent(lk.scripted([update(status), lk.say("x")]), [lk.Tasks(board)], name=name)
+    agent.run("Go.")
+    assert [error for _, error in results(agent)] == [False]
+    assert [(task.status, task.owner) for task in board.tasks()] == {
+        "completed": [("completed", "alice")],
+        "failed": [("failed", "alice")],
+        "pending": [("pending", "")],
+        "deleted": [],
+    }[status]
+
+
+@pytest.mark.parametrize("name", ["alicia", "alice2", "al", "lead"])
+def test_a_name_that_is_like_the_owner_s_is_another_one(board: lk.TaskBoard, name: str) -> None:
+    with pytest.raises(lk.ToolError, match="in the hands of alice"):
+        board.update(1, "completed", by=name)
+
+
+@pytest.mark.parametrize("status", ENDS)
+def test_the_lead_of_a_team_can_and_it_is_said(
+    tmp_path: Path, board: lk.TaskBoard, status: str
+) -> None:
+    team = lk.Team(tmp_path / ".team", lambda *_: [])
+    boss = lk.Agent(
+        lk.scripted([update(status), lk.say("x")]), [team, lk.Tasks(board)], name="boss"
+    )
+    boss.run("Go.")
+    ((said, error),) = results(boss)
+    assert not error
+    assert said.endswith("\nalice had it in progress. You changed it as the lead: say so.")
+
+
+def test_nothing_is_said_where_the_lead_overrules_nobody(
+    tmp_path: Path, board: lk.TaskBoard
+) -> None:
+    board.update(1, "pending")
+    script = [update("in_progress"), update("completed"), update("pending"), lk.say("x")]
+    team = lk.Team(tmp_path / ".team", lambda *_: [])
+    lead = lk.Agent(lk.scripted(script), [team, lk.Tasks(board)])
+    lead.run("Go.")
+    assert not any("as the lead" in said for said, _ in results(lead))
+
+
+def test_a_teammate_cannot_though_its_lead_could(tmp_path: Path, board: lk.TaskBoard) -> None:
+    ran = Ran(
+        tmp_path,
+        {"lead": when(("Go.", spawn("bob"))), "bob": when(("Begin.", update("completed")))},
+        factory=lambda *_: [lk.Tasks(board)],
+        mechanisms=[lk.Tasks(board)],
+    )
+    ran.go()
+    assert ["in the hands of alice" in said for said in ran.outputs("task_update", "bob")] == [True]
+    assert board.get(1).status == "in_progress"
+
+
+def test_what_is_not_in_progress_belongs_to_everybody(board: lk.TaskBoard) -> None:
+    board.update(1, "completed", by="alice")
+    board.update(1, "pending", by="bob")
+    board.update(1, "failed", by="bob")
+    board.update(1, "deleted", by="carol")
+    assert board.tasks() == []
+
+
+def test_others_may_still_say_what_waits_for_it(board: lk.TaskBoard) -> None:
+    board.create("release")
+    task = board.update(1, add_blocks=[2], by="bob")
+    assert task is not None
+    assert (task.blocks, task.owner) == ((2,), "alice")
+
+
+def test_the_user_and_the_harness_may_change_any_task(board: lk.TaskBoard) -> None:
+    assert board.update(1, "pending") is not None
+    assert board.get(1).owner == ""
+
+
+def test_of_many_that_try_at_once_only_the_owner_succeeds(board: lk.TaskBoard) -> None:
+    """Owner and right are checked under one lock."""
+    ended: list[str] = []
+
+    def end(name: str) -> None:
+        try:
+            lk.TaskBoard(board.folder).update(1, "completed", by=name)
+        except lk.ToolError:
+            return
+        ended.append(name)
+
+    names = [f"mate{number}" for number in range(8)]
+    for _ in range(10):
+        threads = [threading.Thread(target=end, args=(name,)) for name in [*names, "alice"]]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        # Once alice has completed it, nobody holds it, and completing it again changes nothing.
+        assert "alice" in ended
+        assert board.get(1).owner == "alice"
+        board.update(1, "pending")
+        board.claim(1, "alice")
+        ended.clear()
+
+
+def test_removing_a_worktree_does_not_complete_what_another_one_holds(
+    tmp_path: Path, board: lk.TaskBoard
+) -> None:
+    repo = tmp_path / "repo"
+    repo.mkdir()
+    lk.LocalShell().run("git init -q && git commit -q --allow-empty -m start", repo)
+    script = [
+        lk.use("worktree_create", name="parser", task_id=1),
+        lk.use("worktree_remove", name="parser", complete_task=True),
+        lk.say("x"),
+    ]
+    bob = lk.Agent(lk.scripted(script), [lk.Worktrees(repo, board)], name="bob")
+    bob.run("Go.")
+    assert "Its task 1 was not completed: task 1 is in the hands of alice" in results(bob)[1][0]
+    assert board.get(1).status == "in_progress"

@@ -1,0 +1,254 @@
+"""Mechanisms that wait: the run waits for all of them at once, in whatever order they come."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from teams import Ran, say, send, spawn, when
+
+import learnkit as lk
+from learnkit.runtime.clock import Signal
+
+pytestmark = pytest.mark.usefixtures("no_thread_is_left")
+
+CLOCKS = [(lk.VirtualClock, 1.0), pytest.param(lk.SystemClock, 0.05, marks=pytest.mark.slow)]
+ORDERS = [False, True]
+
+
+def job(seconds: float) -> Any:
+    return lk.use("background_run", command=f"sleep {seconds:g}; echo built")
+
+
+def acting(*steps: tuple[str, Any]) -> Callable[[Any], Any]:
+    """A model that reacts to its last message, and takes no time."""
+    model = when(*((text, lk.reply(part)) for text, part in steps))
+    return lambda request: replace(model(request), latency=0.0)
+
+
+def read_at(agent: lk.Agent, text: str) -> float:
+    """When a text came into an agent's messages."""
+    found = [
+        event.time
+        for event in agent.events
+        if event.type == "message.added" and event.lane == agent.name
+        if text in str(event.data["message"]) and event.data["message"]["role"] == "user"
+    ]
+    return found[0]
+
+
+def in_order(*mechanisms: lk.Mechanism, other_way: bool) -> list[lk.Mechanism]:
+    return list(reversed(mechanisms)) if other_way else list(mechanisms)
+
+
+@pytest.mark.parametrize("other_way", ORDERS)
+@pytest.mark.parametrize(("clock", "second"), CLOCKS)
+def test_a_lead_that_waits_for_a_job_reads_its_mail_at_once(
+    tmp_path: Path, clock: Callable[[], Any], second: float, other_way: bool
+) -> None:
+    team = lk.Team(tmp_path / ".team", lambda name, role: [])
+    background = lk.Background(workspace=tmp_path)
+    lanes = {
+        "lead": acting(
+            ("Go.", lk.reply(spawn("alice"), job(60 * second))),
+            ("the parser is done", lk.say("I have read it.")),
+        ),
+        "alice": [lk.reply("the parser is done", latency=2 * second)],
+    }
+    client = lk.scripted(lanes, clock=clock())
+    lead = lk.Agent(client, in_order(team, background, other_way=other_way))
+    with lead:
+        lead.run("Go.")
+    assert read_at(lead, "the parser is done") < 40 * second
+    assert read_at(lead, "built") >= 60 * second
+
+
+@pytest.mark.parametrize("other_way", ORDERS)
+@pytest.mark.parametrize(("clock", "second"), CLOCKS)
+def test_a_lead_that_waits_for_a_teammate_gets_the_result_of_a_job_at_once(
+    tmp_path: Path, clock: Callable[[], Any], second: float, other_way: bool
+) -> None:
+    team = lk.Team(tmp_path / ".team", lambda name, role: [])
+    background = lk.Background(workspace=tmp_path)
+    lanes = {
+        "lead": acting(("Go.", lk.reply(spawn("alice"), job(2 * second)))),
+        "alice": [lk.reply("at last", latency=60 * second)],
+    }
+    lead = lk.Agent(
+        lk.scripted(lanes, clock=clock()), in_order(team, background, other_way=other_way)
+    )
+    with lead:
+        lead.run("Go.")
+    assert read_at(lead, "built") < 40 * second
+    assert read_at(lead, "at last") >= 60 * second
+
+
+@pytest.mark.parametrize("other_way", ORDERS)
+@pytest.mark.parametrize(("clock", "second"), CLOCKS)
+def test_a_teammate_that_waits_for_a_job_reads_its_mail_at_once(
+    tmp_path: Path, clock: Callable[[], Any], second: float, other_way: bool
+) -> None:
+    """It is asked to shut down, too, and need not be stopped at the deadline."""
+    board = lk.TaskBoard(tmp_path / ".tasks")
+    lanes = {
+        "lead": acting(
+            ("Go.", spawn("alice")),
+            ("has started", send("alice", "how far?")),
+            ("Sent to alice", lk.use("shutdown_request", teammate="alice")),
+        ),
+        "alice": acting(
+            ("Begin.", job(60 * second)),
+            (
+                'type="shutdown_request"',
+                lk.use("shutdown_response", request_id="r0000001", approve=True),
+            ),
+        ),
+    }
+    ran = Ran(
+        tmp_path,
+        lanes,
+        clock(),
+        factory=lambda *_: [lk.Background(workspace=tmp_path)],
+        mechanisms=lambda team: in_order(
+            lk.Protocols(team, deadline=40 * second),
+            lk.Autonomy(team, board, poll=5 * second, idle=20 * second),
+            other_way=other_way,
+        ),
+    )
+    ran.go()
+    (alice,) = ran.team.members
+    assert read_at(alice.agent, "how far?") < 40 * second
+    assert [one["request"]["state"] for one in ran.of("request.answered")] == ["approved"]
+
+
+@pytest.mark.parametrize(("clock", "second"), CLOCKS)
+def test_a_teammate_whose_job_runs_is_not_idle(
+    tmp_path: Path, clock: Callable[[], Any], second: float
+) -> None:
+    """It says that it is; but for want of work it would shut down, and its job with it."""
+    board = lk.TaskBoard(tmp_path / ".tasks")
+    lanes = {
+        "lead": acting(("Go.", spawn("alice"))),
+        "alice": acting(("Begin.", lk.reply(job(60 * second), lk.use("idle")))),
+    }
+    ran = Ran(
+        tmp_path,
+        lanes,
+        clock(),
+        factory=lambda *_: [lk.Background(workspace=tmp_path)],
+        mechanisms=lambda team: [lk.Autonomy(team, board, poll=5 * second, idle=20 * second)],
+    )
+    ran.go()
+    assert [one["status"] for one in ran.of("job.ended")] == ["completed"]
+    assert "built" in ran.texts("alice")
+
+
+class Countdown(lk.Mechanism):
+    """Waits as the lessons do, or as a mechanism should.
+
+    Args:
+        says: its text, once.
+        signal: what it waits for; made by the test.
+    """
+
+    def __init__(self, says: str, signal: Callable[[], Signal]) -> None:
+        self._says, self._signal, self._told = says, signal, False
+
+    def on_stop(self, agent: lk.Agent) -> str | None:
+        if self._told or not self._signal().is_set():
+            return None
+        self._told = True
+        return self._says
+
+    def waits_for(self, agent: lk.Agent) -> Sequence[Signal]:
+        return [] if self._told else [self._signal()]
+
+
+@pytest.mark.parametrize("other_way", ORDERS)
+def test_any_mechanism_can_say_what_it_waits_for(other_way: bool) -> None:
+    clock = lk.VirtualClock()
+    signals = {name: clock.signal(name) for name in ("soon", "late")}
+    made = [
+        Countdown("late", lambda: signals["late"]),
+        Countdown("soon", lambda: signals["soon"]),
+    ]
+    agent = lk.Agent(
+        lk.scripted(say("a", "b", "c"), clock=clock), in_order(*made, other_way=other_way)
+    )
+    for name, seconds in (("soon", 5), ("late", 50)):
+        clock.spawn(name, lambda n=name, s=seconds: clock.sleep(s) or signals[n].set())
+    assert agent.run("Go.").turns == 3
+    assert read_at(agent, "soon") == 5
+    assert read_at(agent, "late") == 50
+    clock.close()
+
+
+def test_a_stopped_run_waits_for_nothing() -> None:
+    clock = lk.VirtualClock()
+    never = clock.signal("never")
+    agent = lk.Agent(lk.scripted(say("a"), clock=clock), [Countdown("x", lambda: never)])
+    clock.spawn("user", lambda: clock.sleep(9) or agent.stop.set())
+    assert agent.run("Go.").text == "a"
+    assert clock.time() == 9
+    clock.close()
+
+
+def test_news_that_comes_while_the_mechanisms_are_asked_is_not_missed() -> None:
+    """The first one has been asked already; it must be asked again before the run waits."""
+    clock, seen = lk.VirtualClock(), []
+    never = clock.signal("never")
+
+    class First(lk.Mechanism):
+        def on_stop(self, agent: lk.Agent) -> str | None:
+            return seen.pop() if seen else None
+
+    class Second(lk.Mechanism):
+        asked = 0
+
+        def on_stop(self, agent: lk.Agent) -> str | None:
+            self.asked += 1
+            if self.asked == 1:
+                seen.append("news")
+                agent.wake.set()
+            return None
+
+        def waits_for(self, agent: lk.Agent) -> Sequence[Signal]:
+            return [never] if self.asked < 2 else []
+
+    agent = lk.Agent(lk.scripted(say("a", "b"), clock=clock), [First(), Second()])
+    agent.run("Go.")
+    assert "news" in str(agent.messages)
+
+
+def test_a_mechanism_of_the_lessons_may_still_wait_in_on_stop() -> None:
+    class Patient(lk.Mechanism):
+        told = False
+
+        def on_stop(self, agent: lk.Agent) -> str | None:
+            if self.told:
+                return None
+            self.told = True
+            agent.clock.sleep(30)
+            return "half a minute later"
+
+    clock = lk.VirtualClock()
+    agent = lk.Agent(lk.scripted(say("a", "b"), clock=clock), [Patient()])
+    assert agent.run("Go.").turns == 2
+    assert read_at(agent, "half a minute") == 31
+
+
+def test_on_the_wall_clock_a_waiting_lead_is_woken_and_does_not_poll(tmp_path: Path) -> None:
+    lanes = {
+        "lead": acting(("Go.", spawn("alice"))),
+        "alice": [lk.reply("the report", latency=1.0)],
+    }
+    ran = Ran(tmp_path, lanes, lk.SystemClock(), mechanisms=[lk.Background(workspace=tmp_path)])
+    asked, on_stop = [], ran.team.on_stop
+    ran.team.on_stop = lambda agent: asked.append(time.monotonic()) or on_stop(agent)  # type: ignore
+    ran.go()
+    assert ran.told("lead") == ["the report"]
+    assert len(asked) < 8

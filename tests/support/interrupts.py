@@ -1,0 +1,50 @@
+"""Ctrl-C at any line: a real SIGINT, just before the main thread runs its n-th line of ours."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import FrameType
+from typing import Any, Self
+
+import learnkit
+
+OURS = tuple(
+    str(Path(learnkit.__file__).parent / part) + "/"
+    for part in ("core", "mechanisms", "runtime", "backends")
+)
+
+
+class InterruptAt:
+    """Sends one SIGINT while the block runs; the same number is the same moment again.
+
+    Args:
+        line: before which line of the main thread, counted from the beginning of the block.
+
+    Attributes:
+        lines: how many lines the main thread has run.
+        where: the place of the interrupt; empty if the block was over before.
+    """
+
+    def __init__(self, line: int) -> None:
+        self._at, self.lines, self.where = line, 0, ""
+
+    def __enter__(self) -> Self:
+        sys.settrace(self._called)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        sys.settrace(None)
+
+    def _called(self, frame: FrameType, event: str, arg: Any) -> Callable[..., Any] | None:
+        return self._line if frame.f_code.co_filename.startswith(OURS) else None
+
+    def _line(self, frame: FrameType, event: str, arg: Any) -> Callable[..., Any]:
+        if event == "line":
+            self.lines += 1
+            if self.lines == self._at:
+                self.where = f"{frame.f_code.co_filename}:{frame.f_lineno}"
+                signal.raise_signal(signal.SIGINT)
+        return self._line
