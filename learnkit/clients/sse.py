@@ -97,7 +97,7 @@ def _deltas(block: dict[str, Any]) -> tuple[dict[str, Any], list[dict[str, Any]]
         parts = [{"type": "text_delta", "text": one} for one in _chunks(block["text"])]
         return {**block, "text": ""}, parts
     if block["type"] == "tool_use":
-        text = json.dumps(block["input"], ensure_ascii=False)
+        text = json.dumps(block.get("input", {}), ensure_ascii=False)
         parts = [{"type": "input_json_delta", "partial_json": one} for one in _chunks(text)]
         return {**block, "input": {}}, parts
     if block["type"] == "thinking":

@@ -454,6 +454,24 @@ def test_a_picture_is_named_in_the_log_and_not_written_into_it() -> None:
     assert ended["output"] == "Look:\n[image]"
 
 
+@pytest.mark.parametrize(
+    ("block", "answer"),
+    [
+        ({"type": "tool_use", "name": "echo"}, "echo: argument 'text' is missing"),
+        ({"type": "tool_use", "input": {}}, "There is no tool 'unnamed'. The tools are: echo."),
+        ({"type": "tool_use", "name": "echo", "input": [1]}, "there is no argument"),
+        ({"type": "text", "text": None}, "a"),
+        ({"type": "text"}, "a"),
+    ],
+)
+def test_a_broken_block_may_follow_thinking_offline_as_well(block: Any, answer: str) -> None:
+    calls = [block] if block["type"] == "tool_use" else [block, lk.use("echo", text="a")]
+    script = [lk.reply(*calls, thinking="Hm."), lk.say("ok", thinking="Well.")]
+    agent = lk.Agent(lk.scripted(script), tools=[echo])
+    assert agent.run("Go.").text == "ok"
+    assert answer in results(agent, 2)[0][0]
+
+
 def test_an_error_whose_text_cannot_be_had_is_an_error_of_the_tool() -> None:
     class Mute(Exception):
         def __str__(self) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from learnkit.core.events import Event, EventLog
@@ -134,6 +134,8 @@ ODD = st.recursive(
 
 
 @given(ODD)
+@example("\ud83d\ude00")  # a pair, in halves
+@example({"\ud83d\ude00": [Shout("x"), ("y", 1)], 1: None})
 def test_details_are_copied_as_json_would(value: Any) -> None:
     copy = EventLog().append("x", detail=value).data["detail"]
     assert repr(copy) == repr(json.loads(json.dumps(value)))

@@ -375,7 +375,7 @@ def test_a_client_without_retries_is_asked_once() -> None:
 
 def test_a_stop_ends_the_wait_for_another_try() -> None:
     with (
-        serving([lk.fail(529)] * 3, headers={"retry-after": "500"}) as server,
+        serving([lk.fail(529)] * 3, headers={"retry-after": "60"}) as server,
         live(server) as agent,
     ):
         waiting = threading.Event()
@@ -386,6 +386,7 @@ def test_a_stop_ends_the_wait_for_another_try() -> None:
         assert waiting.wait(30)
         agent.stop.set()
         outcome = worker.join(30)
+        assert outcome is not None, "it still waits"
         assert outcome.reason == "cancelled"
         assert accepted(agent)
     assert len(server.bodies) == 1
@@ -487,6 +488,21 @@ def test_a_stream_that_is_cut_is_asked_for_again() -> None:
     assert "model.retried" in kinds
     assert said(seen[kinds.index("model.retried") :]) == "All of it."
     assert roles(agent) == ["user", "assistant"]
+
+
+def test_a_stream_that_ends_before_its_message_is_asked_for_again() -> None:
+    done: list[bool] = []
+
+    def wire(content: bytes) -> tuple[int, str, bytes]:
+        if not done:
+            done.append(True)
+            content = content[: content.index(b"event: message_delta")]
+        return 200, "text/event-stream", content
+
+    script, clock = [lk.say("half"), lk.say("whole")], lk.VirtualClock()
+    with serving(script, wire=wire) as server, live(server, clock) as agent:
+        assert heard(agent)[1].text == "whole"
+    assert len(events(agent, "model.retried")) == 1
 
 
 def roles(agent: Agent) -> list[str]:

@@ -128,11 +128,14 @@ class _Prefix:
     def add(self, block: dict[str, Any]) -> None:
         kind, add = block["type"], self._parts.append
         if kind == "text":
-            if block["text"].strip():  # a blank text cannot be sent back, so it binds nothing
+            if (
+                block.get("text") or ""
+            ).strip():  # a blank text cannot be sent back, so it binds nothing
                 add(_text(block["text"]))
         elif kind == "tool_use":
-            add(f"u{block['id']}:{block['name']}")
-            for key, value in sorted(block["input"].items()):
+            add(f"u{block['id']}:{block.get('name')}")
+            given = block.get("input")  # a scripted reply may lack it, as some servers' do
+            for key, value in sorted(given.items() if isinstance(given, dict) else ()):
                 add(f"{key}={_text(value) if isinstance(value, str) else _encode(value)}")
         elif kind == "tool_result":
             add(f"r{block['tool_use_id']}:{'error' if block.get('is_error') else ''}")
