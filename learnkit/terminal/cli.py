@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import re
 import shutil
@@ -31,9 +30,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help="learnkit: build a coding agent, one mechanism at a time.",
 )
-
-#: Lessons that the terminal can play, and the scenario that has the whole harness.
-PLAYED = {"s12": "package"}
 
 #: A lesson's name or the beginning of its file's, and how it may be mistyped.
 _LESSON = re.compile(r"[sS]?\d\w*")
@@ -201,56 +197,32 @@ def chat(
     picture: Annotated[Path | None, typer.Option(help="save what was shown, as an SVG")] = None,
 ) -> None:
     """Talk to an agent with all twelve mechanisms: live with a key, or a recording without."""
-    from learnkit.clients.connect import connect
-    from learnkit.terminal.chat import Chat
+    from learnkit.terminal import replay as recordings
+    from learnkit.terminal.chat import Chat, live
 
-    with contextlib.suppress(ImportError):
-        import readline  # noqa: F401 (gives the prompt a history and editing keys)
-    console = _console(picture)
     if replay:
-        _play(replay, console)
+        recordings.check(replay)
+        session = recordings.recorded(replay)
     elif not os.environ.get("ANTHROPIC_API_KEY"):
         raise UsageError("there is no ANTHROPIC_API_KEY; set one, or try: chat --replay s12")
     else:
-        client = connect("live")
-        with client.clock:
-            Chat(client, workspace, ask=not yes, console=console).run()
+        session = live(workspace)
+    console = _console(picture)
+    code = Chat(session, workspace, console=console, ask=not (yes or replay)).run()
     if picture is not None:
         svg = console.export_svg(title="learnkit chat")
         # A browser would fetch the fonts from a server.
         fonts = re.compile(r"@font-face\s*\{.*?\}", re.DOTALL)
         atomic_write.replace(picture, fonts.sub("", svg))
+    raise typer.Exit(code)
 
 
 def _console(picture: Path | None) -> Console:
     from rich.console import Console
 
     if picture is None:
-        return Console(highlight=False, soft_wrap=True)
+        return Console(highlight=False)
     return Console(highlight=False, record=True, width=100)
-
-
-def _play(lesson: str, console: Console) -> None:
-    """Play a lesson's recording of the whole harness, in a folder that is removed afterwards."""
-    from learnkit.clients.recordings.recording import Recording
-    from learnkit.course.lab import Lab
-    from learnkit.course.lessons import load
-    from learnkit.terminal.chat import Chat
-
-    if lesson not in PLAYED:
-        raise UsageError(f"only {', '.join(PLAYED)} can be played, not {lesson!r}")
-    path = course_files.recordings() / f"{lesson}.yaml"
-    scenario = PLAYED[lesson]
-    turns = [turn for turn in Recording.load(path).turns if turn.scenario == scenario]
-    prompt = str(turns[0].said[0]["content"])
-    made = Lab(load(lesson), "replay", path, static=False)
-    try:
-        with made.scenario(scenario) as run:
-            typer.echo(f"A recording, written by hand. Press Enter to say: {prompt}")
-            chat = Chat(run.client, run.workspace, events=run.events, ask=False, console=console)
-            chat.run(prompt)
-    finally:
-        made.remove()
 
 
 @app.command()
