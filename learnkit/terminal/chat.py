@@ -478,8 +478,8 @@ def plain_console() -> Console:
 
 
 def _be_silent() -> None:
-    """The terminal is gone: what is still printed, or read, must not fail."""
-    nothing = os.open(os.devnull, os.O_RDWR)
-    for stream in (0, 1, 2):
+    """The terminal is gone: what is still printed must not fail."""
+    nothing = os.open(os.devnull, os.O_WRONLY)
+    for stream in (1, 2):
         os.dup2(nothing, stream)
     os.close(nothing)

@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from learnkit.terminal.above import Above
 from learnkit.terminal.permission import Answer, Question, understood
 
 if TYPE_CHECKING:
@@ -142,13 +143,11 @@ class Keyboard:
         self._session = _session(self, history)
         self._thread = threading.Thread(target=self._run, name="keyboard", daemon=True)
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._screen = contextlib.ExitStack()
+        self._above = Above(self._session.output)
 
     def start(self) -> None:
         """Show the input line; what is printed from now on goes above it."""
-        from prompt_toolkit.patch_stdout import patch_stdout
-
-        self._screen.enter_context(patch_stdout(raw=True))
+        self._above.install()
         self._thread.start()
         self._drawn.wait(PATIENCE)
 
@@ -185,7 +184,7 @@ class Keyboard:
         if self._closed:
             return False
         self._output.show(question.text)
-        self._call(self._add, question)
+        self._above.then(lambda: self._add(question))  # first what it is about
         while not question.answered.wait(PATIENCE):
             if question.agent.stop.is_set() or self._closed:
                 question.reply(False)
@@ -204,9 +203,11 @@ class Keyboard:
             return
         self._closed = True
         self.refuse_all()
-        self._screen.close()  # what was printed comes first
-        self._call(self._exit)
+        self._above.then(self._exit)  # after what was printed
+        self._thread.join(2 * PATIENCE)
+        self._call(self._exit)  # nothing can be printed: the terminal is gone
         self._thread.join()
+        self._above.remove()
 
     def refresh(self) -> None:
         """Draw the input line again, soon."""
@@ -239,6 +240,7 @@ class Keyboard:
             ticking.cancel()
 
     def _begun(self) -> None:
+        self._above.begin()
         self._session.app.after_render += lambda app: self._drawn.set()
         self._next_question()
 
@@ -393,7 +395,7 @@ def _session(keyboard: Keyboard, history: Path) -> PromptSession[str]:
             {
                 "prompt": "bold ansigreen",
                 "question": "bold ansiyellow",
-                "status": "ansibrightblack",
+                "status": "nobold ansibrightblack",
             }
         ),
     )
