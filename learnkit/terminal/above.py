@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import functools
 import io
 import sys
 import threading
@@ -13,7 +12,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from prompt_toolkit.output import Output
+    from prompt_toolkit import Application
 
 #: Seconds for which lines are gathered, so that the input line is not redrawn for each of them.
 GATHER = 0.03
@@ -23,16 +22,16 @@ class Above(io.TextIOBase):
     """Takes the place of stdout and stderr; writes whole lines in the loop of the input line.
 
     Args:
-        screen: the terminal.
+        app: that draws the input line.
     """
 
-    def __init__(self, screen: Output) -> None:
-        self._screen = screen
+    def __init__(self, app: Application[str]) -> None:
+        self._app = app
         self._lock = threading.Lock()
         self._part = ""  # of a line that has no end yet
         self._waiting: deque[str | Callable[[], object]] = deque()
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._task: asyncio.Task[None] | None = None
+        self._scheduled = False
         self._replaced = (sys.stdout, sys.stderr)
 
     def install(self) -> None:
@@ -88,27 +87,29 @@ class Above(io.TextIOBase):
     @property
     def encoding(self) -> str:  # type: ignore[override]
         """The encoding of stdout."""
-        return self._screen.encoding()
+        return self._app.output.encoding()
 
     def _wake(self) -> None:
         with contextlib.suppress(RuntimeError):  # the loop was closed: ``remove`` writes it
             if self._loop is not None:
-                self._loop.call_soon_threadsafe(self._start)
+                self._loop.call_soon_threadsafe(self._soon)
 
-    def _start(self) -> None:
-        if self._task is None or self._task.done():
-            self._task = asyncio.ensure_future(self._drain())
+    def _soon(self) -> None:
+        if self._loop is not None and not self._scheduled:
+            self._scheduled = True
+            self._loop.call_later(GATHER, self._drain)
 
-    async def _drain(self) -> None:
-        from prompt_toolkit.application import run_in_terminal
-
-        await asyncio.sleep(GATHER)
+    def _drain(self) -> None:
+        self._scheduled = False
         while self._waiting:
             text = ""
             while self._waiting and isinstance(self._waiting[0], str):
                 text += str(self._waiting.popleft())
             if text:
-                await run_in_terminal(functools.partial(self._do, text))
+                # The terminal's mode stays: a key that is pressed now must not be echoed.
+                self._app.renderer.erase()
+                self._do(text)
+                self._app.renderer.render(self._app, self._app.layout)
             if self._waiting and not isinstance(self._waiting[0], str):
                 self._do(self._waiting.popleft())
 
@@ -116,6 +117,6 @@ class Above(io.TextIOBase):
         if not isinstance(what, str):
             what()
         elif what:
-            self._screen.enable_autowrap()
-            self._screen.write_raw(what)
-            self._screen.flush()
+            self._app.output.enable_autowrap()
+            self._app.output.write_raw(what)
+            self._app.output.flush()

@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import subprocess
+import socket
 import sys
 import tempfile
 from importlib import metadata
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -67,6 +68,7 @@ def lab(
     from learnkit.course.workbook import folder as workbook
 
     work, lesson, rest = _placed([folder, lesson, *context.args])
+    rest += _checked_port(rest)
     with lab_extra():
         metadata.version("jupyterlab")  # importing it takes two seconds
     opened = _notebook(lesson or "s01", course_files.notebooks()).name
@@ -80,7 +82,35 @@ def lab(
     # A start-up file that the learner has set is kept; all kernels note progress in this folder.
     env = {"PYTHONSTARTUP": first, **os.environ, progress.SETTING: str(work)}
     command = [sys.executable, "-m", "jupyterlab", *options]
-    raise typer.Exit(subprocess.run(command, check=False, env=env).returncode)
+    sys.stdout.flush()
+    # JupyterLab takes the place of this process, so a signal that ends the one ends the other.
+    os.execve(sys.executable, command, env)
+
+
+_PORT = re.compile(r"--(?:port|ServerApp\.port)(?:=(.*))?")
+
+
+def _checked_port(options: list[str]) -> list[str]:
+    """More options, if the user's name a port: JupyterLab takes that one, and no other.
+
+    Raises:
+        UsageError: if it is taken.
+    """
+    given = ((_PORT.fullmatch(one), after) for one, after in pairwise([*options, ""]))
+    ports = [found[1] or after for found, after in given if found]
+    if not (ports and ports[-1].isdecimal() and 0 < int(ports[-1]) < 65536):
+        return []  # none, or one that JupyterLab will complain about
+    port = int(ports[-1])
+    with socket.socket() as tried:
+        tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            tried.bind(("127.0.0.1", port))
+        except OSError as error:
+            raise UsageError(
+                f"port {port} cannot be used ({error.strerror}); give another one, such as "
+                f"--port {port + 1 if port < 65535 else 8888}, or none"
+            ) from None
+    return ["--ServerApp.port_retries=0"]
 
 
 def _placed(given: list[str]) -> tuple[Path, str, list[str]]:

@@ -143,7 +143,7 @@ class Keyboard:
         self._session = _session(self, history)
         self._thread = threading.Thread(target=self._run, name="keyboard", daemon=True)
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._above = Above(self._session.output)
+        self._above = Above(self._session.app)
 
     def start(self) -> None:
         """Show the input line; what is printed from now on goes above it."""

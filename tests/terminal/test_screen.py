@@ -148,10 +148,10 @@ def test_what_is_typed_while_the_model_works_stays_in_its_line_and_is_sent_after
     ]
     screen = desk.chat(script, "--yes")
     screen.type(f"begin{ENTER}")
-    for key in "the next one":
-        screen.type(key)
-        screen.pump(0.02)
-    screen.until(lambda: running(mark), "the command")
+    while not running(mark):  # keys, all the time that lines are printed
+        screen.type("the next one\x15")
+        screen.pump(0.01)
+    screen.type("the next one")
     screen.expect("> the next one")
     screen.type(f"{ENTER}")
     screen.expect("(this will be sent when the turn is over)")
