@@ -13,17 +13,17 @@ import signal
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from learnkit.core.events import LANE, EventLog
+from learnkit.core.events import LANE
 from learnkit.errors import LearnkitError
 from learnkit.terminal.commands import COMMANDS, answer, parsed
 from learnkit.terminal.completion import completions
 from learnkit.terminal.input import Keyboard, Lines, can_draw, history_file
 from learnkit.terminal.output import Output
 from learnkit.terminal.permission import Answer, Consent, Question
+from learnkit.terminal.session import Session
 from learnkit.views.drawing.text import clean, count, one_line
 
 if TYPE_CHECKING:
@@ -39,42 +39,6 @@ Read = Callable[[str], str]
 #: Seconds that a request of a teammate, which nothing can interrupt, may hold up the end. Jobs and
 #: commands have ended long before.
 LAST_REPLY = 5.0
-
-
-@dataclass(frozen=True, slots=True)
-class Session:
-    """What a conversation runs on.
-
-    Attributes:
-        client: an ``anthropic.Anthropic`` with a clock, as :func:`learnkit.connect` makes it.
-        workspace: the folder that the agent works in.
-        events: the log.
-        playback: the recorded conversation, if one is played.
-        limited: the process may end :data:`LAST_REPLY` seconds after the conversation.
-    """
-
-    client: anthropic.Anthropic
-    workspace: Path
-    events: EventLog = field(default_factory=EventLog)
-    playback: Playback | None = None
-    limited: bool = False
-
-
-@contextlib.contextmanager
-def live(workspace: Path) -> Iterator[Session]:
-    """A conversation with the API, whose clock is closed after it.
-
-    Args:
-        workspace: the folder that the agent works in.
-
-    Raises:
-        UsageError: without a key.
-    """
-    from learnkit.clients.connect import connect
-
-    client = connect("live")
-    with client.clock:
-        yield Session(client, workspace, limited=True)
 
 
 class Streaming:

@@ -227,12 +227,13 @@ def chat(
     picture: Annotated[Path | None, typer.Option(help="save what was shown, as an SVG")] = None,
 ) -> None:
     """Talk to an agent with all twelve mechanisms: live with a key, or a recording without."""
-    from learnkit.terminal import replay as recordings
-    from learnkit.terminal.chat import Chat, live
+    from learnkit.terminal.chat import Chat
+    from learnkit.terminal.replay import check
+    from learnkit.terminal.session import live, recorded
 
     if replay:
-        recordings.check(replay)
-        session = recordings.recorded(replay)
+        check(replay)
+        session = recorded(replay)
     elif not os.environ.get("ANTHROPIC_API_KEY"):
         raise UsageError("there is no ANTHROPIC_API_KEY; set one, or try: chat --replay s12")
     else:

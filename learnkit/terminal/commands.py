@@ -167,8 +167,8 @@ def money(events: Iterable[Event]) -> list[str]:
     """
     from learnkit.core import usage
 
-    price = getattr(usage, "cost", None)
-    spent = None if price is None else price(events)
+    counted = getattr(usage, "Usage", None)  # with prices
+    spent = None if counted is None else counted.of(events).cost
     return [] if spent is None else [f"about ${spent:,.4f}"]
 
 

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-from learnkit.course import files as course_files
 from learnkit.errors import UsageError
 from learnkit.terminal.input import PATIENCE
 
 if TYPE_CHECKING:
     from learnkit.clients.recordings.recording import Recording
-    from learnkit.terminal.chat import Session
 
 #: Lessons that the terminal can play, and the scenario that has the whole harness.
 PLAYED = {"s12": "package"}
@@ -78,30 +75,3 @@ def check(lesson: str) -> None:
     """
     if lesson not in PLAYED:
         raise UsageError(f"only {', '.join(PLAYED)} can be played, not {lesson!r}")
-
-
-@contextmanager
-def recorded(lesson: str) -> Iterator[Session]:
-    """What a conversation needs to play a lesson's recording, in a folder that is removed after it.
-
-    Args:
-        lesson: such as ``s12``.
-
-    Raises:
-        UsageError: if the lesson cannot be played.
-    """
-    check(lesson)
-    from learnkit.clients.recordings.recording import Recording
-    from learnkit.course.lab import Lab
-    from learnkit.course.lessons import load
-    from learnkit.terminal.chat import Session
-
-    path, scenario = course_files.recordings() / f"{lesson}.yaml", PLAYED[lesson]
-    made = Lab(load(lesson), "replay", path, static=False)
-    try:
-        with made.scenario(scenario) as run:
-            source: Any = run.client.source
-            playback = Playback(Recording.load(path), scenario, source.unused)
-            yield Session(run.client, run.workspace, run.events, playback)
-    finally:
-        made.remove()

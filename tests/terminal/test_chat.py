@@ -21,8 +21,9 @@ from screen import CHAT, CTRL_C, CTRL_D, ENTER, Screen
 
 import learnkit as lk
 from learnkit.core.catalog import DEFAULT_MODEL, MODELS
-from learnkit.terminal.chat import Chat, Session
+from learnkit.terminal.chat import Chat
 from learnkit.terminal.commands import COMMANDS, answer
+from learnkit.terminal.session import Session
 
 OTHER = next(name for name in MODELS if name != DEFAULT_MODEL)
 pytestmark = pytest.mark.usefixtures("no_thread_is_left")
