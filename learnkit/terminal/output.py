@@ -119,11 +119,11 @@ class Output:
         from rich.text import Text
 
         if not self._markdown:
-            return Text(clean(text).rstrip("\n"))
+            return Text(clean(text).removesuffix("\n"))
         return Markdown(clean(text), code_theme="ansi_dark", hyperlinks=False)
 
     def _block(self, text: str) -> None:
-        if not text.strip():
+        if not (text.strip() if self._markdown else text):
             return
         if self._printed and self._markdown:
             self.console.print()
