@@ -16,7 +16,9 @@ import subprocess
 import sys
 import tempfile
 import time
+from pathlib import Path
 
+ROOT = Path(__file__).resolve().parents[1]
 BUDGET = 1.5
 CHAT = [sys.executable, "-c", "from learnkit.terminal.cli import main; main()", "chat"]
 
@@ -38,7 +40,8 @@ def until(mark: str, *arguments: str) -> float:
     main, side = pty.openpty()
     with tempfile.TemporaryDirectory() as folder:
         # Nothing is sent before a prompt is typed.
-        env = {"ANTHROPIC_API_KEY": "none", "XDG_STATE_HOME": folder, "TERM": "xterm-256color"}
+        env = {"PYTHONPATH": str(ROOT), "TERM": "xterm-256color"}
+        env |= {"ANTHROPIC_API_KEY": "none", "XDG_STATE_HOME": folder}
         begin = time.perf_counter()
         chat = subprocess.Popen(
             [*CHAT, *arguments],

@@ -376,7 +376,8 @@ class Chat:
 
     def working(self) -> bool:
         """Whether something goes on that takes time."""
-        return self.output.status.busy
+        paused = self._playback is not None and self._playback.paused
+        return self.output.status.busy and not paused
 
     def _send(self, line: str) -> None:
         if self._keyboard is not None:

@@ -7,6 +7,7 @@ import os
 import re
 import signal
 import stat
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -60,10 +61,11 @@ def running(mark: str) -> bool:
     return any(mark in line for line in lines)
 
 
-def quiet(screen: Screen, seconds: float) -> None:
-    """Read until nothing has been shown for a while."""
-    while screen.pump(seconds):
-        pass
+def during(screen: Screen, seconds: float) -> None:
+    """Read for a while."""
+    end = time.monotonic() + seconds
+    while (left := end - time.monotonic()) > 0:
+        screen.pump(left)
 
 
 def leave(screen: Screen) -> None:
@@ -444,11 +446,11 @@ def test_a_recording_is_played_paused_and_survives_what_is_not_in_it(
         screen.expect("alice is working")
         screen.type(CTRL_C)
         screen.expect("paused · Enter goes on")
-        quiet(screen, 1.5)  # the calls of the reply that was there are still run
+        during(screen, 1.5)  # the calls of the reply that was there are still run
         calls = len(re.findall(r"✓ \d", screen.text))
         screen.type(f"/Team{ENTER}")
         screen.expect("alice (coder): working, 0 unread")
-        quiet(screen, 1.5)
+        during(screen, 1.5)
         assert len(re.findall(r"✓ \d", screen.text)) == calls
         screen.type(ENTER)
         screen.expect("Both worktrees are merged and removed.")
