@@ -37,6 +37,8 @@ class Tool:
         group: a purpose by which :func:`select` finds it, such as ``"file"``.
         read_only: it changes nothing but the notes of the agent that calls it, so that a subagent
             of the kind ``explore`` keeps it, and a teammate needs no approved plan for it.
+        internal: it changes only what the harness keeps for its agents, such as tasks, messages and
+            teammates: no file of the user's, and it runs no command, so the user is not asked.
 
     Raises:
         UsageError: for a name the API refuses, or a signature that no schema can express.
@@ -51,6 +53,7 @@ class Tool:
         parallel: bool | int = False,
         group: str = "",
         read_only: bool = False,
+        internal: bool = False,
     ) -> None:
         functools.update_wrapper(self, function)
         self.name: str = name or str(getattr(function, "__name__", ""))
@@ -63,7 +66,7 @@ class Tool:
         if parallel is not True and parallel < 0:
             raise UsageError(f"tool {self.name!r}: parallel is {parallel}; give 1 or more")
         self.parallel = SIDE_BY_SIDE if parallel is True else max(1, parallel)
-        self.group, self.read_only = group, read_only
+        self.group, self.read_only, self.internal = group, read_only, internal
         self._function = function
         self._arguments = Arguments(function, self.name)
         self.description = self._arguments.text if description is None else description
@@ -157,6 +160,7 @@ def tool(
     parallel: bool | int = False,
     group: str = "",
     read_only: bool = False,
+    internal: bool = False,
 ) -> Callable[[Callable[..., Any]], Tool]: ...
 def tool(function: Callable[..., Any] | None = None, /, **options: Any) -> Any:
     """Make a :class:`Tool` of a function: ``@tool``, or with options ``@tool(parallel=3)``.

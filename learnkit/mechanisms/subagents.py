@@ -111,7 +111,7 @@ class Subagents(Mechanism):
         """When to hand something over."""
         return _SYSTEM
 
-    @tool
+    @tool(internal=True)
     def task(
         self,
         call: Call | None,

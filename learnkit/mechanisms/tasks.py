@@ -60,7 +60,7 @@ class Tasks(Mechanism):
         left = sum(task.status != "completed" for task in self.board.tasks())
         return f"<tasks>{left} open on the board: see task_list</tasks>" if left else None
 
-    @tool
+    @tool(internal=True)
     def task_create(
         self,
         subject: str,
@@ -80,7 +80,7 @@ class Tasks(Mechanism):
 
         return str(self._done("task_create", create))
 
-    @tool
+    @tool(internal=True)
     def task_update(
         self,
         task_id: int,

@@ -1,144 +1,182 @@
-"""The terminal: a conversation with the whole harness, line by line.
+"""The terminal: a conversation with the whole harness.
 
-Text streams as the model writes it, and a tool call is one line, with its time. The user is asked
-before a call that could change something. Ctrl-C cancels the turn and keeps the conversation.
+The agent runs in the main thread, and the keyboard has its own. So you can type, look at the
+board and answer a question while the agent works, and Ctrl-C reaches the agent wherever it is.
+A cancelled turn keeps the conversation, and its message array stays valid.
 """
 
 from __future__ import annotations
 
+import contextlib
+import os
+import signal
 import threading
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
-from learnkit.core.events import LANE, PURPOSE, Event, EventLog
-from learnkit.core.interface import Call
-from learnkit.core.token_count import estimate_tokens
 from learnkit.errors import LearnkitError
-from learnkit.harness import full_agent
-from learnkit.mechanisms.permission import Permission
-from learnkit.mechanisms.protocols.lead import OPEN
-from learnkit.terminal.slash_commands import answer
-from learnkit.views.drawing.text import arguments, count, one_line
+from learnkit.terminal.commands import COMMANDS, answer, parsed
+from learnkit.terminal.completion import completions
+from learnkit.terminal.input import Keyboard, Lines, can_draw, history_file
+from learnkit.terminal.output import Output
+from learnkit.terminal.permission import Answer, Consent, Question
+from learnkit.terminal.session import Session
+from learnkit.views.drawing.text import clean, count, one_line
 
 if TYPE_CHECKING:
     import anthropic
-    from anthropic.types import Message
     from rich.console import Console
 
-#: Tools that run without asking, because they change no file and start no process.
-ALLOWED: tuple[str, ...] = (
-    *OPEN,
-    *("read_file", "load_skill", "task_list", "task_get", "check_background"),
-    *("todo", "compact", "task", "task_create", "spawn_teammate", "list_teammates", "broadcast"),
-    *("shutdown_request", "worktree_list", "worktree_status", "worktree_events"),
-)
+    from learnkit.core.agent import Agent
+    from learnkit.terminal.replay import Playback
 
 Read = Callable[[str], str]
 
+#: Seconds that a request of a teammate, which nothing can interrupt, may hold up the end. Jobs and
+#: commands have ended long before.
+LAST_REPLY = 5.0
 
-class Streaming:
-    """A client that shows the text of one agent while it is written.
+
+class Paused:
+    """A client of a recording that waits while the recording is paused.
 
     Args:
-        client: the client that sends the requests.
-        show: called with each piece of text, and with a line end after a reply.
-        lane: name of the agent whose text is shown; the others' requests don't stream.
+        client: the client that answers.
+        playback: what can be paused.
     """
 
-    def __init__(
-        self, client: anthropic.Anthropic, show: Callable[[str], object], lane: str = "lead"
-    ) -> None:
-        self._client, self._show, self._lane = client, show, lane
-        self.messages = self
-        self.clock = getattr(client, "clock", None)
-        self.model = getattr(client, "model", None)
+    max_retries = 0
 
-    def create(self, **request: Any) -> Message:
-        """Return one reply.
+    def __init__(self, client: anthropic.Anthropic, playback: Playback) -> None:
+        self._client, self._playback = client, playback
+        self.messages = self
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._client, name)
+
+    def create(self, **request: Any) -> Any:
+        """Return a reply, or its stream.
 
         Args:
             request: as for ``client.messages.create``.
         """
-        if LANE.get() != self._lane or PURPOSE.get() != "conversation":
-            reply: Message = self._client.messages.create(**request)
-            return reply
-        said = False
-        with self._client.messages.stream(**request) as stream:
-            for text in stream.text_stream:
-                said = said or bool(text)
-                self._show(text)
-            if said:
-                self._show("\n")
-            return stream.get_final_message()
+        self._playback.wait()
+        return self._client.messages.create(**request)
 
 
 class Chat:
     """A conversation in a terminal.
 
     Args:
-        client: an ``anthropic.Anthropic`` with a clock, as :func:`learnkit.connect` makes it.
-        workspace: the folder that the agent works in.
-        read: asks the user for a line, as ``input`` does.
+        session: opens what it runs on; entered once the input line is there.
+        workspace: to which the completion of paths is relative, until the session is open.
         console: where to write; by default the terminal.
-        events: the log; by default a new one.
+        read: asks for a line, as ``input`` does; by default the keyboard of a terminal if there is
+            one, else ``input``.
         ask: whether to ask before a call that could change something.
         without: names of mechanisms to leave out, as for :func:`learnkit.full_agent`.
+
+    Attributes:
+        agent: the agent, once the session is open.
+        code: the exit code: above 128 if a signal has ended it.
     """
+
+    agent: Agent
 
     def __init__(
         self,
-        client: anthropic.Anthropic,
-        workspace: str | Path,
+        session: AbstractContextManager[Session],
+        workspace: str | Path = ".",
         *,
-        read: Read = input,
         console: Console | None = None,
-        events: EventLog | None = None,
+        read: Read | None = None,
         ask: bool = True,
         without: Collection[str] = (),
     ) -> None:
-        if console is None:
-            from rich.console import Console
+        self._session, self._workspace = session, Path(workspace)
+        self._asks, self._without = ask, without
+        drawn = read is None and can_draw()
+        self.output = Output(console or plain_console(), markdown=drawn, changed=self._changed)
+        self._keyboard = Keyboard(self.output, self, history_file()) if drawn else None
+        self._input = self._keyboard or Lines(read or input, self.output)
+        self._playback: Playback | None = None
+        self.code = 0
+        self._ready = self._running = self._leaving = False
+        self._heard_end = False
+        self._presses = 0  # of Ctrl-C, since the user has sent something
+        self._length = ""
 
-            console = Console(highlight=False, soft_wrap=True)
-        self.console, self._read = console, read
-        self._inputs: dict[str, str] = {}  # of running calls: id -> text
-        self._lock = threading.Lock()  # one question at a time, also from teammates
-        rules: dict[str, Any] = {**dict.fromkeys(ALLOWED, "allow"), "*": "ask" if ask else "allow"}
-        streaming: Any = Streaming(client, self._write)
-        self.agent = full_agent(
-            streaming,
-            workspace,
-            permission=Permission(rules, self._ask),
-            without=without,
-            events=events,
-        )
-        self.agent.events.subscribe(self._shown)
+    # In the main thread
 
-    def run(self, first: str = "") -> None:
-        """Talk until the user leaves.
+    def run(self) -> int:
+        """Talk until the user leaves, or a signal ends it.
 
-        Args:
-            first: what the first empty line means.
+        Returns:
+            The exit code: 0, or 128 and the number of the signal.
         """
-        self._say(f"learnkit: {len(self.agent.tools)} tools; /help lists the commands", "dim")
-        while True:
+        with self._signals(), contextlib.ExitStack() as stack:
+            stack.callback(self._close)
+            if self._keyboard is not None:
+                self._keyboard.start()
+            over = threading.Timer(LAST_REPLY, lambda: os._exit(self.code))
+            over.daemon = True
+            stack.callback(over.cancel)
             try:
-                line = self._read(f"\n[{self.meter}] > ").strip()
+                session = stack.enter_context(self._session)
+                if session.limited:
+                    stack.callback(over.start)
+                stack.callback(self._close)  # before what takes time
+                self._open(session)
+                self._talk()
             except KeyboardInterrupt:
-                self._say("\n(/quit leaves)", "dim")
+                if not self._leaving:
+                    raise
+        return self.code
+
+    def _open(self, session: Session) -> None:
+        from learnkit.harness import full_agent
+
+        self._playback, self._workspace = session.playback, session.workspace
+        client: Any = session.client
+        if session.playback is not None:
+            client = Paused(client, session.playback)
+        self.agent = full_agent(
+            client,
+            session.workspace,
+            permission=Consent(self._ask) if self._asks else None,
+            without=self._without,
+            events=session.events,
+        )
+        self.agent.hear = self._hear
+        self.agent.events.subscribe(self.output.event)
+        self._measure()
+        self._ready = True
+        self.output.say(f"learnkit: {len(self.agent.tools)} tools; /help lists the commands", "dim")
+        if self._playback is not None:
+            self._announce(self._playback)
+        self._changed()
+
+    def _talk(self) -> None:
+        while not self._leaving:
+            try:
+                line = self._input.next(self._length)
+            except KeyboardInterrupt:
+                if not self._leaving:
+                    self.output.say("\n(/quit leaves)", "dim")
                 continue
             except EOFError:
                 return
-            if not line and first:
-                line, first = first, ""
-                self._say(line)
-            if line in ("/quit", "/exit"):
-                return
-            if line.startswith("/"):
-                self._say(answer(self.agent, line))
-            elif line:
-                self.turn(line)
+            text = line.strip()
+            if (command := parsed(text)) is not None:
+                if command[0] in ("quit", "exit"):
+                    return
+                self._command(text)
+            elif self._playback is not None:
+                self._play(self._playback, text)
+            elif text:
+                self.turn(line.strip("\n"))
 
     def turn(self, text: str) -> None:
         """Let the agent work on a prompt; Ctrl-C cancels it.
@@ -149,67 +187,255 @@ class Chat:
         import anthropic
 
         try:
-            outcome = self.agent.run(text)
+            outcome = self._run_agent(text)
         except KeyboardInterrupt:
-            self._say("\n(cancelled; the conversation is kept)", "dim")
+            self._running = False
+            self._stop_teammates()
+            self.output.say("(cancelled; the conversation is kept)", "dim")
         except anthropic.APIError as error:
-            self._say(f"the API: {error}", "red")
+            self.output.say(clean(f"the API: {error}"), "red")
         except (LearnkitError, anthropic.AnthropicError) as error:
-            self._say(str(error), "red")
+            self.output.say(clean(str(error)), "red")
         else:
             if outcome.reason not in ("end_turn", "stop_sequence"):
-                self._say(f"({outcome.reason.replace('_', ' ')})", "dim")
+                self.output.say(f"({outcome.reason.replace('_', ' ')})", "dim")
 
-    @property
-    def meter(self) -> str:
-        """How long the conversation is, for the prompt."""
+    def _run_agent(self, text: str) -> Any:
+        self.output.status.start()
+        try:
+            self._running = True
+            return self.agent.run(text)
+        finally:
+            self._running = False
+            self.output.end()
+            self.output.status.stop()
+            self._measure()
+            self._changed()
+
+    def _hear(self, kind: str, text: str) -> None:
+        """Show a piece of the agent's reply."""
+        if self._playback is not None:
+            self._playback.wait()
+        if kind == "text":
+            self.output.write(text)
+
+    def _stop_teammates(self) -> None:
+        """An interrupted turn is over for all of them, also when the lead was not waiting."""
+        from learnkit.mechanisms.teams.lead import Team
+
+        for one in self.agent.mechanisms:
+            for member in one.members if isinstance(one, Team) else ():
+                member.stop.set()
+
+    def _play(self, playback: Playback, text: str) -> None:
+        """Play the next recorded turn; what is not recorded leaves no trace."""
+        from learnkit.clients.recordings.replay import Miss
+
+        expected = playback.next
+        if expected is None:
+            self.output.say("The recording is over; /quit leaves.", "dim")
+            return
+        if text not in ("", expected.strip()):
+            self.output.say(
+                "That is not in the recording, so it was not sent; Enter plays the next turn.",
+                "dim",
+            )
+            return
+        if not text:
+            self._echo(expected)
+        before = list(self.agent.messages)
+        try:
+            done = self._run_agent(expected)
+        except Miss as miss:
+            self.agent.rewrite(before, "rolled back")
+            self.output.say(
+                f"The recording has no reply to this request ({miss.lane}, {miss.path}), so the "
+                "turn was taken back; Enter tries it again, /quit leaves.",
+                "dim",
+            )
+        except KeyboardInterrupt:
+            self._running = False
+        else:
+            if done.reason != "end_turn":
+                self.output.say(f"({done.reason.replace('_', ' ')})", "dim")
+            self._announce(playback)
+
+    def _announce(self, playback: Playback) -> None:
+        if playback.next is None:
+            self.output.say("The recording is over; /quit leaves.", "dim")
+        else:
+            said = one_line(playback.next, 300)
+            self.output.say(f"A recording, written by hand. Press Enter to say: {said}")
+
+    def _command(self, line: str) -> None:
+        name = (parsed(line) or ("", ""))[0]
+        if self._playback is not None and name == "compact":
+            self.output.say("A summary is not in the recording, so none is made.", "dim")
+            return
+        self.output.say(clean(answer(self.agent, line)))
+
+    def _ask(self, question: Question) -> Answer:
+        return self._input.ask(question)
+
+    def _measure(self) -> None:
+        """Note how long the conversation is; it takes too long to do so for each key."""
+        from learnkit.core.token_count import estimate_tokens
+
         tokens = estimate_tokens(self.agent.messages)
-        running = sum(event.type == "model.replied" for event in self.agent.events)
-        return f"≈{tokens:,} tokens · {count(running, 'turn')}"
+        self._length = f"≈{tokens:,} tokens · {count(self.output.status.turns, 'turn')}"
 
-    def _ask(self, call: Call) -> bool | Literal["always"]:
-        """Ask the user about a call: once, always, or no."""
-        with self._lock:
-            self._say(f"{call.name}: {one_line(arguments(call.input), 300)}", "yellow")
-            while True:
-                try:
-                    said = self._read("  run it? [o]nce, [a]lways, [n]o: ").strip().lower()
-                except EOFError:
-                    return False
-                if said in ("o", "once", "y", "yes"):
-                    return True
-                if said in ("a", "always"):
-                    return "always"
-                if said in ("n", "no"):
-                    return False
-
-    def _shown(self, event: Event) -> None:
-        """Print a line about an event: a call with its time, mail, a teammate's status."""
-        data, lead = event.data, event.lane == self.agent.name
-        who = "" if lead else f"{event.lane} "
-        if event.type == "tool.started":
-            self._inputs[str(data.get("id"))] = one_line(arguments(data.get("input", {})), 50)
-        elif event.type == "tool.ended":
-            output = str(data.get("output", ""))
-            lines = len(output.splitlines())
-            sign = "✗" if data.get("is_error") else "✓"
-            more = f", {count(lines, 'line')}" if lines > 1 else ""
-            first = one_line(output, 60)
-            seconds = f"{data.get('seconds') or 0.0:.1f} s"
-            call = f"{data.get('name')} {self._inputs.pop(str(data.get('id')), '')}".strip()
-            self._say(f"  → {who}{call} {sign} {seconds}{more}: {first}", "dim")
-        elif event.type == "mail.sent" and data["mail"].get("to") == self.agent.name:
-            mail = data["mail"]
-            self._say(f"  ✉ {mail.get('from')}: {one_line(str(mail.get('content')), 100)}", "cyan")
-        elif event.type == "team.status":
-            self._say(f"  {data.get('name')} is {data.get('status')}", "dim")
-        elif event.type == "compaction.summarised":
-            self._say("  (the conversation was summarised)", "dim")
-
-    def _write(self, text: str) -> None:
-        self._say(text, end="")
-
-    def _say(self, text: str, style: str = "", end: str = "\n") -> None:
+    def _echo(self, text: str) -> None:
+        """Show what was sent, above the input line."""
         from rich.text import Text
 
-        self.console.print(Text(text, style=style), end=end)
+        lines = clean(text).split("\n")
+        said = Text("\n> " + lines[0], style="bold")
+        for line in lines[1:]:
+            said.append("\n  " + line)
+        self.output.show(said)
+
+    # What the keyboard tells of, in its thread
+
+    def typed(self, line: str) -> None:
+        """The user has sent something: it is answered at once if it can be, else it waits."""
+        self._presses = 0
+        text, playback = line.strip(), self._playback
+        command = parsed(text)
+        if text:
+            self._echo(line.strip("\n"))
+        if command is not None and command[0] in ("quit", "exit"):
+            self.left()
+        elif not self._running:
+            if text or playback is not None:
+                self._send(line)
+        elif command is not None:
+            known = COMMANDS.get(command[0])
+            if known is None or known.at_once or playback is not None:
+                self._command(text)
+            else:
+                self._later(line)
+        elif playback is not None:
+            if text:
+                self.output.say("The recording is playing, so this was not sent.", "dim")
+            playback.resume()
+        elif text:
+            self._later(line)
+
+    def interrupted(self) -> None:
+        """The user has pressed Ctrl-C: this stops what runs, and a second one leaves."""
+        self._presses += 1
+        if self._keyboard is not None:
+            self._keyboard.refuse_all()
+        if self._presses > 1 or not self._ready:
+            self.left()
+        elif not self._running:
+            self.output.say("(Ctrl-C again, or Ctrl-D, leaves)", "dim")
+        elif self._playback is not None:
+            self._playback.pause()
+            self.output.say("(paused: Enter goes on, Ctrl-C again leaves)", "dim")
+        else:
+            self._interrupt()
+
+    def left(self) -> None:
+        """The user wants to leave, or the terminal is gone."""
+        self._leaving = True
+        if self._playback is not None:
+            self._playback.resume()
+        if self._keyboard is not None:
+            self._keyboard.send(None)
+        if self._running or not self._ready:
+            self._interrupt()
+
+    def complete(self, before: str) -> Iterable[tuple[str, int, str]]:
+        """What may follow: commands, and paths in the workspace."""
+        purposes = {name: one.purpose for name, one in COMMANDS.items()}
+        return completions(before, purposes, self._workspace)
+
+    def status(self, width: int) -> str:
+        """What goes on; else how long the conversation is."""
+        playback = self._playback
+        if not self._ready:
+            shown = "starting …"
+        elif playback is not None and playback.paused:
+            shown = "paused · Enter goes on · Ctrl-C leaves"
+        elif line := self.output.status.line(width):
+            shown = line
+        else:
+            keys = "Enter plays on" if playback is not None and playback.next else "/help"
+            shown = f"{keys} · {self._length}"
+        return one_line(shown, max(1, width - 1))
+
+    def working(self) -> bool:
+        """Whether something goes on that takes time."""
+        paused = self._playback is not None and self._playback.paused
+        return self.output.status.busy and not paused
+
+    def _send(self, line: str) -> None:
+        if self._keyboard is not None:
+            self._keyboard.send(line)
+
+    def _later(self, line: str) -> None:
+        self.output.say("(this will be sent when the turn is over)", "dim")
+        self._send(line)
+
+    def _changed(self) -> None:
+        if self._keyboard is not None:
+            self._keyboard.refresh()
+
+    def _interrupt(self) -> None:
+        main = threading.main_thread().ident
+        if main is not None:
+            signal.pthread_kill(main, signal.SIGINT)
+
+    # The end
+
+    def _close(self) -> None:
+        """Give the terminal back; from here on nothing is asked, and no signal is needed."""
+        self._heard_end = True
+        if self._keyboard is not None:
+            self._keyboard.close()
+
+    @contextlib.contextmanager
+    def _signals(self) -> Iterator[None]:
+        """While the block runs, signals end the conversation as /quit does."""
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        wanted = [signal.SIGTERM, signal.SIGHUP]
+        if self._keyboard is not None:
+            wanted.append(signal.SIGINT)
+        before = {one: signal.signal(one, self._heard) for one in wanted}
+        try:
+            yield
+        finally:
+            for one, handler in before.items():
+                signal.signal(one, handler)
+
+    def _heard(self, number: int, frame: object) -> None:
+        """A signal has come: leave, or cancel the turn."""
+        if number != signal.SIGINT:
+            self.code, self._leaving = 128 + number, True
+            if number == signal.SIGHUP:
+                _be_silent()
+        if self._heard_end:
+            return
+        if self._leaving:
+            self._heard_end = True  # what ends now is not interrupted again
+            raise KeyboardInterrupt
+        if self._running:
+            raise KeyboardInterrupt
+
+
+def plain_console() -> Console:
+    """The terminal, or the pipe, as rich sees it."""
+    from rich.console import Console
+
+    return Console(highlight=False)
+
+
+def _be_silent() -> None:
+    """The terminal is gone: what is still printed must not fail."""
+    nothing = os.open(os.devnull, os.O_WRONLY)
+    for stream in (1, 2):
+        os.dup2(nothing, stream)
+    os.close(nothing)

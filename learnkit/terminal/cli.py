@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import re
 import shutil
-import subprocess
+import socket
 import sys
 import tempfile
 from importlib import metadata
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -31,9 +31,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help="learnkit: build a coding agent, one mechanism at a time.",
 )
-
-#: Lessons that the terminal can play, and the scenario that has the whole harness.
-PLAYED = {"s12": "package"}
 
 #: A lesson's name or the beginning of its file's, and how it may be mistyped.
 _LESSON = re.compile(r"[sS]?\d\w*")
@@ -78,6 +75,7 @@ def lab(
     from learnkit.course.workbook import folder as workbook
 
     work, lesson, rest = _placed([folder, lesson, *context.args])
+    rest += _checked_port(rest)
     with lab_extra():
         metadata.version("jupyterlab")  # importing it takes two seconds
     opened = _notebook(lesson or "s01", course_files.notebooks()).name
@@ -91,7 +89,35 @@ def lab(
     # A start-up file that the learner has set is kept; all kernels note progress in this folder.
     env = {"PYTHONSTARTUP": first, **os.environ, progress.SETTING: str(work)}
     command = [sys.executable, "-m", "jupyterlab", *options]
-    raise typer.Exit(subprocess.run(command, check=False, env=env).returncode)
+    sys.stdout.flush()
+    # JupyterLab takes the place of this process, so a signal that ends the one ends the other.
+    os.execve(sys.executable, command, env)
+
+
+_PORT = re.compile(r"--(?:port|ServerApp\.port)(?:=(.*))?")
+
+
+def _checked_port(options: list[str]) -> list[str]:
+    """More options, if the user's name a port: JupyterLab takes that one, and no other.
+
+    Raises:
+        UsageError: if it is taken.
+    """
+    given = ((_PORT.fullmatch(one), after) for one, after in pairwise([*options, ""]))
+    ports = [found[1] or after for found, after in given if found]
+    if not (ports and ports[-1].isdecimal() and 0 < int(ports[-1]) < 65536):
+        return []  # none, or one that JupyterLab will complain about
+    port = int(ports[-1])
+    with socket.socket() as tried:
+        tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            tried.bind(("127.0.0.1", port))
+        except OSError as error:
+            raise UsageError(
+                f"port {port} cannot be used ({error.strerror}); give another one, such as "
+                f"--port {port + 1 if port < 65535 else 8888}, or none"
+            ) from None
+    return ["--ServerApp.port_retries=0"]
 
 
 def _placed(given: list[str]) -> tuple[Path, str, list[str]]:
@@ -241,56 +267,33 @@ def chat(
         yes: run every call without asking.
         picture: the file for an SVG of what was shown.
     """
-    from learnkit.clients.connect import connect
     from learnkit.terminal.chat import Chat
+    from learnkit.terminal.replay import check
+    from learnkit.terminal.session import live, recorded
 
-    with contextlib.suppress(ImportError):
-        import readline  # noqa: F401 (gives the prompt a history and editing keys)
-    console = _console(picture)
     if replay:
-        _play(replay, console)
+        check(replay)
+        session = recorded(replay)
     elif not os.environ.get("ANTHROPIC_API_KEY"):
         raise UsageError("there is no ANTHROPIC_API_KEY; set one, or try: chat --replay s12")
     else:
-        client = connect("live")
-        with client.clock:
-            Chat(client, workspace, ask=not yes, console=console).run()
+        session = live(workspace)
+    console = _console(picture)
+    code = Chat(session, workspace, console=console, ask=not (yes or replay)).run()
     if picture is not None:
         svg = console.export_svg(title="learnkit chat")
         # A browser would fetch the fonts from a server.
         fonts = re.compile(r"@font-face\s*\{.*?\}", re.DOTALL)
         atomic_write.replace(picture, fonts.sub("", svg))
+    raise typer.Exit(code)
 
 
 def _console(picture: Path | None) -> Console:
     from rich.console import Console
 
     if picture is None:
-        return Console(highlight=False, soft_wrap=True)
+        return Console(highlight=False)
     return Console(highlight=False, record=True, width=100)
-
-
-def _play(lesson: str, console: Console) -> None:
-    """Play a lesson's recording of the whole harness, in a folder that is removed afterwards."""
-    from learnkit.clients.recordings.recording import Recording
-    from learnkit.course.lab import Lab
-    from learnkit.course.lessons import load
-    from learnkit.terminal.chat import Chat
-
-    if lesson not in PLAYED:
-        raise UsageError(f"only {', '.join(PLAYED)} can be played, not {lesson!r}")
-    path = course_files.recordings() / f"{lesson}.yaml"
-    scenario = PLAYED[lesson]
-    turns = [turn for turn in Recording.load(path).turns if turn.scenario == scenario]
-    prompt = str(turns[0].said[0]["content"])
-    made = Lab(load(lesson), "replay", path, static=False)
-    try:
-        with made.scenario(scenario) as run:
-            typer.echo(f"A recording, written by hand. Press Enter to say: {prompt}")
-            chat = Chat(run.client, run.workspace, events=run.events, ask=False, console=console)
-            chat.run(prompt)
-    finally:
-        made.remove()
 
 
 @app.command()

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import os
-import pty
 import re
-import select
 import signal
 import subprocess
-import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -20,11 +17,13 @@ import pytest
 from messages_server import serving
 from project import ROOT
 from rich.console import Console
+from screen import CHAT, CTRL_C, CTRL_D, ENTER, Screen
 
 import learnkit as lk
 from learnkit.core.catalog import DEFAULT_MODEL, MODELS
-from learnkit.terminal.chat import ALLOWED, Chat
-from learnkit.terminal.slash_commands import COMMANDS
+from learnkit.terminal.chat import Chat
+from learnkit.terminal.commands import COMMANDS, answer
+from learnkit.terminal.session import Session
 
 OTHER = next(name for name in MODELS if name != DEFAULT_MODEL)
 pytestmark = pytest.mark.usefixtures("no_thread_is_left")
@@ -47,11 +46,12 @@ class Talk:
                 raise line
             return str(line)
 
-        console = Console(file=self.file, width=200, highlight=False, soft_wrap=True)
+        console = Console(file=self.file, width=200, highlight=False)
         client = lk.scripted(script)
         with client.clock:
-            self.chat = Chat(client, folder, read=read, console=console, **options)
-            self.chat.run()
+            session = contextlib.nullcontext(Session(client, folder))
+            self.chat = Chat(session, folder, read=read, console=console, **options)
+            self.code = self.chat.run()
 
     @property
     def text(self) -> str:
@@ -62,7 +62,7 @@ def test_text_streams_and_a_call_is_one_line(tmp_path: Path) -> None:
     look = lk.reply("I look.", lk.use("bash", command="echo one; echo two"))
     talk = Talk(tmp_path, [look, lk.say("Two lines.")], ["look", "o"])
     assert "I look.\n" in talk.text
-    assert re.search(r"  → bash echo one; echo two ✓ \d\.\d s, 2 lines: one two\n", talk.text)
+    assert re.search(r"   1 bash echo one; echo two ✓ \d\.\d s, 2 lines: one two\n", talk.text)
     assert talk.text.rstrip().endswith("Two lines.")
     assert talk.asked[0].startswith("\n[≈0 tokens · 0 turns] > ")
     assert re.match(r"\n\[≈\d+ tokens · 2 turns\] > ", talk.asked[-1])
@@ -96,7 +96,7 @@ def test_what_could_change_something_is_asked_about(
     talk = Talk(tmp_path, [touch, touch, lk.say("done")], ["go", *answers])
     ended = [e.data["how"] for e in talk.chat.agent.events if e.type == "tool.ended"]
     assert ended == how
-    assert "bash: touch a.txt" in talk.text
+    assert "bash\n  touch a.txt\n" in talk.text
 
 
 def test_reading_is_not_asked_about_and_with_yes_nothing_is(tmp_path: Path) -> None:
@@ -109,9 +109,15 @@ def test_reading_is_not_asked_about_and_with_yes_nothing_is(tmp_path: Path) -> N
 
 
 def test_what_runs_without_asking_neither_writes_files_nor_runs_commands(tmp_path: Path) -> None:
-    assert not set(ALLOWED) & {"bash", "write_file", "edit_file", "background_run"}
-    asked = {"worktree_create", "worktree_run", "worktree_merge", "worktree_remove"}
-    assert not set(ALLOWED) & asked
+    """Each tool says itself what it is; a new one is asked about until it does."""
+    lk.LocalShell().run("git init -q", tmp_path)
+    (tmp_path / "skills").mkdir()
+    chat = Talk(tmp_path, [], []).chat
+    asked = {name for name, one in chat.agent.tools.items() if not one.read_only | one.internal}
+    assert asked == {
+        *("bash", "write_file", "edit_file", "background_run"),
+        *("worktree_create", "worktree_run", "worktree_merge", "worktree_remove", "worktree_keep"),
+    }
 
 
 def test_every_command_answers(tmp_path: Path) -> None:
@@ -160,60 +166,7 @@ def test_ctrl_c_cancels_the_turn_and_the_array_stays_valid(tmp_path: Path) -> No
     assert talk.text.rstrip().endswith("here again")
 
 
-# In a terminal
-
-
-class Terminal:
-    """``learnkit chat`` in a pseudo-terminal."""
-
-    def __init__(self, arguments: list[str], **env: str) -> None:
-        self.main, side = pty.openpty()
-        command = [sys.executable, "-c", "from learnkit.terminal.cli import main; main()", "chat"]
-        self.process = subprocess.Popen(
-            [*command, *arguments],
-            stdin=side,
-            stdout=side,
-            stderr=side,
-            cwd=ROOT,
-            env={**os.environ, "TERM": "dumb", "COLUMNS": "160", **env},
-            start_new_session=True,
-            preexec_fn=_controls_terminal,
-        )
-        os.close(side)
-        self.text = ""
-
-    def expect(self, said: str, within: float = 40.0) -> None:
-        """Wait until something new is shown."""
-        end = time.monotonic() + within
-        while said not in self.text:
-            assert time.monotonic() < end, f"no {said!r} in: {self.text[-2000:]}"
-            if select.select([self.main], [], [], 0.2)[0]:
-                try:
-                    self.text += os.read(self.main, 65536).decode(errors="replace")
-                except OSError:
-                    break
-        assert said in self.text, self.text[-2000:]
-        self.text = self.text.partition(said)[2]
-
-    def type(self, text: str) -> None:
-        os.write(self.main, text.encode())
-
-    def close(self) -> int:
-        """Wait for the end; return the exit code."""
-        try:
-            return self.process.wait(timeout=20)
-        finally:
-            self.process.kill()
-            self.process.wait()
-            os.close(self.main)
-
-
-def _controls_terminal() -> None:
-    import fcntl
-    import termios
-
-    fcntl.ioctl(0, termios.TIOCSCTTY, 0)  # so that Ctrl-C is a signal
-    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # nohup's children would ignore the window's end
+# In a terminal that cannot move its cursor, and in a pipe
 
 
 @pytest.fixture
@@ -226,7 +179,7 @@ def live(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
 
 def test_commands_for_what_was_left_out_say_so() -> None:
     agent = lk.Agent(lk.scripted([lk.say("done")]))
-    said = {name: answer(agent, "") for name, (_, answer) in COMMANDS.items()}
+    said = {name: answer(agent, f"/{name}") for name in COMMANDS}
     assert [said[name] for name in ("tasks", "team", "inbox", "todo", "skills", "compact")] == [
         "there is no board here",
         "there is no team here",
@@ -237,66 +190,82 @@ def test_commands_for_what_was_left_out_say_so() -> None:
     ]
 
 
+def dumb(*arguments: str, **env: str) -> Screen:
+    return Screen(*arguments, term="dumb", columns=160, **env)
+
+
 @pytest.mark.slow
 def test_a_recording_plays_without_a_key() -> None:
-    terminal = Terminal(["--replay", "s12"])
-    terminal.expect("Press Enter to say: Build mean.py")
-    terminal.expect("> ")
-    terminal.type("\r")
-    terminal.expect("→ alice write_file")
-    terminal.expect("Both worktrees are merged and removed.", within=60)
-    terminal.expect("> ")
-    terminal.type("/tasks\r")
-    terminal.expect("(2/2 completed)")
-    terminal.type("/quit\r")
-    assert terminal.close() == 0
+    with dumb("--replay", "s12") as terminal:
+        terminal.expect("Press Enter to say: Build mean.py")
+        terminal.expect("0 turns] >")
+        terminal.type(ENTER)
+        terminal.expect("alice write_file")
+        terminal.expect("Both worktrees are merged and removed.")
+        terminal.expect("19 turns] >")
+        terminal.type(f"/tasks{ENTER}")
+        terminal.expect("(2/2 completed)")
+        terminal.type(f"/quit{ENTER}")
+        assert terminal.ended() == 0
+
+
+@pytest.mark.slow
+def test_a_recording_plays_in_a_pipe() -> None:
+    lines = "what is this?\n\n/SHOW 5\n\n"
+    done = subprocess.run(
+        [*CHAT, "--replay", "s12"],
+        input=lines,
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        timeout=120,
+        check=True,
+    )
+    said = done.stdout
+    assert said.count("That is not in the recording, so it was not sent") == 1
+    assert "Both worktrees are merged and removed." in said
+    assert "spawn_teammate" in said.partition("Both worktrees")[2]
+    assert said.count("The recording is over") == 2
+    assert "\x1b" not in said
+    assert done.stderr == ""
 
 
 @pytest.mark.slow
 def test_what_was_shown_can_be_saved_and_fetches_nothing(tmp_path: Path) -> None:
-    terminal = Terminal(["--replay", "s12", "--picture", str(tmp_path / "chat.svg")])
-    terminal.expect("> ")
-    terminal.type("/help\r")
-    terminal.expect("this list")
-    terminal.type("/quit\r")
-    assert terminal.close() == 0
+    with dumb("--replay", "s12", "--picture", str(tmp_path / "chat.svg")) as terminal:
+        terminal.expect("0 turns] >")
+        terminal.type(f"/help{ENTER}")
+        terminal.expect("this list")
+        terminal.type(f"/quit{ENTER}")
+        assert terminal.ended() == 0
     svg = (tmp_path / "chat.svg").read_text()
     assert "this&#160;list" in svg
     assert "url(" not in re.sub(r"url\(#", "", svg)
-    shipped = (ROOT / "docs" / "chat.svg").read_text("utf-8")
-    assert "worktree_merge" in shipped
-    assert "url(" not in re.sub(r"url\(#", "", shipped)
 
 
 def test_live_in_a_terminal_with_ctrl_c(tmp_path: Path, live: Any) -> None:
     mark = f"7{os.getpid()}19"
     live.replies += [lk.use("bash", command=f"sleep {mark}"), lk.say("I am still here.")]
     env = {"ANTHROPIC_API_KEY": "for-a-local-server", "LEARNKIT_MODEL": OTHER}
-    terminal = Terminal([str(tmp_path)], ANTHROPIC_BASE_URL=live.url, **env)
-    terminal.expect("> ")
-    terminal.type("sleep\r")
-    terminal.expect("run it?")
-    terminal.type("o\r")
-    end = time.monotonic() + 20
-    while not _running(mark):
-        assert time.monotonic() < end
-        time.sleep(0.05)
-    terminal.type("\x03")
-    terminal.expect("(cancelled; the conversation is kept)")
-    terminal.expect("> ")
-    while _running(mark):
-        assert time.monotonic() < end + 20
-        time.sleep(0.05)
-    terminal.type("and now?\r")
-    terminal.expect("I am still here.")
-    terminal.expect("> ")
-    terminal.type("\x04")
-    assert terminal.close() == 0
+    with dumb(str(tmp_path), ANTHROPIC_BASE_URL=live.url, **env) as terminal:
+        terminal.expect("0 turns] >")
+        terminal.type(f"sleep{ENTER}")
+        terminal.expect("Run it?")
+        terminal.type(f"o{ENTER}")
+        terminal.until(lambda: running(mark), "the command")
+        terminal.type(CTRL_C)
+        terminal.expect("(cancelled; the conversation is kept)")
+        terminal.until(lambda: not running(mark), "the end of the command")
+        terminal.type(f"and now?{ENTER}")
+        terminal.expect("I am still here.")
+        terminal.expect("2 turns] >")
+        terminal.type(CTRL_D)
+        assert terminal.ended() == 0
     assert live.bodies[-1]["stream"] is True
     assert {body["model"] for body in live.bodies} == {OTHER}
 
 
-def _running(mark: str) -> bool:
+def running(mark: str) -> bool:
     lines = (" ".join(one.info["cmdline"] or []) for one in psutil.process_iter(["cmdline"]))
     return any(f"sleep {mark}" in line for line in lines)
 
@@ -311,14 +280,14 @@ def _running(mark: str) -> bool:
     ],
 )
 def test_what_is_missing_is_said_in_a_sentence(arguments: list[str], says: str) -> None:
-    terminal = Terminal(arguments, ANTHROPIC_API_KEY="")
-    terminal.expect(says)
-    assert terminal.close() == 2
+    with dumb(*arguments, ANTHROPIC_API_KEY="") as terminal:
+        terminal.expect(says)
+        assert terminal.ended() == 2
 
 
 @pytest.mark.slow
-def test_closing_the_window_ends_it(tmp_path: Path) -> None:
-    terminal = Terminal(["--replay", "s12"])
-    terminal.expect("> ")
-    terminal.process.send_signal(signal.SIGHUP)
-    assert terminal.close() != 0
+def test_closing_the_window_ends_it() -> None:
+    with dumb("--replay", "s12") as terminal:
+        terminal.expect("0 turns] >")
+        terminal.process.send_signal(signal.SIGHUP)
+        assert terminal.ended() == 128 + signal.SIGHUP

@@ -92,12 +92,12 @@ class Autonomy(Mechanism, Extension):
                 self.claims.give_back(entry["name"], agent)
         return _HOW
 
-    @tool
+    @tool(internal=True)
     def idle(self) -> str:
         """Say that you have nothing to do. A lead just ends its turn: mail will wake it."""
         return "End your turn; as long as teammates work, their mail wakes you."
 
-    @tool
+    @tool(internal=True)
     def claim_task(self, task_id: int) -> str:
         """Take a task from the board; exactly one of all who try gets it.
 

@@ -77,13 +77,13 @@ class TeammateAutonomy(Mechanism):
         self._mate.stop.set()
         return None
 
-    @tool
+    @tool(internal=True)
     def idle(self) -> str:
         """Say that you have nothing to do: mail or a task will wake you, or you shut down."""
         self._idle = True
         return "You are idle now."
 
-    @tool
+    @tool(internal=True)
     def claim_task(self, task_id: int) -> str:
         """Take a task from the board; exactly one of all who try gets it.
 

@@ -99,7 +99,7 @@ class Compaction(Mechanism):
         self._asked: str | None = None
         self._wait_until = 0  # tokens: a summary that failed is not tried again at once
 
-    @tool
+    @tool(internal=True)
     def compact(self, agent: Agent | None, focus: str = "") -> str:
         """Make room: replace the conversation so far by a summary, before your next turn.
 

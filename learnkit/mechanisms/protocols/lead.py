@@ -103,7 +103,7 @@ class Protocols(Mechanism, Extension):
         """How requests are made and answered."""
         return _HOW
 
-    @tool
+    @tool(internal=True)
     def shutdown_request(self, teammate: str) -> str:
         """Ask a teammate to end. It may refuse; silence counts as agreement after a while.
 
@@ -116,7 +116,7 @@ class Protocols(Mechanism, Extension):
             request = self.requests.ask(lead, "shutdown", teammate, _ASKED, self.deadline)
         return f"{teammate} is asked to shut down: request {request.id} is pending."
 
-    @tool
+    @tool(internal=True)
     def shutdown_response(self, request_id: str) -> str:
         """Look up what has become of a request.
 
@@ -126,7 +126,7 @@ class Protocols(Mechanism, Extension):
         with self.requests.refusals(self.team.lead, "shutdown_response"):
             return self.tracker.get(request_id).line
 
-    @tool
+    @tool(internal=True)
     def plan_approval(
         self,
         request_id: str,

@@ -60,7 +60,7 @@ class TeammateProtocols(Mechanism):
             return f"{call.name} has to wait: your plan {plan.id} has no answer yet; end your turn"
         return f"your plan {plan.id} is {plan.state}: {plan.note}; submit another one"
 
-    @tool
+    @tool(internal=True)
     def shutdown_response(self, request_id: str, approve: bool, reason: str = "") -> str:
         """Answer a request to shut down.
 
@@ -78,7 +78,7 @@ class TeammateProtocols(Mechanism):
         mate.leaving = mate.leaving or approve
         return request.line
 
-    @tool
+    @tool(internal=True)
     def plan_approval(self, plan: str) -> str:
         """Submit a plan to the lead, then end your turn; the answer comes to your inbox.
 

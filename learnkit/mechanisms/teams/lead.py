@@ -154,7 +154,7 @@ class Team(Mechanism):
         # Who has come to rest since on_stop looked may have written before.
         return [agent.wake] if self._wait and (not rests or agent.wake.is_set()) else []
 
-    @tool
+    @tool(internal=True)
     def spawn_teammate(self, name: str, role: str, prompt: str) -> str:
         """Start a teammate; it works beside you and stays. One that has shut down comes back.
 
@@ -166,7 +166,7 @@ class Team(Mechanism):
         self.spawn(name, role, prompt)
         return f"{name} ({role}) has started. What comes of it will be in your inbox."
 
-    @tool
+    @tool(read_only=True)
     def list_teammates(self) -> str:
         """Show who is in the team, what each is doing, and how much mail waits for it."""
         lines = []
@@ -175,7 +175,7 @@ class Team(Mechanism):
             lines.append(f"{one['name']} ({one['role']}): {one['status']}, {unread} unread")
         return "\n".join(lines) or "There are no teammates."
 
-    @tool
+    @tool(internal=True)
     def send_message(self, to: str, content: str, msg_type: Type = "message") -> str:
         """Write to a teammate; it reads it before its next turn, or is woken by it.
 
@@ -187,12 +187,12 @@ class Team(Mechanism):
         self.send(self.lead, to, content, msg_type)
         return f"Sent to {to}."
 
-    @tool
+    @tool(internal=True)
     def read_inbox(self) -> str:
         """Read what has come for you. It also comes to you by itself."""
         return self._begin().deliver() or "There is no new mail."
 
-    @tool
+    @tool(internal=True)
     def broadcast(self, content: str) -> str:
         """Write to all teammates.
 

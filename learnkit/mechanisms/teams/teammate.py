@@ -283,7 +283,7 @@ class TeammateMessages(Mechanism):
         """``send_message`` and ``read_inbox``."""
         return [self.send_message.narrowed(msg_type=self._team.types), self.read_inbox]
 
-    @tool
+    @tool(internal=True)
     def send_message(self, to: str, content: str, msg_type: Type = "message") -> str:
         """Write to somebody in the team; it is read before the next turn there.
 
@@ -295,7 +295,7 @@ class TeammateMessages(Mechanism):
         self._team.send(self._mate.agent, to, content, msg_type)
         return f"Sent to {to}."
 
-    @tool
+    @tool(internal=True)
     def read_inbox(self) -> str:
         """Read what has come for you. It also comes to you by itself."""
         return self._mate.delivery.deliver() or "There is no new mail."

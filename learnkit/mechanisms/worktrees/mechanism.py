@@ -100,13 +100,13 @@ class Worktrees(Mechanism):
         self._log("create", tree)
         return f"{name} is on branch {tree.branch}, at {tree.base[:7]}."
 
-    @tool
+    @tool(read_only=True)
     def worktree_list(self) -> str:
         """Show all worktrees: branch, task and state."""
         lines = [_line(tree) for tree in self.registry.all()]
         return "\n".join(lines) or "There is no worktree."
 
-    @tool
+    @tool(read_only=True)
     def worktree_status(self, name: str) -> str:
         """Show what has changed in a worktree, and how far its branch is.
 
@@ -200,7 +200,7 @@ class Worktrees(Mechanism):
         self._log("keep", tree)
         return f"{name} is kept, on branch {tree.branch}."
 
-    @tool
+    @tool(read_only=True)
     def worktree_events(self, limit: int = 20) -> str:
         """Show what has happened to worktrees, the last events last.
 

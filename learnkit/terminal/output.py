@@ -1,0 +1,289 @@
+"""What the terminal shows: whole lines from any thread, replies as Markdown, a call as one line.
+
+The text of a reply is shown while it is written. Each block of its Markdown is printed once it is
+complete, and the one still being written is the ``tail``, which the input shows above itself.
+Everything that a model, a tool or a teammate wrote is cleaned of control characters first.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from learnkit.core.events import Event
+from learnkit.views.drawing.text import arguments, clean, count, one_line
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+
+#: Where a line has no end of its own: in a pipe, in columns.
+PIPE = 160
+
+_LINE_END = re.compile(r"\r\n?|\n")  # what ends a line for a Markdown parser
+_SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
+
+
+class Output:
+    """The lines above the input.
+
+    Args:
+        console: where they go.
+        name: of the agent that the user talks to; the calls of others carry their names.
+        markdown: render replies; otherwise they are shown as they are, a line at a time.
+        changed: called when the tail or the status is another one.
+    """
+
+    def __init__(
+        self,
+        console: Console,
+        *,
+        name: str = "lead",
+        markdown: bool = False,
+        changed: Callable[[], object] = lambda: None,
+    ) -> None:
+        self.console, self._name, self._markdown = console, name, markdown
+        self._changed = changed
+        self._lock = threading.RLock()  # a line of a reply and a teammate's line never mix
+        self._tail = ""
+        self._looked = 0  # up to where the tail has been searched for complete blocks
+        self._printed = False  # a block of this reply is on the screen
+        self.status = Status(name)
+        self._numbers: dict[tuple[str, str], int] = {}  # of running calls, by lane and id
+        self._calls = 0
+
+    @property
+    def width(self) -> int:
+        """Columns that a line may have."""
+        return self.console.width if self.console.is_terminal else max(PIPE, self.console.width)
+
+    @property
+    def tail(self) -> str:
+        """The part of a reply that is being written."""
+        return self._tail
+
+    def say(self, text: str, style: str = "") -> None:
+        """Show some lines.
+
+        Args:
+            text: of our own making, or cleaned.
+            style: for rich, such as ``dim``.
+        """
+        from rich.text import Text
+
+        self.show(Text(text, style=style))
+
+    def show(self, what: RenderableType) -> None:
+        """Show anything that rich can render, wrapped at words.
+
+        Args:
+            what: to be rendered.
+        """
+        with self._lock:
+            self.console.print(what, soft_wrap=not self.console.is_terminal)
+
+    def write(self, text: str) -> None:
+        """Take the next piece of a reply.
+
+        Args:
+            text: as the model wrote it.
+        """
+        with self._lock:
+            self._tail += text
+            self.status.written += len(text)
+            cut = self._complete()
+            if cut:
+                block, self._tail = self._tail[:cut], self._tail[cut:]
+                self._looked = 0
+                self._block(block)
+        self._changed()
+
+    def end(self) -> None:
+        """Show what is left of a reply: it is complete, or was interrupted."""
+        with self._lock:
+            block, self._tail, self._looked = self._tail, "", 0
+            self._block(block)
+            self._printed = False
+            self.status.written = 0
+        self._changed()
+
+    def rendered(self, text: str) -> RenderableType:
+        """A piece of a reply for the console.
+
+        Args:
+            text: Markdown.
+        """
+        from rich.markdown import Markdown
+        from rich.text import Text
+
+        if not self._markdown:
+            return Text(clean(text).removesuffix("\n"))
+        return Markdown(clean(text), code_theme="ansi_dark", hyperlinks=False)
+
+    def _block(self, text: str) -> None:
+        if not (text.strip() if self._markdown else text):
+            return
+        if self._printed and self._markdown:
+            self.console.print()
+        self._printed = True
+        self.show(self.rendered(text))
+
+    def _complete(self) -> int:
+        """How many characters of the tail are complete blocks, or lines if it is not rendered."""
+        if not self._markdown:
+            return self._tail.rfind("\n") + 1
+        if "\n\n" not in self._tail[max(0, self._looked - 1) :]:
+            return 0
+        self._looked = len(self._tail)
+        return last_block(self._tail)
+
+    # Events
+
+    def event(self, event: Event) -> None:
+        """Show a line about an event: a call with its time, mail, a teammate's status.
+
+        Args:
+            event: of the agent, a subagent or a teammate.
+        """
+        data, name = event.data, self._name
+        self.status.event(event)
+        if event.lane == name and event.type in ("model.replied", "model.failed", "model.retried"):
+            self.end()
+        if event.type == "model.retried":
+            said = one_line(str(data.get("message")), 200)
+            self.say(f"  ({said}; trying again in {data.get('seconds') or 0.0:.0f} s)", "dim")
+        elif event.type == "tool.started":
+            self._calls += 1
+            self._numbers[event.lane, str(data.get("id"))] = self._calls
+            self.status.begin(event, self._calls)
+        elif event.type == "tool.ended":
+            number = self._numbers.pop((event.lane, str(data.get("id"))), 0)
+            given = self.status.end(number)
+            self._call(event, number, given)
+        elif event.type == "mail.sent" and data["mail"].get("to") == name:
+            mail = data["mail"]
+            said = one_line(str(mail.get("content")), 300)
+            self.say(f"  ✉ {one_line(str(mail.get('from')))}: {said}", "cyan")
+        elif event.type == "team.status":
+            self.say(f"  {one_line(str(data.get('name')))} is {data.get('status')}", "dim")
+        elif event.type == "compaction.summarised":
+            self.say("  (the conversation was summarised)", "dim")
+        self._changed()
+
+    def _call(self, event: Event, number: int, given: str) -> None:
+        from rich.text import Text
+
+        data, width = event.data, self.width
+        output = str(data.get("output", ""))
+        lines = len(output.splitlines())
+        failed = bool(data.get("is_error"))
+        who = "" if event.lane == self._name else f"{event.lane} "
+        call = f"{who}{data.get('name')} {one_line(given, max(12, width // 3))}".rstrip()
+        begin = f"  {number:>2} {one_line(call, max(20, width - 20))}"
+        more = f", {count(lines, 'line')}" if lines > 1 else ""
+        rest = f"{data.get('seconds') or 0.0:.1f} s{more}: {one_line(output, 60)}"
+        text = Text(begin, style="dim", no_wrap=True)
+        text.append(" ✗" if failed else " ✓", style="not dim red" if failed else "not dim green")
+        text.append(" " + one_line(rest, max(1, width - text.cell_len - 1)))
+        self.show(text)
+
+
+class Status:
+    """What goes on, for the line above the input: since when, how many tokens, which calls.
+
+    Args:
+        name: of the agent that the user talks to.
+    """
+
+    def __init__(self, name: str = "lead") -> None:
+        self._name = name
+        self._running: dict[int, tuple[str, str, str, float]] = {}
+        self._began: float | None = None
+        self._about = ""  # before numbers that are estimates
+        self._sent = self._received = 0
+        self.written = 0  # characters of the reply that is being written
+        self.turns = 0
+
+    def start(self) -> None:
+        """A run begins: count from here."""
+        self._sent = self._received = self.written = 0
+        self._running = {n: one for n, one in self._running.items() if one[0]}
+        self._began = time.monotonic()
+
+    @property
+    def busy(self) -> bool:
+        """Whether something goes on."""
+        return self._began is not None or bool(self._running)
+
+    def stop(self) -> None:
+        """The run is over."""
+        self._began = None
+
+    def event(self, event: Event) -> None:
+        """Count the tokens of a reply.
+
+        Args:
+            event: any.
+        """
+        if event.type == "model.replied":
+            from learnkit.core.token_count import sent
+
+            usage: dict[str, Any] = event.data.get("usage") or {}
+            self.turns += 1
+            self._sent += sent(usage)
+            self._received += int(usage.get("output_tokens") or 0)
+            self._about = "≈" if usage.get("simulated") else ""
+
+    def begin(self, event: Event, number: int) -> None:
+        """A call has begun.
+
+        Args:
+            event: its ``tool.started``.
+            number: of the call.
+        """
+        given = " ".join(arguments(event.data.get("input", {})).split())
+        lane = "" if event.lane == self._name else event.lane
+        self._running[number] = (lane, str(event.data.get("name")), given, time.monotonic())
+
+    def end(self, number: int) -> str:
+        """A call has ended; return its arguments on one line.
+
+        Args:
+            number: of the call.
+        """
+        return self._running.pop(number, ("", "", "", 0.0))[2]
+
+    def line(self, width: int) -> str:
+        """What goes on, in one line; empty if nothing does.
+
+        Args:
+            width: columns.
+        """
+        now = time.monotonic()
+        parts = []
+        if self._began is not None:
+            spent = now - self._began
+            written = self._received + self.written // 4
+            parts = [f"{_SPINNER[int(spent * 8) % len(_SPINNER)]} {spent:.0f} s"]
+            about = self._about
+            parts += [f"{about}{self._sent:,} tokens in", f"{about}{written:,} out"]
+        for lane, name, given, since in list(self._running.values()):
+            who = f"{lane}: " if lane else ""
+            parts.append(f"{who}{name} {one_line(given, 30)} ({now - since:.0f} s)")
+        return one_line(" · ".join(parts), max(1, width - 1))
+
+
+def last_block(text: str) -> int:
+    """Where the last block of a Markdown text begins: what comes later can change only that one.
+
+    Args:
+        text: Markdown.
+    """
+    from markdown_it import MarkdownIt
+
+    tokens = MarkdownIt().enable(["strikethrough", "table"]).parse(text)
+    begins = [token.map[0] for token in tokens if token.level == 0 and token.map]
+    starts = [0, *(end.end() for end in _LINE_END.finditer(text))]
+    return starts[begins[-1]] if begins else 0

@@ -1,0 +1,164 @@
+"""Permission in the terminal: which calls the user is asked about, and what they are shown.
+
+A tool says itself what it is (``@tool(read_only=True)``, ``@tool(internal=True)``). Every other
+call is asked about, whoever makes it, and an edit is shown as the diff that it would make.
+"""
+
+from __future__ import annotations
+
+import difflib
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+from learnkit.core.interface import AgentLike, Call
+from learnkit.errors import ToolError
+from learnkit.mechanisms.coding import CodingTools
+from learnkit.mechanisms.permission import Permission
+from learnkit.views.drawing.text import arguments, clean, count
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+    from learnkit.core.agent import Agent
+
+Answer = bool | Literal["always"]
+
+#: How much of a command or a diff is shown with the question, in lines and in characters.
+SHOWN_LINES, SHOWN_CHARACTERS = 40, 4000
+#: Lines around a change, and the longest file of which a diff is made, in characters.
+AROUND, DIFFED = 3, 200_000
+
+_WORDS: dict[str, Answer] = {
+    **dict.fromkeys(("o", "once", "y", "yes"), True),
+    **dict.fromkeys(("n", "no"), False),
+    **dict.fromkeys(("a", "always"), "always"),
+}
+
+
+@dataclass(eq=False, slots=True)
+class Question:
+    """A call that waits for the user's answer.
+
+    Attributes:
+        agent: who makes the call.
+        call: the call.
+        text: what the user is shown.
+        answered: set once there is an answer.
+        answer: the answer; no as long as there is none.
+    """
+
+    agent: AgentLike
+    call: Call
+    text: Text
+    answered: threading.Event = field(default_factory=threading.Event)
+    answer: Answer = False
+
+    def reply(self, answer: Answer) -> None:
+        """Answer it, once: a second answer changes nothing.
+
+        Args:
+            answer: True, False, or ``"always"``.
+        """
+        if not self.answered.is_set():
+            self.answer = answer
+            self.answered.set()
+
+
+def understood(typed: str) -> Answer | None:
+    """The answer that the user means; None if it is none.
+
+    Args:
+        typed: such as ``o``, ``Always`` or ``no``.
+    """
+    return _WORDS.get(typed.strip().lower())
+
+
+class Consent(Permission):
+    """Asks the user about each call that could change something outside of the harness.
+
+    Args:
+        ask: shows a question and returns the answer; called in the thread of the agent.
+    """
+
+    def __init__(self, ask: Callable[[Question], Answer]) -> None:
+        super().__init__(self._rule, self._asked)
+        self._put = ask
+        self._here = threading.local()  # a teammate asks in its own thread
+
+    def refuse(self, agent: Agent, call: Call) -> str | None:
+        """The reason why a call may not run, or None if it may."""
+        self._here.agent = agent
+        return super().refuse(agent, call)
+
+    def _rule(self, call: Call) -> Literal["allow", "ask"]:
+        tool = self._here.agent.tools[call.name]
+        return "allow" if tool.read_only or tool.internal else "ask"
+
+    def _asked(self, call: Call) -> Answer:
+        agent: AgentLike = self._here.agent
+        return self._put(Question(agent, call, proposal(agent, call)))
+
+
+def proposal(agent: AgentLike, call: Call) -> Text:
+    """What a call would do, for the user who has to decide: an edit as its diff.
+
+    Args:
+        agent: who makes the call.
+        call: the call.
+    """
+    from rich.text import Text
+
+    who = "" if agent.name == "lead" else f"{agent.name}: "
+    lines = _diff(agent, call)
+    if lines is None:
+        body = arguments(call.input).split("\n")
+        head, lines = f"{who}{call.name}", [("", line) for line in body]
+    else:
+        head = f"{who}{call.name} {call.input['path']}"
+    text = Text(clean(head), style="bold yellow")
+    for number, (style, line) in enumerate(lines):
+        room = SHOWN_CHARACTERS - len(text)
+        if number == SHOWN_LINES or room <= 0:
+            left = count(len(lines) - number, "more line")
+            text.append(f"\n  … {left}; /show has all of it", style="not bold dim")
+            break
+        cut = (
+            "" if len(line) <= room else f" … {len(line) - room:,} more characters; /show has them"
+        )
+        text.append("\n  " + clean(line[:room]) + cut, style=style or "not bold default")
+    return text
+
+
+def _diff(agent: AgentLike, call: Call) -> list[tuple[str, str]] | None:
+    """The lines of an edit's diff with their styles; None if the call is no edit of a text file."""
+    change = _change(agent, call)
+    if change is None or sum(map(len, change)) > DIFFED:
+        return None
+    before, after = (text.splitlines() for text in change)
+    made = list(difflib.unified_diff(before, after, lineterm="", n=AROUND))[2:]
+    styles = {"+": "green", "-": "red", "@": "cyan"}
+    return [(f"not bold {styles.get(line[:1], 'default')}", line) for line in made]
+
+
+def _change(agent: AgentLike, call: Call) -> tuple[str, str] | None:
+    """The file's text before and after an edit."""
+    given = call.input
+    own = next((one for one in agent.mechanisms if isinstance(one, CodingTools)), None)
+    texts = {"write_file": ("content",), "edit_file": ("old_text", "new_text")}.get(call.name)
+    if own is None or texts is None:
+        return None
+    if not all(isinstance(given.get(name), str) for name in ("path", *texts)):
+        return None  # the tool itself will say what is wrong with it
+    try:
+        before = own.workspace.read(given["path"])
+    except (ToolError, OSError):
+        before = ""
+    if call.name == "write_file":
+        return before, given["content"]
+    old, new = given["old_text"], given["new_text"]
+    for wanted, put in ((old, new), tuple(map(own.workspace.unmasked, (old, new)))):
+        if wanted and wanted in before:
+            return before, before.replace(wanted, put, 1)
+    return None

@@ -1,0 +1,78 @@
+"""What a conversation in the terminal runs on: the API, or a recording."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from learnkit.core.events import EventLog
+from learnkit.course import files as course_files
+from learnkit.terminal.replay import PLAYED, Playback, check
+
+if TYPE_CHECKING:
+    import anthropic
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """What a conversation runs on.
+
+    Attributes:
+        client: an ``anthropic.Anthropic`` with a clock, as :func:`learnkit.connect` makes it.
+        workspace: the folder that the agent works in.
+        events: the log.
+        playback: the recorded conversation, if one is played.
+        limited: the process may end some seconds after the conversation, whatever still runs.
+    """
+
+    client: anthropic.Anthropic
+    workspace: Path
+    events: EventLog = field(default_factory=EventLog)
+    playback: Playback | None = None
+    limited: bool = False
+
+
+@contextmanager
+def live(workspace: Path) -> Iterator[Session]:
+    """A conversation with the API, whose clock is closed after it.
+
+    Args:
+        workspace: the folder that the agent works in.
+
+    Raises:
+        UsageError: without a key.
+    """
+    from learnkit.clients.connect import connect
+
+    client = connect("live")
+    with client.clock:
+        yield Session(client, workspace, limited=True)
+
+
+@contextmanager
+def recorded(lesson: str) -> Iterator[Session]:
+    """What a conversation needs to play a lesson's recording, in a folder that is removed after it.
+
+    Args:
+        lesson: such as ``s12``.
+
+    Raises:
+        UsageError: if the lesson cannot be played.
+    """
+    check(lesson)
+    from learnkit.clients.recordings.recording import Recording
+    from learnkit.course.lab import Lab
+    from learnkit.course.lessons import load
+
+    path, scenario = course_files.recordings() / f"{lesson}.yaml", PLAYED[lesson]
+    made = Lab(load(lesson), "replay", path, static=False)
+    try:
+        with made.scenario(scenario) as run:
+            source: Any = run.client.source
+            playback = Playback(Recording.load(path), scenario, source.unused)
+            yield Session(run.client, run.workspace, run.events, playback)
+    finally:
+        made.remove()

@@ -1,0 +1,172 @@
+"""``learnkit chat`` in a pseudo-terminal, and what a user sees of it.
+
+pyte reads what the program writes, as a terminal does: cursor moves, erased lines, scrolling. So a
+test looks at the screen, and not at the bytes.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import pty
+import select
+import signal
+import struct
+import subprocess
+import sys
+import termios
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pyte
+from project import ROOT
+
+CHAT = (sys.executable, "-c", "from learnkit.terminal.cli import main; main()", "chat")
+
+ENTER, ALT_ENTER, CTRL_C, CTRL_D, CTRL_J = "\r", "\x1b\r", "\x03", "\x04", "\n"
+TAB, UP = "\t", "\x1b[A"
+
+
+class Screen:
+    """A program in a terminal.
+
+    Args:
+        arguments: of ``learnkit chat``.
+        columns: of the terminal.
+        rows: of the terminal.
+        term: the kind of terminal; ``dumb`` can't move its cursor.
+        folder: where the program is started.
+        env: more of its environment.
+    """
+
+    def __init__(
+        self,
+        *arguments: str,
+        columns: int = 80,
+        rows: int = 50,
+        term: str = "xterm-256color",
+        folder: Path = ROOT,
+        **env: str,
+    ) -> None:
+        self._screen = pyte.HistoryScreen(columns, rows, history=5000)
+        self._stream = pyte.ByteStream(self._screen)
+        self._main, side = pty.openpty()
+        fcntl.ioctl(side, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+        self.before = termios.tcgetattr(side)
+        self._side = side  # kept open: what the program leaves can then still be read
+        self.process = subprocess.Popen(
+            [*CHAT, *arguments],
+            stdin=side,
+            stdout=side,
+            stderr=side,
+            cwd=folder,
+            env={**_environment(), "TERM": term, **env},
+            start_new_session=True,
+            preexec_fn=_controls_terminal,
+        )
+
+    @property
+    def modes(self) -> list[object]:
+        """The settings of the terminal, as ``termios`` has them."""
+        return termios.tcgetattr(self._side)
+
+    @property
+    def lines(self) -> list[str]:
+        """What is on the screen, and what has left it at its upper end."""
+        columns = range(self._screen.columns)
+        gone = ["".join(row[x].data for x in columns) for row in self._screen.history.top]
+        return [line.rstrip() for line in (*gone, *self._screen.display)]
+
+    @property
+    def text(self) -> str:
+        """The lines, without the empty ones at the end."""
+        return "\n".join(self.lines).rstrip()
+
+    @property
+    def cells(self) -> list[list[tuple[str, str, bool]]]:
+        """The screen, row by row: each character with its colour, and whether it is bold."""
+        buffer, across = self._screen.buffer, range(self._screen.columns)
+        rows = ([buffer[y][x] for x in across] for y in range(self._screen.lines))
+        return [[(cell.data, cell.fg, cell.bold) for cell in row] for row in rows]
+
+    @property
+    def title(self) -> str:
+        """The title of the window."""
+        return str(self._screen.title)
+
+    @property
+    def words(self) -> str:
+        """The text on one line, so that it does not matter where it was wrapped."""
+        return " ".join(self.text.split())
+
+    def type(self, text: str) -> None:
+        """Press keys."""
+        os.write(self._main, text.encode())
+
+    def paste(self, text: str) -> None:
+        """Paste a text, as a terminal marks it."""
+        self.type(f"\x1b[200~{text}\x1b[201~")
+
+    def expect(self, said: str, times: int = 1, within: float = 90.0) -> None:
+        """Wait until words are on the screen."""
+        self.until(lambda: self.words.count(said) >= times, repr(said), within)
+
+    def gone(self, said: str, within: float = 90.0) -> None:
+        """Wait until words are not on the screen any more."""
+        self.until(lambda: said not in self.words, f"no {said!r}", within)
+
+    def until(self, holds: Callable[[], bool], what: str, within: float = 90.0) -> None:
+        """Wait until something holds, and read what the program writes meanwhile."""
+        end = time.monotonic() + within
+        while not holds():
+            assert time.monotonic() < end, f"not {what} in:\n{self.text}"
+            if not self.pump(0.1) and self.process.poll() is not None and not self.pump(0.1):
+                assert holds(), f"ended before {what}:\n{self.text}"
+
+    def pump(self, seconds: float) -> bool:
+        """Read what there is; return whether there was something."""
+        if not select.select([self._main], [], [], seconds)[0]:
+            return False
+        try:
+            data = os.read(self._main, 65536)
+        except OSError:
+            return False
+        self._stream.feed(data)
+        return bool(data)
+
+    def resize(self, columns: int, rows: int) -> None:
+        """Give the window another size."""
+        fcntl.ioctl(self._main, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+        self._screen.resize(rows, columns)
+
+    def ended(self, within: float = 60.0) -> int:
+        """Wait until the program has ended; return its exit code."""
+        self.until(lambda: self.process.poll() is not None, "the end", within)
+        while self.pump(0.1):
+            pass
+        return self.process.wait()
+
+    def close(self) -> None:
+        """Leave nothing behind, whatever the test found."""
+        self.process.kill()
+        self.process.wait()
+        os.close(self._side)
+        os.close(self._main)
+
+    def __enter__(self) -> Screen:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+
+def _environment() -> dict[str, str]:
+    left_out = ("COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR", "PROMPT_TOOLKIT_NO_CPR")
+    return {name: value for name, value in os.environ.items() if name not in left_out}
+
+
+def _controls_terminal() -> None:
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)  # so that Ctrl-C is a signal, and a lost window another
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # nohup's children would ignore it
+    signal.signal(signal.SIGINT, signal.SIG_DFL)

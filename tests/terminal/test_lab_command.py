@@ -1,0 +1,79 @@
+"""``learnkit lab``: its JupyterLab ends with it, and has the port that it was given."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+
+import psutil
+import pytest
+
+LAB = (sys.executable, "-c", "from learnkit.terminal.cli import main; main()", "lab")
+
+
+@pytest.mark.parametrize("words", [["--port", "{}"], ["--port={}"], ["--ServerApp.port={}"]])
+def test_a_port_that_is_taken_is_said(words: list[str], tmp_path: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        options = [word.format(port) for word in words]
+        done = subprocess.run(
+            [*LAB, str(tmp_path / "work"), *options, "--no-browser"],
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"learnkit: port {port} cannot be used (Address already in use)")
+    assert not (tmp_path / "work").exists()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP], ids=["TERM", "HUP"])
+def test_a_signal_ends_jupyterlab_too(number: signal.Signals, tmp_path: Path) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    options = ["--no-browser", f"--port={port}", "--IdentityProvider.token=", "--ip=127.0.0.1"]
+    started = subprocess.Popen(
+        [*LAB, str(tmp_path / "work"), *options],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    try:
+        end = time.monotonic() + 120
+        while not answers(port):
+            assert started.poll() is None
+            assert time.monotonic() < end
+            time.sleep(0.2)
+        started.send_signal(number)
+        started.wait(timeout=60)
+        assert [one for one in psutil.process_iter() if group(one) == started.pid] == []
+        assert not answers(port)
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(started.pid, signal.SIGKILL)
+        started.wait()
+
+
+def answers(port: int) -> bool:
+    with contextlib.suppress(OSError):
+        urllib.request.urlopen(f"http://127.0.0.1:{port}/api", timeout=5)
+        return True
+    return False
+
+
+def group(process: psutil.Process) -> int | None:
+    with contextlib.suppress(psutil.Error, ProcessLookupError):
+        return os.getpgid(process.pid)
+    return None

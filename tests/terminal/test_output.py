@@ -1,0 +1,123 @@
+"""What the terminal prints while a reply is still being written, and what its commands refuse."""
+
+from __future__ import annotations
+
+import io
+import random
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+import learnkit as lk
+from learnkit.terminal.commands import answer, parsed
+from learnkit.terminal.completion import completions
+from learnkit.terminal.output import Output, last_block
+
+REPLY = """# Title
+
+First paragraph, with **bold**.
+
+1. one
+
+   still one
+2. two
+
+```python
+a = 1
+
+b = 2
+```
+
+| a | b |
+|---|---|
+| 1 | 2 |
+
+Last words.
+"""
+
+
+def printed(pieces: list[str], *, markdown: bool = True) -> str:
+    file = io.StringIO()
+    console = Console(file=file, width=60, force_terminal=True, color_system=None)
+    output = Output(console, markdown=markdown)
+    for piece in pieces:
+        output.write(piece)
+    output.end()
+    assert output.tail == ""
+    return file.getvalue()
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_streamed_reply_looks_like_the_whole_one(seed: int) -> None:
+    chance, rest, pieces = random.Random(seed), REPLY, []
+    while rest:
+        size = chance.randint(1, 12)
+        pieces.append(rest[:size])
+        rest = rest[size:]
+    assert printed(pieces).split() == printed([REPLY]).split()
+    assert "**" not in printed(pieces)
+    assert printed(pieces, markdown=False) == REPLY.rstrip("\n") + "\n"
+
+
+def test_a_block_is_printed_once_it_is_complete() -> None:
+    file = io.StringIO()
+    output = Output(Console(file=file, width=60), markdown=True)
+    output.write("One.\n\nTwo")
+    assert file.getvalue() == "One.\n"
+    assert output.tail == "Two"
+
+
+@pytest.mark.parametrize(
+    ("text", "rest"),
+    [
+        ("one\n\ntwo", "two"),
+        ("- a\n\n- b\n\n  more", "- a\n\n- b\n\n  more"),
+        ("text\n\n```\na\n\nb\n", "```\na\n\nb\n"),
+        ("one\r\n\r\ntwo", "two"),
+        ("", ""),
+    ],
+)
+def test_the_last_block_is_the_one_that_may_still_change(text: str, rest: str) -> None:
+    assert text[last_block(text) :] == rest
+
+
+def test_what_a_model_writes_moves_no_cursor() -> None:
+    assert "\x1b" not in printed(["Safe \x1b[2J\x1b]0;owned\x07 text.\n\nMore \x9b2J."])
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("/HELP", "this list"),
+        ("/events x", "/events takes how many events to show, such as /events 3, not 'x'"),
+        ("/events 0", "/events takes how many events to show, such as /events 3, not '0'"),
+        ("/tasks all", "/tasks takes no argument, so 'all' means nothing to it"),
+        ("/show", "no tool has been called yet"),
+        ("/inbox nobody", "there is no inbox of 'nobody'; there are: lead"),
+        ("/nothing", "there is no /nothing; there are: /help, "),
+    ],
+)
+def test_a_command_is_found_in_any_case_and_a_wrong_argument_is_said(
+    line: str, said: str, tmp_path: Path
+) -> None:
+    agent = lk.full_agent(lk.scripted([lk.say("done")]), tmp_path)
+    assert said in answer(agent, line)
+
+
+def test_a_path_at_the_beginning_is_no_command() -> None:
+    assert parsed("/etc/hosts is empty") is None
+    assert parsed("/Show  3 ") == ("show", "3")
+
+
+def test_paths_are_relative_to_the_workspace(tmp_path: Path) -> None:
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "one.py").write_text("")
+    (tmp_path / ".git").mkdir()
+    assert list(completions("see s", {}, tmp_path)) == [("src/", 1, "src/")]
+    assert list(completions("see @src/o", {}, tmp_path)) == [("@src/one.py", 6, "one.py")]
+    assert list(completions("see ./", {}, tmp_path)) == [("./src/", 2, "src/")]
+    assert list(completions("see nowhere/x", {}, tmp_path)) == []
+    assert list(completions("/s", {"show": "x", "team": "y"}, tmp_path)) == [
+        ("/show", 2, "/show  x")
+    ]

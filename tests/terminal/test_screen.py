@@ -1,0 +1,482 @@
+"""What a user sees of ``learnkit chat``: a real process in a real terminal, wide and narrow."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import stat
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+from messages_server import MessagesServer, serving
+from screen import ALT_ENTER, CTRL_C, CTRL_D, CTRL_J, ENTER, TAB, UP, Screen
+
+import learnkit as lk
+
+Body = dict[str, Any]
+pytestmark = pytest.mark.slow  # each starts a process or two
+widths = pytest.mark.parametrize("columns", [80, 40])
+
+
+class Desk:
+    """A workspace, a local server as the API, and chats that use both."""
+
+    def __init__(self, folder: Path, stack: ExitStack) -> None:
+        self.work, self.state = folder / "work", folder / "state"
+        self.work.mkdir()
+        self._stack = stack
+        self.server: MessagesServer | None = None
+
+    def chat(self, script: Any, *options: str, columns: int = 80, pace: float = 0.0) -> Screen:
+        """Start a chat, whose model answers by a script."""
+        self.server = server = self._stack.enter_context(serving(script, pace=pace))
+        env = {"ANTHROPIC_API_KEY": "for-a-local-server", "ANTHROPIC_BASE_URL": server.url}
+        env["XDG_STATE_HOME"] = str(self.state)
+        screen = Screen(str(self.work), *options, columns=columns, **env)
+        self._stack.callback(screen.close)
+        screen.expect("0 turns")
+        return screen
+
+    def said(self, number: int = -1) -> Any:
+        """What the user said in a request."""
+        assert self.server is not None
+        return self.server.bodies[number]["messages"][-1]["content"]
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Iterator[Desk]:
+    with ExitStack() as stack:
+        yield Desk(tmp_path, stack)
+
+
+def running(mark: str) -> bool:
+    lines = (" ".join(one.info["cmdline"] or []) for one in psutil.process_iter(["cmdline"]))
+    return any(mark in line for line in lines)
+
+
+def during(screen: Screen, seconds: float) -> None:
+    """Read for a while."""
+    end = time.monotonic() + seconds
+    while (left := end - time.monotonic()) > 0:
+        screen.pump(left)
+
+
+def leave(screen: Screen) -> None:
+    screen.type(CTRL_D)
+    assert screen.ended() == 0
+    assert screen.modes == screen.before
+
+
+# What is typed
+
+
+def test_a_prompt_may_have_several_lines_and_a_pasted_one_is_one_message(desk: Desk) -> None:
+    screen = desk.chat(lambda body: lk.say("Read."))
+    screen.type(f"one{ALT_ENTER}two{CTRL_J}three")
+    screen.expect("> one two three")
+    screen.type(ENTER)
+    screen.expect("Read.")
+    assert desk.said() == "one\ntwo\nthree"
+    screen.expect("1 turn")
+    screen.paste("first\r\nsecond\rthird\n")
+    screen.expect("> first second third")
+    assert len(desk.server.bodies) == 1
+    screen.type(ENTER)
+    screen.expect("Read.", times=2)
+    assert desk.said().strip() == "first\nsecond\nthird"
+    leave(screen)
+
+
+def test_the_history_outlives_the_chat_and_lies_outside_of_the_workspace(desk: Desk) -> None:
+    first = desk.chat(lambda body: lk.say("Done."))
+    first.type(f"remember{ALT_ENTER}this{ENTER}")
+    first.expect("Done.")
+    leave(first)
+    file = desk.state / "learnkit" / "chat_history"
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert not [path for path in desk.work.rglob("*") if "history" in path.name]
+    second = desk.chat(lambda body: lk.say("Again."))
+    second.type(UP)
+    second.expect("> remember this")
+    second.type(ENTER)
+    second.expect("Again.")
+    assert desk.said() == "remember\nthis"
+    leave(second)
+
+
+def test_a_history_that_cannot_be_written_ends_nothing(desk: Desk) -> None:
+    desk.state.write_text("a file where the folder should be")
+    screen = desk.chat(lambda body: lk.say("Done."))
+    screen.type(f"go{ENTER}")
+    screen.expect("Done.")
+    leave(screen)
+
+
+def test_commands_and_paths_are_completed(desk: Desk) -> None:
+    (desk.work / "source").mkdir()
+    (desk.work / "source" / "parser.py").write_text("")
+    screen = desk.chat(lambda body: lk.say("Seen."))
+    screen.type("/sk")
+    screen.expect("the skills that can be loaded")
+    screen.type(TAB)
+    screen.expect("> /skills")
+    screen.type(ENTER)
+    screen.expect("there are no skills")
+    screen.type(f"read sou{TAB}")
+    screen.expect("> read source/")
+    screen.type(f"pa{TAB}")
+    screen.expect("> read source/parser.py")
+    screen.type(ENTER)
+    screen.expect("Seen.")
+    assert desk.said() == "read source/parser.py"
+    leave(screen)
+
+
+def test_what_is_typed_while_the_model_works_stays_in_its_line_and_is_sent_afterwards(
+    desk: Desk,
+) -> None:
+    mark = f"8{os.getpid()}31"
+    script = [
+        lk.reply("I wait.", *[lk.use("bash", command=f"echo line{n}") for n in range(8)]),
+        lk.use("bash", command=f"sleep 2; : {mark}"),
+        lk.say("First done."),
+        lk.say("Second done."),
+    ]
+    screen = desk.chat(script, "--yes")
+    screen.type(f"begin{ENTER}")
+    while not running(mark):  # keys, all the time that lines are printed
+        screen.type("the next one\x15")
+        screen.pump(0.01)
+    screen.type("the next one")
+    screen.expect("> the next one")
+    screen.type(f"{ENTER}")
+    screen.expect("(this will be sent when the turn is over)")
+    screen.type(f"/COST{ENTER}")  # looked at meanwhile
+    screen.expect("tokens in, of which")
+    assert "First done." not in screen.text
+    screen.expect("Second done.")
+    assert desk.said() == "the next one"
+    calls = [line for line in screen.lines if re.match(r" +\d+ bash", line)]
+    assert len(calls) == 9
+    assert all(re.fullmatch(r" +\d bash .* ✓ \d\.\d s: .*", line) for line in calls)
+    leave(screen)
+
+
+# What is shown
+
+
+@widths
+def test_a_reply_is_markdown_and_wrapped_at_words(desk: Desk, columns: int) -> None:
+    words = " ".join(f"word{n}" for n in range(40))
+    text = (
+        f"# A title\n\nSome **bold** and `code`.\n\n- {words}\n- second\n\n```python\nx = 1\n```\n"
+    )
+    screen = desk.chat([lk.say(text)], columns=columns)
+    screen.type(f"go{ENTER}")
+    screen.expect("x = 1")
+    screen.expect("1 turn")
+    assert "**" not in screen.text
+    assert "```" not in screen.text
+    assert " • second" in screen.text
+    shown = re.findall(r"word\d+", screen.text)
+    assert shown == words.split()
+    assert max(map(len, screen.lines)) <= columns
+    leave(screen)
+
+
+@widths
+def test_a_call_is_one_line_and_can_be_unfolded(desk: Desk, columns: int) -> None:
+    command = "for n in 1 2 3 4 5 6 7 8 9; do echo result number $n of the long command; done"
+    screen = desk.chat([lk.use("bash", command=command), lk.say("Ready.")], columns=columns)
+    screen.type(f"go{ENTER}")
+    screen.expect("Run it?")
+    assert command in screen.words  # all of it: it is asked about
+    screen.type(f"o{ENTER}")
+    screen.expect("Ready.")
+    assert "number 9" not in screen.words
+    (line,) = [line for line in screen.lines if line.startswith("   1 bash")]
+    assert len(line) <= columns
+    screen.type(f"/Show 1{ENTER}")
+    screen.expect("result number 9 of the long command")
+    screen.type(f"/show 2{ENTER}")
+    screen.expect("there is no call 2; there are 1 call so far")
+    leave(screen)
+
+
+@widths
+def test_while_the_model_works_a_line_has_the_time_and_the_tokens(desk: Desk, columns: int) -> None:
+    script = [lk.use("bash", command="sleep 3"), lk.say("Ready.")]
+    screen = desk.chat(script, "--yes", columns=columns)
+    screen.type(f"go{ENTER}")
+    status = re.compile(r"^. (\d+) s · 10 tokens in · 5 out", re.MULTILINE)
+    seen: set[str] = set()
+
+    def grows() -> bool:
+        seen.update(status.findall(screen.text))
+        return len(seen) > 1
+
+    screen.until(grows, "a time that grows")
+    screen.expect("Ready.")
+    screen.until(lambda: not status.search(screen.text), "the end of that line")
+    assert "sleep 3 (" not in screen.text
+    leave(screen)
+
+
+def test_control_characters_of_a_model_or_a_file_never_reach_the_terminal(desk: Desk) -> None:
+    (desk.work / "evil.txt").write_text("\x1b]0;owned\x07\x1b[2Jfile\n")
+    script = [lk.use("read_file", path="evil.txt"), lk.say("Text \x1b[2J\x1b]0;owned\x07 here.")]
+    screen = desk.chat(script)
+    screen.type(f"go{ENTER}")
+    screen.expect("here.")
+    screen.type(f"/show 1{ENTER}")
+    screen.expect("ended after")
+    assert screen.words.count("␛]0;owned␇") >= 2
+    assert screen.title != "owned"
+    leave(screen)
+
+
+def test_another_size_of_the_window_is_noticed(desk: Desk) -> None:
+    screen = desk.chat(lambda body: lk.say("word " * 30))
+    screen.resize(40, 50)
+    screen.type(f"go{ENTER}")
+    screen.expect("word", times=30)
+    screen.expect("1 turn")
+    assert max(len(line) for line in screen.lines if "word" in line) <= 40
+    leave(screen)
+
+
+# What is asked
+
+
+def two_agents(body: Body) -> Any:
+    """The lead edits a file; alice, whom it started, reads one again and again."""
+    turn = len(body["messages"])
+    if "You are alice" in json.dumps(body["system"]):
+        if turn < 40:
+            return lk.reply(lk.use("read_file", path="a.py"), latency=0.2)
+        return lk.say("Read.")
+    if turn == 1:
+        return lk.use("spawn_teammate", name="alice", role="reader", prompt="Read a.py.")
+    if turn == 3:
+        return lk.use("edit_file", path="a.py", old_text="limit = 30", new_text="limit = 31")
+    return lk.say("The limit is 31.")
+
+
+@widths
+def test_an_edit_is_asked_about_with_its_diff_while_a_teammate_works_on(
+    desk: Desk, columns: int
+) -> None:
+    file = desk.work / "a.py"
+    file.write_text("one = 1\nlimit = 30\ntwo = 2\n")
+    screen = desk.chat(two_agents, columns=columns, pace=1.0)
+    screen.type(f"change it{ENTER}")
+    screen.expect("Run it? [o]nce, [a]lways, [n]o:")
+    lines = [line.strip() for line in screen.lines]
+    at = lines.index("edit_file a.py")
+    calls = screen.words.count("alice read_file")
+    screen.expect("alice read_file", times=calls + 2)  # she works on, and the question stays
+    assert lines[at + 1 : at + 6] == [
+        "@@ -1,3 +1,3 @@",
+        "one = 1",
+        "-limit = 30",
+        "+limit = 31",
+        "two = 2",
+    ]
+    assert "31" not in file.read_text()
+    screen.type(f"perhaps{ENTER}")
+    screen.expect("answer with o (once), a (always) or n (no)")
+    assert "31" not in file.read_text()
+    screen.type(f"O{ENTER}")
+    screen.expect("The limit is 31.")
+    assert "limit = 31" in file.read_text()
+    leave(screen)
+
+
+def test_what_was_being_typed_is_no_answer_and_comes_back(desk: Desk) -> None:
+    script = [
+        lk.reply(lk.use("bash", command="touch made"), latency=1.0),
+        lk.say("No file then."),
+        lk.say("As you like."),
+    ]
+    screen = desk.chat(script, pace=1.0)
+    screen.type(f"go{ENTER}")
+    screen.expect("tokens in")
+    screen.type("add a")
+    screen.expect("Run it?")
+    screen.gone("add a")
+    screen.type(f"n{ENTER}")
+    screen.expect("No file then.")
+    screen.expect("> add a")
+    screen.type(f" test{ENTER}")
+    screen.expect("As you like.")
+    assert desk.said() == "add a test"
+    assert not (desk.work / "made").exists()
+    leave(screen)
+
+
+def test_always_is_asked_once_and_no_is_told_to_the_model(desk: Desk) -> None:
+    script = [
+        lk.use("write_file", path="a.txt", content="a\n"),
+        lk.use("bash", command="touch b"),
+        lk.use("bash", command="touch c"),
+        lk.say("Two of three."),
+    ]
+    screen = desk.chat(script)
+    screen.type(f"go{ENTER}")
+    screen.expect("+a")
+    screen.type(f"n{ENTER}")
+    screen.expect("touch b")
+    screen.expect("Run it?", times=2)
+    screen.type(f"a{ENTER}")
+    screen.expect("Two of three.")
+    assert sorted(path.name for path in desk.work.iterdir() if path.name[0] != ".") == ["b", "c"]
+    assert "the person said no" in json.dumps(desk.server.bodies[1]["messages"])
+    leave(screen)
+
+
+# Ends
+
+
+def test_the_first_ctrl_c_stops_what_runs_and_the_second_leaves(desk: Desk) -> None:
+    mark = f"7{os.getpid()}23"
+    script = [lk.use("bash", command=f"sleep {mark}"), lk.say("Still here."), lk.say("Never.")]
+    screen = desk.chat(script, "--yes")
+    screen.type(f"go{ENTER}")
+    screen.until(lambda: running(f"sleep {mark}"), "the command")
+    screen.type(CTRL_C)
+    screen.expect("(cancelled; the conversation is kept)")
+    screen.until(lambda: not running(f"sleep {mark}"), "the end of the command")
+    screen.type(f"and now?{ENTER}")
+    screen.expect("Still here.")  # the server has checked the message array
+    screen.type(f"half a line{CTRL_C}")
+    screen.gone("half a line")
+    screen.type(CTRL_C)
+    screen.expect("(Ctrl-C again, or Ctrl-D, leaves)")
+    screen.type(CTRL_C)
+    assert screen.ended() == 0
+    assert screen.modes == screen.before
+
+
+def test_ctrl_c_while_something_is_asked_refuses_it_and_stops(desk: Desk) -> None:
+    screen = desk.chat([lk.use("bash", command="touch made"), lk.say("On we go.")])
+    screen.type(f"go{ENTER}")
+    screen.expect("Run it?")
+    screen.type(CTRL_C)
+    screen.expect("(cancelled; the conversation is kept)")
+    screen.type(f"on{ENTER}")
+    screen.expect("On we go.")
+    assert not (desk.work / "made").exists()
+    leave(screen)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP], ids=["TERM", "HUP"])
+@pytest.mark.parametrize("when", ["idle", "running", "asking"])
+def test_a_signal_ends_it_and_leaves_nothing_behind(
+    desk: Desk, number: signal.Signals, when: str
+) -> None:
+    mark = f"6{os.getpid()}{int(number)}7"
+    script = [lk.use("bash", command=f"sleep {mark}"), lk.say("Never.")]
+    screen = desk.chat(script, *(["--yes"] if when == "running" else []))
+    if when != "idle":
+        screen.type(f"go{ENTER}")
+    if when == "running":
+        screen.until(lambda: running(f"sleep {mark}"), "the command")
+    if when == "asking":
+        screen.expect("Run it?")
+    screen.process.send_signal(number)
+    assert screen.ended() == 128 + number
+    assert not running(f"sleep {mark}")
+    assert "Traceback" not in screen.text
+    if number == signal.SIGTERM:
+        assert screen.modes == screen.before
+
+
+def test_leaving_does_not_wait_for_a_teammates_reply(desk: Desk) -> None:
+    def model(body: Body) -> Any:
+        if "You are alice" in json.dumps(body["system"]):
+            return lk.reply("Late.", latency=30.0)
+        return [
+            lk.use("spawn_teammate", name="alice", role="thinker", prompt="Think."),
+            lk.say("She thinks."),
+        ][len(body["messages"]) // 2]
+
+    screen = desk.chat(model, pace=1.0)
+    screen.type(f"go{ENTER}")
+    screen.expect("She thinks.")
+    screen.type(CTRL_C)
+    screen.expect("(cancelled; the conversation is kept)")
+    screen.type(CTRL_C)
+    assert screen.ended(within=20) == 0
+    assert screen.modes == screen.before
+
+
+# A recording
+
+
+def replay(columns: int, tmp_path: Path, stack: Callable[[Any], Any]) -> Screen:
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    state = str(tmp_path / "state")
+    screen = Screen("--replay", "s12", columns=columns, XDG_STATE_HOME=state, TMPDIR=str(scratch))
+    stack(screen.close)
+    screen.expect("Press Enter to say: Build mean.py and report.py")
+    return screen
+
+
+@widths
+def test_a_recording_is_played_paused_and_survives_what_is_not_in_it(
+    columns: int, tmp_path: Path
+) -> None:
+    with ExitStack() as stack:
+        screen = replay(columns, tmp_path, stack.callback)
+        screen.type(f"What about Rome?{ENTER}")
+        screen.expect(
+            "That is not in the recording, so it was not sent; Enter plays the next turn."
+        )
+        screen.type(f"/compact{ENTER}")
+        screen.expect("A summary is not in the recording")
+        screen.type(ENTER)
+        screen.expect("alice is working")
+        screen.type(CTRL_C)
+        screen.expect("paused · Enter goes on")
+        during(screen, 1.5)  # the calls of the reply that was there are still run
+        calls = len(re.findall(r"✓ \d", screen.text))
+        screen.type(f"/Team{ENTER}")
+        screen.expect("alice (coder): working, 0 unread")
+        during(screen, 1.5)
+        assert len(re.findall(r"✓ \d", screen.text)) == calls
+        screen.type(ENTER)
+        screen.expect("Both worktrees are merged and removed.")
+        screen.expect("The recording is over; /quit leaves.")
+        screen.type(ENTER)
+        screen.expect("The recording is over; /quit leaves.", times=2)
+        screen.type(f"/tasks{ENTER}")
+        screen.expect("(2/2 completed)")
+        assert max(map(len, screen.lines)) <= columns
+        leave(screen)
+    assert list((tmp_path / "scratch").iterdir()) == []
+
+
+@pytest.mark.parametrize("how", ["twice Ctrl-C", "TERM"])
+def test_a_recording_that_is_left_leaves_nothing_behind(how: str, tmp_path: Path) -> None:
+    with ExitStack() as stack:
+        screen = replay(80, tmp_path, stack.callback)
+        screen.type(ENTER)
+        screen.expect("alice is working")
+        if how == "TERM":
+            screen.process.send_signal(signal.SIGTERM)
+        else:
+            screen.type(CTRL_C)
+            screen.expect("paused · Enter goes on")
+            screen.type(CTRL_C)
+        assert screen.ended() == (128 + signal.SIGTERM if how == "TERM" else 0)
+        assert screen.modes == screen.before
+        assert "Traceback" not in screen.text
+    assert list((tmp_path / "scratch").iterdir()) == []
