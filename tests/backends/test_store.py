@@ -169,10 +169,7 @@ def test_a_change_names_files_of_its_own_folder_only(
     tmp_path: Path, name: str, decided: dict[str, Any]
 ) -> None:
     """A damaged or forged decision removes nothing elsewhere."""
-    if decided:
-        decided = {"version": 1, "renames": {name: None}}
-    else:
-        decided = {name: None}
+    decided = {"version": 1, "renames": {name: None}} if decided else {name: None}
     (tmp_path / "board").mkdir()
     (tmp_path / "x.json").write_text("{}")
     (tmp_path / "board" / ".together.json").write_text(json.dumps(decided))
