@@ -313,6 +313,20 @@ def test_a_summary_follows_its_rule_and_is_understood_again() -> None:
     assert [(note.sender, note.text) for note in said.notes] == [("bob", "hi")]
 
 
+def test_a_summary_in_parts_holds_the_calls_of_all_parts() -> None:
+    summary_so_far = ""
+    for name in "abc":
+        part = f'assistant: read_file {{"path": "{name}"}}\nuser: {name.upper()}{name.upper()}'
+        prompt = _prompt(part, "", summary_so_far)
+        asks = {"messages": [{"role": "user", "content": prompt}]}
+        summary_so_far = texts([StandIn()(asks)])[0]
+    first, *lines = summary_so_far.splitlines()
+    assert first.startswith("This summary follows a rule")
+    assert lines == [
+        f'- called read_file {{"path": "{name}"}} -> "{name.upper() * 2}"' for name in "abc"
+    ]
+
+
 def test_a_value_that_compaction_removed_is_not_made_up() -> None:
     tools = tools_of("coding")
     call = {"type": "tool_use", "id": "t1", "name": "read_file", "input": {"path": "log.txt"}}

@@ -14,6 +14,7 @@ from learnkit.core.transcript import texts
 KEPT = 160
 
 _ASKED = re.compile(r"<conversation>\n(.*)\n</conversation>", re.S)
+_SO_FAR = re.compile(r"<summary-so-far>\n(.*?)\n</summary-so-far>", re.S)
 _FOCUS = re.compile(r"^Above all keep what concerns: (.*)$", re.M)
 _ENTRY = re.compile(r"^(user|assistant): ", re.M)
 _CALL = re.compile(r"(\w+) (\{.*\})\Z", re.S)
@@ -52,6 +53,9 @@ def summary(asked: str) -> str:
         else set()
     )
     lines, open_calls = [_RULE.format(kept=KEPT)], list[str]()
+    if so_far := _SO_FAR.search(asked[: found.start()] if found else asked):
+        # Of the parts before this one; the first line is the rule again.
+        lines += so_far[1].splitlines()[1:]
     _, *parts = _ENTRY.split(conversation)
     for role, part in zip(parts[::2], parts[1::2], strict=True):
         text = part.rstrip("\n")
