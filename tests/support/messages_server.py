@@ -182,6 +182,10 @@ def serving(
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
+        def handle(self) -> None:
+            with contextlib.suppress(ConnectionError):  # a reader that had enough has closed it
+                super().handle()
+
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["content-length"])))
             with state.lock:
@@ -203,11 +207,10 @@ def serving(
             for name, one in headers.items():
                 self.send_header(name, one)
             self.end_headers()
-            with contextlib.suppress(ConnectionError):  # the reader may have had enough
-                for part in parts:
-                    if streamed:
-                        state.gap() if callable(state.gap) else time.sleep(state.gap)
-                    self.wfile.write(part.removesuffix(CUT))
+            for part in parts:
+                if streamed:
+                    state.gap() if callable(state.gap) else time.sleep(state.gap)
+                self.wfile.write(part.removesuffix(CUT))
             self.close_connection = parts[-1].endswith(CUT)
 
         def log_message(self, *_: Any) -> None:
