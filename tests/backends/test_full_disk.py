@@ -15,7 +15,7 @@ import learnkit as lk
 from learnkit.backends.files.board import TaskBoard
 from learnkit.backends.files.mailbox import Mailbox
 from learnkit.backends.files.roster import Roster
-from learnkit.backends.files.store import Document, write_together
+from learnkit.backends.files.store import Document, recover, write_together
 from learnkit.backends.files.tracker import Tracker
 from learnkit.core import transcript
 
@@ -99,6 +99,15 @@ def test_documents_change_together_or_not_at_all(tmp_path: Path) -> None:
         assert {one.name for one in tmp_path.iterdir()} == {"a.json", "b.json", ".lock"}
     write_together(tmp_path, changes)
     assert Document(tmp_path / "b.json").read() == "new" * 100
+
+
+def test_what_an_earlier_version_had_decided_waits_for_room(tmp_path: Path) -> None:
+    """It held the values themselves, so that carrying it out takes room."""
+    (tmp_path / ".together.json").write_text('{"a.json": 5, "b.json": 6}')
+    with room(0), pytest.raises(OSError, match="File too large"):
+        recover(tmp_path)
+    recover(tmp_path)
+    assert [Document(tmp_path / name).read() for name in ("a.json", "b.json")] == [5, 6]
 
 
 @pytest.mark.parametrize("size", [0, 40, 100, 160, 300, 600])

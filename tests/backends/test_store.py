@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 import subprocess
 import sys
 import threading
@@ -163,7 +164,9 @@ def test_what_was_decided_is_done_by_whoever_takes_the_lock_next(tmp_path: Path)
     assert not (tmp_path / ".together.json").exists()
 
 
-@pytest.mark.parametrize("name", ["", ".", "..", "a/b", "../x.json", "a\0b"])
+@pytest.mark.parametrize(
+    "name", ["", ".", "..", "a/b", "../x.json", "a\0b", ".lock", ".together.json"]
+)
 @pytest.mark.parametrize("decided", [{"version": 1, "renames": {}}, {}], ids=["new", "old"])
 def test_a_change_names_files_of_its_own_folder_only(
     tmp_path: Path, name: str, decided: dict[str, Any]
@@ -173,9 +176,48 @@ def test_a_change_names_files_of_its_own_folder_only(
     (tmp_path / "board").mkdir()
     (tmp_path / "x.json").write_text("{}")
     (tmp_path / "board" / ".together.json").write_text(json.dumps(decided))
-    with pytest.raises(UsageError, match="is no file name in"):
+    with pytest.raises(UsageError, match=r"\.together\.json .*is no file name in"):
         recover(tmp_path / "board")
     assert (tmp_path / "x.json").exists()
+    assert (tmp_path / "board" / ".lock").exists()
+
+
+@pytest.mark.parametrize("name", ["x" * 300, "\ud800", "a.folder"])
+@pytest.mark.parametrize("form", ["remove", "rename", "old remove", "old value"])
+def test_a_change_that_the_system_refuses_names_the_decision(
+    tmp_path: Path, name: str, form: str
+) -> None:
+    """It was edited by hand, or something stands in the way since: both files are named."""
+    (tmp_path / "a.folder").mkdir()
+    (tmp_path / ".store-1.part").write_text("5")
+    path = tmp_path / ".together.json"
+    decided: dict[str, dict[str, Any]] = {
+        "remove": {"version": 1, "renames": {name: None}},
+        "rename": {"version": 1, "renames": {name: ".store-1.part"}},
+        "old remove": {name: None},
+        "old value": {name: 5},
+    }
+    path.write_text(json.dumps(decided[form]))
+    problem = rf"{re.escape(str(path))} holds a change that cannot be made \(.*; mend it or remove"
+    with pytest.raises(UsageError, match=problem) as caught:
+        recover(tmp_path)
+    assert name in str(caught.value) or ascii(name)[1:-1] in str(caught.value)
+    path.unlink()
+    recover(tmp_path)
+    assert {one.name for one in tmp_path.iterdir()} == {"a.folder", ".lock"}
+
+
+@pytest.mark.parametrize("value", [7, None], ids=["write", "remove"])
+def test_a_folder_in_the_place_of_one_file_keeps_all_as_they_are(
+    tmp_path: Path, value: int | None
+) -> None:
+    """Noticed only after the decision, it would stop every later reader and writer too."""
+    write_together(tmp_path, {"a.json": 5})
+    (tmp_path / "b.json").mkdir()
+    with pytest.raises(UsageError, match=r"b\.json is a folder where a file has to be"):
+        write_together(tmp_path, {"a.json": 6, "b.json": value})
+    assert {one.name for one in tmp_path.iterdir()} == {"a.json", "b.json", ".lock"}
+    assert Document(tmp_path / "a.json").read() == 5
 
 
 def test_nothing_is_written_outside_the_folder(tmp_path: Path) -> None:

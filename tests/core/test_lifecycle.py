@@ -109,7 +109,7 @@ import learnkit as lk
 folder, mark, end = Path(sys.argv[1]), sys.argv[2], sys.argv[3]
 
 def job(n):
-    return lk.use("background_run", command=f"trap '' TERM; sleep {mark}{n} & sleep {mark}{n}")
+    return lk.use("background_run", command=f"trap '' TERM; sleep {mark}.{n} & sleep {mark}.{n}")
 
 def lead(request):
     if len(request["messages"]) == 1:
@@ -149,7 +149,7 @@ if end == "exit":
 
 def processes(mark: str) -> list[str]:
     found = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True)
-    return [line for line in found.stdout.splitlines() if line.startswith(f"sleep {mark}")]
+    return [line for line in found.stdout.splitlines() if line.startswith(f"sleep {mark}.")]
 
 
 @pytest.mark.parametrize(("end", "code"), [("", 0), ("error", 1), ("exit", 3)])

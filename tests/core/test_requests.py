@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import count
 from typing import Any
 
 import anthropic
@@ -455,13 +456,25 @@ def test_a_stream_and_a_run_make_the_same_messages() -> None:
     assert messages(heard) == messages(lambda agent: agent.run("Go."))
 
 
+def until_read(read: threading.Event, number: int, in_time: list[bool]) -> Callable[[], None]:
+    """For a server: goes on with an event of the stream when what came before it was read."""
+    numbers = count()
+
+    def hold() -> None:
+        if next(numbers) == number:
+            in_time.append(read.wait(60))
+
+    return hold
+
+
 def test_pieces_come_while_the_model_still_writes() -> None:
-    arrived = []
-    with serving([lk.say("a" * 24 * 6)], gap=0.15) as server, live(server) as agent:
+    read, in_time = threading.Event(), list[bool]()
+    hold = until_read(read, 3, in_time)  # two events begin the message, the third is a piece
+    with serving([lk.say("a" * 24 * 6)], gap=hold) as server, live(server) as agent:
         for event in agent.stream("Go."):
-            if event.type in ("text.delta", "run.ended"):
-                arrived.append(time.monotonic())
-    assert arrived[-1] - arrived[0] > 0.5
+            if event.type == "text.delta":
+                read.set()
+    assert in_time == [True]
 
 
 def test_leaving_a_stream_ends_the_run_and_its_thread() -> None:
@@ -538,16 +551,18 @@ def test_a_stream_raises_what_a_run_raises() -> None:
 
 
 def test_a_stop_during_a_slow_stream_cancels_it_at_its_next_piece() -> None:
-    with serving([lk.say("a" * 2400), lk.say("x")], gap=0.05) as server, live(server) as agent:
-        began = time.monotonic()
-        stream = agent.stream("Go.")
-        for event in stream:
+    stopped, in_time = threading.Event(), list[bool]()
+    hold, pieces = until_read(stopped, 3, in_time), 0
+    with serving([lk.say("a" * 2400), lk.say("x")], gap=hold) as server, live(server) as agent:
+        for event in agent.stream("Go."):
             if event.type == "text.delta":
+                pieces += 1
                 agent.stop.set()
+                stopped.set()
         assert agent.outcome is not None
         assert agent.outcome.reason == "cancelled"
-        assert time.monotonic() - began < 4
         assert accepted(agent)
+    assert (pieces, in_time) == (1, [True])
 
 
 # Usage and cost

@@ -157,7 +157,7 @@ def test_when_another_program_replaces_the_configuration_the_command_is_ended(re
     def work() -> None:
         try:
             wait = "touch begun; until grep -q theirs .git/config; do sleep 0.05; done"
-            command = f"{wait}; sleep 3; touch survived"
+            command = f"{wait}; sleep 60; touch survived"
             outcome.append(shell.run(command, repo, timeout=90))
         except ToolError as error:
             outcome.append(str(error))

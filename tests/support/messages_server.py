@@ -58,7 +58,7 @@ class MessagesServer:
         source: what answers.
         delay: seconds before each answer.
         pace: seconds, besides, for each second of its latency.
-        gap: seconds before each event of a stream.
+        gap: seconds before each event of a stream, or what is called there.
         omitted: what is left out of replies: ``usage``, or of calls ``id``, ``name``, ``input``.
         refused: keys that get a 400, wherever they stand in a request.
         url: for ANTHROPIC_BASE_URL.
@@ -69,7 +69,7 @@ class MessagesServer:
     source: Scripted
     delay: float = 0.0
     pace: float = 0.0
-    gap: float = 0.0
+    gap: float | Callable[[], object] = 0.0
     omitted: Collection[str] = ()
     refused: Collection[str] = ()
     url: str = ""
@@ -160,7 +160,7 @@ def serving(
     wire: Wire | None = None,
     pace: float = 0.0,
     *,
-    gap: float = 0.0,
+    gap: float | Callable[[], object] = 0.0,
     omitted: Collection[str] = (),
     refused: Collection[str] = (),
     headers: Mapping[str, str] = AT_ONCE,
@@ -172,7 +172,7 @@ def serving(
         delay: seconds before each answer.
         wire: changes the answers of status 200 on their way, for servers that misbehave.
         pace: seconds, besides, for each second of a reply's latency.
-        gap: seconds before each event of a stream, the first one too.
+        gap: seconds before each event of a stream, the first one too; or what is called there.
         omitted: as for :class:`MessagesServer`.
         refused: as for :class:`MessagesServer`.
         headers: of all answers; by default they say to try again at once.
@@ -181,6 +181,10 @@ def serving(
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+
+        def handle(self) -> None:
+            with contextlib.suppress(ConnectionError):  # a reader that had enough has closed it
+                super().handle()
 
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["content-length"])))
@@ -203,10 +207,10 @@ def serving(
             for name, one in headers.items():
                 self.send_header(name, one)
             self.end_headers()
-            with contextlib.suppress(ConnectionError):  # the reader may have had enough
-                for part in parts:
-                    time.sleep(state.gap if streamed else 0.0)
-                    self.wfile.write(part.removesuffix(CUT))
+            for part in parts:
+                if streamed:
+                    state.gap() if callable(state.gap) else time.sleep(state.gap)
+                self.wfile.write(part.removesuffix(CUT))
             self.close_connection = parts[-1].endswith(CUT)
 
         def log_message(self, *_: Any) -> None:

@@ -145,10 +145,11 @@ def test_what_is_typed_while_the_model_works_stays_in_its_line_and_is_sent_after
     mark = f"8{os.getpid()}31"
     script = [
         lk.reply("I wait.", *[lk.use("bash", command=f"echo line{n}") for n in range(8)]),
-        lk.use("bash", command=f"sleep 2; : {mark}"),
+        lk.use("bash", command=f"cat go; : {mark}"),
         lk.say("First done."),
         lk.say("Second done."),
     ]
+    os.mkfifo(desk.work / "go")
     screen = desk.chat(script, "--yes")
     screen.type(f"begin{ENTER}")
     while not running(mark):  # keys, all the time that lines are printed
@@ -161,6 +162,7 @@ def test_what_is_typed_while_the_model_works_stays_in_its_line_and_is_sent_after
     screen.type(f"/COST{ENTER}")  # looked at meanwhile
     screen.expect("tokens in, of which")
     assert "First done." not in screen.text
+    (desk.work / "go").write_text("")
     screen.expect("Second done.")
     assert desk.said() == "the next one"
     calls = [line for line in screen.lines if re.match(r" +\d+ bash", line)]
@@ -212,7 +214,8 @@ def test_a_call_is_one_line_and_can_be_unfolded(desk: Desk, columns: int) -> Non
 
 @widths
 def test_while_the_model_works_a_line_has_the_time_and_the_tokens(desk: Desk, columns: int) -> None:
-    script = [lk.use("bash", command="sleep 3"), lk.say("Ready.")]
+    script = [lk.use("bash", command="cat go"), lk.say("Ready.")]
+    os.mkfifo(desk.work / "go")
     screen = desk.chat(script, "--yes", columns=columns)
     screen.type(f"go{ENTER}")
     status = re.compile(r"^. (\d+) s · 10 tokens in · 5 out", re.MULTILINE)
@@ -223,9 +226,10 @@ def test_while_the_model_works_a_line_has_the_time_and_the_tokens(desk: Desk, co
         return len(seen) > 1
 
     screen.until(grows, "a time that grows")
+    (desk.work / "go").write_text("")
     screen.expect("Ready.")
     screen.until(lambda: not status.search(screen.text), "the end of that line")
-    assert "sleep 3 (" not in screen.text
+    assert "cat go (" not in screen.text
     leave(screen)
 
 

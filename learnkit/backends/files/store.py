@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import errno
 import functools
 import json
 import os
@@ -32,8 +33,10 @@ VERSION = 1
 #: Numbers of tasks and messages stay below.
 MAX_ID = 10**9
 
+_LOCK = ".lock"
 _TOGETHER = ".together.json"  # changes of several documents that were decided and are not all made
 _KIND = "store"  # of temporary files
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 @contextmanager
@@ -44,10 +47,13 @@ def locked(folder: str | Path) -> Iterator[None]:
 
     Args:
         folder: is created if it does not exist; the lock is the file ``.lock`` in it.
+
+    Raises:
+        UsageError: if a killed writer had decided on changes that cannot be made.
     """
     folder = Path(os.path.realpath(folder))
     folder.mkdir(parents=True, exist_ok=True)
-    with FileLock(folder / ".lock", is_singleton=True, poll_interval=POLL):
+    with FileLock(folder / _LOCK, is_singleton=True, poll_interval=POLL):
         if (folder / _TOGETHER).exists():
             _carry_out(folder)  # a writer died between deciding and doing
         yield
@@ -72,7 +78,8 @@ def write_together(folder: str | Path, changes: Mapping[str, Any]) -> None:
         changes: file name and new value; None removes the file.
 
     Raises:
-        UsageError: if a value cannot be written as JSON; nothing is changed then.
+        UsageError: if a value cannot be written as JSON, or a folder is in a file's place; nothing
+            is changed then.
         OSError: if there is no room; nothing is changed then, nor later.
     """
     folder = Path(folder)
@@ -337,6 +344,8 @@ def _staged(folder: Path, changes: Mapping[str, Any]) -> Iterator[dict[str, str 
     try:
         for name, value in changes.items():
             path = folder / _file_name(name, folder)
+            if path.is_dir():  # the rename would fail when the others are made already
+                raise UsageError(f"{path} is a folder where a file has to be; move it elsewhere")
             new = None if value is None else files.stage(path, _encoded(value, 2), kind=_KIND)
             renames[name] = None if new is None else new.name
         yield renames
@@ -351,16 +360,22 @@ def _carry_out(folder: Path) -> None:
     """Make the changes that were decided; doing so again changes nothing."""
     document = Document(folder / _TOGETHER, dict[str, Any])
     decided = document.read()
-    if isinstance(decided.get("version"), int):
-        if problem := _mismatch(decided.get("renames"), dict[str, str | None]):
-            raise document.damaged(f"does not hold what it should: {problem}")
-        _rename(folder, decided["renames"])
-    else:  # before there were versions it held the values, and a writer died then
-        for name, value in decided.items():
-            if value is None:
-                (folder / _file_name(name, folder)).unlink(missing_ok=True)
-            else:
-                _write(folder / _file_name(name, folder), value)
+    versioned = isinstance(decided.get("version"), int)
+    if versioned and (problem := _mismatch(decided.get("renames"), dict[str, str | None])):
+        raise document.damaged(f"does not hold what it should: {problem}")
+    try:
+        if versioned:
+            _rename(folder, decided["renames"])
+        else:  # before there were versions it held the values, and a writer died then
+            for name, value in decided.items():
+                if value is None:
+                    (folder / _file_name(name, folder)).unlink(missing_ok=True)
+                else:
+                    _write(folder / _file_name(name, folder), value)
+    except (OSError, ValueError) as error:  # a ValueError: a name that no file can have
+        if isinstance(error, OSError) and error.errno in _NO_ROOM:
+            raise  # nothing is wrong with the decision: it is carried out once there is room
+        raise document.damaged(f"holds a change that cannot be made ({error})") from None
     document.path.unlink()
 
 
@@ -374,7 +389,8 @@ def _rename(folder: Path, renames: Mapping[str, str | None]) -> None:
 
 
 def _file_name(name: str, folder: Path) -> str:
-    if name in ("", "..") or Path(name).name != name or "\0" in name:
+    own = name in (_LOCK, _TOGETHER)
+    if name in ("", "..") or Path(name).name != name or "\0" in name or own:
         raise UsageError(f"{name!r} is no file name in {folder}; nothing was written to it")
     return name
 
