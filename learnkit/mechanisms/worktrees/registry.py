@@ -180,36 +180,29 @@ class WorktreeRegistry:
             ToolError: if it cannot be made; nothing of it is left then.
         """
         _check_name(name)
-        with self._step("create", name, task_id=task_id):
-            self.all()  # what a killed process has left under this name goes first
-            with self._lock(name):
-                return self._create(name, task_id, base_ref, bind)
-
-    def _create(
-        self, name: str, task_id: int | None, base_ref: str, bind: Callable[[Worktree], object]
-    ) -> Worktree:
-        if not self.git.succeeds("rev-parse", "--verify", "--quiet", "HEAD"):
-            raise ToolError("the repository has no commit yet; make one first")
-        branch = f"wt/{name}"
-        if self.git.succeeds("rev-parse", "--verify", "--quiet", f"refs/heads/{branch}"):
-            raise ToolError(f"the branch {branch} is there already; take another name")
-        if self.path(name).exists():
-            raise ToolError(f".worktrees/{name} is there already; take another name")
-        tree = Worktree(name, branch, self.git.commit_of(base_ref), task_id)
-        with self._open() as index:
-            old = index.get(name)
-            index[name] = replace(tree, status="creating")
-        try:
-            self.git.run("worktree", "add", "-q", "-b", branch, str(self.path(name)), tree.base)
-            bind(tree)
+        with self._step("create", name, task_id=task_id), self._reserved(name):
+            if not self.git.succeeds("rev-parse", "--verify", "--quiet", "HEAD"):
+                raise ToolError("the repository has no commit yet; make one first")
+            branch = f"wt/{name}"
+            if self.git.succeeds("rev-parse", "--verify", "--quiet", f"refs/heads/{branch}"):
+                raise ToolError(f"the branch {branch} is there already; take another name")
+            if self.path(name).exists():
+                raise ToolError(f".worktrees/{name} is there already; take another name")
+            tree = Worktree(name, branch, self.git.commit_of(base_ref), task_id)
             with self._open() as index:
-                index[name] = tree
-        except BaseException:
-            self._undo(tree)
-            with self._open() as index:
-                _put(index, name, old)
-            raise
-        return tree
+                old = index.get(name)
+                index[name] = replace(tree, status="creating")
+            try:
+                self.git.run("worktree", "add", "-q", "-b", branch, str(self.path(name)), tree.base)
+                bind(tree)
+                with self._open() as index:
+                    index[name] = tree
+            except BaseException:
+                self._undo(tree)
+                with self._open() as index:
+                    _put(index, name, old)
+                raise
+            return tree
 
     def remove(self, name: str, *, force: bool = False) -> Worktree:
         """Remove the folder; its branch stays, with all that was committed.
@@ -378,6 +371,13 @@ class WorktreeRegistry:
                 return True
         except Timeout:
             return False
+
+    @contextmanager
+    def _reserved(self, name: str) -> Iterator[None]:
+        """A name that nobody else uses meanwhile, without what a killed process has left of it."""
+        self.all()
+        with self._lock(name):
+            yield
 
     @contextmanager
     def _held(self, name: str) -> Iterator[Worktree]:
