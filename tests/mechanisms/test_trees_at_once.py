@@ -275,14 +275,30 @@ def test_an_answer_of_git_that_is_out_of_date_changes_nothing(
     assert [tree.status for tree in left] == ["removed"]
     assert kinds() == [f"worktree.{what}" for what in _both("create", "remove")]
 
+
+def test_one_that_was_undone_since_git_listed_it_is_not_found(
+    repo: Path, trees: WorktreeRegistry
+) -> None:
+    listed, undone = threading.Event(), threading.Event()
+
+    def overtaken() -> None:
+        listed.set()
+        undone.wait(LONG)
+
+    found: list[Worktree] = []
+    slow = WorktreeRegistry(repo, Overtaken(overtaken))
+    thread = threading.Thread(target=lambda: found.extend(slow.all()))
+
     def fail(tree: Worktree) -> None:
+        thread.start()
+        listed.wait(LONG)
         raise lk.ToolError("no such task")
 
-    def make_in_vain() -> None:
-        with pytest.raises(lk.ToolError):
-            trees.create("vain", bind=fail)
-
-    assert "vain" not in {one.name for one in WorktreeRegistry(repo, Overtaken(make_in_vain)).all()}
+    with pytest.raises(lk.ToolError, match="no such task"):
+        trees.create("vain", bind=fail)
+    undone.set()
+    thread.join()
+    assert found == []
 
 
 def _both(*steps: str) -> list[str]:
