@@ -112,12 +112,14 @@ class Checkout:
         branch: its branch, without ``refs/heads/``; empty if it has none.
         commit: the commit it stands on.
         gone: whether the folder is not there any more.
+        locked: whether git keeps it from being pruned and removed, as it does until it is complete.
     """
 
     path: Path
     branch: str
     commit: str
     gone: bool = False
+    locked: bool = False
 
 
 class Git:
@@ -199,7 +201,8 @@ class Git:
                 path = Path(fields["worktree"])
                 branch = fields.get("branch", "").removeprefix("refs/heads/")
                 gone = "prunable" in fields or not path.is_dir()
-                found.append(Checkout(path, branch, fields.get("HEAD", ""), gone))
+                locked = "locked" in fields
+                found.append(Checkout(path, branch, fields.get("HEAD", ""), gone, locked))
         return found
 
     def changes(self, folder: Path, *, ignored: bool = False) -> list[str]:

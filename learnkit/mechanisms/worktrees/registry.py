@@ -3,28 +3,34 @@
 git is the truth: a worktree that git does not know does not exist, whatever the index says. The
 index remembers what git does not: which task a worktree is for, and what became of it. A step that
 fails is undone, or reported.
+
+git can take long, so it never runs under the index's lock, which everybody needs. Each worktree has
+a lock of its own, for who creates, removes, keeps or merges it, and merges take turns.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, NotRequired
 
+from filelock import FileLock, Timeout
 from typing_extensions import TypedDict  # pydantic wants this one before Python 3.12
 
-from learnkit.backends.files.store import VERSION, Document, Journal, locked
+from learnkit.backends.files.store import POLL, VERSION, Document, Journal
 from learnkit.errors import ToolError
-from learnkit.runtime.git import Git, GitError
+from learnkit.runtime.git import Checkout, Git, GitError
 from learnkit.runtime.shell import Shell
 
-State = Literal["active", "kept", "removed"]
+State = Literal["creating", "active", "kept", "removed"]
 
 #: Files of our own beside the worktrees.
 _OURS = ("index.json", "events.jsonl")
+#: Locks that are no worktree's; no worktree's name begins with a dot.
+_MERGE, _EXCLUDE = ".merge", ".exclude"
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,39}")
 
 
@@ -56,7 +62,8 @@ class Worktree:
         branch: ``wt/`` and the name.
         base: the commit that it began at.
         task_id: the task that it is for; None if there is none.
-        status: active, kept (its work is done, the folder stays), or removed.
+        status: creating (it cannot be used yet), active, kept (its work is done, the folder
+            stays), or removed.
     """
 
     name: str
@@ -126,7 +133,12 @@ class WorktreeRegistry:
 
     def all(self) -> list[Worktree]:
         """Every worktree, removed ones too, in order; the index is repaired from git first."""
+        self._exclude()
+        self._settle_half_made()
+        before = self._read()
+        there = self._checkouts()  # may be out of date as soon as it is there
         with self._open() as index:
+            self._repair(index, before, there)
             return list(index.values())
 
     def get(self, name: str) -> Worktree:
@@ -136,9 +148,11 @@ class WorktreeRegistry:
             name: of the worktree.
 
         Raises:
-            ToolError: if there is none of this name.
+            ToolError: if there is none of this name, or it is still being created.
         """
         there = {one.name: one for one in self.all() if one.status != "removed"}
+        if name in there and there[name].status == "creating":
+            raise ToolError(f"the worktree {name!r} is still being created; try again in a moment")
         if name not in there:
             known = ", ".join(there) or "none"
             raise ToolError(f"there is no worktree {name!r}; there are: {known}")
@@ -166,7 +180,7 @@ class WorktreeRegistry:
             ToolError: if it cannot be made; nothing of it is left then.
         """
         _check_name(name)
-        with self._step("create", name, task_id=task_id), self._open() as index:
+        with self._step("create", name, task_id=task_id), self._reserved(name):
             if not self.git.succeeds("rev-parse", "--verify", "--quiet", "HEAD"):
                 raise ToolError("the repository has no commit yet; make one first")
             branch = f"wt/{name}"
@@ -175,13 +189,19 @@ class WorktreeRegistry:
             if self.path(name).exists():
                 raise ToolError(f".worktrees/{name} is there already; take another name")
             tree = Worktree(name, branch, self.git.commit_of(base_ref), task_id)
+            with self._open() as index:
+                old = index.get(name)
+                index[name] = replace(tree, status="creating")
             try:
                 self.git.run("worktree", "add", "-q", "-b", branch, str(self.path(name)), tree.base)
                 bind(tree)
+                with self._open() as index:
+                    index[name] = tree
             except BaseException:
                 self._undo(tree)
+                with self._open() as index:
+                    _put(index, name, old)
                 raise
-            index[name] = tree
             return tree
 
     def remove(self, name: str, *, force: bool = False) -> Worktree:
@@ -198,8 +218,8 @@ class WorktreeRegistry:
         Raises:
             ToolError: if something would be lost, naming it.
         """
-        tree = self.get(name)
-        with self._step("remove", name, force=force), self._open() as index:
+        self.get(name)  # what is not there is no failure to note
+        with self._step("remove", name, force=force), self._held(name) as tree:
             if not force and (left := self.git.changes(self.path(name), ignored=True)):
                 raise ToolError(f"{name} has work that is not committed: {_listed(left)}")
             if not force and (left := self.git.unnamed_commits(self.path(name))):
@@ -207,11 +227,18 @@ class WorktreeRegistry:
                     f"{name} has commits that are in no branch: {_listed(left)}. Keep them with: "
                     "git branch NAME, in that worktree"
                 )
-            self.git.run(
-                "worktree", "remove", *(["--force"] if force else []), str(self.path(name))
-            )
-            index[name] = replace(tree, status="removed")
-            return index[name]
+            try:
+                self.git.run(
+                    "worktree", "remove", *(["--force"] if force else []), str(self.path(name))
+                )
+            except GitError:
+                if self.path(name).exists():
+                    raise
+                # git itself was pruned by somebody else meanwhile; the folder is gone all the same.
+            removed = replace(tree, status="removed")
+            with self._open() as index:
+                index[name] = removed
+            return removed
 
     def keep(self, name: str) -> Worktree:
         """Mark the work as done; the folder stays.
@@ -225,8 +252,8 @@ class WorktreeRegistry:
         Raises:
             ToolError: if there is no such worktree.
         """
-        tree = self.get(name)
-        with self._open() as index:
+        self.get(name)
+        with self._held(name) as tree, self._open() as index:
             index[name] = replace(tree, status="kept")
             self._note("worktree.keep", name)
             return index[name]
@@ -244,8 +271,8 @@ class WorktreeRegistry:
             ToolError: if something is not committed, or both sides have changed the same lines:
                 then the main folder is as it was, and the files are named.
         """
-        tree = self.get(name)
-        with self._step("merge", name), locked(self._state):
+        self.get(name)
+        with self._step("merge", name), self._held(name) as tree, self._lock(_MERGE):
             for what, folder in ((name, self.path(name)), ("the main folder", self.git.root)):
                 if left := [one for one in self.git.changes(folder) if one[:2] != "??"]:
                     raise ToolError(f"{what} has changes that are not committed: {left[0]}")
@@ -271,34 +298,99 @@ class WorktreeRegistry:
         plain = ("--no-ext-diff", "--no-textconv", "--no-relative")
         return self.git.run("diff", "--name-only", *plain, *what).splitlines()
 
+    # The index
+
     @contextmanager
     def _open(self) -> Iterator[dict[str, Worktree]]:
-        """The index under its lock, repaired; changes are written at the end."""
-        with locked(self._state), self._index.change(_EMPTY) as data:
-            if not self._excluded:
-                self.git.exclude(".worktrees/")
-                self._excluded = True
-            index = {one["name"]: Worktree.from_json(one) for one in data["worktrees"]}
-            self._repair(index)
+        """The index under its lock; changes are written at the end. No git runs meanwhile."""
+        with self._index.change(_EMPTY) as data:
+            index = _by_name(data)
             yield index
             data["worktrees"] = [tree.to_json() for tree in index.values()]
 
-    def _repair(self, index: dict[str, Worktree]) -> None:
-        """Believe git where it and the index differ."""
-        there = {}
-        checkouts = self.git.checkouts()
-        if any(one.gone for one in checkouts):
-            self.git.run("worktree", "prune")
-        for one in checkouts:
-            if not one.gone and one.path.parent == self.root:
-                there[one.path.name] = one
+    def _read(self) -> dict[str, Worktree]:
+        """The index as it is now."""
+        return _by_name(self._index.read(_EMPTY))
+
+    def _checkouts(self) -> dict[str, Checkout]:
+        """What git has in our folder, by name."""
+        ours = [one for one in self.git.checkouts() if one.path.parent == self.root]
+        if any(one.gone and not one.locked and self._is_free(one.path.name) for one in ours):
+            self.git.succeeds("worktree", "prune")
+        return {one.path.name: one for one in ours if not one.gone}
+
+    def _repair(
+        self, index: dict[str, Worktree], before: dict[str, Worktree], there: dict[str, Checkout]
+    ) -> None:
+        """Believe git where it and the index differ, and nobody is at it.
+
+        Args:
+            index: as it is now.
+            before: as it was before git was asked; what has changed since is newer than its answer.
+            there: the checkouts.
+        """
         for name, tree in index.items():
-            if tree.status != "removed" and name not in there:
+            usable = tree.status in ("active", "kept")
+            if usable and name not in there and tree == before.get(name) and self._is_free(name):
                 index[name] = replace(tree, status="removed")
                 self._note("worktree.remove.after", name, by="somebody else")
         for name, one in there.items():
-            if name not in index or index[name].status == "removed":
+            unknown = name not in index or index[name].status == "removed"
+            if unknown and self.exists(name) and self._is_free(name):
                 index[name] = Worktree(name, one.branch, one.commit)
+
+    def _settle_half_made(self) -> None:
+        """Finish or undo what a process was creating when it was killed."""
+        for name, tree in self._read().items():
+            if tree.status != "creating" or not self._is_free(name):
+                continue
+            with self._lock(name):
+                if self._read().get(name) != tree:
+                    continue  # somebody else was faster
+                made = self._checkouts().get(name)
+                whole = made is not None and not made.locked  # git locks it until it is complete
+                if not whole:
+                    self._undo(tree)
+                with self._open() as index:
+                    _put(index, name, replace(tree, status="active") if whole else None)
+
+    # Locks: first that of a worktree, then the one for merges, then the index's
+
+    def _lock(self, name: str) -> FileLock:
+        folder = self._state / ".locks"
+        folder.mkdir(parents=True, exist_ok=True)
+        return FileLock(folder / f"{name}.lock", is_singleton=True, poll_interval=POLL)
+
+    def _is_free(self, name: str) -> bool:
+        """Whether nobody creates, removes, keeps or merges a worktree; the own thread counts."""
+        lock = self._lock(name)
+        if lock.is_locked:
+            return False
+        try:
+            with lock.acquire(blocking=False):
+                return True
+        except Timeout:
+            return False
+
+    @contextmanager
+    def _reserved(self, name: str) -> Iterator[None]:
+        """A name that nobody else uses meanwhile, without what a killed process has left of it."""
+        self.all()
+        with self._lock(name):
+            yield
+
+    @contextmanager
+    def _held(self, name: str) -> Iterator[Worktree]:
+        """A worktree that nobody else removes or merges meanwhile."""
+        with self._lock(name):
+            yield self.get(name)
+
+    def _exclude(self) -> None:
+        """Let git ignore our folder."""
+        if not self._excluded:
+            with self._lock(_EXCLUDE):  # a line that two write at once would be there twice
+                self.git.exclude(".worktrees/")
+            self._excluded = True
 
     @contextmanager
     def _step(self, what: str, name: str, **more: Any) -> Iterator[None]:
@@ -317,10 +409,24 @@ class WorktreeRegistry:
 
     def _undo(self, tree: Worktree) -> None:
         """Remove what was made of a worktree."""
-        self.git.succeeds("worktree", "remove", "--force", str(self.path(tree.name)))
-        self.git.succeeds("worktree", "prune")
+        folder = self.path(tree.name)
+        with suppress(OSError):
+            folder.rmdir()  # git refuses to remove one that is still empty
+        # Twice: git locks a worktree until it is complete.
+        self.git.succeeds("worktree", "remove", "--force", "--force", str(folder))
         # Not `branch -D`: this removes only the branch that was made here, and leaves config alone.
         self.git.succeeds("update-ref", "-d", f"refs/heads/{tree.branch}", tree.base)
+
+
+def _by_name(data: Any) -> dict[str, Worktree]:
+    return {one["name"]: Worktree.from_json(one) for one in data["worktrees"]}
+
+
+def _put(index: dict[str, Worktree], name: str, tree: Worktree | None) -> None:
+    if tree is None:
+        index.pop(name, None)
+    else:
+        index[name] = tree
 
 
 def _listed(lines: list[str]) -> str:
