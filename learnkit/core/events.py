@@ -10,7 +10,7 @@ import codecs
 import json
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -18,6 +18,7 @@ from typing import Any, overload
 
 from learnkit.errors import UsageError
 from learnkit.runtime import atomic_write as files
+from learnkit.runtime.clock import uninterrupted
 
 #: Version of the files that :meth:`EventLog.save` writes, in their first line. A file without one
 #: has version 1.
@@ -109,13 +110,16 @@ class EventLog:
         if errors:
             raise errors[0]
 
-    def ordered(self) -> AbstractContextManager[Any]:
+    @contextmanager
+    def ordered(self) -> Iterator[None]:
         """Do something and log it, with nothing of other threads logged in between.
 
         Without it a message could be read, in the log, before it was sent: its sender has put it
-        into the inbox, and was not yet back to say so. What is done must not wait for others.
+        into the inbox, and was not yet back to say so. Ctrl-C comes after the block: else it could
+        be in the inbox, and never in the log. What is done must not wait for others.
         """
-        return self._lock
+        with uninterrupted(), self._lock:
+            yield
 
     def subscribe(self, listener: Callable[[Event], None]) -> Callable[[], None]:
         """Call ``listener`` with each new event, in the thread that appends it.

@@ -12,10 +12,12 @@ from typing import Any
 import pytest
 from profiles import mostly_slow
 from simulated import interrupted_line, simulate
-from teams import Ran, say, spawn
+from teams import Ran, say, send, spawn
 
 import learnkit as lk
-from learnkit.backends.files.mailbox import Inbox
+from learnkit.backends.files.board import TaskBoard
+from learnkit.backends.files.mailbox import Inbox, Mailbox
+from learnkit.backends.files.tracker import Tracker
 from learnkit.runtime.clock import uninterrupted
 
 pytestmark = pytest.mark.usefixtures("no_thread_is_left")
@@ -107,6 +109,44 @@ def test_mail_that_was_taken_when_the_interrupt_came_is_delivered_later(
             ran.lead.run("Go.")
         ran.lead.run("Go on.")
     assert ran.told("lead") == ["the report"]
+
+
+CHANGES: dict[str, tuple[type, str, Any, str]] = {
+    "a message": (Mailbox, "send", send("alice", "hello"), "mail.sent"),
+    "a broadcast": (Mailbox, "broadcast", lk.use("broadcast", content="hello"), "mail.sent"),
+    "a task": (TaskBoard, "create", lk.use("task_create", subject="parse"), "task.created"),
+    "a request": (Tracker, "open", lk.use("shutdown_request", teammate="alice"), "request.opened"),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_what_was_done_when_the_interrupt_came_is_in_the_log(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: str
+) -> None:
+    """It is in the files already: a view that lacks it would show another team."""
+    kind, name, call, logged = CHANGES[change]
+    done, interrupts = getattr(kind, name), [signal.SIGINT]
+
+    def interrupted(*args: Any, **options: Any) -> Any:
+        result = done(*args, **options)
+        if threading.current_thread() is threading.main_thread() and interrupts:
+            signal.raise_signal(interrupts.pop())
+        return result
+
+    monkeypatch.setattr(kind, name, interrupted)
+    ran = Ran(
+        tmp_path,
+        {
+            "lead": [spawn("alice"), call, *say("a", "b", "c")],
+            "alice": lambda request: lk.say("done"),
+        },
+        mechanisms=lambda team: [lk.Protocols(team), lk.Tasks(lk.TaskBoard(tmp_path / "tasks"))],
+    )
+    with ran.team:
+        with pytest.raises(KeyboardInterrupt):
+            ran.lead.run("Go.")
+        assert interrupts == []
+        assert len(ran.of(logged)) == 1
 
 
 def test_an_interrupt_is_held_back_and_not_lost() -> None:

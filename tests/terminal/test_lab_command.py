@@ -49,6 +49,7 @@ def test_a_signal_ends_jupyterlab_too(number: signal.Signals, tmp_path: Path) ->
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         start_new_session=True,
+        preexec_fn=lambda: signal.signal(number, signal.SIG_DFL),  # nohup's children ignore SIGHUP
     )
     try:
         end = time.monotonic() + 120

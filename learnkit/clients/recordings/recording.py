@@ -120,7 +120,7 @@ class Recording:
             if ids[turn.id] > 1 or (turn.after is not None and turn.after not in ids):
                 raise UsageError(f"{path}, turn {turn.id}: its id is doubled, or `after` unknown")
             for key in _SHARED:
-                if turn.params.get(key) not in [None, *shared]:
+                if key in turn.params and turn.params[key] not in list(shared):
                     what = f"its {key}, {turn.params[key]!r}, are not in `shared`"
                     raise UsageError(f"{path}, turn {turn.id}: {what}")
         return cls(meta, shared, turns)
@@ -284,6 +284,9 @@ def _read_turn(entry: dict[str, Any]) -> Turn:
         if not isinstance(entry["reply"], list):
             raise ValueError(f"`reply` must be a list of blocks, not {entry['reply']!r}")
         blocks = tuple(_long(block) for block in entry["reply"])
+        for block in blocks:
+            if block["type"] == "text" and not isinstance(block["text"], str):
+                raise ValueError(f"a text of `reply` must be a string, not {block['text']!r}")
         usage = None if entry.get("usage") is None else dict(entry["usage"])
         answer = Reply(blocks, entry.get("stop"), usage, float(entry.get("latency", 1.0)))
     after = entry.get("after")
