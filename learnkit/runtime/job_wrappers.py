@@ -1,4 +1,4 @@
-"""What is put around the command of a job: time that is counted, or a watch over its agent.
+"""What is put around a command: time that is counted, or a watch over its agent.
 
 On a virtual clock ``sleep`` counts instead of sleeping, so that minutes take no time. On the wall
 clock something has to notice when the agent's process is killed, since then nothing waits for the
