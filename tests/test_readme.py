@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from messages_server import serving
 from project import ROOT, lessons
 
+from learnkit.clients.scripted import say, use
 from learnkit.course.games.mutants.catalogue import MUTANTS
 from learnkit.course.lessons import load
 
@@ -76,6 +79,26 @@ def test_the_script_runs_and_prints_what_it_says(tmp_path: Path) -> None:
     assert run.stderr == ""
     assert run.stdout == fences("text", after)[0]
     assert (tmp_path / "workspace/hello.py").read_text("utf-8") == "print('Hello, World!')\n"
+
+
+def test_the_compared_agent_runs_and_costs_what_the_page_says() -> None:
+    page = (DOCS / "compared.md").read_text("utf-8")
+    _, _, after = page.partition("<!-- compared: learnkit -->\n")
+    (script,) = fences("python", after)[:1]
+    replies = [use("weather", city="Rome"), say("It is 24 °C.")]
+    with serving(replies) as server:
+        env = {"ANTHROPIC_API_KEY": "local-test", "ANTHROPIC_BASE_URL": server.url}
+        run = subprocess.run(
+            [sys.executable, "-c", script],
+            env={**os.environ, **env},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    assert run.stderr == ""
+    assert run.stdout.startswith("It is 24 °C. 0.")
+    row = next(line for line in page.splitlines() if line.startswith("| lines"))
+    assert row.split(" | ")[1] == str(sum(bool(line.strip()) for line in script.splitlines()))
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -163,6 +163,21 @@ def test_what_was_decided_is_done_by_whoever_takes_the_lock_next(tmp_path: Path)
     assert not (tmp_path / ".together.json").exists()
 
 
+@pytest.mark.parametrize("name", ["", ".", "..", "a/b", "../x.json", "a\0b"])
+@pytest.mark.parametrize("decided", [{"version": 1, "renames": {}}, {}], ids=["new", "old"])
+def test_a_change_names_files_of_its_own_folder_only(
+    tmp_path: Path, name: str, decided: dict[str, Any]
+) -> None:
+    """A damaged or forged decision removes nothing elsewhere."""
+    decided = {"version": 1, "renames": {name: None}} if decided else {name: None}
+    (tmp_path / "board").mkdir()
+    (tmp_path / "x.json").write_text("{}")
+    (tmp_path / "board" / ".together.json").write_text(json.dumps(decided))
+    with pytest.raises(UsageError, match="is no file name in"):
+        recover(tmp_path / "board")
+    assert (tmp_path / "x.json").exists()
+
+
 def test_nothing_is_written_outside_the_folder(tmp_path: Path) -> None:
     (tmp_path / "in").mkdir()
     with pytest.raises(UsageError, match=r"'\.\./x\.json' is no file name"):

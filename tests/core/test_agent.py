@@ -482,7 +482,7 @@ def test_an_error_whose_text_cannot_be_had_is_an_error_of_the_tool() -> None:
 
     agent = lk.Agent(lk.scripted([lk.use("fail"), lk.say("ok")]), tools=[fail])
     assert agent.run("Go.").text == "ok"
-    assert results(agent, 2) == [("Mute: (its text cannot be had: RuntimeError)", True)]
+    assert results(agent, 2) == [("Mute: (its text cannot be shown)", True)]
 
 
 def test_each_call_and_its_result_are_shown_to_a_hook() -> None:

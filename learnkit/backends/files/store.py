@@ -374,7 +374,7 @@ def _rename(folder: Path, renames: Mapping[str, str | None]) -> None:
 
 
 def _file_name(name: str, folder: Path) -> str:
-    if Path(name).name != name or "\0" in name:
+    if name in ("", "..") or Path(name).name != name or "\0" in name:
         raise UsageError(f"{name!r} is no file name in {folder}; nothing was written to it")
     return name
 

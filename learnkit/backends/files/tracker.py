@@ -172,6 +172,6 @@ def _put(data: dict[str, Any], request: Request) -> Request:
 
 def _kept(requests: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """The requests without the oldest closed ones, when there are too many."""
-    closed = [one["id"] for one in requests if one["state"] != "pending"]
+    closed = [one["id"] for one in requests if one.get("state", "pending") != "pending"]
     gone = set(closed[: -KEPT or None]) if len(closed) > KEPT else set()
     return [one for one in requests if one["id"] not in gone]

@@ -1,0 +1,190 @@
+"""What a server of the Messages API can do: the check behind ``learnkit doctor --live``.
+
+An agent makes one small request, as every run of learnkit does: streamed, with a tool and with
+marks for the prompt cache. If the server refuses it, smaller requests find out which part it was.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+from learnkit.core.agent import Agent
+from learnkit.core.tools import tool
+from learnkit.core.usage import Usage, known
+from learnkit.errors import UsageError
+
+if TYPE_CHECKING:
+    import anthropic
+
+
+SYSTEM = "You check a connection. Do what you are asked, and nothing else."
+PROMPT = "Call the tool connection_check with the word 'ready'."
+#: The longest reply that is asked for, in tokens: some models think before they call a tool.
+MAX_TOKENS = 2_000
+#: Seconds after which the server counts as silent.
+TIMEOUT = 120.0
+
+#: What a request may be asked without, the least useful first.
+CACHE, STREAM, TOOLS = "prompt cache", "streaming", "tool calls"
+PARTS = (CACHE, STREAM, TOOLS)
+
+#: What to do, by the status of an error.
+ADVICE = {
+    401: "check ANTHROPIC_API_KEY",
+    403: "the key may not use this; check its rights",
+    404: "check ANTHROPIC_BASE_URL, and the name of the model in LEARNKIT_MODEL",
+    429: "the key has used up its rate for now; try again later",
+    529: "the server is overloaded; try again later",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Ability:
+    """One thing that a server can do, or can't.
+
+    Attributes:
+        what: its name.
+        works: whether it can.
+        found: what the server did.
+        advice: what that means for you; empty if there is nothing to do.
+    """
+
+    what: str
+    works: bool
+    found: str
+    advice: str = ""
+
+
+@tool(read_only=True)
+def connection_check(word: str) -> str:
+    """Confirm that a tool call arrives.
+
+    Args:
+        word: any word.
+    """
+    return word
+
+
+def check_server(client: anthropic.Anthropic, model: str) -> list[Ability]:
+    """Ask a server once, and say what it can do.
+
+    Args:
+        client: for the server. Its retries are left out, so that the answer comes at once.
+        model: what is asked for.
+
+    Returns:
+        ``answer`` first; the others only if there was one.
+    """
+    quick: Any = client.with_options(max_retries=0, timeout=TIMEOUT)
+    quick.clock = getattr(client, "clock", None)
+    first: Exception | None = None
+    for number in range(len(PARTS) + 1):
+        for left_out in combinations(PARTS, number):
+            try:
+                return _abilities(*_asked(quick, model, frozenset(left_out)), left_out)
+            except UsageError:
+                raise
+            except Exception as error:
+                first = first or error
+                if not _may_be_a_part(error, STREAM in left_out):
+                    return [_failure(error)]
+    assert first is not None
+    return [_failure(first)]
+
+
+def _asked(
+    client: Any, model: str, left_out: frozenset[str]
+) -> tuple[Agent, list[tuple[str, float]], float]:
+    """One request: the agent after it, the pieces that came with their seconds, and all seconds."""
+    agent = Agent(
+        client,
+        model=model,
+        system=SYSTEM,
+        tools=[] if TOOLS in left_out else [connection_check],
+        max_turns=1,
+        max_tokens=MAX_TOKENS,
+        request={"cache_control": None} if CACHE in left_out else {},
+    )
+    began = time.monotonic()
+    pieces: list[tuple[str, float]] = []
+    if STREAM not in left_out:
+        agent.hear = lambda kind, _: pieces.append((kind, time.monotonic() - began))
+    agent.run(PROMPT)
+    return agent, pieces, time.monotonic() - began
+
+
+def _may_be_a_part(error: Exception, whole: bool) -> bool:
+    """Whether a server that failed like this may answer a request for less.
+
+    Args:
+        error: what it failed with.
+        whole: the reply was not to be streamed.
+    """
+    status = getattr(error, "status_code", None)
+    if status is not None:
+        return status in (400, 422, 501)
+    # What came was no message. A server that cannot stream may answer a stream so.
+    return type(error).__name__ == "APIError" and not whole
+
+
+def _abilities(
+    agent: Agent, pieces: list[tuple[str, float]], seconds: float, left_out: tuple[str, ...]
+) -> list[Ability]:
+    data = {event.type: event.data for event in agent.events}
+    replied = data["model.replied"]
+    named = replied.get("model") or "a model without a name"
+    return [
+        Ability("answer", True, f"{named} in {seconds:.1f} s"),
+        _streaming(pieces, left_out),
+        _tools(agent, data.get("reply.repaired", {}).get("problems"), left_out),
+        _cache(replied["usage"], left_out),
+        _usage(agent, replied["usage"]),
+    ]
+
+
+def _streaming(pieces: list[tuple[str, float]], left_out: tuple[str, ...]) -> Ability:
+    if STREAM in left_out:
+        advice = "use agent.run, not agent.stream; chat shows replies whole"
+        return Ability(STREAM, False, "refused", advice)
+    found = f"first words after {pieces[0][1]:.1f} s" if pieces else "accepted"
+    return Ability(STREAM, True, found)
+
+
+def _tools(agent: Agent, problems: list[str] | None, left_out: tuple[str, ...]) -> Ability:
+    if TOOLS in left_out:
+        return Ability(TOOLS, False, "refused", "an agent can't work with this server")
+    calls = [event for event in agent.events if event.type == "tool.ended"]
+    if not calls:
+        advice = "the model answered in text; another model may call tools"
+        return Ability(TOOLS, False, "none came", advice)
+    if problems:
+        return Ability(TOOLS, True, f"repaired: {'; '.join(problems)}", "learnkit repairs this")
+    return Ability(TOOLS, True, "a call came with its id and arguments")
+
+
+def _cache(usage: dict[str, Any], left_out: tuple[str, ...]) -> Ability:
+    if CACHE in left_out:
+        return Ability(CACHE, False, "refused", "use Agent(request={'cache_control': None})")
+    counted = "cache_read_input_tokens" in usage or "cache_creation_input_tokens" in usage
+    return Ability(CACHE, True, "accepted, and counted" if counted else "accepted, not counted")
+
+
+def _usage(agent: Agent, usage: dict[str, Any]) -> Ability:
+    if not known(usage):
+        advice = "tokens are estimated, and there is no cost"
+        return Ability("usage", False, "not sent", advice)
+    total = Usage.of(agent.events, prices=agent.prices)
+    sent = total.input_tokens + total.cache_creation_input_tokens + total.cache_read_input_tokens
+    cost = "no known price" if total.cost is None else f"${total.cost:.4f}"
+    found = f"{sent:,} tokens in, {total.output_tokens:,} out, {cost}"
+    return Ability("usage", True, found)
+
+
+def _failure(error: Exception) -> Ability:
+    status = getattr(error, "status_code", None)
+    said = str(getattr(error, "message", "") or error).strip()
+    advice = ADVICE.get(status or 0, "check ANTHROPIC_BASE_URL and the network")
+    return Ability("answer", False, f"{f'{status}: ' if status else ''}{said[:300]}", advice)
