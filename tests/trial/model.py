@@ -187,6 +187,7 @@ class Gate:
         held: the reply is waiting.
         opened: it need not wait any more.
         cut: the connection is to end here.
+        left: the reply does not wait any more.
     """
 
     at: Callable[[View, int], bool]
@@ -194,10 +195,16 @@ class Gate:
     held: threading.Event = field(default_factory=threading.Event)
     opened: threading.Event = field(default_factory=threading.Event)
     cut: bool = False
+    left: threading.Event = field(default_factory=threading.Event)
 
     def reached(self) -> bool:
         """Whether a reply waits here."""
         return self.held.is_set()
+
+    def wait(self) -> None:
+        """Wait for the test; called by the server."""
+        self.held.set()
+        self.opened.wait(60)
 
     def open(self) -> None:
         """Let the reply go on."""
@@ -207,6 +214,13 @@ class Gate:
         """End the reply here: its reader is gone."""
         self.cut = True
         self.opened.set()
+        if self.held.is_set():
+            self.left.wait(10)
+
+
+#: Of a reply: whose it is, where it waits, and what is to go wrong with it.
+Sent = tuple[str, Gate | None, Collection[str]]
+NOTHING: Sent = ("", None, ())
 
 
 @dataclass
@@ -237,29 +251,38 @@ class Day(MessagesServer):
     _under_way: Counter[str] = field(default_factory=Counter)
     _tries: Counter[str] = field(default_factory=Counter)
     _order: dict[str, int] = field(default_factory=dict)
-    _who: dict[str, str] = field(default_factory=dict)
-    _held: dict[str, Gate] = field(default_factory=dict)
-    _halved: set[str] = field(default_factory=set)
-    _bare: set[str] = field(default_factory=set)
+    _sent: dict[str, Sent] = field(default_factory=dict)
 
-    def respond(
-        self, path: str, body: Body, beta: bool = False
-    ) -> tuple[int, dict[str, Any]]:
+    def respond(self, path: str, body: Body, beta: bool = False) -> tuple[int, dict[str, Any]]:
         view = View(body, self.plans)
-        who = view.who
+        number, _ = view.next() if view.steps else (0, False)
+        summary = "tools" not in body
+        closed = (one for one in self.gates if not one.held.is_set() and not summary)
+        gate = next((one for one in closed if one.at(view, number)), None)
         with self.lock:
-            self._under_way[who] += 1
-            if self._under_way[who] > 1:
-                self.twice.add(who)
+            self._under_way[view.who] += 1
+            if self._under_way[view.who] > 1:
+                self.twice.add(view.who)
         try:
-            return self._responded(path, body, beta, view)
+            if gate is not None and not gate.part:
+                gate.wait()
+            status, value, faults = self._answered(path, body, beta)
         finally:
             with self.lock:
-                self._under_way[who] -= 1
+                self._under_way[view.who] -= 1
+            if gate is not None and not gate.part:
+                gate.left.set()
+        if status == 200 and "content" in value:
+            value["usage"] = _usage(body, value)
+            with self.lock:
+                self.summaries += summary
+                self._sent[value["id"]] = (view.who, gate, faults)
+        return status, value
 
-    def _responded(
-        self, path: str, body: Body, beta: bool, view: View
-    ) -> tuple[int, dict[str, Any]]:
+    def _answered(
+        self, path: str, body: Body, beta: bool
+    ) -> tuple[int, dict[str, Any], Collection[str]]:
+        """Status and JSON for a request, and what is to go wrong on the way."""
         same = json.dumps(body, sort_keys=True)
         with self.lock:
             third = self._order.setdefault(same, len(self._order)) % 3 == 1
@@ -269,61 +292,42 @@ class Day(MessagesServer):
             status = self.burst[attempt]
             self.failures[str(status)] += 1
             error = {"type": "api_error", "message": f"status {status}, for a try"}
-            return status, {"type": "error", "error": error}
-        number, _ = view.next() if view.steps else (0, False)
-        summary = "tools" not in body
-        gate = None
-        for one in () if summary else self.gates:
-            if not one.held.is_set() and one.at(view, number):
-                gate = one
-                break
-        if gate is not None and gate.part == 0:
-            gate.held.set()
-            gate.opened.wait(60)
+            return status, {"type": "error", "error": error}, ()
         status, value = super().respond(path, body, beta)
         if status != 200 or "content" not in value:
             self.failures[f"{status} {value.get('error', {}).get('message', '')[:200]}"] += 1
-            return status, value
-        value["usage"] = _usage(body, value)
-        with self.lock:
-            self._who[value["id"]] = view.who
-            self.summaries += summary
-            if gate is not None:
-                self._held[value["id"]] = gate
-            if self.cuts and third and attempt == 0:
-                self._halved.add(value["id"])
-                self.failures["cut"] += 1
-            calls = any(one["type"] == "tool_use" for one in value["content"])
-            if self.loses and calls and third and attempt == 0:
-                self._bare.add(value["id"])
-                self.failures["bare"] += 1
-        return status, value
+            return status, value, ()
+        calls = any(one["type"] == "tool_use" for one in value["content"])
+        wanted = {"cut": self.cuts, "bare": self.loses and calls}
+        faults = [one for one, due in wanted.items() if due and third and not attempt]
+        self.failures.update(faults)
+        return status, value, faults
 
     def sending(self, value: dict[str, Any], number: int) -> None:
-        gate = self._held.get(value.get("id", ""))
+        _, gate, _ = self._sent.get(value.get("id", ""), NOTHING)
         if gate is not None and number == gate.part:
             if gate.part:
-                gate.held.set()
-                gate.opened.wait(60)
+                gate.wait()
+                gate.left.set()
             if gate.cut:
                 raise ConnectionAbortedError
         if number == 0:
             time.sleep(self.slow)
 
     def sent(self, value: dict[str, Any]) -> None:
-        id = value.get("id", "")
-        if id in self._who and id not in self._halved:
+        who, _, faults = self._sent.get(value.get("id", ""), NOTHING)
+        if who and "cut" not in faults:
             with self.lock:
-                self.delivered.append((self._who[id], value["usage"]))
+                self.delivered.append((who, value["usage"]))
 
     def left_out(self, message: dict[str, Any]) -> Collection[str]:
-        return {"input"} if message["id"] in self._bare else self.omitted
+        return {"input"} if "bare" in self._sent[message["id"]][2] else self.omitted
 
     def encoded(self, message: dict[str, Any], streamed: bool) -> list[bytes]:
         parts = super().encoded(message, streamed)
         if self.loses:  # such servers leave out the empty one at the start of a block, too
             parts = [part.replace(b', "input": {}', b"") for part in parts]
-        if message["id"] in self._halved:
+        if "cut" in self._sent[message["id"]][2]:
             whole = b"".join(parts)
             return [whole[: len(whole) // 2], CUT]
         return parts
@@ -332,15 +336,25 @@ class Day(MessagesServer):
         """How often the server has seen each task completed: by the results that came back."""
         seen: dict[str, int] = {}
         for body in self.bodies:
-            wanted: dict[str, int] = {}
-            for message in body["messages"]:
-                for one in () if isinstance(message["content"], str) else message["content"]:
-                    if one["type"] == "tool_use" and one["name"] == "task_update":
-                        if one["input"].get("status") == "completed":
-                            wanted[one["id"]] = one["input"]["task_id"]
-                    elif one["type"] == "tool_result" and not one.get("is_error"):
-                        if one["tool_use_id"] in wanted:
-                            seen[one["tool_use_id"]] = wanted[one["tool_use_id"]]
+            blocks = [
+                one
+                for message in body["messages"]
+                if not isinstance(message["content"], str)
+                for one in message["content"]
+            ]
+            wanted = {
+                one["id"]: one["input"]["task_id"]
+                for one in blocks
+                if one["type"] == "tool_use"
+                and one["name"] == "task_update"
+                and one["input"].get("status") == "completed"
+            }
+            well = {
+                one["tool_use_id"]
+                for one in blocks
+                if one["type"] == "tool_result" and not one.get("is_error")
+            }
+            seen.update((id, task) for id, task in wanted.items() if id in well)
         return Counter(seen.values())
 
 
