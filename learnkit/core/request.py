@@ -12,13 +12,13 @@ import json
 import os
 import time
 import zlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import closing
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any
 
 from learnkit.core.content import Block, repaired, sendable
-from learnkit.core.events import LANE
+from learnkit.core.events import LANE, PURPOSE
 from learnkit.core.interface import AgentLike
 from learnkit.core.stream import Assembly
 from learnkit.errors import UsageError
@@ -41,6 +41,8 @@ PARAMETERS = frozenset(
     | {"diagnostics", "inference_geo", "metadata", "output_config", "service_tier", "speed"}
     | {"stop_sequences", "thinking", "tool_choice", "extra_headers", "extra_query", "timeout"}
 )
+#: Settings of an agent that say how its requests travel, and hold for a request for a summary too.
+TRANSPORT = ("betas", "extra_headers", "extra_query", "timeout")
 _ALWAYS = frozenset({"model", "max_tokens", "messages", "system", "tools", "cache_control"})
 
 #: Settings that are given in another way, and how.
@@ -262,7 +264,7 @@ def _arguments(body: dict[str, Any]) -> dict[str, Any]:
 def _sent(agent: AgentLike, arguments: dict[str, Any]) -> dict[str, Any]:
     """One try."""
     try:
-        if agent.hear is not None:
+        if _listener(agent) is not None:
             return _streamed(agent, arguments)
         try:
             return _plain(agent.sender.messages.create(**arguments))
@@ -288,15 +290,15 @@ def _streamed(agent: AgentLike, arguments: dict[str, Any]) -> dict[str, Any]:
     import anthropic
     import httpx2
 
-    assembly = Assembly()
+    assembly, hear = Assembly(), _listener(agent)
     with closing(stream):
         try:
             for event in stream:
                 if agent.stop.is_set():
                     raise Stopped("the run was stopped while the model wrote")
                 piece = _added(assembly, event)
-                if piece is not None and piece[1] and agent.hear is not None:
-                    agent.hear(*piece)
+                if piece is not None and piece[1] and hear is not None:
+                    hear(*piece)
         except httpx2.TransportError as error:
             raise anthropic.APIConnectionError(
                 message=f"the connection was lost in the middle of a reply: {error}",
@@ -310,6 +312,11 @@ def _streamed(agent: AgentLike, arguments: dict[str, Any]) -> dict[str, Any]:
         raise anthropic.APIConnectionError(
             message=f"the stream ended before the reply did ({error})", request=_request(agent)
         ) from error
+
+
+def _listener(agent: AgentLike) -> Callable[[str, str], object] | None:
+    """Who hears a reply while it is written; a summary is nothing that the agent says."""
+    return agent.hear if PURPOSE.get() == "conversation" else None
 
 
 def _added(assembly: Assembly, event: Any) -> tuple[str, str] | None:

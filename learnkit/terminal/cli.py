@@ -8,10 +8,11 @@ import shutil
 import socket
 import sys
 import tempfile
+from collections.abc import Sequence
 from importlib import metadata
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
@@ -297,23 +298,53 @@ def _console(picture: Path | None) -> Console:
 
 
 @app.command()
-def doctor() -> None:
-    """Say what works on this machine."""
+def doctor(
+    live: Annotated[
+        bool,
+        typer.Option("--live", help="ask the model's server one small question"),
+    ] = False,
+) -> None:
+    """Say what works on this machine, or what the model's server can do.
+    \f
+
+    Args:
+        live: ask the server, which costs a few hundred tokens.
+    """
+    if live:
+        _doctor_live()
+    from learnkit.terminal.doctor import examine
+
+    findings = examine()
+    rows = [
+        ("✓" if one.works else "✗" if one.needed else "○", one.what, one.found, one.purpose)
+        for one in findings
+    ]
+    _table("what it is for", rows)
+    raise typer.Exit(1 if any(one.needed and not one.works for one in findings) else 0)
+
+
+def _doctor_live() -> NoReturn:
+    from learnkit.clients.connect import connect, model_setting
+    from learnkit.terminal.live_check import check_server
+
+    with connect("live") as client:
+        found = check_server(client, model_setting())
+    _table("what to do", [("✓" if o.works else "✗", o.what, o.found, o.advice) for o in found])
+    raise typer.Exit(0 if found[0].works else 1)
+
+
+def _table(purpose: str, rows: Sequence[Sequence[str]]) -> None:
+    """Print findings: a sign, what was looked at, what was found, and what it means."""
     from rich.console import Console
     from rich.markup import escape
     from rich.table import Table
 
-    from learnkit.terminal.doctor import examine
-
     table = Table(box=None, pad_edge=False)
-    for heading in ("", "what", "found", "what it is for"):
+    for heading in ("", "what", "found", purpose):
         table.add_column(heading, overflow="fold")
-    findings = examine()
-    for one in findings:
-        sign = "✓" if one.works else "✗" if one.needed else "○"
-        table.add_row(sign, *map(escape, (one.what, one.found, one.purpose)))
+    for row in rows:
+        table.add_row(*map(escape, row))
     Console().print(table)
-    raise typer.Exit(1 if any(one.needed and not one.works for one in findings) else 0)
 
 
 def main() -> None:

@@ -12,6 +12,7 @@ from typing import Any
 
 import anthropic
 import pytest
+from messages_server import serving
 
 import learnkit as lk
 from learnkit.clients.scripted import Reply
@@ -213,7 +214,7 @@ def test_the_model_is_told_what_to_keep_and_reads_all_of_it(folder: Path) -> Non
         asked.append(request["messages"][0]["content"])
         return lk.say(SUMMARY)
 
-    result = "\n".join(f"line {number} says {'x' * 80}" for number in range(2_000))
+    result = "\n".join(f"line {number} says {'x' * 80}" for number in range(1_000))
     worker = flooded(folder, result, summary)
     (prompt,) = asked
     assert result in prompt
@@ -399,6 +400,40 @@ def test_a_person_can_ask_for_it_between_two_runs(folder: Path) -> None:
 
 
 # What the meter and the estimate say
+
+
+def test_a_live_summary_is_asked_for_again_and_is_no_speech(folder: Path) -> None:
+    """An overload passes, a server may count nothing, and settings of requests travel with it."""
+    failures = iter([lk.fail(529)])
+
+    def answer(request: dict[str, Any]) -> Any:
+        if is_summary(request):
+            return next(failures, lk.say(SUMMARY))
+        return replies(request)
+
+    replies, heard = model(6, thinking=False), []
+    with serving(answer, omitted=["usage"]) as server:
+        client: Any = anthropic.Anthropic(api_key="local-test", base_url=server.url)
+        with client, lk.VirtualClock() as clock:
+            worker = lk.Agent(
+                client,
+                [lk.Toolbox(read), lk.Compaction(1_000, clear_at_least=10**6, transcripts=folder)],
+                request={"extra_headers": {"x-team": "weather"}},
+                clock=clock,
+            )
+            worker.hear = lambda _, text: heard.append(text)
+            assert worker.run("Read six days.").text == "That was all."
+    assert len(events(worker, "model.retried")) == 1
+    assert events(worker, "compaction.summarised")
+    assert events(worker, "compaction.failed") == []
+    assert heard == ["That was all."]
+    summaries = [
+        headers
+        for body, headers in zip(server.bodies, server.headers, strict=True)
+        if is_summary(body)
+    ]
+    assert len(summaries) >= 2
+    assert {headers.get("x-team") for headers in summaries} == {"weather"}
 
 
 def test_the_request_for_the_summary_is_in_the_log_with_its_purpose(folder: Path) -> None:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import anthropic
@@ -127,3 +131,34 @@ def test_nobody_there_is_said() -> None:
     with anthropic.Anthropic(api_key="local-test", base_url=url) as client:
         (answer,) = check_server(client, MODEL)
     assert (answer.works, answer.advice) == (False, "check ANTHROPIC_BASE_URL and the network")
+
+
+@pytest.mark.parametrize(
+    ("script", "code", "words"),
+    [
+        (call, 0, ["✓", MODEL, "a call came with its id and arguments"]),
+        (lambda _: Failure(401, "authentication_error", "No."), 1, ["✗", "401", "check ANTHROPIC"]),
+    ],
+    ids=["works", "refused"],
+)
+def test_the_command_prints_what_it_found(script: Any, code: int, words: list[str]) -> None:
+    with serving(script) as server:
+        env = {"ANTHROPIC_API_KEY": "local-test", "ANTHROPIC_BASE_URL": server.url}
+        run = subprocess.run(
+            [str(Path(sys.executable).with_name("learnkit")), "doctor", "--live"],
+            env={**os.environ, **env, "COLUMNS": "200"},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    assert (run.returncode, run.stderr) == (code, "")
+    assert [word for word in words if word not in run.stdout] == []
+    assert "local-test" not in run.stdout
+
+
+def test_without_a_key_the_command_says_what_to_do() -> None:
+    env = {name: value for name, value in os.environ.items() if name != "ANTHROPIC_API_KEY"}
+    command = [str(Path(sys.executable).with_name("learnkit")), "doctor", "--live"]
+    run = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
+    assert run.returncode == 2
+    assert "needs a key: set ANTHROPIC_API_KEY" in run.stderr

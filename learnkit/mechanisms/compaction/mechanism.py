@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING, Any
 
 from learnkit.core import transcript
 from learnkit.core.catalog import MODELS
-from learnkit.core.content import note
+from learnkit.core.content import note, repaired, spoken
 from learnkit.core.events import LANE, PURPOSE
 from learnkit.core.frames import defused
 from learnkit.core.mechanism import Mechanism
+from learnkit.core.request import TRANSPORT, Stopped, sent_until_answered
 from learnkit.core.token_count import CHARS_PER_TOKEN, TokenCount, length, sent
 from learnkit.core.tools import Tool, tool
 from learnkit.errors import UsageError
@@ -213,7 +214,7 @@ class Compaction(Mechanism):
                 summary = self._written(agent, _prompt(part, focus, summary))
         except _api_error() as error:
             problem = f"{type(error).__name__}: {error}"
-        except _Unfinished as error:
+        except (_Unfinished, Stopped) as error:
             problem = str(error)
         else:
             return summary
@@ -248,27 +249,28 @@ class Compaction(Mechanism):
         agent.emit("model.requested", turn=agent.turns, messages=1, purpose="summary")
         began = agent.clock.time()
         lane, purpose = LANE.set(agent.name), PURPOSE.set("summary")
+        body = {
+            "model": agent.model,
+            "max_tokens": limit,
+            "messages": [{"role": "user", "content": prompt}],
+        }
+        body |= {key: agent.settings[key] for key in TRANSPORT if key in agent.settings}
         try:
-            reply = agent.client.messages.create(
-                model=agent.model,
-                max_tokens=limit,
-                messages=[{"role": "user", "content": prompt}],
-            )
+            reply = sent_until_answered(agent, body)
         finally:
             LANE.reset(lane)
             PURPOSE.reset(purpose)
-        usage = reply.usage.model_dump(mode="json", exclude_unset=True)
         agent.emit(
             "model.replied",
             turn=agent.turns,
-            stop_reason=reply.stop_reason,
-            usage={key: value for key, value in usage.items() if value is not None},
-            model=reply.model,
+            stop_reason=reply["stop_reason"],
+            usage=reply["usage"],
+            model=reply["model"],
             seconds=agent.clock.time() - began,
             purpose="summary",
         )
-        said = "\n".join(block.text for block in reply.content if block.type == "text").strip()
-        return reply.stop_reason, said
+        blocks, _ = repaired(reply["content"], set(), agent.clock.new_id)
+        return reply["stop_reason"], spoken(blocks).strip()
 
     def _left(
         self, agent: Agent, summary: str, path: str, rest: Sequence[Message]
