@@ -204,7 +204,7 @@ class Gate:
     def wait(self) -> None:
         """Wait for the test; called by the server."""
         self.held.set()
-        self.opened.wait(60)
+        self.opened.wait(300)
 
     def open(self) -> None:
         """Let the reply go on."""
@@ -215,7 +215,7 @@ class Gate:
         self.cut = True
         self.opened.set()
         if self.held.is_set():
-            self.left.wait(10)
+            self.left.wait(60)
 
 
 #: Of a reply: whose it is, where it waits, and what is to go wrong with it.
