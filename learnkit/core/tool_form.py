@@ -31,6 +31,11 @@ class FormError(UsageError):
     Attributes:
         part: which part of the reply, from 0.
         field: which of its fields; empty when it is the part itself.
+
+    Args:
+        text: what is wrong, for the user.
+        part: as above.
+        field: as above.
     """
 
     def __init__(self, text: str, part: int = 0, field: str = "") -> None:

@@ -199,8 +199,16 @@ class Logs(Protocol):
     """What changes a board and logs it: an agent, or a :class:`Person`."""
 
     @property
-    def events(self) -> EventLog: ...
-    def emit(self, type: str, **data: Any) -> Event: ...
+    def events(self) -> EventLog:
+        """The log that it writes to."""
+
+    def emit(self, type: str, **data: Any) -> Event:
+        """Append an event in its own lane.
+
+        Args:
+            type: what happened, such as ``task.completed``.
+            data: details; must be JSON-ready.
+        """
 
 
 @dataclass(frozen=True)

@@ -40,7 +40,15 @@ class Unwind(BaseException):
 
 
 class Signal:
-    """A flag that a wait can watch: set for every thread, until it is cleared."""
+    """A flag that a wait can watch: set for every thread, until it is cleared.
+
+    Attributes:
+        name: what it says, such as ``the stop of 'alice'``.
+
+    Args:
+        clock: on which threads wait for it; see :meth:`Clock.signal`.
+        name: what it says, such as ``the stop of 'alice'``.
+    """
 
     __slots__ = ("_clock", "_on", "name")
 
@@ -88,7 +96,16 @@ def uninterrupted() -> Iterator[None]:
 
 
 class Worker:
-    """A thread that a clock has started."""
+    """A thread that a clock has started.
+
+    Attributes:
+        name: of the thread.
+        ended: is set when the thread's function has returned or raised.
+
+    Args:
+        clock: which has started it; see :meth:`Clock.spawn`.
+        name: of the thread.
+    """
 
     def __init__(self, clock: Clock, name: str) -> None:
         self.name = name

@@ -61,7 +61,11 @@ class Listener(Protocol):
     """What the keyboard tells of: called in its thread."""
 
     def typed(self, line: str) -> None:
-        """The user has sent something."""
+        """The user has sent something.
+
+        Args:
+            line: as it was typed; it may have several lines.
+        """
 
     def interrupted(self) -> None:
         """The user has pressed Ctrl-C."""
@@ -70,10 +74,21 @@ class Listener(Protocol):
         """The user has pressed Ctrl-D, or the terminal is gone."""
 
     def complete(self, before: str) -> Iterable[tuple[str, int, str]]:
-        """Texts that may follow, how many characters each replaces, and what is shown."""
+        """What may follow the text that the user has typed.
+
+        Args:
+            before: the text up to the cursor.
+
+        Returns:
+            Texts, how many characters of ``before`` each of them replaces, and what to show for it.
+        """
 
     def status(self, width: int) -> str:
-        """The line above the input: what goes on."""
+        """The line above the input: what goes on.
+
+        Args:
+            width: of the terminal, in columns.
+        """
 
     def working(self) -> bool:
         """Whether that line changes by itself."""

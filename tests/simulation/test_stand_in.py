@@ -20,6 +20,7 @@ import learnkit as lk
 from learnkit.clients.contract.rules import check
 from learnkit.clients.scripted import Reply
 from learnkit.core.catalog import DEFAULT_MODEL
+from learnkit.core.transcript import as_text
 from learnkit.mechanisms.compaction.mechanism import _prompt
 from learnkit.simulation.stand_in import clauses, summary
 from learnkit.simulation.stand_in.conversation import read
@@ -297,7 +298,7 @@ def test_a_summary_follows_its_rule_and_is_understood_again() -> None:
         {"role": "assistant", "content": [call]},
         {"role": "user", "content": [result, text_block(mail)]},
     ]
-    asks = {"messages": [{"role": "user", "content": _prompt(messages, "units")}]}
+    asks = {"messages": [{"role": "user", "content": _prompt(as_text(messages), "units")}]}
     text = texts([StandIn()(asks)])[0]
     assert text.startswith("This summary follows a rule")
     assert "About units: 12:00 unit F" in text

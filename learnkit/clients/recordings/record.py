@@ -113,7 +113,11 @@ class Recorder:
 
 
 class RecordingTransport(httpx2.HTTPTransport):
-    """An ordinary HTTP transport that also writes down each message exchanged."""
+    """An ordinary HTTP transport that also writes down each message exchanged.
+
+    Args:
+        recorder: writes the turns of one scenario.
+    """
 
     def __init__(self, recorder: Recorder) -> None:
         super().__init__()

@@ -34,6 +34,13 @@ class Keeper:
 
     A scenario may be entered several times, by the learner's loop and by the package's. A request
     that an earlier entry has made gets the same answer, and is no new turn.
+
+    Args:
+        path: file of the recording, which has the replies and is written again.
+        scenario: the name of the scenario in it.
+
+    Raises:
+        UsageError: if the recording has no turn of this scenario.
     """
 
     def __init__(self, path: Path, scenario: str) -> None:

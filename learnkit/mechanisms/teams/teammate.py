@@ -42,23 +42,45 @@ class Extension:
     """
 
     def member(self, mate: Teammate) -> Sequence[Mechanism]:
-        """Before it starts: new mechanisms for a teammate."""
+        """Mechanisms that a teammate gets; called before it starts.
+
+        Args:
+            mate: the new teammate.
+
+        Returns:
+            New ones for each teammate, since they hold its state.
+        """
         return []
 
     def changed(self, mate: Teammate, what: Change) -> None:
-        """It has a new assignment (its first prompt, or a task), or another status."""
+        """React to a new assignment of a teammate, or to a new status.
+
+        Args:
+            mate: the teammate.
+            what: ``assigned`` for its first prompt or a task, otherwise its new status.
+        """
 
     def work(self, mate: Teammate, *, late: bool = False) -> Work | None:
-        """It is idle and has no message: what it could work on, or None.
+        """Find what an idle teammate without messages could work on.
 
-        This only looks. What it returns is called to take the work, and returns it as text, or
-        None if another teammate was faster. With ``late``, the teammate has found nothing for too
-        long, and is about to shut down.
+        This only looks: the work is taken by calling what is returned.
+
+        Args:
+            mate: the idle teammate.
+            late: whether it has found nothing for too long, and is about to shut down.
+
+        Returns:
+            None if there is no work; else a function that takes the work and returns it as text,
+            or returns None if another teammate was faster.
         """
         return None
 
     def expects_answer(self, mate: Teammate) -> bool:
-        """Whether it waits for an answer, and must not shut down for want of work."""
+        """Whether a teammate waits for an answer, and must not shut down for want of work.
+
+        Args:
+            mate: the teammate.
+        """
         return False
 
 
@@ -86,10 +108,27 @@ class TeamServices(Protocol):
         """What other mechanisms add to the team."""
 
     def send(self, agent: Agent, to: str, content: str, type: Type = "message") -> Mail:
-        """Put a message from an agent into an inbox; see :meth:`Team.send`."""
+        """Put a message from an agent into an inbox; see :meth:`Team.send`.
+
+        Args:
+            agent: the sender.
+            to: the name of the recipient.
+            content: the text.
+            type: what kind of message it is.
+
+        Returns:
+            The message, with its id.
+
+        Raises:
+            ToolError: if it cannot be sent.
+        """
 
     def status_changed(self, mate: Teammate) -> None:
-        """Store and log a teammate's new status; see :meth:`Team.status_changed`."""
+        """Store and log a teammate's new status; see :meth:`Team.status_changed`.
+
+        Args:
+            mate: the teammate, which has the new status already.
+        """
 
 
 class Teammate:

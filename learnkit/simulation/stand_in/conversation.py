@@ -104,7 +104,12 @@ class Conversation:
         return found[2] if found else ""
 
     def begin(self, prompt: str, claimed: int | None = None) -> None:
-        """Take a new prompt; what was done for an earlier one doesn't count for it."""
+        """Take a new prompt; what was done for an earlier one doesn't count for it.
+
+        Args:
+            prompt: what is asked now.
+            claimed: number of the board's task that the prompt is; None for an ordinary prompt.
+        """
         self.prompt, self.claimed = prompt, claimed
         self.past, self.notes, self.turns, self.foreign = [], [], 0, False
 

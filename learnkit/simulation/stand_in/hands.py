@@ -193,6 +193,10 @@ class Hands:
     def call(self, tool: str, **input: Any) -> Generator[Ask | Wait, Any, Result]:
         """Call a tool, and return its result.
 
+        Args:
+            tool: its name.
+            input: of the call: a value for each parameter.
+
         Raises:
             Failed: if the tool is not on offer, or fails.
         """
@@ -201,6 +205,12 @@ class Hands:
 
     def calls(self, *calls: Call) -> Generator[Ask | Wait, Any, list[Result]]:
         """Make several calls in one reply, and return their results.
+
+        Args:
+            calls: name and input of each, in order.
+
+        Returns:
+            A result for each call, in the same order.
 
         Raises:
             Failed: if a tool is not on offer, or fails.
@@ -216,7 +226,11 @@ class Hands:
         return results
 
     def use(self, role: str, **input: Any) -> Generator[Ask | Wait, Any, Result]:
-        """Call the tool for a role.
+        """Call the tool for a role, and return its result.
+
+        Args:
+            role: a key of :data:`ROLES`.
+            input: values for the role's parameters, under the names that the role has for them.
 
         Raises:
             Failed: if no tool is one for it, or it fails.
@@ -228,7 +242,10 @@ class Hands:
         return (yield from self.call(name, **{parameters[one]: input[one] for one in input}))
 
     def run(self, command: str) -> Generator[Ask | Wait, Any, Result]:
-        """Run a command, in the worktree at hand if there is one.
+        """Run a command, in the worktree at hand if there is one, and return its result.
+
+        Args:
+            command: for the shell.
 
         Raises:
             Failed: if no tool can, or the command fails.
@@ -248,6 +265,10 @@ class Hands:
 
     def write(self, path: str, content: str) -> Doing:
         """Write a file, and confirm it by the result.
+
+        Args:
+            path: of the file, relative to the workspace or the worktree at hand.
+            content: all of its text.
 
         Raises:
             Failed: if no tool can, or the result doesn't confirm it.
@@ -269,6 +290,9 @@ class Hands:
     def touch(self, path: str) -> Doing:
         """Make an empty file.
 
+        Args:
+            path: of the file, relative to the workspace or the worktree at hand.
+
         Raises:
             Failed: if no tool can, or the file is there already and has a text.
         """
@@ -289,7 +313,10 @@ class Hands:
         yield from self.use("write", path=path, content="")
 
     def read(self, path: str) -> Generator[Ask | Wait, Any, Result]:
-        """Read a file.
+        """Read a file, and return the result of the call.
+
+        Args:
+            path: of the file, relative to the workspace or the worktree at hand.
 
         Raises:
             Failed: if no tool can.
@@ -302,7 +329,12 @@ class Hands:
         return (yield from self.run(f"cat {quoted(path)}"))
 
     def replace(self, path: str, old: str, new: str) -> Doing:
-        """Replace a piece of text that occurs once.
+        """Replace a piece of text at the first place where it occurs.
+
+        Args:
+            path: of the file, relative to the workspace or the worktree at hand.
+            old: the text to replace.
+            new: the text that takes its place.
 
         Raises:
             Failed: if no tool can, or the text is not there.
@@ -330,6 +362,15 @@ class Hands:
         """End the turn with a text, and note what is delivered next wherever it belongs.
 
         A request to shut down is answered at once, by its id: approved if no clause is open.
+
+        Args:
+            text: the reply.
+
+        Returns:
+            What was delivered.
+
+        Raises:
+            Failed: if a request to shut down can't be answered.
         """
         note: Note = yield Wait(text)
         if note.kind == "job":
@@ -356,12 +397,26 @@ class Hands:
         return (yield from self.take(f"Not done yet: I'm waiting for {what}."))
 
     def report_of(self, mate: str) -> Doing:
-        """Wait until a teammate that was started for this prompt has reported."""
+        """Wait until a teammate that was started for this prompt has reported.
+
+        Args:
+            mate: its name; there is no wait for one whose report isn't due.
+        """
         while mate in self.due:
             yield from self.next(f"the report of {mate}")
 
     def wait_for(self, type: str, *, sender: str = "", id: str = "", what: str) -> Doing:
-        """Wait for a message of a protocol, and take it."""
+        """Wait for a message of a protocol, and take it.
+
+        Args:
+            type: of the message, such as ``shutdown_response``.
+            sender: name of the teammate that must have written it; empty for anyone.
+            id: of the request that it must be about; empty for any.
+            what: is waited for; says why the work is not done yet.
+
+        Returns:
+            The message.
+        """
         while True:
             for note in self.held:
                 mine = note.type == type and sender in ("", note.sender)
@@ -371,7 +426,11 @@ class Hands:
             yield from self.next(what)
 
     def job(self, id: str) -> Generator[Ask | Wait, Any, Note]:
-        """Wait for the result of a job."""
+        """Wait for the result of a background job, and return it.
+
+        Args:
+            id: of the job, a key of ``jobs``.
+        """
         while id not in self.ended:
             yield from self.next(f"the result of job {id}")
         return self.ended[id]
@@ -380,6 +439,9 @@ class Hands:
 
     def file(self, said: str) -> str:
         """The file that a word means: itself, or for "it" the one mentioned last.
+
+        Args:
+            said: the path or the pronoun, as in the prompt.
 
         Raises:
             Failed: if "it" means none.
@@ -393,6 +455,9 @@ class Hands:
     def mate(self, said: str) -> str:
         """The teammate that a word means: itself, or for a pronoun the one mentioned last.
 
+        Args:
+            said: the name, also in the genitive, or the pronoun, as in the prompt.
+
         Raises:
             Failed: if it means none.
         """
@@ -405,6 +470,9 @@ class Hands:
     def tree(self, said: str) -> str:
         """The worktree that a word means: itself, or for "it" the one mentioned last.
 
+        Args:
+            said: the name or the pronoun, as in the prompt; empty means "it".
+
         Raises:
             Failed: if it means none.
         """
@@ -416,6 +484,10 @@ class Hands:
 
     def text_of(self, tool: str, result: Result) -> str:
         """A result's text, all of it.
+
+        Args:
+            tool: what the result is of, for the error: a tool, a path or a command.
+            result: of the call.
 
         Raises:
             Failed: if some of it has been removed by compaction.

@@ -68,7 +68,17 @@ class Goal:
     label: str
 
     def act(self, do: Hands) -> Steps:
-        """Carry it out."""
+        """Carry it out.
+
+        Args:
+            do: what the rules work with.
+
+        Returns:
+            The report; empty if there is nothing to say.
+
+        Raises:
+            Failed: if it cannot be carried out.
+        """
         doing = self.rule.act(do, **self.groups)
         return doing if isinstance(doing, str) else (yield from doing)
 

@@ -15,13 +15,28 @@ _JOB = re.compile(r"as ([^\s.]+)")
 
 
 def add_task(do: Hands, text: str, tags: str = "", ids: str = "", wait: str = "") -> Steps:
+    """Create a task on the board.
+
+    Args:
+        do: what the rules work with.
+        text: its subject.
+        tags: the roles that it suits, as a list in words; empty for none.
+        ids: of the tasks that it waits for: any text with their numbers in it; empty for none.
+        wait: the same, from the pattern of the clause itself; counts only without ``ids``.
+
+    Returns:
+        The report.
+
+    Raises:
+        Failed: if the board doesn't confirm the task, or what it waits for.
+    """
     yield from _create(do, text, several(tags) if tags else [])
     if ids := ids or wait:
         yield from _block(do, do.tasks[-1], [int(id) for id in re.findall(r"\d+", ids)])
     return f"created task #{do.tasks[-1]}: {text}"
 
 
-def add_tasks(do: Hands, text: str, n: str = "", chain: str = "") -> Steps:
+def _add_tasks(do: Hands, text: str, n: str = "", chain: str = "") -> Steps:
     subjects = several(text)
     if n and number(n) != len(subjects):
         raise Failed(f"you said {n} tasks, and named {len(subjects)}")
@@ -35,7 +50,7 @@ def add_tasks(do: Hands, text: str, n: str = "", chain: str = "") -> Steps:
     return f"created the tasks {', '.join(f'#{id}' for id in made)}{order}"
 
 
-def diamond(do: Hands, first: str, one: str, other: str, last: str) -> Steps:
+def _diamond(do: Hands, first: str, one: str, other: str, last: str) -> Steps:
     ids = []
     for subject in (first, one, other, last):
         yield from _create(do, subject, [])
@@ -45,7 +60,7 @@ def diamond(do: Hands, first: str, one: str, other: str, last: str) -> Steps:
     return f"created a diamond of the tasks {', '.join(f'#{id}' for id in ids)}"
 
 
-def put_on_board(do: Hands, *, following: list[str], n: str) -> Steps:
+def _put_on_board(do: Hands, *, following: list[str], n: str) -> Steps:
     if len(following) < number(n):
         raise Failed(f"you said {n} tasks, and named {len(following)}")
     for subject in following:
@@ -69,17 +84,17 @@ def _block(do: Hands, id: int, waits: list[int]) -> Steps:
     return ""
 
 
-def show_board(do: Hands) -> Steps:
+def _show_board(do: Hands) -> Steps:
     result = yield from do.call("task_list")
     return f"the board says:\n{result.text}"
 
 
-def task_is(do: Hands, ids: str) -> str:
+def _task_is(do: Hands, ids: str) -> str:
     do.tasks += [int(id) for id in re.findall(r"\d+", ids)]
     return ""
 
 
-def set_task(do: Hands, verb: str, ids: str = "", as_: str = "") -> Steps:
+def _set_task(do: Hands, verb: str, ids: str = "", as_: str = "") -> Steps:
     wanted = [int(id) for id in re.findall(r"\d+", ids)] or do.tasks[-1:]
     if not wanted:
         raise Failed("I don't know which task is meant")
@@ -99,7 +114,7 @@ _STATUS = {
 }
 
 
-def which_ready(do: Hands) -> Steps:
+def _which_ready(do: Hands) -> Steps:
     result = yield from do.call("task_list")
     lines = _TASK.findall(do.text_of("task_list", result))
     ready = [
@@ -110,7 +125,7 @@ def which_ready(do: Hands) -> Steps:
     return f"ready now: {', '.join(ready) or 'none'}"
 
 
-def claim(do: Hands, ids: str) -> Steps:
+def _claim(do: Hands, ids: str) -> Steps:
     (id,) = re.findall(r"\d+", ids)[:1]
     result = yield from do.call("claim_task", task_id=int(id))
     confirm(result, f"#{id}", f"the claim of task #{id}")
@@ -121,7 +136,7 @@ def claim(do: Hands, ids: str) -> Steps:
 # The background
 
 
-def background(do: Hands, text: str) -> Steps:
+def _background(do: Hands, text: str) -> Steps:
     command = "python -m pytest -q" if re.fullmatch("(?:all )?the tests", text, re.I) else text
     result = yield from do.use("background", command=command)
     found = _JOB.search(result.text)
@@ -131,16 +146,16 @@ def background(do: Hands, text: str) -> Steps:
     return f"started {command!r} in the background as {found[1]}"
 
 
-def sleeps(do: Hands, n: str, text: str) -> Steps:
+def _sleeps(do: Hands, n: str, text: str) -> Steps:
     seconds = re.findall(r"\d+(?:\.\d+)?", text)
     if len(seconds) != number(n):
         raise Failed(f"you said {n} sleeps, and named {len(seconds)}")
     for one in seconds:
-        yield from background(do, f"sleep {one}")
+        yield from _background(do, f"sleep {one}")
     return f"started {n} sleeps in the background: {', '.join(seconds)} s"
 
 
-def job_results(do: Hands) -> Steps:
+def _job_results(do: Hands) -> Steps:
     """Wait for every job whose result was not reported yet, and report it."""
     if not do.jobs:
         raise Failed("no command runs in the background")
@@ -153,9 +168,19 @@ def job_results(do: Hands) -> Steps:
 
 
 def await_jobs(do: Hands) -> Steps:
-    """At the end: every job has a result, and none has failed without being asked about."""
+    """At the end: every job has a result, and none has failed without being asked about.
+
+    Args:
+        do: what the rules work with.
+
+    Returns:
+        The report: the results that were not reported yet.
+
+    Raises:
+        Failed: if a job has failed whose result was not asked about.
+    """
     unasked = [id for id in do.jobs if id not in do.told]
-    report = yield from job_results(do)
+    report = yield from _job_results(do)
     for id in unasked:
         if do.ended[id].type != "completed":
             why = first_line(do.ended[id].text)
@@ -169,7 +194,7 @@ RULES = ruleset(
     (
         "put tasks on the board",
         r"put {n} tasks on the board",
-        put_on_board,
+        _put_on_board,
         {"following": lambda groups: number(groups["n"])},
     ),
     (
@@ -178,14 +203,14 @@ RULES = ruleset(
         r"]+?) and "
         r"(?P<other>[\w ]+?)( (at the same time|side by side|in parallel))?,? (and )?(then )?"
         r"(?P<last>[\w ]+?)( after both| last| at the end)?",
-        diamond,
+        _diamond,
         {"needs": ("task_create",)},
     ),
     (
         "tasks",
         r"(create|add|make) {n} tasks(,? (?P<chain>each (one )?(after|waits for|blocked by) the "
         r"(one before|previous one)))?: {text}",
-        add_tasks,
+        _add_tasks,
         {
             "example": "create two tasks: build, test. Each waits for the one before",
             "needs": ("task_create",),
@@ -207,10 +232,10 @@ RULES = ruleset(
     (
         "show the board",
         r"(show|show me|list|print) (the |all |all the )?(board|tasks)|what is on the board",
-        show_board,
+        _show_board,
         {"example": "show me the board", "needs": ("task_list",)},
     ),
-    ("a task is mentioned", rf"{_TASKNO} is (finished|done|complete)", task_is),
+    ("a task is mentioned", rf"{_TASKNO} is (finished|done|complete)", _task_is),
     (
         "change a task",
         [
@@ -218,25 +243,25 @@ RULES = ruleset(
             rf"mark (it|that|{_TASKNO}) as (?P<verb>completed|done|finished|failed|in progress)",
             r"set task (number )?{ids} to (?P<verb>completed|done|failed|in progress)",
         ],
-        set_task,
+        _set_task,
         {"example": "complete task 1", "needs": ("task_update",)},
     ),
     (
         "which task is ready",
         r"(tell me |show me )?(which|what)( tasks?)? (is|are|becomes) (ready|free)",
-        which_ready,
+        _which_ready,
         {"example": "which task is ready?", "needs": ("task_list",)},
     ),
     (
         "claim a task",
         rf"claim {_TASKNO}",
-        claim,
+        _claim,
         {"example": "claim task 1", "needs": ("claim_task",)},
     ),
     (
         "sleeps in the background",
         r"(run|start) {n} sleeps in the background: {text}",
-        sleeps,
+        _sleeps,
         {"needs": ("background",)},
     ),
     (
@@ -245,7 +270,7 @@ RULES = ruleset(
             r"(run|start|execute) (the command )?{text} in the background",
             r"in the background,? (run|start|execute) {text}",
         ],
-        background,
+        _background,
         {"example": "run the tests in the background", "needs": ("background",)},
     ),
     (
@@ -253,6 +278,6 @@ RULES = ruleset(
         r"(tell|show) me (if|whether) (it|they) (pass|passes|passed|worked?s?)|(tell me )?how it "
         r"went|"
         r"report( (what (it|they) prints?|the results?))?|(tell|show) me what (it|they) prints?",
-        job_results,
+        _job_results,
     ),
 )

@@ -23,7 +23,7 @@ from learnkit.simulation.stand_in.hands import (
 _TESTS = "python -m pytest -q"
 
 
-def run_file(do: Hands, file: str) -> Steps:
+def _run_file(do: Hands, file: str) -> Steps:
     path = do.file(file)
     if not path.endswith((".py", ".sh")):
         raise Failed(f"I don't know how to run {path}")
@@ -31,32 +31,32 @@ def run_file(do: Hands, file: str) -> Steps:
     return f"{path} printed: {result.text.strip()}"
 
 
-def run_tests(do: Hands) -> Steps:
+def _run_tests(do: Hands) -> Steps:
     result = yield from do.run(_TESTS)
     return f"the tests passed: {_last(result.text)}"
 
 
-def run_command(do: Hands, text: str) -> Steps:
+def _run_command(do: Hands, text: str) -> Steps:
     result = yield from do.run(text)
     return f"{text} printed:\n{result.text.strip()}"
 
 
-def branch(do: Hands) -> Steps:
+def _branch(do: Hands) -> Steps:
     result = yield from do.run("git branch --show-current")
     return f"the branch is {result.text.strip()}"
 
 
-def status(do: Hands) -> Steps:
+def _status(do: Hands) -> Steps:
     result = yield from do.run("git status --short --branch")
     return f"git status says:\n{result.text.strip()}"
 
 
-def last_commit(do: Hands) -> Steps:
+def _last_commit(do: Hands) -> Steps:
     result = yield from do.run("git log -1 --format='%h %s'")
     return f"the last commit is {result.text.strip()}"
 
 
-def commit(do: Hands, text: str = "Work of the stand-in") -> Steps:
+def _commit(do: Hands, text: str = "Work of the stand-in") -> Steps:
     message = text.replace("'", "'\\''")
     do.place = do.changed
     result = yield from do.run(f"git add -A && git commit -q -m '{message}' && echo committed")
@@ -65,7 +65,7 @@ def commit(do: Hands, text: str = "Work of the stand-in") -> Steps:
     return "committed everything" + (f" in the worktree {do.changed}" if do.changed else "")
 
 
-def mail_if(do: Hands, word: str, n: str, name: str) -> Steps:
+def _mail_if(do: Hands, word: str, n: str, name: str) -> Steps:
     """Find the command line tool of the project by its usage line, and use it."""
     found = yield from do.run("find . -name __main__.py -not -path './.*'")
     path = first_line(found.text)
@@ -93,7 +93,7 @@ def _said(do: Hands, command: str) -> Generator[Ask | Wait, Any, str]:
     return do.text_of(command, result)
 
 
-def which_is(do: Hands, thing: str, which: str) -> Steps:
+def _which_is(do: Hands, thing: str, which: str) -> Steps:
     """With a tool that lists things and one that gets a value of one, compare all of them."""
     stem = thing.lower().rstrip("s")
     lists = gets = ""
@@ -122,7 +122,17 @@ def which_is(do: Hands, thing: str, which: str) -> Steps:
 
 
 def tell(do: Hands) -> str:
-    """Say again what the last clause has found; the report of it follows anyway."""
+    """Say again what the last clause has found; the report of it follows anyway.
+
+    Args:
+        do: what the rules work with.
+
+    Returns:
+        The text of a skill, if one was loaded last; otherwise an empty report.
+
+    Raises:
+        Failed: if no call was made yet, or compaction has removed the skill's text.
+    """
     if not do.results:
         raise Failed("there is nothing yet that I could tell")
     tool, result = do.results[-1]
@@ -137,33 +147,33 @@ RULES = ruleset(
     (
         "run the tests",
         r"(run|execute|start) (the |all |all the )?tests",
-        run_tests,
+        _run_tests,
         {"example": "run the tests", "needs": ("run",)},
     ),
     (
         "run a file",
         "(run|execute|start) (the file )?(?P<file>it|that|[\\w./-]+\\.(py|sh))",
-        run_file,
+        _run_file,
         {"example": "run hello.py", "needs": ("run",)},
     ),
     (
         "the branch",
         r"(tell me |say )?(which|what) (git )?branch (are we|am i|is this|we are|i am)( on)?"
         r"|what is the (git |current )?branch|show (me )?the (git |current )?branch",
-        branch,
+        _branch,
         {"example": "which git branch are we on?", "needs": ("run",)},
     ),
-    ("git status", "(show|show me|run|what is) (the )?git status", status, {"needs": ("run",)}),
+    ("git status", "(show|show me|run|what is) (the )?git status", _status, {"needs": ("run",)}),
     (
         "the last commit",
         "(show|show me|what is|what was) the last commit",
-        last_commit,
+        _last_commit,
         {"needs": ("run",)},
     ),
     (
         "commit",
         "commit( it| everything| them| that| all)?( with the message {text})?",
-        commit,
+        _commit,
         {"example": "commit everything", "needs": ("run",)},
     ),
     (
@@ -171,14 +181,14 @@ RULES = ruleset(
         r"if it is (?P<word>above|over|below|under) (?P<n>-?\d+(\.\d+)?) ?(°C|degrees|°)? in "
         r"{name},? "
         "(mail|write to|send a mail to) me",
-        mail_if,
+        _mail_if,
         {"example": "if it is above 30 °C in Beijing, mail me", "needs": ("run",)},
     ),
     (
         "compare by two tools",
         r"(tell me )?which (?P<thing>\w+) is the (?P<which>hottest|coldest|warmest|highest|"
         r"lowest|largest|smallest)",
-        which_is,
+        _which_is,
     ),
     (
         "tell what came of it",
@@ -194,7 +204,7 @@ RULES = ruleset(
             r"(run|execute) (the command )?(?P<text>(python|git|ls|cat|echo|grep|find|pwd|wc|sleep|"
             r"head|tail|sort|touch|mkdir|cp|mv|sed|date|true|false|pytest|ruff|bash|sh)\b.*)",
         ],
-        run_command,
+        _run_command,
         {"example": "run git log", "needs": ("run",)},
     ),
 )

@@ -43,7 +43,7 @@ _THAT = "(,? (in it|there))?,? (that|which|to|and have it|and let it)"
 _SAYS = "(contains?|says?|holds?|reads?|with the text|with the content|with)"
 
 
-def create_prints(do: Hands, file: str, text: str) -> Steps:
+def _create_prints(do: Hands, file: str, text: str) -> Steps:
     if not file.endswith(".py"):
         return (yield from create_says(do, file, text))
     literal(text)
@@ -53,8 +53,21 @@ def create_prints(do: Hands, file: str, text: str) -> Steps:
 
 
 def create_says(do: Hands, file: str, text: str) -> Steps:
+    """Create a file that contains a text; a Python file prints it.
+
+    Args:
+        do: what the rules work with.
+        file: its path.
+        text: what the file says, without the newline at its end.
+
+    Returns:
+        The report.
+
+    Raises:
+        Failed: if the text rather describes what the file shall say, or the file can't be written.
+    """
     if file.endswith(".py"):
-        return (yield from create_prints(do, file, text))
+        return (yield from _create_prints(do, file, text))
     literal(text)
     yield from do.write(file, f"{text}\n")
     return f"created {file}, which contains {short(text)!r}"
@@ -78,7 +91,7 @@ def literal(text: str) -> None:
         )
 
 
-def create_function(do: Hands, file: str, call: str, code: str) -> Steps:
+def _create_function(do: Hands, file: str, call: str, code: str) -> Steps:
     text = code.strip("`")
     source = f"def {call}:\n    return {text}\n"
     try:
@@ -94,13 +107,25 @@ def create_function(do: Hands, file: str, call: str, code: str) -> Steps:
 
 
 def create(do: Hands, files: str) -> Steps:
+    """Create empty files.
+
+    Args:
+        do: what the rules work with.
+        files: their paths, as a list in words.
+
+    Returns:
+        The report.
+
+    Raises:
+        Failed: if one can't be made, or is there already and has a text.
+    """
     made = several(files)
     for path in made:
         yield from do.touch(path)
     return f"created {', '.join(made)}, empty"
 
 
-def folder(do: Hands, folder: str, files: str = "", n: str = "") -> Steps:
+def _folder(do: Hands, folder: str, files: str = "", n: str = "") -> Steps:
     names = several(files)
     if n and number(n) != len(names):
         raise Failed(f"you said {n} files, and named {len(names)}")
@@ -117,7 +142,7 @@ def folder(do: Hands, folder: str, files: str = "", n: str = "") -> Steps:
     return f"made the folder {folder} with {', '.join(names)}, all of them empty"
 
 
-def package(do: Hands, folder: str, files: str) -> Steps:
+def _package(do: Hands, folder: str, files: str) -> Steps:
     made = []
     for part in re.split(r",? and |, ", files):
         name = re.sub(r"^an? | (?:folder|package|directory)$", "", part.strip()).rstrip("/")
@@ -131,7 +156,7 @@ def package(do: Hands, folder: str, files: str) -> Steps:
     return f"made the package {folder} with {', '.join(made)}, all of them empty"
 
 
-def remove(do: Hands, files: str) -> Steps:
+def _remove(do: Hands, files: str) -> Steps:
     names = several(files)
     shown = " ".join(map(quoted, names))
     gone = " && ".join(f"test ! -e {quoted(name)}" for name in names)
@@ -140,7 +165,7 @@ def remove(do: Hands, files: str) -> Steps:
     return f"removed {', '.join(names)}"
 
 
-def listing(do: Hands, kind: str = "", folder: str = "") -> Steps:
+def _listing(do: Hands, kind: str = "", folder: str = "") -> Steps:
     command = _LIST_PYTHON if "py" in kind.lower() else _LIST_ALL
     if folder:
         command = f"find {quoted(folder)} -type f | sort"
@@ -149,13 +174,13 @@ def listing(do: Hands, kind: str = "", folder: str = "") -> Steps:
     return f"the files are:\n{do.text_of('the list', result)}"
 
 
-def count_files(do: Hands, kind: str = "") -> Steps:
-    yield from listing(do, kind)
+def _count_files(do: Hands, kind: str = "") -> Steps:
+    yield from _listing(do, kind)
     found = [one for one in do.results[-1][1].text.splitlines() if one != "(no output)"]
     return f"there are {len(found)} {kind.strip() + ' ' if kind else ''}files: {', '.join(found)}"
 
 
-def count_lines(do: Hands, file: str) -> Steps:
+def _count_lines(do: Hands, file: str) -> Steps:
     path = do.file(file)
     result = yield from do.read(path)
     lines = do.text_of(path, result).splitlines()
@@ -164,18 +189,18 @@ def count_lines(do: Hands, file: str) -> Steps:
     return f"{path} has {len(lines)} lines"
 
 
-def count_tests(do: Hands) -> Steps:
+def _count_tests(do: Hands) -> Steps:
     result = yield from do.run("grep -rhc --include='test_*.py' 'def test_' . | paste -sd+ - | bc")
     return f"there are {first_line(result.text)} tests"
 
 
-def count_each(do: Hands) -> str:
+def _count_each(do: Hands) -> str:
     texts = _texts(do)
     counts = [f"{path}: {len(text.splitlines())} lines" for path, text in texts]
     return "\n".join(counts)
 
 
-def purposes(do: Hands) -> str:
+def _purposes(do: Hands) -> str:
     """What each file says of itself in its first line."""
     lines = []
     for path, text in _texts(do):
@@ -185,7 +210,7 @@ def purposes(do: Hands) -> str:
     return "by their first lines:\n" + "\n".join(lines)
 
 
-def extreme(do: Hands, which: str) -> str:
+def _extreme(do: Hands, which: str) -> str:
     texts = _texts(do)
     found = [(float(value), path) for path, text in texts for value in _DECIMAL.findall(text)]
     if not found:
@@ -208,12 +233,12 @@ def _texts(do: Hands) -> list[tuple[str, str]]:
     ]
 
 
-def read_files(do: Hands, files: str) -> Steps:
+def _read_files(do: Hands, files: str) -> Steps:
     return (yield from _read_all(do, [do.file(one) for one in several(files)]))
 
 
-def read_every(do: Hands, kind: str = "", folder: str = "") -> Steps:
-    yield from listing(do, kind, folder)
+def _read_every(do: Hands, kind: str = "", folder: str = "") -> Steps:
+    yield from _listing(do, kind, folder)
     paths = [one for one in do.results[-1][1].text.split("\n") if one and one != "(no output)"]
     if not paths:
         raise Failed(f"there are no {kind or 'files'} to read")
@@ -234,14 +259,14 @@ def _read_all(do: Hands, paths: list[str]) -> Steps:
     return f"{path} says:\n{result.text}"
 
 
-def first_lines(do: Hands, n: str, file: str) -> Steps:
+def _first_lines(do: Hands, n: str, file: str) -> Steps:
     path = do.file(file)
     result = yield from do.read(path)
     lines = do.text_of(path, result).splitlines()[: number(n)]
     return f"{path} begins:\n" + "\n".join(lines)
 
 
-def replace(do: Hands, old: str, new: str, file: str, all: str = "") -> Steps:
+def _replace(do: Hands, old: str, new: str, file: str, all: str = "") -> Steps:
     path = do.file(file)
     result = yield from do.read(path)
     count = do.text_of(path, result).count(old)
@@ -260,7 +285,7 @@ def replace(do: Hands, old: str, new: str, file: str, all: str = "") -> Steps:
     return f"replaced {old!r} with {new!r} in {path}, {count if all else 1} time(s)"
 
 
-def change_value(do: Hands, text: str, file: str, old: str, new: str) -> Steps:
+def _change_value(do: Hands, text: str, file: str, old: str, new: str) -> Steps:
     """Of the lines with the old value, the one that shares words with what was asked for."""
     path = do.file(file)
     result = yield from do.read(path)
@@ -284,7 +309,7 @@ def change_value(do: Hands, text: str, file: str, old: str, new: str) -> Steps:
     return f"changed {ranked[0].strip()!r} to {line.strip()!r} in {path}"
 
 
-def verify(do: Hands, file: str = "it") -> Steps:
+def _verify(do: Hands, file: str = "it") -> Steps:
     path = do.file(file)
     result = yield from do.read(path)
     text = do.text_of(path, result)
@@ -309,7 +334,7 @@ RULES = ruleset(
             r"have {file} (made|created|written),? with (a|the) function (?P<call>\w+\([^)]*\)) "
             "that returns {text:code}",
         ],
-        create_function,
+        _create_function,
         {
             "example": "create greet.py with a function greet(name) that returns 'Hi ' + name",
             "needs": ("file",),
@@ -318,7 +343,7 @@ RULES = ruleset(
     (
         "a file that prints something",
         _PRINTS,
-        create_prints,
+        _create_prints,
         {"example": "create hello.py that prints Hello", "needs": ("file",)},
     ),
     (
@@ -335,14 +360,14 @@ RULES = ruleset(
         rf"{_MAKE} (a |the )?(new )?folder (called |named )?(?P<folder>[\w./-]+)"
         rf"( (with|containing) ((?P<n>\d+|two|three|four|five) )?(empty )?(files? ?)?"
         rf"(in it)?[,:]? ?{{files}})?",
-        folder,
+        _folder,
         {"example": "make a folder notes with two files: a.txt and b.txt", "needs": ("file",)},
     ),
     (
         "a package",
         rf"{_MAKE} (a |the )?package (called |named )?(?P<folder>\w+) with "
         r"(?P<files>[\w./]+((,? and |, )(an? )?[\w./]+( folder| directory)?)*)",
-        package,
+        _package,
         {"needs": ("file",)},
     ),
     (
@@ -354,7 +379,7 @@ RULES = ruleset(
     (
         "remove files",
         "(delete|remove) (the )?(files? )?{files}",
-        remove,
+        _remove,
         {"example": "delete old.txt", "needs": ("run",)},
     ),
     (
@@ -362,7 +387,7 @@ RULES = ruleset(
         r"(how many|count the|count all) ((?P<kind>python) )?files"
         r"( (are there|there are|do we have))?( (in|are in) (this|the) (project|repository|"
         r"folder))?",
-        count_files,
+        _count_files,
         {"example": "how many Python files are there?", "needs": ("run",)},
     ),
     (
@@ -374,7 +399,7 @@ RULES = ruleset(
             r"( in (this|the) (project|repository|folder))?",
             r"(list|show|show me) (all |the |all the )*files in (?P<folder>\w[\w./-]*)",
         ],
-        listing,
+        _listing,
         {"example": "list the files", "needs": ("run",)},
     ),
     (
@@ -383,31 +408,31 @@ RULES = ruleset(
             rf"(count|tell me) (the |how many )?lines{_OF} {{file}}",
             r"how many lines (does |has |are in |are there in )?{file}( have| has)?",
         ],
-        count_lines,
+        _count_lines,
         {"example": "count the lines of README.md", "needs": ("look",)},
     ),
     (
         "count the tests",
         "(count the tests|how many tests are there)",
-        count_tests,
+        _count_tests,
         {"needs": ("run",)},
     ),
     (
         "what each file is for",
         r"(say|tell me) what (each|every one|each one)( of them)? is for",
-        purposes,
+        _purposes,
     ),
     (
         "count the lines of each",
         "tell me how many lines (each|every one|each one) has",
-        count_each,
+        _count_each,
     ),
     (
         "the highest or lowest value read",
         r"(tell me |what is |report )?the (?P<which>highest|lowest|largest|smallest|hottest|"
         r"coldest) "
         r"(value|temperature|number|reading)( of all (days|files|logs))?",
-        extreme,
+        _extreme,
     ),
     (
         "read every file",
@@ -415,13 +440,13 @@ RULES = ruleset(
             r"(read|show me|look at) (every|all|all the|each|the) (?P<kind>python |\.py )files?",
             r"read (every|all|all the|each|the) (files?|logs?) in (?P<folder>\w[\w./-]*?/?)",
         ],
-        read_every,
+        _read_every,
         {"example": "read every Python file", "needs": ("look", "run")},
     ),
     (
         "the first lines",
         r"show me the first {n} lines of {file}",
-        first_lines,
+        _first_lines,
         {"needs": ("look",)},
     ),
     (
@@ -434,27 +459,27 @@ RULES = ruleset(
             r"for|holds?)",
             r"(read|show|show me) (?P<files>it|that)( back)?( to me)?",
         ],
-        read_files,
+        _read_files,
         {"example": "read README.md", "needs": ("look",)},
     ),
     (
         "change a value",
         r"(raise|lower|change|set|reduce|increase) (the )?(?P<text>[\w ]+?) in {file} from "
         r"(?P<old>[\w.-]+) to (?P<new>[\w.-]+)( degrees| °C)?",
-        change_value,
+        _change_value,
         {"example": "raise the limit in settings.py from 30 to 35", "needs": ("look",)},
     ),
     (
         "replace a text",
         r"(replace|change) (?P<old>.+?) (with|by|to|into) (?P<new>.+?)"
         r"( (?P<all>everywhere))? in {file}( (?P<everywhere>everywhere))?",
-        lambda do, everywhere="", all="", **groups: replace(do, **groups, all=all or everywhere),
+        lambda do, everywhere="", all="", **groups: _replace(do, **groups, all=all or everywhere),
         {"example": "replace red with blue in colours.txt", "needs": ("look",)},
     ),
     (
         "verify",
         r"(verify|check) (?P<file>it|that|this|[\w./-]+\.\w+)",
-        verify,
+        _verify,
         {"needs": ("look",)},
     ),
 )

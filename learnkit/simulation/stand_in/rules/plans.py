@@ -15,7 +15,7 @@ NOT_DONE = ("Not done", "I don't understand", "failed:")
 # Todo lists
 
 
-def plan(do: Hands, text: str, n: str = "", rest: str | None = None) -> Steps:
+def _plan(do: Hands, text: str, n: str = "", rest: str | None = None) -> Steps:
     items = several(text)
     if n and number(n) != len(items):
         raise Failed(f"you said {n} steps, and named {len(items)}")
@@ -23,13 +23,13 @@ def plan(do: Hands, text: str, n: str = "", rest: str | None = None) -> Steps:
     return f"wrote the list: {'; '.join(items)}"
 
 
-def put_on_list(do: Hands, text: str) -> Steps:
+def _put_on_list(do: Hands, text: str) -> Steps:
     items = [{"text": one, "status": "pending"} for one in several(text)]
     yield from put(do, [*do.todo, *items])
     return f"put on the list: {'; '.join(one['text'] for one in items)}"
 
 
-def mark(do: Hands, which: str, status: str = "completed") -> Steps:
+def _mark(do: Hands, which: str, status: str = "completed") -> Steps:
     order = ("first", "second", "third", "fourth", "fifth", "last")
     place = -1 if which == "last" else order.index(which.lower())
     if not do.todo or place >= len(do.todo):
@@ -71,14 +71,21 @@ def put(do: Hands, items: list[dict[str, str]]) -> Steps:
 
 
 def manner(do: Hands) -> str:
-    """How to do the rest, which the whole plan sees to."""
+    """How to do the rest, which the whole plan sees to.
+
+    Args:
+        do: what the rules work with; not needed.
+
+    Returns:
+        An empty report.
+    """
     return ""
 
 
 # Subagents
 
 
-def delegate(do: Hands, text: str) -> Steps:
+def _delegate(do: Hands, text: str) -> Steps:
     if do.kit.role("delegate") is None:
         raise Failed("there is no tool that starts a subagent")
     prompt = text[:1].upper() + text[1:]
@@ -91,19 +98,33 @@ def delegate(do: Hands, text: str) -> Steps:
     return f"a subagent reported:\n{result.text}"
 
 
-def made_by(do: Hands, file: str, text: str = "") -> Steps:
-    return (yield from delegate(do, f"create {file}{text}"))
+def _made_by(do: Hands, file: str, text: str = "") -> Steps:
+    return (yield from _delegate(do, f"create {file}{text}"))
 
 
 # Skills
 
 
-def skills(do: Hands) -> str:
+def _skills(do: Hands) -> str:
     known = _known(do)
     return "the skills are:\n" + "\n".join(f"- {name}: {about}" for name, about in known.items())
 
 
 def load(do: Hands, text: str = "", about: str = "") -> Steps:
+    """Load a skill: the one whose description fits best.
+
+    Args:
+        do: what the rules work with.
+        text: what the skill is for, or its name.
+        about: a statement before the clause. It says what the skill is for if ``text`` is empty or
+            vague, such as "the right skill"; without it, the last search for a skill does.
+
+    Returns:
+        The report.
+
+    Raises:
+        Failed: if no skill fits, or two fit equally well, or it can't be loaded.
+    """
     known = _known(do)
     vague = re.fullmatch(
         r"(?:the |a )?(?:right|best|matching|it|skill)?(?: skill)?", text.strip(), re.I
@@ -118,7 +139,7 @@ def load(do: Hands, text: str = "", about: str = "") -> Steps:
     return f"loaded the skill {name}, whose description fits {query!r} best"
 
 
-def which_skill(do: Hands, text: str) -> str:
+def _which_skill(do: Hands, text: str) -> str:
     do.query = text
     return f"the skill for {text!r} is {best(text, _known(do))}"
 
@@ -170,7 +191,7 @@ def _stems(text: str) -> set[str]:
 # Compaction
 
 
-def compact(do: Hands, focus: str = "") -> Steps:
+def _compact(do: Hands, focus: str = "") -> Steps:
     if "compact" not in do.kit.tools:
         raise Failed("there is no tool that compacts the conversation")
     input = {"focus": focus} if focus else {}
@@ -196,20 +217,20 @@ RULES = ruleset(
         "write a plan",
         r"(make|write|put down) (a |the )?(plan|todo list|list)( with| of)?( (the )?({n} "
         r")?(steps|items|things|parts))?: {text}",
-        plan,
+        _plan,
         {"example": "make a plan with two steps: write it, test it", "needs": ("todo",)},
     ),
     (
         "put something on the list",
         r"(put|add|write) {text} (on|to) (your|the|my) (todo )?(list|todo|plan)",
-        put_on_list,
+        _put_on_list,
         {"example": "put 'buy milk' on your list", "needs": ("todo",)},
     ),
     (
         "mark an item",
         r"mark the (?P<which>first|second|third|fourth|fifth|last)( one| item)? as "
         r"(?P<status>done|completed|finished|in progress|in_progress)",
-        mark,
+        _mark,
     ),
     (
         "delegate",
@@ -218,21 +239,21 @@ RULES = ruleset(
             r"another one (to )?{text}",
             rf"(?P<text>find out) (through|with|by|in) {_SUB} (?P<more>.+)",
         ],
-        lambda do, text, more="": delegate(do, f"{text} {more}".strip()),
+        lambda do, text, more="": _delegate(do, f"{text} {more}".strip()),
         {"example": "have a subagent count the lines of README.md", "needs": ("delegate",)},
     ),
     (
         "have a file made by a subagent",
         rf"(have|let) {{file}} (be )?(made|created|written) (in|by|through) {_SUB}(?P<text>,? "
         rf"with .+)?",
-        made_by,
+        _made_by,
         {"needs": ("delegate",)},
     ),
     (
         "list the skills",
         r"(which|what) skills (do you have|are there|have you got)|(list|show|show me) (the|your|"
         r"all) skills",
-        skills,
+        _skills,
         {
             "example": "which skills do you have?",
             "needs": ("load_skill",),
@@ -243,7 +264,7 @@ RULES = ruleset(
         "find a skill",
         r"(which|what) skill (helps me|helps|is there|should i use|do i need)( with| for| to)? "
         r"{text}",
-        which_skill,
+        _which_skill,
         {"needs": ("load_skill",)},
     ),
     (
@@ -261,7 +282,7 @@ RULES = ruleset(
         "compact",
         r"compact( (now|the conversation|it))?(,? (and )?keep(ing)? (what concerns |what is "
         r"about |everything about )?(?P<focus>.+))?",
-        compact,
+        _compact,
         {
             "example": "compact, and keep what concerns the units",
             "needs": ("compact",),

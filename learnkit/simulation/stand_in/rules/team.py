@@ -25,7 +25,7 @@ NAMES = ("alice", "bob", "carol", "dave")
 FROM_BOARD = "There is a board. Take what is ready."
 
 
-def spawn(
+def _spawn(
     do: Hands,
     crew: str = "",
     roles: str = "",
@@ -65,17 +65,17 @@ def spawn(
         do.due.append(name)
         do.mates.append(name)
     if on_board or (prompt == FROM_BOARD and "task_list" in do.kit.tools):
-        yield from finish_board(do)
+        yield from _finish_board(do)
     return "started " + ", ".join(f"{name} ({role})" for name, role in pairs)
 
 
-def have(do: Hands, name: str, text: str, role: str = "teammate") -> Steps:
+def _have(do: Hands, name: str, text: str, role: str = "teammate") -> Steps:
     if name.lower() in do.crew:
-        return (yield from send(do, name, _sentence(text)))
-    return (yield from spawn(do, f"{name} as {role}", text=text))
+        return (yield from _send(do, name, _sentence(text)))
+    return (yield from _spawn(do, f"{name} as {role}", text=text))
 
 
-def finish_board(do: Hands) -> Steps:
+def _finish_board(do: Hands) -> Steps:
     """Wait until every task on the board is completed; start somebody if nobody is there."""
     for _ in range(100):
         result = yield from do.call("task_list")
@@ -87,37 +87,37 @@ def finish_board(do: Hands) -> Steps:
         if not do.crew:
             roles = [tag for _, _, line in open_tasks for tag in _TAGS.findall(line)] or ["coder"]
             crew = zip(NAMES, dict.fromkeys(roles), strict=False)
-            yield from spawn(do, ", ".join(f"{name} as {role}" for name, role in crew))
+            yield from _spawn(do, ", ".join(f"{name} as {role}" for name, role in crew))
             continue
         yield from do.next("the tasks on the board")
     raise Failed("the tasks on the board are not done after a hundred looks")
 
 
-def broadcast(do: Hands, text: str) -> Steps:
+def _broadcast(do: Hands, text: str) -> Steps:
     result = yield from do.call("broadcast", content=text)
     if "nobody" in result.text:
         raise Failed("there is no teammate to write to")
     return f"wrote to all: {text}"
 
 
-def send(do: Hands, name: str, text: str) -> Steps:
+def _send(do: Hands, name: str, text: str) -> Steps:
     mate = do.mate(name)
     result = yield from do.call("send_message", to=mate, content=text)
     confirm(result, mate, f"the message to {mate}")
     return f"wrote to {mate}: {text}"
 
 
-def team(do: Hands) -> Steps:
+def _team(do: Hands) -> Steps:
     result = yield from do.call("list_teammates")
     return f"the team is:\n{result.text}"
 
 
-def inbox(do: Hands) -> Steps:
+def _inbox(do: Hands) -> Steps:
     result = yield from do.call("read_inbox")
     return f"the inbox says:\n{result.text}"
 
 
-def shut_down(do: Hands, name: str) -> Steps:
+def _shut_down(do: Hands, name: str) -> Steps:
     mate = do.mate(name)
     yield from do.report_of(mate)
     result = yield from do.call("shutdown_request", teammate=mate)
@@ -133,14 +133,14 @@ def shut_down(do: Hands, name: str) -> Steps:
     return f"{mate} shuts down: {note.text}"
 
 
-def became(do: Hands) -> Steps:
+def _became(do: Hands) -> Steps:
     if not do.request:
         raise Failed("there is no request")
     result = yield from do.call("shutdown_response", request_id=do.request)
     return f"the request: {result.text}"
 
 
-def answer_plan(do: Hands, verb: str, name: str = "his", why: str = "") -> Steps:
+def _answer_plan(do: Hands, verb: str, name: str = "his", why: str = "") -> Steps:
     mate = do.mate(name)
     approve = verb.lower() == "approve"
     if not approve and not why:
@@ -160,18 +160,38 @@ def answer_plan(do: Hands, verb: str, name: str = "his", why: str = "") -> Steps
 
 
 def wait(do: Hands) -> str:
-    """For a teammate: nothing to do until a message or a task comes."""
+    """For a teammate: nothing to do until a message or a task comes.
+
+    Args:
+        do: what the rules work with.
+
+    Returns:
+        The report.
+
+    Raises:
+        Failed: if this agent is no teammate.
+    """
     if not do.said.leader:
         raise Failed("I can't wait for work: I lead")
     return "there is nothing to do yet; messages and tasks will come"
 
 
-def ask(do: Hands, name: str, text: str) -> Steps:
-    return (yield from send(do, name, text + ("" if text.endswith("?") else "?")))
+def _ask(do: Hands, name: str, text: str) -> Steps:
+    return (yield from _send(do, name, text + ("" if text.endswith("?") else "?")))
 
 
 def report_crew(do: Hands) -> Steps:
-    """At the end: everybody who was started has reported, and nobody has failed."""
+    """At the end: every teammate that was started has reported, and none has failed.
+
+    Args:
+        do: what the rules work with.
+
+    Returns:
+        The last report of each teammate, a line each; empty if there is none.
+
+    Raises:
+        Failed: if a teammate reports that it has failed, unless its plan was not approved.
+    """
     for mate in list(do.due):
         yield from do.report_of(mate)
     told = []
@@ -210,7 +230,7 @@ RULES = ruleset(
             r"(?P<roles>an? [\w-]+((, and |, | and )an? [\w-]+)*) (are|is) to {text}",
             rf"{_START} (?!{_OTHER}\b){{names}}",
         ],
-        spawn,
+        _spawn,
         {
             "example": "spawn alice as coder to create a.txt",
             "needs": ("spawn_teammate",),
@@ -223,13 +243,13 @@ RULES = ruleset(
             r"(have|let) {name} as (?P<role>[\w-]+) {text}",
             rf"(have|let) (?!{_OTHER}\b)(?P<name>[a-z]+) (to )?{{text}}",
         ],
-        have,
+        _have,
         {"needs": ("spawn_teammate",)},
     ),
     (
         "write to all",
         rf"(tell|write to|write|message) {_ALL}:? {{text}}|broadcast:? (?P<said>.+)",
-        lambda do, text="", said="": broadcast(do, text or said),
+        lambda do, text="", said="": _broadcast(do, text or said),
         {"example": "tell everybody: phase 1 is complete", "needs": ("broadcast",)},
     ),
     (
@@ -240,7 +260,7 @@ RULES = ruleset(
             r"shut {name} down",
             r"shut down {name}",
         ],
-        shut_down,
+        _shut_down,
         {"example": "ask alice to shut down", "needs": ("shutdown_request",)},
     ),
     (
@@ -250,33 +270,33 @@ RULES = ruleset(
             r"(send|write) {name} (the |a )?message:? {text}",
             r"tell {name}: {text}",
         ],
-        send,
+        _send,
         {"example": "write to bob: please wait", "needs": ("send_message",)},
     ),
     (
         "ask somebody",
         r"ask (?P<name>[a-z]+):? (?P<text>(which|what|who|how|where|when|why|whether|if)\b.+)",
-        ask,
+        _ask,
         {"needs": ("send_message",)},
     ),
     (
         "show the team",
         r"(show me |tell me |list )?(who is in the team|the team|the teammates|all teammates|"
         r"your team)",
-        team,
+        _team,
         {"example": "who is in the team?", "needs": ("list_teammates",)},
     ),
     (
         "read the inbox",
         r"(read|show|check|show me|what is in) (your |the |my |lead's )?inbox",
-        inbox,
+        _inbox,
         {"example": "read your inbox", "needs": ("read_inbox",)},
     ),
     (
         "what became of a request",
         r"(tell|show) me (what (became|has become) of|the state of|how it went with) (the|that|"
         r"her|his) request",
-        became,
+        _became,
         {"needs": ("shutdown_response",)},
     ),
     (
@@ -286,14 +306,14 @@ RULES = ruleset(
             r"is )?(?P<why>.+))?",
             r"(?P<verb>ask for) changes to (?P<name>\w+?)('s)? plan: (?P<why>.+)",
         ],
-        answer_plan,
+        _answer_plan,
         {"example": "approve his plan", "needs": ("plan_approval",)},
     ),
     (
         "see that the board is done",
         r"(see|make sure) that (they|the tasks|all tasks|all of them) (are|get) done|do (all "
         r")?the tasks",
-        finish_board,
+        _finish_board,
         {"needs": ("spawn_teammate", "task_list")},
     ),
     (

@@ -1,5 +1,7 @@
-"""Worktrees: lesson 12. After one is made, files are changed and committed in it until it is "
-"merged."""
+"""Worktrees: lesson 12.
+
+After one is made, files are changed and committed in it until it is merged.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,7 @@ from learnkit.simulation.stand_in.hands import Failed, Hands, Steps, confirm
 from learnkit.simulation.stand_in.rules import board, files
 
 
-def make(do: Hands, name: str, ids: str = "", it: str = "") -> Steps:
+def _make(do: Hands, name: str, ids: str = "", it: str = "") -> Steps:
     input: dict[str, object] = {"name": name}
     if ids:
         input["task_id"] = int(re.sub(r"\D", "", ids))
@@ -24,22 +26,22 @@ def make(do: Hands, name: str, ids: str = "", it: str = "") -> Steps:
     return f"made the worktree {name}: {result.text}"
 
 
-def make_several(do: Hands, n: str, names: str) -> Steps:
+def _make_several(do: Hands, n: str, names: str) -> Steps:
     wanted = several(names)
     if len(wanted) != number(n):
         raise Failed(f"you said {n} worktrees, and named {len(wanted)}")
     for name in wanted:
-        yield from make(do, name)
+        yield from _make(do, name)
     return f"made the worktrees {' and '.join(wanted)}"
 
 
-def task_with_tree(do: Hands, text: str, name: str) -> Steps:
+def _task_with_tree(do: Hands, text: str, name: str) -> Steps:
     yield from board.add_task(do, text)
-    yield from make(do, name, it="it")
+    yield from _make(do, name, it="it")
     return f"created task #{do.tasks[-1]}: {text}, and the worktree {name} for it"
 
 
-def inside(do: Hands, file: str, text: str = "") -> Steps:
+def _inside(do: Hands, file: str, text: str = "") -> Steps:
     """Make a file in the worktree that was mentioned last."""
     do.place = do.changed = do.tree("")
     said = yield from files.create_says(do, file, text) if text else files.create(do, file)
@@ -47,12 +49,12 @@ def inside(do: Hands, file: str, text: str = "") -> Steps:
     return f"{said}, in the worktree {do.changed}"
 
 
-def show_all(do: Hands) -> Steps:
+def _show_all(do: Hands) -> Steps:
     result = yield from do.call("worktree_list")
     return f"the worktrees are:\n{result.text}"
 
 
-def status(do: Hands, which: str) -> Steps:
+def _status(do: Hands, which: str) -> Steps:
     many = which.lower() in ("both", "all", "all of them", "each")
     names = do.trees if many else [do.tree(which)]
     if not names:
@@ -64,7 +66,7 @@ def status(do: Hands, which: str) -> Steps:
     return "the status is:\n" + "\n".join(told)
 
 
-def merge(do: Hands, name: str) -> Steps:
+def _merge(do: Hands, name: str) -> Steps:
     name = do.tree(name)
     result = yield from do.call("worktree_merge", name=name)
     if "nothing" in result.text:
@@ -74,7 +76,7 @@ def merge(do: Hands, name: str) -> Steps:
     return f"merged {name}: {result.text}"
 
 
-def remove(do: Hands, name: str) -> Steps:
+def _remove(do: Hands, name: str) -> Steps:
     name = do.tree(name)
     result = yield from do.call("worktree_remove", name=name)
     confirm(result, "removed", f"removing {name}")
@@ -82,7 +84,7 @@ def remove(do: Hands, name: str) -> Steps:
     return f"removed the worktree {name}"
 
 
-def keep(do: Hands, name: str) -> Steps:
+def _keep(do: Hands, name: str) -> Steps:
     name = do.tree(name)
     result = yield from do.call("worktree_keep", name=name)
     confirm(result, "kept", f"keeping {name}")
@@ -95,46 +97,46 @@ RULES = ruleset(
     (
         "a task with a worktree",
         r"(create|add|make) a task {text} and a worktree (called |named )?{name} for it",
-        task_with_tree,
+        _task_with_tree,
         {"needs": ("worktree_create", "task_create")},
     ),
     (
         "several worktrees",
         r"((create|make|add) )?{n} worktrees( called| named)?[,:]? {names}",
-        make_several,
+        _make_several,
         {"example": "two worktrees, left and right", "needs": ("worktree_create",)},
     ),
     (
         "a worktree",
         r"(create|make|add) (a |the )?(new )?worktree (called |named )?{name}"
         r"( for (task {ids}|(?P<it>it|that|this task)))?",
-        make,
+        _make,
         {"example": "create a worktree called docs", "needs": ("worktree_create",)},
     ),
     (
         "a file in the worktree",
         rf"{files._MAKE} {files._A}{{file}} (in it|there|in the worktree)"
         rf"(,? (that|which) {files._SAYS} {{text}})?",
-        inside,
+        _inside,
         {"needs": ("worktree_run",)},
     ),
     (
         "show the worktrees",
         r"(list|show|show me) (all |the |all the )?worktrees",
-        show_all,
+        _show_all,
         {"example": "list all worktrees", "needs": ("worktree_list",)},
     ),
     (
         "the status of worktrees",
         r"(show |show me |and )?the (git )?status (of|in) (the worktree )?(?P<which>both|all|all "
         r"of them|each|it|[\w.-]+)",
-        status,
+        _status,
         {"needs": ("worktree_status",)},
     ),
     (
         "merge a worktree",
         rf"merge {_TREE}",
-        merge,
+        _merge,
         {"example": "merge it", "needs": ("worktree_merge",)},
     ),
     (
@@ -143,13 +145,13 @@ RULES = ruleset(
             r"(remove|delete) (?P<name>it|the worktree)",
             r"(remove|delete) (the )?worktree {name}",
         ],
-        remove,
+        _remove,
         {"example": "remove the worktree docs", "needs": ("worktree_remove",)},
     ),
     (
         "keep a worktree",
         [r"keep (?P<name>it|the worktree)", r"keep (the )?worktree {name}"],
-        keep,
+        _keep,
         {"example": "keep the worktree", "needs": ("worktree_keep",)},
     ),
 )
