@@ -486,7 +486,7 @@ def alone(desk: Desk, day: Day, screen: Screen) -> None:
     allow(screen, "+ return sum(numbers) / len(numbers)", "o")
     allow(screen, "unittest", "o")
     allow(screen, "git commit", "a")
-    screen.expect("The mean is right now.", within=20)
+    screen.expect("The mean is right now.")
     assert (desk.repo / "tests" / "test_mean.py").is_file()
     quiet(screen)
 
