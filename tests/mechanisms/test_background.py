@@ -522,7 +522,8 @@ def test_a_command_dies_with_the_killed_process_of_its_agent(tmp_path: Path, nam
     begin = "git init -q && git commit -q --allow-empty -m first"
     assert lk.LocalShell().run(begin, tmp_path).code == 0
     mark = f"6{os.getpid()}41"
-    command = f"sleep {mark} & sleep {mark}; echo no"
+    asked = tmp_path / "asked"  # by SIGTERM: git then removes its locks
+    command = f"trap 'touch {asked}' TERM; sleep {mark} & sleep {mark}; echo no"
     process = subprocess.Popen(
         [sys.executable, "-c", FOREGROUND, str(tmp_path), name],
         env={**os.environ, "COMMAND": command},
@@ -535,6 +536,7 @@ def test_a_command_dies_with_the_killed_process_of_its_agent(tmp_path: Path, nam
             time.sleep(0.01)
         process.kill()
         assert gone(f"sleep {mark}", within=30)
+        assert asked.exists()
     finally:
         process.kill()
         process.wait()
