@@ -16,8 +16,10 @@ from typing import TYPE_CHECKING
 from learnkit.core.mechanism import Mechanism
 from learnkit.core.tools import tool
 from learnkit.errors import ToolError, UsageError
+from learnkit.runtime.job_wrappers import watched
 from learnkit.runtime.shell import LocalShell, Shell
 from learnkit.runtime.truncate import head_and_tail
+from learnkit.runtime.virtual_clock import VirtualClock
 from learnkit.runtime.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -67,9 +69,11 @@ class CodingTools(Mechanism):
             command: what to run; several lines are fine.
         """
         stop = None if agent is None else agent.stop
-        folder = self.workspace.root
+        folder, text = self.workspace.root, self.workspace.unmasked(command)
+        if agent is not None and not isinstance(agent.clock, VirtualClock):
+            text = watched(text)  # when this process is killed, nobody else ends the command
         try:
-            result = self.shell.run(self.workspace.unmasked(command), folder, self.timeout, stop)
+            result = self.shell.run(text, folder, self.timeout, stop)
         except ToolError as error:
             raise ToolError(self.workspace.masked(str(error))) from None
         output = self.workspace.masked(result.output).rstrip("\n")

@@ -1,4 +1,4 @@
-"""What is put around the command of a job: time that is counted, or a watch over its agent.
+"""What is put around a command: time that is counted, or a watch over its agent.
 
 On a virtual clock ``sleep`` counts instead of sleeping, so that minutes take no time. On the wall
 clock something has to notice when the agent's process is killed, since then nothing waits for the
@@ -87,11 +87,12 @@ def watched(command: str) -> str:
     """The command with a watch beside it: when the process that started it is gone, all ends.
 
     It looks once a second, at whose child the command is. (That a process of its parent's number
-    exists would say nothing: it may be a zombie, or another one by now.) What has left the process
-    group gets away.
+    exists would say nothing: it may be a zombie, or another one by now.) SIGTERM comes first, so that
+    git removes its locks. What has left the process group gets away.
 
     Args:
         command: for bash.
     """
-    watch = f"{_HAS_PARENT}; while has_parent; do sleep 1; done; kill -KILL 0"
+    end = "trap '' TERM; kill -TERM 0; sleep 2; kill -KILL 0"
+    watch = f"{_HAS_PARENT}; while has_parent; do sleep 1; done; {end}"
     return f"({watch}) < /dev/null > /dev/null 2>&1 &\nexec bash -c {shlex.quote(command)}"

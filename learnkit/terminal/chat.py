@@ -201,16 +201,32 @@ class Chat:
                 self.output.say(f"({outcome.reason.replace('_', ' ')})", "dim")
 
     def _run_agent(self, text: str) -> Any:
+        import anthropic
+
         self.output.status.start()
         try:
             self._running = True
-            return self.agent.run(text)
+            try:
+                return self.agent.run(text)
+            except anthropic.BadRequestError as error:
+                if not self._gives_up_cache(error):
+                    raise
+                return self.agent.run()
         finally:
             self._running = False
             self.output.end()
             self.output.status.stop()
             self._measure()
             self._changed()
+
+    def _gives_up_cache(self, error: anthropic.BadRequestError) -> bool:
+        """Leave out the marks for the prompt cache from now on, if the server refuses them."""
+        settings = self.agent.settings
+        if "cache_control" in settings or "cache_control" not in str(error):
+            return False
+        settings["cache_control"] = None  # teammates and subagents inherit it
+        self.output.say("(this server refuses cache_control: no prompt cache from now on)", "dim")
+        return True
 
     def _hear(self, kind: str, text: str) -> None:
         """Show a piece of the agent's reply."""

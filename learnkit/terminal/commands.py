@@ -162,15 +162,22 @@ def _cost(agent: Agent, rest: str) -> str:
 
 
 def money(events: Iterable[Event]) -> list[str]:
-    """What the replies of a log have cost, as a line; none where no price is known.
+    """What the replies of a log have cost, or why that is not known; no line for a recording.
 
     Args:
         events: the log.
     """
     from learnkit.core.usage import Usage
 
-    spent = Usage.of(events).cost
-    return [] if spent is None else [f"about ${spent:,.4f}"]
+    spent = Usage.of(events)
+    if spent.simulated or not spent.requests:
+        return []
+    if spent.cost is not None:
+        return [f"about ${spent.cost:,.4f}"]
+    if spent.unknown:
+        replies = f"{spent.unknown} of {spent.requests} replies"
+        return [f"cost unknown: the server did not say what {replies} used"]
+    return ["cost unknown: the price table does not have this model, or not this tariff"]
 
 
 def _show(agent: Agent, rest: str) -> str:

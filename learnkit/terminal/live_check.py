@@ -167,7 +167,8 @@ def _tools(agent: Agent, problems: list[str] | None, left_out: tuple[str, ...]) 
 
 def _cache(usage: dict[str, Any], left_out: tuple[str, ...]) -> Ability:
     if CACHE in left_out:
-        return Ability(CACHE, False, "refused", "use Agent(request={'cache_control': None})")
+        advice = "use Agent(request={'cache_control': None}); chat does so by itself"
+        return Ability(CACHE, False, "refused", advice)
     counted = "cache_read_input_tokens" in usage or "cache_creation_input_tokens" in usage
     return Ability(CACHE, True, "accepted, and counted" if counted else "accepted, not counted")
 

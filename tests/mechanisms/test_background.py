@@ -504,6 +504,46 @@ def test_a_job_dies_with_the_process_of_its_agent(tmp_path: Path, how: signal.Si
     process.stdout.close()
 
 
+FOREGROUND = """
+import os, sys, learnkit as lk
+command, (folder, name) = os.environ["COMMAND"], sys.argv[1:]
+if name == "bash":
+    script = [lk.use("bash", command=command)]
+    mechanisms = [lk.CodingTools(folder)]
+else:
+    script = [lk.use("worktree_create", name="w"), lk.use(name, name="w", command=command)]
+    mechanisms = [lk.Worktrees(folder)]
+lk.Agent(lk.scripted(script, clock=lk.SystemClock()), mechanisms).run("go")
+"""
+
+
+@pytest.mark.parametrize("name", ["bash", "worktree_run"])
+def test_a_command_dies_with_the_killed_process_of_its_agent(tmp_path: Path, name: str) -> None:
+    begin = "git init -q && git commit -q --allow-empty -m first"
+    assert lk.LocalShell().run(begin, tmp_path).code == 0
+    mark = f"6{os.getpid()}41"
+    asked = tmp_path / "asked"  # by SIGTERM: git then removes its locks
+    command = f"trap 'touch {asked}' TERM; sleep {mark} & sleep {mark}; echo no"
+    process = subprocess.Popen(
+        [sys.executable, "-c", FOREGROUND, str(tmp_path), name],
+        env={**os.environ, "COMMAND": command},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        while len(processes(f"sleep {mark}")) < 3:  # bash and both of its children
+            assert process.poll() is None
+            time.sleep(0.01)
+        process.kill()
+        assert gone(f"sleep {mark}", within=30)
+        assert asked.exists()
+    finally:
+        process.kill()
+        process.wait()
+        for left in processes(f"sleep {mark}"):
+            os.kill(left, signal.SIGKILL)
+
+
 # Counted sleep
 
 

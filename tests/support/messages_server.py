@@ -122,15 +122,34 @@ class MessagesServer:
             "usage": usage,
         }
 
+    def sending(self, value: dict[str, Any], number: int) -> None:
+        """A part of an answer is about to be sent.
+
+        Args:
+            value: the answer.
+            number: of the part, from 0.
+
+        Raises:
+            ConnectionError: to end the connection here.
+        """
+
+    def sent(self, value: dict[str, Any]) -> None:
+        """All parts of an answer have been sent, or as many as were to be."""
+
     def encoded(self, message: dict[str, Any], streamed: bool) -> list[bytes]:
         """A message as it goes over the wire, in pieces."""
+        omitted = self.left_out(message)
         if not streamed:
-            return [json.dumps(_without(message, self.omitted)).encode()]
+            return [json.dumps(_without(message, omitted)).encode()]
         return [
             f"event: {name}\ndata: {json.dumps({'type': name, **data})}\n\n".encode()
-            for name, data in ((n, _without(d, self.omitted)) for n, d in sse.to_events(message))
-            if "input" not in self.omitted or "partial_json" not in str(data)
+            for name, data in ((n, _without(d, omitted)) for n, d in sse.to_events(message))
+            if "input" not in omitted or "partial_json" not in str(data)
         ]
+
+    def left_out(self, message: dict[str, Any]) -> Collection[str]:
+        """What is left out of one reply."""
+        return self.omitted
 
 
 def _keys(value: Any) -> set[str]:
@@ -178,6 +197,21 @@ def serving(
         headers: of all answers; by default they say to try again at once.
     """
     state = MessagesServer(Scripted(script), delay, pace, gap, omitted, refused)
+    with listening(state, wire, headers):
+        yield state
+
+
+@contextmanager
+def listening(
+    state: MessagesServer, wire: Wire | None = None, headers: Mapping[str, str] = AT_ONCE
+) -> Iterator[MessagesServer]:
+    """Let a server listen on a free port of the loopback address.
+
+    Args:
+        state: the server, perhaps one of a class of its own.
+        wire: as for :func:`serving`.
+        headers: as for :func:`serving`.
+    """
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -201,16 +235,19 @@ def serving(
             if wire is not None and status == 200:
                 status, kind, content = wire(b"".join(parts))
                 parts = [content]
-            self.send_response(status)
-            self.send_header("content-type", kind)
-            self.send_header("content-length", str(sum(map(len, parts))))
-            for name, one in headers.items():
-                self.send_header(name, one)
-            self.end_headers()
-            for part in parts:
-                if streamed:
-                    state.gap() if callable(state.gap) else time.sleep(state.gap)
-                self.wfile.write(part.removesuffix(CUT))
+            with contextlib.suppress(ConnectionError):  # the reader may have had enough
+                self.send_response(status)
+                self.send_header("content-type", kind)
+                self.send_header("content-length", str(sum(map(len, parts))))
+                for name, one in headers.items():
+                    self.send_header(name, one)
+                self.end_headers()
+                for number, part in enumerate(parts):
+                    if streamed:
+                        state.gap() if callable(state.gap) else time.sleep(state.gap)
+                    state.sending(value, number)
+                    self.wfile.write(part.removesuffix(CUT))
+                state.sent(value)
             self.close_connection = parts[-1].endswith(CUT)
 
         def log_message(self, *_: Any) -> None:

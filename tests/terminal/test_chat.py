@@ -22,7 +22,7 @@ from screen import CHAT, CTRL_C, CTRL_D, ENTER, Screen
 import learnkit as lk
 from learnkit.core.catalog import DEFAULT_MODEL, MODELS
 from learnkit.terminal.chat import Chat
-from learnkit.terminal.commands import COMMANDS, answer
+from learnkit.terminal.commands import COMMANDS, answer, money
 from learnkit.terminal.session import Session
 
 OTHER = next(name for name in MODELS if name != DEFAULT_MODEL)
@@ -291,3 +291,47 @@ def test_closing_the_window_ends_it() -> None:
         terminal.expect("0 turns] >")
         terminal.process.send_signal(signal.SIGHUP)
         assert terminal.ended() == 128 + signal.SIGHUP
+
+
+def test_a_server_that_refuses_cache_control_is_asked_without_it(tmp_path: Path) -> None:
+    script = [lk.use("task_list"), lk.say("Nothing to do."), lk.say("Still nothing.")]
+    with serving(script, refused=["cache_control"]) as server:
+        env = {"ANTHROPIC_API_KEY": "for-a-local-server", "ANTHROPIC_BASE_URL": server.url}
+        with dumb(str(tmp_path), **env) as terminal:
+            terminal.expect("0 turns] >")
+            terminal.type(f"what is left?{ENTER}")
+            terminal.expect("(this server refuses cache_control: no prompt cache from now on)")
+            terminal.expect("Nothing to do.")
+            terminal.expect("2 turns] >")
+            terminal.type(f"sure?{ENTER}")
+            terminal.expect("Still nothing.")
+            terminal.expect("3 turns] >")
+            terminal.type(CTRL_D)
+            assert terminal.ended() == 0
+    assert ["cache_control" in body for body in server.bodies] == [True, False, False, False]
+    said = [one["content"] for one in server.bodies[-1]["messages"] if one["role"] == "user"]
+    assert (said[0], said[-1]) == ("what is left?", "sure?")
+
+
+@pytest.mark.parametrize(
+    ("usage", "model", "says"),
+    [
+        ({"input_tokens": 1000, "output_tokens": 100}, DEFAULT_MODEL, "about $"),
+        ({}, DEFAULT_MODEL, "cost unknown: the server did not say what 1 of 1 replies used"),
+        (
+            {"input_tokens": 1000, "output_tokens": 100},
+            "a-model-of-another-server",
+            "cost unknown: the price table does not have this model, or not this tariff",
+        ),
+        ({"input_tokens": 9, "output_tokens": 9, "simulated": True}, DEFAULT_MODEL, ""),
+    ],
+)
+def test_the_cost_is_said_or_why_it_is_unknown(
+    usage: dict[str, Any], model: str, says: str
+) -> None:
+    log = lk.EventLog()
+    assert money(log) == []
+    log.append("model.replied", lane="lead", time=0.0, usage=usage, model=model)
+    (line,) = money(log) or [""]
+    assert line.startswith(says)
+    assert bool(line) == bool(says)

@@ -20,7 +20,9 @@ from learnkit.errors import ToolError, UsageError
 from learnkit.mechanisms.tasks import asking, log_news, logged
 from learnkit.mechanisms.worktrees.assignment import History, WorktreeAssignments
 from learnkit.mechanisms.worktrees.registry import Worktree, WorktreeRegistry
+from learnkit.runtime.job_wrappers import watched
 from learnkit.runtime.shell import LocalShell, Shell
+from learnkit.runtime.virtual_clock import VirtualClock
 from learnkit.runtime.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -132,9 +134,10 @@ class Worktrees(Mechanism):
         with self._lock:
             self._running[name] += 1
         try:
-            result = self.shell.run(
-                workspace.unmasked(command), workspace.root, self.limit, self.agent.stop
-            )
+            text = workspace.unmasked(command)
+            if not isinstance(self.agent.clock, VirtualClock):
+                text = watched(text)  # it ends with this process, also when that is killed
+            result = self.shell.run(text, workspace.root, self.limit, self.agent.stop)
         finally:
             with self._lock:
                 self._running[name] -= 1
