@@ -209,14 +209,18 @@ def test_a_teammate_that_claims_a_task_holds_nobody_up(
             ("Go.", lk.reply(spawn("alice"), spawn("bob", role="tester"))),
             ("the first", send("bob", "more")),
         ),
-        "alice": quick("ready", "the task is done"),
+        # She has a turn more, the reminder of her task, if the lead is still there by then.
+        "alice": lambda request: lk.reply(
+            "the task is done" if "auto-claimed" in str(request["messages"]) else "ready",
+            latency=0.0,
+        ),
         "bob": [lk.reply("the first", latency=0.3), lk.reply("the second", latency=0.0)],
     }
     ran = Ran(
         tmp_path,
         lanes,
         lk.SystemClock(),
-        mechanisms=lambda team: [lk.Autonomy(team, board, poll=0.05, idle=60.0)],
+        mechanisms=lambda team: [lk.Autonomy(team, board, poll=0.05, idle=20.0)],
     )
 
     def listen(event: lk.Event) -> None:
@@ -226,7 +230,7 @@ def test_a_teammate_that_claims_a_task_holds_nobody_up(
 
     ran.lead.events.subscribe(listen)
     ran.go()
-    assert in_time == [True]
+    assert set(in_time) == {True}
     assert set(ran.told("lead")) == {"ready", "the task is done", "the first", "the second"}
 
 
