@@ -21,7 +21,7 @@ import pytest
 import learnkit as lk
 from learnkit.mechanisms.autonomy.claims import Claims
 from learnkit.mechanisms.worktrees.registry import Worktree, WorktreeRegistry
-from learnkit.runtime.git import Git
+from learnkit.runtime.git import Checkout, Git
 
 pytestmark = pytest.mark.usefixtures("no_thread_is_left")
 
@@ -277,16 +277,20 @@ def test_an_answer_of_git_that_is_out_of_date_changes_nothing(
 
 
 def test_one_that_was_undone_since_git_listed_it_is_not_found(
-    repo: Path, trees: WorktreeRegistry
+    repo: Path, trees: WorktreeRegistry, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     listed, undone = threading.Event(), threading.Event()
+    slow = WorktreeRegistry(repo)
+    checkouts = slow.git.checkouts
 
-    def overtaken() -> None:
+    def overtaken() -> list[Checkout]:
+        answer = checkouts()
         listed.set()
         undone.wait(LONG)
+        return answer
 
+    monkeypatch.setattr(slow.git, "checkouts", overtaken)
     found: list[Worktree] = []
-    slow = WorktreeRegistry(repo, Overtaken(overtaken))
     thread = threading.Thread(target=lambda: found.extend(slow.all()))
 
     def fail(tree: Worktree) -> None:
