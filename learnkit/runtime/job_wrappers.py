@@ -87,8 +87,8 @@ def watched(command: str) -> str:
     """The command with a watch beside it: when the process that started it is gone, all ends.
 
     It looks once a second, at whose child the command is. (That a process of its parent's number
-    exists would say nothing: it may be a zombie, or another one by now.) SIGTERM comes first, so that
-    git removes its locks. What has left the process group gets away.
+    exists would say nothing: it may be a zombie, or another one by now.) SIGTERM comes first, so
+    that git removes its locks. What has left the process group gets away.
 
     Args:
         command: for bash.
