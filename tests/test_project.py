@@ -74,9 +74,9 @@ def test_the_patterns_find_what_they_are_for() -> None:
 
 
 def test_model_ids_stand_in_the_catalog_only() -> None:
-    catalog = "learnkit/core/catalog.py"
+    catalog, trial = "learnkit/core/catalog.py", "docs/compared.md"  # one is dated, and stays so
     users = {name for name, text in texts(".py", ".ipynb", ".js", ".md") if MODEL_ID.search(text)}
-    assert users <= {catalog}
+    assert users == {catalog, trial}
 
 
 def test_files_are_small() -> None:
