@@ -59,7 +59,7 @@ def test_a_signal_ends_jupyterlab_too(number: signal.Signals, tmp_path: Path) ->
             time.sleep(0.2)
         started.send_signal(number)
         started.wait(timeout=60)
-        # A look at node's version, with which JupyterLab begins, may take a moment to end by itself.
+        # JupyterLab begins with a look at node's version, which may take a moment to end.
         end = time.monotonic() + 60
         while left := [one for one in psutil.process_iter() if group(one) == started.pid]:
             assert time.monotonic() < end, left
