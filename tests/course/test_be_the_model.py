@@ -384,8 +384,7 @@ def test_other_agents_are_answered_by_a_function(board: Board) -> None:
 def test_a_process_that_ends_in_mid_game_ends(tmp_path: Path) -> None:
     script = textwrap.dedent("""
         import learnkit as lk
-        from learnkit.course.games.be_the_model import panel
-from learnkit.course.games.be_the_model.panel import BeTheModel
+        from learnkit.course.games.be_the_model.panel import BeTheModel
 
         game = BeTheModel(lambda client, events: lk.Agent(client, events=events), "Hello?")
         print(game.wait(20))
