@@ -49,15 +49,13 @@ def requests(turns: int, path: Path) -> list[dict[str, Any]]:
     script = [lk.reply("On with it.", lk.use("note", text=f"{n}")) for n in range(turns)]
     client = lk.connect("record", recording=path, upstream=[*script, lk.say("done")])
     made: list[dict[str, Any]] = []
-    create = client.messages.create
 
-    def spy(**request: Any) -> Any:
-        made.append({**request, "messages": list(request["messages"])})
-        return create(**request)
+    class Spy(lk.Mechanism):
+        def request(self, agent: lk.Agent, body: dict[str, Any]) -> None:
+            made.append({**body, "messages": list(body["messages"])})
 
-    client.messages.create = spy  # type: ignore[method-assign]
-    agent = lk.Agent(client, [lk.Toolbox(note)], system="Take notes.", max_turns=turns + 1)
-    agent.run("Note.")
+    mechanisms = [lk.Toolbox(note), Spy()]
+    lk.Agent(client, mechanisms, system="Take notes.", max_turns=turns + 1).run("Note.")
     return made
 
 

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from learnkit.clients.recordings.request_hash import Prefix
+from learnkit.clients.recordings.request_hash import Prefix, unmarked
 
 BODY: dict[str, Any] = {"model": "m", "max_tokens": 5, "system": "Be brief."}
 UUID = "1b4e28ba-2fa1-11d2-883f-0016d3cca427"
@@ -55,7 +55,7 @@ def test_a_hash_depends_on_every_message_before() -> None:
 
 def test_a_recording_travels_to_a_machine_with_another_temporary_folder(tmp_path: Path) -> None:
     code = (
-        "from learnkit.clients.recordings.request_hash import Prefix; import sys;"
+        "from learnkit.clients.recordings.request_hash import Prefix, unmarked; import sys;"
         "print(Prefix.of({'messages': [{'role': 'user', 'content': sys.argv[1]}]}).hash)"
     )
     hashes = {
@@ -171,3 +171,15 @@ def test_the_last_mark_says_how_much_is_to_be_kept() -> None:
     assert Prefix.of({**said(plain), "system": text("s", **mark)}).marked == 1
     assert Prefix.of({**said(plain), "tools": [{"name": "bash", **mark}]}).marked == 1
     assert Prefix.of({**said(plain), "system": text("s"), "tools": [{"name": "b"}]}).marked == 0
+
+
+def test_without_marks_a_request_is_as_it_was_written() -> None:
+    mark = {"cache_control": {"type": "ephemeral"}}
+    tool = {"name": "t", "input_schema": {}}
+    block = {"type": "text", "text": "Be brief."}
+    marked = {**said("a"), "system": [{**block, **mark}], "tools": [tool, {**tool, **mark}]}
+    before = copy.deepcopy(marked)
+    assert unmarked(marked) == {**said("a"), "tools": [tool, tool]}
+    assert marked == before
+    two = {**said("a"), "system": [block, {**block, **mark}]}
+    assert unmarked(two)["system"] == [block, block]

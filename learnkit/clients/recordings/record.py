@@ -12,7 +12,7 @@ import httpx2
 
 from learnkit.clients import sse
 from learnkit.clients.recordings.recording import DEFAULTS, Recording, Turn, followed
-from learnkit.clients.recordings.request_hash import IGNORED, Prefix
+from learnkit.clients.recordings.request_hash import IGNORED, Prefix, unmarked
 from learnkit.clients.scripted import ERROR_TYPES, Failure, Reply, fail, raised_at_once
 from learnkit.core.events import LANE
 
@@ -90,7 +90,7 @@ class Recorder:
         self.recording.turns = [*rest[:at], *self._turns, *rest[at:]]
 
     def _turn(self, id: str, prefix: Prefix, lane: str, answer: Reply | Failure) -> Turn:
-        body = prefix.hide({k: v for k, v in prefix.body.items() if k not in IGNORED})
+        body = prefix.hide({k: v for k, v in unmarked(prefix.body).items() if k not in IGNORED})
         for key in ("system", "tools"):
             if key in body:
                 body[key] = self.recording.share(body[key])

@@ -172,6 +172,28 @@ def _is_marked(parts: Any) -> bool:
     return isinstance(parts, list) and any(part.get("cache_control") for part in parts)
 
 
+def unmarked(body: Body) -> Body:
+    """Return a request without the marks for the cache in its system prompt and tools.
+
+    A system prompt that is one block of text is that text.
+
+    Args:
+        body: of the request; not changed.
+    """
+    plain = dict(body)
+    for key in ("system", "tools"):
+        if isinstance(body.get(key), list):
+            plain[key] = [
+                {name: value for name, value in part.items() if name != "cache_control"}
+                for part in body[key]
+            ]
+    if isinstance(plain.get("system"), list):
+        kinds = [sorted(part) for part in plain["system"]]
+        if kinds == [["text", "type"]]:
+            plain["system"] = plain["system"][0]["text"]
+    return plain
+
+
 def _normal_head(body: Body) -> Body:
     head = {key: value for key, value in body.items() if key not in IGNORED}
     if "tools" in head:
