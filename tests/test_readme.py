@@ -56,6 +56,24 @@ def test_it_fits_on_one_and_a_half_screens() -> None:
     assert len(README.splitlines()) <= 90
 
 
+def test_a_stage_of_the_gate_fails_at_its_first_failure() -> None:
+    gate = (ROOT / ".ci" / "run").read_text("utf-8")
+    run = re.search(r"^run\(\) \{\n.*?^\}\n", gate, re.DOTALL | re.MULTILINE)
+    assert run is not None
+    script = f"""
+        set -euo pipefail
+        logs=$(mktemp -d); trap 'rm -rf "$logs"' EXIT
+        stage_bad() {{ false; echo went on; }}
+        stage_good() {{ echo fine; }}
+        {run[0]}
+        run bad; run good
+        cut -d' ' -f1 "$logs/bad.result" "$logs/good.result"
+    """
+    done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True)
+    assert "went on" not in done.stdout
+    assert done.stdout.splitlines()[-2:] == ["1", "0"]
+
+
 def test_it_shows_the_line_for_those_who_have_uv() -> None:
     assert "`uvx --from '.[lab]' learnkit lab`" in README
 

@@ -38,7 +38,8 @@ class Repo:
         self.commit(self.root, "one\n\n\n\n\n\nTWO\n")
 
     def git(self, command: str, cwd: Path | None = None) -> str:
-        result = lk.LocalShell().run(f"git {command}", cwd or self.root)
+        # A limit, because plain git waits for ever for a remote that is our program.
+        result = lk.LocalShell().run(f"git {command}", cwd or self.root, timeout=15)
         return result.output
 
     def commit(self, folder: Path, text: str) -> None:
