@@ -243,7 +243,9 @@ def _copied(value: Any) -> Any:
         for key, one in value.items():
             if type(key) is not str or not key.isascii():
                 break
-            copy[key] = one if type(one) in _ATOMS else _copied(one)
+            inner = type(one)  # most are such: a call for each would take as long as the rest
+            plain = inner in _ATOMS or (inner is str and one.isascii())
+            copy[key] = one if plain else _copied(one)
         else:
             return copy
     return json.loads(_encode(value))
