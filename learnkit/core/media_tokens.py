@@ -1,7 +1,8 @@
 """What an image or a PDF costs in tokens: it depends on its size in pixels or pages, not in bytes.
 
-The numbers come from the vendor's public pages on vision and PDF support (2026). An image is seen
-in patches of 28 by 28 pixels, a token each. One with an edge over 2,576 pixels, or more than 4,784
+None of the numbers was measured here. The patch is that of the vendor's vision page, as others
+quote it; the limits are as others report them (November 2026), an upper bound. An image is seen in
+patches of 28 by 28 pixels, a token each. One with an edge over 2,576 pixels, or more than 4,784
 patches, is scaled down first; older models scale down earlier, so that this is the upper bound. A
 page of a PDF costs 1,500 to 3,000 tokens, of which the upper bound is taken. What cannot be
 measured, such as an image behind a URL, counts as the largest one.
