@@ -1,50 +1,43 @@
 """Traffic: a sequence diagram of the team's messages, and which of them have been read.
 
-Each agent has a column, and time runs downwards. An arrow is dashed until its message is read. The
-head of a column shows the agent's status and its number of unread messages.
+Each agent has a column that begins where it joins, and time runs downwards. An arrow is dashed
+until its message is read; then a tick stands at its end.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from learnkit.core.events import Event
 from learnkit.views import people as folk
 from learnkit.views.drawing import static, theme
-from learnkit.views.drawing.base import Drawn, css_beside
-from learnkit.views.drawing.static import Picture
-from learnkit.views.drawing.text import as_list, count, esc, one_line
+from learnkit.views.drawing.base import Diagram
+from learnkit.views.drawing.display import Canvas
+from learnkit.views.drawing.text import as_list, count, listed, one_line
 from learnkit.views.drawing.time_axis import duration
-from learnkit.views.people import People, Person, drawn
+from learnkit.views.people import People
+from learnkit.views.words import ended, quoted
 
 #: The most lines that are kept; older ones are only counted.
 LINES = 80
+#: Height of a line, and of the head of a column, in pixels.
+_LINE, _HEAD = 34, 38
 
-_MARKS = {
-    "shutdown_request": theme.CALL,
-    "shutdown_response": theme.RESULT,
-    "plan_approval_response": theme.ASSISTANT,
-}
-_WORDS = {
-    "broadcast": "to all",
-    "shutdown_response": "shutdown",
-    "plan_approval_response": "plan",
-}
+_ASKS = {"shutdown_request": "shut down? ", "plan_approval_response": "plan: "}
 
 
 @dataclass(frozen=True, slots=True)
 class TrafficLine:
-    """One line of the diagram: a message, or an agent that reads.
+    """One line of the diagram: a message, an agent that joins, or one that shuts down.
 
     Attributes:
-        key: the key of its fragment.
+        key: the key of its shapes.
         at: the time in seconds.
-        sender: the agent that writes; empty when an agent reads.
-        to: the recipients, or the agent that reads.
-        type: the type of the message.
-        text: its content.
+        sender: the agent that writes; nobody if an agent joins or shuts down.
+        to: the recipients, or the agent that joins or shuts down.
+        type: the type of the message; ``joins`` or ``ends`` otherwise.
+        text: its content; the role of an agent that joins.
         ids: the ids of the messages: several for a broadcast.
         request: the id of the request that it belongs to; empty for none.
         unread: ids of the messages that haven't been read yet.
@@ -56,39 +49,25 @@ class TrafficLine:
     to: tuple[str, ...]
     type: str
     text: str
-    ids: tuple[str, ...]
+    ids: tuple[str, ...] = ()
     request: str = ""
     unread: tuple[str, ...] = ()
 
     @property
-    def mark(self) -> theme.Mark:
-        """Its mark."""
-        return _MARKS.get(self.type, theme.INJECTED) if self.sender else theme.DONE
-
-    @property
     def said(self) -> str:
-        """The text beside the arrow."""
-        if not self.sender:
-            few = ", ".join(self.ids) if len(self.ids) < 4 else count(len(self.ids), "message")
-            return f"{self.mark.glyph} reads {few}"
-        if self.type == "shutdown_request":
-            return f"{self.mark.glyph} shut down? {self.request}"
-        kind = "" if self.type == "message" else f"{_WORDS.get(self.type, self.type)}: "
-        return f"{self.mark.glyph} {kind}{self.text}"
+        """The text on the arrow."""
+        request = f" {self.request}" if self.request else ""
+        asks = _ASKS.get(self.type, "")
+        return f"{asks}{self.text or self.type}{request if asks else ''}"
 
     @property
     def same(self) -> tuple[str, str, str, float]:
         """What all messages of one broadcast have in common."""
         return self.type, self.sender, self.text, self.at
 
-    @property
-    def pairs(self) -> str:
-        """The ids of its messages and its request, for ``data-pair``."""
-        return " ".join([*self.ids, self.request]).strip()
-
 
 @dataclass(frozen=True, slots=True)
-class State(Drawn):
+class State:
     """The agents, and the lines of the diagram."""
 
     people: People = field(default_factory=dict)
@@ -97,78 +76,104 @@ class State(Drawn):
     sent: int = 0
 
     @property
-    def said(self) -> str:
-        """How many messages were sent, and how many are unread."""
-        waiting = sum(len(person.unread) for person in self.people.values())
-        return f"{count(self.sent, 'message')} sent, {waiting} unread."
+    def waiting(self) -> int:
+        """How many messages are unread."""
+        return sum(len(person.unread) for person in self.people.values())
 
 
-class Traffic(folk.TeamView[State]):
+class Traffic(Diagram[State]):
     """The messages of a team over time."""
 
     name = "inbox traffic"
-    css = folk.CSS + css_beside(__file__)
     start = State()
 
     def fold(self, state: State, event: Event) -> State:
         people, lines, sent = folk.grown(state.people, event), state.lines, state.sent
+        name = str(event.data.get("name", "?"))
         if event.type == "mail.sent" and isinstance(event.data.get("mail"), dict):
             lines, sent = _posted(lines, event, event.data["mail"]), sent + 1
         elif event.type == "mail.read":
-            lines = _read(lines, event)
+            ids = tuple(map(str, as_list(event.data.get("ids"))))
+            lines = tuple(
+                replace(line, unread=tuple(id for id in line.unread if id not in ids))
+                for line in lines
+            )
+        elif event.type == "team.spawned":
+            joins = (name,), "joins", str(event.data.get("role", ""))
+            lines = (*lines, TrafficLine(f"{event.seq}", event.time, _lead(people), *joins))
+        elif event.type == "team.status" and event.data.get("status") == "shutdown":
+            lines = (*lines, TrafficLine(f"{event.seq}", event.time, "", (name,), "ends", ""))
+        else:  # who works and who is idle isn't shown here
+            people = people if people.keys() != state.people.keys() else state.people
         gone = state.gone + max(0, len(lines) - LINES)
         return replace(state, people=people, lines=lines[-LINES:], gone=gone, sent=sent)
 
-    def draw(self, state: State, old: State) -> dict[str, str]:
-        there = drawn(state.people)
-        places = {one.name: (n + 0.5) / len(there) for n, one in enumerate(there)}
-        heads = "".join(folk.head_html(one, _mail_of(one, state.lines[-30:])) for one in there)
-        style = f'style="--n:{len(there)}"'
-        html = {"heads/all": f'<div class="heads" {style}><i></i><div>{heads}</div></div>'}
-        if state.gone:
-            html["lines/gone"] = f'<div class="sum">{count(state.gone, "earlier line")}</div>'
-        for line in state.lines:
-            html[f"lines/{line.key}"] = _row(line, places)
-        html["lines/sum"] = f'<div class="sum" data-quiet>{esc(f"{state.said} {_LEGEND}")}</div>'
-        return html
+    def finding(self, state: State) -> str:
+        if not state.sent:
+            return "Nobody has written a message yet."
+        waiting = f"{state.waiting} unread" if state.waiting else "all read"
+        if state.sent == 1:
+            waiting = "unread" if state.waiting else "read"
+        last = [line for line in state.lines if line.ids][-1]
+        said = f"; the last is from {last.sender} to {listed(list(last.to))}: {quoted(last.text)}"
+        return ended(f"{count(state.sent, 'message')}, {waiting}{said if last.text else ''}.")
 
-    def picture(self, state: State, rows: int) -> Picture:
-        picture = Picture(f"{self.line(state)} Every message stands in the table below.")
-        there = drawn(state.people)
-        left, width = 68.0, static.WIDTH - 84.0
-        each = width / max(1, len(there))
-        middle = {one.name: left + each * (n + 0.5) for n, one in enumerate(there)}
-        for number, person in enumerate(there):
-            x = left + each * number
-            picture.box(x + 2, 12, each - 6, 48, person.mark.key)
-            picture.text(x + 7, 27, folk.tag(person), "b", each - 14, person.mark.key)
-            picture.text(x + 7, 41, person.role or " ", "", each - 14, person.mark.key)
-            said = folk.unread(person) or person.mark.word
-            picture.text(x + 7, 55, said, "", each - 14, person.mark.key)
-        y, shown = 66.0, state.lines[-rows:]
+    def draw(self, state: State, width: float, rows: int) -> Canvas:
+        canvas = Canvas(width)
+        people = folk.drawn(state.people)
+        left = 46.0
+        each = (width - left) / max(1, len(people))
+        middle = {one.name: left + each * (n + 0.5) for n, one in enumerate(people)}
+        marks = {one.name: theme.agent(n).key for n, one in enumerate(people)}
+        shown = state.lines[-rows:]
+        joining = {line.to[0]: line for line in shown if line.type == "joins"}
+        tops = {}
+        y = 8.0
+        for person in people:
+            if person.name not in joining:
+                tops[person.name] = y
+        y += _HEAD + 4 if tops else 0
         hidden = len(state.lines) + state.gone - len(shown)
-        y += picture.left_out(16, y + 12, hidden, "earlier line", 20)
-        end = y + sum(34 if line.sender else 20 for line in shown)
-        picture.path("".join(f"M{x:.0f} {y:g}V{end:g}" for x in middle.values()))
+        y += 20 * canvas.left_out("gone", left, y + 14, hidden, "earlier line")
+        places = {}
         for line in shown:
-            _arrow(picture, line, middle, y)
-            y += 34 if line.sender else 20
-        picture.text(16, y + 18, f"{state.said} {_LEGEND}", "q")
-        picture.height = y + 30
-        return picture
+            if line.type == "joins":
+                tops[line.to[0]] = y
+            places[line.key] = y
+            y += _HEAD + 8 if line.type == "joins" else 22 if line.type == "ends" else _LINE
+        ends = {line.to[0]: places[line.key] + 10 for line in shown if line.type == "ends"}
+        for person in people:
+            x, top = middle[person.name], tops[person.name]
+            low = max(ends.get(person.name, y), top + _HEAD)
+            canvas.edge(f"life {person.name}", f"M0 {_HEAD}V{low - top:g}", x=x, y=top)
+        for person in people:
+            lines = (person.name, person.role or " ")
+            box = (middle[person.name] - each / 2 + 3, tops[person.name], each - 6, _HEAD)
+            says = f"{person.name}, {person.role}" if person.role else person.name
+            canvas.box(f"head {person.name}", *box, marks[person.name], lines, says=says)
+        for line in shown:
+            _draw(canvas, line, middle, marks, places[line.key], each)
+        canvas.text("legend", left, y + 16, "dashed: unread    ✓: read", "q")
+        canvas.height = y + 26
+        return canvas
 
     def facts(self, state: State, rows: int) -> str:
         body = []
-        mails = [line for line in state.lines if line.sender]
+        mails = [line for line in state.lines if line.ids]
         for line in mails[-rows:]:
             read = f"unread: {len(line.unread)}" if line.unread else "read"
             to, text = ", ".join(line.to), one_line(line.text, 60)
             body.append([duration(line.at), line.sender, to, line.type, text, read])
         before = static.more(len(mails) - rows, "earlier")
-        roster = [[one.name, one.role, one.said] for one in drawn(state.people)]
+        roster = [[one.name, one.role, one.said] for one in folk.drawn(state.people)]
         head = ["at", "from", "to", "type", "text", "read?"]
         table = static.table(head, body, before=before)
         return static.table(["who", "role", "state"], roster) + table
+
+
+def _lead(people: People) -> str:
+    """Who lets others join: the agent that was there first."""
+    return next(iter(people), "")
 
 
 def _posted(
@@ -187,85 +192,46 @@ def _posted(
     return (*lines, new)
 
 
-def _read(lines: tuple[TrafficLine, ...], event: Event) -> tuple[TrafficLine, ...]:
-    """The lines after an agent has read."""
-    ids = tuple(map(str, as_list(event.data.get("ids"))))
-    if not ids:
-        return lines
-    by = str(event.data.get("by", "?"))
-    marked = [
-        replace(line, unread=tuple(id for id in line.unread if id not in ids)) for line in lines
-    ]
-    return (*marked, TrafficLine(f"{event.seq}", event.time, "", (by,), "read", "", ids))
-
-
-_LEGEND = "Dashed: unread; solid: read."
-
-
-def _mail_of(person: Person, lines: Sequence[TrafficLine]) -> str:
-    """The ids of the messages that an agent has sent, received or read."""
-    return " ".join(
-        id for line in lines if person.name in (line.sender, *line.to) for id in line.ids
-    )
-
-
-def _row(line: TrafficLine, places: dict[str, float]) -> str:
-    spots = [places[name] for name in line.to if name in places]
-    begin = places.get(line.sender)
-    parts = []
-    if begin is None:
-        spot = spots[0] if spots else 0.5
-        side = f"right:{1 - spot:.1%}" if spot >= 0.8 else f"left:{spot:.1%}"
-        place = f"{side};transform:{'translateX(-50%)' if 0.2 < spot < 0.8 else 'none'}"
-    else:
-        for id, spot in zip(line.ids, spots, strict=False):
-            kind = f"{' back' if spot < begin else ''}{' wait' if id in line.unread else ''}"
-            length = f"left:{min(begin, spot):.1%};width:{abs(spot - begin):.1%}"
-            parts.append(f'<b class="ar t-{line.mark.key}{kind}" style="{length}"></b>')
-        low, high = min([begin, *spots]), max([begin, *spots])
-        place = (
-            f"left:{low:.1%};max-width:{1 - low:.1%}"
-            if low < 0.6
-            else f"right:{1 - high:.1%};max-width:{high:.1%}"
-        )
-    parts.append(
-        f'<span class="say m-{line.mark.key}" style="{place}">{esc(one_line(line.said, 90))}</span>'
-    )
-    title = f"{duration(line.at)}: {line.sender or line.to[0]} → {', '.join(line.to)}: {line.text}"
-    return (
-        f'<div class="ln{"" if line.sender else " read"}" style="--n:{max(1, len(places))}" '
-        f'data-pair="{esc(line.pairs)}" title="{esc(one_line(title, 240))}" tabindex="0" '
-        f'role="group"><span class="at">{duration(line.at)}</span>'
-        f'<div class="lanes">{"".join(parts)}</div></div>'
-    )
-
-
-def _arrow(picture: Picture, line: TrafficLine, middle: dict[str, float], y: float) -> None:
-    """Draw one line: 34 pixels, or 20 if an agent reads."""
-    picture.text(58, y + 14, duration(line.at), "q e", 50)
-    ends = [middle[name] for name in line.to if name in middle]
-    key, begin = line.mark.key, middle.get(line.sender)
-    if begin is None:
-        x = ends[0] if ends else 68.0
-        picture.text(min(x + 4, static.WIDTH - 150), y + 14, line.said, "", 140, key)
+def _draw(
+    canvas: Canvas,
+    line: TrafficLine,
+    middle: dict[str, float],
+    marks: dict[str, str],
+    y: float,
+    each: float,
+) -> None:
+    key = line.key
+    canvas.text(f"at {key}", 2, y + 24, duration(line.at), "q", width=44)
+    begin = middle.get(line.sender)
+    spots = [(name, middle[name]) for name in line.to if name in middle]
+    mark = marks.get(line.sender, "system")
+    if line.type == "ends":
+        for name, x in spots:
+            canvas.edge(f"end {key}", "M-6 -6L6 6M6 -6L-6 6", marks[name], "w", x=x, y=y + 10)
+            canvas.text(f"ends {key}", x + 12, y + 14, "shut down", "q", width=each / 2 + 40)
         return
-    for id, end in zip(line.ids, ends, strict=False):
-        side = -1 if end > begin else 1
-        to, solid = end + 7 * side, f"M{begin:.0f} {y + 10:g}H{end + 7 * side:.0f}"
-        picture.path(_dashes(begin, to, y + 10) if id in line.unread else solid, key)
-        head = f"M{end:.0f} {y + 10:g}l{8 * side} -4v8z"
-        picture.path(head, key)
-        picture.areas(head, key)
-    low, high = min([begin, *ends]), max([begin, *ends])
-    text = one_line(line.said, 90)
-    if low < static.WIDTH * 0.55:
-        picture.text(low + 5, y + 26, text, "", static.WIDTH - low - 20, key)
+    for number, (_, x) in enumerate(spots):
+        if begin is None or begin == x:
+            continue
+        side = 1 if x > begin else -1
+        reach = x - begin - side * (each / 2 - 3 if line.type == "joins" else 0)
+        unread = line.ids[number : number + 1] and line.ids[number] in line.unread
+        style = "d" if unread or line.type == "joins" else ""
+        says = f"{duration(line.at)}: {line.sender} to {', '.join(line.to)}: {line.text}"
+        arrow = (
+            f"M0 0H{reach - side * 8 * bool(line.ids):g}m{-8 * side} -4l{8 * side} 4l{-8 * side} 4"
+        )
+        pair = " ".join([*line.ids, line.request]).strip()
+        canvas.edge(
+            f"arrow {key} {number}", arrow, mark, style, x=begin, y=y + 20, says=says, pair=pair
+        )
+        if line.ids and not unread:
+            canvas.dot(f"read {key} {number}", x, y + 20, 7, "done", "✓")
+    if line.type == "joins" or begin is None or not spots:
+        return
+    low = min([begin, *(x for _, x in spots)])
+    high = max([begin, *(x for _, x in spots)])
+    if canvas.width - low >= high - 40:
+        canvas.text(f"say {key}", low + 12, y + 12, line.said, "", mark)
     else:
-        picture.text(high - 5, y + 26, text, "e", high - 80, key)
-
-
-def _dashes(begin: float, end: float, y: float) -> str:
-    """A dashed line as path data: one dash after another."""
-    step = 9 if end > begin else -9
-    marks = int(abs(end - begin) // 9)
-    return "".join(f"M{begin + n * step:.0f} {y:g}h{step * 5 / 9:.0f}" for n in range(marks + 1))
+        canvas.text(f"say {key}", high - 12, y + 12, line.said, "e", mark)

@@ -9,8 +9,11 @@ function frozen(data, sheet) {
     get: (name) => traits[name],
     on: (_, act) => (hear = act),
     send: async (message) => {
-      if (!("want" in message)) throw new Error("there is no kernel behind this page");
-      hear({ seq: 0, patches: data.patches });
+      if ("width" in message) {
+        hear({ reset: true });
+        hear((message.width < 560 && data.narrow) || data.wide);
+      } else if ("want" in message) hear(data.wide);
+      else throw new Error("there is no kernel behind this page");
     },
   };
 }

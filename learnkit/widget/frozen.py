@@ -11,11 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from learnkit.views.drawing import theme
+from learnkit.views.drawing.base import Diagram
+from learnkit.views.drawing.display import NARROW, RULES, WIDE
 from learnkit.views.drawing.text import esc
 from learnkit.widget.pump import Feed
 
 _HERE = Path(__file__).parent
-_SCRIPTS = ("tape.js", "parts.js", "player.js", "frozen.js")
+_SCRIPTS = ("tape.js", "draw.js", "parts.js", "player.js", "frozen.js")
 
 #: Matches a tape in a page; its group is the view's static form.
 TAPE = r'(?s)<div class="lk-tape">(.*?)<script type="application/json">[^<]*</script></div>'
@@ -32,23 +34,31 @@ def tape(view: Any) -> str:
     Args:
         view: any view.
     """
-    patches: list[Any] = []
-    feed = Feed(view, lambda message: patches.extend(message["patches"]))
-    feed.flush()
-    if feed.error:
-        raise feed.error
-    data = {"label": view.name, "css": view.css, "patches": patches}
+    data = {"label": view.name, "css": view.css, "wide": _message(view, WIDE)}
+    if isinstance(view, Diagram):
+        data["narrow"] = _message(view, NARROW)
     return (
         f'<div class="lk-tape">{view.html()}'
         f'<script type="application/json">{_inert(json.dumps(data))}</script></div>'
     )
 
 
+def _message(view: Any, width: float) -> dict[str, Any]:
+    """All patches of a view as one message."""
+    sent: list[dict[str, Any]] = []
+    feed = Feed(view, sent.append, width)
+    feed.flush()
+    if feed.error:
+        raise feed.error
+    patches = [patch for message in sent for patch in message["patches"]]
+    return {"seq": 0, "patches": patches, "finding": sent[-1]["finding"]}
+
+
 def scripts() -> str:
     """The player and its style sheet, which a page needs once, after all its tapes."""
-    sheet = theme.stylesheet() + _file("player.css")
+    sheet = theme.stylesheet() + RULES + _file("player.css")
     code = "\n".join(map(_file, _SCRIPTS))
-    code = code.replace("export default ", "const player = ").replace("export class", "class")
+    code = code.replace("export default ", "const player = ").replace("export ", "")
     return (
         f'<script type="text/plain" id="lk-sheet">{sheet}</script>\n'
         f'<script type="module">\n{code}</script>'

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from learnkit.errors import lab_extra
+from learnkit.views.drawing import display as display_list
 from learnkit.views.drawing import theme
 from learnkit.widget.pump import PUMP, Feed, Pump
 
@@ -21,7 +22,7 @@ with lab_extra():
     from IPython.display import display
 
 _HERE = Path(__file__).parent
-_SCRIPTS = ("tape.js", "parts.js", "player.js")
+_SCRIPTS = ("tape.js", "draw.js", "parts.js", "player.js")
 
 
 def script(name: str) -> str:
@@ -31,6 +32,11 @@ def script(name: str) -> str:
         name: of the file, such as ``player.js``.
     """
     return (_HERE / name).read_text("utf-8")
+
+
+def sheet() -> str:
+    """The style sheet of the player: its own, that of the marks, and that of shapes."""
+    return theme.stylesheet() + display_list.RULES + script("player.css")
 
 
 class Player(anywidget.AnyWidget):
@@ -46,13 +52,21 @@ class Player(anywidget.AnyWidget):
     css = traitlets.Unicode().tag(sync=True)
 
     def __init__(self, view: Any, pump: Pump = PUMP) -> None:
-        sheet = script("player.css")
-        super().__init__(label=view.name, css=theme.stylesheet() + sheet + view.css)
-        self._view, self._pump = view, pump
+        super().__init__(label=view.name, css=sheet() + view.css)
+        self._view, self._pump, self._width = view, pump, display_list.WIDE
         self._feed = Feed(view, self.send)
         self.on_msg(self._heard)
         subscribe = getattr(view.events, "subscribe", None)
         self._leave = subscribe(lambda _: pump.mark(self._feed)) if subscribe else None
+
+    def _lay_out(self, width: object) -> None:
+        """Draw everything again for a player of another width."""
+        if not isinstance(width, int) or width == self._width:
+            return
+        self._width = min(max(width, display_list.NARROW), display_list.WIDE)
+        self.send({"reset": True})
+        self._feed = Feed(self._view, self.send, self._width)
+        self._feed.flush()
 
     def settle(self) -> None:
         """Send everything that has happened so far, so that nothing arrives late.
@@ -76,7 +90,9 @@ class Player(anywidget.AnyWidget):
     def _heard(self, _: Any, content: Any, __: Any) -> None:
         if not isinstance(content, dict):
             return
-        if isinstance(content.get("want"), int):
+        if "width" in content:
+            self._lay_out(content["width"])
+        elif isinstance(content.get("want"), int):
             self._feed.replay(content["want"])
         elif isinstance(content.get("intent"), dict) and self._view.on_intent:
             self._view.on_intent(content["intent"])

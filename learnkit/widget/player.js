@@ -1,12 +1,17 @@
-// The player: shows the frames of a tape. host.py puts tape.js and parts.js in front of this text.
+// The player: shows the frames of a tape. host.py puts tape.js, draw.js and parts.js in front of it.
 // It knows nothing of what the fragments mean. What a fragment may ask for, by attribute:
 //   data-quiet     do not outline it when it changes
 //   data-pair      names; hovering or focusing it highlights every element that shares one
 //   data-at        "left top width height" in pixels: where its cell stands in its region
 //   data-expand    a button that opens and closes the element before it
 //   data-intent    JSON that a click (on a form: submitting it, with its fields) sends to Python
+// Fragments of the region "@" are no HTML: they are the shapes of a diagram.
 
-const CADENCE = 700; // milliseconds a step at speed 1
+const SHORTEST = 10000; // milliseconds from end to end at speed 1, and the longest time
+const LONGEST = 30000;
+const CADENCE = 700; // milliseconds a step, if that is between them
+const WIDEST = 720; // pixels that a diagram is laid out for at most, and at least
+const NARROWEST = 320;
 const SPEEDS = [0.5, 1, 2, 4];
 
 class Stage {
@@ -14,6 +19,8 @@ class Stage {
   shown = null; // its frame
   follow = true;
   playing = false;
+  raw = false; // whether the slider stops at every event, also at those that change nothing here
+  width = WIDEST;
   open = new Set(); // long texts that were opened: key and place in it
   cells = new Map(); // key -> element
   regions = new Map(); // name -> element
@@ -38,6 +45,7 @@ class Stage {
     const label = { "aria-label": this.model.get("label") };
     this.head = make("p", { class: "head", "aria-live": "polite" });
     this.picture = make("div", { class: "picture", tabindex: "0", role: "group", ...label });
+    this.diagram = new Diagram();
     this.playButton = button("play", "play (Space)", () => this.play(!this.playing));
     this.range = make("input", { type: "range", min: "0", max: "0", "aria-label": "step" });
     this.range.oninput = () => this.go(Number(this.range.value));
@@ -48,18 +56,22 @@ class Stage {
     const follow = { type: "button", class: "follow", title: "stay at the newest step" };
     this.followButton = make("button", follow, "follow");
     this.followButton.onclick = () => this.setFollow(!this.follow);
+    const every = { type: "button", class: "follow", title: "stop at every event of the log" };
+    this.rawButton = make("button", { ...every, "aria-pressed": "false" }, "raw log");
+    this.rawButton.onclick = () => this.setRaw(!this.raw);
     this.note = make("p", { class: "note", role: "status" });
     const controls = make(
       "div",
       { class: "controls", role: "toolbar", "aria-label": "playback" },
       button("first", "first step (Home)", () => this.go(0)),
-      button("back", "one step back (←)", () => this.go(this.k - 1)),
+      button("back", "one step back (←)", () => this.go(this.stop - 1)),
       this.playButton,
-      button("forward", "one step forward (→)", () => this.go(this.k + 1)),
-      button("last", "last step (End)", () => this.go(this.tape.last)),
+      button("forward", "one step forward (→)", () => this.go(this.stop + 1)),
+      button("last", "last step (End)", () => this.go(Infinity)),
       this.range,
       this.count,
       this.rate,
+      this.rawButton,
       this.followButton,
     );
     const parts = [this.head, this.picture, controls, this.note];
@@ -87,12 +99,15 @@ class Stage {
     }
     on(document, "load", soon, true); // a theme's colours arrive after its name
     soon();
+    this.sized = new ResizeObserver(() => this.fit());
+    this.sized.observe(this.host);
     this.tape.listeners.add((this.grow = () => this.grown()));
   }
 
   close() {
     this.life.abort();
     this.watch.disconnect();
+    this.sized.disconnect();
     this.tape.listeners.delete(this.grow);
     clearTimeout(this.timer);
     cancelAnimationFrame(this.ticking);
@@ -100,6 +115,11 @@ class Stage {
 
   /** New steps are here: follow them, a few a frame, or only say that there are more. */
   grown() {
+    if (this.again && this.tape.last >= this.k) {
+      this.again = false;
+      this.shown = null;
+      this.show(this.k);
+    }
     if (!this.follow || this.playing) return this.say();
     this.ticking ??= requestAnimationFrame(() => {
       this.ticking = undefined;
@@ -112,13 +132,41 @@ class Stage {
     });
   }
 
-  /** Go to a step because the reader asked for it. */
-  go(k) {
+  /** Where the slider stops: at each change of the picture, or at each event. */
+  get stops() {
+    return this.raw ? [...this.tape.steps.keys()] : this.tape.stops;
+  }
+
+  /** Number of the stop that is shown: the last one that isn't after step k. */
+  get stop() {
+    const after = this.stops.findIndex((step) => step > this.k);
+    return (after < 0 ? this.stops.length : after) - 1;
+  }
+
+  /** Go to a stop because the reader asked for it. */
+  go(stop) {
     this.play(false);
-    const last = this.tape.last;
-    const to = Math.max(0, Math.min(k, last));
+    const last = this.stops.length - 1;
+    const to = Math.max(0, Math.min(stop, last));
     if (to < last) this.setFollow(false);
-    this.show(to);
+    this.show(to < last ? this.stops[to] : this.tape.last);
+  }
+
+  setRaw(raw) {
+    this.raw = raw;
+    this.rawButton.setAttribute("aria-pressed", raw);
+    this.say();
+  }
+
+  /** Ask for the diagram as the room for it needs it: its text is never scaled. */
+  fit() {
+    const { paddingLeft, paddingRight } = getComputedStyle(this.picture);
+    const room = this.picture.clientWidth - parseFloat(paddingLeft) - parseFloat(paddingRight);
+    const width = Math.max(NARROWEST, Math.min(WIDEST, 20 * Math.floor(room / 20)));
+    if (width === this.width || room <= 0 || !this.diagram.shapes.size) return;
+    this.width = width;
+    this.again = true; // the same steps come anew
+    tell(this.model, { width }).catch(() => {});
   }
 
   setFollow(follow) {
@@ -134,11 +182,16 @@ class Stage {
     icon(this.playButton, playing ? "pause" : "play", playing ? "pause (Space)" : "play (Space)");
     if (!playing) return;
     this.setFollow(false);
-    if (this.k >= this.tape.last) this.show(0);
-    const wait = () => (this.timer = setTimeout(tick, CADENCE / this.rate.value));
+    if (this.stop >= this.stops.length - 1) this.show(0);
+    const each = () => {
+      const number = Math.max(this.stops.length - 1, 1);
+      return Math.max(SHORTEST / number, Math.min(CADENCE, LONGEST / number), 2000 / 60);
+    };
+    const wait = () => (this.timer = setTimeout(tick, Math.min(each(), 2000) / this.rate.value));
     const tick = () => {
-      if (this.k >= this.tape.last) return this.play(false);
-      this.show(this.k + 1);
+      const next = this.stop + 1;
+      if (next >= this.stops.length) return this.play(false);
+      this.show(next < this.stops.length - 1 ? this.stops[next] : this.tape.last);
       wait();
     };
     wait();
@@ -154,13 +207,18 @@ class Stage {
     const sets = steps.slice(first, k + 1).flatMap((step) => step.set ?? []);
     const changed = new Set(sets.map(([key]) => key));
     let target = null;
+    this.picture.style.setProperty("--tall", `${this.tape.tall}px`);
     for (const [key, cell] of this.cells) {
       const marked = k > 0 && changed.has(key) && !cell.firstElementChild?.matches("[data-quiet]");
       cell.toggleAttribute("data-changed", marked);
       if (marked) target = cell;
     }
     if (target) this.reveal(target);
-    const head = steps[k].head;
+    for (const [key, shape] of this.diagram.shapes) {
+      const tells = shape.hasAttribute("aria-label");
+      shape.toggleAttribute("data-changed", k > 0 && tells && changed.has(`@/${key}`));
+    }
+    const head = (k === this.tape.last && this.tape.finding) || steps[k].head;
     if (this.head.textContent !== head) this.head.textContent = head;
     this.say();
   }
@@ -173,7 +231,16 @@ class Stage {
       if (!html.has(key)) cell.remove(), this.cells.delete(key);
     }
     const next = new Map();
+    const shapes = order.filter((key) => key.startsWith("@/"));
+    this.diagram.paint(shapes.map((key) => [key.slice(2), html.get(key)]));
+    this.diagram.svg.setAttribute("aria-label", this.model.get("label"));
+    if (!shapes.length) this.diagram.svg.remove();
+    else if (!this.diagram.svg.isConnected) {
+      this.picture.prepend(this.diagram.svg);
+      requestAnimationFrame(() => this.fit());
+    }
     for (const key of order) {
+      if (key.startsWith("@/")) continue;
       const region = this.region(key);
       let cell = this.cells.get(key);
       if (!cell) this.cells.set(key, (cell = make("div", { "data-key": key })));
@@ -189,6 +256,7 @@ class Stage {
       next.set(region, cell.nextElementSibling);
     }
     let spot = this.picture.firstElementChild;
+    if (spot === this.diagram.svg) spot = spot.nextElementSibling;
     for (const region of next.keys()) {
       const fresh = !region.isConnected;
       if (region !== spot) this.picture.insertBefore(region, spot);
@@ -222,11 +290,12 @@ class Stage {
   }
 
   say() {
-    const last = Math.max(this.tape.last, 0);
+    const last = Math.max(this.stops.length - 1, 0);
+    const stop = Math.max(this.stop, 0);
     const time = this.tape.steps[this.k]?.time ?? 0;
     this.range.max = last;
-    this.range.value = this.k;
-    this.count.textContent = `step ${Math.max(this.k, 0)} of ${last} · ${time.toFixed(1)} s`;
+    this.range.value = stop;
+    this.count.textContent = `${this.raw ? "event" : "step"} ${stop} of ${last} · ${time.toFixed(1)} s`;
     this.range.setAttribute("aria-valuetext", this.count.textContent);
     this.followButton.setAttribute("aria-pressed", this.follow);
   }
@@ -235,7 +304,7 @@ class Stage {
     const path = event.composedPath();
     if (!path.includes(this.frame) || event.ctrlKey || event.metaKey || event.altKey) return;
     const on = path[0];
-    const steps = { ArrowLeft: this.k - 1, ArrowRight: this.k + 1, Home: 0, End: this.tape.last };
+    const steps = { ArrowLeft: this.stop - 1, ArrowRight: this.stop + 1, Home: 0, End: Infinity };
     const writes = on.matches("textarea,select,input:not([type=range])");
     const aside = event.shiftKey && { ArrowLeft: -80, ArrowRight: 80 }[event.key];
     if (aside && !writes) {

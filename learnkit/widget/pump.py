@@ -12,6 +12,10 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+from learnkit.core.events import Event
+from learnkit.views.drawing.display import WIDE
+from learnkit.views.words import describe
+
 #: The most messages that a feed sends in a second.
 RATE = 15.0
 #: The most patches in one message.
@@ -59,24 +63,30 @@ def diff(old: dict[str, str], new: dict[str, str]) -> Patch:
 class Feed:
     """The patches of one view, and how far they were sent.
 
+    A patch has the time in seconds, a sentence on what happened, and what :func:`diff` found: one
+    without any of it is an event that this view doesn't show, which the player passes over.
+
     Args:
-        view: anything with ``events``, ``wants``, ``init``, ``step``, ``frame`` and ``head``.
+        view: any view.
         send: takes one message, a JSON-ready dict; may be called from any thread.
+        width: of the player, in pixels.
 
     Attributes:
         error: what the view raised while it was folded; nothing is sent after that.
     """
 
-    def __init__(self, view: Any, send: Callable[[dict[str, Any]], object]) -> None:
+    def __init__(
+        self, view: Any, send: Callable[[dict[str, Any]], object], width: float = WIDE
+    ) -> None:
         self.error: Exception | None = None
-        self._view, self._send = view, send
+        self._view, self._send, self._width = view, send, width
         self._lock = threading.Lock()
         self._read = 0
         self._sent = 0
         self._state = view.init()
-        self._frame: dict[str, str] = {}
-        self._patches: list[Patch] = []
-        self._grow(0.0)
+        self._frame = view.framed(self._state, width)
+        start = {"time": 0.0, "head": "Nothing has happened yet.", **diff({}, self._frame)}
+        self._patches: list[Patch] = [start]
 
     def __len__(self) -> int:
         """The number of steps so far, without the start."""
@@ -108,19 +118,23 @@ class Feed:
             event = events[self._read]
             self._read += 1
             if self._view.wants(event):
-                self._state = self._view.step(self._state, event)
-                self._grow(event.time)
+                self._grow(event)
 
-    def _grow(self, at: float) -> None:
-        frame = self._view.frame(self._state)
-        patch = {"time": round(at, 3), "head": self._view.head(self._state)}
-        self._patches.append({**patch, **diff(self._frame, frame)})
-        self._frame = frame
+    def _grow(self, event: Event) -> None:
+        view, old = self._view, self._state
+        self._state = view.step(old, event)
+        change: Patch = {}
+        if self._state is not old:
+            frame = view.framed(self._state, self._width)
+            change, self._frame = diff(self._frame, frame), frame
+        head = view.told(self._state, old, event) if change else describe(event)
+        self._patches.append({"time": round(event.time, 3), "head": head, **change})
 
     def _deliver(self) -> None:
         while self._sent < len(self._patches):
             batch = self._patches[self._sent : self._sent + BATCH]
-            self._send({"seq": self._sent, "patches": batch})
+            finding = self._view.finding(self._state)
+            self._send({"seq": self._sent, "patches": batch, "finding": finding})
             self._sent += len(batch)
 
 

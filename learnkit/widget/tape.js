@@ -5,13 +5,26 @@ const KEYFRAME = 50; // steps between two frames that are kept whole
 /** All patches so far. Frame k is an array of keys and a map from key to HTML. */
 export class Tape {
   steps = [];
+  stops = []; // the steps at which the picture changes
+  finding = ""; // what the whole picture shows at the end
+  tall = 0; // height of the tallest diagram, so that none jumps
   frames = [{ order: [], html: new Map() }]; // frames[i] stands before step i * KEYFRAME
   listeners = new Set();
 
   /** Take a message; return false when something before it is missing. */
-  take({ seq, patches }) {
+  take({ seq, patches, finding, reset }) {
+    if (reset) {
+      Object.assign(this, { steps: [], stops: [], tall: 0, frames: this.frames.slice(0, 1) });
+      return true;
+    }
     if (seq > this.steps.length) return false;
+    this.finding = finding ?? "";
     for (const patch of patches.slice(this.steps.length - seq)) {
+      if (!this.steps.length || patch.set || patch.drop || patch.order) {
+        this.stops.push(this.steps.length);
+      }
+      const size = patch.set?.find(([key]) => key === "@/size");
+      if (size) this.tall = Math.max(this.tall, JSON.parse(size[1])[2]);
       this.steps.push(patch);
       if (this.steps.length % KEYFRAME === 0) this.frames.push(this.frame(this.last, true));
     }

@@ -19,13 +19,17 @@ from typing import Any, ClassVar, Generic, Protocol, TypeVar
 from learnkit.core.events import Event
 from learnkit.errors import UsageError
 from learnkit.runtime.notebook import has_tapes, in_kernel, is_static
-from learnkit.views.drawing import static
+from learnkit.views.drawing import display, static
+from learnkit.views.drawing.display import Canvas
 from learnkit.views.drawing.static import Picture
 from learnkit.views.words import describe
 
 S = TypeVar("S")
 D = TypeVar("D", bound="Drawn")
 V = TypeVar("V", bound="View[Any]")
+
+#: The most rows of a live diagram.
+ROWS = 60
 
 
 def css_beside(module: str) -> str:
@@ -135,6 +139,42 @@ class View(ABC, Generic[S]):
             rows: about how many lines it may have.
         """
 
+    def image(self, state: S, rows: int) -> str:
+        """The static picture as an ``<img>``.
+
+        Args:
+            state: any state of this view.
+            rows: about how many lines it may have.
+        """
+        return self.picture(state, rows).img()
+
+    def framed(self, state: S, width: float) -> dict[str, str]:
+        """The frame of a state for a player of some width.
+
+        Args:
+            state: any state of this view.
+            width: in pixels; fragments of HTML flow, so only diagrams depend on it.
+        """
+        return self.frame(state)
+
+    def finding(self, state: S) -> str:
+        """What the whole picture shows, as one sentence; empty for a view that has none.
+
+        Args:
+            state: any state of this view.
+        """
+        return ""
+
+    def told(self, state: S, old: S, event: Event) -> str:
+        """What just changed in the picture, as one sentence.
+
+        Args:
+            state: the state after the event.
+            old: the state before it, which shows something else.
+            event: what has happened.
+        """
+        return self.head(state)
+
     @abstractmethod
     def facts(self, state: S, rows: int) -> str:
         """What the picture shows, as HTML tables of about ``rows`` rows at most.
@@ -198,9 +238,7 @@ class View(ABC, Generic[S]):
         """
         state = self.at(k)
         for rows in (48, 36, 28, 20, 14, 9, 5, 2):
-            shown = static.form(
-                self.head(state), self.picture(state, rows), self.facts(state, rows)
-            )
+            shown = static.form(self.head(state), self.image(state, rows), self.facts(state, rows))
             if len(shown.encode()) < static.LIMIT:
                 break
         return shown
@@ -295,3 +333,64 @@ class DrawnView(View[D]):
             # Comparing frames costs nothing if a fragment that is equal is also the same object.
             html = {k: html[k] if html.get(k) == one else one for k, one in drawn.items()}
         return replace(new, html=html, head=self.sentence(new, event))
+
+
+class Diagram(View[S]):
+    """A view that draws a display list: live, static, and for any width.
+
+    A subclass defines ``start``, ``fold``, ``draw``, ``finding`` and ``facts``, and ``told`` where
+    it can say better what changed than the event does. Its states are values; two that are equal
+    draw the same picture, and a step of the slider is a change of it.
+    """
+
+    #: The state before the first event.
+    start: ClassVar[Any]
+
+    @abstractmethod
+    def fold(self, state: S, event: Event) -> S:
+        """The state after one more event; the same if the picture doesn't change.
+
+        Args:
+            state: the state so far.
+            event: what happens next.
+        """
+
+    @abstractmethod
+    def draw(self, state: S, width: float, rows: int) -> Canvas:
+        """The picture.
+
+        Args:
+            state: any state of this view.
+            width: of the canvas, in pixels: one of ``display.WIDE`` and ``display.NARROW``.
+            rows: about how many rows there may be; what is left out is counted.
+        """
+
+    @abstractmethod
+    def finding(self, state: S) -> str: ...
+
+    def init(self) -> S:
+        first: S = self.start
+        return first
+
+    def step(self, state: S, event: Event) -> S:
+        new = self.fold(state, event)
+        return state if new == state else new
+
+    def told(self, state: S, old: S, event: Event) -> str:
+        return describe(event)
+
+    def head(self, state: S) -> str:
+        return self.finding(state)
+
+    def frame(self, state: S) -> dict[str, str]:
+        return self.framed(state, display.WIDE)
+
+    def framed(self, state: S, width: float) -> dict[str, str]:
+        return self.draw(state, width, ROWS).frame()
+
+    def picture(self, state: S, rows: int) -> Picture:
+        raise NotImplementedError("a diagram is drawn by draw()")
+
+    def image(self, state: S, rows: int) -> str:
+        alt = f"{self.line(state)} The same stands in the table below."
+        return self.draw(state, display.WIDE, rows).img(alt)

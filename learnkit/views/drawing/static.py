@@ -183,16 +183,16 @@ def table(
     return f"<table><thead><tr>{cells}</tr></thead><tbody>{body}</tbody></table>"
 
 
-def form(head: str, picture: Picture, facts: str) -> str:
+def form(head: str, image: str, facts: str) -> str:
     """Header sentence, picture, and the same facts as tables under a fold.
 
     Args:
         head: raw text.
-        picture: the picture.
+        image: the picture as an ``<img>``.
         facts: HTML tables.
     """
     return (
-        f"<p><strong>{esc(head)}</strong></p>{picture.img()}"
+        f"<p><strong>{esc(head)}</strong></p>{image}"
         f"<details><summary>the same as a table</summary>{facts}</details>"
     )
 

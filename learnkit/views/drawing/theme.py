@@ -7,6 +7,7 @@ the light colours on a card, so that they can be read on any page.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 
@@ -61,15 +62,71 @@ ERROR = Mark("error", "✗", "error", *_RED, line="dashed")
 SYSTEM = Mark("system", "▲", "system", *_GREY)
 INJECTED = Mark("injected", "✉\ufe0e", "injected", *_TEAL, line="dotted")
 
-PENDING = Mark("pending", "○", "pending", *_GREY)
-READY = Mark("ready", "◎", "ready", *_BLUE)
-ACTIVE = Mark("active", "▶\ufe0e", "in progress", *_AMBER)
-DONE = Mark("done", "✓", "completed", *_GREEN)
-FAILED = Mark("failed", "✗", "failed", *_RED, line="dashed")
-BLOCKED = Mark("blocked", "⊘", "blocked", *_VIOLET, line="dashed")
-WORKING = Mark("working", "▶\ufe0e", "working", *_AMBER)
-IDLE = Mark("idle", "◌", "idle", *_GREY, line="dotted")
-SHUTDOWN = Mark("shutdown", "■", "shutdown", *_GREY)
+# States are stronger than roles, and none of their colours is a role's: what a thing is, and how
+# far it has got, are never told by the same colour.
+_SLATE = Tone("#3b4350", "#e6e9ef", "#6c7584"), Tone("#c0c7d3", "#2a2f38", "#8a93a3")
+_SKY = Tone("#0b4a70", "#d3ecfa", "#1d7fb5"), Tone("#9bd3f3", "#0f2c3d", "#3f97c9")
+_GOLD = Tone("#5f4500", "#ffedb0", "#9a7400"), Tone("#ffd95e", "#3a2f08", "#b8931f")
+_LIME = Tone("#2f4f0a", "#dcf0c4", "#56831d"), Tone("#b9e08a", "#20300d", "#6f9f34")
+_ROSE = Tone("#8f1246", "#ffdde7", "#c62a66"), Tone("#ffaac6", "#42142a", "#d85b8b")
+_STONE = Tone("#5a4630", "#ede3d6", "#8b6c47"), Tone("#ddc6a8", "#332a1f", "#a3845c")
+_MIST = Tone("#4a515c", "#eef0f4", "#79818d"), Tone("#b4bbc6", "#202429", "#79818e")
+_ASH = Tone("#454950", "#d9dce2", "#70757e"), Tone("#a9aeb7", "#34383e", "#868c96")
+
+PENDING = Mark("pending", "○", "pending", *_SLATE)
+READY = Mark("ready", "◎", "ready", *_SKY)
+ACTIVE = Mark("active", "▶\ufe0e", "in progress", *_GOLD)
+DONE = Mark("done", "✓", "completed", *_LIME)
+FAILED = Mark("failed", "✗", "failed", *_ROSE, line="dashed")
+BLOCKED = Mark("blocked", "⊘", "blocked", *_STONE, line="dashed")
+WORKING = Mark("working", "▶\ufe0e", "working", *_GOLD)
+IDLE = Mark("idle", "◌", "idle", *_MIST, line="dotted")
+SHUTDOWN = Mark("shutdown", "■", "shutdown", *_ASH)
+
+# Where the tokens of a request came from, in the same colours in every picture.
+CACHED = Mark(
+    "cached",
+    "▒",
+    "from the cache",
+    *(Tone("#4c5666", "#e9edf5", "#727f97"), Tone("#b9c3d6", "#272c36", "#7c89a2")),
+)
+FRESH = Mark(
+    "fresh",
+    "█",
+    "new or rewritten",
+    *(Tone("#8a3200", "#ffe9dc", "#c4500c"), Tone("#ffb388", "#3d1f0d", "#e0702f")),
+)
+OUTPUT = Mark(
+    "output",
+    "▓",
+    "output",
+    *(Tone("#3d3f9c", "#e6e7fb", "#6165cf"), Tone("#bfc2ff", "#1f2145", "#7f83e6")),
+)
+
+#: What an answer to a question or an explorable says of itself: chosen, right, wrong, and the cause
+#: that the reader drags.
+CAUSE = Mark(
+    "cause",
+    "●",
+    "chosen",
+    *(Tone("#0d4bb5", "#dfeaff", "#1c62c4"), Tone("#9cc3ff", "#10264a", "#5b95ee")),
+)
+
+_AGENTS = (
+    ("lead", "#23282f", "#eceef1", "#3b434e", "#e4e7ec", "#24282e", "#aab2be"),
+    ("1", "#5a2d91", "#f0e8fa", "#7a3fc0", "#d5b8ff", "#2b1b42", "#a06ee6"),
+    ("2", "#07575c", "#dff3f2", "#0b7c80", "#86dcdd", "#0b3033", "#1fa3a8"),
+    ("3", "#8a3b06", "#fdeadb", "#bd5a12", "#ffb98a", "#3c2010", "#dd7a33"),
+    ("4", "#1d4690", "#e4ebfb", "#2f66c9", "#a8c5ff", "#172748", "#6a97ee"),
+    ("5", "#8c1b5c", "#fbe4f0", "#b93580", "#ffabd6", "#3d1530", "#dd62a6"),
+    ("6", "#46540c", "#eef3d5", "#6b7f14", "#cfe07a", "#272e0c", "#8fa62a"),
+    ("7", "#6b3b2c", "#f5e7e2", "#95604d", "#e8bdac", "#35221b", "#b47f6c"),
+)
+#: An agent's colours, by its place in the team: the lead first. More agents than these share.
+AGENTS = tuple(
+    Mark(f"agent-{name}", "●", f"agent {name}", Tone(fg, bg, edge), Tone(dark, ground, line))
+    for name, fg, bg, edge, dark, ground, line in _AGENTS
+)
 
 #: Every mark by its key.
 MARKS = {
@@ -77,6 +134,7 @@ MARKS = {
     for mark in (
         *(USER, ASSISTANT, CALL, RESULT, ERROR, SYSTEM, INJECTED),
         *(PENDING, READY, ACTIVE, DONE, FAILED, BLOCKED, WORKING, IDLE, SHUTDOWN),
+        *(CACHED, FRESH, OUTPUT, CAUSE, *AGENTS),
     )
 }
 
@@ -88,20 +146,69 @@ LIGHT_PAGES = ("#ffffff", GROUND)
 DARK_PAGES = ("#111111", "#212121", "#000000")
 
 
-def stylesheet() -> str:
-    """CSS for the live form: each mark's variables, and a class ``m-<key>`` that uses them."""
+_PAGE = {
+    "light": {"ink": INK, "quiet": QUIET, "ground": GROUND, "line": HAIRLINE},
+    "dark": {"ink": "#e6e8eb", "quiet": "#a2a9b3", "ground": "#1b1d20", "line": "#4a5058"},
+}
 
-    def variables(shade: str) -> str:
-        return "".join(
-            f"--lk-{key}-{part}:{getattr(getattr(mark, shade), part)};"
-            for key, mark in MARKS.items()
-            for part in ("fg", "bg", "edge")
+
+def agent(number: int) -> Mark:
+    """The colours of an agent.
+
+    Args:
+        number: its place in the team: 0 is the lead.
+    """
+    return AGENTS[number] if number < len(AGENTS) else AGENTS[1 + (number - 1) % (len(AGENTS) - 1)]
+
+
+def variables(shade: str, keys: Iterable[str]) -> str:
+    """CSS that sets the colours of a static picture: the page's own, and those of its marks.
+
+    Args:
+        shade: ``light`` or ``dark``.
+        keys: of the marks.
+    """
+    page = "".join(f"--lk-{name}:{colour};" for name, colour in _PAGE[shade].items())
+    return f":root{{{page}{_colours(shade, keys)}}}"
+
+
+def rules(keys: Iterable[str]) -> str:
+    """CSS that gives the shapes of a display list the colours of their marks.
+
+    Args:
+        keys: of the marks.
+    """
+    parts = []
+    for key in keys:
+        fg, bg, edge = (f"var(--lk-{key}-{part})" for part in ("fg", "bg", "edge"))
+        dash = {"dashed": "4 3", "dotted": "1.5 2.5"}.get(MARKS[key].line, "")
+        parts.append(
+            f".k-{key} text{{fill:{fg}}}.box.k-{key} rect,.dot.g.k-{key} circle{{fill:{bg};"
+            f"stroke:{edge}{f';stroke-dasharray:{dash}' if dash else ''}}}"
+            f".bar.k-{key} rect,.dot.k-{key} circle{{fill:{edge}}}"
+            f".edge.k-{key} path{{stroke:{edge}}}.edge.f.k-{key} path{{fill:{edge}}}"
         )
+    return "".join(parts)
 
+
+def _colours(shade: str, keys: Iterable[str]) -> str:
+    return "".join(
+        f"--lk-{key}-{part}:{getattr(getattr(MARKS[key], shade), part)};"
+        for key in keys
+        for part in ("fg", "bg", "edge")
+    )
+
+
+def stylesheet() -> str:
+    """CSS for the live form: each mark's variables, and the classes that use them.
+
+    A document's fragment takes a mark with ``m-<key>``, a shape with ``k-<key>``.
+    """
     classes = "".join(
         f".m-{key}{{color:var(--lk-{key}-fg);background:var(--lk-{key}-bg);"
         f"border:0 {mark.line} var(--lk-{key}-edge)}}\n"
         f".t-{key}{{color:var(--lk-{key}-fg)}}\n"
         for key, mark in MARKS.items()
     )
-    return f":host{{{variables('light')}}}\n:host([data-dark]){{{variables('dark')}}}\n{classes}"
+    light, dark = _colours("light", MARKS), _colours("dark", MARKS)
+    return f":host{{{light}}}\n:host([data-dark]){{{dark}}}\n{classes}{rules(MARKS)}"

@@ -1,0 +1,405 @@
+"""The display list: a diagram as keyed shapes with positions, worked out once.
+
+A view puts shapes on a :class:`Canvas`. The player gets them as JSON and draws them in the browser
+with ``draw.js``: a shape that keeps its key moves to its new place. The static form is the same
+shapes drawn here. Both make the same SVG of a shape, which a test compares.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from learnkit.errors import UsageError
+from learnkit.views.drawing import theme
+from learnkit.views.drawing.text import clean, count, esc, one_line
+
+#: The widths that a diagram is laid out for, in pixels: a notebook or a page, and what is left of
+#: the 360 of a phone. A living player may ask for any between them.
+WIDE, NARROW = 720, 320
+#: Width of one character of 12 px text, in pixels: monospaced, bold, and on average otherwise.
+_MONO, _BOLD, _PLAIN = 7.3, 7.0, 6.5
+#: Where the lines of text in a box stand, in pixels from its corner, and from line to line.
+_INSET, _FIRST, _LEADING = 8, 17, 16
+
+MONO = "ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono',monospace"
+SANS = "system-ui,-apple-system,'Segoe UI','Helvetica Neue',Arial,'DejaVu Sans',sans-serif"
+
+#: How shapes look, for the player and for static pictures; the colours of the marks come with them.
+RULES = (
+    f"text{{font:12px {SANS};fill:var(--lk-ink);white-space:pre}}.m text{{font-family:{MONO}}}"
+    ".b text,.box text:first-of-type{font-weight:600}.l text{font-weight:400!important}"
+    ".q text{fill:var(--lk-quiet)}.e text{text-anchor:end}.c text{text-anchor:middle}"
+    ".h text{font-size:14px;font-weight:600}.box rect,.dot.g circle{stroke-width:1.5}"
+    ".box rect,.dot.g circle{fill:var(--lk-ground);stroke:var(--lk-line)}"
+    ".bar rect,.dot circle{fill:var(--lk-line)}"
+    ".text text{paint-order:stroke;stroke:var(--lk-ground);stroke-width:4px}"
+    ".edge path{fill:none;stroke:var(--lk-line);stroke-width:1.5}.w path{stroke-width:2.5}"
+    ".d path,.d rect{stroke-dasharray:4 3}.f path{stroke:none;fill:var(--lk-line)}"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """One thing in a diagram.
+
+    Attributes:
+        key: its name, unique in the diagram; what keeps its key moves, instead of being replaced.
+        kind: ``box`` (with lines of text), ``bar`` (a length), ``dot``, ``text`` or ``edge``.
+        x: left edge, the centre of a dot, or where a text begins; in pixels.
+        y: upper edge, the centre of a dot, or the baseline of a text; in pixels.
+        width: in pixels; the radius of a dot.
+        height: in pixels.
+        mark: key of the mark in the theme whose colours it has; empty for plain ink.
+        style: letters: ``m`` monospaced, ``b`` bold, ``l`` not bold, ``q`` quiet, ``h`` a heading,
+            ``e`` ends at x, ``c`` is centred on x, ``d`` dashed, ``w`` a heavy line, ``f`` a filled
+            path, ``g`` an outlined disc.
+        lines: the text of a text (one), of a box (any), of a dot (one, in its centre).
+        path: SVG path data of an edge, relative to x and y.
+        says: what a reader hears, and sees when pointing at it; it can be reached by keyboard then.
+        pair: names, separated by blanks; shapes that share one are marked together.
+        intent: what a press sends to Python; empty for nothing.
+    """
+
+    key: str
+    kind: str
+    x: float = 0
+    y: float = 0
+    width: float = 0
+    height: float = 0
+    mark: str = ""
+    style: str = ""
+    lines: tuple[str, ...] = ()
+    path: str = ""
+    says: str = ""
+    pair: str = ""
+    intent: str = ""
+
+    def wire(self) -> str:
+        """The shape without its key as JSON for the player: a list that ends with what is set."""
+        fields: list[Any] = [self.kind, self.x, self.y, self.width, self.height, self.mark]
+        fields += [self.style, list(self.lines), self.path, self.says, self.pair, self.intent]
+        while not fields[-1]:
+            fields.pop()
+        return json.dumps(fields, ensure_ascii=False, separators=(",", ":"))
+
+    def markup(self, *, static: bool = False) -> str:
+        """The shape as SVG.
+
+        Args:
+            static: leave out what only a living page uses.
+        """
+        names = " ".join(filter(None, [self.kind, *self.style, self.mark and f"k-{self.mark}"]))
+        place = f' transform="translate({self.x:g} {self.y:g})"' if self.x or self.y else ""
+        start, inside = f'<g class="{names}"{place}', self._inside()
+        if static:
+            return f"{start}>{inside}</g>"
+        if self.pair:
+            start += f' data-pair="{esc(self.pair)}"'
+        if self.intent:
+            start += f' data-intent="{esc(self.intent)}"'
+        if not self.says:
+            return f"{start}>{inside}</g>"
+        role = "button" if self.intent else "img"
+        start += f' tabindex="0" role="{role}" aria-label="{esc(self.says)}"'
+        return f"{start}><title>{esc(self.says)}</title>{inside}</g>"
+
+    def _inside(self) -> str:
+        if self.kind == "edge":
+            return f'<path d="{esc(self.path)}"/>'
+        if self.kind == "text":
+            return f"<text>{esc(''.join(self.lines[:1]))}</text>"
+        if self.kind == "dot":
+            text = "".join(f'<text y="4">{esc(line)}</text>' for line in self.lines[:1])
+            return f'<circle r="{self.width:g}"/>{text}'
+        corner = ' rx="3"' if self.kind == "box" else ""
+        rect = f'<rect width="{self.width:g}" height="{self.height:g}"{corner}/>'
+        return rect + "".join(
+            f'<text x="{_INSET}" y="{_FIRST + number * _LEADING}">{esc(line)}</text>'
+            for number, line in enumerate(self.lines)
+        )
+
+
+@dataclass(slots=True)
+class Canvas:
+    """Shapes in the order in which they are painted.
+
+    Attributes:
+        width: in pixels: of :data:`WIDE` or :data:`NARROW`.
+        height: pixels that are used so far.
+    """
+
+    width: float = WIDE
+    height: float = 0
+    _shapes: dict[str, Shape] = field(default_factory=dict)
+
+    @property
+    def shapes(self) -> tuple[Shape, ...]:
+        """What was drawn, in order."""
+        return tuple(self._shapes.values())
+
+    def __getitem__(self, key: str) -> Shape:
+        return self._shapes[key]
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._shapes
+
+    def add(self, shape: Shape) -> None:
+        """Draw a shape.
+
+        Args:
+            shape: its numbers are rounded to a tenth of a pixel.
+
+        Raises:
+            UsageError: if another shape of this diagram has the same key.
+        """
+        if shape.key in self._shapes:
+            raise UsageError(f"two shapes have the key {shape.key!r}; keys name one shape each")
+        self._shapes[shape.key] = shape
+        low = shape.y + (shape.height if shape.kind in ("box", "bar") else 0)
+        self.height = max(self.height, low)
+
+    def text(
+        self,
+        key: str,
+        x: float,
+        y: float,
+        text: str,
+        style: str = "",
+        mark: str = "",
+        *,
+        width: float = 0,
+        says: str = "",
+        pair: str = "",
+    ) -> None:
+        """Write one line.
+
+        Args:
+            key: the shape's name.
+            x: where it begins, in pixels; where it ends, or its middle, with style ``e`` or ``c``.
+            y: height of the baseline, in pixels.
+            text: raw text; it is made one line and cut to ``width``.
+            style: as for :class:`Shape`.
+            mark: key of a mark.
+            width: room in pixels; 0 means up to the edge of the canvas.
+            says: as for :class:`Shape`.
+            pair: as for :class:`Shape`.
+        """
+        if not width:
+            middle = 2 * min(x, self.width - x)
+            width = x if "e" in style else middle if "c" in style else self.width - x
+        line = fitting(text, width, style)
+        shape = Shape(
+            key,
+            "text",
+            _round(x),
+            _round(y),
+            0,
+            0,
+            mark,
+            style,
+            (line,),
+            "",
+            clean(says),
+            clean(pair),
+        )
+        self.add(shape)
+
+    def box(
+        self,
+        key: str,
+        x: float,
+        y: float,
+        width: float,
+        height: float,
+        mark: str = "",
+        lines: Iterable[str] = (),
+        style: str = "",
+        *,
+        says: str = "",
+        pair: str = "",
+        intent: object = None,
+    ) -> None:
+        """Draw a box with lines of text, the first of them bold.
+
+        Args:
+            key: the shape's name.
+            x: left edge, in pixels.
+            y: upper edge, in pixels.
+            width: in pixels.
+            height: in pixels.
+            mark: key of a mark.
+            lines: raw text; each is made one line, and cut to the box.
+            style: as for :class:`Shape`.
+            says: as for :class:`Shape`.
+            pair: as for :class:`Shape`.
+            intent: JSON-ready; the box is a button that sends it.
+        """
+        bold = "" if "l" in style else "b"
+        room = width - 2 * _INSET
+        cut = tuple(fitting(one, room, style + bold * (not n)) for n, one in enumerate(lines))
+        sent = "" if intent is None else json.dumps(intent, ensure_ascii=False)
+        size = (_round(x), _round(y), _round(width), _round(height))
+        self.add(Shape(key, "box", *size, mark, style, cut, "", clean(says), clean(pair), sent))
+
+    def bar(
+        self,
+        key: str,
+        x: float,
+        y: float,
+        width: float,
+        height: float,
+        mark: str = "",
+        style: str = "",
+        *,
+        says: str = "",
+        pair: str = "",
+    ) -> None:
+        """Fill a rectangle: a length.
+
+        Args:
+            key: the shape's name.
+            x: left edge, in pixels.
+            y: upper edge, in pixels.
+            width: in pixels.
+            height: in pixels.
+            mark: key of a mark.
+            style: as for :class:`Shape`.
+            says: as for :class:`Shape`.
+            pair: as for :class:`Shape`.
+        """
+        size = (_round(x), _round(y), _round(width), _round(height))
+        self.add(Shape(key, "bar", *size, mark, style, (), "", clean(says), clean(pair)))
+
+    def dot(
+        self,
+        key: str,
+        x: float,
+        y: float,
+        radius: float = 6,
+        mark: str = "",
+        glyph: str = "",
+        style: str = "c",
+        *,
+        says: str = "",
+        pair: str = "",
+        intent: object = None,
+    ) -> None:
+        """Draw a disc, with a character in it.
+
+        Args:
+            key: the shape's name.
+            x: of its centre, in pixels.
+            y: of its centre, in pixels.
+            radius: in pixels.
+            mark: key of a mark.
+            glyph: a character; empty for none.
+            style: as for :class:`Shape`.
+            says: as for :class:`Shape`.
+            pair: as for :class:`Shape`.
+            intent: JSON-ready; the dot is a button that sends it.
+        """
+        sent = "" if intent is None else json.dumps(intent, ensure_ascii=False)
+        lines, at = ((clean(glyph),) if glyph else ()), (_round(x), _round(y), _round(radius))
+        style += "g" * bool(glyph)
+        self.add(Shape(key, "dot", *at, 0, mark, style, lines, "", clean(says), clean(pair), sent))
+        self.height = max(self.height, y + radius)
+
+    def edge(
+        self,
+        key: str,
+        path: str,
+        mark: str = "",
+        style: str = "",
+        *,
+        x: float = 0,
+        y: float = 0,
+        says: str = "",
+        pair: str = "",
+    ) -> None:
+        """Draw a line.
+
+        Args:
+            key: the shape's name.
+            path: SVG path data.
+            mark: key of a mark.
+            style: as for :class:`Shape`.
+            x: where the path's 0 is, in pixels.
+            y: where the path's 0 is, in pixels.
+            says: as for :class:`Shape`.
+            pair: as for :class:`Shape`.
+        """
+        at = (_round(x), _round(y))
+        self.add(Shape(key, "edge", *at, 0, 0, mark, style, (), path, clean(says), clean(pair)))
+
+    def left_out(self, key: str, x: float, y: float, number: int, what: str = "") -> bool:
+        """Say how many things are not drawn, if there are any; tell whether it was said.
+
+        Args:
+            key: the shape's name.
+            x: where the text begins, in pixels.
+            y: height of its baseline, in pixels.
+            number: how many are left out.
+            what: the noun in the singular; empty for ``more``.
+        """
+        if number > 0:
+            said = count(number, what) if what else f"{number} more"
+            self.text(key, x, y, f"… {said} …", "q")
+        return number > 0
+
+    def frame(self) -> dict[str, str]:
+        """The diagram for the player: its size under the key ``size``, then each shape's JSON."""
+        size = json.dumps(["size", self.width, _round(self.height)], separators=(",", ":"))
+        return {"@/size": size, **{f"@/{one.key}": one.wire() for one in self.shapes}}
+
+    def svg(self) -> str:
+        """The diagram as an SVG document, light or dark as the reader's system is.
+
+        An ``<img>`` doesn't see the colours of the page around it, so it brings a
+        ground of its own.
+        """
+        marks = sorted({shape.mark for shape in self.shapes} - {""})
+        width, height = self.width, _round(self.height)
+        style = f"{theme.variables('light', marks)}@media(prefers-color-scheme:dark){{"
+        style += f"{theme.variables('dark', marks)}}}{RULES}{theme.rules(marks)}"
+        body = "".join(shape.markup(static=True) for shape in self.shapes)
+        return (
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" '
+            f'width="{width:g}" height="{height:g}"><style>{style}</style>'
+            f'<rect width="{width:g}" height="{height:g}" rx="6" '
+            f'style="fill:var(--lk-ground)"/>{body}</svg>'
+        )
+
+    def img(self, alt: str) -> str:
+        """The diagram as an ``<img>`` that needs no other file.
+
+        Args:
+            alt: what it shows, for readers who cannot see it.
+        """
+        data = base64.b64encode(self.svg().encode()).decode()
+        return f'<img alt="{esc(alt)}" src="data:image/svg+xml;base64,{data}">'
+
+
+def fitting(text: str, width: float, style: str = "") -> str:
+    """A text on one line, cut to what fits.
+
+    Args:
+        text: raw text.
+        width: room in pixels.
+        style: as for :class:`Shape`.
+    """
+    each = _MONO if "m" in style else _BOLD if "b" in style else _PLAIN
+    if "h" in style:
+        each = _BOLD * 14 / 12
+    line = one_line(text, max(int(width / each), 3))
+    words, blank, rest = line.rpartition(" ")
+    # Between two words, if little is lost by it.
+    return f"{words}…" if blank and line.endswith("…") and len(rest) < len(line) / 3 else line
+
+
+def _round(number: float) -> float:
+    rounded = round(number, 1)
+    return int(rounded) if rounded == int(rounded) else rounded
