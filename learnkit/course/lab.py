@@ -8,6 +8,7 @@ cell again, and scenarios in any order.
 from __future__ import annotations
 
 import contextlib
+import importlib
 import os
 import shutil
 from collections.abc import Callable, Iterator, Sequence
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from learnkit.course.games.be_the_model.panel import BeTheModel
     from learnkit.course.live_run import LiveRun
     from learnkit.views import Messages
+    from learnkit.widget.explore import Explorable
 
 
 class Lab:
@@ -214,6 +216,12 @@ class Lab:
             messages: dicts, or objects of the SDK.
         """
         return messages_view(messages)
+
+    def explore(self) -> Explorable:
+        """Return the lesson's explorable: a picture that answers while you change its cause."""
+        module = importlib.import_module(f"learnkit.course.lessons.{self.name}.explorable")
+        made: Explorable = module.explorable()
+        return made
 
     # Games
 

@@ -185,7 +185,8 @@ def rules(keys: Iterable[str]) -> str:
         parts.append(
             f".k-{key} text{{fill:{fg}}}.box.k-{key} rect,.dot.g.k-{key} circle{{fill:{bg};"
             f"stroke:{edge}{f';stroke-dasharray:{dash}' if dash else ''}}}"
-            f".bar.k-{key} rect,.dot.k-{key} circle{{fill:{edge}}}"
+            f".bar.p.k-{key} rect{{fill:{bg};stroke:{edge}}}"
+            f".bar:not(.p).k-{key} rect,.dot:not(.g).k-{key} circle{{fill:{edge}}}"
             f".edge.k-{key} path{{stroke:{edge}}}.edge.f.k-{key} path{{fill:{edge}}}"
         )
     return "".join(parts)
