@@ -24,7 +24,11 @@ LINES = 80
 #: Height of a line, and of the head of a column, in pixels.
 _LINE, _HEAD = 34, 38
 
-_ASKS = {"shutdown_request": "shut down? ", "plan_approval_response": "plan: "}
+_ASKS = {
+    "shutdown_request": "shut down?",
+    "shutdown_response": "shutdown",
+    "plan_approval_response": "plan",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,9 +60,9 @@ class TrafficLine:
     @property
     def said(self) -> str:
         """The text on the arrow."""
-        request = f" {self.request}" if self.request else ""
-        asks = _ASKS.get(self.type, "")
-        return f"{asks}{self.text or self.type}{request if asks else ''}"
+        if asks := _ASKS.get(self.type):
+            return f"{asks} {self.request}: {self.text}".rstrip(" :")
+        return self.text or self.type
 
     @property
     def same(self) -> tuple[str, str, str, float]:

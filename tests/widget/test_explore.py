@@ -107,4 +107,4 @@ def test_a_page_of_explorables_loads_nothing_and_holds_their_answers() -> None:
 
     page = frozen.page("x", frozen.framed(explorable().html(), explorable().tape()))
     assert re.search(r'"explore":true', page)
-    assert "http" not in re.sub(r"http://www.w3.org/2000/svg", "", page)
+    assert "://" not in page.replace("http://www.w3.org/2000/svg", "")

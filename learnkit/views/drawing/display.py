@@ -395,10 +395,12 @@ def fitting(text: str, width: float, style: str = "") -> str:
     each = _MONO if "m" in style else _BOLD if "b" in style else _PLAIN
     if "h" in style:
         each = _BOLD * 14 / 12
-    line = one_line(text, max(int(width / each), 3))
+    limit = max(int(width / each), 3)
+    line = one_line(text, limit)
     words, blank, rest = line.rpartition(" ")
-    # Between two words, if little is lost by it.
-    return f"{words}…" if blank and line.endswith("…") and len(rest) < len(line) / 3 else line
+    if not blank or len(rest) > limit / 3 or line == one_line(text, limit + 1):
+        return line
+    return f"{words}…"  # cut between two words, because little is lost by it
 
 
 def _round(number: float) -> float:
