@@ -21,6 +21,7 @@ from learnkit.core.events import EventLog
 from learnkit.course import files as course_files
 from learnkit.course.display.badge import MODES, badge
 from learnkit.course.display.card import Card, show
+from learnkit.course.display.loop import loop_card
 from learnkit.course.display.question_cards import prediction_card, quiz_card, reveal_card
 from learnkit.course.display.source import show_source as source_card
 from learnkit.course.exercise_checks import check_and_hint
@@ -373,6 +374,7 @@ def lesson(name: str, mode: str | None = None) -> Lab:
     lab = Lab(content, mode, recordings() / f"{name}.yaml", static)
     lab.remember("opened", "lesson")
     show(badge(content.title, mode))
+    show(loop_card(int(name[1:])))
     return lab
 
 

@@ -360,17 +360,35 @@ class Canvas:
     def svg(self) -> str:
         """The diagram as an SVG document, light or dark as the reader's system is.
 
-        An ``<img>`` doesn't see the colours of the page around it, so it brings a
-        ground of its own.
+        An ``<img>`` sees no colours of the page around it, so it brings a ground of its own.
         """
+        light, dark, rules = self._looks()
+        style = f":root{{{light}}}@media(prefers-color-scheme:dark){{:root{{{dark}}}}}{rules}"
+        return self._document(f"<style>{style}</style>")
+
+    def inline(self, alt: str) -> str:
+        """The diagram as a part of an open notebook, light or dark as JupyterLab is.
+
+        Args:
+            alt: what it shows, for readers who cannot see it.
+        """
+        light, dark, rules = self._looks()
+        style = f".lk-inline{{{light}{rules}}}[data-jp-theme-light=false] .lk-inline{{{dark}}}"
+        label = f' role="img" aria-label="{esc(alt)}"'
+        return f'<style>{style}</style><div class="lk-inline">{self._document("", label)}</div>'
+
+    def _looks(self) -> tuple[str, str, str]:
+        """Colours on a light page, on a dark one, and the rules that use them."""
         marks = sorted({shape.mark for shape in self.shapes} - {""})
+        light, dark = theme.variables("light", marks), theme.variables("dark", marks)
+        return light, dark, RULES + theme.rules(marks)
+
+    def _document(self, style: str, label: str = "") -> str:
         width, height = self.width, _round(self.height)
-        style = f"{theme.variables('light', marks)}@media(prefers-color-scheme:dark){{"
-        style += f"{theme.variables('dark', marks)}}}{RULES}{theme.rules(marks)}"
         body = "".join(shape.markup(static=True) for shape in self.shapes)
         return (
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" '
-            f'width="{width:g}" height="{height:g}"><style>{style}</style>'
+            f'width="{width:g}" height="{height:g}"{label}>{style}'
             f'<rect width="{width:g}" height="{height:g}" rx="6" '
             f'style="fill:var(--lk-ground)"/>{body}</svg>'
         )

@@ -162,14 +162,14 @@ def agent(number: int) -> Mark:
 
 
 def variables(shade: str, keys: Iterable[str]) -> str:
-    """CSS that sets the colours of a static picture: the page's own, and those of its marks.
+    """CSS declarations that set the colours of a static picture and its marks.
 
     Args:
         shade: ``light`` or ``dark``.
         keys: of the marks.
     """
     page = "".join(f"--lk-{name}:{colour};" for name, colour in _PAGE[shade].items())
-    return f":root{{{page}{_colours(shade, keys)}}}"
+    return page + _colours(shade, keys)
 
 
 def rules(keys: Iterable[str]) -> str:
