@@ -16,7 +16,7 @@ def _log(*steps: tuple[str, str, str, str]) -> lk.EventLog:
     for number, (what, id, sender, to) in enumerate(steps):
         state = {"opened": "pending", "expired": "expired"}.get(what, "approved")
         request = {"id": id, "kind": "plan", "sender": sender, "to": to, "content": "x"}
-        request |= {"state": state, "note": ""}
+        request |= {"state": state, "assignment": 1, "expires": "", "note": ""}
         log.append(f"request.{what}", lane=sender, time=float(number), request=request)
     return log
 
