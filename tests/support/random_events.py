@@ -51,12 +51,15 @@ _message = st.fixed_dictionaries(
 )
 
 _NUMBERS = st.integers(1, 5)
-#: Fields, by name, for which any value of their type would say too little. The rest is by type.
-_KNOWN: dict[str, Strategy] = {
+#: Texts, by the name of their field, that must repeat.
+_TEXTS: dict[str, Strategy] = {
     **dict.fromkeys(("id", "call", "request_id"), ids),
     **dict.fromkeys(
         ("name", "sender", "to", "by", "owner", "parent", "worktree", "reader", "writer"), names
     ),
+}
+#: Other fields, by name, for which any value of their type would say too little.
+_KNOWN: dict[str, Strategy] = {
     "message": _message,
     "messages": st.lists(_message, max_size=4),
     "prompt": _content | st.none(),
@@ -155,7 +158,9 @@ def _record(cls: type, strange: bool) -> st.SearchStrategy[dict[str, Any]]:
 def _field(one: Detail, strange: bool) -> Strategy:
     if one.type is int:
         return _NUMBERS if one.name == "id" else _PLAIN[int]
-    known = _KNOWN.get(one.name)
+    if one.type is str:
+        return _TEXTS.get(one.name, words)
+    known = None if get_origin(one.type) is Literal else _KNOWN.get(one.name)
     return _value(one.type, strange) if known is None else known
 
 

@@ -18,7 +18,7 @@ from learnkit.core.events import EventLog
 from learnkit.views import View
 from learnkit.views.drawing.static import LIMIT
 
-#: Views that take details out of the log by themselves, and trust them. Each that reads typed events
+#: Views that take details out of the log by themselves, and trust them. One that reads typed events
 #: is taken out of this list, and must then survive logs that were edited by hand.
 TRUSTING = {
     *("Branches", "Compaction", "Contexts", "Messages", "Protocol", "Schedule", "Skills"),
