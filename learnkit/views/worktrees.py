@@ -73,9 +73,9 @@ class State(Drawn):
         """
         if lane.task_id is None:
             return "no task"
-        task = self.tasks.get(lane.task_id, {})
-        owner = f", {task['owner']}" if task.get("owner") else ""
-        return f"#{lane.task_id} {one_line(str(task.get('subject', '')), 40)}{owner}"
+        task = self.tasks.get(lane.task_id)
+        subject, owner = (task.subject, task.owner) if task else ("", "")
+        return f"#{lane.task_id} {one_line(subject, 40)}{f', {owner}' if owner else ''}"
 
 
 class Worktrees(folk.TeamView[State]):
