@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dis
+import linecache
 import signal
 import sys
 from collections.abc import Callable
@@ -44,7 +46,17 @@ class InterruptAt:
     def _line(self, frame: FrameType, event: str, arg: Any) -> Callable[..., Any]:
         if event == "line":
             self.lines += 1
-            if self.lines == self._at:
+            if 0 < self._at <= self.lines and not self.where and not _leaves(frame):
                 self.where = f"{frame.f_code.co_filename}:{frame.f_lineno}"
                 signal.raise_signal(signal.SIGINT)
         return self._line
+
+
+def _leaves(frame: FrameType) -> bool:
+    """Whether a with statement is about to end: Python names its line once more.
+
+    No signal can come there, as no call comes before the one that lets the lock go.
+    """
+    line = linecache.getline(frame.f_code.co_filename, frame.f_lineno)
+    operation = dis.opname[frame.f_code.co_code[frame.f_lasti]]
+    return line.lstrip().startswith("with ") and operation in ("LOAD_CONST", "PUSH_EXC_INFO")
