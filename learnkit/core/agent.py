@@ -141,11 +141,16 @@ class Agent:
         """
         with self.clock.interruptible(self.stop):
             try:
-                self.start(prompt)
-                while (outcome := self.step()) is None:
-                    pass
-            except BaseException as error:
-                with uninterrupted():  # by a second Ctrl-C
+                try:
+                    self.start(prompt)
+                    while (outcome := self.step()) is None:
+                        pass
+                except Exception:
+                    with uninterrupted():
+                        self._break_off(interrupted=False)
+                    raise
+            except BaseException as error:  # perhaps a Ctrl-C that came right behind an error
+                with uninterrupted():  # by a second one
                     self._break_off(isinstance(error, KeyboardInterrupt))
                 raise
             return outcome

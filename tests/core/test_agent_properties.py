@@ -294,11 +294,13 @@ def test_after_ctrl_c_at_any_line_array_and_log_are_whole_and_the_next_run_works
 
 
 @pytest.mark.slow
-def test_after_ctrl_c_at_every_line_of_a_short_run_all_is_whole() -> None:
+@pytest.mark.parametrize("plan", [[], [None, None, "raise"]])
+def test_after_ctrl_c_at_every_line_of_a_short_run_all_is_whole(plan: list[str | None]) -> None:
     """The same without chance: what must not come apart is often only one line long."""
     replies = [lk.use("take", seconds=0.5)]
-    for line in range(1, interrupted_at(0, replies, [], 0)):
-        interrupted_at(line, replies, [], 0)
+    twice = interrupted_at(0, replies, plan, 0).places.values()  # the first time and the last
+    for line in {line for lines in twice for line in lines}:
+        interrupted_at(line, replies, plan, 0)
 
 
 def test_a_listener_that_raises_twice_keeps_no_call_from_its_end() -> None:
@@ -319,8 +321,8 @@ def test_a_listener_that_raises_twice_keeps_no_call_from_its_end() -> None:
     assert agent.run("Go on.").text == "done"
 
 
-def interrupted_at(line: int, replies: list[Any], plan: list[str | None], seed: int) -> int:
-    """Run with an interrupt before a line of ours, and again; return how many lines that was."""
+def interrupted_at(line: int, replies: list[Any], plan: list[str | None], seed: int) -> InterruptAt:
+    """Run with an interrupt before a line of ours, and again without one."""
     script, before = iter(replies), set(threading.enumerate())
     heard: list[lk.Event] = []
     with lk.VirtualClock(seed) as clock:
@@ -345,7 +347,7 @@ def interrupted_at(line: int, replies: list[Any], plan: list[str | None], seed: 
             raise AssertionError("the run never comes to an end")
         assert heard == list(agent.events), at.where
     assert set(threading.enumerate()) == before
-    return at.lines
+    return at
 
 
 def left(meddler: Meddler) -> bool:
