@@ -28,12 +28,12 @@ class InterruptAt:
     Attributes:
         lines: how many lines the main thread has run.
         where: the place of the interrupt; empty if the block was over before.
-        places: where each line is, and when it was run for the first and the last time.
+        places: where each line is, and as which it was run.
     """
 
     def __init__(self, line: int) -> None:
         self._at, self.lines, self.where = line, 0, ""
-        self.places: dict[tuple[str, int], tuple[int, int]] = {}
+        self.places: dict[tuple[str, int], list[int]] = {}
 
     def __enter__(self) -> Self:
         sys.settrace(self._called)
@@ -49,7 +49,7 @@ class InterruptAt:
         if event == "line":
             self.lines += 1
             place = (frame.f_code.co_filename, frame.f_lineno)
-            self.places[place] = (self.places.get(place, (self.lines,))[0], self.lines)
+            self.places.setdefault(place, []).append(self.lines)
             if 0 < self._at <= self.lines and not self.where and not _leaves(frame):
                 self.where = f"{frame.f_code.co_filename}:{frame.f_lineno}"
                 signal.raise_signal(signal.SIGINT)
