@@ -22,7 +22,8 @@ from learnkit.core.toolbox import Toolbox
 from learnkit.core.tools import Tool
 from learnkit.core.usage import Usage
 from learnkit.errors import UsageError
-from learnkit.runtime.clock import Clock, Signal, SystemClock, uninterrupted
+from learnkit.runtime.clock import Clock, Signal, SystemClock
+from learnkit.runtime.interrupts import holdable, uninterrupted
 
 if TYPE_CHECKING:
     import anthropic
@@ -139,7 +140,7 @@ class Agent:
             anthropic.APIError: what the API refused, after the SDK's retries; the messages stay
                 valid and ``run`` can be called again.
         """
-        with self.clock.interruptible(self.stop):
+        with self.clock.interruptible(self.stop), holdable():
             try:
                 try:
                     self.start(prompt)

@@ -15,7 +15,8 @@ from learnkit.core.content import Block, note, result_content
 from learnkit.core.interface import AgentLike, Call, Result
 from learnkit.core.transcript import texts
 from learnkit.errors import ArgumentsError, ToolError, described, text_of
-from learnkit.runtime.clock import Unwind, uninterrupted
+from learnkit.runtime.clock import Unwind
+from learnkit.runtime.interrupts import uninterrupted
 
 CANCELLED = "Cancelled: the run was interrupted."
 

@@ -54,7 +54,7 @@ class Stage {
     const follow = { type: "button", class: "follow", title: "stay at the newest step" };
     this.followButton = make("button", follow, "follow");
     this.followButton.onclick = () => this.setFollow(!this.follow);
-    const every = { type: "button", class: "follow", title: "stop at every event of the log" };
+    const every = { type: "button", class: "raw", title: "stop at every event of the log" };
     this.rawButton = make("button", { ...every, "aria-pressed": "false" }, "raw log");
     this.rawButton.onclick = () => this.setRaw(!this.raw);
     this.note = make("p", { class: "note", role: "status" });

@@ -57,8 +57,11 @@ def page() -> Iterator[Page]:
 
 def open_player(page: Page, css: str = "") -> None:
     """A fresh player on an empty page, as a notebook would make it."""
-    source = "\n".join((WIDGET / name).read_text() for name in ("tape.js", "draw.js", "parts.js", "player.js"))
-    source = source.replace("export default ", "const player = ").replace("export ", "") + START
+    source = "\n".join(
+        (WIDGET / name).read_text() for name in ("tape.js", "draw.js", "parts.js", "player.js")
+    )
+    source = source.replace("export default ", "const player = ").replace("export ", "")
+    source += START
     page.goto("about:blank")
     page.set_content(PAGE % source)
     page.wait_for_function("() => window.start")
