@@ -1,206 +1,559 @@
 """The timeline: when each agent and each background job was busy, and what ran at the same time.
 
-An agent's row has its turns and its tool calls; a job's row runs from its start to its end. The sum
-of all lengths is the time that the same work would have taken one step after another.
+An agent's row has its turns, its calls that take time, and where it waits for its jobs; a job's row
+has the job, and an arrow to the moment at which the model is told of it. Several runs stand on one
+scale.
 """
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from learnkit.core.events import Event
-from learnkit.views.drawing import static, theme
-from learnkit.views.drawing.base import Drawn, DrawnView, css_beside
-from learnkit.views.drawing.static import Picture
-from learnkit.views.drawing.text import as_list, count, esc, one_line
-from learnkit.views.drawing.time_axis import Axis, TimeRow, duration
+from learnkit.views.drawing import display, static, theme
+from learnkit.views.drawing.base import Diagram
+from learnkit.views.drawing.display import Canvas
+from learnkit.views.drawing.text import as_list, listed, one_line
+from learnkit.views.drawing.time_axis import Axis, duration
+from learnkit.views.words import describe, ended
+
+#: Height of a row, and of what stands in it, in pixels.
+_ROW, _BAR = 34, 24
+#: A call that only asks how a job is doing; nobody makes it if there are no jobs.
+_POLL = "check_background"
+#: A sleep at the beginning of a command, which is not what the command is for.
+_SLEEP = re.compile(r"^\s*sleep [\d.]+\s*(;|&&)\s*(?=\S)")
 
 _ENDS = {
+    "running": theme.ACTIVE,
     "completed": theme.DONE,
     "failed": theme.FAILED,
     "timeout": theme.FAILED,
     "error": theme.FAILED,
     "stopped": theme.SHUTDOWN,
 }
-_WORDS = {"assistant": "the model thinks", "call": "a tool runs"}
 
 
 @dataclass(frozen=True, slots=True)
-class State(Drawn):
-    """Rows by key in the order in which they began, and the time of the last event."""
+class Turn:
+    """A turn of a model: from its request to its reply.
 
-    rows: dict[str, TimeRow] = field(default_factory=dict)
+    Attributes:
+        begin: in seconds.
+        end: in seconds.
+        acts: whether the reply calls tools.
+        calls: names of the tools that it calls.
+        waits: whether the agent then had to wait for a job.
+    """
+
+    begin: float
+    end: float
+    acts: bool
+    calls: tuple[str, ...] = ()
+    waits: bool = False
+
+    @property
+    def extra(self) -> bool:
+        """Whether there would be no such turn if each command was waited for where it stands."""
+        return self.waits or (bool(self.calls) and set(self.calls) == {_POLL})
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A command in the background.
+
+    Attributes:
+        number: counted from 1, in the order in which the run's jobs began.
+        agent: who has started it.
+        command: what it runs.
+        begin: in seconds.
+        end: in seconds; None while it runs.
+        status: ``running``, ``completed``, and so on.
+        output: what it printed.
+        told: when the model was told of it, in seconds; None before that.
+        counted: whether its sleep only counts, and takes no real time.
+    """
+
+    number: int
+    agent: str
+    command: str
+    begin: float
+    end: float | None = None
+    status: str = "running"
+    output: str = ""
+    told: float | None = None
+    counted: bool = False
+
+    @property
+    def mark(self) -> theme.Mark:
+        """The mark of its status."""
+        return _ENDS.get(self.status, theme.DONE)
+
+    @property
+    def label(self) -> str:
+        """What it runs while it runs, and what came of it then."""
+        if self.status == "running":
+            return f"{self.mark.glyph} {_SLEEP.sub('', self.command)}"
+        first = next((line for line in self.output.splitlines() if line.strip()), "")
+        parts = ["" if self.status == "completed" and first else self.status, first]
+        return f"{self.mark.glyph} {': '.join(filter(None, parts))}"
+
+
+@dataclass(frozen=True, slots=True)
+class Worker:
+    """An agent's row.
+
+    Attributes:
+        turns: its turns.
+        calls: id, name, begin and end in seconds of its calls that took time.
+        waits: begin and end in seconds of each time that it waited for its jobs.
+        open: what has begun: ``turn`` or a call's id -> name and begin in seconds.
+        done: whether its run has ended.
+    """
+
+    turns: tuple[Turn, ...] = ()
+    calls: tuple[tuple[str, str, float, float], ...] = ()
+    waits: tuple[tuple[float, float], ...] = ()
+    open: Mapping[str, tuple[str, float]] = field(default_factory=dict)
+    done: bool = False
+
+    @property
+    def waited(self) -> float:
+        """Seconds that it had nothing to do but wait."""
+        return sum(end - begin for begin, end in self.waits)
+
+    def begun(self, id: str, name: str, now: float) -> Worker:
+        """With something that begins.
+
+        Args:
+            id: ``turn``, or the id of a call.
+            name: of the call's tool.
+            now: in seconds.
+        """
+        return replace(self, open={**self.open, id: (name, now)})
+
+    def over(self, id: str) -> tuple[Worker, tuple[str, float] | None]:
+        """Without something that has begun, and that: name and begin in seconds.
+
+        Args:
+            id: as for :meth:`begun`.
+        """
+        rest = {key: one for key, one in self.open.items() if key != id}
+        return replace(self, open=rest), self.open.get(id)
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One run: its agents by lane, its jobs by id, and the time of its last change in seconds."""
+
+    name: str = ""
+    workers: dict[str, Worker] = field(default_factory=dict)
+    jobs: dict[str, Job] = field(default_factory=dict)
     now: float = 0.0
+
+    def of(self, lane: str) -> list[Job]:
+        """The jobs of an agent.
+
+        Args:
+            lane: the agent's.
+        """
+        return [job for job in self.jobs.values() if job.agent == lane]
 
     @property
     def serial(self) -> float:
-        """Seconds that all work takes if it is done one step after another."""
-        open = sum(self.now - since for row in self.rows.values() for _, _, since in row.open)
-        return open + sum(row.busy for row in self.rows.values())
+        """Seconds that the same work takes if each command is waited for where it stands."""
+        jobs = self.jobs.values()
+        total = sum((self.now if job.end is None else job.end) - job.begin for job in jobs)
+        for lane, worker in self.workers.items():
+            total += sum(one.end - one.begin for one in worker.turns if not one.extra)
+            own = [one for one in worker.calls if f"{lane}.{one[0]}" not in self.workers]
+            total += sum(end - begin for _, _, begin, end in own)  # a subagent's time is its turns
+        return total
+
+    @property
+    def waited(self) -> float:
+        """Seconds that agents had nothing to do but wait for their jobs."""
+        return sum(one.waited for one in self.workers.values())
+
+    @property
+    def done(self) -> bool:
+        """Whether nobody works any more."""
+        return all(one.done for one in self.workers.values()) and bool(self.workers)
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """The runs on one scale; the last one grows."""
+
+    runs: tuple[Run, ...] = (Run(),)
+
+    @property
+    def run(self) -> Run:
+        """The run that grows."""
+        return self.runs[-1]
 
     @property
     def axis(self) -> Axis:
         """The scale of time."""
-        return Axis(self.now)
-
-    @property
-    def said(self) -> str:
-        """Elapsed time against the sum of all work."""
-        if not self.serial:
-            return "No work so far."
-        saved = self.serial - self.now
-        text = f"{duration(self.now)} passed; one after the other it is {duration(self.serial)}"
-        return f"{text}: {saved / self.serial:.0%} saved." if saved > 0.005 else f"{text}."
+        return Axis(max(run.now for run in self.runs))
 
 
-class Timeline(DrawnView[State]):
-    """Turns, tool calls and background jobs over time."""
+class Timeline(Diagram[State]):
+    """Turns, tool calls and background jobs over time.
+
+    Args:
+        events: an ``EventLog``, or any sequence of events; or several by name, such as
+            ``{"one after the other": first.events, "in the background": second.events}``. Then the
+            last one grows, step by step, below the others, which are there from the beginning.
+        lane: show only what happened to this agent; None shows everyone.
+        on_intent: as for every view.
+    """
 
     name = "timeline"
-    css = css_beside(__file__)
     start = State()
 
+    def __init__(
+        self,
+        events: Sequence[Event] | Mapping[str, Sequence[Event]] | Any,
+        *,
+        lane: str | None = None,
+        on_intent: Callable[[dict[str, Any]], object] | None = None,
+    ) -> None:
+        runs = dict(events) if isinstance(events, Mapping) else {"": events}
+        *self._names, self._last = runs or {"": []}
+        self._earlier = [runs[name] for name in self._names]
+        last = runs.get(self._last, [])
+        super().__init__(last, lane=lane, on_intent=on_intent)
+
+    def init(self) -> State:
+        runs = []
+        for name, events in zip(self._names, self._earlier, strict=True):
+            run = Run(name)
+            for event in filter(self.wants, events):
+                run = _grown(run, event)
+            runs.append(run)
+        return State((*runs, Run(self._last)))
+
     def fold(self, state: State, event: Event) -> State:
-        data, lane, now = event.data, event.lane, max(event.time, state.now)
-        rows, id = state.rows, str(data.get("id", ""))
-        own = rows.get(lane) or TimeRow(lane)
-        match event.type:
-            case "model.requested":
-                rows = {**rows, lane: _working(own.begun("assistant", "turn", now))}
-            case "model.replied" | "model.failed":
-                rows = {**rows, lane: own.over("turn", now)}
-            case "tool.started":
-                rows = {**rows, lane: _working(own.begun("call", f"call {id}", now))}
-            case "tool.ended":
-                rows = {**rows, lane: own.over(f"call {id}", now)}
-            case "run.ended":
-                rows = {**rows, lane: replace(own, mark=theme.DONE, state="done")}
-            case "job.started":
-                title, counted = str(data.get("command", "")), bool(data.get("counted"))
-                new = TimeRow(id, title, lane, mark=theme.ACTIVE, state="running", counted=counted)
-                rows = {**rows, f"job {id}": new.begun("active", id, now)}
-            case "job.ended" if job := rows.get(f"job {id}"):
-                status = str(data.get("status", ""))
-                ended = replace(job.over(id, now), mark=_ENDS.get(status, theme.DONE), state=status)
-                rows = {**rows, f"job {id}": _coloured(ended)}
-            case "job.delivered":
-                keys = [f"job {one}" for one in as_list(data.get("ids"))]
-                told = {k: replace(rows[k], delivered=(now,)) for k in keys if k in rows}
-                rows = {**rows, **told}
-                if told:
-                    rows[lane] = replace(own, delivered=(*own.delivered, now))
-        return replace(state, now=now, rows=rows)
+        run = _grown(state.run, event)
+        return state if run is state.run else State((*state.runs[:-1], run))
 
-    def changed(self, state: State, old: State) -> bool:
-        moves = any(row.open for row in state.rows.values())  # a span grows with time
-        return moves or state.rows is not old.rows
+    def told(self, state: State, old: State, event: Event) -> str:
+        jobs, data = state.run.jobs, event.data
+        job = jobs.get(str(data.get("id", "")))
+        if event.type == "job.started" and job:
+            return ended(f"Job {job.number} starts in the background: {one_line(job.command, 80)}.")
+        if event.type == "job.ended" and job and job.end is not None:
+            took = duration(job.end - job.begin)
+            return f"Job {job.number} ends after {took}: {one_line(job.label, 80)}."
+        ids = as_list(data.get("ids")) if event.type == "job.delivered" else []
+        names = [f"job {jobs[str(id)].number}" for id in ids if str(id) in jobs]
+        if names:
+            how = ", for which it has waited" if data.get("by") == "stop" else ""
+            return f"The model is told what came of {listed(names)}{how}."
+        return describe(event)
 
-    def draw(self, state: State, old: State) -> dict[str, str]:
-        html = {"lines/axis": state.axis.html}
-        for place, (key, row) in enumerate(state.rows.items()):
-            html[f"lines/{place}"] = _line(row, state, old.rows.get(key) == row)
-        html["lines/sum"] = f'<div class="sum" data-quiet>{esc(state.said)}</div>'
-        html["lines/legend"] = f'<div class="legend" data-quiet>{esc(_legend(state))}</div>'
-        return html
+    def finding(self, state: State) -> str:
+        run, earlier = state.run, state.runs[:-1]
+        if not earlier:
+            return _alone(run)
+        parts = [f"{duration(one.now)} {one.name}" for one in earlier]
+        if not run.done:
+            return f"{', '.join(parts)}; {run.name}, {duration(run.now)} have passed so far."
+        first, last = earlier[0], run
+        parts.append(f"{duration(last.now)} {run.name}")
+        less = f": {1 - last.now / first.now:.0%} saved" if last.now < first.now * 0.995 else ""
+        waits = f"{duration(last.waited)} instead of {duration(first.waited)}"
+        waited = f". The model waits {waits}" if last.waited != first.waited else ""
+        return f"{', '.join(parts)}{less}{waited}."
 
-    def line(self, state: State) -> str:
-        jobs = sum(bool(row.agent) for row in state.rows.values())
-        return f"{self.name}: {count(jobs, 'job')}; {state.said} {state.head}"
-
-    def picture(self, state: State, rows: int) -> Picture:
-        picture = Picture(f"{self.line(state)} All times stand in the table below.")
-        left, right, scale = 196, 128, state.axis.scale
-        width = static.WIDTH - left - right
-        picture.text(16, 24, state.said, "b", 640)
-        state.axis.draw(picture, left, width, 38.0)
-        y = 56.0
-        shown = list(state.rows.values())[:rows]
-        for row in shown:
-            indent = 14 if row.agent else 0
-            picture.text(16 + indent, y + 15, row.mark.glyph, "", 20, row.mark.key)
-            picture.text(34 + indent, y + 15, _who(row), "" if row.agent else "b", 140 - indent)
-            picture.path(f"M{left} {y + 20:g}h{width}")
-            for key, begin, end in row.drawn(state.now):
-                x, w = left + width * begin / scale, width * (end - begin) / scale
-                picture.bar(round(x, 1), y + 3, max(w, 1.5), 14, key)
-            for at in row.delivered[-20:]:
-                x = round(left + width * at / scale, 1)
-                picture.box(x - 7, y + 2, 15, 16, "injected")
-                picture.text(x - 5, y + 14.5, theme.INJECTED.glyph, "", 20, "injected")
-            picture.text(static.WIDTH - 16, y + 15, _time(row, state.now), "q e", right - 20)
-            y += 24
-        y += picture.left_out(34, y + 15, len(state.rows) - len(shown), "", 24)
-        picture.text(16, y + 16, _legend(state), "q")
-        picture.height = y + 28
-        return picture
+    def draw(self, state: State, width: float, rows: int) -> Canvas:
+        canvas = Canvas(width)
+        left = 66.0 if width < 560 else 84.0
+        scaled = _Scale(left, width - left - 12, state.axis.scale)
+        all_rows = [(place, key) for place, run in enumerate(state.runs) for key in _rows(run)]
+        shown = all_rows[:rows]
+        y, tops = 24.0, dict[tuple[int, str], float]()
+        heads = dict[int, float]()
+        for place, key in shown:
+            if state.runs[place].name and place not in heads:
+                heads[place] = y
+                y += 32
+            tops[place, key] = y
+            y += _ROW
+        if shown:
+            state.axis.rule(canvas, left, scaled.width, y)
+        for place, top in heads.items():
+            run = state.runs[place]
+            end = scaled.x(run.now)
+            canvas.edge(
+                f"total {place}", f"M0 0H{end - left:.1f}m0 -5v10", "", "w", x=left, y=top + 24
+            )
+            canvas.text(f"run {place}", 2, top + 14, f"{run.name}: {duration(run.now)}", "b")
+        for place, key in tops:
+            run = state.runs[place]
+            if key in run.jobs:
+                _arrow(canvas, place, run, key, tops, scaled)
+        for (place, key), top in tops.items():
+            run = state.runs[place]
+            if key in run.jobs:
+                _job(canvas, f"{place} {key}", run.jobs[key], run.now, top, scaled)
+            else:
+                _worker(canvas, f"{place} {key}", key.removeprefix("of "), run, top, scaled)
+        for (place, key), top in tops.items():
+            run = state.runs[place]
+            if key not in run.jobs:
+                for at in sorted({job.told for job in run.of(key[3:]) if job.told is not None}):
+                    says = f"at {duration(at)} the model is told of its jobs"
+                    spot = scaled.x(at), top + _BAR + 2
+                    canvas.dot(
+                        f"told {place} {key} {at:g}", *spot, 7, "injected", "✉\ufe0e", says=says
+                    )
+        y += 20 * canvas.left_out("gone", left, y + 14, len(all_rows) - len(shown), "row")
+        for number, line in enumerate(_legend(state, width)):
+            canvas.text(f"legend {number}", 2, y + 16, line, "q")
+            y += 16
+        canvas.height = y + 10
+        return canvas
 
     def facts(self, state: State, rows: int) -> str:
-        body: list[list[object]] = []
-        for row in list(state.rows.values())[:rows]:
-            spans = row.drawn(state.now)
-            begin = duration(min(one[1] for one in spans)) if spans else ""
-            end = duration(max(one[2] for one in spans)) if spans else ""
-            delivered = ", ".join(duration(at) for at in row.delivered[-5:])
-            busy = duration(_busy(row, state.now))
-            what = one_line(row.title, 50) or "turns and calls"
-            state_of = f"{row.mark.glyph} {row.state}"
-            body.append([row.name, what, state_of, begin, end, busy, delivered])
-        after = static.more(len(state.rows) - rows)
+        several, body = len(state.runs) > 1, list[list[object]]()
+        for run in state.runs:
+            for key in _rows(run):
+                row = _job_facts(run.jobs[key]) if key in run.jobs else _worker_facts(run, key[3:])
+                body.append([run.name, *row] if several else row)
         head = ["who", "what", "state", "from", "to", "busy", "told at"]
-        return static.table(head, body, after=after) + f"<p>{esc(state.said)}</p>"
+        head = ["run", *head] if several else head
+        return static.table(head, body[:rows], after=static.more(len(body) - rows))
 
 
-def _working(row: TimeRow) -> TimeRow:
-    return replace(row, mark=theme.WORKING, state="working")
+@dataclass(frozen=True, slots=True)
+class _Scale:
+    """Where a time stands on a canvas."""
+
+    left: float
+    width: float
+    seconds: float
+
+    def x(self, at: float) -> float:
+        return self.left + self.width * at / self.seconds
+
+    @property
+    def right(self) -> float:
+        return self.left + self.width
 
 
-def _coloured(row: TimeRow) -> TimeRow:
-    """A job that has ended, in the colour of its outcome."""
-    return replace(row, spans=tuple((row.mark.key, a, b) for _, a, b in row.spans))
+def _grown(run: Run, event: Event) -> Run:
+    """A run after one more event."""
+    data, lane, now = event.data, event.lane, max(event.time, run.now)
+    id, own = str(data.get("id", "")), run.workers.get(event.lane) or Worker()
+    match event.type:
+        case "model.requested":
+            own = own.begun("turn", "", now)
+        case "model.replied" | "model.failed":
+            own, found = own.over("turn")
+            if found:
+                turn = Turn(found[1], now, data.get("stop_reason") == "tool_use")
+                own = replace(own, turns=(*own.turns, turn))
+        case "tool.started":
+            own = own.begun(f"call {id}", str(data.get("name", "")), now)
+            if own.turns:
+                last = own.turns[-1]
+                called = replace(last, calls=(*last.calls, str(data.get("name", ""))))
+                own = replace(own, turns=(*own.turns[:-1], called))
+        case "tool.ended":
+            own, found = own.over(f"call {id}")
+            if found and now > found[1]:
+                own = replace(own, calls=(*own.calls, (id, *found, now)))
+        case "run.ended":
+            own = replace(own, done=True)
+        case "run.started":
+            own = replace(own, done=False)
+        case "job.started":
+            number, counted = len(run.jobs) + 1, bool(data.get("counted"))
+            new = Job(number, lane, str(data.get("command", "")), now, counted=counted)
+            run = replace(run, jobs={**run.jobs, id: new})
+        case "job.ended" if id in run.jobs:
+            status, output = str(data.get("status", "")), str(data.get("output", ""))
+            job = replace(run.jobs[id], end=now, status=status, output=output)
+            run = replace(run, jobs={**run.jobs, id: job})
+        case "job.delivered":
+            ids = [str(one) for one in as_list(data.get("ids")) if str(one) in run.jobs]
+            told = {one: replace(run.jobs[one], told=now) for one in ids}
+            run = replace(run, jobs={**run.jobs, **told})
+            if told and data.get("by") == "stop" and own.turns and not own.turns[-1].acts:
+                last = own.turns[-1]
+                own = replace(own, turns=(*own.turns[:-1], replace(last, waits=True)))
+                if now > last.end:
+                    own = replace(own, waits=(*own.waits, (last.end, now)))
+        case _:
+            return run
+    return replace(run, now=now, workers={**run.workers, lane: own})
 
 
-def _busy(row: TimeRow, now: float) -> float:
-    return row.busy + sum(now - since for _, _, since in row.open)
+def _rows(run: Run) -> Iterator[str]:
+    """Keys of the rows: each agent that has done something, and after it its jobs, by id."""
+    for lane, worker in run.workers.items():
+        jobs = [id for id, job in run.jobs.items() if job.agent == lane]
+        if worker.turns or worker.calls or worker.open or jobs:
+            yield f"of {lane}"
+            yield from jobs
 
 
-def _who(row: TimeRow) -> str:
-    return one_line(row.title, 40) if row.agent else row.name
+def _alone(run: Run) -> str:
+    """What one run shows."""
+    if not run.serial:
+        return "No work so far."
+    passed = duration(run.now) + ("" if run.done else " so far")
+    waits = f"; the model waits {duration(run.waited)} for its jobs" if run.waited else ""
+    if run.serial <= run.now * 1.005:
+        return f"{passed}: one after the other, the same work takes no longer{waits}."
+    serial, saved = duration(run.serial), 1 - run.now / run.serial
+    return f"{passed}; the same work one after the other takes {serial}: {saved:.0%} saved{waits}."
 
 
-def _time(row: TimeRow, now: float) -> str:
-    return f"{row.state if row.agent else 'busy'} {duration(_busy(row, now))}"
+def _worker(canvas: Canvas, key: str, name: str, run: Run, y: float, scaled: _Scale) -> None:
+    """The row of an agent."""
+    worker = run.workers[name]
+    canvas.text(f"name {key}", 2, y + 16, name, "b", width=scaled.left - 6)
+    waits = list(worker.waits)
+    last = worker.turns[-1] if worker.turns else None
+    idle = last and not last.acts and not last.waits and "turn" not in worker.open
+    if last and idle and not worker.done and any(one.told is None for one in run.of(name)):
+        waits.append((last.end, run.now))
+    for begin, end in waits:
+        said = f"waits {duration(end - begin)}"
+        says = f"{name} {said} for its jobs, from {duration(begin)} to {duration(end)}"
+        _box(canvas, f"waits {key} {begin:g}", begin, end, y, "idle", said, says, scaled)
+    for _, call, begin, end in worker.calls:
+        says = f"{name} calls {call}: {duration(end - begin)}, from {duration(begin)}"
+        _box(canvas, f"call {key} {call} {begin:g}", begin, end, y, "call", call, says, scaled)
+    turns = [one for one in worker.turns if one.end > one.begin]
+    if "turn" in worker.open and run.now > (since := worker.open["turn"][1]):
+        turns.append(Turn(since, run.now, False))
+    for group in _grouped(turns, scaled):
+        begin, end = group[0].begin, group[-1].end
+        calls = listed([call for turn in group for call in turn.calls])
+        number = f"{len(group)} turns" if len(group) > 1 else "a turn"
+        says = f"{name}, {number}, {duration(begin)} to {duration(end)}: {calls or 'text only'}"
+        label = f"{theme.ASSISTANT.glyph} {calls or 'text'}"
+        _box(canvas, f"turn {key} {begin:g}", begin, end, y, "assistant", label, says, scaled)
+        for turn in group[1:]:
+            x = scaled.x(turn.begin)
+            canvas.edge(f"next {key} {turn.begin:g}", "M0 0v5", "assistant", x=x, y=y)
 
 
-def _legend(state: State) -> str:
-    used = {key for row in state.rows.values() for key, _, _ in row.drawn(state.now)}
-    parts = [f"{theme.MARKS[key].glyph} {word}" for key, word in _WORDS.items() if key in used]
-    if any(row.agent for row in state.rows.values()):
-        parts.append(f"{theme.ACTIVE.glyph} a job runs")
-    if any(row.delivered for row in state.rows.values()):
-        parts.append(f"{theme.INJECTED.glyph} the model is told")
-    if any(row.counted for row in state.rows.values()):
-        parts.append("⏱\ufe0e sleep only counts: this takes no real time")
-    return " · ".join(parts)
+def _grouped(turns: Sequence[Turn], scaled: _Scale) -> list[list[Turn]]:
+    """Turns that follow each other with no gap that can be seen."""
+    groups: list[list[Turn]] = []
+    for turn in turns:
+        if groups and scaled.x(turn.begin) - scaled.x(groups[-1][-1].end) < 2:
+            groups[-1].append(turn)
+        else:
+            groups.append([turn])
+    return groups
 
 
-def _line(row: TimeRow, state: State, grown: bool) -> str:
-    """A row; one that has only grown with time isn't marked as changed."""
-    now, scale = state.now, state.axis.scale
-    bars = "".join(
-        f'<i class="m-{key}" style="left:{begin / scale:.2%};width:{(end - begin) / scale:.2%};'
-        f'background:var(--lk-{key}-edge)"></i>'
-        for key, begin, end in row.drawn(now)
+def _box(
+    canvas: Canvas,
+    key: str,
+    begin: float,
+    end: float,
+    y: float,
+    mark: str,
+    label: str,
+    says: str,
+    scaled: _Scale,
+) -> None:
+    """A length of time, with a label if there is room for some of it."""
+    x, width = scaled.x(begin), max(scaled.x(end) - scaled.x(begin), 2)
+    lines = [label] if width >= 52 else []
+    canvas.box(key, x, y, width, _BAR, mark, lines, "l", says=says)
+
+
+def _job(canvas: Canvas, key: str, job: Job, now: float, y: float, scaled: _Scale) -> None:
+    """The row of a job; its label stands in it, or beside it where there is more room."""
+    canvas.text(f"name {key}", 12, y + 16, f"job {job.number}", width=scaled.left - 14)
+    end = now if job.end is None else job.end
+    x, right = scaled.x(job.begin), scaled.x(max(end, job.told or 0))
+    width = max(scaled.x(end) - x, 2)
+    label = one_line(job.label, 200)
+    says = (
+        f"Job {job.number}, {duration(end - job.begin)}, {job.status}: {one_line(job.command, 160)}"
     )
-    bars += "".join(
-        f'<b style="left:{at / scale:.2%}" title="the model is told at {duration(at)}">'
-        f"{theme.INJECTED.glyph}</b>"
-        for at in row.delivered[-20:]
+    after, before = scaled.right - right - 10, x - scaled.left - 10
+    inside = width - 16
+    fits = max(inside, 0) > 60 and (
+        display.fitting(label, inside) == label or inside > max(after, before)
     )
-    says = f"{row.title or row.name}: {_time(row, now)}"
-    return (
-        f'<div class="track{" job" if row.agent else ""}"{" data-quiet" if grown else ""} '
-        f'title="{esc(one_line(says, 200))}">'
-        f'<span class="who"><span class="t-{row.mark.key}">{row.mark.glyph}</span> '
-        f'{esc(_who(row))}</span><div class="bar">{bars}</div>'
-        f'<span class="n">{esc(_time(row, now))}</span></div>'
-    )
+    lines = [label] if fits else []
+    canvas.box(f"job {key}", x, y, width, _BAR, job.mark.key, lines, "l", says=says)
+    if fits or max(after, before) < 40:
+        return
+    if after >= before or display.fitting(label, after) == label:
+        canvas.text(f"label {key}", right + 10, y + 16, label, "", job.mark.key, width=after)
+    else:
+        canvas.text(f"label {key}", x - 10, y + 16, label, "e", job.mark.key, width=before)
+
+
+def _arrow(
+    canvas: Canvas,
+    place: int,
+    run: Run,
+    id: str,
+    tops: dict[tuple[int, str], float],
+    scaled: _Scale,
+) -> None:
+    """From the end of a job to the row of the agent that is told of it."""
+    job = run.jobs[id]
+    if job.end is None or job.told is None:
+        return
+    y, up = tops[place, id] + _BAR / 2, tops[place, f"of {job.agent}"] + _BAR + 2
+    reach = scaled.x(job.told) - scaled.x(job.end)
+    path = f"M0 0H{reach:.1f}V{up - y:.1f}"
+    canvas.edge(f"arrow {place} {id}", path, "injected", x=scaled.x(job.end), y=y)
+
+
+def _legend(state: State, width: float) -> list[str]:
+    """What the signs mean, on as many lines as it takes."""
+    jobs = [job for run in state.runs for job in run.jobs.values()]
+    parts = []
+    if any(one.turns for run in state.runs for one in run.workers.values()):
+        parts.append(f"{theme.ASSISTANT.glyph} turns of the model, and the tools they call")
+    if any(one.told is not None for one in jobs):
+        parts.append(f"{theme.INJECTED.glyph} the model is told what came of a job")
+    if any(one.counted for one in jobs):
+        parts.append("a job's sleep only counts: it takes no real time")
+    lines = [""]
+    for part in parts:
+        longer = f"{lines[-1]} · {part}" if lines[-1] else part
+        if len(display.wrapped(longer, width)) > 1:
+            lines.append(part)
+        else:
+            lines[-1] = longer
+    return lines
+
+
+def _job_facts(job: Job) -> list[object]:
+    end = "" if job.end is None else duration(job.end)
+    took = "" if job.end is None else duration(job.end - job.begin)
+    told = "" if job.told is None else duration(job.told)
+    what, state = one_line(job.command, 50), f"{job.mark.glyph} {job.status}"
+    return [f"job {job.number}", what, state, duration(job.begin), end, took, told]
+
+
+def _worker_facts(run: Run, lane: str) -> list[object]:
+    worker = run.workers[lane]
+    turns = [(one.begin, one.end) for one in worker.turns]
+    calls = [(begin, end) for _, _, begin, end in worker.calls]
+    begin, end = (duration(one) for one in (min(turns, default=(0, 0))[0], run.now))
+    busy = sum(end - begin for begin, end in [*turns, *calls])
+    told = dict.fromkeys(job.told for job in run.of(lane) if job.told is not None)
+    mark = theme.DONE if worker.done else theme.WORKING
+    waits = f", waits {duration(worker.waited)}" if worker.waits else ""
+    times = ", ".join(duration(at) for at in list(told)[-5:])
+    what = f"{len(turns)} turns{waits}"
+    return [lane, what, f"{mark.glyph} {mark.word}", begin, end, duration(busy), times]

@@ -400,6 +400,27 @@ def fitting(text: str, width: float, style: str = "") -> str:
     return f"{words}…" if blank and line.endswith("…") and len(rest) < len(line) / 3 else line
 
 
+def wrapped(text: str, width: float, style: str = "", most: int = 3) -> list[str]:
+    """A text on several lines, between words; the last one is cut to what fits.
+
+    Args:
+        text: raw text.
+        width: room in pixels.
+        style: as for :class:`Shape`.
+        most: how many lines there may be.
+    """
+    lines: list[str] = []
+    rest = one_line(text, 2000)
+    while rest and len(lines) < most - 1:
+        line = fitting(rest, width, style)
+        if line == rest:
+            break
+        head = line.removesuffix("…").rstrip()
+        lines.append(head)
+        rest = rest[len(head) :].lstrip()
+    return [*lines, fitting(rest, width, style)] if rest else lines
+
+
 def _round(number: float) -> float:
     rounded = round(number, 1)
     return int(rounded) if rounded == int(rounded) else rounded
