@@ -15,7 +15,7 @@ from learnkit.core.events import Event
 from learnkit.views.drawing import static, theme
 from learnkit.views.drawing.base import Diagram
 from learnkit.views.drawing.display import Canvas
-from learnkit.views.drawing.text import as_list, count, listed, one_line
+from learnkit.views.drawing.text import as_list, columns, count, listed, one_line
 
 #: The most columns that are drawn.
 COLUMNS = 12
@@ -30,9 +30,11 @@ _KINDS = {
     "race.paused": (theme.PENDING, "pauses", "{who} pauses in the middle."),
     "race.ended": (theme.SYSTEM, "left: {mail}", "The end. Still there: {mail}. {said}"),
 }
-#: Steps of the reader that take letters out of the file, and what stands on its arrow.
-_TAKES = {"race.read": "reads", "race.drained": "drains"}
-_EMPTIES = {"race.emptied": "empties", "race.finished": "finishes", "race.paused": "pauses"}
+#: What stands on a step's arrow, before the letters.
+_SAYS = {
+    **{"race.read": "reads", "race.drained": "drains", "race.emptied": "empties"},
+    **{"race.finished": "finishes", "race.paused": "pauses", "race.wrote": "", "race.ended": ""},
+}
 #: Height of a step, and of the heads, in pixels.
 _ROW, _HEAD, _MID = 34, 26, 23
 _MIDDLE = ("race.read", "race.paused")  # after these the reader is not done yet
@@ -100,11 +102,6 @@ class State:
     open: bool = False
     lost: tuple[str, ...] = ()
 
-    @property
-    def order(self) -> tuple[str, ...]:
-        """The writers, and then the reader."""
-        return (*(one for one in self.people if one != self.reader), self.reader)
-
 
 class Schedule(Diagram[State]):
     """The steps of several writers and one reader, in their order."""
@@ -170,44 +167,9 @@ class Schedule(Diagram[State]):
         return one_line(f"{sent} sent, none lost{why}.", 240)
 
     def draw(self, state: State, width: float, rows: int) -> Canvas:
-        canvas, marks = Canvas(width), _marks(state)
-        if not state.people:
-            return canvas
-        number, order = 32.0 if width >= 560 else 22.0, state.order
-        each = (width * 0.6 - number) / (len(order) + 1.3)
-        middle = {name: number + each * (place + 0.5) for place, name in enumerate(order[:-1])}
-        file = number + each * (len(order) - 0.5)
-        middle[state.reader], right = file + each, file + 1.8 * each + 8
-        shown, y = state.rows[-rows:], 4.0 + _HEAD + 4
-        y += 20 * canvas.left_out("gone", 2, y + 14, len(state.rows) - len(shown), "earlier step")
-        low = y + _ROW * len(shown)
-        for name, x in [*middle.items(), ("", file)]:
-            key, label = f"head {name}", name or "file"
-            canvas.edge(
-                f"life {name}", f"M0 0V{low - 4 - _HEAD:g}", "", "" if name else "w", x=x, y=30
-            )
-            if each < 60:  # too narrow for a box
-                canvas.text(key, x, 21, label, "c", marks.get(name, ""), width=each + 3, says=label)
-            else:
-                box = (x - each / 2 + 2, 4, each - 4, _HEAD)
-                canvas.box(key, *box, marks.get(name, ""), [label], says=label)
-        canvas.text("content", right, 21, "then in the file", "b")
-        since = 0.0
-        for row in shown:
-            if row.open and not since:
-                since = y + (_MID if row.type in _MIDDLE else 0)
-            if since and (not row.open or (row.who == state.reader and row.type not in _MIDDLE)):
-                _open(canvas, state, middle, since, y + (_MID if row.open else 0))
-                since = 0.0
-            _step(canvas, state, row, y, middle, file, right, marks)
-            y += _ROW
-        if since:
-            _open(canvas, state, middle, since, y)
-        canvas.height = y + 4
-        if state.reader:
-            bar = f"thick: {state.reader} is between reading and emptying"
-            canvas.text("legend", 2, y + 16, bar, "q")
-            canvas.height = y + 24
+        canvas = Canvas(width)
+        if state.people:
+            _Sheet(canvas, state).draw(rows)
         return canvas
 
     def facts(self, state: State, rows: int) -> str:
@@ -254,89 +216,122 @@ def _sent(state: State) -> str:
     return f"{count(sent, 'letter')} sent, {len(state.lost) or 'none'} lost."
 
 
-def _marks(state: State) -> dict[str, str]:
-    """The agents' colours: the reader is the first of them."""
-    names = (state.reader, *(one for one in state.people if one != state.reader))
-    return {name: theme.agent(place + 1).key for place, name in enumerate(names)}
+class _Sheet:
+    """Where things stand on a canvas, and what is drawn there."""
 
+    def __init__(self, canvas: Canvas, state: State) -> None:
+        self.canvas, self.state = canvas, state
+        self.narrow = canvas.width < 560
+        read = [one for one in state.people if one == state.reader]
+        order = [*(one for one in state.people if one != state.reader), "", *read]
+        left = 22.0 if self.narrow else 32.0
+        self.each = (canvas.width * 0.6 - left) / (len(order) + 0.3)
+        #: The middle of each lifeline; the file's has no name.
+        self.x = {name: left + self.each * (place + 0.5) for place, name in enumerate(order)}
+        self.right = canvas.width * 0.6 + 8
+        # The reader is the first that colours are given to, in this picture and in others.
+        names = [*read, *(one for one in order if one and one != state.reader)]
+        self.marks = {name: theme.agent(place).key for place, name in enumerate(names, 1)}
+        longest = max((one.content for one in state.rows), key=len, default=())
+        room = sum(6.8 * len(one_line(one, 20)) + 22 for one in longest)
+        self.brief = self.narrow or room > canvas.width - self.right
 
-def _step(
-    canvas: Canvas,
-    state: State,
-    row: Step,
-    y: float,
-    middle: dict[str, float],
-    file: float,
-    right: float,
-    marks: dict[str, str],
-) -> None:
-    """One step: an arrow, what it carries, and the letters in the file after it."""
-    key, mid = row.number, y + _MID
-    x = middle.get(row.who, middle[state.reader])
-    mark = "error" if row.mark(state.lost) is theme.ERROR else marks.get(row.who, "system")
-    says = f"Step {row.number}: {row.who} {row.does(state.lost)}. {row.loss}".strip()
-    pair = " ".join(one.replace(" ", "-") for one in (*row.messages, *row.lost))
-    canvas.text(f"number {key}", 26 if canvas.width >= 560 else 18, mid + 4, row.number, "q e")
-    reach = file - x
-    side = 1 if reach > 0 else -1
-    label, style = _short(row.messages), ""
-    if row.type == "race.wrote":
-        begin, length = x, reach - 5 * side
-        label = f"{theme.ERROR.glyph} {label}" if mark == "error" else label
-    elif row.type in _TAKES:
-        begin, length = file - 5 * side, -reach + 5 * side
-        many = len(row.messages)
-        side, label = -side, f"{_TAKES[row.type]} {many if many != 1 else label}"
-    else:
-        begin, length, label = x, reach - 5 * side, _EMPTIES.get(row.type, "")
-        style = "d"
-    if row.type not in ("race.paused", "race.finished", "race.ended"):
-        path = f"M0 0H{length:.1f}m{-8 * side} -4l{8 * side} 4l{-8 * side} 4"
-        canvas.edge(f"arrow {key}", path, mark, style, x=begin, y=mid, says=says, pair=pair)
-    if label:
-        left = min(begin, begin + length) + 6
-        canvas.text(f"label {key}", left, y + 17, label, "", mark, width=right - left - 8)
-    _content(canvas, row, right, y + 8, marks, state)
+    def draw(self, rows: int) -> None:
+        canvas, state = self.canvas, self.state
+        first = max(0, len(state.rows) - rows)
+        y = 8.0 + _HEAD
+        y += 20 * canvas.left_out("gone", 2, y + 14, first, "earlier step")
+        low = y + _ROW * (len(state.rows) - first)
+        for name, x in self.x.items():
+            key = f"of {name}" if name else "file"
+            path = f"M0 0V{low - 4 - _HEAD:g}"
+            canvas.edge(f"life {key}", path, style="" if name else "w", x=x, y=4 + _HEAD)
+            mark, label = self.marks.get(name, ""), name or "file"
+            if self.each < 60:  # too narrow for a box
+                canvas.text(f"head {key}", x, 21, label, "c", mark, width=self.each + 3, says=label)
+            else:
+                box = (x - self.each / 2 + 2, 4, self.each - 4, _HEAD)
+                canvas.box(f"head {key}", *box, mark, [label], says=label)
+        canvas.text("content", self.right, 21, "then in the file", "b")
+        since = None
+        for place, row in enumerate(state.rows[first:], first):
+            ends = row.who == state.reader and row.type not in _MIDDLE
+            if row.open and since is None:
+                since = y + (_MID if row.type in _MIDDLE else 0)
+            if since is not None and (ends or not row.open):
+                self.open(since, y + (_MID if row.open else 0))
+                since = None
+            self.step(row, place, y)
+            y += _ROW
+        if since is not None:
+            self.open(since, y)
+        canvas.height = y + 4
+        if state.reader:
+            says = f"thick: {state.reader} is between reading and emptying"
+            canvas.text("legend", 2, y + 16, says, "q")
+            canvas.height = y + 24
 
+    def open(self, top: float, low: float) -> None:
+        """The time between reading the file and emptying it, on the reader's lifeline."""
+        reader = self.state.reader
+        if reader in self.marks:
+            says = f"{reader} is between reading and emptying"
+            spot = (self.x[reader] - 3, top, 6, low - top)
+            self.canvas.bar(f"open {top:g}", *spot, self.marks[reader], says=says)
 
-def _content(
-    canvas: Canvas, row: Step, x: float, y: float, marks: dict[str, str], state: State
-) -> None:
-    """The letters in the file after a step, each in the colours of its writer; and what is lost."""
-    if row.lost:
-        brief = canvas.width < 560
-        text = f"{theme.ERROR.glyph} lost: {_short(row.lost)}" if brief else row.loss
-        canvas.box(
-            f"lost {row.number}", x, y, canvas.width - x - 2, 26, "error", [text], says=row.loss
-        )
-        return None
-    if row.number == "end":
-        return canvas.text("left", x, y + 17, f"left: {_named(row.messages)}", "q")
-    if not row.content:
-        canvas.text(f"empty {row.number}", x, y + 17, "empty", "q")
-    longest = max((one.content for one in state.rows), key=len, default=())
-    names = [one_line(one, 20) for one in longest]
-    brief = sum(6.8 * len(one) + 22 for one in names) > canvas.width - x
-    narrow, left = canvas.width < 560, x
-    for place, one in enumerate(row.content):
-        mark = "error" if one in state.lost else marks.get(_writer(one, state), "")
-        key, text = f"in {row.number} {place}", _short((one,)) if brief else one_line(one, 20)
-        wide, rest = 6.8 * len(text) + (4 if narrow else 18), len(row.content) - place
-        if left + wide > canvas.width - (24 if rest > 1 else 0):
-            return canvas.text(f"more {row.number}", left + 2, y + 17, f"+{rest}", "q")
-        if narrow:
-            canvas.text(key, left, y + 17, text, "", mark, width=wide + 4, says=one)
+    def step(self, row: Step, place: int, y: float) -> None:
+        """One step: an arrow, and what it carries."""
+        canvas, lost, file = self.canvas, self.state.lost, self.x[""]
+        mid, x = y + _MID, self.x[row.who if row.who in self.marks else list(self.x)[-1]]
+        bad = row.mark(lost) is theme.ERROR
+        mark = theme.ERROR.key if bad else self.marks.get(row.who, theme.SYSTEM.key)
+        canvas.text(f"number {place}", 18 if self.narrow else 26, mid + 4, row.number, "q e")
+        side = 5 if file > x else -5
+        begin, end, label = x, file - side, _SAYS[row.type]
+        if row.type == "race.wrote":
+            label = f"{theme.ERROR.glyph} {_short(row.messages)}" if bad else _short(row.messages)
+        elif row.type in ("race.read", "race.drained"):
+            begin, end, many = end, begin, len(row.messages)
+            label = f"{label} {_short(row.messages) if many == 1 else many}"
+        if row.type not in ("race.paused", "race.finished", "race.ended"):
+            says = f"Step {row.number}: {row.who} {row.does(lost)}. {row.loss}".strip()
+            pair = " ".join(one.replace(" ", "-") for one in (*row.messages, *row.lost))
+            head = 8 if end > begin else -8
+            path = f"M0 0H{end - begin:.1f}m{-head} -4l{head} 4l{-head} 4"
+            style = "d" if row.type == "race.emptied" else ""
+            canvas.edge(f"arrow {place}", path, mark, style, x=begin, y=mid, says=says, pair=pair)
+        if label:
+            left = min(begin, end) + 6
+            canvas.text(
+                f"label {place}", left, y + 17, label, "", mark, width=self.right - left - 8
+            )
+        self.content(row, place, y + 8)
+
+    def content(self, row: Step, place: int, y: float) -> None:
+        """The letters in the file after a step, in their writers' colours; and what is lost."""
+        canvas, left, wide = self.canvas, self.right, self.canvas.width - self.right - 2
+        if row.lost:
+            text = f"{theme.ERROR.glyph} lost: {_short(row.lost)}" if self.narrow else row.loss
+            canvas.box(f"lost {place}", left, y, wide, _HEAD, "error", [text], says=row.loss)
+        elif row.type == "race.ended" or not row.content:
+            text = f"left: {_named(row.messages)}" if row.type == "race.ended" else "empty"
+            canvas.text(f"empty {place}", left, y + 17, text, "q")
         else:
-            canvas.box(key, left, y, wide, 26, mark, [text], "l", says=one)
-        left += wide + 4
-    return None
-
-
-def _open(canvas: Canvas, state: State, middle: dict[str, float], top: float, low: float) -> None:
-    """The time between reading the file and emptying it, on the reader's lifeline."""
-    x, says = middle[state.reader] - 3, f"{state.reader} is between reading and emptying"
-    mark = _marks(state)[state.reader]
-    canvas.bar(f"open {top:g}", x, top, 6, low - top, mark, says=says)
+            for number, one in enumerate(row.content):
+                text = _short((one,)) if self.brief else one_line(one, 20)
+                wide = (6.5 if self.narrow else 6.8) * columns(text) + (6 if self.narrow else 18)
+                rest = len(row.content) - number
+                if left + wide > canvas.width - (20 if rest > 1 else 0):
+                    canvas.text(f"more {place}", left + 2, y + 17, f"+{rest}", "q")
+                    break
+                lost, writer = one in self.state.lost, _writer(one, self.state)
+                mark = theme.ERROR.key if lost else self.marks.get(writer, "")
+                key = f"in {place} {number}"
+                if self.narrow:
+                    canvas.text(key, left, y + 17, text, "", mark, width=wide + 2, says=one)
+                else:
+                    canvas.box(key, left, y, wide, _HEAD, mark, [text], "l", says=one)
+                left += wide + (0 if self.narrow else 4)
 
 
 def _writer(letter: str, state: State) -> str:

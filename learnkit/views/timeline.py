@@ -16,16 +16,21 @@ from learnkit.core.events import Event
 from learnkit.views.drawing import display, static, theme
 from learnkit.views.drawing.base import Diagram
 from learnkit.views.drawing.display import Canvas
-from learnkit.views.drawing.text import as_list, listed, one_line
+from learnkit.views.drawing.text import as_list, count, listed, one_line
 from learnkit.views.drawing.time_axis import Axis, duration
 from learnkit.views.words import describe, ended
 
 #: Height of a row, and of what stands in it, in pixels.
 _ROW, _BAR = 34, 24
+#: The most boxes of a kind in a row.
+_MOST = 30
 #: A call that only asks how a job is doing; nobody makes it if there are no jobs.
 _POLL = "check_background"
 #: A sleep at the beginning of a command, which is not what the command is for.
 _SLEEP = re.compile(r"^\s*sleep [\d.]+\s*(;|&&)\s*(?=\S)")
+
+#: Begin and end in seconds, and the tools that are called.
+_Span = tuple[float, float, tuple[str, ...]]
 
 _ENDS = {
     "running": theme.ACTIVE,
@@ -419,42 +424,41 @@ def _worker(canvas: Canvas, key: str, name: str, run: Run, y: float, scaled: _Sc
     """The row of an agent."""
     worker = run.workers[name]
     canvas.text(f"name {key}", 2, y + 16, name, "b", width=scaled.left - 6)
-    waits = list(worker.waits)
+    waits = [(begin, end, ()) for begin, end in worker.waits]
     last = worker.turns[-1] if worker.turns else None
     idle = last and not last.acts and not last.waits and "turn" not in worker.open
     if last and idle and not worker.done and any(one.told is None for one in run.of(name)):
-        waits.append((last.end, run.now))
-    for begin, end in waits:
-        said = f"waits {duration(end - begin)}"
-        says = f"{name} {said} for its jobs, from {duration(begin)} to {duration(end)}"
-        _box(canvas, f"waits {key} {begin:g}", begin, end, y, "idle", said, says, scaled)
-    for _, call, begin, end in worker.calls:
-        says = f"{name} calls {call}: {duration(end - begin)}, from {duration(begin)}"
-        _box(canvas, f"call {key} {call} {begin:g}", begin, end, y, "call", call, says, scaled)
-    turns = [one for one in worker.turns if one.end > one.begin]
-    if "turn" in worker.open and run.now > (since := worker.open["turn"][1]):
-        turns.append(Turn(since, run.now, False))
-    for group in _grouped(turns, scaled):
-        begin, end = group[0].begin, group[-1].end
-        calls = listed([call for turn in group for call in turn.calls])
-        number = f"{len(group)} turns" if len(group) > 1 else "a turn"
-        says = f"{name}, {number}, {duration(begin)} to {duration(end)}: {calls or 'text only'}"
-        label = f"{theme.ASSISTANT.glyph} {calls or 'text'}"
-        _box(canvas, f"turn {key} {begin:g}", begin, end, y, "assistant", label, says, scaled)
-        for turn in group[1:]:
-            x = scaled.x(turn.begin)
-            canvas.edge(f"next {key} {turn.begin:g}", "M0 0v5", "assistant", x=x, y=y)
+        waits.append((last.end, run.now, ()))
+    turns = [(one.begin, one.end, one.calls) for one in worker.turns]
+    if "turn" in worker.open:
+        turns.append((worker.open["turn"][1], run.now, ()))
+    calls = [(begin, end, (call,)) for _, call, begin, end in worker.calls]
+    for mark, spans in (("idle", waits), ("call", calls), ("assistant", turns)):
+        for group in _grouped([one for one in spans if one[1] > one[0]], scaled):
+            begin, end, many = group[0][0], group[-1][1], len(group)
+            did = listed([call for _, _, names in group for call in names]) or "text"
+            label = f"{theme.MARKS[mark].glyph} {did}"
+            label = f"waits {duration(end - begin)}" if mark == "idle" else label
+            what = f"{count(many, 'turn')}: {did}" if mark == "assistant" else label
+            says = f"{name}, {duration(begin)} to {duration(end)}: {what}"
+            _box(canvas, f"{mark} {key} {begin:g}", begin, end, y, mark, label, says, scaled)
+            for since, _, _ in group[1:] if scaled.x(end) - scaled.x(begin) > 6 * many else ():
+                canvas.edge(f"next {mark} {key} {since:g}", "M0 0v5", mark, x=scaled.x(since), y=y)
 
 
-def _grouped(turns: Sequence[Turn], scaled: _Scale) -> list[list[Turn]]:
-    """Turns that follow each other with no gap that can be seen."""
-    groups: list[list[Turn]] = []
-    for turn in turns:
-        if groups and scaled.x(turn.begin) - scaled.x(groups[-1][-1].end) < 2:
-            groups[-1].append(turn)
-        else:
-            groups.append([turn])
-    return groups
+def _grouped(spans: list[_Span], scaled: _Scale) -> list[list[_Span]]:
+    """Spans that follow each other with a gap that cannot be seen, or of too many the smallest."""
+    gap = 2
+    while True:
+        groups: list[list[_Span]] = []
+        for one in spans:
+            if groups and scaled.x(one[0]) - scaled.x(groups[-1][-1][1]) < gap:
+                groups[-1].append(one)
+            else:
+                groups.append([one])
+        if len(groups) <= _MOST:
+            return groups
+        gap *= 2
 
 
 def _box(
@@ -555,5 +559,5 @@ def _worker_facts(run: Run, lane: str) -> list[object]:
     mark = theme.DONE if worker.done else theme.WORKING
     waits = f", waits {duration(worker.waited)}" if worker.waits else ""
     times = ", ".join(duration(at) for at in list(told)[-5:])
-    what = f"{len(turns)} turns{waits}"
+    what = f"{count(len(turns), 'turn')}{waits}"
     return [lane, what, f"{mark.glyph} {mark.word}", begin, end, duration(busy), times]
