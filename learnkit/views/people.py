@@ -6,9 +6,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from learnkit.core.events import Event
+from learnkit.core.text import count, one_line
 from learnkit.views.drawing import theme
 from learnkit.views.drawing.base import D, DrawnView, css_beside
-from learnkit.views.drawing.text import as_list, count, esc, one_line
+from learnkit.views.drawing.text import as_list, esc
 from learnkit.views.words import describe
 
 #: The most agents that are drawn; nobody can follow more.

@@ -8,17 +8,17 @@ in filled. A request without an answer has only one arrow.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any
 
+from learnkit.core import vocabulary
 from learnkit.core.events import Event
+from learnkit.core.sentences import ended
+from learnkit.core.text import count, one_line, quoted
 from learnkit.views import people as folk
 from learnkit.views.drawing import static, theme
 from learnkit.views.drawing.base import Diagram
 from learnkit.views.drawing.display import Canvas, wrapped
-from learnkit.views.drawing.text import count, one_line
 from learnkit.views.drawing.time_axis import duration
 from learnkit.views.people import People
-from learnkit.views.words import ended, quoted
 
 #: Requests that are kept; older ones are only counted.
 REQUESTS = 40
@@ -48,42 +48,37 @@ _LINE, _HEAD, _STATE = 16, 26, 24
 
 @dataclass(frozen=True, slots=True)
 class RequestCard:
-    """A request as the log has it."""
+    """A request, when it was asked, and when it was answered or expired, in seconds."""
 
-    id: str
-    kind: str
-    sender: str
-    to: str
-    content: str
+    request: vocabulary.RequestData
     asked: float
-    state: str = "pending"
-    note: str = ""
     answered: float | None = None
 
     @property
     def mark(self) -> theme.Mark:
         """The mark of its state."""
-        return STATES.get(self.state, theme.PENDING)
+        return STATES[self.request.state]
 
     @property
     def question(self) -> str:
         """The question in a few words."""
-        return "shut down?" if self.kind == "shutdown" else f"plan: {self.content}"
+        return "shut down?" if self.request.kind == "shutdown" else f"plan: {self.request.content}"
 
     @property
     def answer(self) -> str:
         """The answer in a few words."""
-        note = f": {self.note}" if self.note.strip() else ""
-        return f"{_word(self.state)}{note}"
+        note = f": {self.request.note}" if self.request.note.strip() else ""
+        return f"{_word(self.request.state)}{note}"
 
     @property
     def said(self) -> str:
         """What became of it, as the part of a sentence."""
-        note = f" ({quoted(self.note, 80)})" if self.note.strip() else ""
-        if self.state in _VERBS:
-            return f"{self.to} {_VERBS[self.state]} {self.kind} {self.id}{note}"
-        after = "expires" if self.state == "expired" else f"waits for {self.to}"
-        return f"{self.kind} {self.id} {after}{note}"
+        one = self.request
+        note = f" ({quoted(one.note, 80)})" if one.note.strip() else ""
+        if one.state in _VERBS:
+            return f"{one.to} {_VERBS[one.state]} {one.kind} {one.id}{note}"
+        after = "expires" if one.state == "expired" else f"waits for {one.to}"
+        return f"{one.kind} {one.id} {after}{note}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,17 +104,18 @@ class Protocol(Diagram[State]):
         people = folk.grown(state.people, event)
         if people.keys() != state.people.keys():  # what else becomes of them isn't shown here
             state = replace(state, people=people)
-        if event.type == "request.refused":
-            why = str(event.data.get("problem", ""))
-            return replace(state, refused=(*state.refused, why))
-        found = event.data.get("request")
-        if not event.type.startswith("request.") or not isinstance(found, dict):
-            return state
-        seen = _seen(found, event, state.requests.get(str(found.get("id", "?"))))
-        requests = {**state.requests, seen.id: seen}
-        hidden = list(requests)[:-REQUESTS]
-        shown = {id: one for id, one in requests.items() if id not in hidden}
-        return replace(state, requests=shown, gone=state.gone + len(hidden))
+        match vocabulary.read(event):
+            case vocabulary.RequestRefused(problem=problem):
+                return replace(state, refused=(*state.refused, problem))
+            case vocabulary.RequestEvent(request=request) as happened:
+                old = state.requests.get(request.id)
+                waits = isinstance(happened, vocabulary.RequestOpened)
+                times = old.asked if old else event.time, None if waits else event.time
+                requests = {**state.requests, request.id: RequestCard(request, *times)}
+                hidden = list(requests)[:-REQUESTS]
+                shown = {id: one for id, one in requests.items() if id not in hidden}
+                return replace(state, requests=shown, gone=state.gone + len(hidden))
+        return state
 
     def finding(self, state: State) -> str:
         found = list(state.requests.values())
@@ -127,13 +123,13 @@ class Protocol(Diagram[State]):
             return "Nobody has asked for anything yet."
         extra = f"; {count(len(state.refused), 'answer')} did not count" if state.refused else ""
         if len(found) + state.gone > 3:
-            standing = [one.state for one in found]
+            standing = [one.request.state for one in found]
             parts = [f"{standing.count(s)} {_word(s)}" for s in STATES if s in standing]
             parts += [f"{state.gone} earlier"] * bool(state.gone)
             return f"{count(len(found) + state.gone, 'request')}: {', '.join(parts)}{extra}."
         parts = [one.said for one in found]
         for number in range(len(parts) - 1, 0, -1):  # who does the next thing too is named once
-            who = f"{found[number].to} "
+            who = f"{found[number].request.to} "
             if parts[number].startswith(who) and parts[number - 1].startswith(who):
                 parts[number] = parts[number].removeprefix(who)
         return ended(f"{', then '.join(parts)}{extra}.")
@@ -167,7 +163,17 @@ class Protocol(Diagram[State]):
             ended = "" if one.answered is None else duration(one.answered)
             what = one_line(one.question, 50)
             state_of = f"{one.mark.glyph} {one_line(one.answer, 60)}"
-            body.append([one.id, one.sender, one.to, what, duration(one.asked), state_of, ended])
+            body.append(
+                [
+                    one.request.id,
+                    one.request.sender,
+                    one.request.to,
+                    what,
+                    duration(one.asked),
+                    state_of,
+                    ended,
+                ]
+            )
         head = ["request", "who asks", "whom", "what", "at", "state", "since"]
         return static.table(head, body)
 
@@ -176,26 +182,20 @@ def _word(state: str) -> str:
     return state.replace("_", " ")
 
 
-def _seen(request: dict[str, Any], event: Event, old: RequestCard | None) -> RequestCard:
-    fields = {key: str(request.get(key, "?")) for key in ("id", "kind", "sender", "to", "content")}
-    asked = old.asked if old else event.time
-    state, note = str(request.get("state", "pending")), str(request.get("note") or "")
-    answered = None if event.type == "request.opened" else event.time
-    return RequestCard(**fields, asked=asked, state=state, note=note, answered=answered)
-
-
 def _handshake(
     canvas: Canvas, one: RequestCard, people: People, x: float, y: float, width: float
 ) -> float:
     """One request as a sequence; returns where it ends, in pixels from the top."""
-    id, marks = one.id, {name: theme.agent(n).key for n, name in enumerate(people)}
+    id, marks = one.request.id, {name: theme.agent(n).key for n, name in enumerate(people)}
     half = min(52.0, width / 6)
     spots = {"asks": x + half, "answers": x + width - half}
-    names = {"asks": one.sender, "answers": one.to}
-    canvas.text(f"id {id}", x, y + 14, f"{one.id} · {one.kind}", "b", width=width, pair=id)
+    names = {"asks": one.request.sender, "answers": one.request.to}
+    canvas.text(
+        f"id {id}", x, y + 14, f"{one.request.id} · {one.request.kind}", "b", width=width, pair=id
+    )
     head, y = y + 22, y + 22 + _HEAD
     said = [("asks", "answers", one.asked, one.question)]
-    if one.answered is not None and one.state != "expired":
+    if one.answered is not None and one.request.state != "expired":
         said.append(("answers", "asks", one.answered, one.answer))
     lines: list[tuple[float, str, str, str]] = []
     for sender, to, at, text in said:
@@ -232,18 +232,18 @@ def _handshake(
 def _states(canvas: Canvas, one: RequestCard, x: float, y: float, width: float) -> float:
     """The states that such a request may get, and the one that it has; returns where they end."""
     left, at = x, x
-    for name in ("pending", *AFTER.get(one.kind, tuple(STATES)[1:])):
-        mark, here = STATES[name], one.state == name
+    for name in ("pending", *AFTER.get(one.request.kind, tuple(STATES)[1:])):
+        mark, here = STATES[name], one.request.state == name
         text = f"{mark.glyph} {_word(name)}"
         wide = 7.8 * len(text) + 16
         if at + wide > x + width + 1:
             at, y = left, y + _STATE + 6
         style, colour = ("", mark.key) if here else ("ql", "")
-        says = f"request {one.id} is {_word(name)}" if here else ""
-        key = f"state {one.id} {name}"
-        canvas.box(key, at, y, wide, _STATE, colour, [text], style, says=says, pair=one.id)
+        says = f"request {one.request.id} is {_word(name)}" if here else ""
+        key = f"state {one.request.id} {name}"
+        canvas.box(key, at, y, wide, _STATE, colour, [text], style, says=says, pair=one.request.id)
         at += wide + 6
         if name == "pending":
-            canvas.text(f"to {one.id}", at, y + 16, "→", "q", width=16)
+            canvas.text(f"to {one.request.id}", at, y + 16, "→", "q", width=16)
             left = at = at + 20
     return y + _STATE

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from typing import Any
 
+from learnkit.core import vocabulary
 from learnkit.core.events import Event
+from learnkit.core.text import columns, count, listed, one_line
 from learnkit.views.drawing import static, theme
 from learnkit.views.drawing.base import Diagram
 from learnkit.views.drawing.display import Canvas
-from learnkit.views.drawing.text import as_list, columns, count, listed, one_line
 
 #: The most columns that are drawn.
 COLUMNS = 12
@@ -110,42 +110,42 @@ class Schedule(Diagram[State]):
     start = State()
 
     def fold(self, state: State, event: Event) -> State:
-        data, who = event.data, event.lane
-        if event.type == "race.started":
-            reader, writers = str(data.get("reader", "")), _texts(data.get("writers"))
-            return State(reader, tuple(dict.fromkeys((reader, *writers)))[:COLUMNS])
-        if event.type == "race.lost":
-            message, rows = str(data.get("letter", "")), state.rows
-            if rows:
-                rows = (*rows[:-1], replace(rows[-1], lost=(*rows[-1].lost, message)))
-            return replace(state, rows=rows, lost=(*state.lost, message))
-        if event.type not in _KINDS:
-            return state
-        messages, ends = _texts(data.get("letters")), event.type == "race.ended"
-        middle = event.type in _MIDDLE if who == state.reader else state.open
-        number = "end" if ends else str(len(state.rows) + 1)
-        about = (messages, _texts(data.get("content")), not ends and (middle or state.open))
-        row = Step(number, who, event.type, *about)
-        people = tuple(dict.fromkeys((*state.people, who)))[:COLUMNS]
-        return replace(state, people=people, rows=(*state.rows, row), open=middle)
+        who = event.lane
+        match vocabulary.read(event):
+            case vocabulary.RaceStarted(reader=reader, writers=writers):
+                return State(reader, tuple(dict.fromkeys((reader, *writers)))[:COLUMNS])
+            case vocabulary.RaceLost(letter=letter):
+                rows = state.rows
+                if rows:
+                    rows = (*rows[:-1], replace(rows[-1], lost=(*rows[-1].lost, letter)))
+                return replace(state, rows=rows, lost=(*state.lost, letter))
+            case vocabulary.RaceStep(letters=letters, content=content):
+                ends = event.type == "race.ended"
+                middle = event.type in _MIDDLE if who == state.reader else state.open
+                number = "end" if ends else str(len(state.rows) + 1)
+                open = not ends and (middle or state.open)
+                row = Step(number, who, event.type, letters, content, open)
+                people = tuple(dict.fromkeys((*state.people, who)))[:COLUMNS]
+                return replace(state, people=people, rows=(*state.rows, row), open=middle)
+        return state
 
     def told(self, state: State, old: State, event: Event) -> str:
-        data = event.data
-        if event.type == "race.started":
-            begins = "A list" if data.get("seed") is None else f"Seed {data['seed']}"
-            who = (str(data.get("reader", "")), *_texts(data.get("writers")))
-            said = f"{begins} says who goes first: {_named(who)}."
-        elif event.type == "race.lost":
-            said = _loss(state, str(data.get("letter", "")))
-        else:
-            row = state.rows[-1]
-            said = _KINDS[event.type][2].format(
-                who=event.lane,
-                mail=_named(row.messages),
-                said=_sent(state),
-                file=f"In the file: {_named(row.content)}",
-                middle=f", while {state.reader} is in the middle" if state.open else "",
-            )
+        match vocabulary.read(event):
+            case vocabulary.RaceStarted(reader=reader, writers=writers, seed=seed):
+                begins = "A list" if seed is None else f"Seed {seed}"
+                said = f"{begins} says who goes first: {_named((reader, *writers))}."
+            case vocabulary.RaceLost(letter=letter):
+                said = _loss(state, letter)
+            case vocabulary.RaceStep(letters=letters, content=content):
+                said = _KINDS[event.type][2].format(
+                    who=event.lane,
+                    mail=_named(letters),
+                    said=_sent(state),
+                    file=f"In the file: {_named(content)}",
+                    middle=f", while {state.reader} is in the middle" if state.open else "",
+                )
+            case _:
+                return super().told(state, old, event)
         return one_line(said, 240)
 
     def finding(self, state: State) -> str:
@@ -179,10 +179,6 @@ class Schedule(Diagram[State]):
         ]
         head = ["step", "who", "does", "in the file then", "lost"]
         return static.table(head, body, before=static.more(len(state.rows) - rows, "earlier"))
-
-
-def _texts(value: Any) -> tuple[str, ...]:
-    return tuple(map(str, as_list(value)))
 
 
 def _named(messages: tuple[str, ...], nothing: str = "nothing") -> str:

@@ -12,13 +12,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from learnkit.core import vocabulary
 from learnkit.core.events import Event
+from learnkit.core.sentences import ended
+from learnkit.core.text import count, listed, one_line
 from learnkit.views.drawing import display, static, theme
 from learnkit.views.drawing.base import Diagram
 from learnkit.views.drawing.display import Canvas
-from learnkit.views.drawing.text import as_list, count, listed, one_line
 from learnkit.views.drawing.time_axis import Axis, duration
-from learnkit.views.words import describe, ended
 
 #: Height of a row, and of what stands in it, in pixels.
 _ROW, _BAR = 34, 24
@@ -247,19 +248,21 @@ class Timeline(Diagram[State]):
         return state if run is state.run else State((*state.runs[:-1], run))
 
     def told(self, state: State, old: State, event: Event) -> str:
-        jobs, data = state.run.jobs, event.data
-        job = jobs.get(str(data.get("id", "")))
-        if event.type == "job.started" and job:
-            return ended(f"Job {job.number} starts in the background: {one_line(job.command, 80)}.")
-        if event.type == "job.ended" and job and job.end is not None:
-            took = duration(job.end - job.begin)
-            return f"Job {job.number} ends after {took}: {one_line(job.label, 80)}."
-        ids = as_list(data.get("ids")) if event.type == "job.delivered" else []
-        names = [f"job {jobs[str(id)].number}" for id in ids if str(id) in jobs]
-        if names:
-            how = ", for which it has waited" if data.get("by") == "stop" else ""
-            return f"The model is told what came of {listed(names)}{how}."
-        return describe(event)
+        jobs = state.run.jobs
+        match vocabulary.read(event):
+            case vocabulary.JobStarted(id=id, command=command):
+                said = f"Job {jobs[id].number} starts in the background: {one_line(command, 80)}."
+            case vocabulary.JobEnded(id=id) if id in jobs:
+                took = duration((jobs[id].end or 0) - jobs[id].begin)
+                said = f"Job {jobs[id].number} ends after {took}: {one_line(jobs[id].label, 80)}."
+            case vocabulary.JobDelivered(ids=ids, by=by) if names := [
+                f"job {jobs[id].number}" for id in ids if id in jobs
+            ]:
+                how = ", for which it has waited" if by == "stop" else ""
+                said = f"The model is told what came of {listed(names)}{how}."
+            case _:
+                return super().told(state, old, event)
+        return ended(said)
 
     def finding(self, state: State) -> str:
         run, earlier = state.run, state.runs[:-1]
@@ -353,50 +356,43 @@ class _Scale:
 
 def _grown(run: Run, event: Event) -> Run:
     """A run after one more event."""
-    data, lane, now = event.data, event.lane, max(event.time, run.now)
-    id, own = str(data.get("id", "")), run.workers.get(event.lane) or Worker()
-    match event.type:
-        case "model.requested":
+    lane, now = event.lane, max(event.time, run.now)
+    own, jobs = run.workers.get(lane) or Worker(), run.jobs
+    match vocabulary.read(event):
+        case vocabulary.ModelRequested():
             own = own.begun("turn", "", now)
-        case "model.replied" | "model.failed":
+        case vocabulary.ModelReplied() | vocabulary.ModelFailed() as reply:
             own, found = own.over("turn")
             if found:
-                turn = Turn(found[1], now, data.get("stop_reason") == "tool_use")
-                own = replace(own, turns=(*own.turns, turn))
-        case "tool.started":
-            own = own.begun(f"call {id}", str(data.get("name", "")), now)
+                acts = getattr(reply, "stop_reason", "") == "tool_use"
+                own = replace(own, turns=(*own.turns, Turn(found[1], now, acts)))
+        case vocabulary.ToolStarted(id=id, name=name):
+            own = own.begun(f"call {id}", name, now)
             if own.turns:
-                last = own.turns[-1]
-                called = replace(last, calls=(*last.calls, str(data.get("name", ""))))
+                called = replace(own.turns[-1], calls=(*own.turns[-1].calls, name))
                 own = replace(own, turns=(*own.turns[:-1], called))
-        case "tool.ended":
+        case vocabulary.ToolEnded(id=id):
             own, found = own.over(f"call {id}")
             if found and now > found[1]:
                 own = replace(own, calls=(*own.calls, (id, *found, now)))
-        case "run.ended":
-            own = replace(own, done=True)
-        case "run.started":
+        case vocabulary.RunStarted():
             own = replace(own, done=False)
-        case "job.started":
-            number, counted = len(run.jobs) + 1, bool(data.get("counted"))
-            new = Job(number, lane, str(data.get("command", "")), now, counted=counted)
-            run = replace(run, jobs={**run.jobs, id: new})
-        case "job.ended" if id in run.jobs:
-            status, output = str(data.get("status", "")), str(data.get("output", ""))
-            job = replace(run.jobs[id], end=now, status=status, output=output)
-            run = replace(run, jobs={**run.jobs, id: job})
-        case "job.delivered":
-            ids = [str(one) for one in as_list(data.get("ids")) if str(one) in run.jobs]
-            told = {one: replace(run.jobs[one], told=now) for one in ids}
-            run = replace(run, jobs={**run.jobs, **told})
-            if told and data.get("by") == "stop" and own.turns and not own.turns[-1].acts:
-                last = own.turns[-1]
-                own = replace(own, turns=(*own.turns[:-1], replace(last, waits=True)))
-                if now > last.end:
-                    own = replace(own, waits=(*own.waits, (last.end, now)))
+        case vocabulary.RunEnded():
+            own = replace(own, done=True)
+        case vocabulary.JobStarted(id=id, command=command, counted=counted):
+            jobs = {**jobs, id: Job(len(jobs) + 1, lane, command, now, counted=counted)}
+        case vocabulary.JobEnded(id=id, status=status, output=output) if id in jobs:
+            jobs = {**jobs, id: replace(jobs[id], end=now, status=status, output=output)}
+        case vocabulary.JobDelivered(ids=ids, by=by):
+            told = {id: replace(jobs[id], told=now) for id in ids if id in jobs}
+            jobs = {**jobs, **told}
+            if told and by == "stop" and own.turns and not own.turns[-1].acts:
+                last = replace(own.turns[-1], waits=True)
+                waits = ((last.end, now),) if now > last.end else ()
+                own = replace(own, turns=(*own.turns[:-1], last), waits=(*own.waits, *waits))
         case _:
             return run
-    return replace(run, now=now, workers={**run.workers, lane: own})
+    return replace(run, now=now, workers={**run.workers, lane: own}, jobs=jobs)
 
 
 def _rows(run: Run) -> Iterator[str]:
