@@ -160,13 +160,14 @@ class Run:
     jobs: dict[str, Job] = field(default_factory=dict)
     now: float = 0.0
 
-    def of(self, lane: str) -> list[Job]:
-        """The jobs of an agent.
+    def told(self, lane: str) -> list[float]:
+        """When the model is told what came of its jobs, in seconds.
 
         Args:
             lane: the agent's.
         """
-        return [job for job in self.jobs.values() if job.agent == lane]
+        mine = [job.told for job in self.jobs.values() if job.agent == lane]
+        return sorted({at for at in mine if at is not None})
 
     @property
     def serial(self) -> float:
@@ -280,78 +281,18 @@ class Timeline(Diagram[State]):
 
     def draw(self, state: State, width: float, rows: int) -> Canvas:
         canvas = Canvas(width)
-        left = 66.0 if width < 560 else 84.0
-        scaled = _Scale(left, width - left - 12, state.axis.scale)
-        all_rows = [(place, key) for place, run in enumerate(state.runs) for key in _rows(run)]
-        shown = all_rows[:rows]
-        y, tops = 24.0, dict[tuple[int, str], float]()
-        heads = dict[int, float]()
-        for place, key in shown:
-            if state.runs[place].name and place not in heads:
-                heads[place] = y
-                y += 32
-            tops[place, key] = y
-            y += _ROW
-        if shown:
-            state.axis.rule(canvas, left, scaled.width, y)
-        for place, top in heads.items():
-            run = state.runs[place]
-            end = scaled.x(run.now)
-            canvas.edge(
-                f"total {place}", f"M0 0H{end - left:.1f}m0 -5v10", "", "w", x=left, y=top + 24
-            )
-            canvas.text(f"run {place}", 2, top + 14, f"{run.name}: {duration(run.now)}", "b")
-        for place, key in tops:
-            run = state.runs[place]
-            if key in run.jobs:
-                _arrow(canvas, place, run, key, tops, scaled)
-        for (place, key), top in tops.items():
-            run = state.runs[place]
-            if key in run.jobs:
-                _job(canvas, f"{place} {key}", run.jobs[key], run.now, top, scaled)
-            else:
-                _worker(canvas, f"{place} {key}", key.removeprefix("of "), run, top, scaled)
-        for (place, key), top in tops.items():
-            run = state.runs[place]
-            if key not in run.jobs:
-                for at in sorted({job.told for job in run.of(key[3:]) if job.told is not None}):
-                    says = f"at {duration(at)} the model is told of its jobs"
-                    spot = scaled.x(at), top + _BAR + 2
-                    canvas.dot(
-                        f"told {place} {key} {at:g}", *spot, 7, "injected", "✉\ufe0e", says=says
-                    )
-        y += 20 * canvas.left_out("gone", left, y + 14, len(all_rows) - len(shown), "row")
-        for number, line in enumerate(_legend(state, width)):
-            canvas.text(f"legend {number}", 2, y + 16, line, "q")
-            y += 16
-        canvas.height = y + 10
+        _Sheet(canvas, state).draw(rows)
         return canvas
 
     def facts(self, state: State, rows: int) -> str:
-        several, body = len(state.runs) > 1, list[list[object]]()
+        body = []
         for run in state.runs:
             for key in _rows(run):
-                row = _job_facts(run.jobs[key]) if key in run.jobs else _worker_facts(run, key[3:])
-                body.append([run.name, *row] if several else row)
+                row = _job_facts(run.jobs[key]) if key in run.jobs else _own_facts(run, key[3:])
+                body.append([*[run.name][: len(state.runs) - 1], *row])
         head = ["who", "what", "state", "from", "to", "busy", "told at"]
-        head = ["run", *head] if several else head
+        head = [*["run"][: len(state.runs) - 1], *head]
         return static.table(head, body[:rows], after=static.more(len(body) - rows))
-
-
-@dataclass(frozen=True, slots=True)
-class _Scale:
-    """Where a time stands on a canvas."""
-
-    left: float
-    width: float
-    seconds: float
-
-    def x(self, at: float) -> float:
-        return self.left + self.width * at / self.seconds
-
-    @property
-    def right(self) -> float:
-        return self.left + self.width
 
 
 def _grown(run: Run, event: Event) -> Run:
@@ -416,127 +357,6 @@ def _alone(run: Run) -> str:
     return f"{passed}; the same work one after the other takes {serial}: {saved:.0%} saved{waits}."
 
 
-def _worker(canvas: Canvas, key: str, name: str, run: Run, y: float, scaled: _Scale) -> None:
-    """The row of an agent."""
-    worker = run.workers[name]
-    canvas.text(f"name {key}", 2, y + 16, name, "b", width=scaled.left - 6)
-    waits = [(begin, end, ()) for begin, end in worker.waits]
-    last = worker.turns[-1] if worker.turns else None
-    idle = last and not last.acts and not last.waits and "turn" not in worker.open
-    if last and idle and not worker.done and any(one.told is None for one in run.of(name)):
-        waits.append((last.end, run.now, ()))
-    turns = [(one.begin, one.end, one.calls) for one in worker.turns]
-    if "turn" in worker.open:
-        turns.append((worker.open["turn"][1], run.now, ()))
-    calls = [(begin, end, (call,)) for _, call, begin, end in worker.calls]
-    for mark, spans in (("idle", waits), ("call", calls), ("assistant", turns)):
-        for group in _grouped([one for one in spans if one[1] > one[0]], scaled):
-            begin, end, many = group[0][0], group[-1][1], len(group)
-            did = listed([call for _, _, names in group for call in names]) or "text"
-            label = f"{theme.MARKS[mark].glyph} {did}"
-            label = f"waits {duration(end - begin)}" if mark == "idle" else label
-            what = f"{count(many, 'turn')}: {did}" if mark == "assistant" else label
-            says = f"{name}, {duration(begin)} to {duration(end)}: {what}"
-            _box(canvas, f"{mark} {key} {begin:g}", begin, end, y, mark, label, says, scaled)
-            for since, _, _ in group[1:] if scaled.x(end) - scaled.x(begin) > 6 * many else ():
-                canvas.edge(f"next {mark} {key} {since:g}", "M0 0v5", mark, x=scaled.x(since), y=y)
-
-
-def _grouped(spans: list[_Span], scaled: _Scale) -> list[list[_Span]]:
-    """Spans that follow each other with a gap that cannot be seen, or of too many the smallest."""
-    gap = 2
-    while True:
-        groups: list[list[_Span]] = []
-        for one in spans:
-            if groups and scaled.x(one[0]) - scaled.x(groups[-1][-1][1]) < gap:
-                groups[-1].append(one)
-            else:
-                groups.append([one])
-        if len(groups) <= _MOST:
-            return groups
-        gap *= 2
-
-
-def _box(
-    canvas: Canvas,
-    key: str,
-    begin: float,
-    end: float,
-    y: float,
-    mark: str,
-    label: str,
-    says: str,
-    scaled: _Scale,
-) -> None:
-    """A length of time, with a label if there is room for some of it."""
-    x, width = scaled.x(begin), max(scaled.x(end) - scaled.x(begin), 2)
-    lines = [label] if width >= 52 else []
-    canvas.box(key, x, y, width, _BAR, mark, lines, "l", says=says)
-
-
-def _job(canvas: Canvas, key: str, job: Job, now: float, y: float, scaled: _Scale) -> None:
-    """The row of a job; its label stands in it, or beside it where there is more room."""
-    canvas.text(f"name {key}", 12, y + 16, f"job {job.number}", width=scaled.left - 14)
-    end = now if job.end is None else job.end
-    x, right = scaled.x(job.begin), scaled.x(max(end, job.told or 0))
-    width = max(scaled.x(end) - x, 2)
-    label = one_line(job.label, 200)
-    says = (
-        f"Job {job.number}, {duration(end - job.begin)}, {job.status}: {one_line(job.command, 160)}"
-    )
-    after, before = scaled.right - right - 10, x - scaled.left - 10
-    inside = width - 16
-    fits = max(inside, 0) > 60 and (
-        display.fitting(label, inside) == label or inside > max(after, before)
-    )
-    lines = [label] if fits else []
-    canvas.box(f"job {key}", x, y, width, _BAR, job.mark.key, lines, "l", says=says)
-    if fits or max(after, before) < 40:
-        return
-    if after >= before or display.fitting(label, after) == label:
-        canvas.text(f"label {key}", right + 10, y + 16, label, "", job.mark.key, width=after)
-    else:
-        canvas.text(f"label {key}", x - 10, y + 16, label, "e", job.mark.key, width=before)
-
-
-def _arrow(
-    canvas: Canvas,
-    place: int,
-    run: Run,
-    id: str,
-    tops: dict[tuple[int, str], float],
-    scaled: _Scale,
-) -> None:
-    """From the end of a job to the row of the agent that is told of it."""
-    job = run.jobs[id]
-    if job.end is None or job.told is None:
-        return
-    y, up = tops[place, id] + _BAR / 2, tops[place, f"of {job.agent}"] + _BAR + 2
-    reach = scaled.x(job.told) - scaled.x(job.end)
-    path = f"M0 0H{reach:.1f}V{up - y:.1f}"
-    canvas.edge(f"arrow {place} {id}", path, "injected", x=scaled.x(job.end), y=y)
-
-
-def _legend(state: State, width: float) -> list[str]:
-    """What the signs mean, on as many lines as it takes."""
-    jobs = [job for run in state.runs for job in run.jobs.values()]
-    parts = []
-    if any(one.turns for run in state.runs for one in run.workers.values()):
-        parts.append(f"{theme.ASSISTANT.glyph} turns of the model, and the tools they call")
-    if any(one.told is not None for one in jobs):
-        parts.append(f"{theme.INJECTED.glyph} the model is told what came of a job")
-    if any(one.counted for one in jobs):
-        parts.append("a job's sleep only counts: it takes no real time")
-    lines = [""]
-    for part in parts:
-        longer = f"{lines[-1]} · {part}" if lines[-1] else part
-        if len(display.wrapped(longer, width)) > 1:
-            lines.append(part)
-        else:
-            lines[-1] = longer
-    return lines
-
-
 def _job_facts(job: Job) -> list[object]:
     end = "" if job.end is None else duration(job.end)
     took = "" if job.end is None else duration(job.end - job.begin)
@@ -545,15 +365,150 @@ def _job_facts(job: Job) -> list[object]:
     return [f"job {job.number}", what, state, duration(job.begin), end, took, told]
 
 
-def _worker_facts(run: Run, lane: str) -> list[object]:
+def _own_facts(run: Run, lane: str) -> list[object]:
     worker = run.workers[lane]
-    turns = [(one.begin, one.end) for one in worker.turns]
-    calls = [(begin, end) for _, _, begin, end in worker.calls]
-    begin, end = (duration(one) for one in (min(turns, default=(0, 0))[0], run.now))
-    busy = sum(end - begin for begin, end in [*turns, *calls])
-    told = dict.fromkeys(job.told for job in run.of(lane) if job.told is not None)
+    spans = [(one.begin, one.end) for one in worker.turns]
+    spans += [(begin, end) for _, _, begin, end in worker.calls]
     mark = theme.DONE if worker.done else theme.WORKING
     waits = f", waits {duration(worker.waited)}" if worker.waits else ""
-    times = ", ".join(duration(at) for at in list(told)[-5:])
-    what = f"{count(len(turns), 'turn')}{waits}"
-    return [lane, what, f"{mark.glyph} {mark.word}", begin, end, duration(busy), times]
+    what = f"{count(len(worker.turns), 'turn')}{waits}"
+    begin, busy = min(spans, default=(0, 0))[0], sum(end - begin for begin, end in spans)
+    told = ", ".join(duration(at) for at in run.told(lane)[-5:])
+    times = [duration(begin), duration(run.now), duration(busy)]
+    return [lane, what, f"{mark.glyph} {mark.word}", *times, told]
+
+
+class _Sheet:
+    """Where things stand on a canvas, and what is drawn there."""
+
+    def __init__(self, canvas: Canvas, state: State) -> None:
+        self.canvas, self.state, self.axis = canvas, state, state.axis
+        self.left = 66.0 if canvas.width < 560 else 84.0
+        self.right = canvas.width - 12
+
+    def x(self, at: float) -> float:
+        """Where a time in seconds stands."""
+        return self.left + (self.right - self.left) * at / self.axis.scale
+
+    def draw(self, rows: int) -> None:
+        canvas, y = self.canvas, 24.0
+        every = [(place, key) for place, run in enumerate(self.state.runs) for key in _rows(run)]
+        tops: dict[tuple[int, str], float] = {}
+        heads: dict[int, float] = {}
+        for place, key in every[:rows]:
+            if self.state.runs[place].name and place not in heads:
+                heads[place] = y
+                y += 32
+            tops[place, key] = y
+            y += _ROW
+        if tops:
+            self.axis.rule(canvas, self.left, self.right - self.left, y)
+        for place, top in heads.items():
+            run = self.state.runs[place]
+            path = f"M0 0H{self.x(run.now) - self.left:.1f}m0 -5v10"
+            canvas.edge(f"total {place}", path, "", "w", x=self.left, y=top + 24)
+            canvas.text(f"run {place}", 2, top + 14, f"{run.name}: {duration(run.now)}", "b")
+        for (place, key), top in tops.items():  # the arrows lie under everything else
+            job = self.state.runs[place].jobs.get(key)
+            if job and job.end is not None and job.told is not None:
+                begin, low = self.x(job.end), top + _BAR / 2
+                up = tops[place, f"of {job.agent}"] + _BAR + 2 - low
+                path = f"M0 0H{self.x(job.told) - begin:.1f}V{up:.1f}"
+                canvas.edge(f"arrow {place} {key}", path, "injected", x=begin, y=low)
+        for (place, key), top in tops.items():
+            run = self.state.runs[place]
+            if key in run.jobs:
+                self.job(f"{place} {key}", run.jobs[key], run.now, top)
+            else:
+                self.worker(f"{place} {key}", key[3:], run, top)
+        y += 20 * canvas.left_out("gone", self.left, y + 14, len(every) - len(tops), "row")
+        for number, line in enumerate(self.legend()):
+            canvas.text(f"legend {number}", 2, y + 16, line, "q")
+            y += 16
+        canvas.height = y + 10
+
+    def box(
+        self, key: str, times: tuple[float, float], y: float, mark: str, label: str, says: str
+    ) -> None:
+        """A length of time, with a label if there is room for some of it."""
+        x, end = map(self.x, times)
+        lines = [label] if label and end - x >= 52 else []
+        self.canvas.box(key, x, y, max(end - x, 2), _BAR, mark, lines, "l", says=says)
+
+    def worker(self, key: str, name: str, run: Run, y: float) -> None:
+        """The row of an agent: its turns, its calls, and where it waits."""
+        worker = run.workers[name]
+        self.canvas.text(f"name {key}", 2, y + 16, name, "b", width=self.left - 6)
+        waits: list[_Span] = [(begin, end, ()) for begin, end in worker.waits]
+        last = worker.turns[-1] if worker.turns and "turn" not in worker.open else None
+        due = any(job.agent == name and job.told is None for job in run.jobs.values())
+        if last and due and not (last.acts or last.waits or worker.done):
+            waits.append((last.end, run.now, ()))
+        turns = [(one.begin, one.end, one.calls) for one in worker.turns]
+        if "turn" in worker.open:
+            turns.append((worker.open["turn"][1], run.now, ()))
+        calls: list[_Span] = [(begin, end, (call,)) for _, call, begin, end in worker.calls]
+        for mark, spans in (("idle", waits), ("call", calls), ("assistant", turns)):
+            for group in self.grouped([one for one in spans if one[1] > one[0]]):
+                times, many = (group[0][0], group[-1][1]), len(group)
+                did = listed([call for _, _, names in group for call in names]) or "text"
+                label = f"{theme.MARKS[mark].glyph} {did}"
+                label = f"waits {duration(times[1] - times[0])}" if mark == "idle" else label
+                what = f"{count(many, 'turn')}: {did}" if mark == "assistant" else label
+                says = f"{name}, {duration(times[0])} to {duration(times[1])}: {what}"
+                self.box(f"{mark} {key} {times[0]:g}", times, y, mark, label, says)
+                for at, _, _ in group[1:] if self.x(times[1]) - self.x(times[0]) > 6 * many else ():
+                    next = f"next {mark} {key} {at:g}"
+                    self.canvas.edge(next, "M0 0v5", mark, x=self.x(at), y=y)
+        for at in run.told(name):
+            says = f"at {duration(at)} the model is told what came of its jobs"
+            spot = self.x(at), y + _BAR + 2
+            self.canvas.dot(f"told {key} {at:g}", *spot, 7, "injected", "✉\ufe0e", says=says)
+
+    def grouped(self, spans: list[_Span]) -> list[list[_Span]]:
+        """Spans with a gap between them that cannot be seen; of too many, those with the least."""
+        gap = 2
+        while True:
+            groups: list[list[_Span]] = []
+            for one in spans:
+                if groups and self.x(one[0]) - self.x(groups[-1][-1][1]) < gap:
+                    groups[-1].append(one)
+                else:
+                    groups.append([one])
+            if len(groups) <= _MOST:
+                return groups
+            gap *= 2
+
+    def job(self, key: str, job: Job, now: float, y: float) -> None:
+        """The row of a job; its label stands in it, or beside it where there is more room."""
+        self.canvas.text(f"name {key}", 12, y + 16, f"job {job.number}", width=self.left - 14)
+        end = now if job.end is None else job.end
+        x, right = self.x(job.begin), self.x(max(end, job.told or 0))
+        label, took = one_line(job.label, 200), duration(end - job.begin)
+        says = f"Job {job.number}, {took}, {job.status}: {one_line(job.command, 160)}"
+        after, before = self.right - right - 10, x - self.left - 10
+        inside = self.x(end) - x - 16
+        fits = inside > 40 and display.fitting(label, inside) == label
+        fits = fits or inside > max(after, before, 60)
+        self.box(f"job {key}", (job.begin, end), y, job.mark.key, label if fits else "", says)
+        if not fits and (after >= before or display.fitting(label, after) == label):
+            spot, style, room = right + 10, "", after
+        else:
+            spot, style, room = x - 10, "e", before
+        if not fits and room >= 40:
+            mark = job.mark.key
+            self.canvas.text(f"label {key}", spot, y + 16, label, style, mark, width=room)
+
+    def legend(self) -> list[str]:
+        """What the signs mean."""
+        runs = self.state.runs
+        jobs = [job for run in runs for job in run.jobs.values()]
+        turns = [turn for run in runs for one in run.workers.values() for turn in one.turns]
+        parts = []
+        if any(one.end > one.begin for one in turns):
+            parts.append(f"{theme.ASSISTANT.glyph} the model's turns and calls")
+        if any(one.told is not None for one in jobs):
+            parts.append(f"{theme.INJECTED.glyph} told what came of a job")
+        if any(one.counted for one in jobs):
+            parts.append("sleep only counts: it takes no real time")
+        return parts if self.canvas.width < 700 else [" · ".join(parts)] * bool(parts)
