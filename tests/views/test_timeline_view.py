@@ -330,3 +330,12 @@ def test_in_the_table_stand_both_runs() -> None:
 )
 def test_lengths_are_readable(seconds: float, text: str) -> None:
     assert duration(seconds) == text
+
+
+@pytest.mark.parametrize("background", [True, False])
+def test_a_step_is_a_length_or_a_label_that_was_not_there(background: bool) -> None:
+    view = Timeline(hour(background=background))
+    frames = [view.frame(view.at(k)) for k in range(len(view.events) + 1)]
+    steps = sum(one != other for one, other in itertools.pairwise(frames))
+    # A row; five turns and what they call; two jobs that start, end and are told.
+    assert steps <= 1 + 5 * 2 + 2 * 3 + 1
