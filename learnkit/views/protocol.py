@@ -141,10 +141,10 @@ class Protocol(Diagram[State]):
         hidden = len(requests) + state.gone - len(shown)
         y += 20 * canvas.left_out("gone", 2, 14, hidden, "earlier request")
         columns = min(len(shown), 2 if width >= 560 else 1) or 1
-        each = (width - 24 * (columns - 1)) / columns
+        each = (width - 4 - 24 * (columns - 1)) / columns
         for start in range(0, len(shown), columns):
             lows = [
-                _handshake(canvas, one, state.people, (each + 24) * place, y, each)
+                _handshake(canvas, one, state.people, 2 + (each + 24) * place, y, each)
                 for place, one in enumerate(shown[start : start + columns])
             ]
             y = max(lows) + 22
