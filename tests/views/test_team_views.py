@@ -1,20 +1,18 @@
-"""The views of a team: mail as a sequence diagram, requests as a state machine, lives as lanes."""
+"""The views of a team: mail as a sequence diagram, lives as lanes."""
 
 from __future__ import annotations
 
 import itertools
 import re
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import pytest
 from simulated import simulate
 from teams import Ran, send, spawn, when, work
 
 import learnkit as lk
-from learnkit.backends.files.tracker import RULES
-from learnkit.backends.files.tracker import State as TrackerState
-from learnkit.views import Protocol, Team, Traffic, protocol
+from learnkit.views import Protocol, Team, Traffic
 from learnkit.views.drawing import static
 from learnkit.views.drawing.base import Diagram
 from learnkit.views.drawing.display import NARROW, WIDE, Canvas
@@ -210,23 +208,6 @@ def test_of_many_lines_the_last_are_kept_and_the_others_counted() -> None:
     assert view.draw(state, WIDE, 10)["gone"].lines == (f"… {LINES + 10} earlier lines …",)
 
 
-def test_each_request_stands_in_one_state_and_has_its_handshake(log: lk.EventLog) -> None:
-    view = Protocol(log)
-    opened = view.at(step_of(log, "request.opened"))
-    assert opened.said == "1 request: 1 pending."
-    end = view.at()
-    assert end.said == "1 request: 1 approved."
-    text = words(view.frame(end)["list/r0000001"])
-    assert "lead ─▶ alice: shut down?" in text
-    assert "lead ◀─ alice: approved" in text
-    assert "approved · 1 r0000001" in words(view.frame(end)["machine/all"])
-
-
-def test_the_states_of_the_picture_are_those_of_the_rules() -> None:
-    assert set(protocol.STATES) == set(get_args(TrackerState))
-    assert {rule.after: rule.by for rule in RULES} == protocol._BY
-
-
 def test_lives_are_spans_of_work_and_of_idleness(log: lk.EventLog) -> None:
     state = Team(log).at()
     for name, lane in state.lanes.items():
@@ -304,7 +285,15 @@ def test_what_a_model_wrote_is_escaped(kind: Any) -> None:
     log.append(
         "task.started", task={"id": 1, "subject": bad, "owner": bad, "status": "in_progress"}
     )
-    request = {"id": bad, "kind": bad, "sender": bad, "to": bad, "content": bad, "note": bad}
+    request = {
+        "id": bad,
+        "kind": "plan",
+        "state": "pending",
+        "sender": bad,
+        "to": bad,
+        "content": bad,
+        "note": bad,
+    }
     log.append("request.opened", request=request)
     view = kind(log)
     state = view.at()

@@ -8,6 +8,7 @@ shapes drawn here. Both make the same SVG of a shape, which a test compares.
 from __future__ import annotations
 
 import base64
+import html
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -102,7 +103,7 @@ class Shape:
         if self.pair:
             start += f' data-pair="{esc(self.pair)}"'
         if self.intent:
-            start += f' data-intent="{esc(self.intent)}"'
+            start += f' data-intent="{html.escape(self.intent)}"'  # Python gets it as it was
         if not self.says:
             return f"{start}>{inside}</g>"
         role = "button" if self.intent else "img"
@@ -420,6 +421,27 @@ def fitting(text: str, width: float, style: str = "") -> str:
     if not blank or len(rest) > limit / 3 or line == one_line(text, limit + 1):
         return line
     return f"{words}…"  # cut between two words, because little is lost by it
+
+
+def wrapped(text: str, width: float, style: str = "", most: int = 3) -> list[str]:
+    """A text on several lines, between words; the last one is cut to what fits.
+
+    Args:
+        text: raw text.
+        width: room in pixels.
+        style: as for :class:`Shape`.
+        most: how many lines there may be.
+    """
+    lines: list[str] = []
+    rest = one_line(text, 2000)
+    while rest and len(lines) < most - 1:
+        line = fitting(rest, width, style)
+        if line == rest:
+            break
+        head = line.removesuffix("…").rstrip()
+        lines.append(head)
+        rest = rest[len(head) :].lstrip()
+    return [*lines, fitting(rest, width, style)] if rest else lines
 
 
 def _round(number: float) -> float:

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass, replace
 
 from learnkit.views.drawing import theme
+from learnkit.views.drawing.display import Canvas
 from learnkit.views.drawing.static import Picture
 from learnkit.views.drawing.text import esc
 
@@ -65,6 +66,24 @@ class Axis:
         for at, text in self.ticks:
             picture.path(f"M{left + width * at:.1f} {y:g}v14")
             picture.text(left + width * at + 4, y + 11, text, "q", 70)
+
+    def rule(self, canvas: Canvas, left: float, width: float, height: float, y: float = 0) -> None:
+        """Draw the scale on a canvas: a label and a thin line down for each mark.
+
+        Args:
+            canvas: to draw on.
+            left: where time 0 is, in pixels.
+            width: length of the scale, in pixels.
+            height: of the lines, in pixels.
+            y: upper edge, in pixels.
+        """
+        for number, (at, text) in enumerate(self.ticks):
+            x = left + width * at
+            canvas.edge(f"mark {number}", f"M0 16V{height:g}", x=x, y=y)
+            canvas.text(f"at {number}", x, y + 12, text, "q")
+        canvas.edge("mark end", f"M0 16V{height:g}", x=left + width, y=y)
+        if width > 110 * len(self.ticks):
+            canvas.text("at end", left + width, y + 12, duration(self.scale), "q e")
 
 
 @dataclass(frozen=True, slots=True)
