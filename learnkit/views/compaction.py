@@ -1,6 +1,6 @@
 """What compaction did to the message array: each message with its length before and after.
 
-Filled is what stays, dashed what is gone. The picture is of the moment of a compaction, and messages
+Filled is what stays, dashed what is gone. The picture is of the moment of a compaction: messages
 that come later are not in it. Before the first compaction it shows the array as it grows.
 """
 
@@ -139,7 +139,9 @@ class Compaction(Diagram[State]):
             canvas.text(f"what {key}", 0, y + 14, label, "", mark, width=_LABEL)
             if left > _LABEL:
                 style = "" if one else "q"
-                canvas.text(f"text {key}", _LABEL, y + 14, shown.text, style, width=left - _LABEL - 10)
+                canvas.text(
+                    f"text {key}", _LABEL, y + 14, shown.text, style, width=left - _LABEL - 10
+                )
             if old > new:
                 length = max(room * old / scale, 2)
                 canvas.box(f"was {key}", left, y + 3, length, 14, "blocked", (), "d", says=says)

@@ -195,7 +195,9 @@ class Contexts(Diagram[State]):
                 x += length
             spared = state.alone.tokens - one.tokens if state.alone and not one.parent else 0
             if (room := (number - left) * spared / scale) > 90:
-                canvas.edge(f"less {key}", f"M4 -5v10M4 0H{room:.1f}m0 -5v10", "", "d", x=x, y=y + 11)
+                canvas.edge(
+                    f"less {key}", f"M4 -5v10M4 0H{room:.1f}m0 -5v10", "", "d", x=x, y=y + 11
+                )
                 canvas.text(f"spared {key}", x + room / 2, y + 15, f"≈{spared:,} less", "c q")
             y += 26
         y += 24 * canvas.left_out("left out", 20, y + 15, len(state.rows) - len(shown), "agent")

@@ -81,7 +81,7 @@ class Shelf:
     @property
     def now(self) -> Stack:
         """What the next request will have."""
-        parts = [Part("system", f"{count(len(self.sizes), "skill")} listed", self.catalogue)]
+        parts = [Part("system", f"{count(len(self.sizes), 'skill')} listed", self.catalogue)]
         parts += [
             Part("injected", f"{name}, preloaded", self.sizes.get(name, 0))
             for name in self.preloaded

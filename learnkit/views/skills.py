@@ -1,8 +1,8 @@
 """Skill layers: what each request has of the skills, and what sending everything would cost.
 
-A request is a stack: the catalogue, what is preloaded, then what was loaded, in order. Requests with
-the same stack in a row share one. Below them, on the same scale, is the length of all instructions;
-it is drawn broken where the stacks would be too short to see beside it.
+A request is a stack: the catalogue, what is preloaded, then what was loaded, in order. Requests in a
+row that have the same stack share one. Below, on the same scale, is the length of all instructions,
+drawn broken where the stacks would be too short to see beside it.
 """
 
 from __future__ import annotations
@@ -96,11 +96,11 @@ class Skills(Diagram[State]):
                 y = _stack(canvas, shelf, stack, before, state.scale, y)
             y = _everything(canvas, shelf, state, y)
             for number, problem in enumerate(shelf.problems[:most]):
-                canvas.text(f"problem {clean(lane)} {number}", 0, y + 14, f"✗ {problem}", "", "error")
+                canvas.text(
+                    f"problem {clean(lane)} {number}", 0, y + 14, f"✗ {problem}", "", "error"
+                )
                 y += 20
-        used = {
-            part.mark for one in state.shelves.values() for s in one.stacks for part in s.parts
-        }
+        used = {part.mark for one in state.shelves.values() for s in one.stacks for part in s.parts}
         marks = [(key, words) for key, words in _LEGEND.items() if key in used]
         scale = ("", f"full width: ≈{state.scale:,} tokens (≈4 characters each)")
         if state.shelves:

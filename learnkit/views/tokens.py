@@ -1,8 +1,7 @@
 """Tokens over turns: how long each request was, and where compaction made it shorter.
 
-Each request is a column on one scale with the threshold. What came from the prompt cache is pale and
-what is new has full colour, so that a rewrite shows twice: the column is shorter, and more of it is
-new. An arrow goes from the length before a compaction to the one after it.
+Each request is a column on one scale with the threshold: what came from the prompt cache, and what
+is new. So a rewrite shows twice: the column is shorter, and more of it is new. An arrow goes from the length before a compaction to the one after it.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ _LAYERS = {"cleared": ("▽", "clearing"), "summarised": ("▼", "summary")}
 
 @dataclass(frozen=True, slots=True)
 class RequestLength:
-    """One request that was answered: its tokens, those from the cache, and whether the API counted."""
+    """An answered request: its tokens, those from the cache, and whether the API counted them."""
 
     turn: int
     tokens: int

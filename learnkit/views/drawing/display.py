@@ -38,6 +38,7 @@ RULES = (
     ".bar rect,.dot circle{fill:var(--lk-line)}"
     ".text text{paint-order:stroke;stroke:var(--lk-ground);stroke-width:4px}"
     ".edge path{fill:none;stroke:var(--lk-line);stroke-width:1.5}.w path{stroke-width:2.5}"
+    ".i path{stroke:var(--lk-ink)}"
     ".d path,.d rect{stroke-dasharray:4 3}.f path{stroke:none;fill:var(--lk-line)}"
 )
 
@@ -55,8 +56,8 @@ class Shape:
         height: in pixels.
         mark: key of the mark in the theme whose colours it has; empty for plain ink.
         style: letters: ``m`` monospaced, ``b`` bold, ``l`` not bold, ``q`` quiet, ``h`` a heading,
-            ``e`` ends at x, ``c`` is centred on x, ``d`` dashed, ``w`` a heavy line, ``f`` a filled
-            path, ``g`` an outlined disc.
+            ``e`` ends at x, ``c`` is centred on x, ``d`` dashed, ``w`` a heavy line, ``i`` a
+            line of ink, ``f`` a filled path, ``g`` an outlined disc.
         lines: the text of a text (one), of a box (any), of a dot (one, in its centre).
         path: SVG path data of an edge, relative to x and y.
         says: what a reader hears, and sees when pointing at it; it can be reached by keyboard then.
@@ -355,31 +356,37 @@ class Canvas:
         size = json.dumps(["size", self.width, _round(self.height)], separators=(",", ":"))
         return {"@/size": size, **{f"@/{one.key}": one.wire() for one in self.shapes}}
 
-    def svg(self) -> str:
-        """The diagram as an SVG document, light or dark as the reader's system is.
+    def svg(self, shade: str = "") -> str:
+        """The diagram as an SVG document.
 
         An ``<img>`` doesn't see the colours of the page around it, so it brings a
         ground of its own.
+
+        Args:
+            shade: ``light`` or ``dark``; empty for what the reader's system is.
         """
         marks = sorted({shape.mark for shape in self.shapes} - {""})
-        width, height = self.width, _round(self.height)
-        style = f"{theme.variables('light', marks)}@media(prefers-color-scheme:dark){{"
-        style += f"{theme.variables('dark', marks)}}}{RULES}{theme.rules(marks)}"
+        width, height = self.width + 16, _round(self.height + 16)
+        style = theme.variables(shade or "light", marks)
+        if not shade:
+            style += f"@media(prefers-color-scheme:dark){{{theme.variables('dark', marks)}}}"
+        style += f"{RULES}{theme.rules(marks)}"
         body = "".join(shape.markup(static=True) for shape in self.shapes)
         return (
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" '
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="-8 -8 {width:g} {height:g}" '
             f'width="{width:g}" height="{height:g}"><style>{style}</style>'
-            f'<rect width="{width:g}" height="{height:g}" rx="6" '
+            f'<rect x="-8" y="-8" width="{width:g}" height="{height:g}" rx="6" '
             f'style="fill:var(--lk-ground)"/>{body}</svg>'
         )
 
-    def img(self, alt: str) -> str:
+    def img(self, alt: str, shade: str = "") -> str:
         """The diagram as an ``<img>`` that needs no other file.
 
         Args:
             alt: what it shows, for readers who cannot see it.
+            shade: as for :meth:`svg`.
         """
-        data = base64.b64encode(self.svg().encode()).decode()
+        data = base64.b64encode(self.svg(shade).encode()).decode()
         return f'<img alt="{esc(alt)}" src="data:image/svg+xml;base64,{data}">'
 
 
