@@ -11,11 +11,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from learnkit.core.events import Event
+from learnkit.core.text import blocks_of, content_text, count, listed, one_line
 from learnkit.core.token_count import estimate_tokens
+from learnkit.core.vocabulary import MessageAdded, MessagesRewritten, read
 from learnkit.views.drawing import static, theme
 from learnkit.views.drawing.base import Diagram
 from learnkit.views.drawing.display import Canvas
-from learnkit.views.drawing.text import blocks_of, content_text, count, listed, one_line
 
 _THINKING = ("thinking", "redacted_thinking")
 #: Height of a row, and width of what stands beside its bar, in pixels.
@@ -88,14 +89,14 @@ class Compaction(Diagram[State]):
         return event.lane == (self.lane or "lead")
 
     def fold(self, state: State, event: Event) -> State:
-        if event.type == "message.added":
-            new = _entry(event.data.get("message") or {})
-            return replace(state, now=(*state.now, new))
-        if event.type == "messages.rewritten":
-            now = tuple(_entry(one) for one in event.data.get("messages", []))
-            before, after = _fates(state.now, now)
-            saved = state.saved + _tokens(state.now) - _tokens(now)
-            return State(now, before, after, state.times + 1, saved)
+        match read(event):
+            case MessageAdded(message=message):
+                return replace(state, now=(*state.now, _entry(message)))
+            case MessagesRewritten(messages=messages):
+                now = tuple(map(_entry, messages))
+                before, after = _fates(state.now, now)
+                saved = state.saved + _tokens(state.now) - _tokens(now)
+                return State(now, before, after, state.times + 1, saved)
         return state
 
     def told(self, state: State, old: State, event: Event) -> str:
@@ -106,7 +107,8 @@ class Compaction(Diagram[State]):
         if not state.before:
             return f"Nothing was compacted: {_sum(state.now)}."
         old, new = _tokens(state.before), _tokens(state.after)
-        fates, said = [one.fate for one in state.before], []
+        fates = [one.fate for one in state.before]
+        said: list[str] = []
         for key, (_, _, *words) in FATES.items():
             if number := fates.count(key):
                 of = f"{number} of {count(len(fates), 'message')}" if not said else f"{number}"

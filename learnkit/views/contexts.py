@@ -12,12 +12,22 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from learnkit.core.events import Event
+from learnkit.core.text import blocks_of, clean, content_text, count, one_line
 from learnkit.core.token_count import estimate_tokens
+from learnkit.core.vocabulary import (
+    MessageAdded,
+    MessagesRewritten,
+    RunEnded,
+    RunStarted,
+    SubagentEnded,
+    SubagentStarted,
+    read,
+)
 from learnkit.views.drawing import static, theme
 from learnkit.views.drawing.base import Diagram
 from learnkit.views.drawing.display import Canvas
 from learnkit.views.drawing.plot import legend
-from learnkit.views.drawing.text import blocks_of, clean, count, one_line, scale_of
+from learnkit.views.drawing.text import scale_of
 
 #: Names of the parts of a context by key, in the order of the legend.
 _PARTS = {
@@ -126,30 +136,29 @@ class Contexts(Diagram[State]):
         return State({}, next(iter(lone.lanes.values()), None))
 
     def fold(self, state: State, event: Event) -> State:
-        data, lane = event.data, event.lane
+        lane = event.lane
         one = before = state.lanes.get(lane) or Context(lane)
-        if event.type == "subagent.started":
-            title = str(data.get("description") or data.get("prompt", ""))
-            one = replace(one, parent=str(data.get("parent", "?")), title=title)
-        elif event.type == "subagent.ended":
-            returned = int(data.get("returned", 0))
-            one = replace(one, ended=str(data.get("reason", "")), returned=returned)
-        elif event.type == "run.started":
-            head = estimate_tokens(data.get("system")) + estimate_tokens(data.get("tools"))
-            rest = one.parts[1:] if one.parts[:1] and one.parts[0][0] == "system" else one.parts
-            title = one.title or str(data.get("prompt") or "")
-            one = _holding(replace(one, title=title, ended=""), [("system", head), *rest])
-        elif event.type == "message.added":
-            new = list(_parts(data.get("message", {}), bool(data.get("injected"))))
-            parts = (*one.parts[:-1], *_joined([*one.parts[-1:], *new]))
-            tokens = one.tokens + sum(tokens for _, tokens in new)
-            one = replace(one, parts=parts, tokens=tokens)
-        elif event.type == "messages.rewritten":
-            start = [part for part in one.parts[:1] if part[0] == "system"]
-            all = [part for message in data.get("messages", []) for part in _parts(message)]
-            one = _holding(one, [*start, *all])
-        elif event.type == "run.ended" and not one.parent:
-            one = replace(one, ended=str(data.get("reason", "")))
+        match read(event):
+            case SubagentStarted(parent=parent, description=title, prompt=prompt):
+                one = replace(one, parent=parent, title=title or prompt)
+            case SubagentEnded(reason=reason, returned=returned):
+                one = replace(one, ended=reason, returned=returned)
+            case RunStarted(system=system, tools=tools, prompt=asked):
+                head = estimate_tokens(system) + estimate_tokens(list(tools))
+                rest = one.parts[1:] if one.parts[:1] and one.parts[0][0] == "system" else one.parts
+                title = one.title or content_text(asked)
+                one = _holding(replace(one, title=title, ended=""), [("system", head), *rest])
+            case MessageAdded(message=message, injected=injected):
+                new = list(_parts(message, injected))
+                parts = (*one.parts[:-1], *_joined([*one.parts[-1:], *new]))
+                tokens = one.tokens + sum(tokens for _, tokens in new)
+                one = replace(one, parts=parts, tokens=tokens)
+            case MessagesRewritten(messages=messages):
+                start = [part for part in one.parts[:1] if part[0] == "system"]
+                all = [part for message in messages for part in _parts(message)]
+                one = _holding(one, [*start, *all])
+            case RunEnded(reason=reason) if not one.parent:
+                one = replace(one, ended=reason)
         return state if one == before else replace(state, lanes={**state.lanes, lane: one})
 
     def finding(self, state: State) -> str:

@@ -6,11 +6,18 @@ This module has only names and numbers; ``skills`` draws them.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from learnkit.core.events import Event
+from learnkit.core.text import count
+from learnkit.core.vocabulary import (
+    MessageAdded,
+    ModelRequested,
+    SkillLoaded,
+    SkillRead,
+    SkillsListed,
+    read,
+)
 from learnkit.views.drawing import theme
-from learnkit.views.drawing.text import count
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,28 +129,26 @@ def grow(shelf: Shelf, event: Event) -> Shelf:
         shelf: one agent's skills so far.
         event: of that agent.
     """
-    data = event.data
-    if event.type == "skills.listed":
-        return replace(
-            shelf,
-            catalogue=_number(data.get("catalogue")),
-            sizes={name: _number(size) for name, size in (data.get("skills") or {}).items()},
-            preloaded=tuple(data.get("preloaded") or ()),
-            problems=tuple(map(str, data.get("problems") or ())),
-        )
-    if event.type == "message.added" and data.get("index") == 0:
-        return replace(shelf, used=())  # a new conversation doesn't have what the last one loaded
-    if event.type in ("skill.loaded", "skill.read"):
-        file = str(data.get("file", "?")) if event.type == "skill.read" else ""
-        new = str(data.get("name", "?")), file, _number(data.get("tokens"))
-        return replace(shelf, used=(*shelf.used, new))
-    if event.type == "model.requested" and "purpose" not in data and shelf.now.parts:
-        sent, now = shelf.sent, shelf.now
-        if sent and sent[-1].parts == now.parts:
-            now, sent = replace(sent[-1], last=now.last), sent[:-1]
-        return replace(shelf, sent=(*sent, now), requests=now.last)
+    match read(event):
+        case SkillsListed() as all:
+            sizes = {name: max(size, 0) for name, size in all.skills.items()}
+            return replace(
+                shelf,
+                catalogue=max(all.catalogue, 0),
+                sizes=sizes,
+                preloaded=all.preloaded,
+                problems=all.problems,
+            )
+        case MessageAdded(index=0):
+            # A new conversation doesn't have what the last one loaded.
+            return replace(shelf, used=())
+        case SkillLoaded(name=name, tokens=tokens):
+            return replace(shelf, used=(*shelf.used, (name, "", max(tokens, 0))))
+        case SkillRead(name=name, file=file, tokens=tokens):
+            return replace(shelf, used=(*shelf.used, (name, file, max(tokens, 0))))
+        case ModelRequested(purpose="conversation") if shelf.now.parts:
+            sent, now = shelf.sent, shelf.now
+            if sent and sent[-1].parts == now.parts:
+                now, sent = replace(sent[-1], last=now.last), sent[:-1]
+            return replace(shelf, sent=(*sent, now), requests=now.last)
     return shelf
-
-
-def _number(value: Any) -> int:
-    return value if isinstance(value, int) and value > 0 else 0

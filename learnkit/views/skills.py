@@ -1,7 +1,7 @@
 """Skill layers: what each request has of the skills, and what sending everything would cost.
 
-A request is a stack: the catalogue, what is preloaded, then what was loaded, in order. Requests in a
-row that have the same stack share one. Below, on the same scale, is the length of all instructions,
+A request is a stack: the catalogue, what is preloaded, then what was loaded, in order. Requests in
+a row that have the same stack share one. Below, on the same scale, is the length of everything,
 drawn broken where the stacks would be too short to see beside it.
 """
 
@@ -11,11 +11,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from learnkit.core.events import Event
+from learnkit.core.text import clean, count, one_line
+from learnkit.core.vocabulary import ModelRequested, read
 from learnkit.views.drawing import static
 from learnkit.views.drawing.base import Diagram
 from learnkit.views.drawing.display import Canvas
 from learnkit.views.drawing.plot import legend
-from learnkit.views.drawing.text import clean, count, one_line, scale_of
+from learnkit.views.drawing.text import scale_of
 from learnkit.views.shelf import Shelf, Stack, grow
 
 #: How many times as long as the longest stack everything may be, to be drawn in full.
@@ -60,7 +62,7 @@ class Skills(Diagram[State]):
 
     def told(self, state: State, old: State, event: Event) -> str:
         said = super().told(state, old, event)
-        if event.type == "model.requested":
+        if isinstance(read(event), ModelRequested):
             stack = state.shelves[event.lane].sent[-1]
             said = f"Request {stack.last} has ≈{stack.tokens:,} tokens of skills."
         return said if len(state.shelves) == 1 else f"{one_line(event.lane, 40)}: {said}"

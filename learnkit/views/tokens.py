@@ -1,7 +1,8 @@
 """Tokens over turns: how long each request was, and where compaction made it shorter.
 
 Each request is a column on one scale with the threshold: what came from the prompt cache, and what
-is new. So a rewrite shows twice: the column is shorter, and more of it is new. An arrow goes from the length before a compaction to the one after it.
+is new. So a rewrite shows twice: the column is shorter, and more of it is new. An arrow goes from
+the length before a compaction to the one after it.
 """
 
 from __future__ import annotations
@@ -10,12 +11,24 @@ import math
 from dataclasses import dataclass, replace
 
 from learnkit.core.events import Event
-from learnkit.core.token_count import estimate_tokens, sent
+from learnkit.core.text import count, listed, one_line
+from learnkit.core.token_count import estimate_tokens
+from learnkit.core.vocabulary import (
+    CompactionCleared,
+    CompactionSummarised,
+    MessageAdded,
+    MessagesRewritten,
+    ModelReplied,
+    RunEnded,
+    RunStarted,
+    TokensEstimated,
+    read,
+)
 from learnkit.views.drawing import static, theme
 from learnkit.views.drawing.base import Diagram
 from learnkit.views.drawing.display import Canvas
 from learnkit.views.drawing.plot import legend, short, ticks_of
-from learnkit.views.drawing.text import count, listed, one_line, scale_of
+from learnkit.views.drawing.text import scale_of
 
 #: In pixels: the height of a full column, its upper end, where the first one begins, and the least
 #: and the most that a column takes.
@@ -30,7 +43,6 @@ _LAYERS = {"cleared": ("▽", "clearing"), "summarised": ("▼", "summary")}
 class RequestLength:
     """An answered request: its tokens, those from the cache, and whether the API counted them."""
 
-    turn: int
     tokens: int
     cached: int = 0
     counted: bool = False
@@ -100,37 +112,30 @@ class Tokens(Diagram[State]):
         return event.lane == (self.lane or "lead")
 
     def fold(self, state: State, event: Event) -> State:
-        data, requests = event.data, state.requests
-        match event.type:
-            case "run.started":
-                head = estimate_tokens(data.get("system")) + estimate_tokens(data.get("tools"))
+        requests = state.requests
+        match read(event):
+            case RunStarted(system=system, tools=tools):
+                head = estimate_tokens(system) + estimate_tokens(list(tools))
                 return replace(state, head=head)
-            case "message.added":
-                length = state.length + estimate_tokens(data.get("message"))
-                return replace(state, length=length, estimate=None)
-            case "messages.rewritten":
-                return replace(state, length=estimate_tokens(data.get("messages")), estimate=None)
-            case "tokens.estimated":
-                threshold = int(data.get("threshold") or 0)
-                return replace(state, estimate=data.get("tokens"), threshold=threshold)
-            case "compaction.cleared" | "compaction.summarised":
-                before, after = int(data.get("before", 0)), int(data.get("after", 0))
+            case MessageAdded(message=message):
+                return replace(state, length=state.length + estimate_tokens(message), estimate=None)
+            case MessagesRewritten(messages=messages):
+                return replace(state, length=estimate_tokens(list(messages)), estimate=None)
+            case TokensEstimated(tokens=tokens, threshold=threshold):
+                return replace(state, estimate=tokens, threshold=threshold)
+            case CompactionCleared() | CompactionSummarised() as cut:
                 layer = event.type.partition(".")[2]
-                new = Shortened(len(requests), layer, before, after)
-                cuts = (*state.shortened, new)
+                cuts = (*state.shortened, Shortened(len(requests), layer, cut.before, cut.after))
                 return replace(state, shortened=cuts, shown=len(requests), estimate=None)
-            case "model.replied" if "purpose" not in data:
-                usage = data.get("usage") or {}
-                total, guess = sent(usage), state.estimate
-                if guess is None:
-                    guess = state.head + state.length
-                cached = int(usage.get("cache_read_input_tokens") or 0)
-                turn = int(data.get("turn") or 0)
-                requests = (*requests, RequestLength(turn, total or guess, cached, bool(total)))
-                due = len(requests) % (1 + len(requests) // SINGLE) == 0
-                shown = len(requests) if due else state.shown
-                return replace(state, requests=requests, shown=shown, estimate=None)
-            case "run.ended":
+            case ModelReplied(purpose="conversation", usage=usage):
+                guess = state.head + state.length if state.estimate is None else state.estimate
+                cached = usage.cache_read_input_tokens
+                new = RequestLength(usage.sent or guess, cached, bool(usage.sent))
+                number = len(requests) + 1
+                due = number % (1 + number // SINGLE) == 0
+                shown = number if due else state.shown
+                return replace(state, requests=(*requests, new), shown=shown, estimate=None)
+            case RunEnded():
                 return replace(state, shown=len(requests))
         return state
 
