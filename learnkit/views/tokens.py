@@ -34,7 +34,7 @@ from learnkit.views.drawing.text import scale_of
 #: and the most that a column takes.
 HEIGHT, TOP, LEFT, LEAST, MOST = 170, 40, 48, 3, 44
 #: So many requests are drawn one by one; of more, two at a time, then three.
-SINGLE = 40
+SINGLE = 30
 #: Last word of a compaction's event type -> glyph, and what it is.
 _LAYERS = {"cleared": ("▽", "clearing"), "summarised": ("▼", "summary")}
 
@@ -99,7 +99,8 @@ class State:
     def scale(self) -> int:
         """The tokens that the full height represents: a round number."""
         columns = [one.tokens for one in self.drawn]
-        return scale_of(max([self.threshold, *columns, *(one.before for one in self.shortened)]))
+        threshold = self.threshold if self.drawn else 0
+        return scale_of(max([threshold, *columns, *(one.before for one in self.shortened)]))
 
 
 class Tokens(Diagram[State]):
@@ -182,7 +183,7 @@ class Tokens(Diagram[State]):
         canvas.text("unit", 0, 12, "≈ tokens in a request", "q")
         # A column may have to stand for several requests: then the longest of them.
         group = math.ceil(max(len(state.drawn), 1) / min(4 * rows, room / LEAST))
-        each = min(room * group / max(len(state.drawn), 1), MOST)
+        each = min(room / max(math.ceil(len(state.drawn) / group), 1), MOST)
         for first in range(0, len(state.drawn), group):
             place = max(
                 range(first, min(first + group, len(state.drawn))),
@@ -197,7 +198,7 @@ class Tokens(Diagram[State]):
             canvas.bar(
                 f"new {first}", x, base - high, *size, high - pale, theme.FRESH.key, says=says
             )
-        if state.threshold:
+        if state.threshold and state.drawn:
             y = base - HEIGHT * state.threshold / scale
             canvas.edge("threshold", f"M0 0H{room:g}", theme.ERROR.key, "d", x=LEFT, y=y)
             said = f"threshold {state.threshold:,}"
