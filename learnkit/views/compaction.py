@@ -85,10 +85,9 @@ class Compaction(Diagram[State]):
     name = "compaction"
     start = State()
 
-    def wants(self, event: Event) -> bool:
-        return event.lane == (self.lane or "lead")
-
     def fold(self, state: State, event: Event) -> State:
+        if event.lane != (self.lane or "lead"):
+            return state
         match read(event):
             case MessageAdded(message=message):
                 return replace(state, now=(*state.now, _entry(message)))

@@ -109,10 +109,9 @@ class Tokens(Diagram[State]):
     name = "tokens over turns"
     start = State()
 
-    def wants(self, event: Event) -> bool:
-        return event.lane == (self.lane or "lead")
-
     def fold(self, state: State, event: Event) -> State:
+        if event.lane != (self.lane or "lead"):
+            return state
         requests = state.requests
         match read(event):
             case RunStarted(system=system, tools=tools):
@@ -167,11 +166,10 @@ class Tokens(Diagram[State]):
             said = f"{listed(kinds)} {takes} ≈{saved:,} tokens out: {said}"
         else:
             said = f"{said[:1].upper()}{said[1:]}; nothing was compacted"
-        cached, total = (
-            sum(getattr(one, name) for one in state.drawn) for name in ("cached", "tokens")
-        )
-        share = f" {100 * cached / total:.0f} % of all that was sent came from the cache."
-        return f"{said}.{share if cached else ''}"
+        if not (cached := sum(one.cached for one in state.drawn)):
+            return f"{said}."
+        share = cached / sum(one.tokens for one in state.drawn)
+        return f"{said}. {100 * share:.0f} % of all that was sent came from the cache."
 
     def draw(self, state: State, width: float, rows: int) -> Canvas:
         canvas = Canvas(width)

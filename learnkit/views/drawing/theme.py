@@ -117,7 +117,7 @@ PLAIN = Mark(
     "plain",
     "▪",
     "to compare",
-    *(Tone("#40464e", "#e9ebee", "#848b95"), Tone("#c1c7cf", "#292c32", "#8b929c")),
+    *(Tone("#40464e", "#e9ebee", "#7c838d"), Tone("#c1c7cf", "#292c32", "#8b929c")),
 )
 
 _AGENTS = (
