@@ -152,7 +152,7 @@ class Compaction(Diagram[State]):
                 canvas.bar(f"is {key}", left, y + 3, length, 14, shown.key, says=told)
             canvas.text(f"tokens {key}", width, y + 14, _change_of(old, new), "e", width=_TOKENS)
             y += _LINE
-        gone = "dashed: gone    filled: stays    " if state.before else ""
+        gone = "dashed: gone · filled: stays · " if state.before else ""
         canvas.text("legend", 0, y + 16, f"{gone}length: ≈ tokens", "q")
         canvas.height = y + 26
         return canvas

@@ -166,10 +166,14 @@ class Contexts(Diagram[State]):
         if not parents:
             return "Nobody has anything in their context yet."
         parent, children = parents[0], state.children
-        has = "ends with" if parent.ended else "has"
-        said = f"{parent.lane} {has} ≈{parent.tokens:,} tokens in its context"
+        if parent.ended:
+            said = f"{parent.lane} ends with ≈{parent.tokens:,} tokens in its context"
+            alone = " instead of the ≈{:,} of one agent alone"
+        else:
+            said = f"{parent.lane} has ≈{parent.tokens:,} tokens in its context so far"
+            alone = ", one agent alone ends with ≈{:,}"
         if state.alone:
-            said += f" instead of the ≈{state.alone.tokens:,} of one agent alone"
+            said += alone.format(state.alone.tokens)
         if not children:
             return f"{said}."
         results = [tokens for one in children for key, tokens in one.parts if key in _READ]
@@ -202,7 +206,8 @@ class Contexts(Diagram[State]):
                 size = (max(length - 0.7, 0.6), 16)
                 canvas.bar(f"{key} {place}", x, y + 3, *size, part, says=says)
                 x += length
-            spared = state.alone.tokens - one.tokens if state.alone and not one.parent else 0
+            compared = state.alone if one.ended and not one.parent else None
+            spared = compared.tokens - one.tokens if compared else 0
             if (room := (number - left) * spared / scale) > 90:
                 canvas.edge(
                     f"less {key}", f"M4 -5v10M4 0H{room:.1f}m0 -5v10", "", "d", x=x, y=y + 11

@@ -180,28 +180,26 @@ class Tokens(Diagram[State]):
             canvas.edge(f"line {tick}", f"M0 0H{room:g}", x=LEFT, y=y)
         canvas.text("unit", 0, 12, "≈ tokens in a request", "q")
         # A column may have to stand for several requests: then the longest of them.
-        group = math.ceil(max(len(state.drawn), 1) / min(4 * rows, room / LEAST))
+        group = math.ceil(max(len(state.drawn), 1) / min(8 * rows, room / LEAST))
         each = min(room / max(math.ceil(len(state.drawn) / group), 1), MOST)
+        width_of = max(each - 2, 1.5)
+        cached = ""  # one path for all: a bar each would make the static form too long
         for first in range(0, len(state.drawn), group):
-            place = max(
-                range(first, min(first + group, len(state.drawn))),
-                key=lambda number: state.drawn[number].tokens,
-            )
+            places = range(first, min(first + group, len(state.drawn)))
+            place = max(places, key=lambda number: state.drawn[number].tokens)
             one, x = state.drawn[place], LEFT + each * (first // group) + 1
             high, pale = (HEIGHT * part / scale for part in (one.tokens, one.cached))
-            size = (max(each - 2, 1.5),)
-            if one.cached:
-                canvas.bar(f"cached {first}", x, base - pale, *size, pale, theme.CACHED.key)
-            says = _said(state, place)
-            canvas.bar(
-                f"new {first}", x, base - high, *size, high - pale, theme.FRESH.key, says=says
-            )
+            size = (width_of, high - pale, theme.FRESH.key)
+            canvas.bar(f"new {first}", x, base - high, *size, says=_said(state, place))
+            cached += f"M{x:.1f} {-pale:.1f}h{width_of:.1f}V0h{-width_of:.1f}z" * bool(pale)
+        if cached:
+            canvas.edge("cached", cached, theme.CACHED.key, "f", y=base)
         if state.threshold and state.drawn:
             y = base - HEIGHT * state.threshold / scale
             canvas.edge("threshold", f"M0 0H{room:g}", theme.ERROR.key, "d", x=LEFT, y=y)
             said = f"threshold {state.threshold:,}"
             canvas.text("threshold is", LEFT + 4, y - 5, said, "", theme.ERROR.key)
-        _arrows(canvas, state, each / group)
+        _arrows(canvas, state, each, group)
         last = len(state.drawn)
         if last:
             canvas.text("first", LEFT, base + 16, "request 1", "q")
@@ -220,7 +218,7 @@ class Tokens(Diagram[State]):
     def facts(self, state: State, rows: int) -> str:
         cuts = {one.place: one for one in state.shortened}
         body: list[list[object]] = []
-        for one in static.cut(list(enumerate(state.drawn)), rows * 2):
+        for one in static.cut(list(enumerate(state.drawn)), rows):
             if isinstance(one, static.Gap):
                 body.append([f"… {one.hidden} more …", "", "", ""])
                 continue
@@ -236,12 +234,12 @@ def _said(state: State, place: int) -> str:
     return f"Request {place + 1} has {'' if one.counted else '≈'}{one.tokens:,} tokens{cached}"
 
 
-def _arrows(canvas: Canvas, state: State, each: float) -> None:
+def _arrows(canvas: Canvas, state: State, each: float, group: int) -> None:
     """Draw the compactions: arrows from before to after, and words where there is room for all."""
     mark, base = theme.INJECTED.key, TOP + HEIGHT
     spots = []
     for number, cut in enumerate(state.shortened):
-        x = LEFT + each * cut.place
+        x = LEFT + each * math.ceil(cut.place / group)
         top, low = (base - HEIGHT * part / state.scale for part in (cut.before, cut.after))
         path = f"M0 0V{low - top:.1f}m-4 -6l4 6l4 -6"
         says = f"Before request {cut.place + 1}: {cut.said}"

@@ -73,6 +73,11 @@ def test_before_the_end_it_says_who_is_still_at_work_and_claims_no_gain() -> Non
     assert "2 subagents, 1 still at work, read ≈" in said
     assert said.endswith("so far.")
     assert "%" not in said
+    view.alone = lone().events
+    state = view.at(kinds.index("subagent.ended") + 1)
+    assert state.alone is not None
+    assert f"so far, one agent alone ends with ≈{state.alone.tokens:,}:" in view.finding(state)
+    assert "spared lane lead" not in view.draw(state, WIDE, 60)
 
 
 def lone() -> lk.Agent:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import re
 from pathlib import Path
 from typing import Any
 
@@ -57,7 +59,10 @@ def columns(canvas: Canvas) -> list[tuple[float, float]]:
     """The height of each column that comes from the cache, and that is new; from left to right."""
     new = [one for one in canvas.shapes if one.key.startswith("new ")]
     assert [one.x for one in new] == sorted(one.x for one in new)
-    cached = {one.x: one.height for one in canvas.shapes if one.key.startswith("cached ")}
+    cached = {}
+    if "cached" in canvas:
+        for x, y in re.findall(r"M([\d.]+) (-[\d.]+)h", canvas["cached"].path):
+            cached[float(x)] = -float(y)
     return [(cached.get(one.x, 0), one.height) for one in new]
 
 
@@ -78,14 +83,14 @@ def test_without_compaction_each_request_is_longer_than_the_one_before(tmp_path:
 
 
 def test_what_comes_from_the_cache_has_the_colours_of_the_cache(cleared: Any) -> None:
-    canvas = picture(Tokens(cleared.events))
-    marks = {one.key.split()[0]: one.mark for one in canvas.shapes}
-    assert (marks["cached"], marks["new"]) == ("cached", "fresh")
+    view = Tokens(cleared.events)
+    canvas, one = picture(view), view.at().requests[1]
+    assert (canvas["cached"].mark, canvas["new 1"].mark) == ("cached", "fresh")
     assert canvas["legend cached"].lines == ("from the cache",)
     # The cached part stands on the axis, and what is new on top of it.
-    assert canvas["cached 1"].y == pytest.approx(
-        canvas["new 1"].y + canvas["new 1"].height, abs=0.2
-    )
+    cached, new = columns(canvas)[1]
+    assert cached / (cached + new) == pytest.approx(one.cached / one.tokens, abs=0.01)
+    assert canvas["new 1"].y + new + cached == pytest.approx(canvas["cached"].y, abs=0.2)
 
 
 def test_a_length_is_an_estimate_until_the_api_has_counted() -> None:
@@ -149,7 +154,8 @@ def test_sixty_turns_have_at_most_sixty_steps_and_a_static_form(tmp_path: Path) 
     assert len(columns(picture(view))) == len(view.at().requests) == 62
     html = view.html()
     assert len(html.encode()) < 20_000
-    assert "from the cache" in html
+    (data,) = re.findall(r'base64,([^"]+)"', html)
+    assert base64.b64decode(data).count(b'class="bar k-fresh"') == 62 + 1  # and the legend
 
 
 @pytest.mark.parametrize("width", [WIDE, NARROW])

@@ -194,7 +194,7 @@ def rules(keys: Iterable[str]) -> str:
             f".k-{key} text{{fill:{fg}}}.box.k-{key} rect,.dot.g.k-{key} circle{{fill:{bg};"
             f"stroke:{edge}{f';stroke-dasharray:{dash}' if dash else ''}}}"
             f".bar.k-{key} rect,.dot.k-{key} circle{{fill:{edge}}}"
-            f".edge.k-{key} path{{stroke:{edge}}}.edge.f.k-{key} path{{fill:{edge}}}"
+            f".edge.k-{key} path{{stroke:{edge}}}.edge.f.k-{key} path{{fill:{edge};stroke:none}}"
         )
     return "".join(parts)
 
