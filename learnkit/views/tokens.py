@@ -31,10 +31,12 @@ from learnkit.views.drawing.plot import legend, short, ticks_of
 from learnkit.views.drawing.text import scale_of
 
 #: In pixels: the height of a full column, its upper end, where the first one begins, and the least
-#: and the most that a column takes.
-HEIGHT, TOP, LEFT, LEAST, MOST = 170, 40, 48, 3, 44
+#: that a column takes.
+HEIGHT, TOP, LEFT, LEAST = 170, 40, 48, 3
 #: So many requests are drawn one by one; of more, two at a time, then three.
 SINGLE = 30
+#: For how many columns there is room.
+_SLOTS = (16, 24, 32, 48, 64, 90, 128, 180, 224)
 #: Last word of a compaction's event type -> glyph, and what it is.
 _LAYERS = {"cleared": ("▽", "clearing"), "summarised": ("▼", "summary")}
 
@@ -181,7 +183,9 @@ class Tokens(Diagram[State]):
         canvas.text("unit", 0, 12, "≈ tokens in a request", "q")
         # A column may have to stand for several requests: then the longest of them.
         group = math.ceil(max(len(state.drawn), 1) / min(8 * rows, room / LEAST))
-        each = min(room / max(math.ceil(len(state.drawn) / group), 1), MOST)
+        # Room for more than there are, so that the columns don't move with every request.
+        slots = next(n for n in _SLOTS if n >= math.ceil(len(state.drawn) / group))
+        each = room / slots
         width_of = max(each - 2, 1.5)
         cached = ""  # one path for all: a bar each would make the static form too long
         for first in range(0, len(state.drawn), group):

@@ -171,6 +171,16 @@ def test_of_many_requests_a_column_is_the_longest_of_some(width: float) -> None:
     assert len(Tokens(log).html().encode()) < 20_000
 
 
+def test_a_new_request_does_not_move_the_others(cleared: Any) -> None:
+    view = Tokens(cleared.events)
+    places = []
+    for k in range(len(cleared.events) + 1):
+        canvas = picture(view, k)
+        if "new 5" in canvas:
+            places.append(canvas["new 5"].x)
+    assert len(set(places)) == 1
+
+
 def rewritten(agent: Any) -> int:
     return 1 + next(i for i, e in enumerate(agent.events) if e.type == "messages.rewritten")
 
