@@ -50,6 +50,7 @@ _PUBLIC = {
     "runtime.shell": "BwrapShell LocalShell ShellResult",
     "runtime.virtual_clock": "VirtualClock",
     "simulation.stand_in.model": "stand_in",
+    "widget.explore": "Answer drag explore pick",
     "widget.share": "share",
 }
 #: Public name -> the module that it stands for.
@@ -110,6 +111,10 @@ if TYPE_CHECKING:
     from learnkit.simulation import models as models
     from learnkit.simulation.stand_in.model import stand_in as stand_in
     from learnkit.views import charts as charts
+    from learnkit.widget.explore import Answer as Answer
+    from learnkit.widget.explore import drag as drag
+    from learnkit.widget.explore import explore as explore
+    from learnkit.widget.explore import pick as pick
     from learnkit.widget.share import share as share
 
 

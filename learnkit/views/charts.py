@@ -30,11 +30,6 @@ _SEEN = 6
 #: Parts that have the colours of the cache, as in all pictures of it.
 _PARTS = {mark.word: mark for mark in (theme.CACHED, theme.FRESH, theme.OUTPUT)}
 _PARTS["written to it"] = theme.FRESH
-#: In front of a reader both shades are there, and the page shows the one of its theme.
-_SHADES = (
-    "<style>body:not([data-jp-theme-light=false],.vscode-dark) .lk-dark,"
-    "[data-jp-theme-light=false] .lk-light,.vscode-dark .lk-light{display:none}</style>"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,14 +64,9 @@ class Chart:
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
         alt = f"{self.title} The numbers stand in the table below."
-        images = self.canvas.img(alt)
-        if is_live():
-            images = _SHADES + "".join(
-                f'<span class="lk-{shade}">{self.canvas.img(alt, shade)}</span>'
-                for shade in ("light", "dark")
-            )
+        image = self.canvas.inline(alt) if is_live() else self.canvas.img(alt)
         table = static.table(self.head, self.rows)
-        return {"text/html": static.form(self.title, images, table), "text/plain": str(self)}
+        return {"text/html": static.form(self.title, image, table), "text/plain": str(self)}
 
 
 def compare(results: Mapping[str, Sequence[Any]], measures: Sequence[str], title: str) -> Chart:

@@ -58,7 +58,7 @@ class Shape:
         mark: key of the mark in the theme whose colours it has; empty for plain ink.
         style: letters: ``m`` monospaced, ``b`` bold, ``l`` not bold, ``q`` quiet, ``h`` a heading,
             ``e`` ends at x, ``c`` is centred on x, ``d`` dashed, ``w`` a heavy line, ``i`` a
-            line of ink, ``f`` a filled path, ``g`` an outlined disc.
+            line of ink, ``f`` a filled path, ``g`` an outlined disc, ``p`` a pale bar with an edge.
         lines: the text of a text (one), of a box (any), of a dot (one, in its centre).
         path: SVG path data of an edge, relative to x and y.
         says: what a reader hears, and sees when pointing at it; it can be reached by keyboard then.
@@ -357,37 +357,54 @@ class Canvas:
         size = json.dumps(["size", self.width, _round(self.height)], separators=(",", ":"))
         return {"@/size": size, **{f"@/{one.key}": one.wire() for one in self.shapes}}
 
-    def svg(self, shade: str = "") -> str:
-        """The diagram as an SVG document.
+    def svg(self, margin: float = 0) -> str:
+        """The diagram as an SVG document, light or dark as the reader's system is.
 
-        An ``<img>`` doesn't see the colours of the page around it, so it brings a
-        ground of its own.
+        An ``<img>`` sees no colours of the page around it, so it brings a ground of its own.
 
         Args:
-            shade: ``light`` or ``dark``; empty for what the reader's system is.
+            margin: ground around the diagram, in pixels.
         """
+        light, dark, rules = self._looks()
+        style = f":root{{{light}}}@media(prefers-color-scheme:dark){{:root{{{dark}}}}}{rules}"
+        return self._document(f"<style>{style}</style>", margin=margin)
+
+    def inline(self, alt: str) -> str:
+        """The diagram as a part of an open notebook, light or dark as JupyterLab is.
+
+        Args:
+            alt: what it shows, for readers who cannot see it.
+        """
+        light, dark, rules = self._looks()
+        style = f".lk-inline{{{light}{rules}}}[data-jp-theme-light=false] .lk-inline{{{dark}}}"
+        label = f' role="img" aria-label="{esc(alt)}"'
+        return f'<style>{style}</style><div class="lk-inline">{self._document("", label)}</div>'
+
+    def _looks(self) -> tuple[str, str, str]:
+        """Colours on a light page, on a dark one, and the rules that use them."""
         marks = sorted({shape.mark for shape in self.shapes} - {""})
-        width, height = self.width + 16, _round(self.height + 16)
-        style = theme.variables(shade or "light", marks)
-        if not shade:
-            style += f"@media(prefers-color-scheme:dark){{{theme.variables('dark', marks)}}}"
-        style += f"{RULES}{theme.rules(marks)}"
+        light, dark = theme.variables("light", marks), theme.variables("dark", marks)
+        return light, dark, RULES + theme.rules(marks)
+
+    def _document(self, style: str, label: str = "", margin: float = 0) -> str:
+        width, height = self.width + 2 * margin, _round(self.height + 2 * margin)
+        corner = f' x="{-margin:g}" y="{-margin:g}"' if margin else ""
         body = "".join(shape.markup(static=True) for shape in self.shapes)
         return (
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="-8 -8 {width:g} {height:g}" '
-            f'width="{width:g}" height="{height:g}"><style>{style}</style>'
-            f'<rect x="-8" y="-8" width="{width:g}" height="{height:g}" rx="6" '
+            '<svg xmlns="http://www.w3.org/2000/svg" '
+            f'viewBox="{0 - margin:g} {0 - margin:g} {width:g} {height:g}" '
+            f'width="{width:g}" height="{height:g}"{label}>{style}'
+            f'<rect{corner} width="{width:g}" height="{height:g}" rx="6" '
             f'style="fill:var(--lk-ground)"/>{body}</svg>'
         )
 
-    def img(self, alt: str, shade: str = "") -> str:
+    def img(self, alt: str) -> str:
         """The diagram as an ``<img>`` that needs no other file.
 
         Args:
             alt: what it shows, for readers who cannot see it.
-            shade: as for :meth:`svg`.
         """
-        data = base64.b64encode(self.svg(shade).encode()).decode()
+        data = base64.b64encode(self.svg(margin=8).encode()).decode()
         return f'<img alt="{esc(alt)}" src="data:image/svg+xml;base64,{data}">'
 
 
@@ -402,10 +419,12 @@ def fitting(text: str, width: float, style: str = "") -> str:
     each = _MONO if "m" in style else _BOLD if "b" in style else _PLAIN
     if "h" in style:
         each = _BOLD * 14 / 12
-    line = one_line(text, max(int(width / each), 3))
+    limit = max(int(width / each), 3)
+    line = one_line(text, limit)
     words, blank, rest = line.rpartition(" ")
-    # Between two words, if little is lost by it.
-    return f"{words}…" if blank and line.endswith("…") and len(rest) < len(line) / 3 else line
+    if not blank or len(rest) > limit / 3 or line == one_line(text, limit + 1):
+        return line
+    return f"{words}…"  # cut between two words, because little is lost by it
 
 
 def _round(number: float) -> float:
