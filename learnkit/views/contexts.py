@@ -161,6 +161,12 @@ class Contexts(Diagram[State]):
                 one = replace(one, ended=reason)
         return state if one == before else replace(state, lanes={**state.lanes, lane: one})
 
+    def told(self, state: State, old: State, event: Event) -> str:
+        said = super().told(state, old, event)
+        one = state.lanes.get(event.lane)
+        mine = event.type.startswith(("run.", "message"))
+        return f"{one_line(_who(one), 40)}: {said}" if mine and one and one.parent else said
+
     def finding(self, state: State) -> str:
         parents = [one for one in state.lanes.values() if not one.parent]
         if not parents:

@@ -80,6 +80,17 @@ def test_before_the_end_it_says_who_is_still_at_work_and_claims_no_gain() -> Non
     assert "spared lane lead" not in view.draw(state, WIDE, 60)
 
 
+def test_a_step_says_whose_message_it_is() -> None:
+    agent, view = family(2)
+    said = []
+    for k, event in enumerate(agent.events):
+        old, new = view.at(k), view.at(k + 1)
+        if old != new:
+            said.append(view.told(new, old, event))
+    assert "look at 1: Message 2 brings back 1 result." in said
+    assert "Message 2 brings back 2 results." in said
+
+
 def lone() -> lk.Agent:
     """One agent that does itself what the subagents of a family do."""
     script = [lk.reply(*[lk.use("look")] * 3), lk.say("All done.")]
