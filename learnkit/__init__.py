@@ -22,6 +22,7 @@ _PUBLIC = {
     "clients.scripted": "fail reply say use",
     "core.agent": "Agent Outcome",
     "core.catalog": "Price",
+    "core.event_types": "event",
     "core.events": "Event EventLog",
     "core.interface": "Call Result",
     "core.mechanism": "Mechanism",
@@ -73,6 +74,7 @@ if TYPE_CHECKING:
     from learnkit.core.agent import Agent as Agent
     from learnkit.core.agent import Outcome as Outcome
     from learnkit.core.catalog import Price as Price
+    from learnkit.core.event_types import event as event
     from learnkit.core.events import Event as Event
     from learnkit.core.events import EventLog as EventLog
     from learnkit.core.interface import Call as Call

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import FrozenInstanceError
+from dataclasses import FrozenInstanceError, fields, is_dataclass
+from types import MappingProxyType
 from typing import Any
 
+import conformity
 import pytest
+import random_events
+from conformity import PACKAGE
+from every_view import VIEWS
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from profiles import examples
 
-from learnkit.core import vocabulary
-from learnkit.core.event_types import detail, event
-from learnkit.core.events import Event
+import learnkit as lk
+from learnkit.core import event_types, vocabulary
+from learnkit.core.event_types import Declaration, detail, details_of, event
+from learnkit.core.events import Event, EventLog
 from learnkit.core.vocabulary import (
     BoardOpened,
     MailData,
@@ -31,6 +40,12 @@ def logged(type: str, **data: Any) -> Event:
 
 def read(type: str, **data: Any) -> object | None:
     return vocabulary.read(logged(type, **data))
+
+
+@pytest.fixture
+def own_types(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Types that a test declares are gone after it."""
+    monkeypatch.setattr(event_types, "_DECLARED", {**event_types._DECLARED})
 
 
 def test_an_event_is_read_with_its_parts() -> None:
@@ -102,3 +117,121 @@ def test_a_declaration_says_when_it_happens_and_what_can_be_read() -> None:
 
     assert vocabulary.declaration("silence.kept") is None
     assert vocabulary.declaration("odd.happened") is None
+
+
+@settings(max_examples=examples(300))
+@given(random_events.events())
+def test_no_details_break_a_reader_or_a_sentence(step: tuple[str, dict[str, Any]]) -> None:
+    typed = vocabulary.read(logged(step[0], **step[1]))
+    said = describe(logged(step[0], **step[1]))
+    assert said
+    assert "\n" not in said
+    if typed is not None:
+        assert said != f"{step[0]}."
+        assert type(typed) is declared(step[0]).cls
+        assert all(is_fixed(getattr(typed, one.name)) for one in details_of(type(typed)))
+
+
+@settings(max_examples=examples(300))
+@given(random_events.events(strange=False))
+def test_what_is_logged_as_declared_can_always_be_read(step: tuple[str, dict[str, Any]]) -> None:
+    name, details = step
+    assert conformity.problems(name, details) == []
+    known = vocabulary.declaration(name)
+    assert type(vocabulary.read(logged(name, **details))) is (known.cls if known else type(None))
+
+
+@settings(max_examples=examples(100))
+@given(random_events.events(strange=False), st.data())
+def test_one_odd_detail_takes_nothing_from_the_others(
+    step: tuple[str, dict[str, Any]], data: st.DataObject
+) -> None:
+    name, details = step
+    known = vocabulary.declaration(name)
+    whole = vocabulary.read(logged(name, **details))
+    fields = details_of(known.cls) if known else []
+    if not fields:
+        return
+    field = data.draw(st.sampled_from(fields))
+    typed = vocabulary.read(logged(name, **{**details, field.key: object()}))
+    if field.needed:
+        assert typed is None
+        return
+    for one in fields:
+        value = getattr(typed, one.name)
+        if one != field:
+            assert value == getattr(whole, one.name)
+        elif one.type is not Any:
+            assert value == one.default
+
+
+def declared(name: str) -> Declaration:
+    known = vocabulary.declaration(name)
+    assert known is not None
+    return known
+
+
+def is_fixed(value: Any) -> bool:
+    """Whether nobody can change it; a message or a block is as the log has it."""
+    if isinstance(value, tuple):
+        return all(map(is_fixed, value))
+    if is_dataclass(value):
+        return all(is_fixed(getattr(value, one.name)) for one in fields(value))
+    return isinstance(value, str | int | float | None | dict | list | MappingProxyType)
+
+
+def test_the_watch_sees_every_fault_of_the_package() -> None:
+    code = compile("log.append('mail.read', ids=['1', 2], who='bob')", f"{PACKAGE}/m.py", "exec")
+    exec(code, {"log": EventLog()})
+    (found,) = conformity.found
+    conformity.found.clear()
+    for wrong in ("mail.read.ids[1] is 2", "mail.read.by is missing", "who is not declared"):
+        assert wrong in found
+
+
+@pytest.mark.usefixtures("own_types")
+def test_a_mechanism_declares_a_type_of_its_own_which_views_ignore() -> None:
+    @lk.event("memory.stored", sentence="{key} is remembered: {text:quoted}.")
+    class MemoryStored:
+        """The model has stored something for later runs."""
+
+        key: str
+        text: str = ""
+
+    class Memory(lk.Mechanism):
+        """Keeps notes."""
+
+        @lk.tool
+        def remember(self, key: str, text: str) -> str:
+            """Remember something.
+
+            Args:
+                key: to find it again.
+                text: what to remember.
+            """
+            self.emit("memory.stored", key=key, text=text)
+            return "stored"
+
+        @property
+        def tools(self) -> list[lk.Tool]:
+            return [self.remember]
+
+    replies = [lk.use("remember", key="port", text="8080"), lk.say("ok")]
+    agent = lk.Agent(lk.scripted(replies), [Memory()])
+    agent.run("Remember the port.")
+    (stored,) = (one for one in agent.events if one.type == "memory.stored")
+    assert vocabulary.read(stored) == MemoryStored("port", "8080")
+    assert describe(stored) == "port is remembered: “8080”."
+    for kind in VIEWS:
+        assert kind(agent.events).html()
+
+
+@pytest.mark.usefixtures("own_types")
+def test_a_notebooks_cell_may_declare_its_type_again() -> None:
+    for _ in range(2):
+
+        @event("cell.run", sentence="The cell runs.")
+        class CellRun:
+            """A cell runs."""
+
+    assert declared("cell.run").cls is CellRun
