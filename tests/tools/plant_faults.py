@@ -416,8 +416,7 @@ class Copy:
             RuntimeError: when pytest could not do its work.
         """
         output = self.root / ".pytest_output"
-        # What the server has imported cannot be rewritten, which is no matter here. A cache of
-        # its own keeps matplotlib's list of fonts, which takes seconds.
+        # What the server has imported cannot be rewritten, which is no matter here.
         options = [
             "-x",
             "-q",

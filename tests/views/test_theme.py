@@ -11,7 +11,7 @@ import pytest
 from every_view import VIEWS
 
 from learnkit import views
-from learnkit.views import View, people, request, tokens
+from learnkit.views import View, people, request
 from learnkit.views.drawing import theme
 from learnkit.views.drawing.base import Diagram
 from learnkit.views.drawing.theme import MARKS, Mark, Tone
@@ -94,7 +94,3 @@ def test_every_style_sheet_belongs_to_a_module() -> None:
     assert sheets == {view.__name__.lower() for view in DOCUMENTS} | {"people", "request"}
     for module in (people, request):
         assert Path(str(module.__file__)).with_suffix(".css").read_text("utf-8") == module.CSS
-
-
-def test_the_live_columns_are_as_high_as_those_of_the_picture() -> None:
-    assert re.search(rf"\.plot\{{[^}}]*\bheight:{tokens.HEIGHT}px", views.Tokens.css)

@@ -29,7 +29,7 @@ STATIC = """
 log = EventLog()
 with Messages(log).live():
     say(log, 0)
-print(sorted({"anywidget", "ipywidgets", "matplotlib"} & set(sys.modules)))
+print(sorted({"anywidget", "ipywidgets", "nbformat"} & set(sys.modules)))
 """
 FAILING = """
 with Messages(EventLog()).live():
