@@ -1,19 +1,23 @@
-"""The task board, rebuilt from the log, and each task as the views draw it."""
+"""The task board, rebuilt from the log: each task as it is drawn, and when it was worked on."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
 from learnkit.core.events import Event
 from learnkit.core.readiness import is_ready, open_blockers
 from learnkit.views.drawing import theme
-from learnkit.views.drawing.text import as_list
-
-#: Task id -> the task, as the log has it.
-Board = dict[int, dict[str, Any]]
+from learnkit.views.drawing.display import Canvas
+from learnkit.views.drawing.text import as_list, count
+from learnkit.views.drawing.time_axis import duration
 
 _MARKS = {"in_progress": theme.ACTIVE, "completed": theme.DONE, "failed": theme.FAILED}
+#: Height of a task with one line of text, in pixels.
+TASK = 24.0
+#: The most spells that are kept, the newest ones.
+SPELLS = 120
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +30,8 @@ class TaskCard:
         status: the status in the log.
         owner: the agent that works on it; empty for none.
         tags: the tags in one string, such as ``"tests, docs"``.
-        blocked_by: ids of the tasks on the board that it depends on.
-        waits: those in ``blocked_by`` that aren't completed.
+        blocked_by: ids of the tasks that it depends on.
+        waits: those on the board that it depends on and that aren't completed.
         mark: the glyph, word and colours of its state.
     """
 
@@ -48,14 +52,23 @@ class TaskCard:
         return f"{self.mark.word}, {self.owner}" if self.owner else self.mark.word
 
     @property
+    def short(self) -> str:
+        """The glyph of the state, and the number."""
+        return f"{self.mark.glyph} #{self.id}"
+
+    @property
     def top(self) -> str:
         """The line above the subject."""
-        return f"{self.mark.glyph} #{self.id} {self.owner or self.mark.word}"
+        return f"{self.short} {self.owner or self.mark.word}"
 
     @property
     def title(self) -> str:
         """Everything about the task on one line."""
         return f"#{self.id} {self.subject}: {self.state}" + (f" ({self.tags})" if self.tags else "")
+
+
+#: Task id -> the task.
+Board = dict[int, TaskCard]
 
 
 def board_after(tasks: Board, event: Event) -> Board:
@@ -66,41 +79,129 @@ def board_after(tasks: Board, event: Event) -> Board:
         event: what happens next.
     """
     if event.type == "board.opened":
-        given = map(_task, as_list(event.data.get("tasks")))
-        return {task["id"]: task for task in given if task}
-    task = _task(event.data.get("task")) if event.type.startswith("task.") else {}
-    if not task:
+        return board_of(as_list(event.data.get("tasks")))
+    card = _card(event.data.get("task")) if event.type.startswith("task.") else None
+    if card is None:
         return tasks
-    others = {id: one for id, one in tasks.items() if id != task["id"]}
-    if event.type == "task.deleted":
-        return others
-    return dict(sorted({**others, task["id"]: task}.items()))
+    others = [one for one in tasks.values() if one.id != card.id]
+    return _marked(others if event.type == "task.deleted" else [*others, card])
 
 
-def cards_of(tasks: Board) -> dict[int, TaskCard]:
-    """Every task of a board as it is drawn, by id.
+def board_of(tasks: Iterable[Any]) -> Board:
+    """Every task of a board by its number.
 
     Args:
-        tasks: the board as the log has it.
+        tasks: as the log has them; what isn't a task is left out.
     """
-    cards = {}
-    for id, task in tasks.items():
-        wanted = {one for one in as_list(task.get("blockedBy")) if type(one) is int}
-        cards[id] = TaskCard(
-            id,
-            str(task.get("subject", "")),
-            str(task.get("status")),
-            str(task.get("owner") or ""),
-            ", ".join(map(str, as_list(task.get("tags")))),
-            tuple(sorted(wanted & tasks.keys())),
-        )
-    for id, card in cards.items():
-        waits = tuple(open_blockers(card, cards))
-        free = theme.READY if is_ready(card, cards) else theme.BLOCKED if waits else theme.PENDING
-        cards[id] = replace(card, waits=waits, mark=_MARKS.get(card.status, free))
-    return cards
+    return _marked(card for card in map(_card, tasks) if card)
 
 
-def _task(value: Any) -> dict[str, Any]:
-    """A task from the log; empty if the value isn't a task."""
-    return value if isinstance(value, dict) and type(value.get("id")) is int else {}
+def progress(tasks: Board) -> str:
+    """How much of a board is completed, in words.
+
+    Args:
+        tasks: the board.
+    """
+    done = sum(card.mark is theme.DONE for card in tasks.values())
+    return f"{done:,} of {count(len(tasks), 'task')} completed"
+
+
+@dataclass(frozen=True, slots=True)
+class Spell:
+    """A time during which a task was in progress, or the moment at which it was completed without.
+
+    Attributes:
+        id: the task's number.
+        owner: the agent that worked on it.
+        begin: in seconds.
+        end: in seconds; None while it lasts.
+        mark: the mark of the task's state at its end; in progress while it lasts.
+    """
+
+    id: int
+    owner: str
+    begin: float
+    end: float | None = None
+    mark: theme.Mark = theme.ACTIVE
+
+
+def spells_after(
+    spells: tuple[Spell, ...], old: Board, new: Board, now: float
+) -> tuple[Spell, ...]:
+    """The spells after a change of the board.
+
+    Args:
+        spells: those so far, in the order in which they began.
+        old: the board before the change.
+        new: the board after it.
+        now: the time in seconds.
+    """
+    found, lasting = [], set()
+    for one in spells:
+        card = new.get(one.id)
+        if one.end is None and card and (card.mark, card.owner) == (theme.ACTIVE, one.owner):
+            lasting.add(one.id)
+        elif one.end is None:
+            mark = card.mark if card and card.mark is not theme.ACTIVE else theme.PENDING
+            one = replace(one, end=now, mark=mark)
+            lasting |= {one.id} if mark is theme.DONE else set()
+        found.append(one)
+    for card in new.values():
+        before = old.get(card.id)
+        if card.id in lasting:
+            continue
+        if card.mark is theme.ACTIVE:
+            found.append(Spell(card.id, card.owner, now))
+        elif card.mark is theme.DONE and before and before.mark is not theme.DONE:
+            found.append(Spell(card.id, card.owner, now, now, theme.DONE))
+    return tuple(found[-SPELLS:])
+
+
+def draw_spell(
+    canvas: Canvas, key: str, one: Spell, tasks: Board, place: tuple[float, float, float]
+) -> None:
+    """Draw a spell on an axis, with as much of the task's name as has room in it.
+
+    Args:
+        canvas: to draw into.
+        key: the shape's name.
+        one: the spell.
+        tasks: the board.
+        place: left edge, upper edge and width, in pixels.
+    """
+    x, y, wide = place
+    subject = tasks[one.id].subject if one.id in tasks else ""
+    until = duration(one.end) if one.end is not None else "now"
+    by = f"{one.owner} " if one.owner else ""
+    says = f"#{one.id} {subject}: {one.mark.word}, {by}from {duration(one.begin)} to {until}"
+    short = f"{one.mark.glyph} #{one.id}"
+    texts = (f"{short} {subject}", short, f"#{one.id}")
+    fits = [text for text in texts if 7 * len(text) <= wide - 1]
+    whole = fits[:1] if fits and 7 * len(fits[0]) <= wide - 16 else []
+    canvas.box(key, x, y, wide, TASK, one.mark.key, whole, "l", says=says, pair=f"t{one.id}")
+    if fits and not whole:  # a disc of no size: text in the middle, without the inset of a box
+        canvas.dot(f"in {key}", x + wide / 2, y + TASK / 2, 0, one.mark.key, fits[0])
+
+
+def _marked(cards: Iterable[TaskCard]) -> Board:
+    """The cards in order, each with the tasks that it waits for and the mark of its state."""
+    board = {card.id: card for card in sorted(cards, key=lambda card: card.id)}
+    for id, card in board.items():
+        waits = tuple(open_blockers(card, board))
+        free = theme.READY if is_ready(card, board) else theme.BLOCKED if waits else theme.PENDING
+        board[id] = replace(card, waits=waits, mark=_MARKS.get(card.status, free))
+    return board
+
+
+def _card(task: Any) -> TaskCard | None:
+    """A task from the log; None if the value isn't a task."""
+    if not isinstance(task, dict) or type(task.get("id")) is not int:
+        return None
+    return TaskCard(
+        task["id"],
+        str(task.get("subject", "")),
+        str(task.get("status")),
+        str(task.get("owner") or ""),
+        ", ".join(map(str, as_list(task.get("tags")))),
+        tuple(sorted({one for one in as_list(task.get("blockedBy")) if type(one) is int})),
+    )

@@ -56,7 +56,7 @@ class Shape:
         mark: key of the mark in the theme whose colours it has; empty for plain ink.
         style: letters: ``m`` monospaced, ``b`` bold, ``l`` not bold, ``q`` quiet, ``h`` a heading,
             ``e`` ends at x, ``c`` is centred on x, ``d`` dashed, ``w`` a heavy line, ``f`` a filled
-            path, ``g`` an outlined disc.
+            path, ``g`` an outlined disc, ``o`` a text that stands on a box of its mark.
         lines: the text of a text (one), of a box (any), of a dot (one, in its centre).
         path: SVG path data of an edge, relative to x and y.
         says: what a reader hears, and sees when pointing at it; it can be reached by keyboard then.

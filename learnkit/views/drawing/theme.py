@@ -187,6 +187,7 @@ def rules(keys: Iterable[str]) -> str:
             f"stroke:{edge}{f';stroke-dasharray:{dash}' if dash else ''}}}"
             f".bar.k-{key} rect,.dot.k-{key} circle{{fill:{edge}}}"
             f".edge.k-{key} path{{stroke:{edge}}}.edge.f.k-{key} path{{fill:{edge}}}"
+            f".text.o.k-{key} text{{stroke:{bg}}}"
         )
     return "".join(parts)
 
