@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any
 
 from learnkit.core.events import Event
 from learnkit.core.readiness import is_ready, open_blockers
+from learnkit.core.text import count
+from learnkit.core.vocabulary import BoardOpened, TaskData, TaskDeleted, TaskEvent, read
 from learnkit.views.drawing import theme
 from learnkit.views.drawing.display import Canvas
-from learnkit.views.drawing.text import as_list, count
 from learnkit.views.drawing.time_axis import duration
 
 _MARKS = {"in_progress": theme.ACTIVE, "completed": theme.DONE, "failed": theme.FAILED}
@@ -78,22 +78,24 @@ def board_after(tasks: Board, event: Event) -> Board:
         tasks: the board so far.
         event: what happens next.
     """
-    if event.type == "board.opened":
-        return board_of(as_list(event.data.get("tasks")))
-    card = _card(event.data.get("task")) if event.type.startswith("task.") else None
-    if card is None:
-        return tasks
-    others = [one for one in tasks.values() if one.id != card.id]
-    return _marked(others if event.type == "task.deleted" else [*others, card])
+    match read(event):
+        case BoardOpened(tasks=given):
+            return board_of(given)
+        case TaskDeleted(task=task):
+            return _marked(one for one in tasks.values() if one.id != task.id)
+        case TaskEvent(task=task):
+            others = (one for one in tasks.values() if one.id != task.id)
+            return _marked([*others, _card(task)])
+    return tasks
 
 
-def board_of(tasks: Iterable[Any]) -> Board:
+def board_of(tasks: Iterable[TaskData]) -> Board:
     """Every task of a board by its number.
 
     Args:
-        tasks: as the log has them; what isn't a task is left out.
+        tasks: as the log has them.
     """
-    return _marked(card for card in map(_card, tasks) if card)
+    return _marked(map(_card, tasks))
 
 
 def progress(tasks: Board) -> str:
@@ -193,15 +195,6 @@ def _marked(cards: Iterable[TaskCard]) -> Board:
     return board
 
 
-def _card(task: Any) -> TaskCard | None:
-    """A task from the log; None if the value isn't a task."""
-    if not isinstance(task, dict) or type(task.get("id")) is not int:
-        return None
-    return TaskCard(
-        task["id"],
-        str(task.get("subject", "")),
-        str(task.get("status")),
-        str(task.get("owner") or ""),
-        ", ".join(map(str, as_list(task.get("tags")))),
-        tuple(sorted({one for one in as_list(task.get("blockedBy")) if type(one) is int})),
-    )
+def _card(task: TaskData) -> TaskCard:
+    after, tags = tuple(sorted({*task.blocked_by})), ", ".join(task.tags)
+    return TaskCard(task.id, task.subject, task.status, task.owner, tags, after)

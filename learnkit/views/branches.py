@@ -11,11 +11,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from learnkit.core.events import Event, EventLog
+from learnkit.core.text import clean, count, one_line
 from learnkit.views.drawing import static
 from learnkit.views.drawing.array import Array, MessageCard, grow
 from learnkit.views.drawing.base import Drawn, DrawnView, css_beside
 from learnkit.views.drawing.static import Picture
-from learnkit.views.drawing.text import clean, count, esc, one_line
+from learnkit.views.drawing.text import esc
 from learnkit.views.messages import Messages
 from learnkit.views.words import describe
 

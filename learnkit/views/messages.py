@@ -10,12 +10,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from learnkit.core.events import Event
+from learnkit.core.sentences import ended
+from learnkit.core.text import clean, columns, count, listed, one_line, quoted
 from learnkit.views.drawing import blocks, static, theme
 from learnkit.views.drawing.array import Array, grow
 from learnkit.views.drawing.base import Drawn, DrawnView, css_beside
 from learnkit.views.drawing.static import Picture
-from learnkit.views.drawing.text import clean, columns, count, esc, listed, one_line
-from learnkit.views.words import describe, ended, quoted
+from learnkit.views.drawing.text import esc
+from learnkit.views.words import describe
 
 #: Lengths that the scale can show at most, in tokens.
 SCALES: list[int] = [step * 10**power for power in range(1, 8) for step in (1, 2, 5)][3:]

@@ -13,6 +13,9 @@ from functools import lru_cache
 from itertools import pairwise
 
 from learnkit.core.events import Event
+from learnkit.core.sentences import ended
+from learnkit.core.text import listed, one_line
+from learnkit.core.vocabulary import BoardOpened, TaskEvent, TaskRefused, TaskUpdated, read
 from learnkit.views.board import (
     TASK,
     Board,
@@ -27,9 +30,8 @@ from learnkit.views.drawing import static, theme
 from learnkit.views.drawing.base import Diagram
 from learnkit.views.drawing.display import Canvas, fitting
 from learnkit.views.drawing.layout import Layout, layered
-from learnkit.views.drawing.text import listed, one_line
 from learnkit.views.drawing.time_axis import Axis, duration
-from learnkit.views.words import describe, ended
+from learnkit.views.words import describe
 
 #: Height in pixels of a task with one line of its subject, and with two.
 TALL, TALLER = 42.0, 58.0
@@ -75,13 +77,14 @@ class Tasks(Diagram[State]):
 
     def fold(self, state: State, event: Event) -> State:
         tasks, opened, refused = board_after(state.tasks, event), state.opened, state.refused
-        if event.type == "task.refused":
-            refused = str(event.data.get("problem", "?"))
-        elif tasks is not state.tasks:
-            refused = ""
         keeper = state.keeper or (event.lane if tasks else "")
-        if event.type == "board.opened" and state.tasks and event.lane == keeper:
-            opened = (*opened, event.time)
+        match read(event):
+            case TaskRefused(problem=problem):
+                refused = problem
+            case TaskEvent():
+                refused = ""
+            case BoardOpened() if state.tasks and event.lane == keeper:
+                opened = (*opened, event.time)
         spells = spells_after(state.spells, state.tasks, tasks, event.time)
         return State(tasks, spells, keeper, opened, refused, max(event.time, state.now))
 
@@ -92,7 +95,7 @@ class Tasks(Diagram[State]):
             return f"A new run opens the board: {progress(state.tasks)}{left}."
         new = [card for id, card in state.tasks.items() if id in old.tasks]
         tied = [card for card in new if card.blocked_by != old.tasks[card.id].blocked_by]
-        if event.type == "task.updated" and tied:
+        if isinstance(read(event), TaskUpdated) and tied:
             after = ", ".join(f"#{id}" for id in tied[0].blocked_by) or "nothing"
             return f"#{tied[0].id} waits for {after} now."
         return describe(event)
@@ -235,16 +238,18 @@ def _strip(canvas: Canvas, state: State, y: float) -> float:
     canvas.text("strip", 2, y + 12, "in progress, over time", "q")
     top = y + 40
     free: list[float] = []
-    for number, one in enumerate(state.spells):
+    places = []
+    for one in state.spells:
         wide = max(time.x(state.now if one.end is None else one.end) - time.x(one.begin), 32)
         x = min(time.x(one.begin), time.left + time.room - wide)
         row = next((n for n, end in enumerate(free) if end <= x + 0.5), len(free))
         free[row : row + 1] = [x + wide]
-        if row < BARS:
-            place = (x, top + row * (TASK + 6), wide)
-            draw_spell(canvas, f"bar {number}", one, state.tasks, place)
+        places.append((x, top + row * (TASK + 6), wide))
     low = top + (TASK + 6) * min(len(free), BARS)
     time.ruled(canvas, y + 20, low)
+    for number, (one, place) in enumerate(zip(state.spells, places, strict=True)):
+        if place[1] < low:
+            draw_spell(canvas, f"bar {number}", one, state.tasks, place)
     ends = [*map(time.x, state.opened), time.left + time.room]
     for number, (x, end) in enumerate(pairwise(ends)):
         says = f"{duration(state.opened[number])}: a new run opens the board, as it was left"

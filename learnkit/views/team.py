@@ -12,6 +12,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from learnkit.core.events import Event
+from learnkit.core.sentences import ended
+from learnkit.core.text import listed, one_line
+from learnkit.core.vocabulary import MailRead, MailSent, TaskStarted, read
 from learnkit.views import people as folk
 from learnkit.views.board import (
     TASK,
@@ -26,10 +29,8 @@ from learnkit.views.board import (
 from learnkit.views.drawing import static, theme
 from learnkit.views.drawing.base import Diagram
 from learnkit.views.drawing.display import Canvas
-from learnkit.views.drawing.text import listed, one_line
 from learnkit.views.drawing.time_axis import Axis, TimeRow, duration
 from learnkit.views.people import People, Person, drawn
-from learnkit.views.words import ended
 
 #: The height of a lane with the names beside it, and with the names above it, in pixels.
 _LANE, _NAMED = 42, 60
@@ -71,11 +72,12 @@ class Team(Diagram[State]):
         self.buttons = dict(buttons or {}) if on_intent is not None else {}
 
     def fold(self, state: State, event: Event) -> State:
-        if event.type.startswith("mail."):
+        typed = read(event)
+        if isinstance(typed, (MailSent, MailRead)):
             return state  # that is what Traffic shows
         people, tasks = folk.grown(state.people, event), board_after(state.tasks, event)
         mate = people.get(event.lane)
-        if event.type == "task.started" and mate and mate.holds and mate.mark is theme.IDLE:
+        if isinstance(typed, TaskStarted) and mate and mate.holds and mate.mark is theme.IDLE:
             # Its own status follows; the picture changes once for both.
             people = {**people, mate.name: replace(mate, mark=theme.WORKING)}
         rows = _lived(state.rows, state.people, people, event.time)

@@ -10,10 +10,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from learnkit.core.events import Event
+from learnkit.core.text import blocks_of, clean, count, one_line
 from learnkit.views.drawing import static, theme
 from learnkit.views.drawing.base import Drawn, DrawnView, css_beside
 from learnkit.views.drawing.static import Picture
-from learnkit.views.drawing.text import blocks_of, clean, count, esc, one_line
+from learnkit.views.drawing.text import esc
 
 Kind = Literal["work", "list", "refused"]
 

@@ -10,14 +10,15 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from learnkit.core.events import Event
+from learnkit.core.sentences import ended
+from learnkit.core.text import count, listed, one_line, quoted
 from learnkit.views import people as folk
 from learnkit.views.drawing import static, theme
 from learnkit.views.drawing.base import Diagram
 from learnkit.views.drawing.display import Canvas
-from learnkit.views.drawing.text import as_list, count, listed, one_line
+from learnkit.views.drawing.text import as_list
 from learnkit.views.drawing.time_axis import duration
 from learnkit.views.people import People
-from learnkit.views.words import ended, quoted
 
 #: The most lines that are kept; older ones are only counted.
 LINES = 80

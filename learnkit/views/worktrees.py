@@ -9,17 +9,40 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from learnkit.core.events import Event
+from learnkit.core.sentences import ended
+from learnkit.core.text import count, listed, one_line, quoted
+from learnkit.core.vocabulary import (
+    CommitData,
+    RunStarted,
+    TaskDeleted,
+    TeamSpawned,
+    WorktreeCommits,
+    WorktreeCreated,
+    WorktreeData,
+    WorktreeEvent,
+    WorktreeFailed,
+    WorktreeKept,
+    WorktreeMerged,
+    WorktreeRemoved,
+    read,
+)
 from learnkit.views import people as folk
 from learnkit.views.board import Board, board_after
 from learnkit.views.drawing import static, theme
 from learnkit.views.drawing.base import Diagram
 from learnkit.views.drawing.display import Canvas
-from learnkit.views.drawing.text import as_list, count, listed, one_line
 from learnkit.views.drawing.time_axis import duration
-from learnkit.views.words import ended, quoted
 
 #: The most steps that are kept, the newest ones.
 STEPS = 60
+_KINDS: dict[type, str] = {
+    WorktreeCreated: "create",
+    WorktreeMerged: "merge",
+    WorktreeKept: "keep",
+    WorktreeRemoved: "remove",
+}
+#: Steps that stand on the line of the main branch.
+_MAIN = ("merge", "conflict")
 #: In pixels: the height of a lane's box, from one lane to the next, and the widest column.
 _BOX, _COLUMN = 66, 84
 
@@ -54,7 +77,7 @@ class Tree:
     @property
     def state(self) -> str:
         """Its status in words."""
-        if self.status == "active":
+        if self.status not in ("kept", "removed"):
             return "merged" if self.merged else "active"
         return f"merged, {self.status}" if self.merged else f"{self.status}, not merged"
 
@@ -64,7 +87,7 @@ class Step:
     """Something that has a place of its own from left to right.
 
     Attributes:
-        kind: create, commit, merge, failed, keep or remove.
+        kind: create, commit, merge, keep, remove; conflict for a merge that failed, or failed.
         tree: the name of the worktree; empty for the main branch.
         at: the time in seconds.
         by: the agent.
@@ -121,22 +144,26 @@ class Worktrees(Diagram[State]):
     start = State()
 
     def fold(self, state: State, event: Event) -> State:
-        data, type = event.data, event.type
-        if type in ("run.started", "team.spawned"):
-            who = str(data.get("name", event.lane))
-            known = who in state.agents or "." in who
-            return state if known else replace(state, agents=(*state.agents, who))
-        if type == "worktree.commits":
-            return _committed(state, event)
-        if type.startswith("worktree."):
-            return _happened(state, event)
-        if type == "task.deleted":
-            return state  # whoever worked there still did
-        return replace(state, tasks=board_after(state.tasks, event))
+        match typed := read(event):
+            case RunStarted() if "." not in event.lane:
+                return _joined(state, event.lane)
+            case TeamSpawned(name=name):
+                return _joined(state, name)
+            case WorktreeEvent(tree=tree):
+                return _happened(state, event, tree, _KINDS[type(typed)])
+            case WorktreeFailed(name=name, tool=tool, problem=text) if name in state.trees:
+                kind = "conflict" if tool == "merge" else "failed"
+                return _with(state, [Step(kind, name, event.time, event.lane, text)])
+            case WorktreeCommits(commits=commits):
+                return _committed(state, event, commits)
+            case TaskDeleted():
+                return state  # whoever worked there still did
+            case _:
+                return replace(state, tasks=board_after(state.tasks, event))
 
     def told(self, state: State, old: State, event: Event) -> str:
         new = [step for step in state.steps if step.id not in old.seen and step.kind == "commit"]
-        if event.type != "worktree.commits" or not new:
+        if not isinstance(read(event), WorktreeCommits) or not new:
             return folk.sentence(event)
         step = new[-1]
         where = step.tree or "the main branch"
@@ -157,8 +184,13 @@ class Worktrees(Diagram[State]):
             if said.endswith("removed"):
                 after = f" ({'their branches stay' if several else 'its branch stays'})"
             parts.append(f"{listed(names)} {'are' if several else 'is'} {said}{after}")
-        if undone := sum(step.kind == "failed" for step in state.steps):
-            parts.append(f"{count(undone, 'attempt')} failed and changed nothing")
+        if undone := [step for step in state.steps if step.kind == "conflict"]:
+            clash = all("conflict" in step.text for step in undone)
+            verb = "was" if len(undone) == 1 else "were"
+            how = f"met a conflict and {verb} undone" if clash else f"{verb} refused"
+            parts.append(f"{count(len(undone), 'merge')} {how}")
+        if failed := sum(step.kind == "failed" for step in state.steps):
+            parts.append(f"{count(failed, 'call')} failed")
         return ended(f"{'; '.join(parts)}.")
 
     def draw(self, state: State, width: float, rows: int) -> Canvas:
@@ -206,47 +238,33 @@ class Worktrees(Diagram[State]):
         return table + static.table(["at", "who", "what"], log, before=before)
 
 
-def _happened(state: State, event: Event) -> State:
-    """The state after a worktree was made, merged, kept or removed, or after that failed."""
-    data, kind = event.data, event.type.removeprefix("worktree.")
-    if kind == "failed":
-        name = str(data.get("name", "?"))
-        step = Step("failed", name, event.time, event.lane, str(data.get("problem", "?")))
-        return _with(state, [step]) if name in state.trees else state
-    if not isinstance(data.get("tree"), dict):
-        return state
-    given = data["tree"]
-    name, task = str(given.get("name", "?")), given.get("task_id")
-    old = state.trees.get(name) if kind != "create" else None
-    tree = Tree(
-        name,
-        str(given.get("branch", "?")),
-        old.agent if old else event.lane,
-        task if type(task) is int else None,
-        str(given.get("status", "active")),
-        kind == "merge" or (old is not None and old.merged),
-    )
-    state = replace(state, trees={**state.trees, name: tree})
-    return _with(state, [Step(kind, name, event.time, event.lane)])
+def _joined(state: State, who: str) -> State:
+    return state if who in state.agents else replace(state, agents=(*state.agents, who))
 
 
-def _committed(state: State, event: Event) -> State:
+def _happened(state: State, event: Event, given: WorktreeData, kind: str) -> State:
+    """The state after a worktree was made, merged, kept or removed."""
+    old = state.trees.get(given.name) if kind != "create" else None
+    agent = old.agent if old else event.lane
+    merged = kind == "merge" or (old is not None and old.merged)
+    tree = Tree(given.name, given.branch, agent, given.task_id, given.status, merged)
+    state = replace(state, trees={**state.trees, tree.name: tree})
+    return _with(state, [Step(kind, tree.name, event.time, event.lane)])
+
+
+def _committed(state: State, event: Event, found: tuple[CommitData, ...]) -> State:
     """The state after new commits: each stands on the lane of the branch that led to it first."""
-    found = [one for one in as_list(event.data.get("commits")) if isinstance(one, dict)]
-    found = [one for one in found if one.get("id")]
     branches = {tree.branch: tree.name for tree in state.trees.values()}
     lanes: dict[str, str] = {}
     new: list[Step] = []
     for one in found:  # children come before their parents
-        id, parents = str(one["id"]), tuple(map(str, as_list(one.get("parents"))))
-        refs = [branches.get(str(ref), "") for ref in as_list(one.get("refs"))]
-        lane = "" if "" in refs else refs[0] if refs else lanes.get(id, "")
-        if parents and lanes.get(parents[0]) != "":
-            lanes[parents[0]] = lane
-        files = tuple(map(str, as_list(one.get("files"))))
-        text = str(one.get("subject", ""))
-        if id not in state.seen:
-            new.append(Step("commit", lane, event.time, event.lane, text, id, parents, files))
+        refs = [branches.get(ref, "") for ref in one.refs]
+        lane = "" if "" in refs else refs[0] if refs else lanes.get(one.id, "")
+        if one.parents and lanes.get(one.parents[0]) != "":
+            lanes[one.parents[0]] = lane
+        if one.id not in state.seen:
+            about = one.subject, one.id, one.parents, one.files
+            new.append(Step("commit", lane, event.time, event.lane, *about))
     if not state.trees and not state.seen:
         new = new[:1]  # what was there before is not drawn
     steps, trees = list(state.steps), dict(state.trees)
@@ -259,7 +277,7 @@ def _committed(state: State, event: Event) -> State:
             new.remove(step)
         elif tree := trees.get(step.tree):
             trees[step.tree] = replace(tree, merged=False)
-    seen = state.seen | {str(one["id"]) for one in found}
+    seen = state.seen | {one.id for one in found}
     return _with(replace(state, steps=tuple(steps), trees=trees, seen=seen), new[::-1])
 
 
@@ -276,7 +294,6 @@ def _says(step: Step) -> str:
     words = {
         "create": f"{step.tree} is made",
         "merge": f"{step.tree} is merged into the main branch",
-        "failed": f"{step.tree}: {step.text}",
         "keep": f"{step.tree} is kept",
         "remove": f"{step.tree} is removed; its branch stays",
     }
@@ -308,7 +325,7 @@ class _Plan:
 
     def lane(self, step: Step) -> float:
         """The height of the line on which a step stands, in pixels."""
-        return self.middles["" if step.kind in ("merge", "failed") else step.tree]
+        return self.middles["" if step.kind in _MAIN else step.tree]
 
     def own(self, name: str) -> list[tuple[float, Step]]:
         """The steps of a worktree, each with its place."""
@@ -343,12 +360,14 @@ class _Plan:
         y, key, mark = self.lane(one), self.key(number), state.colour(one.tree)
         back = -min(self.column, 40)
         says, pair = f"{duration(one.at)}, {one.by}: {_says(one)}", one.tree
-        if one.kind in ("merge", "failed"):
+        if one.kind in _MAIN:
             tone, glyph, style = ("done", "✓", "w") if one.kind == "merge" else ("failed", "✗", "d")
             path = _curve(back, self.middles[one.tree] - y)
             shade = mark if one.kind == "merge" else tone
             self.canvas.edge(f"into {key}", path, shade, style, x=x, y=y)
             self.canvas.dot(f"step {key}", x, y, 9, tone, glyph, says=says, pair=pair)
+        elif one.kind == "failed":
+            self.canvas.dot(f"step {key}", x, y, 9, "failed", "✗", says=says, pair=pair)
         elif one.kind == "commit":
             lanes = {step.id: step for step in self.steps if step.id}
             for parent in (lanes[id] for id in one.parents[1:] if id in lanes):
@@ -371,12 +390,12 @@ class _Plan:
                 more = f" +{len(one.files) - 1}" if len(one.files) > 1 else ""
                 name = one.files[0].rpartition("/")[2] + more
                 self.canvas.text(f"files {key}", x - 8, y + 37, name, "mo", mark, width=room)
-        elif one.kind in ("merge", "failed"):
-            good = one.kind == "merge"
-            said = f"merged {one.tree}" if good else f"{one.tree}: conflict, undone"
-            texts = [said, one.tree] if good or "conflict" in one.text else [one.tree]
+        elif one.kind in _MAIN:
+            texts, tone = [f"merged {one.tree}", one.tree], "done"
+            if one.kind == "conflict":
+                why = "conflict" if "conflict" in one.text else "refused"
+                texts, tone = [f"{why}: {one.tree} waits", why], "failed"
             if fits := [text for text in texts if 6.5 * len(text) <= room - 8]:
-                tone = "done" if good else "failed"
                 self.canvas.text(f"label {key}", x - 8, y - 16, fits[0], "", tone, width=room + 8)
 
     def shares(self, number: int, y: float) -> bool:
@@ -403,7 +422,7 @@ class _Plan:
         self.canvas.text(f"state {tree.name}", x, top + 2 * more, said, "", tone, width=room)
 
 
-_LABELLED = ("commit", "merge", "failed")
+_LABELLED = ("commit", *_MAIN)
 
 
 def _curve(x: float, y: float) -> str:

@@ -10,9 +10,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from learnkit.core.events import Event
+from learnkit.core.text import blocks_of, count
 from learnkit.core.token_count import estimate_tokens
 from learnkit.views.drawing import blocks, theme
-from learnkit.views.drawing.text import blocks_of, count, esc
+from learnkit.views.drawing.text import esc
 from learnkit.views.drawing.theme import Mark
 
 

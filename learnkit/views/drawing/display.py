@@ -13,9 +13,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+from learnkit.core.text import count, one_line
 from learnkit.errors import UsageError
 from learnkit.views.drawing import theme
-from learnkit.views.drawing.text import clean, count, esc, one_line
+from learnkit.views.drawing.text import clean, esc
 
 #: The widths that a diagram is laid out for, in pixels: a notebook or a page, and what is left of
 #: the 360 of a phone. A living player may ask for any between them.
