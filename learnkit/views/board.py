@@ -80,22 +80,13 @@ def board_after(tasks: Board, event: Event) -> Board:
     """
     match read(event):
         case BoardOpened(tasks=given):
-            return board_of(given)
+            return _marked(map(_card, given))
         case TaskDeleted(task=task):
             return _marked(one for one in tasks.values() if one.id != task.id)
         case TaskEvent(task=task):
             others = (one for one in tasks.values() if one.id != task.id)
             return _marked([*others, _card(task)])
     return tasks
-
-
-def board_of(tasks: Iterable[TaskData]) -> Board:
-    """Every task of a board by its number.
-
-    Args:
-        tasks: as the log has them.
-    """
-    return _marked(map(_card, tasks))
 
 
 def progress(tasks: Board) -> str:
@@ -117,7 +108,8 @@ class Spell:
         owner: the agent that worked on it.
         begin: in seconds.
         end: in seconds; None while it lasts.
-        mark: the mark of the task's state at its end; in progress while it lasts.
+        mark: how it ended: completed, failed, or pending if it was given back; in progress while
+            it lasts.
     """
 
     id: int
@@ -144,7 +136,8 @@ def spells_after(
         if one.end is None and card and (card.mark, card.owner) == (theme.ACTIVE, one.owner):
             lasting.add(one.id)
         elif one.end is None:
-            mark = card.mark if card and card.mark is not theme.ACTIVE else theme.PENDING
+            over = card is not None and card.mark in (theme.DONE, theme.FAILED)
+            mark = card.mark if card and over else theme.PENDING
             one = replace(one, end=now, mark=mark)
             lasting |= {one.id} if mark is theme.DONE else set()
         found.append(one)
@@ -175,7 +168,8 @@ def draw_spell(
     subject = tasks[one.id].subject if one.id in tasks else ""
     until = duration(one.end) if one.end is not None else "now"
     by = f"{one.owner} " if one.owner else ""
-    says = f"#{one.id} {subject}: {one.mark.word}, {by}from {duration(one.begin)} to {until}"
+    word = "given back" if one.mark is theme.PENDING else one.mark.word
+    says = f"#{one.id} {subject}: {word}, {by}from {duration(one.begin)} to {until}"
     short = f"{one.mark.glyph} #{one.id}"
     texts = (f"{short} {subject}", short, f"#{one.id}")
     fits = [text for text in texts if 7 * len(text) <= wide - 1]

@@ -202,7 +202,8 @@ class Tasks(Diagram[State]):
         lines: list[str],
         style: str = "",
     ) -> None:
-        pair = " ".join([f"t{card.id}", *(f"e{one}-{card.id}" for one in card.blocked_by)])
+        edges = [one for one in card.blocked_by if f"edge {one} {card.id}" in canvas]
+        pair = " ".join([f"t{card.id}", *(f"e{one}-{card.id}" for one in edges)])
         says, intent = card.title, None
         if self.on_intent is not None and card.mark is not theme.DONE:
             says, intent = f"{says}. Press to complete it", {"complete": card.id}
@@ -254,7 +255,11 @@ def _strip(canvas: Canvas, state: State, y: float) -> float:
     for number, (x, end) in enumerate(pairwise(ends)):
         says = f"{duration(state.opened[number])}: a new run opens the board, as it was left"
         canvas.edge(f"opened {number}", f"M0 0V{low - top + 12:g}", "system", "wd", x=x, y=top - 6)
-        texts = ("a new run opens the board", "a new run", "new")
-        if fits := [text for text in texts if 6.5 * len(text) < end - x - 8]:
+        long = "a new run opens the board"
+        texts = (long, "a new run", "new")
+        fits = [text for text in texts if 6.5 * len(text) < end - x - 8]
+        if fits[:1] != [long] and not number and 6.5 * len(long) < x - 8:
+            canvas.text("new 0", x - 6, low + 14, long, "e", says=says)
+        elif fits:
             canvas.text(f"new {number}", x + 6, low + 14, fits[0], "", width=end - x, says=says)
     return low + (20 if state.opened else 4)

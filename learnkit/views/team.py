@@ -179,7 +179,7 @@ def _names(canvas: Canvas, person: Person, mark: str, top: float, beside: float)
     said = f"{person.role} · {said}" if person.role else said
     name, says = f"name {person.name}", f"{person.name}, {person.role}: {person.said}"
     canvas.text(name, 2, top + 16, person.name, "b", mark, width=110, says=says, pair=person.name)
-    x, y = (2, top + 31) if beside else (14 + 7 * len(person.name), top + 16)
+    x, y = (2, top + 31) if beside else (14 + min(7 * len(person.name), 110), top + 16)
     canvas.text(f"role {person.name}", x, y, said, "q", width=max(beside - 8, 0))
 
 

@@ -205,7 +205,8 @@ class Worktrees(Diagram[State]):
         for tree in trees:
             plan.folder(tree)
         if plan.steps:
-            ink, begin = state.colour(""), plan.x(0)
+            begins = plan.steps[0].kind == "commit"
+            ink, begin = state.colour(""), plan.x(0) if begins else plan.left
             canvas.edge("branch", f"M0 0H{plan.right - begin:g}", ink, "w", x=begin, y=head)
         for tree in trees:
             plan.branch(tree)
@@ -297,7 +298,7 @@ def _says(step: Step) -> str:
         "keep": f"{step.tree} is kept",
         "remove": f"{step.tree} is removed; its branch stays",
     }
-    return words.get(step.kind, f"{step.tree}: {step.kind}")
+    return words.get(step.kind, f"{step.tree}: {step.text}")
 
 
 class _Plan:
@@ -313,10 +314,12 @@ class _Plan:
     def __init__(self, canvas: Canvas, state: State, middles: dict[str, float], rows: int) -> None:
         self.canvas, self.state, self.middles = canvas, state, middles
         self.left = 150.0 if canvas.width >= 480 else 4.0
-        shown = [step for step in state.steps if step.tree in middles]
-        self.steps = shown[-max(6, rows) :]
+        shown = [one for one in enumerate(state.steps, state.gone) if one[1].tree in middles]
+        self.keys = [str(number) for number, _ in shown[-max(6, rows) :]]
+        self.steps = [step for _, step in shown[-max(6, rows) :]]
         self.hidden = state.gone + len(state.steps) - len(self.steps)
-        self.column = min(_COLUMN, (canvas.width - self.left - 16) / max(1, len(self.steps)))
+        room = (canvas.width - self.left - 16) / max(1, len(self.steps))
+        self.column = min(_COLUMN, round(room, 1))
         self.right = self.left + self.column * len(self.steps)
 
     def x(self, number: int) -> float:
@@ -357,8 +360,8 @@ class _Plan:
     def step(self, number: int) -> None:
         """A step's disc, and the curves that lead to it."""
         one, x, state = self.steps[number], self.x(number), self.state
-        y, key, mark = self.lane(one), self.key(number), state.colour(one.tree)
-        back = -min(self.column, 40)
+        y, key, mark = self.lane(one), self.keys[number], state.colour(one.tree)
+        back = -min(round(0.7 * self.column), 40)
         says, pair = f"{duration(one.at)}, {one.by}: {_says(one)}", one.tree
         if one.kind in _MAIN:
             tone, glyph, style = ("done", "✓", "w") if one.kind == "merge" else ("failed", "✗", "d")
@@ -382,7 +385,7 @@ class _Plan:
         later = [self.x(n) for n in range(number + 1, len(self.steps)) if self.shares(n, y)]
         ends = [at for at, step in self.own(one.tree) if step.kind == "remove" and at > x]
         room = min([*later, *ends, self.canvas.width]) - x
-        key, mark = self.key(number), self.state.colour(one.tree)
+        key, mark = self.keys[number], self.state.colour(one.tree)
         if one.kind == "commit" and room >= 50:
             style, top = ("o", y + 22) if one.tree else ("", y - 16)
             self.canvas.text(f"label {key}", x - 8, top, one.text, style, mark, width=room)
@@ -402,24 +405,20 @@ class _Plan:
         """Whether a step has a label on the line at this height."""
         return self.steps[number].kind in _LABELLED and self.lane(self.steps[number]) == y
 
-    def key(self, number: int) -> str:
-        """What names a step, however many come after it, or are left out before it."""
-        return f"{self.hidden + number}"
-
     def names(self, tree: Tree, beside: bool) -> None:
         """The names of a lane, to the left of it or above."""
         y, mark = self.middles[tree.name], self.state.colour(tree.name)
         card = self.state.tasks.get(tree.task_id or 0)
         task = f", {card.mark.glyph} #{card.id}" if card else ""
-        top = y - 4 if beside else y - 28
-        x, more = (2.0, 16) if beside else (14.0 + 7 * len(tree.name), 0)
-        room = self.left - 6 if beside else 130
-        owner, tone = f"{self.state.owner(tree)}{task}", tree.mark.key
-        self.canvas.text(f"name {tree.name}", 2, top, tree.name, "b", mark, width=room)
-        self.canvas.text(f"agent {tree.name}", x, top + more, owner, "q", width=room)
-        x += 0 if beside else 6.5 * min(len(owner), 20) + 10
-        said = f"{tree.mark.glyph} {tree.state}"
-        self.canvas.text(f"state {tree.name}", x, top + 2 * more, said, "", tone, width=room)
+        owner, said = f"{self.state.owner(tree)}{task}", f"{tree.mark.glyph} {tree.state}"
+        room, text = (self.left - 6 if beside else 92), self.canvas.text
+        x, top = 2.0, y - 4 if beside else y - 28
+        text(f"name {tree.name}", x, top, tree.name, "b", mark, width=room)
+        x, top = (x, top + 16) if beside else (x + min(7 * len(tree.name), room) + 10, top)
+        text(f"agent {tree.name}", x, top, owner, "q", width=room)
+        x, top = (x, top + 16) if beside else (x + min(6.5 * len(owner), room) + 10, top)
+        room = room if beside else self.canvas.width - x
+        text(f"state {tree.name}", x, top, said, "", tree.mark.key, width=room)
 
 
 _LABELLED = ("commit", *_MAIN)
