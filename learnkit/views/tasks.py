@@ -141,7 +141,7 @@ class Tasks(Diagram[State]):
             for number, line in enumerate(textwrap.wrap(one_line(says, 300), int(width / 6.6))):
                 canvas.text(f"refused {number}", 2, y + 14, line, "", "failed", says=says)
                 y += 18
-        if state.opened or any(one.end != one.begin for one in state.spells):
+        if state.opened or any(one.begin < (one.end or state.now) for one in state.spells):
             y = _strip(canvas, state, y + 8)
         canvas.height = y + 4
         return canvas

@@ -414,7 +414,7 @@ class _Plan:
         room, text = (self.left - 6 if beside else 92), self.canvas.text
         x, top = 2.0, y - 4 if beside else y - 28
         text(f"name {tree.name}", x, top, tree.name, "b", mark, width=room)
-        x, top = (x, top + 16) if beside else (x + min(7 * len(tree.name), room) + 10, top)
+        x, top = (x, top + 16) if beside else (x + min(7 * len(tree.name), room) + 14, top)
         text(f"agent {tree.name}", x, top, owner, "q", width=room)
         x, top = (x, top + 16) if beside else (x + min(6.5 * len(owner), room) + 10, top)
         room = room if beside else self.canvas.width - x

@@ -182,6 +182,18 @@ def test_what_was_not_merged_does_not_look_like_a_success() -> None:
     )
 
 
+def test_of_two_commits_at_once_both_stand_on_the_branch_that_names_the_second() -> None:
+    log = team()
+    log.append("worktree.commits", commits=[{"id": "c0", "refs": ["main"]}])
+    new = {"id": "c2", "refs": ["wt/own"], "parents": ["c1"], "subject": "second"}
+    old = {"id": "c1", "parents": ["c0"], "subject": "one before"}
+    log.append("worktree.commits", commits=[new, old, {"id": "c0", "refs": ["main"]}])
+    canvas = drawn(log)
+    first, second = saying(canvas, "one before"), saying(canvas, "second")
+    assert first.y == second.y == canvas["branch own"].y
+    assert first.x < second.x
+
+
 def test_a_commit_after_the_merge_is_not_merged_yet() -> None:
     log = team()
     log.append("worktree.merge", tree=tree("own"))
