@@ -301,6 +301,11 @@ class Stage {
       event.preventDefault();
       return on.scrollBy({ left: aside });
     }
+    if ((event.key === "Enter" || event.key === " ") && on.matches(".diagram [data-intent]")) {
+      event.stopPropagation();
+      event.preventDefault();
+      return this.intend(JSON.parse(on.dataset.intent));
+    }
     if (!writes && event.key !== " " && !(event.key in steps)) return;
     event.stopPropagation();
     if (writes) return;

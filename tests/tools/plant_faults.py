@@ -76,7 +76,8 @@ AREAS: dict[str, list[tuple[str, str]]] = {
         *(
             (
                 f"learnkit/views/{name}.py",
-                "tests/views/test_drawn.py tests/views/test_team_views.py",
+                "tests/views/test_drawn.py tests/views/test_team_views.py "
+                "tests/views/test_team_view.py",
             )
             for name in ("people", "protocol", "team", "traffic")
         ),

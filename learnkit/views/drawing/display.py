@@ -60,7 +60,7 @@ class Shape:
         style: letters: ``m`` monospaced, ``b`` bold, ``l`` not bold, ``q`` quiet, ``h`` a heading,
             ``e`` ends at x, ``c`` is centred on x, ``d`` dashed, ``w`` a heavy line, ``i`` a
             line of ink, ``f`` a filled path, ``g`` an outlined disc, ``p`` a pale bar with an edge,
-            ``n`` no margin around a text.
+            ``n`` no margin around a text, ``o`` a text that stands on a box of its mark.
         lines: the text of a text (one), of a box (any), of a dot (one, in its centre).
         path: SVG path data of an edge, relative to x and y.
         says: what a reader hears, and sees when pointing at it; it can be reached by keyboard then.

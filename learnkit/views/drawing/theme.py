@@ -196,6 +196,7 @@ def rules(keys: Iterable[str]) -> str:
             f".bar.p.k-{key} rect{{fill:{bg};stroke:{edge}}}"
             f".bar:not(.p).k-{key} rect,.dot:not(.g).k-{key} circle{{fill:{edge}}}"
             f".edge.k-{key} path{{stroke:{edge}}}.edge.f.k-{key} path{{fill:{edge};stroke:none}}"
+            f".text.o.k-{key} text{{stroke:{bg}}}"
         )
     return "".join(parts)
 

@@ -26,9 +26,13 @@ class Axis:
 
     Attributes:
         now: seconds that have to fit.
+        left: where time 0 is, in pixels.
+        room: length of the scale, in pixels.
     """
 
     now: float
+    left: float = 0
+    room: float = 0
 
     @property
     def tick(self) -> float:
@@ -45,6 +49,27 @@ class Axis:
         """Share of the scale and label of each mark, without the last one, which has no room."""
         marks = round(self.scale / self.tick)
         return [(number / marks, duration(self.tick * number)) for number in range(marks)]
+
+    def x(self, at: float) -> float:
+        """The place of a time, in pixels.
+
+        Args:
+            at: in seconds.
+        """
+        return self.left + self.room * min(at, self.scale) / self.scale
+
+    def ruled(self, canvas: Canvas, y: float, low: float) -> None:
+        """Draw the marks, and a line down from each.
+
+        Args:
+            canvas: to draw into.
+            y: upper edge, in pixels.
+            low: where the lines end, in pixels.
+        """
+        for at, text in self.ticks:
+            x = self.left + self.room * at
+            canvas.edge(f"tick {text}", f"M0 0V{low - y:g}", x=x, y=y)
+            canvas.text(f"time {text}", x + 4, y + 10, text, "q", width=60)
 
     @property
     def html(self) -> str:
