@@ -10,7 +10,7 @@ import json
 import random
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import lab
 import pytest
@@ -20,7 +20,7 @@ import learnkit.widget
 from learnkit.core.events import EventLog
 from learnkit.views import Messages, View
 from learnkit.views.drawing import theme
-from learnkit.views.drawing.static import Picture
+from learnkit.views.drawing.display import Canvas
 from learnkit.widget.pump import Feed
 
 WIDGET = Path(learnkit.widget.__file__).parent
@@ -101,20 +101,22 @@ class Boxes(View[dict[str, str]]):
 
     name = "boxes"
 
-    def init(self) -> dict[str, str]:
-        return {}
+    start: ClassVar[dict[str, str]] = {}
 
-    def step(self, state: dict[str, str], event: Any) -> dict[str, str]:
+    def fold(self, state: dict[str, str], event: Any) -> dict[str, str]:
         return dict(event.data["frame"])
 
     def frame(self, state: dict[str, str]) -> dict[str, str]:
         return state
 
-    def head(self, state: dict[str, str]) -> str:
+    def finding(self, state: dict[str, str]) -> str:
         return f"{len(state)} boxes"
 
-    def picture(self, state: dict[str, str], rows: int) -> Picture:
-        return Picture(self.head(state))
+    def told(self, state: dict[str, str], old: dict[str, str], event: Any) -> str:
+        return self.finding(state)
+
+    def draw(self, state: dict[str, str], width: float, rows: int) -> Canvas:
+        return Canvas(width)
 
     def facts(self, state: dict[str, str], rows: int) -> str:
         return ""

@@ -119,7 +119,7 @@ def test_static_is_shown_once_at_the_end_without_any_widget(kernel: Kernel) -> N
     messages = kernel.run(STATIC)
     (bundle,) = displayed(messages)
     assert set(bundle) == {"text/html", "text/plain"}
-    assert bundle["text/plain"].startswith("message array: lead 1 message")
+    assert bundle["text/plain"].startswith("message array: 1 message")
     assert printed(messages) == "[]\n"
     assert not [one for one in messages if one["msg_type"].startswith("comm")]
 

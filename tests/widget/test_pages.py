@@ -13,6 +13,7 @@ from every_view import VIEWS
 
 import learnkit as lk
 from learnkit.runtime.secret_scan import SecretError
+from learnkit.views.words import describe
 from learnkit.widget import frozen
 from learnkit.widget.share import CALLED, views_of
 
@@ -72,16 +73,20 @@ def test_a_tape_holds_every_step_of_the_view() -> None:
     one = agent()
     view = lk.views.Messages(one.events)
     (tape,) = Page(frozen.page("x", frozen.tape(view))).tapes
-    assert len(tape["patches"]) == len(one.events) + 1
+    assert len(tape["wide"]["patches"]) == len(one.events) + 1
     frame: dict[str, str] = {}
-    for patch in tape["patches"]:
+    for patch in tape["wide"]["patches"]:
         for key in patch.get("drop", []):
             del frame[key]
         frame.update(patch.get("set", []))
     assert frame == view.frame(view.at())
-    assert [patch["head"] for patch in tape["patches"]] == [
-        view.head(view.at(k)) for k in range(len(one.events) + 1)
-    ]
+    heads = []
+    for event in one.events:
+        old, state = view.at(event.seq), view.at(event.seq + 1)
+        same = view.frame(state) == view.frame(old)
+        heads.append(describe(event) if same else view.told(state, old, event))
+    assert [patch["head"] for patch in tape["wide"]["patches"]][1:] == heads
+    assert tape["wide"]["finding"] == view.finding(view.at())
 
 
 def test_the_views_are_those_that_the_log_calls_for() -> None:

@@ -36,7 +36,7 @@ RULES = (
     ".h text{font-size:14px;font-weight:600}.box rect,.dot.g circle{stroke-width:1.5}"
     ".box rect,.dot.g circle{fill:var(--lk-ground);stroke:var(--lk-line)}"
     ".bar rect,.dot circle{fill:var(--lk-line)}"
-    ".text text{paint-order:stroke;stroke:var(--lk-ground);stroke-width:4px}"
+    ".text:not(.o) text{paint-order:stroke;stroke:var(--lk-ground);stroke-width:4px}"
     ".edge path{fill:none;stroke:var(--lk-line);stroke-width:1.5}.w path{stroke-width:2.5}"
     ".d path,.d rect{stroke-dasharray:4 3}.f path{stroke:none;fill:var(--lk-line)}"
 )
@@ -56,7 +56,7 @@ class Shape:
         mark: key of the mark in the theme whose colours it has; empty for plain ink.
         style: letters: ``m`` monospaced, ``b`` bold, ``l`` not bold, ``q`` quiet, ``h`` a heading,
             ``e`` ends at x, ``c`` is centred on x, ``d`` dashed, ``w`` a heavy line, ``f`` a filled
-            path, ``g`` an outlined disc.
+            path, ``g`` an outlined disc, ``o`` text on a shape, without a halo of the ground.
         lines: the text of a text (one), of a box (any), of a dot (one, in its centre).
         path: SVG path data of an edge, relative to x and y.
         says: what a reader hears, and sees when pointing at it; it can be reached by keyboard then.
