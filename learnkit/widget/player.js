@@ -161,8 +161,11 @@ class Stage {
 
   /** Ask for the diagram as the room for it needs it: its text is never scaled. */
   fit() {
-    if (this.host.clientWidth !== this.room) this.tallest = 0; // another width, other heights
-    this.room = this.host.clientWidth;
+    if (this.host.clientWidth !== this.room) {
+      this.tallest = 0; // another width, other heights
+      this.picture.style.minHeight = "";
+      this.room = this.host.clientWidth;
+    }
     const { paddingLeft, paddingRight } = getComputedStyle(this.picture);
     const room = this.picture.clientWidth - parseFloat(paddingLeft) - parseFloat(paddingRight);
     const width = Math.max(NARROWEST, Math.min(WIDEST, 20 * Math.floor(room / 20)));
