@@ -14,7 +14,7 @@ from learnkit.core.events import Event
 from learnkit.views.drawing import blocks, static, theme
 from learnkit.views.drawing.array import Array, MessageCard, Request, grow
 from learnkit.views.drawing.base import View, css_beside
-from learnkit.views.drawing.display import Canvas
+from learnkit.views.drawing.display import Canvas, fitting
 from learnkit.views.drawing.text import clean, count, esc, listed, one_line, scale_of
 from learnkit.views.words import describe, ended, quoted
 
@@ -132,7 +132,7 @@ class Messages(View[State]):
         return tables or "<p>empty</p>"
 
 
-_CARRIES = ". A request carries all rows above it; its orange end is new"
+_CARRIES = ". A request carries all rows above it; orange is new"
 
 
 def _before(state: State, lane: str) -> str:
@@ -161,10 +161,12 @@ def _found(array: Array) -> str:
     waiting = len(array.calls) - len(answered)
     bad = sum(line.mark is theme.ERROR for line in results)
     unmarked = sum(line.failed for line in results) - bad
-    parts = [f"{count(len(array.calls), 'call')}"] if array.calls else []
-    if answered:
-        each = "its result" if len(array.calls) == 1 else "each with the result that has its id"
-        parts.append(each if not waiting else f"{len(answered)} answered by id")
+    parts = [count(len(array.calls), "call")] if array.calls else []
+    if answered and len(array.calls) == 1:
+        parts = ["1 call and the result that has its id"]
+    elif answered:
+        each = f"{len(answered)} answered" if waiting else "each with the result that has its id"
+        parts.append(each)
     if waiting:
         parts.append(f"{waiting} without a result")
     if len(results) > len(answered):
@@ -172,7 +174,7 @@ def _found(array: Array) -> str:
     if bad:
         parts.append(count(bad, "error"))
     if unmarked:
-        parts.append(f"{unmarked} of which is_error does not say that it failed")
+        parts.append(f"{unmarked} of them a failure that is_error does not mark")
     return f"{said}: {', '.join(parts)}." if parts else f"{said}, ≈ {array.tokens:,} tokens."
 
 
@@ -232,6 +234,11 @@ def _draw(canvas: Canvas, array: Array, top: float, rows: int, scale: int) -> fl
     costs = [min(len(lines), MOST) + (card.index + 1 in requests) for card, lines in shown]
     ends: dict[str, float] = {}
     y = top
+    if array.system_tokens:
+        canvas.text(f"system {lane}", 44, y + 16, f"{theme.SYSTEM.label} prompt and tools", "b")
+        canvas.bar(f"edge {lane}", 34, y + 2, 3, 20, theme.SYSTEM.key)
+        _bar(canvas, f"system {lane}", y, scale, array.system_tokens)
+        y += 28
     for one in static.cut(shown, rows, costs):
         if isinstance(one, static.Gap):
             canvas.left_out(f"gap {lane}", WHAT, y + 16, one.hidden, "message")
@@ -275,20 +282,19 @@ def _draw_message(
     _bar(canvas, f"bar {key}", y, scale, card.tokens)
     cut = lines[: MOST - 1] if len(lines) > MOST else lines
     for place, line in enumerate(cut):
-        name = f"{key} {place}"
+        name, failed = f"{key} {place}", ""
+        if line.failed and line.mark is theme.RESULT:
+            failed = f"{theme.ERROR.glyph} "
         if line.mark is None or line.mark is card.mark:
             canvas.text(name, WHAT, y + 16, line.text, width=END - WHAT)
         else:
-            own, room = line.mark.key, WHAT + (84 if line.mark is theme.INJECTED else 64)
-            canvas.box(f"box {name}", WHAT - 6, y + 2, END - WHAT, 19, own)
-            canvas.text(f"mark {name}", WHAT, y + 16, line.mark.label, "bo", own, width=84)
-            said = f"{line.name}  {line.text}" if line.name else line.text
-            if line.failed and line.mark is theme.RESULT:
-                said = f"{theme.ERROR.glyph} {said}"
-            canvas.text(name, room, y + 16, said, "mo", width=END - room - 70)
+            own, room = line.mark.key, END - WHAT - 70 * bool(line.pair)
+            said = f"{line.mark.label}  {line.name + '  ' if line.name else ''}{failed}{line.text}"
+            box = (WHAT - 6, y + 2, END - WHAT, 21)
+            canvas.box(f"box {name}", *box, own, [fitting(said, room, "m")], "ml")
             if line.pair:
                 short = f"id {blocks.short_id(line.pair)}"
-                canvas.text(f"id {name}", END - 12, y + 16, short, "meo", line.mark.key, width=70)
+                canvas.text(f"id {name}", END - 12, y + 19, short, "meo", own, width=70)
             if line.pair in ends:
                 x, up = END - 6, ends.pop(line.pair)
                 low, bend = y + 12 - up, 14 + 4 * (len(ends) % 3)

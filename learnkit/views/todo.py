@@ -98,7 +98,8 @@ class Todo(View[State]):
             return f"{done}, without a reminder."
         heard = [number for number in reminded if _follows(state, number)]
         if len(reminded) > 1:
-            said = f"{len(reminded)} reminders, an update right after {len(heard)} of them"
+            each = "each" if len(heard) == len(reminded) else f"{len(heard)} of them"
+            said = f"{len(reminded)} reminders, {each} with an update in the next round"
         elif heard:
             said = (
                 f"a reminder followed round {heard[0]}, and round {heard[0] + 1} updated the list"

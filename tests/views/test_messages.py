@@ -68,6 +68,7 @@ def test_a_request_carries_all_rows_above_it(story: EventLog) -> None:
     lengths = [canvas[f"request lead {n} {part}"] for n, part in ((1, "new"), (2, "bar"))]
     assert [one.mark for one in lengths] == ["fresh", "cached"]
     assert lengths[0].width == pytest.approx(lengths[1].width, abs=0.2), "on one scale"
+    assert canvas["system lead bar"].width > 1
     assert lengths[0].y < canvas["index lead 1"].y < lengths[1].y
 
 
@@ -110,7 +111,7 @@ def test_a_failure_that_is_not_marked_as_one_is_told_apart(
     one.say("user", [{"type": "tool_result", "tool_use_id": "t1", "content": text}])
     view = Messages(one.log)
     assert ("is_error is not set" in view.frame(view.at())["lead/1"]) is fails
-    assert ("✗" in view.draw(view.at(), WIDE, 48)["lead 1 0"].lines[0]) is fails
+    assert ("✗" in view.draw(view.at(), WIDE, 48)["box lead 1 0"].lines[0]) is fails
     assert ("is_error" in view.finding(view.at())) is fails
     assert "m-error" not in view.frame(view.at())["lead/1"], "it is what the model was told"
 
