@@ -46,7 +46,11 @@ class State:
         return f"≈ tokens: characters / 4{_CARRIES if asked else ''}"
 
     def called(self, lane: str) -> str:
-        """What an array is called: by its agent, or nothing if there is only the lead's."""
+        """What an array is called: by its agent, or nothing if there is only the lead's.
+
+        Args:
+            lane: the agent's name.
+        """
         return one_line(lane, 40) if self.arrays.keys() - {"lead"} else ""
 
 
@@ -290,11 +294,11 @@ def _draw_message(
         else:
             own, room = line.mark.key, END - WHAT - 70 * bool(line.pair)
             said = f"{line.mark.label}  {line.name + '  ' if line.name else ''}{failed}{line.text}"
-            box = (WHAT - 6, y + 2, END - WHAT, 21)
+            box = (WHAT - 6, y - 1, END - WHAT, 21)
             canvas.box(f"box {name}", *box, own, [fitting(said, room, "m")], "ml")
             if line.pair:
                 short = f"id {blocks.short_id(line.pair)}"
-                canvas.text(f"id {name}", END - 12, y + 19, short, "meo", own, width=70)
+                canvas.text(f"id {name}", END - 12, y + 16, short, "meo", own, width=70)
             if line.pair in ends:
                 x, up = END - 6, ends.pop(line.pair)
                 low, bend = y + 12 - up, 14 + 4 * (len(ends) % 3)

@@ -81,7 +81,7 @@ def test_a_call_and_its_result_show_the_id_they_share(story: EventLog) -> None:
         assert chip in frame["lead/2"]
     canvas = view.draw(view.at(), WIDE, 48)
     assert [canvas[f"id lead {card}"].lines for card in ("1 2", "2 0")] == [("id t1",)] * 2
-    assert canvas["pair lead 2 0"].y == pytest.approx(canvas["box lead 1 2"].y + 10, abs=1)
+    assert canvas["pair lead 2 0"].y == pytest.approx(canvas["box lead 1 2"].y + 13, abs=1)
 
 
 def test_a_long_id_is_shown_by_its_end(run: Callable[..., Any]) -> None:
@@ -114,6 +114,15 @@ def test_a_failure_that_is_not_marked_as_one_is_told_apart(
     assert ("✗" in view.draw(view.at(), WIDE, 48)["box lead 1 0"].lines[0]) is fails
     assert ("is_error" in view.finding(view.at())) is fails
     assert "m-error" not in view.frame(view.at())["lead/1"], "it is what the model was told"
+
+
+def test_there_is_no_room_left_where_a_text_is_cut(run: Callable[..., Any]) -> None:
+    one = run()
+    one.say("assistant", [use("t1", "bash", command="word " * 40)])
+    view = Messages(one.log)
+    (line,) = view.draw(view.at(), WIDE, 48)["box lead 0 0"].lines
+    assert line.endswith("word…")
+    assert len(line) > 36, "cut once, between two words"
 
 
 def test_a_result_to_no_call_is_marked(run: Callable[..., Any]) -> None:

@@ -395,6 +395,8 @@ def fitting(text: str, width: float, style: str = "") -> str:
     if "h" in style:
         each = _BOLD * 14 / 12
     line = one_line(text, max(int(width / each), 3))
+    if line == text:  # it fits, though it may have been cut before
+        return line
     words, blank, rest = line.rpartition(" ")
     # Between two words, if little is lost by it.
     return f"{words}…" if blank and line.endswith("…") and len(rest) < len(line) / 3 else line
