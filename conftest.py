@@ -20,6 +20,7 @@ from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any
 
+import conformity
 import executed
 import nbval.kernel
 import netblock
@@ -75,6 +76,8 @@ def pytest_configure(config: pytest.Config) -> None:
     if seed := os.environ.get(overtaken.SWITCH):
         overtaken.begin(seed)
 
+    conformity.watch()
+
     nbval.kernel.KernelManager = SocketFileKernelManager
 
 
@@ -125,6 +128,14 @@ def _quiet_matplotlib(config: pytest.Config, scratch: Path) -> None:
     if not any(folder.glob("fontlist-*.json")):
         build = [sys.executable, "-W", "ignore", "-c", "import matplotlib.font_manager"]
         subprocess.run(build, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+@pytest.fixture(autouse=True)
+def what_is_logged_is_what_is_declared() -> Iterator[None]:
+    """Every event that the package itself appends has the fields that the vocabulary declares."""
+    conformity.found.clear()
+    yield
+    assert not conformity.found, "\n".join(conformity.found)
 
 
 @pytest.fixture

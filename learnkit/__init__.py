@@ -22,6 +22,7 @@ _PUBLIC = {
     "clients.scripted": "fail reply say use",
     "core.agent": "Agent Outcome",
     "core.catalog": "Price",
+    "core.event_types": "event",
     "core.events": "Event EventLog",
     "core.interface": "Call Result",
     "core.mechanism": "Mechanism",
@@ -50,6 +51,7 @@ _PUBLIC = {
     "runtime.shell": "BwrapShell LocalShell ShellResult",
     "runtime.virtual_clock": "VirtualClock",
     "simulation.stand_in.model": "stand_in",
+    "widget.explore": "Answer drag explore pick",
     "widget.share": "share",
 }
 #: Public name -> the module that it stands for.
@@ -72,6 +74,7 @@ if TYPE_CHECKING:
     from learnkit.core.agent import Agent as Agent
     from learnkit.core.agent import Outcome as Outcome
     from learnkit.core.catalog import Price as Price
+    from learnkit.core.event_types import event as event
     from learnkit.core.events import Event as Event
     from learnkit.core.events import EventLog as EventLog
     from learnkit.core.interface import Call as Call
@@ -110,6 +113,10 @@ if TYPE_CHECKING:
     from learnkit.simulation import models as models
     from learnkit.simulation.stand_in.model import stand_in as stand_in
     from learnkit.views import charts as charts
+    from learnkit.widget.explore import Answer as Answer
+    from learnkit.widget.explore import drag as drag
+    from learnkit.widget.explore import explore as explore
+    from learnkit.widget.explore import pick as pick
     from learnkit.widget.share import share as share
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Any
 
-from learnkit.views.drawing.text import one_line
+from learnkit.core.text import one_line
 
 if TYPE_CHECKING:
     from learnkit.course.lessons import Exercise

@@ -8,6 +8,7 @@ cell again, and scenarios in any order.
 from __future__ import annotations
 
 import contextlib
+import importlib
 import os
 import shutil
 from collections.abc import Callable, Iterator, Sequence
@@ -20,6 +21,7 @@ from learnkit.core.events import EventLog
 from learnkit.course import files as course_files
 from learnkit.course.display.badge import MODES, badge
 from learnkit.course.display.card import Card, show
+from learnkit.course.display.loop import loop_card
 from learnkit.course.display.question_cards import prediction_card, quiz_card, reveal_card
 from learnkit.course.display.source import show_source as source_card
 from learnkit.course.exercise_checks import check_and_hint
@@ -42,6 +44,7 @@ if TYPE_CHECKING:
     from learnkit.course.games.be_the_model.panel import BeTheModel
     from learnkit.course.live_run import LiveRun
     from learnkit.views import Messages
+    from learnkit.widget.explore import Explorable
 
 
 class Lab:
@@ -215,6 +218,12 @@ class Lab:
         """
         return messages_view(messages)
 
+    def explore(self) -> Explorable:
+        """Return the lesson's explorable: a picture that answers while you change its cause."""
+        module = importlib.import_module(f"learnkit.course.lessons.{self.name}.explorable")
+        made: Explorable = module.explorable()
+        return made
+
     # Games
 
     def be_the_model(
@@ -365,6 +374,7 @@ def lesson(name: str, mode: str | None = None) -> Lab:
     lab = Lab(content, mode, recordings() / f"{name}.yaml", static)
     lab.remember("opened", "lesson")
     show(badge(content.title, mode))
+    show(loop_card(int(name[1:])))
     return lab
 
 

@@ -16,6 +16,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from learnkit.core.text import clean, count, one_line
 from learnkit.errors import LearnkitError
 from learnkit.terminal.commands import COMMANDS, answer, parsed
 from learnkit.terminal.completion import completions
@@ -23,7 +24,6 @@ from learnkit.terminal.input import Keyboard, Lines, can_draw, history_file
 from learnkit.terminal.output import Output
 from learnkit.terminal.permission import Answer, Consent, Question
 from learnkit.terminal.session import Session
-from learnkit.views.drawing.text import clean, count, one_line
 
 if TYPE_CHECKING:
     import anthropic

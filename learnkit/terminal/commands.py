@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
+from learnkit.core.text import arguments, clean, count
 from learnkit.errors import ToolError, UsageError
-from learnkit.views.drawing.text import arguments, clean, count
 
 if TYPE_CHECKING:
     from learnkit.core.agent import Agent

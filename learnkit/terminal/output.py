@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from learnkit.core.events import Event
-from learnkit.views.drawing.text import arguments, clean, count, one_line
+from learnkit.core.text import arguments, clean, count, one_line
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType

@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from learnkit.core.interface import AgentLike, Call
+from learnkit.core.text import arguments, clean, count
 from learnkit.errors import ToolError
 from learnkit.mechanisms.coding import CodingTools
 from learnkit.mechanisms.permission import Permission
-from learnkit.views.drawing.text import arguments, clean, count
 
 if TYPE_CHECKING:
     from rich.text import Text

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 from learnkit.core.events import Event
 from learnkit.core.readiness import is_ready, open_blockers
+from learnkit.core.vocabulary import BoardOpened, TaskData, TaskDeleted, TaskEvent, read
 from learnkit.views.drawing import theme
-from learnkit.views.drawing.text import as_list
 
 #: Task id -> the task, as the log has it.
-Board = dict[int, dict[str, Any]]
+Board = dict[int, TaskData]
 
 _MARKS = {"in_progress": theme.ACTIVE, "completed": theme.DONE, "failed": theme.FAILED}
 
@@ -65,16 +64,14 @@ def board_after(tasks: Board, event: Event) -> Board:
         tasks: the board so far.
         event: what happens next.
     """
-    if event.type == "board.opened":
-        given = map(_task, as_list(event.data.get("tasks")))
-        return {task["id"]: task for task in given if task}
-    task = _task(event.data.get("task")) if event.type.startswith("task.") else {}
-    if not task:
-        return tasks
-    others = {id: one for id, one in tasks.items() if id != task["id"]}
-    if event.type == "task.deleted":
-        return others
-    return dict(sorted({**others, task["id"]: task}.items()))
+    match read(event):
+        case BoardOpened(tasks=given):
+            return {task.id: task for task in given}
+        case TaskDeleted(task=task):
+            return {id: one for id, one in tasks.items() if id != task.id}
+        case TaskEvent(task=task):
+            return dict(sorted({**tasks, task.id: task}.items()))
+    return tasks
 
 
 def cards_of(tasks: Board) -> dict[int, TaskCard]:
@@ -83,24 +80,19 @@ def cards_of(tasks: Board) -> dict[int, TaskCard]:
     Args:
         tasks: the board as the log has it.
     """
-    cards = {}
-    for id, task in tasks.items():
-        wanted = {one for one in as_list(task.get("blockedBy")) if type(one) is int}
-        cards[id] = TaskCard(
+    cards = {
+        id: TaskCard(
             id,
-            str(task.get("subject", "")),
-            str(task.get("status")),
-            str(task.get("owner") or ""),
-            ", ".join(map(str, as_list(task.get("tags")))),
-            tuple(sorted(wanted & tasks.keys())),
+            task.subject,
+            task.status,
+            task.owner,
+            ", ".join(task.tags),
+            tuple(sorted({*task.blocked_by} & tasks.keys())),
         )
+        for id, task in tasks.items()
+    }
     for id, card in cards.items():
         waits = tuple(open_blockers(card, cards))
         free = theme.READY if is_ready(card, cards) else theme.BLOCKED if waits else theme.PENDING
         cards[id] = replace(card, waits=waits, mark=_MARKS.get(card.status, free))
     return cards
-
-
-def _task(value: Any) -> dict[str, Any]:
-    """A task from the log; empty if the value isn't a task."""
-    return value if isinstance(value, dict) and type(value.get("id")) is int else {}

@@ -12,13 +12,15 @@ from functools import reduce
 from typing import Any
 
 from learnkit.core.events import Event, EventLog
+from learnkit.core.sentences import ended
+from learnkit.core.text import clean, count, one_line, quoted
 from learnkit.views.drawing import static
 from learnkit.views.drawing.array import Array, MessageCard, grow
 from learnkit.views.drawing.base import View, css_beside
 from learnkit.views.drawing.display import Canvas
-from learnkit.views.drawing.text import clean, count, esc, one_line
+from learnkit.views.drawing.text import esc
 from learnkit.views.messages import Messages
-from learnkit.views.words import describe, ended, quoted
+from learnkit.views.words import describe
 
 #: Names of the two lanes: the run as it was, and the one that was forked from it.
 WAS, FORK = "as it was", "forked"
@@ -157,7 +159,8 @@ def merged(was: Iterable[Event], fork: Iterable[Event], lane: str = "lead") -> E
         begin = _after(events, shared)
         if begin:
             time = events[begin - 1].time
-            log.append("messages.rewritten", lane=(WAS, FORK)[side], time=time, messages=shared)
+            start = {"messages": shared, "why": "both runs share them"}
+            log.append("messages.rewritten", lane=(WAS, FORK)[side], time=time, **start)
         rest += [(event.time, side, event) for event in events[begin:]]
     for time, side, event in sorted(rest, key=lambda one: one[:2]):
         log.append(event.type, lane=(WAS, FORK)[side], time=time, **event.data)

@@ -10,11 +10,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from learnkit.core.events import Event
+from learnkit.core.text import blocks_of, content_text, count, one_line
 from learnkit.core.token_count import estimate_tokens
 from learnkit.views.drawing import static, theme
 from learnkit.views.drawing.base import Drawn, DrawnView, css_beside
 from learnkit.views.drawing.static import Picture
-from learnkit.views.drawing.text import blocks_of, content_text, count, esc, one_line
+from learnkit.views.drawing.text import esc
 
 _THINKING = ("thinking", "redacted_thinking")
 

@@ -10,11 +10,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from learnkit.core.events import Event
+from learnkit.core.text import arguments, clean, count, one_line
+from learnkit.core.vocabulary import RunStarted, ToolEnded, ToolStarted, read
 from learnkit.views.drawing import blocks, static, theme
 from learnkit.views.drawing.base import View, css_beside
 from learnkit.views.drawing.display import Canvas
-from learnkit.views.drawing.text import arguments, clean, count, esc, one_line
-from learnkit.views.words import outcome
+from learnkit.views.drawing.text import esc
 
 #: What the columns count, in order; a call is in exactly one of the last four.
 COLUMNS = ("calls", "running", "ok", "errors", "refused")
@@ -51,7 +52,7 @@ class Current:
     id: str
     name: str
     input: Any = None
-    ended: dict[str, Any] | None = None
+    ended: ToolEnded | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,23 +72,23 @@ class Dispatch(View[State]):
     start = State()
 
     def fold(self, state: State, event: Event) -> State:
-        data = event.data
-        if event.type == "run.started":
-            names = [str(tool.get("name", "?")) for tool in data.get("tools") or []]
+        typed = read(event)
+        if isinstance(typed, RunStarted):
+            names = [str(tool.get("name", "?")) for tool in typed.tools]
             new = {name: ToolRow(name) for name in names if name not in state.rows}
             return replace(state, rows={**state.rows, **new})
-        if event.type not in ("tool.started", "tool.ended"):
+        if not isinstance(typed, ToolStarted | ToolEnded):
             return state
-        key, name = (event.lane, str(data.get("id"))), str(data.get("name", "?"))
+        key, name = (event.lane, typed.id), typed.name
         row = state.rows.get(name) or ToolRow(name)
         running = {**state.running}
-        if event.type == "tool.started":
+        if isinstance(typed, ToolStarted):
             row = replace(row, running=row.running + 1)
-            current = running[key] = Current(*key, name, data.get("input"))
+            current = running[key] = Current(*key, name, typed.input)
         else:
             started = running.pop(key, None)
-            current = replace(started or Current(*key, name), ended=data)
-            kind, known = _kind(data), row.known and data.get("how") != "unknown"
+            current = replace(started or Current(*key, name), ended=typed)
+            kind, known = _kind(typed), row.known and typed.how != "unknown"
             counted = {kind: getattr(row, kind) + 1}
             row = replace(row, known=known, running=row.running - bool(started), **counted)
         return replace(state, rows={**state.rows, name: row}, running=running, current=current)
@@ -129,10 +130,10 @@ class Dispatch(View[State]):
             now = state.current is not None and row.name == state.current.name
             if now:
                 canvas.box("now", 8, y + 1, width - 16, 23, "call")
-            canvas.text(f"row {number}", 16, y + 17, row.label, "mo", width=edges[0] - 60)
+            canvas.text(f"row {number}", 16, y + 17, row.label, "mn", width=edges[0] - 60)
             for x, column, value in zip(edges, COLUMNS, row.counts, strict=True):
                 text, key = _cell(column, value)
-                style = "eo" if value or now else "qeo"
+                style = "en" if value or now else "qen"
                 canvas.text(f"cell {number} {column}", x, y + 17, text, style, key, width=70)
             y += 24
         y += 24 * canvas.left_out("gone", 16, y + 17, len(state.rows) - len(shown), "more tool")
@@ -140,7 +141,7 @@ class Dispatch(View[State]):
             mark = line.mark or theme.SYSTEM
             canvas.box(f"block {number}", 8, y + 10, width - 16, 24, mark.key, [mark.label])
             said = f"{line.name}  {line.text}" if line.name else line.text
-            canvas.text(f"text {number}", 84, y + 27, said, "mo", width=width - 100)
+            canvas.text(f"text {number}", 84, y + 27, said, "mn", width=width - 100)
             y += 28
         canvas.height = y + 18
         return canvas
@@ -161,10 +162,10 @@ _MARKS = {"running": theme.WORKING, "ok": theme.DONE, "errors": theme.ERROR}
 _MARKS["refused"] = theme.BLOCKED
 
 
-def _kind(ended: dict[str, Any]) -> str:
-    if ended.get("how") == "refused":
+def _kind(ended: ToolEnded) -> str:
+    if ended.how == "refused":
         return "refused"
-    return "errors" if ended.get("is_error") else "ok"
+    return "errors" if ended.is_error else "ok"
 
 
 def _cell(column: str, number: int) -> tuple[str, str]:
@@ -216,10 +217,10 @@ def _call(current: Current) -> str:
         return blocks.call(asked, current.lane, theme.WORKING)
     answer = {
         "tool_use_id": current.id,
-        "content": ended.get("output"),
-        "is_error": ended.get("is_error"),
+        "content": ended.output,
+        "is_error": ended.is_error,
     }
-    how = f'<div class="note">{esc(outcome(ended))}</div>'
+    how = f'<div class="note">{esc(ended.outcome)}</div>'
     return blocks.call(asked, current.lane) + blocks.result(answer, current.lane) + how
 
 
@@ -230,6 +231,6 @@ def _call_lines(current: Current | None) -> list[blocks.BlockLine]:
     asked = blocks.BlockLine(theme.CALL, arguments(current.input or {}), name=current.name)
     if current.ended is None:
         return [asked]
-    mark = theme.ERROR if current.ended.get("is_error") else theme.RESULT
-    text = str(current.ended.get("output") or "(empty)")
+    mark = theme.ERROR if current.ended.is_error else theme.RESULT
+    text = current.ended.output or "(empty)"
     return [asked, blocks.BlockLine(mark, text)]

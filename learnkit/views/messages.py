@@ -11,12 +11,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from learnkit.core.events import Event
+from learnkit.core.sentences import ended
+from learnkit.core.text import clean, count, listed, one_line, quoted
 from learnkit.views.drawing import blocks, static, theme
 from learnkit.views.drawing.array import Array, MessageCard, Request, grow
 from learnkit.views.drawing.base import View, css_beside
 from learnkit.views.drawing.display import Canvas, fitting
-from learnkit.views.drawing.text import clean, count, esc, listed, one_line, scale_of
-from learnkit.views.words import describe, ended, quoted
+from learnkit.views.drawing.text import esc, scale_of
+from learnkit.views.words import describe
 
 #: In the static picture, in pixels: length of a full bar, room for the number beside it, and where
 #: content starts and ends.
@@ -298,7 +300,7 @@ def _draw_message(
             canvas.box(f"box {name}", *box, own, [fitting(said, room, "m")], "ml")
             if line.pair:
                 short = f"id {blocks.short_id(line.pair)}"
-                canvas.text(f"id {name}", END - 12, y + 16, short, "meo", own, width=70)
+                canvas.text(f"id {name}", END - 12, y + 16, short, "men", own, width=70)
             if line.pair in ends:
                 x, up = END - 6, ends.pop(line.pair)
                 low, bend = y + 12 - up, 14 + 4 * (len(ends) % 3)

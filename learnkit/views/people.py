@@ -3,12 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 from learnkit.core.events import Event
+from learnkit.core.text import count, one_line
+from learnkit.core.vocabulary import (
+    MailData,
+    MailRead,
+    MailSent,
+    RunEnded,
+    RunStarted,
+    TaskData,
+    TaskEvent,
+    TeamSpawned,
+    TeamStatus,
+    read,
+)
 from learnkit.views.drawing import theme
 from learnkit.views.drawing.base import D, DrawnView, css_beside
-from learnkit.views.drawing.text import as_list, count, esc, one_line
+from learnkit.views.drawing.text import esc
 from learnkit.views.words import describe
 
 #: The most agents that are drawn; nobody can follow more.
@@ -54,31 +66,24 @@ def grown(people: People, event: Event) -> People:
         people: the agents so far, by name.
         event: what happens next.
     """
-    data, lane = event.data, event.lane
-    if event.type in ("run.started", "run.ended"):
-        if "." in lane:
-            return people  # a subagent ends before anyone could write to it
-        one = people.get(lane) or Person(lane, "" if people else "leads")
-        if one.role != "leads" and lane in people:
-            return people  # a teammate's status comes with team.status
-        mark = theme.WORKING if event.type == "run.started" else theme.IDLE
-        return _with(people, replace(one, mark=mark))
-    if event.type in ("team.spawned", "team.status"):
-        name = str(data.get("name", "?"))
-        known = people.get(name) or Person(name)
-        mark = _MARKS.get(data.get("status"), known.mark)
-        return _with(people, replace(known, role=str(data.get("role", "")), mark=mark))
-    if event.type == "mail.sent" and isinstance(data.get("mail"), dict):
-        return _posted(people, data["mail"])
-    if event.type == "mail.read":
-        read = [str(id) for id in as_list(data.get("ids"))]
-        reader = people.get(str(data.get("by")))
-        if reader is None:
-            return people
-        left = tuple(id for id in reader.unread if id not in read)
-        return _with(people, replace(reader, unread=left))
-    if event.type.startswith("task.") and isinstance(data.get("task"), dict):
-        return _holding(people, data["task"])
+    match read(event):
+        case RunStarted():
+            return _run(people, event.lane, theme.WORKING)
+        case RunEnded():
+            return _run(people, event.lane, theme.IDLE)
+        case TeamSpawned(name=name, role=role):
+            known = people.get(name) or Person(name)
+            return _with(people, replace(known, role=role))
+        case TeamStatus(name=name, role=role, status=status):
+            known = people.get(name) or Person(name)
+            return _with(people, replace(known, role=role, mark=_MARKS[status]))
+        case MailSent(mail=mail):
+            return _sent(people, mail)
+        case MailRead(by=by, ids=ids) if reader := people.get(by):
+            left = tuple(id for id in reader.unread if id not in ids)
+            return _with(people, replace(reader, unread=left))
+        case TaskEvent(task=task):
+            return _holding(people, task)
     return people
 
 
@@ -103,22 +108,28 @@ class TeamView(DrawnView[D]):
         return sentence(event, getattr(state, "said", ""))
 
 
-def _posted(people: People, mail: dict[str, Any]) -> People:
-    sender, to, id = str(mail.get("from", "?")), str(mail.get("to", "?")), str(mail.get("id", ""))
-    if sender not in people:
-        people = _with(people, Person(sender, mark=theme.IDLE))
-    known = people.get(to) or Person(to, mark=theme.IDLE)
-    return _with(people, replace(known, unread=(*known.unread, id)))
-
-
-def _holding(people: People, task: dict[str, Any]) -> People:
-    id, owner = task.get("id"), str(task.get("owner") or "")
-    if type(id) is not int:
+def _run(people: People, lane: str, mark: theme.Mark) -> People:
+    """The agents after a run has begun or ended; the first to run leads."""
+    one = people.get(lane) or Person(lane, "" if people else "leads")
+    if "." in lane:  # a subagent ends before anyone could write to it
         return people
-    active = task.get("status") == "in_progress"
+    if one.role != "leads" and lane in people:  # a teammate's status comes with team.status
+        return people
+    return _with(people, replace(one, mark=mark))
+
+
+def _sent(people: People, mail: MailData) -> People:
+    if mail.sender not in people:
+        people = _with(people, Person(mail.sender, mark=theme.IDLE))
+    known = people.get(mail.to) or Person(mail.to, mark=theme.IDLE)
+    return _with(people, replace(known, unread=(*known.unread, mail.id)))
+
+
+def _holding(people: People, task: TaskData) -> People:
+    active = task.status == "in_progress"
     for person in people.values():
-        others = tuple(one for one in person.holds if one != id)
-        holds = (*others, id) if active and person.name == owner else others
+        others = tuple(one for one in person.holds if one != task.id)
+        holds = (*others, task.id) if active and person.name == task.owner else others
         if holds != person.holds:
             people = _with(people, replace(person, holds=holds))
     return people
@@ -128,7 +139,7 @@ def _with(people: People, person: Person) -> People:
     return people if people.get(person.name) == person else {**people, person.name: person}
 
 
-_MARKS: dict[Any, theme.Mark] = {
+_MARKS = {
     "working": theme.WORKING,
     "idle": theme.IDLE,
     "shutdown": theme.SHUTDOWN,

@@ -10,11 +10,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from learnkit.core.events import Event
+from learnkit.core.text import count, one_line
 from learnkit.views import people as folk
 from learnkit.views.drawing import static, theme
 from learnkit.views.drawing.base import Drawn, css_beside
 from learnkit.views.drawing.static import Picture
-from learnkit.views.drawing.text import count, esc, one_line
+from learnkit.views.drawing.text import esc
 from learnkit.views.drawing.time_axis import duration
 
 #: Requests that are drawn; older ones are only counted.

@@ -11,12 +11,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from learnkit.core.events import Event
+from learnkit.core.text import blocks_of, count, excerpt, one_line
 from learnkit.core.token_count import estimate_tokens
 from learnkit.core.tool_form import Field, fields
 from learnkit.views.drawing import blocks, static, theme
 from learnkit.views.drawing.array import Array, grow
 from learnkit.views.drawing.base import css_beside
-from learnkit.views.drawing.text import blocks_of, count, esc, excerpt, one_line, scale_of
+from learnkit.views.drawing.text import esc, scale_of
 from learnkit.views.messages import LEAST, block_rows, ruler
 
 Json = dict[str, Any]

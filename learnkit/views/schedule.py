@@ -10,10 +10,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from learnkit.core.events import Event
+from learnkit.core.text import columns, count, listed, one_line
 from learnkit.views.drawing import static, theme
 from learnkit.views.drawing.base import Drawn, DrawnView, css_beside
 from learnkit.views.drawing.static import Picture
-from learnkit.views.drawing.text import as_list, columns, count, esc, listed, one_line
+from learnkit.views.drawing.text import as_list, esc
 from learnkit.views.words import describe
 
 #: The most columns that are drawn.

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from learnkit.core.events import Event
+from learnkit.core.text import count, one_line
 from learnkit.views.drawing import theme
-from learnkit.views.drawing.text import count, one_line
 from learnkit.views.drawing.theme import Mark
 from learnkit.views.words import describe
 

@@ -10,10 +10,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from learnkit.core.events import Event
+from learnkit.core.text import clean, count, one_line
 from learnkit.views.drawing import static, theme
 from learnkit.views.drawing.base import Drawn, DrawnView, css_beside
 from learnkit.views.drawing.static import Picture
-from learnkit.views.drawing.text import clean, count, esc, one_line, scale_of
+from learnkit.views.drawing.text import esc, scale_of
 from learnkit.views.shelf import METHOD, Shelf, SkillRow, grow, sentence, ticks_of
 
 #: The most file names in one row.

@@ -9,12 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from learnkit.core.events import Event
+from learnkit.core.text import count, one_line
 from learnkit.views.board import Board, TaskCard, board_after, cards_of
 from learnkit.views.drawing import static, theme
 from learnkit.views.drawing.base import Drawn, DrawnView, css_beside
 from learnkit.views.drawing.layout import Layout, layered
 from learnkit.views.drawing.static import Picture
-from learnkit.views.drawing.text import count, esc, one_line
+from learnkit.views.drawing.text import esc
 
 #: The most tasks that are drawn; if there are more, the oldest completed ones are only counted.
 DRAWN = 120

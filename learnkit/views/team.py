@@ -13,12 +13,22 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from learnkit.core.events import Event
+from learnkit.core.text import count, one_line
+from learnkit.core.vocabulary import (
+    MailSent,
+    TaskCompleted,
+    TaskEvent,
+    TaskFailed,
+    TaskReturned,
+    TaskStarted,
+    read,
+)
 from learnkit.views import people as folk
 from learnkit.views.board import Board, TaskCard, board_after, cards_of
 from learnkit.views.drawing import static, theme
 from learnkit.views.drawing.base import Drawn, css_beside
 from learnkit.views.drawing.static import Picture
-from learnkit.views.drawing.text import count, esc, one_line
+from learnkit.views.drawing.text import esc
 from learnkit.views.drawing.time_axis import Axis, TimeRow, duration
 from learnkit.views.people import People, Person, drawn
 
@@ -88,7 +98,7 @@ class State(Drawn):
         """The progress of the board."""
         if not self.tasks:
             return "The board is empty."
-        done = sum(task.get("status") == "completed" for task in self.tasks.values())
+        done = sum(task.status == "completed" for task in self.tasks.values())
         return f"{done} of {count(len(self.tasks), 'task')} completed."
 
     @property
@@ -123,22 +133,21 @@ class Team(folk.TeamView[State]):
         self.buttons = dict(buttons or {}) if on_intent is not None else {}
 
     def fold(self, state: State, event: Event) -> State:
-        now, data = max(event.time, state.now), event.data
+        now = max(event.time, state.now)
         people, tasks = folk.grown(state.people, event), board_after(state.tasks, event)
         lanes = _lived(state.lanes, state.people, people, now)
-        if event.type == "mail.sent" and isinstance(data.get("mail"), dict):
-            to = str(data["mail"].get("to"))
-            if lane := lanes.get(to):
-                lanes = {**lanes, to: replace(lane, mail=(*lane.mail, now)[-FLAGS:])}
-        elif tasks is not state.tasks and event.type == "task.started":
-            task = data["task"]
-            owner = str(task.get("owner") or event.lane)
-            if lane := lanes.get(owner):
-                begun = (*lane.tasks, (now, task["id"], theme.ACTIVE))[-FLAGS:]
-                lanes = {**lanes, owner: replace(lane, tasks=begun)}
-        elif tasks is not state.tasks and event.type in _ENDS:
-            id, mark = data["task"]["id"], _ENDS[event.type]
-            lanes = {name: _ended(lane, id, mark) for name, lane in lanes.items()}
+        typed = read(event)
+        match typed:
+            case MailSent(mail=mail):
+                if lane := lanes.get(mail.to):
+                    lanes = {**lanes, mail.to: replace(lane, mail=(*lane.mail, now)[-FLAGS:])}
+            case TaskStarted(task=task):
+                owner = task.owner or event.lane
+                if lane := lanes.get(owner):
+                    begun = (*lane.tasks, (now, task.id, theme.ACTIVE))[-FLAGS:]
+                    lanes = {**lanes, owner: replace(lane, tasks=begun)}
+            case TaskEvent(task=task) if mark := _ENDS.get(type(typed)):
+                lanes = {name: _ended(lane, task.id, mark) for name, lane in lanes.items()}
         return replace(state, people=people, lanes=lanes, tasks=tasks, now=now)
 
     def changed(self, state: State, old: State) -> bool:
@@ -244,10 +253,10 @@ def _ended(lane: Lifecycle, id: int, mark: theme.Mark) -> Lifecycle:
 
 
 _LEGEND = "Amber: works; grey: idle; a tick below: mail."
-_ENDS = {
-    "task.completed": theme.DONE,
-    "task.failed": theme.FAILED,
-    "task.returned": theme.PENDING,
+_ENDS: dict[type, theme.Mark] = {
+    TaskCompleted: theme.DONE,
+    TaskFailed: theme.FAILED,
+    TaskReturned: theme.PENDING,
 }
 
 

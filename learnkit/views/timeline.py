@@ -9,10 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from learnkit.core.events import Event
+from learnkit.core.text import count, one_line
 from learnkit.views.drawing import static, theme
 from learnkit.views.drawing.base import Drawn, DrawnView, css_beside
 from learnkit.views.drawing.static import Picture
-from learnkit.views.drawing.text import as_list, count, esc, one_line
+from learnkit.views.drawing.text import as_list, esc
 from learnkit.views.drawing.time_axis import Axis, TimeRow, duration
 
 _ENDS = {

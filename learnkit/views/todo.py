@@ -10,10 +10,19 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from learnkit.core.events import Event
+from learnkit.core.text import blocks_of, clean, count, one_line
+from learnkit.core.vocabulary import (
+    MessageAdded,
+    TodoItem,
+    TodoRejected,
+    TodoReminded,
+    TodoUpdated,
+    read,
+)
 from learnkit.views.drawing import static, theme
 from learnkit.views.drawing.base import View, css_beside
 from learnkit.views.drawing.display import Canvas
-from learnkit.views.drawing.text import as_list, blocks_of, clean, count, esc, one_line
+from learnkit.views.drawing.text import esc
 from learnkit.views.words import describe
 
 Kind = Literal["work", "list", "refused"]
@@ -49,7 +58,7 @@ class State:
         problem: why the last update was refused; empty if it wasn't.
     """
 
-    items: tuple[dict[str, Any], ...] = ()
+    items: tuple[TodoItem, ...] = ()
     rounds: tuple[Round, ...] = ()
     since: int = 0
     remind_after: int = 3
@@ -60,7 +69,7 @@ class State:
     @property
     def done(self) -> int:
         """How many items are completed."""
-        return sum(item.get("status") == "completed" for item in self.items)
+        return sum(item.status == "completed" for item in self.items)
 
 
 class Todo(View[State]):
@@ -71,21 +80,19 @@ class Todo(View[State]):
     start = State()
 
     def fold(self, state: State, event: Event) -> State:
-        data = event.data
-        if event.type == "todo.updated":
-            items = tuple(one for one in as_list(data.get("items")) if isinstance(one, dict))
-            remind_after = data.get("remind_after", 3)
-            update = {"items": items, "remind_after": remind_after, "problem": ""}
-            return replace(state, kind="list", since=0, **update)
-        if event.type == "todo.rejected":
-            return replace(state, kind="refused", problem=str(data.get("problem", "")))
-        if event.type == "todo.reminded":
-            return replace(state, reminding=True, since=state.since + 1)
-        if event.type == "message.added" and _brings_results(data):
-            rounds = (*state.rounds, Round(state.kind, state.reminding))
-            since = 0 if state.reminding or state.kind != "work" else state.since + 1
-            over = replace(state, rounds=rounds, since=since, kind="work", reminding=False)
-            return over if state.kind == "refused" else replace(over, problem="")
+        match read(event):
+            case TodoUpdated(items=items, remind_after=after):
+                new = replace(state, items=items, remind_after=after, problem="")
+                return replace(new, kind="list", since=0)
+            case TodoRejected(problem=problem):
+                return replace(state, kind="refused", problem=problem)
+            case TodoReminded():
+                return replace(state, reminding=True, since=state.since + 1)
+            case MessageAdded(message=message) if _brings_results(message):
+                rounds = (*state.rounds, Round(state.kind, state.reminding))
+                since = 0 if state.reminding or state.kind != "work" else state.since + 1
+                over = replace(state, rounds=rounds, since=since, kind="work", reminding=False)
+                return over if state.kind == "refused" else replace(over, problem="")
         return state
 
     def finding(self, state: State) -> str:
@@ -117,8 +124,7 @@ class Todo(View[State]):
 
     def frame(self, state: State) -> dict[str, str]:
         html = {
-            f"list/{place} {clean(str(item.get('id', '')))}": _item(item)
-            for place, item in enumerate(state.items)
+            f"list/{place} {clean(item.id)}": _item(item) for place, item in enumerate(state.items)
         }
         total = count(len(state.items), "item")
         said = f"{state.done} of {total} completed" if state.items else "The list is empty."
@@ -137,9 +143,9 @@ class Todo(View[State]):
         canvas = Canvas(width)
         y = 8.0
         for place, item in enumerate(state.items[:rows]):
-            mark = _mark(item)
+            mark = _STATES[item.status]
             canvas.box(f"item {place}", 8, y, width - 16, 24, mark.key, [mark.label])
-            canvas.text(f"text {place}", 122, y + 17, _text(item), "o", mark.key, width=width - 138)
+            canvas.text(f"text {place}", 122, y + 17, _text(item), "n", mark.key, width=width - 138)
             y += 28
         y += 24 * canvas.left_out("items", 16, y + 14, len(state.items) - rows, "more item")
         if not state.items:
@@ -172,7 +178,7 @@ class Todo(View[State]):
 
     def facts(self, state: State, rows: int) -> str:
         items = [
-            [item.get("id", ""), _mark(item).label, one_line(_text(item), 100)]
+            [item.id, _STATES[item.status].label, one_line(_text(item), 100)]
             for item in state.items[:rows]
         ]
         rounds = [
@@ -191,18 +197,13 @@ def _follows(state: State, number: int) -> bool:
     return any(one.kind == "list" for one in state.rounds[number : number + 1])
 
 
-def _brings_results(data: dict[str, Any]) -> bool:
-    blocks = blocks_of(data.get("message", {}).get("content"))
+def _brings_results(message: dict[str, Any]) -> bool:
+    blocks = blocks_of(message.get("content"))
     return any(block.get("type") == "tool_result" for block in blocks)
 
 
-def _mark(item: dict[str, Any]) -> theme.Mark:
-    return _STATES.get(str(item.get("status")), theme.PENDING)
-
-
-def _text(item: dict[str, Any]) -> str:
-    note = f" ({item['note']})" if item.get("note") else ""
-    return f"{item.get('text', '')}{note}"
+def _text(item: TodoItem) -> str:
+    return f"{item.text} ({item.note})" if item.note else item.text
 
 
 def _gauge(state: State) -> str:
@@ -221,13 +222,12 @@ def _legend(state: State) -> str:
     return " · ".join(parts) or "none yet"
 
 
-def _item(item: dict[str, Any]) -> str:
-    mark, note = _mark(item), item.get("note")
-    more = f"<small>{esc(note)}</small>" if note else ""
-    status = str(item.get("status")) if item.get("status") in _STATES else ""
+def _item(item: TodoItem) -> str:
+    mark = _STATES[item.status]
+    more = f"<small>{esc(item.note)}</small>" if item.note else ""
     return (
-        f'<div class="item m-{mark.key} {status}"><span>{mark.label}</span>'
-        f"<span>{esc(item.get('text', ''))}{more}</span></div>"
+        f'<div class="item m-{mark.key} {item.status}"><span>{mark.label}</span>'
+        f"<span>{esc(item.text)}{more}</span></div>"
     )
 
 

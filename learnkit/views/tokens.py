@@ -10,11 +10,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from learnkit.core.events import Event
+from learnkit.core.text import count, one_line
 from learnkit.core.token_count import estimate_tokens, sent
 from learnkit.views.drawing import static
 from learnkit.views.drawing.base import Drawn, DrawnView, css_beside
 from learnkit.views.drawing.static import Picture
-from learnkit.views.drawing.text import count, esc, one_line, scale_of
+from learnkit.views.drawing.text import esc, scale_of
 
 #: Height of a full column in pixels, in the picture and live (``tokens.css`` has it, too).
 HEIGHT = 150

@@ -7,24 +7,28 @@ until its message is read; then a tick stands at its end.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any
 
+from learnkit.core import vocabulary
 from learnkit.core.events import Event
+from learnkit.core.sentences import ended
+from learnkit.core.text import count, listed, one_line, quoted
 from learnkit.views import people as folk
 from learnkit.views.drawing import static, theme
 from learnkit.views.drawing.base import Diagram
 from learnkit.views.drawing.display import Canvas
-from learnkit.views.drawing.text import as_list, count, listed, one_line
 from learnkit.views.drawing.time_axis import duration
 from learnkit.views.people import People
-from learnkit.views.words import ended, quoted
 
 #: The most lines that are kept; older ones are only counted.
 LINES = 80
 #: Height of a line, and of the head of a column, in pixels.
 _LINE, _HEAD = 34, 38
 
-_ASKS = {"shutdown_request": "shut down? ", "plan_approval_response": "plan: "}
+_ASKS = {
+    "shutdown_request": "shut down?",
+    "shutdown_response": "shutdown",
+    "plan_approval_response": "plan",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,9 +60,9 @@ class TrafficLine:
     @property
     def said(self) -> str:
         """The text on the arrow."""
-        request = f" {self.request}" if self.request else ""
-        asks = _ASKS.get(self.type, "")
-        return f"{asks}{self.text or self.type}{request if asks else ''}"
+        if asks := _ASKS.get(self.type):
+            return f"{asks} {self.request}: {self.text}".rstrip(" :")
+        return self.text or self.type
 
     @property
     def same(self) -> tuple[str, str, str, float]:
@@ -89,22 +93,22 @@ class Traffic(Diagram[State]):
 
     def fold(self, state: State, event: Event) -> State:
         people, lines, sent = folk.grown(state.people, event), state.lines, state.sent
-        name = str(event.data.get("name", "?"))
-        if event.type == "mail.sent" and isinstance(event.data.get("mail"), dict):
-            lines, sent = _posted(lines, event, event.data["mail"]), sent + 1
-        elif event.type == "mail.read":
-            ids = tuple(map(str, as_list(event.data.get("ids"))))
-            lines = tuple(
-                replace(line, unread=tuple(id for id in line.unread if id not in ids))
-                for line in lines
-            )
-        elif event.type == "team.spawned":
-            joins = (name,), "joins", str(event.data.get("role", ""))
-            lines = (*lines, TrafficLine(f"{event.seq}", event.time, _lead(people), *joins))
-        elif event.type == "team.status" and event.data.get("status") == "shutdown":
-            lines = (*lines, TrafficLine(f"{event.seq}", event.time, "", (name,), "ends", ""))
-        else:  # who works and who is idle isn't shown here
-            people = people if people.keys() != state.people.keys() else state.people
+        at = f"{event.seq}", event.time
+        match vocabulary.read(event):
+            case vocabulary.MailSent(mail=mail):
+                lines, sent = _posted(lines, event, mail), sent + 1
+            case vocabulary.MailRead(ids=ids):
+                lines = tuple(
+                    replace(line, unread=tuple(id for id in line.unread if id not in ids))
+                    for line in lines
+                )
+            case vocabulary.TeamSpawned(name=name, role=role):
+                lead = next(iter(people), "")  # who was there first lets the others join
+                lines = (*lines, TrafficLine(*at, lead, (name,), "joins", role))
+            case vocabulary.TeamStatus(name=name, status="shutdown"):
+                lines = (*lines, TrafficLine(*at, "", (name,), "ends", ""))
+            case _:  # who works and who is idle isn't shown here
+                people = people if people.keys() != state.people.keys() else state.people
         gone = state.gone + max(0, len(lines) - LINES)
         return replace(state, people=people, lines=lines[-LINES:], gone=gone, sent=sent)
 
@@ -171,25 +175,19 @@ class Traffic(Diagram[State]):
         return static.table(["who", "role", "state"], roster) + table
 
 
-def _lead(people: People) -> str:
-    """Who lets others join: the agent that was there first."""
-    return next(iter(people), "")
-
-
 def _posted(
-    lines: tuple[TrafficLine, ...], event: Event, mail: dict[str, Any]
+    lines: tuple[TrafficLine, ...], event: Event, mail: vocabulary.MailData
 ) -> tuple[TrafficLine, ...]:
     """The lines after a message; another recipient of the same broadcast joins its line."""
-    fields = {key: str(mail.get(key, "")) for key in ("id", "type", "from", "to", "content")}
-    id, type, sender, to, text = fields.values()
-    same = ("broadcast", sender, text, event.time)
-    if lines and (type, *same[1:]) == same and lines[-1].same == same and to not in lines[-1].to:
-        last = lines[-1]
-        more = replace(last, to=(*last.to, to), ids=(*last.ids, id), unread=(*last.unread, id))
+    text, to = mail.content, mail.to
+    same = ("broadcast", mail.sender, text, event.time)
+    if lines and mail.type == "broadcast" and lines[-1].same == same and to not in lines[-1].to:
+        last, ids = lines[-1], (mail.id,)
+        more = replace(last, to=(*last.to, to), ids=last.ids + ids, unread=last.unread + ids)
         return (*lines[:-1], more)
-    request = str(mail.get("request_id") or "")
-    new = TrafficLine(f"{event.seq}", event.time, sender, (to,), type, text, (id,), request, (id,))
-    return (*lines, new)
+    ends = mail.sender, (to,), mail.type, text
+    request = mail.request_id or ""
+    return (*lines, TrafficLine(f"{event.seq}", event.time, *ends, (mail.id,), request, (mail.id,)))
 
 
 def _draw(

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from learnkit.core.events import Event
+from learnkit.core.text import count, one_line
 from learnkit.views import commits as graph
 from learnkit.views import people as folk
 from learnkit.views.board import Board, board_after
@@ -14,7 +15,7 @@ from learnkit.views.commits import Dot, laid_out
 from learnkit.views.drawing import static, theme
 from learnkit.views.drawing.base import Drawn, css_beside
 from learnkit.views.drawing.static import Picture
-from learnkit.views.drawing.text import count, esc, one_line
+from learnkit.views.drawing.text import esc
 from learnkit.views.drawing.time_axis import duration
 
 #: The most commits and steps that are drawn: the newest ones.
@@ -72,9 +73,9 @@ class State(Drawn):
         """
         if lane.task_id is None:
             return "no task"
-        task = self.tasks.get(lane.task_id, {})
-        owner = f", {task['owner']}" if task.get("owner") else ""
-        return f"#{lane.task_id} {one_line(str(task.get('subject', '')), 40)}{owner}"
+        task = self.tasks.get(lane.task_id)
+        subject, owner = (task.subject, task.owner) if task else ("", "")
+        return f"#{lane.task_id} {one_line(subject, 40)}{f', {owner}' if owner else ''}"
 
 
 class Worktrees(folk.TeamView[State]):

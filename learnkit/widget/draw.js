@@ -47,6 +47,7 @@ export class Diagram {
   paint(list) {
     const left = new Map(this.shapes);
     const changed = [];
+    const first = !this.shapes.size; // nothing appears among others
     let spot = this.svg.firstElementChild;
     for (const [key, source] of list) {
       if (key === "size") {
@@ -61,7 +62,7 @@ export class Diagram {
           if (shape === spot) spot = spot?.nextElementSibling ?? null;
           shape?.remove();
           shape = fresh;
-          shape.classList.add("new");
+          if (!first) shape.classList.add("new");
           this.shapes.set(key, shape);
         }
         shape.source = source;

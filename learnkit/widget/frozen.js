@@ -1,5 +1,5 @@
 // Players on a page without a kernel: each plays the tape that stands in it as JSON.
-// frozen.py puts tape.js, parts.js and player.js in front of this text.
+// frozen.py puts tape.js, draw.js, parts.js, player.js and explore.js in front of this text.
 
 /** What the player knows of Python, without Python. */
 function frozen(data, sheet) {
@@ -18,9 +18,36 @@ function frozen(data, sheet) {
   };
 }
 
+/** What an explorable knows of Python, without Python: every answer, as it differs from the last. */
+function answering({ controls, answers }, sheet) {
+  const [cause, choice] = controls;
+  const places = Object.fromEntries(controls.map(({ name, start }) => [name, start]));
+  const found = (places, width) => {
+    const along = answers[width < 560 ? 320 : 720][choice ? places[choice.name] : 0];
+    const frame = { order: [], html: new Map() };
+    for (const patch of along.slice(0, places[cause.name] + 1)) apply(frame, patch);
+    const list = frame.order.map((key) => [key.slice(2), frame.html.get(key)]);
+    return { ...along[places[cause.name]], places, width, frame: list };
+  };
+  let hear = () => {};
+  const traits = { css: sheet, controls, start: found(places, 720) };
+  return {
+    get: (name) => traits[name],
+    on: (_, act) => (hear = act),
+    off: () => {},
+    send: async ({ places, width }) => hear(found({ ...places }, width)),
+  };
+}
+
 const sheet = document.getElementById("lk-sheet").textContent;
 for (const place of document.querySelectorAll(".lk-tape")) {
-  const model = frozen(JSON.parse(place.querySelector("script").textContent), sheet);
+  const data = JSON.parse(place.querySelector("script").textContent);
+  if (data.explore) {
+    place.replaceChildren();
+    explorer.render({ model: answering(data, sheet), el: place });
+    continue;
+  }
+  const model = frozen(data, sheet);
   const { initialize, render } = player();
   initialize({ model });
   place.replaceChildren(); // the static form stood here, for pages without scripts

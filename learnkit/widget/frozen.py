@@ -17,7 +17,7 @@ from learnkit.views.drawing.text import esc
 from learnkit.widget.pump import Feed
 
 _HERE = Path(__file__).parent
-_SCRIPTS = ("tape.js", "draw.js", "parts.js", "player.js", "frozen.js")
+_SCRIPTS = ("tape.js", "draw.js", "parts.js", "player.js", "explore.js", "frozen.js")
 
 #: Matches a tape in a page; its group is the view's static form.
 TAPE = r'(?s)<div class="lk-tape">(.*?)<script type="application/json">[^<]*</script></div>'
@@ -37,9 +37,20 @@ def tape(view: Any) -> str:
     data = {"label": view.name, "css": view.css, "wide": _message(view, WIDE)}
     if isinstance(view, Diagram):
         data["narrow"] = _message(view, NARROW)
+    return framed(view.html(), data)
+
+
+def framed(static: str, data: dict[str, Any]) -> str:
+    """A static form, and the data that a script shows instead.
+
+    Args:
+        static: HTML.
+        data: JSON-ready.
+    """
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
     return (
-        f'<div class="lk-tape">{view.html()}'
-        f'<script type="application/json">{_inert(json.dumps(data))}</script></div>'
+        f'<div class="lk-tape">{static}'
+        f'<script type="application/json">{_inert(text)}</script></div>'
     )
 
 
@@ -56,9 +67,11 @@ def _message(view: Any, width: float) -> dict[str, Any]:
 
 def scripts() -> str:
     """The player and its style sheet, which a page needs once, after all its tapes."""
-    sheet = theme.stylesheet() + RULES + _file("player.css")
+    sheet = theme.stylesheet() + RULES + _file("player.css") + _file("explore.css")
     code = "\n".join(map(_file, _SCRIPTS))
-    code = code.replace("export default ", "const player = ").replace("export ", "")
+    for name in ("player", "explorer"):  # a page has one script, without modules
+        code = code.replace("export default ", f"const {name} = ", 1)
+    code = code.replace("export ", "")
     return (
         f'<script type="text/plain" id="lk-sheet">{sheet}</script>\n'
         f'<script type="module">\n{code}</script>'

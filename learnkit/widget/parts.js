@@ -1,4 +1,4 @@
-// Small things the player is made of: elements, icons, and whether the page is dark.
+// Small things that widgets are made of: elements, icons, room, and whether the page is dark.
 
 /** Make an element: its attributes, and its children. */
 function make(tag, attributes = {}, ...children) {
@@ -28,4 +28,37 @@ function isDark(element) {
   const rgb = getComputedStyle(element).backgroundColor.match(/[\d.]+/g)?.map(Number);
   if (!rgb || rgb[3] === 0) return matchMedia("(prefers-color-scheme: dark)").matches;
   return 0.299 * rgb[0] + 0.587 * rgb[1] + 0.114 * rgb[2] < 128;
+}
+
+/** Mark a host as dark whenever its page is; returns what ends that, with the signal. */
+function followShade(host, frame, signal) {
+  const soon = () => requestAnimationFrame(() => host.toggleAttribute("data-dark", isDark(frame)));
+  const watch = new MutationObserver(soon);
+  for (const one of [document.documentElement, document.body]) {
+    watch.observe(one, { attributes: true });
+  }
+  document.addEventListener("load", soon, { signal, capture: true }); // colours come after a name
+  soon();
+  return () => watch.disconnect();
+}
+
+/** Keep a notebook's shortcuts from taking the keys that are pressed inside an element. */
+function ownKeys(element, signal) {
+  const ours = (event) => event.composedPath().includes(element) && event.stopPropagation();
+  window.addEventListener("keydown", ours, { capture: true, signal });
+}
+
+const WIDEST = 720; // pixels that a diagram is laid out for at most, and at least
+const NARROWEST = 320;
+
+/** The width to lay a diagram out for, in pixels: its text is never scaled. 0 where none shows. */
+function roomFor(element) {
+  const { paddingLeft, paddingRight } = getComputedStyle(element);
+  const room = element.clientWidth - parseFloat(paddingLeft) - parseFloat(paddingRight);
+  return room > 0 ? Math.max(NARROWEST, Math.min(WIDEST, 20 * Math.floor(room / 20))) : 0;
+}
+
+/** Send to Python; rejects, instead of throwing, when nobody is there any more. */
+async function tell(model, message) {
+  await model.send(message);
 }

@@ -10,8 +10,6 @@
 const SHORTEST = 10000; // milliseconds from end to end at speed 1, and the longest time
 const LONGEST = 30000;
 const CADENCE = 700; // milliseconds a step, if that is between them
-const WIDEST = 720; // pixels that a diagram is laid out for at most, and at least
-const NARROWEST = 320;
 const SPEEDS = [0.5, 1, 2, 4];
 
 class Stage {
@@ -92,14 +90,7 @@ class Stage {
       on(this.picture, enter, (event) => this.pair(event.target));
       on(this.picture, leave, () => this.pair(null));
     }
-    const shade = () => this.host.toggleAttribute("data-dark", isDark(this.frame));
-    const soon = () => requestAnimationFrame(shade);
-    this.watch = new MutationObserver(soon);
-    for (const one of [document.documentElement, document.body]) {
-      this.watch.observe(one, { attributes: true });
-    }
-    on(document, "load", soon, true); // a theme's colours arrive after its name
-    soon();
+    this.unshade = followShade(this.host, this.frame, life.signal);
     this.sized = new ResizeObserver(() => this.fit());
     this.sized.observe(this.host);
     this.tape.listeners.add((this.grow = () => this.grown()));
@@ -107,7 +98,7 @@ class Stage {
 
   close() {
     this.life.abort();
-    this.watch.disconnect();
+    this.unshade();
     this.sized.disconnect();
     this.tape.listeners.delete(this.grow);
     clearTimeout(this.timer);
@@ -166,10 +157,8 @@ class Stage {
       this.picture.style.minHeight = "";
       this.room = this.host.clientWidth;
     }
-    const { paddingLeft, paddingRight } = getComputedStyle(this.picture);
-    const room = this.picture.clientWidth - parseFloat(paddingLeft) - parseFloat(paddingRight);
-    const width = Math.max(NARROWEST, Math.min(WIDEST, 20 * Math.floor(room / 20)));
-    if (width === this.width || room <= 0 || !this.diagram.shapes.size) return;
+    const width = roomFor(this.picture);
+    if (!width || width === this.width || !this.diagram.shapes.size) return;
     this.width = width;
     this.again = true; // the same steps come anew
     tell(this.model, { width }).catch(() => {});
@@ -388,11 +377,6 @@ function stand(cell, at) {
   const style = at ? { position: "absolute", left, top, width, height } : {};
   cell.removeAttribute("style");
   Object.assign(cell.style, style);
-}
-
-/** Send to Python; rejects, instead of throwing, when nobody is there any more. */
-async function tell(model, message) {
-  await model.send(message);
 }
 
 export default () => {

@@ -10,9 +10,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from learnkit.core.text import count
 from learnkit.errors import UsageError
 from learnkit.runtime import atomic_write as files
-from learnkit.views.drawing.text import count, esc
+from learnkit.views.drawing.text import esc
 
 #: Views by name, with the prefixes of the event types that call for each.
 CALLED = (

@@ -195,7 +195,8 @@ def test_older_commits_are_not_logged_after_newer_ones(tmp_path: Path) -> None:
     lk.LocalShell().run("git init -q", tmp_path)
     history = History(Git(tmp_path))
     agent = lk.Agent(lk.scripted([lk.say("ok")]))
-    answers = [[{"id": "1"}], [{"id": "2"}, {"id": "1"}]]
+    one, two = ({"id": id, "parents": [], "refs": [], "subject": "step"} for id in "12")
+    answers = [[one], [two, one]]
     overtaking = Overtaking(lambda: history.log(agent))
     history.commits = overtaking.after(lambda: answers.pop(0))  # type: ignore[method-assign]
     history.log(agent)

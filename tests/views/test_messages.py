@@ -72,6 +72,25 @@ def test_a_request_carries_all_rows_above_it(story: EventLog) -> None:
     assert lengths[0].y < canvas["index lead 1"].y < lengths[1].y
 
 
+def test_a_request_for_a_summary_carries_other_messages(story: EventLog) -> None:
+    view = Messages(story)
+    before = view.at()
+    story.append("model.requested", turn=3, messages=1, purpose="summary")
+    assert view.frame(view.at()) == view.frame(before)
+
+
+def test_a_rewritten_array_keeps_only_requests_whose_rows_still_stand(story: EventLog) -> None:
+    view = Messages(story)
+    messages = [event.data["message"] for event in story if event.type == "message.added"]
+    short = [messages[0], {"role": "assistant", "content": "short"}]
+    story.append("messages.rewritten", messages=short, why="a test")
+    array = view.at().arrays["lead"]
+    assert [one.messages for one in array.requests] == [1]
+    story.append("model.requested", turn=3, messages=2)
+    last = view.at().arrays["lead"].requests[-1]
+    assert (last.number, last.new) == (3, estimate_tokens(short[1:]))
+
+
 def test_a_call_and_its_result_show_the_id_they_share(story: EventLog) -> None:
     view = Messages(story)
     frame = view.frame(view.at())

@@ -227,7 +227,7 @@ def test_of_a_large_board_what_is_open_is_drawn() -> None:
 
 
 def test_blockers_that_nobody_knows_and_circles_are_survived() -> None:
-    view = Tasks(opened(task(1, "pending", 2, 9), task(2, "pending", 1), task(3, "?", 3)))
+    view = Tasks(opened(task(1, "pending", 2, 9), task(2, "pending", 1), task(3, "pending", 3)))
     assert view.html()
     assert words(view)["1"] == "⊘ #1 blocked step 1"
     assert words(view)["3"] == "⊘ #3 blocked step 3", "as the board sees it"

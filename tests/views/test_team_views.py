@@ -6,7 +6,6 @@ import itertools
 import re
 from pathlib import Path
 from typing import Any, get_args
-from xml.etree import ElementTree
 
 import pytest
 from simulated import simulate
@@ -17,6 +16,8 @@ from learnkit.backends.files.tracker import RULES
 from learnkit.backends.files.tracker import State as TrackerState
 from learnkit.views import Protocol, Team, Traffic, protocol
 from learnkit.views.drawing import static
+from learnkit.views.drawing.base import Diagram
+from learnkit.views.drawing.display import NARROW, WIDE, Canvas
 from learnkit.views.traffic import LINES
 
 
@@ -78,15 +79,15 @@ def test_a_message_is_unread_until_it_is_read(log: lk.EventLog) -> None:
     view = Traffic(log)
     sent = view.at(step_of(log, "mail.sent"))
     assert sent.people["alice"].unread == ("m1",)
-    assert sent.lines[0].unread == ("m1",)
-    assert "wait" in view.frame(sent)[f"lines/{sent.lines[0].key}"]
+    line = next(line for line in sent.lines if line.ids)
+    assert line.unread == ("m1",)
+    assert view.draw(sent, WIDE, 48)[f"arrow {line.key} 0"].style == "d"
     after = view.at(step_of(log, "mail.read"))
-    reader = next(line for line in after.lines if not line.sender)
-    assert not set(reader.ids) & set(after.lines[0].unread)
+    read = {id for event in log if event.type == "mail.read" for id in event.data["ids"]}
+    assert "m1" not in next(line for line in after.lines if "m1" in line.ids).unread
     end = view.at()
     unread = {id for line in end.lines for id in line.unread}
-    told = {id for event in log if event.type == "mail.read" for id in event.data["ids"]}
-    assert unread == {e.data["mail"]["id"] for e in log if e.type == "mail.sent"} - told
+    assert unread == {e.data["mail"]["id"] for e in log if e.type == "mail.sent"} - read
 
 
 def letters(*read: str) -> lk.EventLog:
@@ -101,60 +102,79 @@ def letters(*read: str) -> lk.EventLog:
     ):
         mail = {"id": id, "from": sender, "to": to, "content": "hello", "type": type}
         log.append("mail.sent", lane=sender, time=2 if type == "broadcast" else 1, mail=mail)
-    if read:
-        log.append("mail.read", lane="bob", time=3, ids=list(read), by="bob")
+    for id in read:
+        by = {"m2": "alice", "m4": "carol"}.get(id, "bob")
+        log.append("mail.read", lane=by, time=3, ids=[id], by=by)
     return log
 
 
-def arrows(log: lk.EventLog) -> list[tuple[float, float, bool]]:
-    """The arrows of the static picture, downwards: where from, where to, whether dashed."""
+def drawn(log: lk.EventLog, width: float = WIDE) -> Canvas:
     view = Traffic(log)
-    root = ElementTree.fromstring(view.picture(view.at(), 48).svg())
-    paths = [one for one in root.iter() if one.get("class") == "l injected"]
+    return view.draw(view.at(), width, 48)
+
+
+def arrows(log: lk.EventLog, width: float = WIDE) -> list[tuple[float, float, bool, bool]]:
+    """The arrows downwards: where from, where to, whether dashed, and whether ticked."""
+    canvas = drawn(log, width)
     found = []
-    for line, head in zip(paths[::2], paths[1::2], strict=True):
-        begin, end = (float(path.get("d", "")[1:].split()[0]) for path in (line, head))
-        found.append((begin, end, line.get("d", "").count("M") > 1))
+    for shape in canvas.shapes:
+        if shape.key.startswith("arrow "):
+            reach = float(shape.path.removeprefix("M0 0H").partition("m")[0])
+            end = shape.x + reach + (8 if reach > 0 else -8)
+            ticked = shape.key.replace("arrow", "read") in canvas
+            found.append((shape.x, end, "d" in shape.style, ticked))
     return found
 
 
-def test_in_the_static_picture_what_is_unread_is_dashed_and_what_was_read_is_solid() -> None:
-    assert [dashed for _, _, dashed in arrows(letters())] == [True, True, True, True]
-    assert [dashed for _, _, dashed in arrows(letters("m1"))] == [False, True, True, True]
-    assert [dashed for _, _, dashed in arrows(letters("m2", "m3"))] == [True, False, False, True]
-
-
-def test_in_the_live_picture_too() -> None:
+@pytest.mark.parametrize("width", [WIDE, NARROW])
+def test_what_is_unread_is_dashed_and_what_was_read_is_solid_and_ticked(width: float) -> None:
     for read in ((), ("m1",), ("m2", "m3")):
-        view = Traffic(letters(*read))
-        shown = "".join(view.frame(view.at()).values())
-        kinds = [" wait" in kind for kind in re.findall(r'<b class="ar ([^"]*)"', shown)]
-        assert kinds == [id not in read for id in ("m1", "m2", "m3", "m4")]
+        unread = [id not in read for id in ("m1", "m2", "m3", "m4")]
+        kinds = [arrow[2:] for arrow in arrows(letters(*read), width)]
+        assert kinds == [(dashed, not dashed) for dashed in unread]
 
 
-def test_an_arrow_leads_from_who_writes_to_who_gets_it() -> None:
+@pytest.mark.parametrize("width", [WIDE, NARROW])
+def test_an_arrow_leads_from_who_writes_to_who_gets_it(width: float) -> None:
     log = letters()
-    view = Traffic(log)
-    state = view.at()
-    assert list(state.people) == ["alice", "bob", "carol"]
-    boxes = [
-        (float(one.get("x", "")), float(one.get("x", "")) + float(one.get("width", "")))
-        for one in ElementTree.fromstring(view.picture(state, 48).svg()).iter()
-        if one.tag.endswith("rect") and one.get("height") == "48"
-    ]
+    canvas = drawn(log, width)
+    names = ["alice", "bob", "carol"]
+    heads = [canvas[f"head {name}"] for name in names]
+    assert [head.lines[0] for head in heads] == names
+    assert all(a.x + a.width <= b.x for a, b in itertools.pairwise(heads))
+    assert heads[-1].x + heads[-1].width <= width
 
     def who(x: float) -> str:
-        (place,) = [n for n, (left, right) in enumerate(boxes) if left < x < right]
-        return list(state.people)[place]
+        (place,) = [n for n, head in enumerate(heads) if head.x < x < head.x + head.width]
+        return names[place]
 
-    pairs = [(who(begin), who(end)) for begin, end, _ in arrows(log)]
+    pairs = [(who(begin), who(end)) for begin, end, *_ in arrows(log, width)]
     assert pairs == [("alice", "bob"), ("bob", "alice"), ("alice", "bob"), ("alice", "carol")]
-    live = "".join(view.frame(state).values())
-    assert [" back" in kind for kind in re.findall(r'<b class="ar ([^"]*)"', live)] == [
-        *(False, True, False, False)
-    ]
-    lengths = [float(one) for one in re.findall(r"%;width:([\d.]+)%", live)]
-    assert lengths == pytest.approx([100 / 3, 100 / 3, 100 / 3, 200 / 3], abs=0.1)
+
+
+def test_an_agent_joins_where_the_lead_has_spawned_it_and_ends_where_it_shuts_down() -> None:
+    log = lk.EventLog()
+    log.append("run.started", prompt="x")
+    mail = {"id": "m1", "from": "lead", "to": "bob", "content": "x", "type": "message"}
+    log.append("mail.sent", time=1.0, mail=mail)
+    log.append("team.spawned", time=2.0, name="alice", role="coder", prompt="x")
+    log.append("team.status", time=3.0, name="alice", status="shutdown")
+    canvas = drawn(log)
+    joins = canvas["arrow 2 0"]
+    head = canvas["head lead"]
+    assert joins.x == pytest.approx(head.x + head.width / 2, abs=0.1)
+    assert canvas["head alice"].y > canvas["arrow 1 0"].y > head.y
+    life = canvas["life alice"]
+    assert life.path.endswith(f"V{canvas['end 3'].y - life.y:g}")
+
+
+def test_the_title_counts_all_messages_and_quotes_the_last() -> None:
+    view = Traffic(letters("m1"))
+    assert view.finding(view.at(0)) == "Nobody has written a message yet."
+    end = "the last is from alice to bob and carol: “hello”."
+    assert view.finding(view.at()) == f"4 messages, 3 unread; {end}"
+    read = Traffic(letters("m1", "m2", "m3", "m4"))
+    assert read.finding(read.at()) == f"4 messages, all read; {end}"
 
 
 def test_the_table_says_what_is_read() -> None:
@@ -164,23 +184,17 @@ def test_the_table_says_what_is_read() -> None:
 
 def test_what_belongs_together_is_paired(log: lk.EventLog) -> None:
     view = Traffic(log)
-    state = view.at()
-    ask, answer = (line for line in state.lines if line.request == "r0000001")
-    assert "r0000001" in ask.pairs
-    assert "r0000001" in answer.pairs
-    heads = view.frame(state)["heads/all"]
-    assert re.search(r'data-pair="[^"]*m1\b', heads)
+    canvas = view.draw(view.at(), WIDE, 48)
+    pairs = [one.pair.split() for one in canvas.shapes if "r0000001" in one.pair]
+    assert len(pairs) == 2
 
 
-def test_types_are_words_and_glyphs_not_colours_alone(log: lk.EventLog) -> None:
-    text = words(Traffic(log).html()) + " ".join(map(words, Traffic(log).at().html.values()))
-    for said in (
-        "to all: phase 1",
-        "shut down? r0000001",
-        "shutdown: r0000001 approved",
-        "reads m",
-    ):
-        assert said in text
+def test_a_message_of_a_protocol_says_what_it_asks(log: lk.EventLog) -> None:
+    view = Traffic(log)
+    said = [text for one in view.draw(view.at(), WIDE, 48).shapes for text in one.lines]
+    assert any(text.startswith("shut down? r0000001") for text in said)
+    assert any(text.startswith("shutdown r0000001") for text in said)
+    assert "phase 1" in said
 
 
 def test_of_many_lines_the_last_are_kept_and_the_others_counted() -> None:
@@ -189,9 +203,11 @@ def test_of_many_lines_the_last_are_kept_and_the_others_counted() -> None:
     for number in range(LINES + 20):
         mail = {"id": f"m{number}", "from": "lead", "to": "bob", "content": "x", "type": "message"}
         log.append("mail.sent", mail=mail)
-    state = Traffic(log).at()
+    view = Traffic(log)
+    state = view.at()
     assert (len(state.lines), state.gone) == (LINES, 20)
-    assert "20 earlier lines" in words(Traffic(log).frame(state)["lines/gone"])
+    assert view.draw(state, WIDE, LINES)["gone"].lines == ("… 20 earlier lines …",)
+    assert view.draw(state, WIDE, 10)["gone"].lines == (f"… {LINES + 10} earlier lines …",)
 
 
 def test_each_request_stands_in_one_state_and_has_its_handshake(log: lk.EventLog) -> None:
@@ -292,7 +308,12 @@ def test_what_a_model_wrote_is_escaped(kind: Any) -> None:
     log.append("request.opened", request=request)
     view = kind(log)
     state = view.at()
-    for html in [*view.frame(state).values(), view.html()]:
+    shown = [view.html()]
+    if isinstance(view, Diagram):
+        shown += [shape.markup() for shape in view.draw(state, WIDE, 48).shapes]
+    else:
+        shown += view.frame(state).values()
+    for html in shown:
         assert "<script" not in html
         assert '" onx="' not in html
         assert "<i>" not in html.replace("<i></i>", "")

@@ -11,18 +11,19 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from learnkit.core.events import Event
-from learnkit.views.drawing.text import (
+from learnkit.core.sentences import stopped
+from learnkit.core.text import (
     arguments,
     blocks_of,
     columns,
     content_text,
     count,
-    esc,
     excerpt,
     listed,
     one_line,
 )
-from learnkit.views.words import describe, stopped
+from learnkit.views.drawing.text import esc
+from learnkit.views.words import describe
 
 anything = st.text(st.characters(codec=None, exclude_categories=()), max_size=200)
 

@@ -73,9 +73,10 @@ def test_a_tape_holds_every_step_of_the_view() -> None:
     one = agent()
     view = lk.views.Messages(one.events)
     (tape,) = Page(frozen.page("x", frozen.tape(view))).tapes
-    assert len(tape["wide"]["patches"]) == len(one.events) + 1
+    patches = tape["wide"]["patches"]
+    assert len(patches) == len(one.events) + 1
     frame: dict[str, str] = {}
-    for patch in tape["wide"]["patches"]:
+    for patch in patches:
         for key in patch.get("drop", []):
             del frame[key]
         frame.update(patch.get("set", []))
@@ -85,7 +86,7 @@ def test_a_tape_holds_every_step_of_the_view() -> None:
         old, state = view.at(event.seq), view.at(event.seq + 1)
         same = view.frame(state) == view.frame(old)
         heads.append(describe(event) if same else view.told(state, old, event))
-    assert [patch["head"] for patch in tape["wide"]["patches"]][1:] == heads
+    assert [patch["head"] for patch in patches][1:] == heads
     assert tape["wide"]["finding"] == view.finding(view.at())
 
 

@@ -10,9 +10,10 @@ import inspect
 import re
 from typing import Any
 
+from learnkit.core.text import count
 from learnkit.course.display.card import Card
 from learnkit.errors import UsageError
-from learnkit.views.drawing.text import count, esc
+from learnkit.views.drawing.text import esc
 
 
 def show_source(thing: Any) -> Card:

@@ -12,11 +12,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from learnkit.core.text import count
 from learnkit.course import files as course_files
 from learnkit.course.display.card import Card, inline
+from learnkit.course.display.loop import alt, loop
 from learnkit.course.progress import MARKS, LessonProgress, Progress, lesson_progress
 from learnkit.course.publish import repository
-from learnkit.views.drawing.text import count, esc
+from learnkit.views.drawing.display import WIDE
+from learnkit.views.drawing.text import esc
 
 #: The file's name in the working copy.
 NAME = "start.ipynb"
@@ -39,7 +42,7 @@ def contents(*, forget: bool = False, folder: str | Path = "") -> Card:
     here = Path(folder) if folder else Path.cwd()
     originals = course_files.notebooks()
     found = lesson_progress(here, progress) or lesson_progress(originals, progress)
-    return Card(table(found), summary(found))
+    return Card(f"{loop(WIDE).img(alt(None))}{table(found)}", summary(found))
 
 
 def summary(found: Sequence[LessonProgress]) -> str:

@@ -6,13 +6,26 @@ that call starts or ends. All other fragments stay the same objects.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from learnkit.core.events import Event
+from learnkit.core.text import blocks_of, count
 from learnkit.core.token_count import estimate_tokens
+from learnkit.core.vocabulary import (
+    MessageAdded,
+    MessagesRewritten,
+    ModelFailed,
+    ModelRequested,
+    RunEnded,
+    RunStarted,
+    ToolEnded,
+    ToolStarted,
+    read,
+)
 from learnkit.views.drawing import blocks, theme
-from learnkit.views.drawing.text import blocks_of, count, esc
+from learnkit.views.drawing.text import esc
 from learnkit.views.drawing.theme import Mark
 
 
@@ -115,23 +128,21 @@ def grow(array: Array, event: Event) -> Array:
         array: one agent's array so far.
         event: of that agent.
     """
-    data = event.data
-    match event.type:
-        case "run.started":
-            return replace(_prompted(array, data), prompted=True)
-        case "message.added":
-            return _added(array, data.get("message") or {}, data.get("index"))
-        case "messages.rewritten":
-            return _rewritten(array, data.get("messages") or [])
-        case "model.requested":
+    match read(event):
+        case RunStarted(system=system, tools=tools):
+            return replace(_prompted(array, system, tools), prompted=True)
+        case MessageAdded(message=message, index=index):
+            return _added(array, message, index)
+        case MessagesRewritten(messages=messages):
+            return _rewritten(array, messages)
+        case ModelRequested(purpose="conversation"):  # one for a summary isn't this array
             return _requested(array)
-        case "model.failed" | "run.ended":
+        case ModelFailed() | RunEnded():
             return replace(array, waiting=False) if array.waiting else array
-        case "tool.started":
-            return _marked(array, {str(data.get("id")): theme.WORKING})
-        case "tool.ended":
-            mark = theme.FAILED if data.get("is_error") else theme.DONE
-            return _marked(array, {str(data.get("id")): mark})
+        case ToolStarted(id=call):
+            return _marked(array, {call: theme.WORKING})
+        case ToolEnded(id=call, is_error=failed):
+            return _marked(array, {call: theme.FAILED if failed else theme.DONE})
     return array
 
 
@@ -170,7 +181,7 @@ def _added(array: Array, message: dict[str, Any], index: int | None) -> Array:
     return _marked(grown, _answers(results)) if results else grown
 
 
-def _rewritten(array: Array, messages: list[dict[str, Any]]) -> Array:
+def _rewritten(array: Array, messages: Sequence[dict[str, Any]]) -> Array:
     """The array with new messages; a message that hasn't changed keeps its card."""
     persons = [card.message for card in array.cards if not card.injected]
     calls = dict(array.calls)
@@ -259,14 +270,13 @@ def _card(
     return replace(card, html="".join([*parts, "</article>"]))
 
 
-def _prompted(array: Array, data: dict[str, Any]) -> Array:
+def _prompted(array: Array, text: str, tools: Sequence[dict[str, Any]]) -> Array:
     """The array with the system prompt and the tools, which are sent with each request."""
-    text, tools = str(data.get("system") or ""), data.get("tools") or []
     if not text and not tools:
         return array
     names = ", ".join(str(tool.get("name", "?")) for tool in tools)
     offered = f" {count(len(tools), 'tool')}: {esc(names)}." if tools else ""
-    size = estimate_tokens(text) + estimate_tokens(tools)
+    size = estimate_tokens(text) + estimate_tokens(list(tools))
     fragment = (
         f'<article class="msg system"><div class="line">{blocks.label(theme.SYSTEM)}'
         f"{blocks.tokens(size)}</div>{blocks.long_text(text) if text else ''}"

@@ -9,8 +9,9 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
+from learnkit.core.text import arguments, blocks_of, content_text, count, excerpt
 from learnkit.views.drawing import theme
-from learnkit.views.drawing.text import arguments, blocks_of, content_text, count, esc, excerpt
+from learnkit.views.drawing.text import esc
 from learnkit.views.drawing.theme import Mark
 
 #: Lines and characters of a short text. A longer one is cut, with a button that shows all of it.

@@ -13,9 +13,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+from learnkit.core.text import clean, count, one_line
 from learnkit.errors import UsageError
 from learnkit.views.drawing import theme
-from learnkit.views.drawing.text import clean, count, esc, one_line
+from learnkit.views.drawing.text import esc
 
 #: The widths that a diagram is laid out for, in pixels: a notebook or a page, and what is left of
 #: the 360 of a phone. A living player may ask for any between them.
@@ -36,7 +37,7 @@ RULES = (
     ".h text{font-size:14px;font-weight:600}.box rect,.dot.g circle{stroke-width:1.5}"
     ".box rect,.dot.g circle{fill:var(--lk-ground);stroke:var(--lk-line)}"
     ".bar rect,.dot circle{fill:var(--lk-line)}"
-    ".text:not(.o) text{paint-order:stroke;stroke:var(--lk-ground);stroke-width:4px}"
+    ".text:not(.n) text{paint-order:stroke;stroke:var(--lk-ground);stroke-width:4px}"
     ".edge path{fill:none;stroke:var(--lk-line);stroke-width:1.5}.w path{stroke-width:2.5}"
     ".d path,.d rect{stroke-dasharray:4 3}.f path{stroke:none;fill:var(--lk-line)}"
 )
@@ -56,7 +57,8 @@ class Shape:
         mark: key of the mark in the theme whose colours it has; empty for plain ink.
         style: letters: ``m`` monospaced, ``b`` bold, ``l`` not bold, ``q`` quiet, ``h`` a heading,
             ``e`` ends at x, ``c`` is centred on x, ``d`` dashed, ``w`` a heavy line, ``f`` a filled
-            path, ``g`` an outlined disc, ``o`` text on a shape, without a halo of the ground.
+            path, ``g`` an outlined disc, ``p`` a
+            pale bar with an edge, ``n`` no margin around a text.
         lines: the text of a text (one), of a box (any), of a dot (one, in its centre).
         path: SVG path data of an edge, relative to x and y.
         says: what a reader hears, and sees when pointing at it; it can be reached by keyboard then.
@@ -358,17 +360,35 @@ class Canvas:
     def svg(self) -> str:
         """The diagram as an SVG document, light or dark as the reader's system is.
 
-        An ``<img>`` doesn't see the colours of the page around it, so it brings a
-        ground of its own.
+        An ``<img>`` sees no colours of the page around it, so it brings a ground of its own.
         """
+        light, dark, rules = self._looks()
+        style = f":root{{{light}}}@media(prefers-color-scheme:dark){{:root{{{dark}}}}}{rules}"
+        return self._document(f"<style>{style}</style>")
+
+    def inline(self, alt: str) -> str:
+        """The diagram as a part of an open notebook, light or dark as JupyterLab is.
+
+        Args:
+            alt: what it shows, for readers who cannot see it.
+        """
+        light, dark, rules = self._looks()
+        style = f".lk-inline{{{light}{rules}}}[data-jp-theme-light=false] .lk-inline{{{dark}}}"
+        label = f' role="img" aria-label="{esc(alt)}"'
+        return f'<style>{style}</style><div class="lk-inline">{self._document("", label)}</div>'
+
+    def _looks(self) -> tuple[str, str, str]:
+        """Colours on a light page, on a dark one, and the rules that use them."""
         marks = sorted({shape.mark for shape in self.shapes} - {""})
+        light, dark = theme.variables("light", marks), theme.variables("dark", marks)
+        return light, dark, RULES + theme.rules(marks)
+
+    def _document(self, style: str, label: str = "") -> str:
         width, height = self.width, _round(self.height)
-        style = f"{theme.variables('light', marks)}@media(prefers-color-scheme:dark){{"
-        style += f"{theme.variables('dark', marks)}}}{RULES}{theme.rules(marks)}"
         body = "".join(shape.markup(static=True) for shape in self.shapes)
         return (
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" '
-            f'width="{width:g}" height="{height:g}"><style>{style}</style>'
+            f'width="{width:g}" height="{height:g}"{label}>{style}'
             f'<rect width="{width:g}" height="{height:g}" rx="6" '
             f'style="fill:var(--lk-ground)"/>{body}</svg>'
         )
@@ -394,12 +414,12 @@ def fitting(text: str, width: float, style: str = "") -> str:
     each = _MONO if "m" in style else _BOLD if "b" in style else _PLAIN
     if "h" in style:
         each = _BOLD * 14 / 12
-    line = one_line(text, max(int(width / each), 3))
-    if line == text:  # it fits, though it may have been cut before
-        return line
+    limit = max(int(width / each), 3)
+    line = one_line(text, limit)
     words, blank, rest = line.rpartition(" ")
-    # Between two words, if little is lost by it.
-    return f"{words}…" if blank and line.endswith("…") and len(rest) < len(line) / 3 else line
+    if not blank or len(rest) > limit / 3 or line == one_line(text, limit + 1):
+        return line
+    return f"{words}…"  # cut between two words, because little is lost by it
 
 
 def _round(number: float) -> float:

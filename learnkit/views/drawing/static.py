@@ -11,8 +11,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
+from learnkit.core.text import count, one_line
 from learnkit.views.drawing import theme
-from learnkit.views.drawing.text import count, esc, one_line
+from learnkit.views.drawing.text import esc
 
 T = TypeVar("T")
 

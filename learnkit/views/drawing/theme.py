@@ -162,14 +162,14 @@ def agent(number: int) -> Mark:
 
 
 def variables(shade: str, keys: Iterable[str]) -> str:
-    """CSS that sets the colours of a static picture: the page's own, and those of its marks.
+    """CSS declarations that set the colours of a static picture and its marks.
 
     Args:
         shade: ``light`` or ``dark``.
         keys: of the marks.
     """
     page = "".join(f"--lk-{name}:{colour};" for name, colour in _PAGE[shade].items())
-    return f":root{{{page}{_colours(shade, keys)}}}"
+    return page + _colours(shade, keys)
 
 
 def rules(keys: Iterable[str]) -> str:
@@ -185,7 +185,8 @@ def rules(keys: Iterable[str]) -> str:
         parts.append(
             f".k-{key} text{{fill:{fg}}}.box.k-{key} rect,.dot.g.k-{key} circle{{fill:{bg};"
             f"stroke:{edge}{f';stroke-dasharray:{dash}' if dash else ''}}}"
-            f".bar.k-{key} rect,.dot.k-{key} circle{{fill:{edge}}}"
+            f".bar.p.k-{key} rect{{fill:{bg};stroke:{edge}}}"
+            f".bar:not(.p).k-{key} rect,.dot:not(.g).k-{key} circle{{fill:{edge}}}"
             f".edge.k-{key} path{{stroke:{edge}}}.edge.f.k-{key} path{{fill:{edge}}}"
         )
     return "".join(parts)

@@ -145,8 +145,8 @@ class BeTheModel:
         self.close()
 
     def __repr__(self) -> str:
-        from learnkit.views.drawing.text import count, listed
-        from learnkit.views.words import quoted, stopped
+        from learnkit.core.sentences import stopped
+        from learnkit.core.text import count, listed, quoted
 
         names = [event.data["name"] for event in self.events if event.type == "tool.started"]
         calls = f"calls {listed(names)}" if names else "calls nothing"

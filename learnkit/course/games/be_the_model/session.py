@@ -331,8 +331,8 @@ class Played:
 
 
 def _ending(outcome: Outcome) -> str:
-    from learnkit.views.drawing.text import count
-    from learnkit.views.words import stopped
+    from learnkit.core.sentences import stopped
+    from learnkit.core.text import count
 
     why = "you called no tool" if outcome.reason == "end_turn" else stopped(outcome.reason)
     return f"The loop ends after {count(outcome.turns, 'turn')}: {why}."

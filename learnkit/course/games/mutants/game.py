@@ -11,10 +11,11 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from learnkit.core.text import count
 from learnkit.course.display.card import explained
 from learnkit.course.games.mutants.mutant import Mutant, healthy, play
 from learnkit.errors import UsageError
-from learnkit.views.drawing.text import count, esc
+from learnkit.views.drawing.text import esc
 
 if TYPE_CHECKING:
     from learnkit.views import View

@@ -31,7 +31,8 @@ def check_spared(spared: Any) -> Verdict:
         return f"a log without subagents spared nothing, so 0; it says {told!r}"
     log.append("run.ended", reason="end_turn", text="", turns=3)
     for tokens, returned in ((900, 40), (300, 300), (1_200, 10)):
-        log.append("subagent.ended", lane="lead.t1", tokens=tokens, returned=returned, turns=2)
+        about: dict[str, Any] = {"parent": "lead", "call": "t1", "reason": "end_turn", "turns": 2}
+        log.append("subagent.ended", lane="lead.t1", tokens=tokens, returned=returned, **about)
     if (told := spared(log)) != 2_050:
         return (
             "children with 900, 300 and 1,200 tokens gave back 40, 300 and 10: that is 2,050 "

@@ -34,7 +34,8 @@ def check_saved(saved: Any) -> Verdict:
     if (told := saved(log)) != 0:
         return f"a log without compactions saved nothing, so 0; it says {told!r}"
     log.append("compaction.cleared", results=[], before=6_000, after=4_000)
-    log.append("tokens.estimated", tokens=4_000, threshold=8_000, messages=9)
+    more: dict[str, Any] = {"chars_per_token": 4.0, "messages": 9}
+    log.append("tokens.estimated", tokens=4_000, threshold=8_000, **more)
     log.append("compaction.failed", error="no")
     log.append("compaction.summarised", before=9_000, after=1_000, transcript="x", focus="")
     if (told := saved(log)) != 10_000:

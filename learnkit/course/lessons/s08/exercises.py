@@ -20,7 +20,9 @@ def _log(*spans: tuple[float, float]) -> lk.EventLog:
     for time, what, number in sorted(moments):
         begin, end = spans[number]
         data: dict[str, Any] = {"id": f"{number:08}"}
-        if what == "ended":
+        if what == "started":
+            data |= {"command": "make", "limit": 300.0, "counted": True}
+        else:
             data |= {"status": "completed", "code": 0, "seconds": end - begin, "output": ""}
         log.append(f"job.{what}", time=time, **data)
     last = max((end for _, end in spans), default=0.0)

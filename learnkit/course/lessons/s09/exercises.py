@@ -18,7 +18,8 @@ def _log(*steps: tuple[str, str]) -> lk.EventLog:
     waiting: dict[str, list[str]] = {}
     for number, (who, to) in enumerate(steps, 1):
         if to:
-            mail = {"id": f"m{number}", "from": who, "to": to, "type": "message", "content": "x"}
+            mail = {"id": f"m{number}", "type": "message", "from": who, "to": to, "content": "x"}
+            mail |= {"timestamp": f"2026-01-01T00:00:{number:02}+00:00"}
             waiting.setdefault(to, []).append(f"m{number}")
             log.append("mail.sent", lane=who, time=float(number), mail=mail)
         else:

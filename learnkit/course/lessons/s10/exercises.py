@@ -15,8 +15,9 @@ def _log(*steps: tuple[str, str, str, str]) -> lk.EventLog:
     log.append("run.started", prompt="go", system="", tools=[], model="m")
     for number, (what, id, sender, to) in enumerate(steps):
         state = {"opened": "pending", "expired": "expired"}.get(what, "approved")
-        request = {"id": id, "kind": "plan", "sender": sender, "to": to, "content": "x"}
-        request |= {"state": state, "note": ""}
+        request: dict[str, Any] = {"id": id, "kind": "plan", "sender": sender, "to": to}
+        request |= {"content": "x", "state": state}
+        request |= {"assignment": 1, "expires": "", "note": ""}
         log.append(f"request.{what}", lane=sender, time=float(number), request=request)
     return log
 

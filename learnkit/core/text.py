@@ -1,0 +1,165 @@
+"""Text from a log, made short and plain enough to show, in a sentence, a terminal or a picture.
+
+Everything a model, a tool or a person wrote passes through here before it is shown: characters
+that would hide, reorder or break the text around them are made visible.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from typing import Any
+
+#: Characters of one text that the live form carries; the log keeps all of it.
+SHOWN = 2400
+
+
+def _visible() -> dict[int, str]:
+    table = {code: chr(0x2400 + code) for code in range(0x20) if chr(code) not in "\t\n"}
+    table[0x7F] = "\u2421"
+    hidden = [0x061C, 0x200B, 0x200E, 0x200F, 0x2060, 0xFEFF]  # marks and zero-width spaces
+    hidden += [*range(0x202A, 0x202F), *range(0x2066, 0x206A)]  # bidi embeddings and isolates
+    hidden += range(0x80, 0xA0)  # C1 controls
+    hidden += [0x2028, 0x2029]  # more line ends
+    table.update({code: f"\u27e8U+{code:04X}\u27e9" for code in hidden})
+    table.update(dict.fromkeys((0xFFFE, 0xFFFF), "\ufffd"))
+    return table
+
+
+_VISIBLE = _visible()
+_SPACE = re.compile("[ \t\n]+")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def clean(text: str) -> str:
+    """Make control, bidi and other invisible characters visible; line ends become ``\\n``.
+
+    Args:
+        text: raw text.
+    """
+    text = text.replace("\r\n", "\n")
+    return _SURROGATE.sub("\ufffd", text).translate(_VISIBLE)
+
+
+def columns(text: str) -> int:
+    """Width of a text in columns of a monospaced font; wide characters count twice.
+
+    Args:
+        text: one line.
+    """
+    return sum(2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text)
+
+
+def one_line(text: str, limit: int = 72) -> str:
+    """The text on one line, white space collapsed, cut to ``limit`` columns with an ellipsis.
+
+    Args:
+        text: raw text.
+        limit: columns.
+    """
+    head = _SPACE.sub(" ", clean(text[: 4 * limit + 400])).strip(" ")
+    if columns(head) <= limit:
+        return head
+    used, end = 1, 0
+    for char in head:
+        used += columns(char)
+        if used > limit:
+            break
+        end += 1
+    return head[:end].rstrip() + "…"
+
+
+def quoted(text: str, limit: int = 60) -> str:
+    """The beginning of a text, in quotation marks.
+
+    Args:
+        text: raw text.
+        limit: columns.
+    """
+    return f"“{one_line(text, limit)}”"
+
+
+def excerpt(text: str, limit: int = SHOWN) -> str:
+    """The text, or when it is longer than ``limit`` characters its head and tail and the gap.
+
+    Args:
+        text: raw text.
+        limit: characters.
+    """
+    if len(text) <= limit:
+        return text
+    head, tail = limit * 3 // 4, limit // 4
+    return f"{text[:head]}\n[… {len(text) - head - tail:,} characters not shown …]\n{text[-tail:]}"
+
+
+def count(number: int, noun: str) -> str:
+    """``1 message``, ``2 messages``, ``1,200 messages``.
+
+    Args:
+        number: how many.
+        noun: in the singular; its plural ends in s.
+    """
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def listed(names: list[str]) -> str:
+    """``a``, ``a and b``, ``a, b and c``; repeats become ``a (3 times)``.
+
+    Args:
+        names: in order.
+    """
+    counted = [
+        name if names.count(name) == 1 else f"{name} ({names.count(name)} times)"
+        for name in dict.fromkeys(names)
+    ]
+    return " and ".join(filter(None, [", ".join(counted[:-1]), *counted[-1:]]))
+
+
+def arguments(value: Any) -> str:
+    """A tool's input as text: a single string as it is, otherwise one ``name: value`` on each line.
+
+    Args:
+        value: the ``input`` of a call.
+    """
+    if not isinstance(value, dict):
+        return json.dumps(value, ensure_ascii=False)
+    if len(value) == 1:
+        (only,) = value.values()
+        if isinstance(only, str):
+            return only
+    lines = []
+    for name, one in value.items():
+        shown = one if isinstance(one, str) else json.dumps(one, ensure_ascii=False)
+        several = "\n" in shown
+        lines.append(f"{name}:\n{_indented(shown)}" if several else f"{name}: {shown}")
+    return "\n".join(lines)
+
+
+def _indented(text: str) -> str:
+    return "\n".join(f"  {line}" for line in text.split("\n"))
+
+
+def blocks_of(content: Any) -> list[dict[str, Any]]:
+    """A message's content as a list of blocks, whatever its form.
+
+    Args:
+        content: a text, a list of blocks, or anything else.
+    """
+    if isinstance(content, str):
+        return [{"type": "text", "text": content}] if content else []
+    if not isinstance(content, list):
+        return []
+    return [one if isinstance(one, dict) else {"type": "text", "text": str(one)} for one in content]
+
+
+def content_text(content: Any) -> str:
+    """The readable text of a message's or a tool result's content.
+
+    Args:
+        content: a text, a list of blocks, or anything else.
+    """
+    return "\n".join(
+        str(block["text"]) if "text" in block else f"[{block.get('type', 'block')}]"
+        for block in blocks_of(content)
+    )

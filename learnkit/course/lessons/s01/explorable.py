@@ -1,0 +1,207 @@
+"""Lesson 1's explorable: take a block out of a finished array, and see what the API would say.
+
+The verdict is that of the offline client's contract, and its text is the API's own.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from copy import deepcopy
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from learnkit.clients.contract.rules import Refusal, check
+from learnkit.clients.contract.thinking import sign_reply
+from learnkit.core.catalog import DEFAULT_MODEL
+from learnkit.core.text import one_line
+from learnkit.views.drawing.display import Canvas
+from learnkit.widget.explore import Answer, Explorable, drag, explore, pick
+
+REMOVE, MOVE = "remove it", "move it to the end"
+#: The array of this lesson's first scenario, and the question that comes after it. The thinking
+#: block gets its signature from the offline client.
+_CALLS = (
+    ("toolu_0001", "python -m heatwatch latest beijing", "beijing: 31.4 °C"),
+    ("toolu_0002", 'python -m heatwatch mail me "31.4 °C"', "written: outbox/001.txt"),
+)
+_TOOL = {
+    "name": "bash",
+    "description": "Run a command.",
+    "input_schema": {"type": "object", "properties": {"command": {"type": "string"}}},
+}
+_GAP, _ROW = 12, 30
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """One block of the array.
+
+    Attributes:
+        message: number of its message.
+        role: of its message.
+        name: what it is, in a few words.
+        mark: key of its mark.
+        body: the block itself.
+    """
+
+    message: int
+    role: str
+    name: str
+    mark: str
+    body: dict[str, Any]
+
+
+@cache
+def blocks() -> tuple[Block, ...]:
+    """The blocks of the finished array, in order."""
+    (first, latest, reading), (second, mail, written) = _CALLS
+    text: list[tuple[int, str, str, str, dict[str, Any]]] = [
+        (0, "user", "the prompt", "user", _text("If it is above 30 °C in Beijing, mail me.")),
+        (1, "assistant", "the thinking", "system", {"type": "thinking", "thinking": "First look."}),
+        (1, "assistant", "the text before the call", "assistant", _text("I look first.")),
+        (1, "assistant", f"the call {first[-4:]}", "call", _call(first, latest)),
+        (2, "user", f"the result of {first[-4:]}", "result", _result(first, reading)),
+        (3, "assistant", f"the call {second[-4:]}", "call", _call(second, mail)),
+        (4, "user", f"the result of {second[-4:]}", "result", _result(second, written)),
+        (5, "assistant", "the answer", "assistant", _text("It is 31.4 °C; I wrote you a mail.")),
+        (6, "user", "the next question", "user", _text("And in Cairo?")),
+    ]
+    body = request([Block(*one) for one in text[:1]])
+    reply = sign_reply(body, [one[4] for one in text[1:4]])
+    signed = [*text[:1], *((*one[:4], new) for one, new in zip(text[1:4], reply, strict=True))]
+    return tuple(Block(*one) for one in [*signed, *text[4:]])
+
+
+def request(array: list[Block]) -> dict[str, Any]:
+    """The request that sends an array of blocks.
+
+    Args:
+        array: the blocks; neighbours of one message make one message.
+    """
+    messages: list[dict[str, Any]] = []
+    last = None
+    for block in array:
+        if block.message != last:
+            messages.append({"role": block.role, "content": []})
+            last = block.message
+        messages[-1]["content"].append(deepcopy(block.body))
+    fixed = {"model": DEFAULT_MODEL, "max_tokens": 1024, "system": "You are brief."}
+    return {**fixed, "tools": [_TOOL], "messages": messages}
+
+
+def changed(place: int, way: str) -> list[Block]:
+    """The array after a block was taken out.
+
+    Args:
+        place: number of the block; -1 for none.
+        way: :data:`REMOVE` or :data:`MOVE`.
+    """
+    left = [block for number, block in enumerate(blocks()) if number != place]
+    if place < 0 or way == REMOVE:
+        return left
+    gone = blocks()[place]
+    # At the end it is a message of its own, unless the last message has its role.
+    message = left[-1].message if left[-1].role == gone.role else len(blocks())
+    return [*left, Block(message, gone.role, gone.name, gone.mark, gone.body)]
+
+
+def verdict(place: int, way: str) -> Refusal | None:
+    """What the API refuses about the changed array; None if it answers.
+
+    Args:
+        place: number of the block; -1 for none.
+        way: :data:`REMOVE` or :data:`MOVE`.
+    """
+    return check(request(changed(place, way)))
+
+
+def draw(width: float, block: int, way: str) -> Answer:
+    """The array without a block, and the answer.
+
+    Args:
+        width: of the picture, in pixels.
+        block: number of the block that is taken out; -1 for none.
+        way: :data:`REMOVE` or :data:`MOVE`.
+    """
+    canvas = Canvas(width)
+    refusal = verdict(block, way)
+    wide = width if width < 560 else width * 0.56
+    array = changed(block, way)
+    y, before = 8.0, array[0].message
+    for one in array:
+        y += _GAP * (one.message != before)
+        before = one.message
+        moved = block >= 0 and one.name == blocks()[block].name
+        line = f"{one.name}: {one_line(_content(one.body), 60)}"
+        mark = "cause" if moved else one.mark
+        canvas.box(one.name, 76, y, wide - 84, _ROW - 4, mark, [line], "l", says=one.name)
+        canvas.text(f"role {one.name}", 4, y + 17, one.role, "q", width=70)
+        y += _ROW
+    if block >= 0 and way == REMOVE:
+        gone = blocks()[block]
+        canvas.text("gone", 76, y + 18, f"taken out: {gone.name}", "q", "cause")
+    low = 8 + _ROW * len(blocks()) + _GAP * 7 + 14  # the same height whatever is taken out
+    x, top = (0.0, low) if width < 560 else (wide + 16, 8.0)
+    room = width - x - 4
+    said = "the API accepts the request" if refusal is None else refusal.type
+    status = "200" if refusal is None else str(refusal.status)
+    text = textwrap.wrap(refusal.message if refusal else "", int((room - 20) / 6.6)) or [""]
+    lines = [f"{status}  {said}", *text[:9]]
+    mark = "done" if refusal is None else "failed"
+    canvas.box("verdict", x + 2, top, room, 30 + 16 * 9, mark, lines, says=said)
+    canvas.height = max(low, top + 30 + 16 * 9) + 4
+    assumes = f"the contract of the offline client; model {DEFAULT_MODEL}; one tool"
+    because = _WHY.get(refusal.rule, "") if refusal else ""
+    return Answer(_finding(block, way, refusal), canvas, assumes, because)
+
+
+def _finding(place: int, way: str, refusal: Refusal | None) -> str:
+    if place < 0:
+        return "The array as the run left it: the next request is accepted."
+    name = blocks()[place].name
+    done = "removed" if way == REMOVE else "moved to the end"
+    status = "the API accepts it: 200" if refusal is None else f"the API refuses: {refusal.status}"
+    return f"{name[:1].upper()}{name[1:]} is {done}; {status}."
+
+
+def explorable() -> Explorable:
+    """Take out any block of a finished array."""
+    places = range(-1, len(blocks()))
+    names = {-1: "nothing", **{number: one.name for number, one in enumerate(blocks())}}
+    first_call = next(number for number, one in enumerate(blocks()) if one.mark == "call")
+    block = drag(places, first_call + 1, "take out", said=lambda number: names[number])
+    return explore(draw, block=block, way=pick([REMOVE, MOVE], label="and"))
+
+
+#: Why the API refuses, by the contract's rule, in one sentence.
+_WHY = {
+    "unanswered_call": "Every call needs its result, first in the very next message.",
+    "late_result": "Results come first in a message, before any text.",
+    "unknown_result": "A result belongs to a call of the message before it.",
+    "double_result": "A call has one result.",
+    "repeated_id": "An id names one call.",
+    "wrong_side": "Calls are the assistant's, results are the user's.",
+    "prefill": "A request ends with the user: this model does not go on with a begun answer.",
+    "role": "The first message is the user's.",
+    "bound_thinking": "A signed thinking block stays where the model wrote it.",
+    "changed_thinking": "A signed thinking block is bound to everything before it.",
+}
+
+
+def _content(body: dict[str, Any]) -> str:
+    if "input" in body:
+        return str(body["input"]["command"])
+    return str(next(body[key] for key in ("text", "thinking", "content") if key in body))
+
+
+def _text(text: str) -> dict[str, Any]:
+    return {"type": "text", "text": text}
+
+
+def _call(id: str, command: str) -> dict[str, Any]:
+    return {"type": "tool_use", "id": id, "name": "bash", "input": {"command": command}}
+
+
+def _result(id: str, output: str) -> dict[str, Any]:
+    return {"type": "tool_result", "tool_use_id": id, "content": output}

@@ -1,0 +1,139 @@
+"""Lesson 8's explorable: when a job ends, when the model reads of it, and what waiting would cost.
+
+An agent starts a job in its first turn and has other work for the next ones. The same job in the
+foreground stands between its first turn and the second.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from learnkit.views.drawing.display import Canvas
+from learnkit.widget.explore import Answer, Explorable, drag, explore
+
+#: Seconds that a reply takes, and how many requests the agent's own work needs.
+LATENCY, TURNS = 2.0, 8
+#: Seconds that the job takes.
+JOBS = tuple(number + 0.5 for number in range(22))
+#: The scale of the picture, in seconds: the longest serial run.
+SCALE = TURNS * LATENCY + JOBS[-1] + LATENCY
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """A run.
+
+    Attributes:
+        requests: when each request is sent, in seconds.
+        job: when the job begins and ends, in seconds.
+        read: number of the request in which the model reads the job's result.
+        end: when the last reply is there, in seconds.
+    """
+
+    requests: tuple[float, ...]
+    job: tuple[float, float]
+    read: int
+    end: float
+
+
+def background(seconds: float) -> Schedule:
+    """The job in the background.
+
+    Args:
+        seconds: that it takes.
+    """
+    job = LATENCY, LATENCY + seconds
+    turn = math.ceil(job[1] / LATENCY)  # the first reply after its end
+    requests = [LATENCY * number for number in range(TURNS)]
+    if turn < TURNS:  # its result follows those of this turn
+        return Schedule(tuple(requests), job, turn + 1, TURNS * LATENCY)
+    requests.append(max(TURNS * LATENCY, job[1]))  # the agent has stopped, and waits for it
+    return Schedule(tuple(requests), job, TURNS + 1, requests[-1] + LATENCY)
+
+
+def foreground(seconds: float) -> Schedule:
+    """The same job as a call for which the agent waits.
+
+    Args:
+        seconds: that it takes.
+    """
+    job = LATENCY, LATENCY + seconds
+    requests = (0.0, *(job[1] + LATENCY * number for number in range(TURNS - 1)))
+    return Schedule(requests, job, 2, TURNS * LATENCY + seconds)
+
+
+def draw(width: float, seconds: float) -> Answer:
+    """Both runs on one axis.
+
+    Args:
+        width: of the picture, in pixels.
+        seconds: that the job takes.
+    """
+    canvas = Canvas(width)
+    one, other = background(seconds), foreground(seconds)
+    room = width - 16
+    _row(canvas, "background", one, 26, room)
+    _row(canvas, "foreground", other, 128, room)
+    for mark in range(0, int(SCALE) + 1, 10):
+        x = 8 + room * mark / SCALE
+        canvas.edge(f"tick {mark}", "M0 0V6", x=x, y=212)
+        canvas.text(f"time {mark}", x, 230, f"{mark} s", "q" if mark == 0 else "qc", width=40)
+    canvas.height = 240
+    saved = other.end - one.end
+    late = one.read > TURNS
+    turn = one.read - 1
+    read = "one request more" if late else f"request {one.read}"
+    if late and one.job[1] > TURNS * LATENCY:
+        ends = f"It ends {one.job[1] - TURNS * LATENCY:g} s after the agent's own work"
+    else:
+        ends = f"It ends in turn {turn}"
+    if saved >= 0:
+        cost = f"in the foreground the run takes {saved:g} s longer"
+    else:
+        cost = f"in the foreground the run is {-saved:g} s shorter"
+    assumes = (
+        f"each reply takes {LATENCY:g} s; {TURNS} requests for the agent's own work; every other "
+        "call takes no time"
+    )
+    because = "" if saved >= 0 else "because the result needs a request of its own here"
+    return Answer(f"{ends} and is read in {read}; {cost}.", canvas, assumes, because)
+
+
+def _row(canvas: Canvas, name: str, run: Schedule, y: float, room: float) -> None:
+    def at(seconds: float) -> float:
+        return 8 + room * seconds / SCALE
+
+    total = f"in the {name}: {run.end:g} s"
+    canvas.text(f"name {name}", 8, y - 10, total, "b", width=room)
+    for number, begin in enumerate(run.requests, start=1):
+        reads = number == run.read
+        wide = at(begin + LATENCY) - at(begin)
+        mark = "cause" if reads else "assistant"
+        key = f"{name} {number}"
+        says = f"request {number}, {begin:g} s{': reads the result' if reads else ''}"
+        canvas.bar(key, at(begin), y, wide - 2, 26, mark, "p", says=says)
+        if wide >= 14:
+            canvas.text(
+                f"n {key}", at(begin) + wide / 2, y + 17, str(number), "cn", mark, width=wide
+            )
+    begin, end = run.job
+    wide = at(end) - at(begin)
+    canvas.bar(
+        f"job {name}",
+        at(begin),
+        y + 34,
+        wide,
+        14,
+        "active",
+        "p",
+        says=f"the job, {end - begin:g} s",
+    )
+    read = at(run.requests[run.read - 1])
+    path = f"M0 0H{read + 5 - at(end):g}V-13m-4 7l4 -7l4 7"
+    canvas.edge(f"way {name}", path, "cause", "w", x=at(end), y=y + 41)
+
+
+def explorable() -> Explorable:
+    """Let the job take longer."""
+    return explore(draw, seconds=drag(JOBS, 6.5, "the job takes", unit="s"))

@@ -1,0 +1,190 @@
+"""Lesson 9's explorable: two agents write to an inbox while its owner reads and empties it.
+
+Four steps can happen in twelve orders. Between the owner's two steps a letter is lost, unless a
+lock makes one step of them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import permutations
+
+from learnkit.core.text import count, listed
+from learnkit.views.drawing.display import Canvas
+from learnkit.widget.explore import Answer, Explorable, drag, explore, pick
+
+UNLOCKED, LOCKED = "read, then empty", "both under one lock"
+READ, EMPTY = "read", "empty"
+WRITERS = ("alice", "bob")
+OWNER = "lead"
+#: Every order of the steps in which the owner reads before it empties: those with most steps
+#: between the two come last.
+ORDERS = tuple(
+    sorted(
+        (
+            order
+            for order in permutations((*WRITERS, READ, EMPTY))
+            if order.index(READ) < order.index(EMPTY)
+        ),
+        key=lambda order: order.index(EMPTY) - order.index(READ),
+    )
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """One step, and the inbox after it.
+
+    Attributes:
+        step: who writes, or :data:`READ` or :data:`EMPTY`.
+        inbox: whose letters are in it.
+        waited: whether the step had to wait for the lock.
+    """
+
+    step: str
+    inbox: tuple[str, ...]
+    waited: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Day:
+    """What happens in an order.
+
+    Attributes:
+        moments: the steps as they happen.
+        got: whose letters the owner has read.
+        lost: whose letters are nowhere.
+    """
+
+    moments: tuple[Moment, ...]
+    got: tuple[str, ...]
+    lost: tuple[str, ...]
+
+
+def day(order: tuple[str, ...], way: str) -> Day:
+    """Play the steps in an order.
+
+    Args:
+        order: one of :data:`ORDERS`.
+        way: :data:`UNLOCKED` or :data:`LOCKED`.
+    """
+    waited: set[str] = set()
+    if way == LOCKED:  # who comes between has to wait until the owner is done
+        begin, end = order.index(READ), order.index(EMPTY)
+        waited = set(order[begin + 1 : end])
+        between = tuple(step for step in order[begin + 1 : end])
+        order = (*order[:begin], READ, EMPTY, *between, *order[end + 1 :])
+    inbox: tuple[str, ...] = ()
+    got: tuple[str, ...] = ()
+    moments = []
+    for step in order:
+        if step == READ:
+            got = inbox
+        elif step == EMPTY:
+            inbox = ()
+        else:
+            inbox = (*inbox, step)
+        moments.append(Moment(step, inbox, step in waited))
+    lost = tuple(name for name in WRITERS if name not in got and name not in inbox)
+    return Day(tuple(moments), got, lost)
+
+
+def losing(way: str) -> int:
+    """How many of the orders lose a letter.
+
+    Args:
+        way: :data:`UNLOCKED` or :data:`LOCKED`.
+    """
+    return sum(bool(day(order, way).lost) for order in ORDERS)
+
+
+def draw(width: float, order: tuple[str, ...], way: str) -> Answer:
+    """The steps on the lanes of those who take them, the inbox after each, and all orders.
+
+    Args:
+        width: of the picture, in pixels.
+        order: one of :data:`ORDERS`.
+        way: :data:`UNLOCKED` or :data:`LOCKED`.
+    """
+    canvas, played = Canvas(width), day(order, way)
+    left = 52.0
+    each = (width - left - 4) / len(order)
+    lanes = {name: 8.0 + 40 * number for number, name in enumerate((*WRITERS, OWNER))}
+    for name, y in lanes.items():
+        canvas.text(f"lane {name}", 4, y + 19, name, "b", width=left)
+        canvas.edge(f"line {name}", f"M0 0H{width - left - 4:g}", "", "", x=left, y=y + 15)
+    read, emptied = (
+        next(n for n, one in enumerate(played.moments) if one.step == step)
+        for step in (READ, EMPTY)
+    )
+    gap = left + each * read + each / 2, left + each * emptied + each / 2
+    canvas.bar("gap", gap[0], 2, gap[1] - gap[0], 120, "failed" if played.lost else "idle", "p")
+    for number, moment in enumerate(played.moments):
+        x, writes = left + each * number + 3, moment.step in WRITERS
+        lane = moment.step if writes else OWNER
+        is_lost = moment.step in played.lost
+        mark = "failed" if is_lost else "done" if writes else "active"
+        said = _said(moment, is_lost, each < 100)
+        canvas.box(
+            f"step {moment.step}", x, lanes[lane], each - 6, 30, mark, [said],
+            says=f"{lane} {said}",
+        )  # fmt: skip
+        letters = " ".join(name[0] for name in moment.inbox) or "–"
+        canvas.text(f"inbox {number}", x + each / 2 - 3, 150, letters, "cm", width=each)
+    canvas.text("inbox", 4, 150, "inbox", "q", width=left)
+    got = f"letters of {listed(list(played.got))}" if played.got else "nothing"
+    canvas.text("got", 4, 178, f"The lead has read {got}.", width=width - 8)
+    y, size = 208.0, (width - 8) / len(ORDERS)
+    for number, one in enumerate(ORDERS):
+        mark = "failed" if day(one, way).lost else "done"
+        canvas.bar(f"order {number}", 4 + size * number + 1, y, size - 2, 16, mark, "p")
+    place = ORDERS.index(order)
+    canvas.dot("here", 4 + size * (place + 0.5), y + 8, 6, "cause", says=f"order {place + 1}")
+    said = f"{losing(way)} of {len(ORDERS)} orders lose a letter"
+    canvas.text("orders", 4, y + 34, said, "q", width=width - 8)
+    canvas.height = y + 42
+    assumes = (
+        f"{count(len(WRITERS), 'writer')}, one letter each, one look into the inbox; every order "
+        f"in which the lead reads before it empties, all counted alike"
+    )
+    return Answer(_finding(played, way), canvas, assumes)
+
+
+def _said(moment: Moment, is_lost: bool, is_narrow: bool) -> str:
+    if moment.step not in WRITERS:
+        return moment.step
+    if is_lost:
+        return "✗ lost" if is_narrow else "✗ writes: lost"
+    if moment.waited:
+        return "waits" if is_narrow else "waits, then writes"
+    return "writes"
+
+
+def _finding(played: Day, way: str) -> str:
+    orders = f"{losing(way)} of {len(ORDERS)} orders lose a letter"
+    if way == LOCKED:
+        waits = [moment.step for moment in played.moments if moment.waited]
+        if waits:
+            verb = "waits" if len(waits) == 1 else "wait"
+            return (
+                f"{listed(waits).capitalize()} {verb} for the lock, and nothing is lost: {orders}."
+            )
+        return f"Nobody has to wait, and nothing is lost: {orders}."
+    if not played.lost:
+        return f"Nothing is lost this time, but {orders}."
+    names = listed([f"{name}'s" for name in played.lost])
+    end = "letter comes between read and empty, and is lost"
+    if len(played.lost) > 1:
+        end = "letters come between read and empty, and are lost"
+    return f"{names.capitalize()} {end}; {orders}."
+
+
+def explorable() -> Explorable:
+    """Let the steps happen in another order, with and without a lock."""
+
+    def said(order: tuple[str, ...]) -> str:
+        return ", ".join(order)
+
+    start = ("alice", READ, "bob", EMPTY)
+    orders = drag(ORDERS, start, "order of the steps", said=said)
+    return explore(draw, order=orders, way=pick([UNLOCKED, LOCKED], label="the lead"))

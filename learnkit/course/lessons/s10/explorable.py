@@ -1,0 +1,140 @@
+"""Lesson 10's explorable: three plans wait for an answer, and the answers come in some order.
+
+Without ids the first answer is taken for the first plan, the second for the second. With ids the
+order does not matter.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import permutations
+
+from learnkit.core.text import listed
+from learnkit.views.drawing.display import Canvas
+from learnkit.widget.explore import Answer, Explorable, drag, explore, pick
+
+WITHOUT, WITH = "without ids", "with ids"
+_ROW, _TALL = 62, 44
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A plan that waits for the lead.
+
+    Attributes:
+        id: of the request.
+        mate: who wants to do it.
+        does: what it wants to do.
+        approved: what the lead answers.
+    """
+
+    id: str
+    mate: str
+    does: str
+    approved: bool
+
+    @property
+    def answer(self) -> str:
+        """The lead's answer, as a letter has it."""
+        return "ok" if self.approved else "no"
+
+
+PLANS = (
+    Plan("r1", "alice", "writes tests", True),
+    Plan("r2", "bob", "rewrites the parser", True),
+    Plan("r3", "charlie", "deletes the archive", False),
+)
+#: In which order the answers arrive: numbers of the plans they are meant for.
+ORDERS = tuple(permutations(range(len(PLANS))))
+
+
+def reaches(order: tuple[int, ...], way: str) -> dict[int, int]:
+    """Which plan each answer is taken for.
+
+    Args:
+        order: the plans that the answers are meant for, as they arrive.
+        way: :data:`WITHOUT` or :data:`WITH`.
+
+    Returns:
+        For each plan, by its number, the plan that its answer was meant for.
+    """
+    if way == WITH:
+        return {plan: plan for plan in order}
+    return dict(enumerate(order))
+
+
+def draw(width: float, order: tuple[int, ...], way: str) -> Answer:
+    """The plans, the answers as they arrive, and which answer each plan gets.
+
+    Args:
+        width: of the picture, in pixels.
+        order: as for :func:`reaches`.
+        way: :data:`WITHOUT` or :data:`WITH`.
+    """
+    canvas = Canvas(width)
+    got = reaches(order, way)
+    wide = width * 0.44 if width >= 560 else 150.0
+    right = width - wide - 6
+    canvas.text("plans", 6, 16, "plans that wait", "q", width=wide)
+    canvas.text("answers", right, 16, "answers as they come", "q", width=wide)
+    for number, plan in enumerate(PLANS):
+        meant = PLANS[got[number]]
+        y, at = 28 + _ROW * number, 28 + _ROW * order.index(got[number])
+        may = "may" if meant.approved else "may not"
+        is_right = meant.approved == plan.approved
+        mark = "done" if is_right else "failed"
+        glyph = "✓" if is_right else "✗"
+        canvas.edge(
+            f"way {plan.id}",
+            f"M0 0C-40 0 {wide + 46 - right:g} {y - at:g} {wide + 6 - right:g} {y - at:g}",
+            mark,
+            "w",
+            x=right,
+            y=at + _TALL / 2,
+            says=f"{plan.mate}'s plan gets the answer to {meant.mate}'s",
+        )
+        name = f"{plan.id} · {plan.mate}" if way == WITH and width >= 560 else plan.mate
+        lines = (f"{glyph} {name} {may}", plan.does)
+        canvas.box(f"plan {plan.id}", 6, y, wide, _TALL, mark, lines, says=f"{plan.mate} {may}")
+    for place, number in enumerate(order):
+        plan = PLANS[number]
+        y = 28 + _ROW * place
+        name = f"“{plan.answer}” to {plan.id}" if way == WITH else f"“{plan.answer}”"
+        lines = (name, f"meant for {plan.mate}")
+        canvas.box(f"answer {plan.id}", right, y, wide, _TALL, "user", lines, says=name)
+    canvas.height += 10
+    assumes = (
+        f"three plans, asked in this order; the lead approves {_named(True)} and rejects "
+        f"{_named(False)}; without ids, answers are taken in the order of the questions"
+    )
+    return Answer(_finding(order, way), canvas, assumes)
+
+
+def _named(approved: bool) -> str:
+    return listed([f"{one.mate}'s" for one in PLANS if one.approved == approved])
+
+
+def _finding(order: tuple[int, ...], way: str) -> str:
+    if way == WITH:
+        return "With ids every answer reaches its own plan, in whatever order they come."
+    got = reaches(order, way)
+    wrong = [n for n, plan in enumerate(PLANS) if PLANS[got[n]].approved != plan.approved]
+    if not wrong:
+        crossed = sum(number != meant for number, meant in got.items())
+        luck = "the letters came in the order of the questions"
+        if crossed:
+            luck = f"{crossed} answers are crossed, and say the same"
+        return f"Without ids it went well this time: {luck}."
+    done = [f"{PLANS[n].mate} {PLANS[n].does}" for n in wrong if not PLANS[n].approved]
+    kept = [PLANS[n].mate for n in wrong if PLANS[n].approved]
+    return f"Without ids the “no” goes to {listed(kept)}, and {listed(done)}."
+
+
+def explorable() -> Explorable:
+    """Let the answers arrive in another order, with and without ids."""
+
+    def said(order: tuple[int, ...]) -> str:
+        return ", ".join(PLANS[number].mate for number in order)
+
+    orders = drag(ORDERS, ORDERS[1], "answers arrive for", said=said)
+    return explore(draw, order=orders, way=pick([WITHOUT, WITH], label="letters"))

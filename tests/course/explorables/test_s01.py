@@ -1,0 +1,73 @@
+"""Lesson 1's explorable says what the offline client answers to the same request."""
+
+from __future__ import annotations
+
+import json
+
+import anthropic
+import pytest
+
+import learnkit as lk
+from learnkit.course.lessons.s01.explorable import (
+    MOVE,
+    REMOVE,
+    blocks,
+    changed,
+    draw,
+    explorable,
+    request,
+    verdict,
+)
+from learnkit.views.drawing.display import NARROW, WIDE
+
+
+@pytest.mark.parametrize("way", [REMOVE, MOVE])
+@pytest.mark.parametrize("place", range(-1, len(blocks())))
+def test_the_verdict_is_the_answer_of_the_client(place: int, way: str) -> None:
+    client = lk.scripted([lk.say("fine")])
+    refusal = verdict(place, way)
+    answer = draw(WIDE, place, way)
+    assert answer.canvas["verdict"].mark == ("failed" if refusal else "done")
+    assert ("refuses" in answer.finding) == (refusal is not None)
+    assert bool(answer.because) == (refusal is not None)
+    if refusal is None:
+        assert client.messages.create(**request(changed(place, way))).content
+        return
+    with pytest.raises(anthropic.BadRequestError) as caught:
+        client.messages.create(**request(changed(place, way)))
+    assert refusal.message in str(caught.value)
+    assert str(caught.value.status_code) in answer.finding
+
+
+def test_the_array_as_it_is_can_be_sent_and_most_changes_of_it_cannot() -> None:
+    refused = [
+        verdict(place, way) is not None for way in (REMOVE, MOVE) for place in range(len(blocks()))
+    ]
+    assert verdict(-1, REMOVE) is None
+    assert any(refused)
+    assert not all(refused)
+
+
+def test_a_block_keeps_its_name_and_its_key_when_it_moves() -> None:
+    for place in range(len(blocks())):
+        array = changed(place, MOVE)
+        assert sorted(one.name for one in array) == sorted(one.name for one in blocks())
+        assert array[-1].name == blocks()[place].name
+        assert len(changed(place, REMOVE)) == len(blocks()) - 1
+
+
+@pytest.mark.parametrize("width", [WIDE, NARROW])
+def test_everything_is_inside_and_as_high_for_every_block(width: float) -> None:
+    heights = set()
+    for way in (REMOVE, MOVE):
+        for place in range(-1, len(blocks())):
+            canvas = draw(width, place, way).canvas
+            heights.add(canvas.height)
+            for shape in canvas.shapes:
+                assert shape.x + shape.width <= width
+                assert shape.y + shape.height <= canvas.height
+    assert len(heights) == 1
+
+
+def test_the_tape_is_small() -> None:
+    assert len(json.dumps(explorable().tape(), ensure_ascii=False).encode()) < 150_000

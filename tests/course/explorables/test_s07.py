@@ -1,0 +1,109 @@
+"""Lesson 7's explorable: its disks are those that really killed processes leave."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from learnkit.backends.files.board import TaskBoard
+from learnkit.course.lessons.s07.explorable import (
+    ATOMIC,
+    NAIVE,
+    Disk,
+    disk,
+    draw,
+    explorable,
+    found,
+    moments,
+    texts,
+)
+from learnkit.course.lessons.s07.processes import _KILL
+from learnkit.views.drawing.display import NARROW, WIDE
+
+SIZE = len(texts()[1])
+WRITES = {
+    NAIVE: "path.write_text(text)",
+    ATOMIC: "from learnkit.runtime import atomic_write; atomic_write.replace(path, text)",
+}
+CODE = """
+import sys
+from pathlib import Path
+from learnkit.runtime import atomic_write
+path, text = Path(sys.argv[1]), sys.argv[2]
+{kill}
+{write}
+"""
+
+
+def killed(folder: Path, size: int, way: str) -> Disk:
+    """What is there when the kernel has killed a real writer at a size in bytes."""
+    path = folder / "task_1.json"
+    path.write_text(texts()[0])
+    code = CODE.format(kill=_KILL.format(size=size), write=WRITES[way])
+    run = subprocess.run([sys.executable, "-c", code, str(path), texts()[1]], check=False)
+    assert (run.returncode < 0) == (size < SIZE)
+    (part,) = list(folder.glob(".*.part")) or [None]
+    return Disk(path.read_text(), part.read_text() if part else None)
+
+
+@pytest.mark.parametrize("way", [NAIVE, ATOMIC])
+@pytest.mark.parametrize("moment", [0, 48, moments()[-3], SIZE + 1])
+def test_a_killed_process_leaves_what_the_picture_shows(
+    tmp_path: Path, moment: int, way: str
+) -> None:
+    assert moment in moments()
+    assert killed(tmp_path, min(moment, SIZE), way) == disk(moment, way)
+
+
+def test_the_board_reads_what_the_next_process_finds(tmp_path: Path) -> None:
+    for moment in moments():
+        for way in (NAIVE, ATOMIC):
+            left = disk(moment, way)
+            (tmp_path / "task_1.json").write_text(left.file)
+            try:
+                status: str | None = TaskBoard(tmp_path).get(1).status
+            except Exception:
+                status = None
+            assert found(left.file) == status
+
+
+def test_in_place_every_moment_of_the_write_is_torn_and_beside_none_is() -> None:
+    during = [moment for moment in moments() if 0 <= moment < SIZE - 1]
+    assert len(during) > 15
+    assert {found(disk(moment, NAIVE).file) for moment in during} == {None}
+    assert {found(disk(moment, ATOMIC).file) for moment in during} == {"in_progress"}
+    for way in (NAIVE, ATOMIC):
+        assert found(disk(-1, way).file) == "in_progress"
+        assert found(disk(SIZE + 1, way).file) == "completed"
+
+
+@pytest.mark.parametrize("width", [WIDE, NARROW])
+def test_the_kill_moves_along_and_everything_stays_inside(width: float) -> None:
+    for way in (NAIVE, ATOMIC):
+        canvases = [draw(width, moment, way).canvas for moment in moments()]
+        places = [canvas["kill"].x for canvas in canvases]
+        assert places == sorted(places)
+        assert len(set(places)) == len(places)
+        assert len({canvas.height for canvas in canvases}) == 1
+        for canvas in canvases:
+            for shape in canvas.shapes:
+                assert shape.x + shape.width <= width
+                assert not any("…" in line for line in shape.lines), shape.lines
+
+
+def test_the_finding_says_what_the_next_process_finds() -> None:
+    for moment in moments():
+        for way in (NAIVE, ATOMIC):
+            answer = draw(WIDE, moment, way)
+            torn = found(disk(moment, way).file) is None
+            assert ("torn" in answer.finding) == torn
+            assert (answer.canvas["reads"].mark == "failed") == torn
+            assert f"{SIZE} bytes" in answer.assumes
+
+
+def test_the_tape_is_small() -> None:
+    assert len(json.dumps(explorable().tape(), ensure_ascii=False).encode()) < 150_000

@@ -1,0 +1,109 @@
+"""Lesson 8's explorable: its schedules are those of real runs on a virtual clock."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import learnkit as lk
+from learnkit.course.lessons.s08.explorable import (
+    JOBS,
+    LATENCY,
+    TURNS,
+    Schedule,
+    background,
+    draw,
+    explorable,
+    foreground,
+)
+from learnkit.views.drawing.display import NARROW, WIDE
+
+
+@lk.tool
+def work() -> str:
+    """Something else."""
+    return "worked"
+
+
+def played(folder: Path, first: object, *mechanisms: lk.Mechanism) -> tuple[lk.Agent, list[float]]:
+    """Run the agent's turns with ``first`` as the call of the first one."""
+    replies = [first, *[lk.use("work")] * (TURNS - 2), lk.say("done"), lk.say("done, with it")]
+    script = [replace(one, latency=LATENCY) for one in replies]  # type: ignore[type-var]
+    client = lk.scripted(script, clock=lk.VirtualClock())
+    agent = lk.Agent(client, [lk.Toolbox(work), *mechanisms])
+    agent.run("Go.")
+    return agent, [event.time for event in agent.events if event.type == "model.requested"]
+
+
+def in_background(folder: Path, seconds: float) -> Schedule:
+    call = lk.use("background_run", command=f"sleep {seconds:g}; echo finished")
+    agent, requests = played(folder, call, lk.Background(workspace=folder))
+    begin, end = (
+        next(event.time for event in agent.events if event.type == f"job.{what}")
+        for what in ("started", "ended")
+    )
+    place = next(
+        number
+        for number, message in enumerate(agent.messages)
+        if "<background-results>" in str(message["content"])
+    )
+    read = 1 + sum(message["role"] == "assistant" for message in agent.messages[:place])
+    last = [event.time for event in agent.events if event.type == "model.replied"][-1]
+    return Schedule(tuple(requests), (begin, end), read, last)
+
+
+@pytest.mark.parametrize("seconds", JOBS[::3])
+def test_a_real_job_is_read_when_the_picture_says(tmp_path: Path, seconds: float) -> None:
+    assert in_background(tmp_path, seconds) == background(seconds)
+
+
+@pytest.mark.parametrize("seconds", JOBS[::7])
+def test_in_the_foreground_everything_waits_for_it(tmp_path: Path, seconds: float) -> None:
+    clock_of: list[lk.Agent] = []
+
+    @lk.tool
+    def build() -> str:
+        """The same work, for which the agent waits."""
+        clock_of[0].clock.sleep(seconds)
+        return "finished"
+
+    replies = [lk.use("build"), *[lk.use("work")] * (TURNS - 2), lk.say("done")]
+    client = lk.scripted(
+        [replace(one, latency=LATENCY) for one in replies], clock=lk.VirtualClock()
+    )
+    agent = lk.Agent(client, [lk.Toolbox(work, build)])
+    clock_of.append(agent)
+    agent.run("Go.")
+    requests = [event.time for event in agent.events if event.type == "model.requested"]
+    last = [event.time for event in agent.events if event.type == "model.replied"][-1]
+    assert (tuple(requests), last) == (foreground(seconds).requests, foreground(seconds).end)
+
+
+def test_the_title_names_the_turn_the_request_and_the_difference() -> None:
+    answer = draw(WIDE, 6.5)
+    assert answer.finding == (
+        "It ends in turn 5 and is read in request 6; in the foreground the run takes 6.5 s longer."
+    )
+    longest = draw(WIDE, JOBS[-1])
+    assert "after the agent's own work and is read in one request more" in longest.finding
+    for constant in (f"{LATENCY:g} s", f"{TURNS} requests"):
+        assert constant in answer.assumes
+
+
+@pytest.mark.parametrize("width", [WIDE, NARROW])
+def test_the_scale_is_the_same_for_every_job(width: float) -> None:
+    ticks = []
+    for seconds in JOBS:
+        canvas = draw(width, seconds).canvas
+        ticks.append([shape.x for shape in canvas.shapes if shape.key.startswith("tick")])
+        for shape in canvas.shapes:
+            assert shape.x + shape.width <= width
+            assert not any("…" in line for line in shape.lines), shape.lines
+    assert all(one == ticks[0] for one in ticks)
+
+
+def test_the_tape_is_small() -> None:
+    assert len(json.dumps(explorable().tape(), ensure_ascii=False).encode()) < 150_000

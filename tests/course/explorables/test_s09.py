@@ -1,0 +1,91 @@
+"""Lesson 9's explorable: what it loses is what a real file loses, and a real mailbox doesn't."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import learnkit as lk
+from learnkit.course.lessons.s09.explorable import (
+    EMPTY,
+    LOCKED,
+    ORDERS,
+    READ,
+    UNLOCKED,
+    WRITERS,
+    day,
+    draw,
+    explorable,
+    losing,
+)
+from learnkit.views.drawing.display import NARROW, WIDE
+
+
+@pytest.mark.parametrize("order", ORDERS, ids=",".join)
+def test_a_real_file_loses_the_same_letters(tmp_path: Path, order: tuple[str, ...]) -> None:
+    path = tmp_path / "inbox"
+    path.touch()
+    got: list[str] = []
+    played = day(order, UNLOCKED)
+    for step, moment in zip(order, played.moments, strict=True):
+        if step == READ:
+            got = path.read_text().split()
+        elif step == EMPTY:
+            path.write_text("")
+        else:
+            with path.open("a") as file:
+                file.write(f"{step}\n")
+        assert moment.step == step
+        assert tuple(path.read_text().split()) == moment.inbox
+    assert tuple(got) == played.got
+    assert played.lost == tuple(n for n in WRITERS if n not in {*got, *path.read_text().split()})
+
+
+@pytest.mark.parametrize("order", ORDERS, ids=",".join)
+def test_a_mailbox_keeps_what_came_in_between(tmp_path: Path, order: tuple[str, ...]) -> None:
+    box = lk.Mailbox(tmp_path)
+    box.open("lead")
+    inbox = box.reader("lead")
+    played = day(order, LOCKED)
+    got: list[str] = []
+    for moment in played.moments:
+        if moment.step == READ:  # and empties: one step under its lock
+            letters = inbox.take()
+            got = [letter.content for letter in letters]
+        elif moment.step != EMPTY:
+            box.send(moment.step, "lead", moment.step)
+    left = [letter.content for letter in inbox.look()]
+    assert tuple(got) == played.got
+    assert played.lost == ()
+    assert sorted([*got, *left]) == sorted(WRITERS)
+    between = set(order[order.index(READ) + 1 : order.index(EMPTY)])
+    assert {moment.step for moment in played.moments if moment.waited} == between
+
+
+def test_all_orders_are_there_once_and_half_of_them_lose_something() -> None:
+    assert len(ORDERS) == len(set(ORDERS)) == 12
+    assert losing(UNLOCKED) == 6
+    assert losing(LOCKED) == 0
+    lost = [bool(day(order, UNLOCKED).lost) for order in ORDERS]
+    assert lost == sorted(lost)
+
+
+@pytest.mark.parametrize("width", [WIDE, NARROW])
+def test_the_picture_says_which_letter_is_lost(width: float) -> None:
+    for order in ORDERS:
+        answer = draw(width, order, UNLOCKED)
+        played = day(order, UNLOCKED)
+        marks = {name: answer.canvas[f"step {name}"].mark for name in WRITERS}
+        assert {name for name, mark in marks.items() if mark == "failed"} == set(played.lost)
+        xs = [answer.canvas[f"step {step}"].x for step in order]
+        assert xs == sorted(xs)
+        for shape in answer.canvas.shapes:
+            assert shape.x + shape.width <= width
+            assert not any("…" in line for line in shape.lines), shape.lines
+        assert answer.finding.startswith("Nothing is lost") == (not played.lost)
+
+
+def test_the_tape_is_small() -> None:
+    assert len(json.dumps(explorable().tape(), ensure_ascii=False).encode()) < 150_000

@@ -1,0 +1,70 @@
+"""Lesson 10's explorable: with ids, each answer reaches its request, as the tracker has it."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from learnkit.backends.files.tracker import Tracker
+from learnkit.course.lessons.s10.explorable import (
+    ORDERS,
+    PLANS,
+    WITH,
+    WITHOUT,
+    draw,
+    explorable,
+    reaches,
+)
+from learnkit.views.drawing.display import NARROW, WIDE
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_the_tracker_closes_each_request_with_its_own_answer(
+    tmp_path: Path, order: tuple[int, ...]
+) -> None:
+    tracker = Tracker(tmp_path / "requests.json", lambda: datetime(2026, 1, 1, tzinfo=UTC))
+    ids = [tracker.open("plan", plan.mate, "lead", plan.does).id for plan in PLANS]
+    for number in order:
+        approved = PLANS[number].approved
+        tracker.answer(ids[number], "lead", "approved" if approved else "rejected")
+    got = reaches(order, WITH)
+    for number, id in enumerate(ids):
+        assert (tracker.get(id).state == "approved") == PLANS[got[number]].approved
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_without_ids_a_queue_of_answers_goes_to_a_queue_of_questions(
+    order: tuple[int, ...],
+) -> None:
+    letters = [PLANS[number].approved for number in order]
+    got = reaches(order, WITHOUT)
+    for number in range(len(PLANS)):  # who has asked first takes the first letter
+        assert PLANS[got[number]].approved == letters.pop(0)
+    wrong = [n for n, plan in enumerate(PLANS) if PLANS[got[n]].approved != plan.approved]
+    answer = draw(WIDE, order, WITHOUT)
+    marks = [answer.canvas[f"plan {plan.id}"].mark for plan in PLANS]
+    assert [n for n, mark in enumerate(marks) if mark == "failed"] == wrong
+    assert ("deletes the archive" in answer.finding) == (2 in wrong)
+
+
+def test_in_four_of_six_orders_the_archive_is_deleted_and_with_ids_in_none() -> None:
+    deleted = [order for order in ORDERS if "deletes" in draw(WIDE, order, WITHOUT).finding]
+    assert len(deleted) == 4
+    assert len({draw(WIDE, order, WITH).finding for order in ORDERS}) == 1
+
+
+@pytest.mark.parametrize("width", [WIDE, NARROW])
+def test_nothing_is_cut_or_outside(width: float) -> None:
+    for order in ORDERS:
+        for way in (WITH, WITHOUT):
+            canvas = draw(width, order, way).canvas
+            for shape in canvas.shapes:
+                assert shape.x + shape.width <= width
+                assert not any("…" in line for line in shape.lines), shape.lines
+
+
+def test_the_tape_is_small() -> None:
+    assert len(json.dumps(explorable().tape(), ensure_ascii=False).encode()) < 150_000

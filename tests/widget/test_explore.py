@@ -1,0 +1,110 @@
+"""Explorables: one cause, one choice, every value answered, also without a kernel."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+import learnkit as lk
+from learnkit.views.drawing.display import NARROW, WIDE, Canvas
+from learnkit.widget.explore import Explorable
+
+
+def stack(width: float, files: int, way: str = "alone") -> lk.Answer:
+    canvas = Canvas(width)
+    for number in range(files):
+        canvas.bar(f"f{number}", 10, 10 * number, width - 20, 8, "cached" if way == "alone" else "")
+    return lk.Answer(f"{files} files, {way}: <b>", canvas, "8 pixels a file", f"because {files}")
+
+
+def explorable() -> Explorable:
+    ways = lk.pick(["alone", "parallel"])
+    return lk.explore(stack, way=ways, files=lk.drag(range(1, 6), 2, "files to read", unit="files"))
+
+
+def test_the_cause_comes_first_and_starts_where_it_is_told() -> None:
+    looks = explorable().looks()
+    assert [(one["name"], one["kind"], one["start"]) for one in looks] == [
+        ("files", "drag", 1),
+        ("way", "pick", 0),
+    ]
+    assert looks[0]["labels"] == [f"{number} files" for number in range(1, 6)]
+    assert (looks[0]["label"], looks[1]["label"]) == ("files to read", "way")
+    assert str(explorable()) == "2 files, alone: <b>"
+
+
+def test_every_answer_is_on_the_tape_as_the_function_gives_it() -> None:
+    one = explorable()
+    answers = one.tape()["answers"]
+    for width in (WIDE, NARROW):
+        for choice, way in enumerate(("alone", "parallel")):
+            frame: dict[str, str] = {}
+            for place, patch in enumerate(answers[str(width)][choice]):
+                for key in patch.get("drop", []):
+                    del frame[key]
+                frame.update(patch.get("set", []))
+                answer = stack(width, place + 1, way)
+                assert frame == answer.canvas.frame()
+                assert patch["finding"] == answer.finding
+                assert patch["assumes"] == answer.assumes
+                assert patch["because"] == answer.because
+
+
+def test_without_scripts_three_states_stand_side_by_side_and_what_is_assumed() -> None:
+    html = explorable().html()
+    assert html.count("<img ") == 3
+    for said in ("files to read: 1 files", "files to read: 2 files", "files to read: 5 files"):
+        assert said in html
+    assert "Assumes: 8 pixels a file" in html
+    assert "because 2" in html
+    assert "<b>" not in html
+
+
+def test_a_message_answers_the_values_that_were_asked() -> None:
+    message = explorable().message({"files": 4, "way": 1}, 400)
+    assert message["finding"] == "5 files, parallel: <b>"
+    assert message["frame"][0] == ["size", f'["size",400,{10 * 4 + 8}]']
+    assert len(message["frame"]) == 6
+
+
+@pytest.mark.parametrize(
+    ("controls", "said"),
+    [
+        ({}, "one drag"),
+        ({"way": lk.pick(["a", "b"])}, "one drag"),
+        ({"a": lk.drag([1, 2]), "b": lk.drag([1, 2])}, "one drag"),
+        ({"a": lk.drag([1, 2]), "b": lk.pick("ab"), "c": lk.pick("ab")}, "at most one pick"),
+        ({"a": lk.drag(range(101)), "b": lk.pick("ab")}, "202 combinations"),
+    ],
+)
+def test_more_than_one_cause_is_refused(controls: dict[str, Any], said: str) -> None:
+    with pytest.raises(lk.UsageError, match=said):
+        lk.explore(stack, **controls)
+
+
+def test_controls_that_change_nothing_are_refused() -> None:
+    with pytest.raises(lk.UsageError, match="1 values"):
+        lk.drag([1])
+    with pytest.raises(lk.UsageError, match="starts at 7"):
+        lk.drag([1, 2], 7)
+    with pytest.raises(lk.UsageError, match="two or three"):
+        lk.pick(["a", "b", "c", "d"])
+    with pytest.raises(lk.UsageError, match="0 values"):
+        lk.pick([])
+
+
+def test_two_shapes_with_one_key_are_refused() -> None:
+    canvas = Canvas()
+    canvas.bar("a", 0, 0, 1, 1)
+    with pytest.raises(lk.UsageError, match="key 'a'"):
+        canvas.text("a", 0, 0, "x")
+
+
+def test_a_page_of_explorables_loads_nothing_and_holds_their_answers() -> None:
+    from learnkit.widget import frozen
+
+    page = frozen.page("x", frozen.framed(explorable().html(), explorable().tape()))
+    assert re.search(r'"explore":true', page)
+    assert "://" not in page.replace("http://www.w3.org/2000/svg", "")
