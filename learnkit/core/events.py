@@ -84,7 +84,7 @@ class EventLog:
         except (TypeError, ValueError, RecursionError) as error:
             raise UsageError(f"event {type!r} has details that JSON cannot hold: {error}") from None
         # The lock also covers the listeners, so that each of them sees the log's own order.
-        with self._lock:
+        with self.ordered():
             event = Event(len(self._events), time, lane, type, copied)
             self._events.append(event)
             if not self._listeners:

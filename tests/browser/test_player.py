@@ -59,7 +59,7 @@ def open_player(page: Page, css: str = "") -> None:
     """A fresh player on an empty page, as a notebook would make it."""
     names = ("tape.js", "draw.js", "parts.js", "player.js")
     source = "\n".join((WIDGET / name).read_text() for name in names)
-    source = source.replace("export default ", "const player = ") + START
+    source = source.replace("export default ", "const player = ").replace("export ", "") + START
     page.goto("about:blank")
     page.set_content(PAGE % source)
     page.wait_for_function("() => window.start")
