@@ -12,7 +12,6 @@ from static_page import Page
 
 from learnkit.core.events import EventLog
 from learnkit.core.token_count import estimate_tokens
-from learnkit.errors import UsageError
 from learnkit.views import Compaction, Dispatch, Messages, Todo, View
 from learnkit.views.drawing import static
 from learnkit.views.drawing.base import Diagram
@@ -54,15 +53,6 @@ def test_under_20_kilobytes_however_long_the_run(
     assert len(html.encode()) < static.LIMIT
     if turns == 400 and view in (Messages, Dispatch, Todo, Compaction):
         assert re.search(r"7\d\d messages left out|more tools|earlier rounds left out", html)
-
-
-def test_a_view_without_a_header_says_what_is_missing() -> None:
-    class Bare(Messages):
-        def init(self) -> Any:
-            return {}
-
-    with pytest.raises(UsageError, match=r"Bare has no header: define head\(state\)"):
-        Bare([]).head({})  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("view", VIEWS)
@@ -111,14 +101,15 @@ def test_the_table_says_what_the_picture_shows(story: EventLog) -> None:
 def test_text_plain_is_one_line_and_the_same_every_time(story: EventLog) -> None:
     bundle = Messages(story)._repr_mimebundle_()
     messages = [event.data["message"] for event in story if event.type == "message.added"]
+    sent = estimate_tokens("Be brief.") + estimate_tokens(story[0].data["tools"])
     assert bundle["text/plain"] == (
-        f"message array: lead 4 messages, ≈ {estimate_tokens(messages)} tokens; "
-        "The run ends after 2 turns: the model is done."
+        "message array: Each request carries the whole array again: 2 requests, "
+        f"≈ {2 * sent + estimate_tokens([*messages[:1], *messages[:3]])} tokens in all, "
+        f"≈ {sent + estimate_tokens(messages[:3])} in the last one alone."
     )
     assert bundle == Messages(list(story))._repr_mimebundle_()
     assert str(Dispatch(story)) == (
-        "tool dispatch: 2 calls (bash 1, send_mail 1); "
-        "The run ends after 2 turns: the model is done."
+        "tool dispatch: 2 calls to 1 of 3 tools: 1 ok, 1 failed; there is no tool called send_mail."
     )
 
 
