@@ -51,6 +51,7 @@ class Screen:
     ) -> None:
         self._screen = pyte.HistoryScreen(columns, rows, history=5000)
         self._stream = pyte.ByteStream(self._screen)
+        self._lines: list[str] | None = None  # what pyte shows takes it long to say
         self._main, side = pty.openpty()
         fcntl.ioctl(side, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
         self.before = termios.tcgetattr(side)
@@ -74,9 +75,11 @@ class Screen:
     @property
     def lines(self) -> list[str]:
         """What is on the screen, and what has left it at its upper end."""
-        columns = range(self._screen.columns)
-        gone = ["".join(row[x].data for x in columns) for row in self._screen.history.top]
-        return [line.rstrip() for line in (*gone, *self._screen.display)]
+        if self._lines is None:
+            columns = range(self._screen.columns)
+            gone = ["".join(row[x].data for x in columns) for row in self._screen.history.top]
+            self._lines = [line.rstrip() for line in (*gone, *self._screen.display)]
+        return self._lines
 
     @property
     def text(self) -> str:
@@ -126,19 +129,22 @@ class Screen:
 
     def pump(self, seconds: float) -> bool:
         """Read what there is; return whether there was something."""
-        if not select.select([self._main], [], [], seconds)[0]:
-            return False
-        try:
-            data = os.read(self._main, 65536)
-        except OSError:
-            return False
-        self._stream.feed(data)
+        data = b""
+        while len(data) < 65536 and select.select([self._main], [], [], 0 if data else seconds)[0]:
+            try:
+                data += os.read(self._main, 65536)
+            except OSError:
+                break
+        if data:
+            self._stream.feed(data)
+            self._lines = None
         return bool(data)
 
     def resize(self, columns: int, rows: int) -> None:
         """Give the window another size."""
         fcntl.ioctl(self._main, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
         self._screen.resize(rows, columns)
+        self._lines = None
 
     def ended(self, within: float = 60.0) -> int:
         """Wait until the program has ended; return its exit code."""
