@@ -7,6 +7,7 @@ test looks at the screen, and not at the bytes.
 from __future__ import annotations
 
 import fcntl
+import multiprocessing
 import os
 import pty
 import select
@@ -37,6 +38,8 @@ class Screen:
         rows: of the terminal.
         term: the kind of terminal; ``dumb`` can't move its cursor.
         folder: where the program is started.
+        forked: the program is a fork of a process that has imported it, instead of a new one: a
+            tenth of the work. At its end it runs nothing that was registered for its end.
         env: more of its environment.
     """
 
@@ -47,6 +50,7 @@ class Screen:
         rows: int = 50,
         term: str = "xterm-256color",
         folder: Path = ROOT,
+        forked: bool = False,
         **env: str,
     ) -> None:
         self._screen = pyte.HistoryScreen(columns, rows, history=5000)
@@ -56,13 +60,20 @@ class Screen:
         fcntl.ioctl(side, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
         self.before = termios.tcgetattr(side)
         self._side = side  # kept open: what the program leaves can then still be read
+        environment = {**_environment(), "TERM": term, **env}
+        if forked:
+            place = os.ttyname(side)
+            self.process: Forked | subprocess.Popen[bytes] = Forked(
+                place, folder, environment, arguments
+            )
+            return
         self.process = subprocess.Popen(
             [*CHAT, *arguments],
             stdin=side,
             stdout=side,
             stderr=side,
             cwd=folder,
-            env={**_environment(), "TERM": term, **env},
+            env=environment,
             start_new_session=True,
             preexec_fn=_controls_terminal,
         )
@@ -165,6 +176,55 @@ class Screen:
 
     def __exit__(self, *error: object) -> None:
         self.close()
+
+
+class Forked:
+    """A chat in a fork, with what the tests use of ``subprocess.Popen``."""
+
+    def __init__(
+        self, terminal: str, folder: Path, env: dict[str, str], arguments: tuple[str, ...]
+    ) -> None:
+        what = (terminal, str(folder), env, arguments)
+        self._process = _SERVER.Process(target=_chat, args=what)
+        self._process.start()
+        assert self._process.pid is not None
+        self.pid: int = self._process.pid
+
+    def poll(self) -> int | None:
+        return self._process.exitcode
+
+    def wait(self) -> int:
+        self._process.join()
+        assert self._process.exitcode is not None
+        return self._process.exitcode
+
+    def send_signal(self, number: int) -> None:
+        os.kill(self.pid, number)
+
+    def kill(self) -> None:
+        self._process.kill()
+
+
+_SERVER = multiprocessing.get_context("forkserver")
+_SERVER.set_forkserver_preload(["anthropic", "learnkit.harness", "learnkit.terminal.chat"])
+
+
+def _chat(terminal: str, folder: str, env: dict[str, str], arguments: tuple[str, ...]) -> None:
+    """Be a chat that was started in a terminal of its own."""
+    os.setsid()
+    side = os.open(terminal, os.O_RDWR)
+    for number in (0, 1, 2):
+        os.dup2(side, number)
+    os.close(side)
+    _controls_terminal()
+    sys.stdin, sys.stdout, sys.stderr = open(0), open(1, "w"), open(2, "w")  # noqa: SIM115
+    os.environ.clear()
+    os.environ.update(env)
+    os.chdir(folder)
+    sys.argv = ["learnkit", "chat", *arguments]
+    from learnkit.terminal.cli import main
+
+    main()
 
 
 def _environment() -> dict[str, str]:

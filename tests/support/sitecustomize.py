@@ -1,4 +1,4 @@
-"""Python imports this by itself at its start: the socket block for workers, kernels, their children.
+"""Python imports this by itself at its start: the socket block for kernels and their children.
 
 The root ``conftest.py`` puts this folder on PYTHONPATH. A ``sitecustomize`` that the machine has
 elsewhere is hidden by that, so it is run from here.
