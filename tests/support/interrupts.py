@@ -24,7 +24,7 @@ class InterruptAt:
         line: before which line of the main thread, counted from the beginning of the block.
 
     Attributes:
-        lines: how many lines the main thread has run, up to the interrupt.
+        lines: how many lines the main thread has run.
         where: the place of the interrupt; empty if the block was over before.
     """
 
@@ -46,6 +46,5 @@ class InterruptAt:
             self.lines += 1
             if self.lines == self._at:
                 self.where = f"{frame.f_code.co_filename}:{frame.f_lineno}"
-                sys.settrace(None)  # what follows runs at its own speed
                 signal.raise_signal(signal.SIGINT)
         return self._line
