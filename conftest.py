@@ -78,10 +78,16 @@ def pytest_configure(config: pytest.Config) -> None:
     nbval.kernel.KernelManager = SocketFileKernelManager
 
 
-def pytest_collection_finish() -> None:
-    """Let the garbage collector pass over the SDK and the test modules: a tenth of a run's time."""
-    gc.collect()
-    gc.freeze()
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection() -> Generator[Any, Any, Any]:
+    """Keep the garbage collector from the SDK and the test modules: a tenth of a run's time."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.collect()
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.hookimpl(wrapper=True)

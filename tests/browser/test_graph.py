@@ -6,7 +6,6 @@ go to the folder that LEARNKIT_SHOTS names.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import combinations
 from pathlib import Path
 
@@ -54,13 +53,11 @@ with lk.views.Timeline(agent.events).live():
 
 
 @pytest.fixture(scope="module")
-def notebook(tmp_path_factory: pytest.TempPathFactory, page: Page) -> Iterator[lab.Notebook]:
-    folder, scratch = tmp_path_factory.mktemp("graphs"), tmp_path_factory.mktemp("lab")
-    lab.write_notebook(folder / "graph.ipynb", [DIAMOND, FORTY, STATIC, TIMES])
-    with lab.lab(folder, scratch) as url:
-        one = lab.Notebook(page, url, "graph.ipynb")
-        one.run_all()
-        yield one
+def notebook(notebooks: Path, server: str, page: Page) -> lab.Notebook:
+    lab.write_notebook(notebooks / "graph.ipynb", [DIAMOND, FORTY, STATIC, TIMES])
+    one = lab.Notebook(page, server, "graph.ipynb")
+    one.run_all()
+    return one
 
 
 def tasks(view: Locator) -> Locator:

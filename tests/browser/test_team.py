@@ -7,7 +7,6 @@ names.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 
@@ -79,13 +78,11 @@ again = True
 
 
 @pytest.fixture(scope="module")
-def notebook(tmp_path_factory: pytest.TempPathFactory, page: Page) -> Iterator[lab.Notebook]:
-    folder, scratch = tmp_path_factory.mktemp("teams"), tmp_path_factory.mktemp("lab")
-    lab.write_notebook(folder / "team.ipynb", [EIGHT, REQUESTS, LANES, CREW, CLOSE])
-    with lab.lab(folder, scratch) as url:
-        one = lab.Notebook(page, url, "team.ipynb")
-        one.run_all()
-        yield one
+def notebook(notebooks: Path, server: str, page: Page) -> lab.Notebook:
+    lab.write_notebook(notebooks / "team.ipynb", [EIGHT, REQUESTS, LANES, CREW, CLOSE])
+    one = lab.Notebook(page, server, "team.ipynb")
+    one.run_all()
+    return one
 
 
 def boxes(view: Locator, selector: str) -> list[tuple[float, float, float, float]]:
