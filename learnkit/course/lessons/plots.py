@@ -49,8 +49,8 @@ def legend(canvas: Canvas, y: float, *entries: tuple[Mark, str, str]) -> None:
     """
     x = 0
     for mark, style, word in entries:
-        canvas.bar(f"key {mark.key}", x, y, 10, 10, mark.key, style)
-        canvas.text(f"key of {mark.key}", x + 14, y + 9, word, "q")
+        canvas.bar(f"key {word}", x, y, 10, 10, mark.key, style)
+        canvas.text(f"key of {word}", x + 14, y + 9, word, "q")
         x += 26 + round(_EACH * len(word))
 
 

@@ -165,7 +165,7 @@ def _contexts(canvas: Canvas, files: int, way: str) -> None:
         for number in range(files)
     ]
     for name, context, y, height in rows:
-        x, chosen = float(_NAMES), (name == "alone") == (way == "alone")
+        x, chosen = _NAMES, (name == "alone") == (way == "alone")
         lengths = context.prompt, context.calls, context.results
         for (mark, word), tokens in zip(_PARTS, lengths, strict=True):
             end = round(_NAMES + (tokens + (x - _NAMES) / unit) * unit)
