@@ -172,7 +172,7 @@ def _assumes() -> str:
         f"summary of {SUMMARY} becomes a message of {FIRST}; it is asked for with {INSTRUCTIONS} "
         f"tokens of instructions and the messages as text, {AS_TEXT} shorter each. The bill counts "
         f"plain input as 1, read from the cache as {READ:g}, written to it as {WRITE:g}, output as "
-        f"{OUT:g} ({DEFAULT_MODEL})."
+        f"{OUT:g}: the default model, see lk.Price."
     )
 
 
