@@ -11,8 +11,6 @@ import gc
 import itertools
 import os
 import signal
-import subprocess
-import sys
 import tempfile
 import threading
 import time
@@ -62,7 +60,6 @@ def pytest_configure(config: pytest.Config) -> None:
         folder = scratch / name.lower()
         folder.mkdir()
         os.environ[name] = str(folder)
-    _quiet_matplotlib(config, scratch)
 
     # A shell's background jobs ignore interrupts, and so would the tests that send one.
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -81,10 +78,16 @@ def pytest_configure(config: pytest.Config) -> None:
     nbval.kernel.KernelManager = SocketFileKernelManager
 
 
-def pytest_collection_finish() -> None:
-    """Let the garbage collector pass over the SDK and the test modules: a tenth of a run's time."""
-    gc.collect()
-    gc.freeze()
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection() -> Generator[Any, Any, Any]:
+    """Keep the garbage collector from the SDK and the test modules: a tenth of a run's time."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.collect()
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.hookimpl(wrapper=True)
@@ -112,22 +115,6 @@ class SocketFileKernelManager(KernelManager):
         name = f"k{os.getpid()}-{next(self._numbers)}.json"
         connection_file = str(Path(os.environ["JUPYTER_RUNTIME_DIR"]) / name)
         super().__init__(transport="ipc", connection_file=connection_file, **kwargs)
-
-
-def _quiet_matplotlib(config: pytest.Config, scratch: Path) -> None:
-    """Give matplotlib a folder whose font list is there before a notebook asks for it.
-
-    A first import builds that list, and says so on stderr when it takes more than five seconds:
-    on a loaded machine this line would be an output that the notebook does not have.
-    """
-    if hasattr(config, "workerinput"):
-        return  # the workers inherit the folder that the main process has filled
-    cache = getattr(config, "cache", None)
-    folder = scratch / "matplotlib" if cache is None else cache.mkdir("matplotlib")
-    os.environ["MPLCONFIGDIR"] = str(folder)
-    if not any(folder.glob("fontlist-*.json")):
-        build = [sys.executable, "-W", "ignore", "-c", "import matplotlib.font_manager"]
-        subprocess.run(build, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
 @pytest.fixture(autouse=True)

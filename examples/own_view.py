@@ -1,41 +1,39 @@
 """A view of your own: a fold over the event log, with a picture and the same facts as a table."""
 
+from collections import Counter
+
 import learnkit as lk
-from learnkit.views import View
 from learnkit.views.drawing import static
-from learnkit.views.drawing.static import Picture
-from learnkit.views.drawing.text import esc
+from learnkit.views.drawing.base import Diagram
+from learnkit.views.drawing.display import Canvas
 
 
-class Calls(View):
+class Calls(Diagram):
     """How often each tool was called."""
 
     name = "calls"
+    start = ()  # each name, as often as it was called
 
-    def init(self):
-        return {}
-
-    def step(self, state, event):
+    def fold(self, state, event):
         if event.type != "tool.started":
             return state
-        name = event.data["name"]
-        return {**state, name: state.get(name, 0) + 1}
+        return (*state, event.data["name"])
 
-    def frame(self, state):
-        return {name: f"<p>{esc(name)}: {number}</p>" for name, number in state.items()}
+    def finding(self, state):
+        return (
+            ", ".join(f"{name} {number}×" for name, number in Counter(state).items())
+            or "No call yet."
+        )
 
-    def head(self, state):
-        return ", ".join(f"{name} {number}×" for name, number in state.items()) or "No call yet."
-
-    def picture(self, state, rows):
-        picture = Picture(f"Calls: {self.head(state)}", height=20 + 24 * len(state))
-        for row, (name, number) in enumerate(state.items()):
-            picture.text(16, 24 + 24 * row, name, "m", 120)
-            picture.bar(140, 12 + 24 * row, 40 * number, 14, "call")
-        return picture
+    def draw(self, state, width, rows):
+        canvas = Canvas(width)
+        for row, (name, number) in enumerate(Counter(state).items()):
+            canvas.text(f"name {name}", 16, 24 + 24 * row, name, "m", width=120)
+            canvas.bar(name, 140, 12 + 24 * row, 40 * number, 14, "call", says=f"{name} {number}×")
+        return canvas
 
     def facts(self, state, rows):
-        return static.table(["tool", "calls"], state.items())
+        return static.table(["tool", "calls"], Counter(state).items())
 
 
 look, write = lk.use("bash", command="true"), lk.use("write_file", path="a.txt", content="a\n")

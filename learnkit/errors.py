@@ -27,7 +27,7 @@ class ArgumentsError(ToolError):
 
 @contextlib.contextmanager
 def lab_extra() -> Iterator[None]:
-    """Import in this block what only the extra ``lab`` brings: notebooks, widgets, charts.
+    """Import in this block what only the extra ``lab`` brings: notebooks and widgets.
 
     Raises:
         UsageError: if it is not installed; the message says how to install it.

@@ -15,13 +15,11 @@ import learnkit
 
 HEAVY = (
     "anthropic",
-    "matplotlib",
     "ipywidgets",
     "anywidget",
     "pydantic",
     "yaml",
     "IPython",
-    "numpy",
 )
 # What a script may touch before it talks to a model. A name that is not there yet is left out.
 LIGHT = [

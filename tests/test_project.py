@@ -288,10 +288,10 @@ def test_what_is_declared_is_imported_or_started(extra: bool) -> None:
 @pytest.mark.parametrize(
     ("source", "found"),
     [
-        ("import matplotlib.figure", ["matplotlib"]),
+        ("import nbformat.v4", ["nbformat"]),
         ("def f():\n    from IPython.display import display", ["IPython"]),
-        ("with lab_extra():\n    import matplotlib.figure", []),
-        ("if TYPE_CHECKING:\n    from matplotlib.figure import Figure", []),
+        ("with lab_extra():\n    import nbformat.v4", []),
+        ("if TYPE_CHECKING:\n    from nbformat.v4 import Figure", []),
         ("with lab_extra():\n    import pytest", ["pytest"]),
         ("import jiter", ["jiter"]),
         ("import pydantic_core, yaml, anthropic.types\nfrom . import x", []),

@@ -93,7 +93,7 @@ def _read(text: str) -> Message:
 
 def _deltas(block: dict[str, Any]) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """A block as it starts, and what is then added to it."""
-    if block["type"] == "text":
+    if block["type"] == "text" and block.get("text"):  # a careless server leaves it out
         parts = [{"type": "text_delta", "text": one} for one in _chunks(block["text"])]
         return {**block, "text": ""}, parts
     if block["type"] == "tool_use":

@@ -23,6 +23,7 @@ from learnkit.core.tools import Tool
 from learnkit.core.usage import Usage
 from learnkit.errors import UsageError
 from learnkit.runtime.clock import Clock, Signal, SystemClock
+from learnkit.runtime.interrupts import holdable, uninterrupted
 
 if TYPE_CHECKING:
     import anthropic
@@ -118,7 +119,7 @@ class Agent:
         self.turns = 0
         self._messages: list[Block] = []
         self._logged = self._began = 0
-        self._text = ""
+        self._text, self._open = "", False  # a run has begun, and not ended
         self.call_ids: set[str] = set()
         self._batch: Batch | None = None  # until its results are in the messages
         self.tools: dict[str, Tool] = _attach(self, self.mechanisms)
@@ -139,19 +140,19 @@ class Agent:
             anthropic.APIError: what the API refused, after the SDK's retries; the messages stay
                 valid and ``run`` can be called again.
         """
-        with self.clock.interruptible(self.stop):
+        with self.clock.interruptible(self.stop), holdable():
             try:
-                self.start(prompt)
-                while (outcome := self.step()) is None:
-                    pass
-            except BaseException as error:
-                interrupted = isinstance(error, KeyboardInterrupt)
-                if interrupted:  # also between two waits: teammates and jobs have to end as well
-                    self.clock.stop_all()
-                self._answer_open_calls()
-                if interrupted:
-                    self._end("cancelled")
-                self._rearm()
+                try:
+                    self.start(prompt)
+                    while (outcome := self.step()) is None:
+                        pass
+                except Exception:
+                    with uninterrupted():
+                        self._break_off(interrupted=False)
+                    raise
+            except BaseException as error:  # perhaps a Ctrl-C that came right behind an error
+                with uninterrupted():  # by a second one
+                    self._break_off(isinstance(error, KeyboardInterrupt))
                 raise
             return outcome
 
@@ -311,10 +312,11 @@ class Agent:
             messages: the new array.
             why: a word for the log.
         """
-        self._messages = list(messages)
-        self._logged = len(self._messages)
-        self._know_calls(self._messages)
-        self.emit("messages.rewritten", messages=self._messages, why=why)
+        with uninterrupted():
+            self._messages = list(messages)
+            self._logged = len(self._messages)
+            self._know_calls(self._messages)
+            self.emit("messages.rewritten", messages=self._messages, why=why)
 
     def emit(self, type: str, **data: Any) -> Event:
         """Append an event in this agent's lane, at the clock's time.
@@ -357,21 +359,23 @@ class Agent:
         self.system = clean("\n\n".join(text for text in paragraphs if text))
         self.specs = [tool.spec() for tool in self.tools.values()]
         self.turns, self._text = 0, ""
-        self._began = len(self.events)
-        self.emit(
-            "run.started",
-            prompt=prompt,
-            system=self.system,
-            tools=self.specs,
-            model=self.model,
-        )
+        with uninterrupted():
+            self._began, self._open = len(self.events), True
+            self.emit(
+                "run.started",
+                prompt=prompt,
+                system=self.system,
+                tools=self.specs,
+                model=self.model,
+            )
         if prompt is not None:
             self._append("user", clean(prompt) if isinstance(prompt, str) else prompt)
 
     def _append(self, role: str, content: str | list[Block], **marks: bool) -> None:
         self._log_new()
-        self._messages.append({"role": role, "content": content})
-        self._log_new(**marks)
+        with uninterrupted():
+            self._messages.append({"role": role, "content": content})
+            self._log_new(**marks)
 
     def _log_new(self, **marks: bool) -> None:
         """Log the messages that were added since, by us or by hand."""
@@ -381,12 +385,13 @@ class Agent:
             index = self._logged
             if self._messages[index].get("role") == "assistant":
                 self._know_calls(self._messages[index : index + 1])
-            self._logged += 1  # also if a listener raises: the event is in the log by then
-            try:
-                self.emit("message.added", index=index, message=self._messages[index], **marks)
-            except UsageError:
-                self._logged = index  # it can be neither logged nor sent before it is corrected
-                raise
+            with uninterrupted():
+                self._logged += 1  # also if a listener raises: the event is in the log by then
+                try:
+                    self.emit("message.added", index=index, message=self._messages[index], **marks)
+                except UsageError:
+                    self._logged = index  # it can be neither logged nor sent before it is corrected
+                    raise
 
     def _know_calls(self, messages: Sequence[Block]) -> None:
         """Remember the ids of their calls: the API refuses one that comes twice."""
@@ -408,11 +413,24 @@ class Agent:
                 self._append("user", self._batch.answer())
         self._batch = None
 
+    def _break_off(self, interrupted: bool) -> None:
+        """Leave everything as the next run needs it, after an error or an interrupt."""
+        try:
+            if interrupted:  # also between two waits: teammates and jobs have to end as well
+                self.clock.stop_all()
+            self._answer_open_calls()
+            if interrupted and self._open:  # else it came before the beginning or after the end
+                self._end("cancelled")
+        finally:
+            self._open = False
+            self._rearm()
+
     def _end(self, reason: str) -> Outcome:
         self._rearm()
         usage = Usage.of(self.events[self._began :], self.name, self.prices)
-        self.outcome = Outcome(self._text, reason, self.turns, usage)
-        self.emit("run.ended", reason=reason, text=self._text, turns=self.turns)
+        with uninterrupted():
+            self.outcome, self._open = Outcome(self._text, reason, self.turns, usage), False
+            self.emit("run.ended", reason=reason, text=self._text, turns=self.turns)
         return self.outcome
 
     def _rearm(self) -> None:

@@ -18,7 +18,7 @@ from typing import Any, overload
 
 from learnkit.errors import UsageError
 from learnkit.runtime import atomic_write as files
-from learnkit.runtime.clock import uninterrupted
+from learnkit.runtime.interrupts import uninterrupted
 
 #: Version of the files that :meth:`EventLog.save` writes, in their first line. A file without one
 #: has version 1.
@@ -84,7 +84,7 @@ class EventLog:
         except (TypeError, ValueError, RecursionError) as error:
             raise UsageError(f"event {type!r} has details that JSON cannot hold: {error}") from None
         # The lock also covers the listeners, so that each of them sees the log's own order.
-        with self._lock:
+        with uninterrupted(), self._lock:
             event = Event(len(self._events), time, lane, type, copied)
             self._events.append(event)
             if not self._listeners:

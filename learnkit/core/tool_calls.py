@@ -15,7 +15,8 @@ from learnkit.core.content import Block, note, result_content
 from learnkit.core.interface import AgentLike, Call, Result
 from learnkit.core.transcript import texts
 from learnkit.errors import ArgumentsError, ToolError, described, text_of
-from learnkit.runtime.clock import Unwind, uninterrupted
+from learnkit.runtime.clock import Unwind
+from learnkit.runtime.interrupts import uninterrupted
 
 CANCELLED = "Cancelled: the run was interrupted."
 
@@ -72,8 +73,11 @@ class Batch:
         """Give the calls that were not reached a result as well."""
         rest = [call for call in self.calls if call.id not in self._results]
         texts = [self._store(call, "cancelled", CANCELLED) for call in rest]
-        for call, text in zip(rest, texts, strict=True):  # logging may raise, so it comes last
-            self._log_end(call, "cancelled", text or "", 0.0)
+        with (
+            contextlib.ExitStack() as stack
+        ):  # logging may raise: last, and the others all the same
+            for call, text in reversed([*zip(rest, texts, strict=True)]):
+                stack.callback(self._log_end, call, "cancelled", text or "", 0.0)
 
     def answer(self) -> list[Block]:
         """The content of the message that answers: the results in call order, then the notes."""
@@ -149,10 +153,11 @@ class Batch:
 
     def _keep(self, call: Call, how: str, output: Any, seconds: float = 0.0) -> None:
         """Store and log the one result of a call."""
-        content = self._store(call, how, output)
-        if content is not None:
-            self._ends[call.id] = Result(content, how != "ran", how, seconds)
-            self._log_end(call, how, content, seconds)
+        with uninterrupted():
+            content = self._store(call, how, output)
+            if content is not None:
+                self._ends[call.id] = Result(content, how != "ran", how, seconds)
+                self._log_end(call, how, content, seconds)
 
     def _store(self, call: Call, how: str, output: Any) -> str | list[Block] | None:
         """Store a result; None if the call has one: an interrupt did not wait for this one."""

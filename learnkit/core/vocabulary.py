@@ -920,6 +920,7 @@ class CommitData:
     parents: tuple[str, ...] = ()
     refs: tuple[str, ...] = ()
     subject: str = ""
+    files: tuple[str, ...] = ()
 
 
 @event(

@@ -86,10 +86,10 @@ class Lab:
             return prediction_card(prediction, answer)
 
         def widget() -> Any:
-            from learnkit.course.display.question_widgets import Choice
+            from learnkit.course.display.question_widgets import Choice, texts
 
             note = partial(self._questions.predict, name)
-            return Choice(f"Predict: {prediction.question}", prediction.options, note).box
+            return Choice(f"Predict: {prediction.question}", texts(prediction.options), note).box
 
         return prediction_card(prediction, None).or_widget(widget)
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import contextvars
 import math
-import signal
 import threading
 import time
 import uuid
@@ -18,10 +17,10 @@ import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
-from types import FrameType
 from typing import Any, Self
 
 from learnkit.errors import LearnkitError, UsageError
+from learnkit.runtime.interrupts import uninterrupted
 
 #: Seconds for which the main thread blocks in one go. An interrupt that comes in the instant before
 #: it blocks is not heard before it wakes, so it must not block for ever.
@@ -69,30 +68,6 @@ class Signal:
 
     def __repr__(self) -> str:
         return f"<Signal {self.name!r} {'set' if self._on else 'not set'}>"
-
-
-@contextlib.contextmanager
-def uninterrupted() -> Iterator[None]:
-    """Hold an interrupt of the main thread back until the block has ended.
-
-    For a few steps that belong together, such as starting a thread and noting that it runs. The
-    block must not wait. In other threads, which no interrupt strikes, this does nothing.
-    """
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    handler = signal.getsignal(signal.SIGINT)
-    if not callable(handler):  # ignored, or not Python's business
-        yield
-        return
-    came: list[tuple[int, FrameType | None]] = []
-    signal.signal(signal.SIGINT, lambda *which: came.append(which))
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, handler)
-        if came:
-            handler(*came[0])
 
 
 class Worker:

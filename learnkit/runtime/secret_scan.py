@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
 from learnkit.errors import LearnkitError
@@ -72,6 +73,7 @@ def refuse_secrets(value: Any) -> None:
             )
 
 
+@lru_cache(maxsize=4096)  # a recording is saved, and so looked at, after each of its turns
 def _looks_secret(text: str) -> bool:
     if _SECRETS.search(text):
         return True

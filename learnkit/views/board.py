@@ -1,18 +1,23 @@
-"""The task board, rebuilt from the log, and each task as the views draw it."""
+"""The task board, rebuilt from the log: each task as it is drawn, and when it was worked on."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from learnkit.core.events import Event
 from learnkit.core.readiness import is_ready, open_blockers
+from learnkit.core.text import count
 from learnkit.core.vocabulary import BoardOpened, TaskData, TaskDeleted, TaskEvent, read
 from learnkit.views.drawing import theme
-
-#: Task id -> the task, as the log has it.
-Board = dict[int, TaskData]
+from learnkit.views.drawing.display import Canvas
+from learnkit.views.drawing.time_axis import duration
 
 _MARKS = {"in_progress": theme.ACTIVE, "completed": theme.DONE, "failed": theme.FAILED}
+#: Height of a task with one line of text, in pixels.
+TASK = 24.0
+#: The most spells that are kept, the newest ones.
+SPELLS = 120
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,8 +30,8 @@ class TaskCard:
         status: the status in the log.
         owner: the agent that works on it; empty for none.
         tags: the tags in one string, such as ``"tests, docs"``.
-        blocked_by: ids of the tasks on the board that it depends on.
-        waits: those in ``blocked_by`` that aren't completed.
+        blocked_by: ids of the tasks that it depends on.
+        waits: those on the board that it depends on and that aren't completed.
         mark: the glyph, word and colours of its state.
     """
 
@@ -47,14 +52,23 @@ class TaskCard:
         return f"{self.mark.word}, {self.owner}" if self.owner else self.mark.word
 
     @property
+    def short(self) -> str:
+        """The glyph of the state, and the number."""
+        return f"{self.mark.glyph} #{self.id}"
+
+    @property
     def top(self) -> str:
         """The line above the subject."""
-        return f"{self.mark.glyph} #{self.id} {self.owner or self.mark.word}"
+        return f"{self.short} {self.owner or self.mark.word}"
 
     @property
     def title(self) -> str:
         """Everything about the task on one line."""
         return f"#{self.id} {self.subject}: {self.state}" + (f" ({self.tags})" if self.tags else "")
+
+
+#: Task id -> the task.
+Board = dict[int, TaskCard]
 
 
 def board_after(tasks: Board, event: Event) -> Board:
@@ -66,33 +80,115 @@ def board_after(tasks: Board, event: Event) -> Board:
     """
     match read(event):
         case BoardOpened(tasks=given):
-            return {task.id: task for task in given}
+            return _marked(map(_card, given))
         case TaskDeleted(task=task):
-            return {id: one for id, one in tasks.items() if id != task.id}
+            return _marked(one for one in tasks.values() if one.id != task.id)
         case TaskEvent(task=task):
-            return dict(sorted({**tasks, task.id: task}.items()))
+            others = (one for one in tasks.values() if one.id != task.id)
+            return _marked([*others, _card(task)])
     return tasks
 
 
-def cards_of(tasks: Board) -> dict[int, TaskCard]:
-    """Every task of a board as it is drawn, by id.
+def progress(tasks: Board) -> str:
+    """How much of a board is completed, in words.
 
     Args:
-        tasks: the board as the log has it.
+        tasks: the board.
     """
-    cards = {
-        id: TaskCard(
-            id,
-            task.subject,
-            task.status,
-            task.owner,
-            ", ".join(task.tags),
-            tuple(sorted({*task.blocked_by} & tasks.keys())),
-        )
-        for id, task in tasks.items()
-    }
-    for id, card in cards.items():
-        waits = tuple(open_blockers(card, cards))
-        free = theme.READY if is_ready(card, cards) else theme.BLOCKED if waits else theme.PENDING
-        cards[id] = replace(card, waits=waits, mark=_MARKS.get(card.status, free))
-    return cards
+    done = sum(card.mark is theme.DONE for card in tasks.values())
+    return f"{done:,} of {count(len(tasks), 'task')} completed"
+
+
+@dataclass(frozen=True, slots=True)
+class Spell:
+    """A time during which a task was in progress, or the moment at which it was completed without.
+
+    Attributes:
+        id: the task's number.
+        owner: the agent that worked on it.
+        begin: in seconds.
+        end: in seconds; None while it lasts.
+        mark: how it ended: completed, failed, or pending if it was given back; in progress while
+            it lasts.
+    """
+
+    id: int
+    owner: str
+    begin: float
+    end: float | None = None
+    mark: theme.Mark = theme.ACTIVE
+
+
+def spells_after(
+    spells: tuple[Spell, ...], old: Board, new: Board, now: float
+) -> tuple[Spell, ...]:
+    """The spells after a change of the board.
+
+    Args:
+        spells: those so far, in the order in which they began.
+        old: the board before the change.
+        new: the board after it.
+        now: the time in seconds.
+    """
+    found, lasting = [], set()
+    for one in spells:
+        card = new.get(one.id)
+        if one.end is None and card and (card.mark, card.owner) == (theme.ACTIVE, one.owner):
+            lasting.add(one.id)
+        elif one.end is None:
+            over = card is not None and card.mark in (theme.DONE, theme.FAILED)
+            mark = card.mark if card and over else theme.PENDING
+            one = replace(one, end=now, mark=mark)
+            lasting |= {one.id} if mark is theme.DONE else set()
+        found.append(one)
+    for card in new.values():
+        before = old.get(card.id)
+        if card.id in lasting:
+            continue
+        if card.mark is theme.ACTIVE:
+            found.append(Spell(card.id, card.owner, now))
+        elif card.mark is theme.DONE and before and before.mark is not theme.DONE:
+            found.append(Spell(card.id, card.owner, now, now, theme.DONE))
+    return tuple(found[-SPELLS:])
+
+
+def draw_spell(
+    canvas: Canvas, key: str, one: Spell, tasks: Board, place: tuple[float, float, float]
+) -> None:
+    """Draw a spell on an axis, with as much of the task's name as has room in it.
+
+    Args:
+        canvas: to draw into.
+        key: the shape's name.
+        one: the spell.
+        tasks: the board.
+        place: left edge, upper edge and width, in pixels.
+    """
+    x, y, wide = place
+    subject = tasks[one.id].subject if one.id in tasks else ""
+    until = duration(one.end) if one.end is not None else "now"
+    by = f"{one.owner} " if one.owner else ""
+    word = "given back" if one.mark is theme.PENDING else one.mark.word
+    says = f"#{one.id} {subject}: {word}, {by}from {duration(one.begin)} to {until}"
+    short = f"{one.mark.glyph} #{one.id}"
+    texts = (f"{short} {subject}", short, f"#{one.id}")
+    fits = [text for text in texts if 7 * len(text) <= wide - 1]
+    whole = fits[:1] if fits and 7 * len(fits[0]) <= wide - 16 else []
+    canvas.box(key, x, y, wide, TASK, one.mark.key, whole, "l", says=says, pair=f"t{one.id}")
+    if fits and not whole:  # a disc of no size: text in the middle, without the inset of a box
+        canvas.dot(f"in {key}", x + wide / 2, y + TASK / 2, 0, one.mark.key, fits[0])
+
+
+def _marked(cards: Iterable[TaskCard]) -> Board:
+    """The cards in order, each with the tasks that it waits for and the mark of its state."""
+    board = {card.id: card for card in sorted(cards, key=lambda card: card.id)}
+    for id, card in board.items():
+        waits = tuple(open_blockers(card, board))
+        free = theme.READY if is_ready(card, board) else theme.BLOCKED if waits else theme.PENDING
+        board[id] = replace(card, waits=waits, mark=_MARKS.get(card.status, free))
+    return board
+
+
+def _card(task: TaskData) -> TaskCard:
+    after, tags = tuple(sorted({*task.blocked_by})), ", ".join(task.tags)
+    return TaskCard(task.id, task.subject, task.status, task.owner, tags, after)

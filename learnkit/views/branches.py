@@ -1,33 +1,35 @@
-"""Two runs with the same beginning: what they share, where they diverge, and how each ended.
+"""Two runs with the same beginning: what they share, where they part, and how each ended.
 
-Both message arrays grow together, in the order of time. A message that both runs have in the same
-place is one card across the page. After the first difference there are two columns.
+What both runs share stands once across the page, folded to a line, and below it each run has a
+column for what is its own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from typing import Any
 
 from learnkit.core.events import Event, EventLog
-from learnkit.core.text import clean, count, one_line
+from learnkit.core.sentences import ended
+from learnkit.core.text import clean, count, one_line, quoted
 from learnkit.views.drawing import static
 from learnkit.views.drawing.array import Array, MessageCard, grow
-from learnkit.views.drawing.base import Drawn, DrawnView, css_beside
-from learnkit.views.drawing.static import Picture
+from learnkit.views.drawing.base import View, css_beside
+from learnkit.views.drawing.display import Canvas
 from learnkit.views.drawing.text import esc
 from learnkit.views.messages import Messages
 from learnkit.views.words import describe
 
 #: Names of the two lanes: the run as it was, and the one that was forked from it.
 WAS, FORK = "as it was", "forked"
-#: Pixels of a column in the static picture.
-_COLUMN = (static.WIDTH - 48) / 2
+#: Height of a row in the static picture, in pixels.
+_ROW = 24
 
 
 @dataclass(frozen=True, slots=True)
-class State(Drawn):
+class State:
     """Both arrays, and how each run ended."""
 
     arrays: dict[str, Array] = field(default_factory=dict)
@@ -38,10 +40,7 @@ class State(Drawn):
         """How many messages are the same in both, counted from the start."""
         if len(self.arrays) < 2:
             return 0
-        one, other = (array.cards for array in self.arrays.values())
-        pairs = enumerate(zip(one, other, strict=False))
-        parts = (place for place, (a, b) in pairs if a.message != b.message)
-        return next(parts, min(len(one), len(other)))
+        return _common(*(array.cards for array in self.arrays.values()))
 
     @property
     def both(self) -> tuple[MessageCard, ...]:
@@ -49,7 +48,7 @@ class State(Drawn):
         return next(iter(self.arrays.values())).cards[: self.shared] if self.arrays else ()
 
 
-class Branches(DrawnView[State]):
+class Branches(View[State]):
     """Two message arrays with a common beginning: the first two lanes of a log.
 
     ``Branches.of(was, fork)`` makes that log from two runs.
@@ -70,58 +69,63 @@ class Branches(DrawnView[State]):
         """
         return cls(merged(getattr(was, "events", was), getattr(fork, "events", fork), lane))
 
-    def step(self, state: State, event: Event) -> State:
-        known = event.lane in state.arrays or len(state.arrays) < 2
-        return super().step(state, event) if known else state  # there is no third column
-
     def fold(self, state: State, event: Event) -> State:
+        if event.lane not in state.arrays and len(state.arrays) == 2:
+            return state  # there is no third column
         array = grow(state.arrays.get(event.lane) or Array(event.lane), event)
         new = replace(state, arrays={**state.arrays, event.lane: array})
         if event.type == "run.ended":
             return replace(new, ended={**state.ended, event.lane: describe(event)})
         return new
 
-    def sentence(self, state: State, event: Event) -> str:
+    def finding(self, state: State) -> str:
+        said = [_parting(state)]
+        for lane, array in state.arrays.items():
+            if own := array.cards[state.shared :]:
+                said.append(f"{_name(lane)}: {len(own)} more, the last {quoted(own[-1].gist)}.")
+        return " ".join(map(ended, said))
+
+    def told(self, state: State, old: State, event: Event) -> str:
+        if event.type == "messages.rewritten" and len(state.arrays) == 2:
+            return _parting(state)
         return f"{_name(event.lane)}: {describe(event)}"
 
-    def draw(self, state: State, old: State) -> dict[str, str]:
-        shared = state.shared
-        shown = {"shared": _title("In both", count(shared, "message"))}
-        shown |= {f"both {card.index}": card.html for card in state.both}
+    def frame(self, state: State) -> dict[str, str]:
+        shown = {"shared": _shared(state.both)} if state.both else {}
         for raw, array in state.arrays.items():
             lane = clean(raw)
-            shown[f"{lane}/title"] = _title(_name(raw), _rest(array, shared))
-            shown |= {f"{lane}/{card.index}": card.html for card in array.cards[shared:]}
+            shown[f"{lane}/title"] = _title(_name(raw), _rest(array, state.shared))
+            shown |= {f"{lane}/{card.index}": card.html for card in array.cards[state.shared :]}
         return shown
 
-    def frame(self, state: State) -> dict[str, str]:
-        return state.html or self.draw(state, state)
-
-    def line(self, state: State) -> str:
-        return f"{self.name}: {_parting(state)} {state.head}"
-
-    def picture(self, state: State, rows: int) -> Picture:
-        picture = Picture(f"{self.line(state)} Both stand in the table below, side by side.")
-        shared = state.shared
-        picture.text(16, 26, f"In both: {count(shared, 'message')}", "b")
-        y = 34.0
-        for one in static.cut(state.both, max(rows // 3, 2)):
+    def draw(self, state: State, width: float, rows: int) -> Canvas:
+        canvas = Canvas(width)
+        canvas.text("both", 8, 22, f"In both: {count(state.shared, 'message')}", "b")
+        y = 30.0
+        for one in static.cut(state.both, max(rows // 6, 3)):
             if isinstance(one, static.Gap):
-                picture.text(56, y + 16, f"… {count(one.hidden, 'message')} left out …", "q")
+                canvas.left_out("gap", 52, y + 16, one.hidden, "message")
             else:
-                _draw(picture, one, 16, y, static.WIDTH - 32)
-            y += 22
-        top = y + 24
-        ends = [top]
-        for x, (lane, array) in zip((16, 32 + _COLUMN), state.arrays.items(), strict=False):
-            picture.text(x, top, f"{_name(lane)}: {_rest(array, shared)}", "b", _COLUMN)
-            y = top + 8
-            for card in array.cards[shared : shared + rows]:
-                _draw(picture, card, x, y, _COLUMN)
-                y += 22
-            ends.append(y)
-        picture.height = max(ends) + 10
-        return picture
+                _draw(canvas, "both", one, 8, y, width - 16)
+            y += _ROW
+        top, column = y + 24, (width - 32) / 2
+        canvas.height = top
+        for place, (lane, array) in enumerate(state.arrays.items()):
+            x, y = 8 + place * (column + 16), top + 10
+            if place == 1 and state.both:
+                middle = width / 2
+                fork = f"M0 0v6M0 6H{-column / 2:g}v6M0 6H{column / 2:g}v6"
+                canvas.edge("fork", fork, x=middle, y=top - 26)
+            head = f"{_name(lane)}: {len(array.cards) - state.shared} of its own"
+            canvas.text(f"{lane} title", x, top, head, "b", width=column)
+            for card in array.cards[state.shared : state.shared + rows]:
+                _draw(canvas, lane, card, x, y, column)
+                y += _ROW
+            hidden = len(array.cards) - state.shared - rows
+            y += _ROW * canvas.left_out(f"{lane} more", x, y + 16, hidden, "more message")
+            canvas.height = max(canvas.height, y)
+        canvas.height += 10
+        return canvas
 
     def facts(self, state: State, rows: int) -> str:
         longest = max((len(array.cards) for array in state.arrays.values()), default=0)
@@ -136,20 +140,49 @@ class Branches(DrawnView[State]):
 
 
 def merged(was: Iterable[Event], fork: Iterable[Event], lane: str = "lead") -> EventLog:
-    """Merge two runs into one log with the events of one agent, ordered by time.
+    """Merge two runs into one log with the events of one agent.
+
+    What both arrays share comes first, once for each run and in one piece; the rest follows in the
+    order of time.
 
     Args:
         was: the events of the original run.
         fork: the events of the forked run.
         lane: the agent; in the new log its lanes are called ``as it was`` and ``forked``.
     """
+    runs = [[event for event in events if event.lane == lane] for events in (was, fork)]
+    arrays = [reduce(grow, events, Array(lane)) for events in runs]
+    shared = [card.message for card in arrays[0].cards[: _common(*(one.cards for one in arrays))]]
     log = EventLog()
-    both: list[tuple[float, int, Event]] = []
-    for side, events in enumerate((was, fork)):
-        both += [(event.time, side, event) for event in events if event.lane == lane]
-    for time, side, event in sorted(both, key=lambda one: one[:2]):
+    rest: list[tuple[float, int, Event]] = []
+    for side, events in enumerate(runs):
+        begin = _after(events, shared)
+        if begin:
+            time = events[begin - 1].time
+            start = {"messages": shared, "why": "both runs share them"}
+            log.append("messages.rewritten", lane=(WAS, FORK)[side], time=time, **start)
+        rest += [(event.time, side, event) for event in events[begin:]]
+    for time, side, event in sorted(rest, key=lambda one: one[:2]):
         log.append(event.type, lane=(WAS, FORK)[side], time=time, **event.data)
     return log
+
+
+def _common(one: Sequence[MessageCard], other: Sequence[MessageCard]) -> int:
+    """How many messages two arrays have in common, from the start."""
+    pairs = enumerate(zip(one, other, strict=False))
+    parts = (place for place, (a, b) in pairs if a.message != b.message)
+    return next(parts, min(len(one), len(other)))
+
+
+def _after(events: Sequence[Event], messages: Sequence[Any]) -> int:
+    """The number of events until the array begins with these messages; 0 for no messages."""
+    array = Array("")
+    for number, event in enumerate(events, start=1):
+        array = grow(array, event)
+        begins = [card.message for card in array.cards[: len(messages)]]
+        if messages and begins == messages:
+            return number
+    return 0
 
 
 def _name(lane: str) -> str:
@@ -161,16 +194,30 @@ def _parting(state: State) -> str:
     shared, lengths = state.shared, [len(array.cards) for array in state.arrays.values()]
     if shared == max(lengths, default=0):
         return f"Both hold the same {count(shared, 'message')}."
-    return f"They share {count(shared, 'message')} and part at message {shared}."
+    return f"Both runs share {count(shared, 'message')}."
 
 
 def _rest(array: Array, shared: int) -> str:
-    more = count(len(array.cards) - shared, "message")
-    return f"{more} of its own, ≈ {array.tokens:,} tokens in all"
+    return f"{len(array.cards) - shared} of its own, ≈ {array.tokens:,} tokens in all"
 
 
 def _title(name: str, what: str) -> str:
     return f'<div class="parts" data-quiet>{esc(name)} <span>{esc(what)}</span></div>'
+
+
+def _shared(cards: Sequence[MessageCard]) -> str:
+    """The messages that both runs share, a line each, under a fold but the last."""
+    lines = [
+        f'<div class="one"><span class="index">{card.index}</span>'
+        f'<span class="t-{card.mark.key}">{card.mark.glyph}</span>'
+        f"<span>{esc(one_line(card.gist, 200))}</span></div>"
+        for card in cards
+    ]
+    head = f"In both: {count(len(cards), 'message')}, the last one below"
+    return (
+        f'<details class="both"><summary><b>{head}</b></summary>{"".join(lines[:-1])}</details>'
+        f"{lines[-1]}"
+    )
 
 
 def _short(array: Array, place: int, width: int) -> str:
@@ -180,7 +227,10 @@ def _short(array: Array, place: int, width: int) -> str:
     return one_line(f"{card.mark.label}: {card.text}", width)
 
 
-def _draw(picture: Picture, card: MessageCard, x: float, y: float, width: float) -> None:
-    picture.bar(x, y + 3, 3, 18, card.mark.key)
-    picture.text(x + 10, y + 16, f"{card.index} {card.mark.glyph}", "m", 40, card.mark.key)
-    picture.text(x + 52, y + 16, card.text, "", width - 60)
+def _draw(canvas: Canvas, lane: str, card: MessageCard, x: float, y: float, width: float) -> None:
+    key, mark = f"{lane} {card.index}", card.mark
+    canvas.bar(f"{key} edge", x, y + 2, 3, 20, mark.key)
+    canvas.text(
+        f"{key} index", x + 10, y + 16, f"{card.index} {mark.glyph}", "m", mark.key, width=40
+    )
+    canvas.text(f"{key} text", x + 52, y + 16, card.gist, width=width - 56)

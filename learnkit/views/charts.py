@@ -1,37 +1,35 @@
 """Charts that make one point each, with labels next to the data and a table of the numbers.
 
-matplotlib is imported only when a chart is drawn. A chart is shown as a picture and as a table, so
-that readers who can't see the picture get every number.
+A chart is shown as a picture and as a table, so that readers who can't see the picture get every
+number.
 """
 
 from __future__ import annotations
 
-import base64
-import io
 import math
 import statistics
-import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from learnkit.core.events import Event
 from learnkit.core.token_count import sent
-from learnkit.errors import UsageError, lab_extra
+from learnkit.errors import UsageError
 from learnkit.runtime.notebook import is_live
 from learnkit.views.drawing import static, theme
-from learnkit.views.drawing.text import esc
+from learnkit.views.drawing.display import Canvas
+from learnkit.views.drawing.plot import legend, short, ticks_of
+from learnkit.views.drawing.text import scale_of
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
-#: Width of a chart in CSS pixels, and device pixels for each of them.
-WIDTH, SHARP = 760, 2
-#: Colours of the series, in order. The first one is grey, for the run without the mechanism.
-SERIES = ("#9aa0a8", "#6a4fb3", "#2d8691", "#ad7518")
 #: Half the width of a 95 % interval, in standard errors.
 Z95 = 1.96
+#: In pixels: the room for a label and for a number, and from one bar to the next.
+_LABEL, _NUMBER, _LINE = 130, 58, 30
+#: The shortest line for an interval, in pixels: a shorter one would read as a minus sign.
+_SEEN = 6
+#: Parts that have the colours of the cache, as in all pictures of it.
+_PARTS = {mark.word: mark for mark in (theme.CACHED, theme.FRESH, theme.OUTPUT)}
+_PARTS["written to it"] = theme.FRESH
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,15 +40,13 @@ class Chart:
         title: the chart's point, as a sentence.
         head: the names of the table's columns.
         rows: the table's rows.
-        png: the picture.
-        height: the picture's height, in pixels.
+        canvas: the picture.
     """
 
     title: str
     head: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
-    png: bytes
-    height: int
+    canvas: Canvas
 
     def __str__(self) -> str:
         table = [self.head, *self.rows]
@@ -66,25 +62,19 @@ class Chart:
 
     __repr__ = __str__
 
-    def _ipython_display_(self) -> None:
-        show = sys.modules["IPython"].display.display
-        size = {"width": WIDTH, "height": self.height, "alt": f"{self.title} Numbers: below."}
-        data, text = base64.b64encode(self.png).decode(), f"chart: {self.title}"
-        if is_live():  # JupyterLab draws a PNG without its alternative text
-            attributes = "".join(f' {name}="{esc(value)}"' for name, value in size.items())
-            html = f'<img{attributes} src="data:image/png;base64,{data}">'
-            show({"text/html": html, "text/plain": text}, raw=True)
-        else:
-            show({"image/png": data, "text/plain": text}, metadata={"image/png": size}, raw=True)
-        table = {"text/html": static.table(self.head, self.rows), "text/plain": str(self)}
-        show(table, raw=True)
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+        alt = f"{self.title} The numbers stand in the table below."
+        image = self.canvas.inline(alt) if is_live() else self.canvas.img(alt)
+        table = static.table(self.head, self.rows)
+        return {"text/html": static.form(self.title, image, table), "text/plain": str(self)}
 
 
 def compare(results: Mapping[str, Sequence[Any]], measures: Sequence[str], title: str) -> Chart:
     """The mean of some measures over many runs, with a 95 % interval; truth values as shares.
 
     Args:
-        results: label -> runs, such as :class:`learnkit.course.trials.Trial`.
+        results: label -> runs, such as :class:`learnkit.course.trials.Trial`. The first label is
+            what the others are compared with.
         measures: names of attributes of the runs.
         title: the message, as a sentence.
 
@@ -107,21 +97,31 @@ def compare(results: Mapping[str, Sequence[Any]], measures: Sequence[str], title
         places = 0 if mean >= 100 else 1 if mean >= 10 else 2
         return f"{mean:,.{places}f}", f"{spread:,.{places}f}"
 
-    figure = _figure(title, 92 + 34 * len(results))
+    canvas = Canvas()
+    panel = (canvas.width - _LABEL) / len(measures)
     for place, measure in enumerate(measures):
-        axes = _panel(figure, place, len(measures), 0.16, len(results))
-        axes.set_title(measure.replace("_", " "), loc="left", fontsize=9, color=theme.QUIET)
+        x = _LABEL + place * panel
+        canvas.text(f"name {measure}", x, 14, measure.replace("_", " "), "q", width=panel)
+        canvas.edge(f"zero {measure}", f"M0 22v{_LINE * len(results):g}", x=x)
         top = max(sum(values[label, measure]) for label in results)
-        top = 1.0 if measure in shares else top or 1.0
-        axes.set_xlim(0, top * 1.6)
-        for row, (label, colour) in enumerate(zip(results, SERIES * len(results), strict=False)):
+        scale = (panel - _NUMBER - 8) / (1.0 if measure in shares else top or 1.0)
+        for row, label in enumerate(results):
             mean, spread = values[label, measure]
-            axes.barh(row, mean, height=0.56, color=colour)
-            axes.plot([max(0.0, mean - spread), mean + spread], [row, row], color=theme.INK, lw=1)
-            end, text = mean + spread + top * 0.06, shown(label, measure)[0]
-            axes.text(end, row, text, va="center", fontsize=8.5)
+            key, y = f"{label} {measure}", 26 + row * _LINE
+            canvas.bar(f"bar {key}", x, y, scale * mean, 20, _series(row).key)
+            low, high = max(0.0, mean - spread), mean + spread
+            seen = scale * (high - low) >= _SEEN
+            if seen:
+                path = f"M0 0H{scale * (high - low):.1f}M0 -4v8M{scale * (high - low):.1f} -4v8"
+                canvas.edge(f"interval {key}", path, "", "i", x=x + scale * low, y=y + 10)
+            end = x + scale * (high if seen else mean) + 6
+            canvas.text(f"number {key}", end, y + 14, shown(label, measure)[0], width=_NUMBER)
             if place == 0:
-                axes.text(-0.06 * top, row, label, va="center", ha="right", fontsize=9)
+                canvas.text(f"label {label}", _LABEL - 8, y + 14, label, "e", width=_LABEL - 8)
+    canvas.height = 30 + _LINE * len(results)
+    if any(one.key.startswith("interval ") for one in canvas.shapes):
+        canvas.text("method", _LABEL, canvas.height + 12, "├─┤ 95 % interval of the mean", "q")
+        canvas.height += 22
     runs = sorted({len(runs) for runs in results.values()})
     head = (
         "mean of " + " and ".join(map(str, runs)) + " runs",
@@ -130,14 +130,16 @@ def compare(results: Mapping[str, Sequence[Any]], measures: Sequence[str], title
     rows = tuple(
         (label, *(" ± ".join(shown(label, measure)) for measure in measures)) for label in results
     )
-    return _chart(figure, title, head, rows)
+    return Chart(title, head, rows, canvas)
 
 
 def bars(values: Mapping[str, Mapping[str, float]], title: str, unit: str = "") -> Chart:
     """Stacked bars: one bar for each label, one part for each name, on one scale.
 
     Args:
-        values: label -> name of the part -> length.
+        values: label -> name of the part -> length. Parts of a request that are called as in the
+            pictures of the cache (``from the cache``, ``written to it``, ``new or rewritten``,
+            ``output``) have the same colours as there.
         title: the message, as a sentence.
         unit: the unit of the lengths.
 
@@ -148,26 +150,23 @@ def bars(values: Mapping[str, Mapping[str, float]], title: str, unit: str = "") 
     if not lengths or min(lengths) < 0:
         raise UsageError(f"bars needs lengths from 0 up; it was given {dict(values)}")
     names = list(dict.fromkeys(name for parts in values.values() for name in parts))
-    colours = dict(zip(names, SERIES[1:] * len(names), strict=False))
-    figure = _figure(title, 108 + 38 * len(values))
-    axes = _panel(figure, 0, 1, 0.2, len(values))
-    height, x = figure.get_size_inches()[1] * 100, 0.2
-    for name in names:
-        figure.text(x, 1 - 48 / height, f"■ {name}", fontsize=8.5, color=colours[name])
-        x += (len(name) + 5) * 0.0095
+    others = iter([theme.CAUSE, theme.PLAIN, *theme.AGENTS[2:]] * len(names))
+    marks = {name: _PARTS.get(name) or next(others) for name in names}
+    canvas = Canvas()
+    y = legend(canvas, _LABEL, 0, [(marks[name].key, name) for name in names]) + 8
     top = max(sum(parts.values()) for parts in values.values()) or 1.0
-    axes.set_xlim(0, top * 1.16)
-    for row, (label, parts) in enumerate(values.items()):
-        start = 0.0
+    scale = (canvas.width - _LABEL - _NUMBER - 8) / top
+    for label, parts in values.items():
+        x = float(_LABEL)
+        canvas.text(f"label {label}", x - 8, y + 14, label, "e", width=_LABEL - 8)
         for name in names:
-            length = parts.get(name, 0.0)
-            axes.barh(row, length, left=start, height=0.56, color=colours[name])
-            if length > top * 0.016 * len(name):
-                where = start + length / 2
-                axes.text(where, row, name, va="center", ha="center", fontsize=8.5, color="white")
-            start += length
-        axes.text(start + top * 0.012, row, f"{start:,.0f}", va="center", fontsize=8.5)
-        axes.text(-0.015 * top, row, label, va="center", ha="right", fontsize=9)
+            length = scale * parts.get(name, 0.0)
+            canvas.bar(f"bar {label} {name}", x, y, length, 20, marks[name].key)
+            x += length
+        canvas.text(f"number {label}", x + 6, y + 14, f"{sum(parts.values()):,.0f}", width=_NUMBER)
+        y += _LINE
+    canvas.edge("zero", f"M0 0v{_LINE * len(values):g}", x=_LABEL, y=y - _LINE * len(values) - 4)
+    canvas.height = y
     head = (unit or "label", *names, "together")
     rows = tuple(
         (
@@ -177,7 +176,7 @@ def bars(values: Mapping[str, Mapping[str, float]], title: str, unit: str = "") 
         )
         for label, parts in values.items()
     )
-    return _chart(figure, title, head, rows)
+    return Chart(title, head, rows, canvas)
 
 
 def tokens(
@@ -190,7 +189,7 @@ def tokens(
     """The length of each request, over the turns of one or more runs.
 
     Args:
-        logs: label -> event log.
+        logs: label -> event log. Of several the first is what the others are compared with.
         title: the message, as a sentence.
         threshold: tokens at which compaction begins, drawn as a line.
         lane: the agent that is followed.
@@ -201,31 +200,42 @@ def tokens(
     series = {label: _lengths(log, lane) for label, log in logs.items()}
     if not series or not all(series.values()):
         raise UsageError(f"tokens needs a log with replies to {lane!r} for each label")
-    figure = _figure(title, 300)
-    axes = figure.add_axes((0.1, 0.16, 0.74, 0.66))
-    colours = SERIES if len(series) > 1 else SERIES[1:]
-    for (label, lengths), colour in zip(series.items(), colours * len(series), strict=False):
-        turns = range(1, len(lengths) + 1)
-        axes.step(turns, lengths, where="mid", color=colour, lw=1.6)
-        axes.text(len(lengths) + 0.8, lengths[-1], label, va="center", fontsize=9, color=colour)
+    canvas, left, top, height = Canvas(), 48.0, 40.0, 190.0
+    base, room = top + height, canvas.width - left - _LABEL
+    scale = scale_of(max(threshold or 0, *map(max, series.values())))
     longest = max(map(len, series.values()))
-    axes.set_xlim(0.5, longest + 0.5)
-    axes.set_ylim(0, max(max(max(one) for one in series.values()), threshold or 0) * 1.08)
+    canvas.text("unit", 0, 12, "tokens in the request", "q")
+    for tick in ticks_of(scale):
+        y = base - height * tick / scale
+        canvas.text(f"tick {tick}", left - 8, y + 4, short(tick), "q e")
+        canvas.edge(f"line {tick}", f"M0 0H{room:g}", x=left, y=y)
     if threshold is not None:
-        axes.axhline(threshold, color=theme.QUIET, lw=1, ls=(0, (4, 3)))
-        axes.text(longest + 0.8, threshold, "threshold", va="center", fontsize=9, color=theme.QUIET)
-    axes.set_xlabel("turn", fontsize=9, color=theme.QUIET)
-    axes.set_ylabel("tokens in the request", fontsize=9, color=theme.QUIET)
-    axes.yaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
-    axes.tick_params(labelsize=8.5, colors=theme.QUIET, length=3)
-    for side in ("top", "right"):
-        axes.spines[side].set_visible(False)
+        y = base - height * threshold / scale
+        canvas.edge("threshold", f"M0 0H{room:g}", theme.ERROR.key, "d", x=left, y=y)
+        canvas.text("threshold is", left + 4, y - 5, f"threshold {threshold:,}", "", "error")
+    for row, (label, lengths) in enumerate(series.items()):
+        mark = _series(row + (len(series) == 1)).key
+        heights = [base - height * one / scale for one in lengths]
+        each = room / longest
+        path = "".join(f"V{y:.1f}h{each:.2f}" for y in heights[1:])
+        path = f"M0 {heights[0]:.1f}h{each:.2f}{path}"
+        canvas.edge(f"run {label}", path, mark, "w", x=left)
+        x = left + each * len(lengths) + 6
+        canvas.text(f"label {label}", x, heights[-1] + 4, label, "", mark)
+    canvas.text("first", left, base + 16, "turn 1", "q")
+    canvas.text("last", left + room, base + 16, f"{longest}", "q e")
+    canvas.height = base + 24
     head = ("run", "turns", "longest request", "last request", "all requests together")
     rows = tuple(
         (label, *(f"{n:,}" for n in (len(one), max(one), one[-1], sum(one))))
         for label, one in series.items()
     )
-    return _chart(figure, title, head, rows)
+    return Chart(title, head, rows, canvas)
+
+
+def _series(row: int) -> theme.Mark:
+    """The colours of a row: the first is what the others are compared with."""
+    return theme.CAUSE if row else theme.PLAIN
 
 
 def _lengths(log: Iterable[Event], lane: str) -> list[int]:
@@ -237,40 +247,3 @@ def _lengths(log: Iterable[Event], lane: str) -> list[int]:
 def _mean(values: Sequence[float]) -> tuple[float, float]:
     """The mean, and half the width of its 95 % interval (normal approximation)."""
     return statistics.fmean(values), Z95 * statistics.stdev(values) / math.sqrt(len(values))
-
-
-def _figure(title: str, height: int) -> Figure:
-    with lab_extra():
-        from matplotlib.figure import Figure
-
-    figure = Figure((WIDTH / 100, height / 100), dpi=100 * SHARP, facecolor=theme.GROUND)
-    figure.text(0.02, 1 - 24 / height, title, fontsize=10.5, weight="bold", color=theme.INK)
-    return figure
-
-
-def _panel(figure: Figure, place: int, panels: int, left: float, rows: int) -> Axes:
-    """An empty panel beside the others, for ``rows`` horizontal bars."""
-    height = figure.get_size_inches()[1] * 100
-    width = (1 - left - 0.02) / panels
-    axes = figure.add_axes((left + place * width, 12 / height, width * 0.94, 1 - 74 / height))
-    axes.set_ylim(rows - 0.5, -0.5)
-    axes.set_yticks([])
-    axes.set_xticks([])
-    for side in ("top", "right", "bottom"):
-        axes.spines[side].set_visible(False)
-    axes.spines["left"].set_color(theme.HAIRLINE)
-    axes.set_facecolor("none")
-    return axes
-
-
-def _chart(
-    figure: Figure, title: str, head: tuple[str, ...], rows: tuple[tuple[str, ...], ...]
-) -> Chart:
-    with lab_extra():
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-
-    FigureCanvasAgg(figure)
-    file = io.BytesIO()
-    figure.savefig(file, format="png", facecolor=theme.GROUND, metadata={"Software": None})
-    height = round(figure.get_size_inches()[1] * 100)
-    return Chart(title, head, rows, file.getvalue(), height)

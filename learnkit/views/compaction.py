@@ -1,6 +1,7 @@
-"""The message array before and after compaction: what was cleared, summarised or kept.
+"""What compaction did to the message array: each message with its length before and after.
 
-The two columns share one scale. Before the first compaction there is one column.
+Filled is what stays, dashed what is gone. The picture is of the moment of a compaction: messages
+that come later are not in it. Before the first compaction it shows the array as it grows.
 """
 
 from __future__ import annotations
@@ -10,25 +11,26 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from learnkit.core.events import Event
-from learnkit.core.text import blocks_of, content_text, count, one_line
+from learnkit.core.text import blocks_of, content_text, count, listed, one_line
 from learnkit.core.token_count import estimate_tokens
+from learnkit.core.vocabulary import MessageAdded, MessagesRewritten, read
 from learnkit.views.drawing import static, theme
-from learnkit.views.drawing.base import Drawn, DrawnView, css_beside
-from learnkit.views.drawing.static import Picture
-from learnkit.views.drawing.text import esc
+from learnkit.views.drawing.base import Diagram
+from learnkit.views.drawing.display import Canvas
 
 _THINKING = ("thinking", "redacted_thinking")
+#: Height of a row, and width of what stands beside its bar, in pixels.
+_LINE, _LABEL, _TOKENS = 22, 116, 86
 
-#: What happened to a message, by key.
+#: What happened to a message, by key: glyph, word, and what is said of one and of several.
 FATES = {
-    "kept": ("=", "kept"),
-    "cleared": ("⊘", "cleared"),
-    "summarised": ("▼", "summarised"),
-    "shorter": ("◐", "thinking dropped"),
+    "cleared": ("⊘", "cleared", "is cleared", "are cleared"),
+    "summarised": ("▼", "summarised", "becomes a summary", "become a summary"),
+    "shorter": ("◐", "less thinking", "loses its thinking", "lose their thinking"),
+    "kept": ("=", "kept", "stays as it was", "stay as they were"),
     "summary": ("Σ", "summary"),
     "note": ("Σ", "note"),
 }
-_MARKS = {"cleared": "blocked", "summarised": "blocked", "shorter": "idle"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,90 +45,130 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class State(Drawn):
-    """The array now, and as it was before the last rewrite; the longest message's tokens."""
+class State:
+    """The array now, and as it was just before and just after the last compaction.
 
+    Attributes:
+        now: all messages.
+        before: the messages when the last compaction began; empty if there was none.
+        after: the messages when it was over.
+        times: how many compactions there were.
+        saved: tokens that they took out together.
+    """
+
+    now: tuple[Entry, ...] = ()
     before: tuple[Entry, ...] = ()
     after: tuple[Entry, ...] = ()
-    scale: int = 1
+    times: int = 0
+    saved: int = 0
+
+    @property
+    def rows(self) -> list[tuple[str, Entry | None, Entry | None]]:
+        """Each message with its key, as it was and as it is; None where it isn't there."""
+        if not self.before:
+            return [(f"{place}", one, one) for place, one in enumerate(self.now)]
+        old = [(f"{place}", one) for place, one in enumerate(self.before)]
+        if len(self.before) == len(self.after):
+            return [(key, was, one) for (key, was), one in zip(old, self.after, strict=True)]
+        new = [("made", None, one) for one in self.after if one.fate != "kept"]
+        stay = [one.fate == "kept" for one in self.before]
+        # The new messages stand where the old ones end.
+        end = len(stay) - stay[::-1].index(False) if False in stay else 0
+        rows = [(key, was, was if was.fate == "kept" else None) for key, was in old]
+        made = [(f"{key} {place}", was, one) for place, (key, was, one) in enumerate(new)]
+        return [*rows[:end], *made, *rows[end:]]
 
 
-class Compaction(DrawnView[State]):
+class Compaction(Diagram[State]):
     """The message array before and after, with what was cleared marked."""
 
     name = "compaction"
-    css = css_beside(__file__)
     start = State()
 
-    def step(self, state: State, event: Event) -> State:
-        return super().step(state, event) if event.lane == (self.lane or "lead") else state
-
     def fold(self, state: State, event: Event) -> State:
-        if event.type == "message.added":
-            new = _entry(event.data.get("message") or {})
-            return replace(state, after=(*state.after, new), scale=max(state.scale, new.tokens))
-        if event.type == "messages.rewritten":
-            now = [_entry(one) for one in event.data.get("messages", [])]
-            before, after = _fates([replace(one, fate="") for one in state.after], now)
-            scale = max([1, *(one.tokens for one in (*before, *after))])
-            return replace(state, before=before, after=after, scale=scale)
+        if event.lane != (self.lane or "lead"):
+            return state
+        match read(event):
+            case MessageAdded(message=message):
+                return replace(state, now=(*state.now, _entry(message)))
+            case MessagesRewritten(messages=messages):
+                now = tuple(map(_entry, messages))
+                before, after = _fates(state.now, now)
+                saved = state.saved + _tokens(state.now) - _tokens(now)
+                return State(now, before, after, state.times + 1, saved)
         return state
 
-    def draw(self, state: State, old: State) -> dict[str, str]:
-        html: dict[str, str] = {}
-        halves = (("before", state.before, old.before), ("after", state.after, old.after))
-        for region, entries, earlier in halves:
-            if entries:
-                name = region if state.before else "the array"
-                size = f"<small>{_sum(entries)}</small>"
-                html[f"{region}/ title"] = f'<div class="col" data-quiet>{name} {size}</div>'
-            for place, one in enumerate(entries):
-                key = f"{region}/{place}"
-                gone = region == "before" and one.fate in ("cleared", "summarised")
-                same = state.scale == old.scale and earlier[place : place + 1] == (one,)
-                html[key] = old.html[key] if same else _row(one, state.scale, gone)
-        return html
+    def told(self, state: State, old: State, event: Event) -> str:
+        compacted = event.type == "messages.rewritten"
+        return self.finding(state) if compacted else super().told(state, old, event)
 
-    def line(self, state: State) -> str:
-        return f"{self.name}: {_saved(state)} {state.head}"
+    def finding(self, state: State) -> str:
+        if not state.before:
+            return f"Nothing was compacted: {_sum(state.now)}."
+        old, new = _tokens(state.before), _tokens(state.after)
+        fates = [one.fate for one in state.before]
+        said: list[str] = []
+        for key, (_, _, *words) in FATES.items():
+            if number := fates.count(key):
+                of = f"{number} of {count(len(fates), 'message')}" if not said else f"{number}"
+                said.append(f"{of} {words[number > 1]}")
+        share = f" ({100 * (old - new) / old:.0f} % less)" if old > new else ""
+        last = f"≈{old:,} tokens become ≈{new:,}{share}: {listed(said)}."
+        if state.times == 1:
+            return last
+        many = f"{state.times} compactions take ≈{state.saved:,} tokens out."
+        return f"{many} In the last, drawn here, {last}"
 
-    def picture(self, state: State, rows: int) -> Picture:
-        picture = Picture(f"{self.line(state)} The messages stand in the table below.")
-        columns = [("before", state.before), ("after", state.after)]
-        columns = [one for one in columns if one[1]] or [("the array", ())]
-        width = (static.WIDTH - 32 - 16 * (len(columns) - 1)) / len(columns)
-        bottom = 0.0
-        for place, (title, entries) in enumerate(columns):
-            x, y = 16 + place * (width + 16), 24.0
-            picture.text(x, y, f"{title}: {_sum(entries)}", "b", width)
-            y += 8
-            for one in static.cut(entries, rows):
-                if isinstance(one, static.Gap):
-                    y += picture.left_out(x + 8, y + 15, one.hidden, "", 22)
-                    continue
-                mark = _mark(one)
-                picture.box(x, y, width, 19, mark)
-                picture.bar(x, y + 17, max(width * one.tokens / state.scale, 1), 2, one.key)
-                label = f"{_label(one)}  {one.text}"
-                picture.text(x + 6, y + 13.5, label, "", width - 70, mark)
-                picture.text(x + width - 6, y + 13.5, f"≈{one.tokens:,}", "e", 60, mark)
-                y += 22
-            bottom = max(bottom, y)
-        picture.text(16, bottom + 16, _saved(state), "b")
-        picture.height = bottom + 30
-        return picture
+    def draw(self, state: State, width: float, rows: int) -> Canvas:
+        canvas = Canvas(width)
+        all = state.rows
+        scale = max([1, *(one.tokens for _, *both in all for one in both if one)])
+        # On a narrow page the lengths are worth more than the beginning of a text.
+        left = _LABEL + (width - _LABEL) * 0.36 * (width > 480)
+        room, y = width - left - _TOKENS, 4.0
+        for row in static.cut(all, rows):
+            if isinstance(row, static.Gap):
+                y += _LINE * canvas.left_out("gap", 0, y + 14, row.hidden, "message")
+                continue
+            key, was, one = row
+            shown = one or was
+            if shown is None:
+                continue
+            mark, label = _mark(shown), _label(shown)
+            old, new = was.tokens if was else 0, one.tokens if one else 0
+            says = f"{label}: {_change_of(old, new)} tokens; {shown.text}"
+            canvas.text(f"what {key}", 0, y + 14, label, "", mark, width=_LABEL)
+            if left > _LABEL:
+                style = "" if one else "q"
+                canvas.text(
+                    f"text {key}", _LABEL, y + 14, shown.text, style, width=left - _LABEL - 10
+                )
+            if old > new:
+                length = max(room * old / scale, 2)
+                canvas.box(f"was {key}", left, y + 3, length, 14, "blocked", (), "d", says=says)
+            if new:
+                length = max(room * new / scale, 1.5)
+                told = "" if old > new else says
+                canvas.bar(f"is {key}", left, y + 3, length, 14, shown.key, says=told)
+            canvas.text(f"tokens {key}", width, y + 14, _change_of(old, new), "e", width=_TOKENS)
+            y += _LINE
+        gone = "dashed: gone · filled: stays · " if state.before else ""
+        canvas.text("legend", 0, y + 16, f"{gone}length: ≈ tokens", "q")
+        canvas.height = y + 26
+        return canvas
 
     def facts(self, state: State, rows: int) -> str:
-        tables = []
-        for title, entries in (("before", state.before), ("after", state.after)):
-            body: list[list[object]] = [
-                ["…", f"{one.hidden} messages left out", "", ""]
-                if isinstance(one, static.Gap)
-                else [one[0], _label(one[1]), one_line(one[1].text, 60), one[1].tokens]
-                for one in static.cut(list(enumerate(entries)), rows)
-            ]
-            tables.append(static.table([title, "what", "text", "≈ tokens"], body))
-        return "".join(tables)
+        body: list[list[object]] = []
+        for row in static.cut(state.rows, rows):
+            if isinstance(row, static.Gap):
+                body.append(["…", f"{row.hidden} messages left out", "", ""])
+                continue
+            _, was, one = row
+            shown = one or was
+            if shown:
+                sizes = was.tokens if was else "", one.tokens if one else ""
+                body.append([_label(shown), one_line(shown.text, 60), *sizes])
+        return static.table(["what", "text", "≈ tokens before", "after"], body)
 
 
 def _entry(message: dict[str, Any]) -> Entry:
@@ -180,46 +222,23 @@ def _bare(entry: Entry) -> Any:
 
 
 def _mark(entry: Entry) -> str:
-    return _MARKS.get(entry.fate, entry.key)
+    return "blocked" if entry.fate in ("cleared", "summarised") else entry.key
 
 
 def _label(entry: Entry) -> str:
     if entry.fate in ("", "kept"):
         return theme.MARKS[entry.key].label
-    glyph, word = FATES[entry.fate]
+    glyph, word, *_ = FATES[entry.fate]
     return f"{glyph} {word}"
 
 
+def _tokens(entries: Sequence[Entry]) -> int:
+    return sum(one.tokens for one in entries)
+
+
 def _sum(entries: Sequence[Entry]) -> str:
-    tokens = sum(one.tokens for one in entries)
-    return f"{count(len(entries), 'message')}, ≈{tokens:,} tokens"
+    return f"{count(len(entries), 'message')}, ≈{_tokens(entries):,} tokens"
 
 
-def _saved(state: State) -> str:
-    if not state.before:
-        return f"nothing was compacted; {_sum(state.after)}."
-    old, new = (sum(one.tokens for one in half) for half in (state.before, state.after))
-    fates = [one.fate for one in state.before]
-    counts = [
-        f"{fates.count(key)} {FATES[key][1]}"
-        for key in ("cleared", "summarised", "shorter", "kept")
-        if key in fates
-    ]
-    share = 100 * (old - new) / old if old else 0
-    return (
-        f"of {count(len(state.before), 'message')} {', '.join(counts)}; "
-        f"≈{old:,} tokens then, ≈{new:,} now ({share:.0f} % less)."
-    )
-
-
-def _row(one: Entry, scale: int, gone: bool) -> str:
-    mark, label = _mark(one), _label(one)
-    glyph, _, word = label.replace("\u00a0", " ").partition(" ")
-    width = max(100 * one.tokens / scale, 0.5)
-    return (
-        f'<div class="was m-{mark}{" gone" if gone else ""}" role="group"'
-        f' aria-label="{esc(label)}: ≈{one.tokens:,} tokens"><span>{glyph}</span>'
-        f'<span>{word}</span><span class="text" title="{esc(one.text)}">{esc(one.text)}</span>'
-        f'<span class="n">≈{one.tokens:,}</span><span class="len" aria-hidden="true" '
-        f'style="width:{width:.1f}%;background:var(--lk-{one.key}-edge)"></span></div>'
-    )
+def _change_of(old: int, new: int) -> str:
+    return f"≈{old:,} → {new:,}" if old != new and old else f"≈{new:,}"

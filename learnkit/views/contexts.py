@@ -1,23 +1,33 @@
 """Contexts: how many tokens each agent has in its context, as bars on one scale.
 
 Each agent has a row, and a subagent's row comes after its parent's. What a subagent read makes its
-own row long, but only one short result of it is in the parent's row. The difference is what the
-parent was spared.
+own row long, but only one short result of it is in the parent's row. The row of an agent that did
+the same work alone can stand above them, to compare.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from learnkit.core.events import Event
-from learnkit.core.text import blocks_of, clean, count, one_line
+from learnkit.core.text import blocks_of, clean, content_text, count, one_line
 from learnkit.core.token_count import estimate_tokens
+from learnkit.core.vocabulary import (
+    MessageAdded,
+    MessagesRewritten,
+    RunEnded,
+    RunStarted,
+    SubagentEnded,
+    SubagentStarted,
+    read,
+)
 from learnkit.views.drawing import static, theme
-from learnkit.views.drawing.base import Drawn, DrawnView, css_beside
-from learnkit.views.drawing.static import Picture
-from learnkit.views.drawing.text import esc, scale_of
+from learnkit.views.drawing.base import Diagram
+from learnkit.views.drawing.display import Canvas
+from learnkit.views.drawing.plot import legend
+from learnkit.views.drawing.text import scale_of
 
 #: Names of the parts of a context by key, in the order of the legend.
 _PARTS = {
@@ -29,8 +39,8 @@ _PARTS = {
     "error": "errors",
     "injected": "injected",
 }
-
-
+#: The parts that an agent has read with tools.
+_READ = ("result", "error")
 #: The most segments in a bar: with more, each would be too narrow to see.
 SEGMENTS = 60
 
@@ -67,10 +77,21 @@ class Context:
 
 
 @dataclass(frozen=True, slots=True)
-class State(Drawn):
-    """Contexts by lane, in the order in which they began."""
+class State:
+    """Contexts by lane, in the order in which they began.
+
+    Attributes:
+        lanes: the contexts of the run.
+        alone: the context of an agent that did the same work without subagents, if there is one.
+    """
 
     lanes: dict[str, Context] = field(default_factory=dict)
+    alone: Context | None = None
+
+    @property
+    def rows(self) -> list[Context]:
+        """All contexts that are drawn: the lone agent's first."""
+        return [*([self.alone] if self.alone else []), *self.lanes.values()]
 
     @property
     def children(self) -> list[Context]:
@@ -80,102 +101,142 @@ class State(Drawn):
     @property
     def scale(self) -> int:
         """The tokens that the full width represents: a round number."""
-        longest = max((one.tokens for one in self.lanes.values()), default=0)
-        return scale_of(longest)
+        return scale_of(max((one.tokens for one in self.rows), default=0))
 
 
-class Contexts(DrawnView[State]):
-    """Parent and subagents, each with the tokens in its context."""
+class Contexts(Diagram[State]):
+    """Parent and subagents, each with the tokens in its context.
+
+    Args:
+        events: an ``EventLog``, or any sequence of events.
+        alone: the log of an agent that did the same work without subagents; it is drawn above the
+            others on the same scale. Its own row is that of the first agent in it.
+        lane: show only what happened to this agent; None shows everyone.
+        on_intent: as for every view.
+    """
 
     name = "contexts"
-    css = css_beside(__file__)
     start = State()
 
+    def __init__(
+        self,
+        events: Sequence[Event] | Any,
+        *,
+        alone: Sequence[Event] | Any = (),
+        lane: str | None = None,
+        on_intent: Callable[[dict[str, Any]], object] | None = None,
+    ) -> None:
+        super().__init__(events, lane=lane, on_intent=on_intent)
+        self.alone = alone
+
+    def init(self) -> State:
+        lone = State()
+        for event in self.alone:
+            lone = self.fold(lone, event)
+        return State({}, next(iter(lone.lanes.values()), None))
+
     def fold(self, state: State, event: Event) -> State:
-        data, lane = event.data, event.lane
+        lane = event.lane
         one = before = state.lanes.get(lane) or Context(lane)
-        if event.type == "subagent.started":
-            title = str(data.get("description") or data.get("prompt", ""))
-            one = replace(one, parent=str(data.get("parent", "?")), title=title)
-        elif event.type == "subagent.ended":
-            returned = int(data.get("returned", 0))
-            one = replace(one, ended=str(data.get("reason", "")), returned=returned)
-        elif event.type == "run.started":
-            head = estimate_tokens(data.get("system")) + estimate_tokens(data.get("tools"))
-            rest = one.parts[1:] if one.parts[:1] and one.parts[0][0] == "system" else one.parts
-            title = one.title or str(data.get("prompt") or "")
-            one = _holding(replace(one, title=title, ended=""), [("system", head), *rest])
-        elif event.type == "message.added":
-            new = list(_parts(data.get("message", {}), bool(data.get("injected"))))
-            parts = (*one.parts[:-1], *_joined([*one.parts[-1:], *new]))
-            tokens = one.tokens + sum(tokens for _, tokens in new)
-            one = replace(one, parts=parts, tokens=tokens)
-        elif event.type == "messages.rewritten":
-            start = [part for part in one.parts[:1] if part[0] == "system"]
-            all = [part for message in data.get("messages", []) for part in _parts(message)]
-            one = _holding(one, [*start, *all])
-        elif event.type == "run.ended" and not one.parent:
-            one = replace(one, ended=str(data.get("reason", "")))
+        match read(event):
+            case SubagentStarted(parent=parent, description=title, prompt=prompt):
+                one = replace(one, parent=parent, title=title or prompt)
+            case SubagentEnded(reason=reason, returned=returned):
+                one = replace(one, ended=reason, returned=returned)
+            case RunStarted(system=system, tools=tools, prompt=asked):
+                head = estimate_tokens(system) + estimate_tokens(list(tools))
+                rest = one.parts[1:] if one.parts[:1] and one.parts[0][0] == "system" else one.parts
+                title = one.title or content_text(asked)
+                one = _holding(replace(one, title=title, ended=""), [("system", head), *rest])
+            case MessageAdded(message=message, injected=injected):
+                new = list(_parts(message, injected))
+                parts = (*one.parts[:-1], *_joined([*one.parts[-1:], *new]))
+                tokens = one.tokens + sum(tokens for _, tokens in new)
+                one = replace(one, parts=parts, tokens=tokens)
+            case MessagesRewritten(messages=messages):
+                start = [part for part in one.parts[:1] if part[0] == "system"]
+                all = [part for message in messages for part in _parts(message)]
+                one = _holding(one, [*start, *all])
+            case RunEnded(reason=reason) if not one.parent:
+                one = replace(one, ended=reason)
         return state if one == before else replace(state, lanes={**state.lanes, lane: one})
 
-    def draw(self, state: State, old: State) -> dict[str, str]:
-        html = {"contexts/ scale": _legend(state)}
-        for one in state.lanes.values():
-            key, changed = f"contexts/{clean(one.lane)}", one is not old.lanes.get(one.lane)
-            same = not changed and state.scale == old.scale
-            html[key] = old.html[key] if same else _row(one, state.scale, changed)
-        if state.children:
-            html["contexts/ spared"] = f'<div class="spared" data-quiet>{esc(_spared(state))}</div>'
-        return html
+    def told(self, state: State, old: State, event: Event) -> str:
+        said = super().told(state, old, event)
+        one = state.lanes.get(event.lane)
+        mine = event.type.startswith(("run.", "message"))
+        return f"{one_line(_who(one), 40)}: {said}" if mine and one and one.parent else said
 
-    def line(self, state: State) -> str:
-        if not state.children:
-            own = ", ".join(f"{one.lane} ≈{one.tokens:,}" for one in state.lanes.values())
-            return f"{self.name}: {own or 'none'} tokens; {state.head}"
-        return f"{self.name}: {_spared(state)} {state.head}"
+    def finding(self, state: State) -> str:
+        parents = [one for one in state.lanes.values() if not one.parent]
+        if not parents:
+            return "Nobody has anything in their context yet."
+        parent, children = parents[0], state.children
+        if parent.ended:
+            said = f"{parent.lane} ends with ≈{parent.tokens:,} tokens in its context"
+            alone = " instead of the ≈{:,} of one agent alone"
+        else:
+            said = f"{parent.lane} has ≈{parent.tokens:,} tokens in its context so far"
+            alone = ", one agent alone ends with ≈{:,}"
+        if state.alone:
+            said += alone.format(state.alone.tokens)
+        if not children:
+            return f"{said}."
+        results = [tokens for one in children for key, tokens in one.parts if key in _READ]
+        read, back = sum(results), sum(one.returned for one in children)
+        many = count(len(children), "subagent")
+        if still := sum(not one.ended for one in children):
+            return f"{said}: {many}, {still} still at work, read ≈{read:,} in results so far."
+        return f"{said}: {many} read ≈{read:,} in results for it, and gave back ≈{back:,}."
 
-    def picture(self, state: State, rows: int) -> Picture:
-        picture = Picture(f"{self.line(state)} Every length stands in the table below.")
-        shown = list(state.lanes.values())[:rows]
-        left, right, scale = 236, 80, state.scale
-        width = static.WIDTH - left - right
-        picture.text(left, 24, f"full width: ≈{scale:,} tokens (≈4 characters each)", "q")
-        y = 34.0
+    def draw(self, state: State, width: float, rows: int) -> Canvas:
+        canvas = Canvas(width)
+        narrow, scale, y = width < 480, state.scale, 4.0
+        left, number = (0.0, width) if narrow else (190.0, width - 68)
+        shown = state.rows[:rows]
         for one in shown:
+            alone = one is state.alone
+            key = "alone" if alone else f"lane {clean(one.lane)}"
             indent = 14 if one.parent else 0
-            picture.text(16 + indent, y + 15, one.mark.glyph, "", 20, one.mark.key)
-            picture.text(36 + indent, y + 15, _who(one), "" if one.parent else "b", 190 - indent)
-            x = float(left)
-            for key, tokens in _drawable(one):
-                length = width * tokens / scale
-                picture.bar(x, y + 3, max(length - 0.7, 0.6), 15, key)
+            canvas.text(f"mark {key}", indent, y + 15, one.mark.glyph, "", one.mark.key, width=20)
+            who = "one agent alone" if alone else _who(one)
+            style, room = "" if one.parent else "b", (width if narrow else left) - indent - 86
+            room = room if narrow else left - indent - 26
+            canvas.text(f"who {key}", indent + 20, y + 15, who, style, width=room)
+            canvas.text(f"tokens {key}", width, y + 15, f"≈{one.tokens:,}", "e", width=66)
+            y += 20 * narrow
+            x = left
+            for place, (part, tokens) in enumerate(_drawable(one)):
+                length = (number - left) * tokens / scale
+                says = f"{who}, {_PARTS[part]}: ≈{tokens:,} tokens"
+                size = (max(length - 0.7, 0.6), 16)
+                canvas.bar(f"{key} {place}", x, y + 3, *size, part, says=says)
                 x += length
-            picture.text(static.WIDTH - 16, y + 15, f"≈{one.tokens:,}", "e", right)
-            y += 24
-        y += picture.left_out(36, y + 15, len(state.lanes) - len(shown), "", 24)
-        x = 16.0
-        for key in _used(state):
-            picture.bar(x, y + 8, 10, 10, key)
-            picture.text(x + 15, y + 17, _PARTS[key], "q", 200)
-            x += 28 + len(_PARTS[key]) * static.NARROW
-        y += 24
-        if state.children:
-            picture.text(16, y + 17, _spared(state), "b")
-            y += 22
-        picture.height = y + 12
-        return picture
+            compared = state.alone if one.ended and not one.parent else None
+            spared = compared.tokens - one.tokens if compared else 0
+            if (room := (number - left) * spared / scale) > 90:
+                canvas.edge(
+                    f"less {key}", f"M4 -5v10M4 0H{room:.1f}m0 -5v10", "", "d", x=x, y=y + 11
+                )
+                canvas.text(f"spared {key}", x + room / 2, y + 15, f"≈{spared:,} less", "c q")
+            y += 26
+        y += 24 * canvas.left_out("left out", 20, y + 15, len(state.rows) - len(shown), "agent")
+        used = [(key, name) for key, name in _PARTS.items() if key in _used(state)]
+        y = legend(canvas, 0, y + 6, [*used, ("", f"full width: ≈{scale:,} tokens")])
+        canvas.height = y + 4
+        return canvas
 
     def facts(self, state: State, rows: int) -> str:
         used = _used(state)
         body: list[list[object]] = []
-        for one in list(state.lanes.values())[:rows]:
+        for one in state.rows[:rows]:
             sums = [sum(n for kind, n in one.parts if kind == key) for key in used]
             back = one.returned if one.parent else ""
-            body.append([one.lane, one_line(one.title, 60), *sums, one.tokens, back])
-        after = static.more(len(state.lanes) - rows)
+            name = "alone" if one is state.alone else one.lane
+            body.append([name, one_line(one.title, 60), *sums, one.tokens, back])
+        after = static.more(len(state.rows) - rows)
         head = ["agent", "for", *(_PARTS[key] for key in used), "≈ tokens", "given back"]
-        said = f"<p>{esc(_spared(state))}</p>" if state.children else ""
-        return static.table(head, body, after=after) + said
+        return static.table(head, body, after=after)
 
 
 def _parts(message: dict[str, Any], injected: bool = False) -> Iterator[tuple[str, int]]:
@@ -228,51 +289,9 @@ def _drawable(one: Context) -> list[tuple[str, int]]:
 
 
 def _used(state: State) -> list[str]:
-    present = {key for one in state.lanes.values() for key, _ in one.parts}
+    present = {key for one in state.rows for key, _ in one.parts}
     return [key for key in _PARTS if key in present]
 
 
 def _who(one: Context) -> str:
     return one.title or one.lane if one.parent else one.lane
-
-
-def _spared(state: State) -> str:
-    """What the parents did not have to read, in a sentence."""
-    read = sum(one.tokens for one in state.children)
-    back = sum(one.returned for one in state.children)
-    share = f" ({100 * (read - back) / read:.0f} %)" if read else ""
-    whom = "it" if len(state.children) == 1 else "them"
-    return (
-        f"{count(len(state.children), 'subagent')} had ≈{read:,} tokens in front of {whom} and "
-        "gave back "
-        f"≈{back:,}: the parent was spared ≈{read - back:,}{share}."
-    )
-
-
-def _legend(state: State) -> str:
-    keys = "".join(
-        f'<span><i style="background:var(--lk-{key}-edge)"></i>{_PARTS[key]}</span>'
-        for key in _used(state)
-    )
-    return (
-        f'<div class="scale" data-quiet>full width: ≈{state.scale:,} tokens '
-        f"(≈4 characters each){keys}</div>"
-    )
-
-
-def _row(one: Context, scale: int, changed: bool) -> str:
-    bars = "".join(
-        f'<i class="m-{key}" style="width:{100 * tokens / scale:.2f}%;border-style:solid;'
-        f'background:var(--lk-{key}-edge)" title="{_PARTS[key]}: ≈{tokens:,} tokens"></i>'
-        for key, tokens in _drawable(one)
-    )
-    child = " child" if one.parent else ""
-    name = esc(_who(one)) if one.parent else f"<b>{esc(one.lane)}</b>"
-    said = f"{one.lane}, {one.mark.word}: ≈{one.tokens:,} tokens"
-    return (
-        f'<div class="context{child}" role="group" aria-label="{esc(said)}"'
-        f'{"" if changed else " data-quiet"}><span class="who" title="{esc(one.lane)}: '
-        f'{esc(one.title)}"><span class="t-{one.mark.key}">{one.mark.glyph}</span> {name}</span>'
-        f'<span class="bar" aria-hidden="true">{bars}</span><span class="n">≈{one.tokens:,}</span>'
-        "</div>"
-    )

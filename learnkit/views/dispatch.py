@@ -10,11 +10,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from learnkit.core.events import Event
-from learnkit.core.text import arguments, clean, columns, count, one_line
+from learnkit.core.text import arguments, clean, count, one_line
 from learnkit.core.vocabulary import RunStarted, ToolEnded, ToolStarted, read
 from learnkit.views.drawing import blocks, static, theme
-from learnkit.views.drawing.base import Drawn, DrawnView, css_beside
-from learnkit.views.drawing.static import Picture
+from learnkit.views.drawing.base import View, css_beside
+from learnkit.views.drawing.display import Canvas
 from learnkit.views.drawing.text import esc
 
 #: What the columns count, in order; a call is in exactly one of the last four.
@@ -56,7 +56,7 @@ class Current:
 
 
 @dataclass(frozen=True, slots=True)
-class State(Drawn):
+class State:
     """Rows by name, running calls by lane and id, and the call shown in detail."""
 
     rows: dict[str, ToolRow] = field(default_factory=dict)
@@ -64,7 +64,7 @@ class State(Drawn):
     current: Current | None = None
 
 
-class Dispatch(DrawnView[State]):
+class Dispatch(View[State]):
     """The table of tools with their calls, beside the current call's input and result."""
 
     name = "tool dispatch"
@@ -93,7 +93,22 @@ class Dispatch(DrawnView[State]):
             row = replace(row, known=known, running=row.running - bool(started), **counted)
         return replace(state, rows={**state.rows, name: row}, running=running, current=current)
 
-    def draw(self, state: State, old: State) -> dict[str, str]:
+    def finding(self, state: State) -> str:
+        names = [row for row in state.rows.values() if row.counts[0]]
+        calls, running, *ended = (sum(column) for column in _columns(state))
+        if not calls:
+            return f"{count(len(state.rows), 'tool')} to call, and no call yet."
+        known = sum(row.known for row in state.rows.values())
+        used = sum(row.known for row in names)
+        kinds = zip(ended, ("ok", "failed", "refused"), strict=True)
+        said = [f"{number} {kind}" for number, kind in kinds if number]
+        said += [f"{running} running"] if running else []
+        gone = [one_line(row.name, 30) for row in names if not row.known]
+        missing = f"; there is no tool called {' or '.join(gone)}" if gone else ""
+        what = f"{count(calls, 'call')} to {used} of {count(known, 'tool')}"
+        return f"{what}: {', '.join(said)}{missing}."
+
+    def frame(self, state: State) -> dict[str, str]:
         now = state.current.name if state.current else None
         html = {"tools/": _HEAD}
         for row in _ordered(state):
@@ -102,46 +117,34 @@ class Dispatch(DrawnView[State]):
             html["call/"] = _call(state.current)
         return html
 
-    def frame(self, state: State) -> dict[str, str]:
-        return state.html or self.draw(state, state)
-
-    def line(self, state: State) -> str:
-        counts = {row.name: row.counts[0] for row in _ordered(state) if row.counts[0]}
-        used = [f"{one_line(name, 30)} {number}" for name, number in counts.items()]
-        total = sum(counts.values())
-        return f"{self.name}: {count(total, 'call')} ({', '.join(used) or 'none'}); {state.head}"
-
-    def picture(self, state: State, rows: int) -> Picture:
-        picture = Picture(f"{self.line(state)} Every number stands in the table below.")
+    def draw(self, state: State, width: float, rows: int) -> Canvas:
+        canvas = Canvas(width)
         shown = _ordered(state)[:rows]
-        y, edges = 26.0, [static.WIDTH - 16 - 76 * place for place in range(len(COLUMNS))][::-1]
-        picture.text(24, y, "tool", "q")
+        y, edges = 22.0, [width - 16 - 76 * place for place in range(len(COLUMNS))][::-1]
+        canvas.text("tool", 16, y, "tool", "q", width=80)
         for x, column in zip(edges, COLUMNS, strict=True):
-            picture.text(x, y, column, "q e", 70)
-        picture.path(f"M16 {y + 9.5}H{static.WIDTH - 16}")
+            canvas.text(f"column {column}", x, y, column, "qe", width=70)
+        canvas.edge("line", f"M0 0H{width - 16:g}", x=8, y=y + 9)
         y += 12
-        for row in shown:
-            if state.current and row.name == state.current.name:
-                picture.box(16, y + 2, static.WIDTH - 32, 22, "call")
-                picture.bar(16, y + 2, 3, 22, "call")
-            picture.text(24, y + 17, row.label, "m", edges[0] - 90)
-            for x, column, number in zip(edges, COLUMNS, row.counts, strict=True):
-                text, key = _cell(column, number)
-                picture.text(x, y + 17, text, "e" if number else "q e", 70, key)
+        for number, row in enumerate(shown):
+            now = state.current is not None and row.name == state.current.name
+            if now:
+                canvas.box("now", 8, y + 1, width - 16, 23, "call")
+            canvas.text(f"row {number}", 16, y + 17, row.label, "mn", width=edges[0] - 60)
+            for x, column, value in zip(edges, COLUMNS, row.counts, strict=True):
+                text, key = _cell(column, value)
+                style = "en" if value or now else "qen"
+                canvas.text(f"cell {number} {column}", x, y + 17, text, style, key, width=70)
             y += 24
-        y += picture.left_out(24, y + 17, len(state.rows) - len(shown), "more tool", 24)
-        for line in _call_lines(state.current):
+        y += 24 * canvas.left_out("gone", 16, y + 17, len(state.rows) - len(shown), "more tool")
+        for number, line in enumerate(_call_lines(state.current)):
             mark = line.mark or theme.SYSTEM
-            picture.box(16, y + 12, static.WIDTH - 32, 22, mark.key)
-            picture.text(24, y + 27, mark.label, "", 0, mark.key)
-            start = 100.0
-            if line.name:
-                picture.text(start, y + 27, line.name, "m b", 300)
-                start += (min(columns(line.name), 41) + 1) * static.COLUMN
-            picture.text(start, y + 27, line.text, "m", static.WIDTH - 24 - start)
-            y += 26
-        picture.height = y + 20
-        return picture
+            canvas.box(f"block {number}", 8, y + 10, width - 16, 24, mark.key, [mark.label])
+            said = f"{line.name}  {line.text}" if line.name else line.text
+            canvas.text(f"text {number}", 84, y + 27, said, "mn", width=width - 100)
+            y += 28
+        canvas.height = y + 18
+        return canvas
 
     def facts(self, state: State, rows: int) -> str:
         body = [[one_line(row.label, 60), *row.counts] for row in _ordered(state)[:rows]]
@@ -171,6 +174,11 @@ def _cell(column: str, number: int) -> tuple[str, str]:
     return (
         (f"{mark.glyph} {number:,}", mark.key) if mark else (f"{number:,}" if number else "·", "")
     )
+
+
+def _columns(state: State) -> list[list[int]]:
+    """The numbers of all rows, a list a column."""
+    return [[row.counts[place] for row in state.rows.values()] for place in range(len(COLUMNS))]
 
 
 def _ordered(state: State) -> list[ToolRow]:

@@ -1,8 +1,9 @@
-"""The message array that is sent to the model, with one card for each message.
+"""The message array that is sent to the model, and how much of it each request carries.
 
-Read this view first: an agent is this array and a loop. Calls are paired with their results, each
-message shows its length in tokens on a common scale, and text injected by the harness is marked, so
-that it can't be mistaken for the user's.
+Read this view first: an agent is this array and a loop. A call and its result show the id that they
+share. A request carries all rows above it: its bar is as long as theirs together, on one scale, and
+its end is what no request before has carried. Text that the harness injects is marked, so that it
+can't be mistaken for the user's.
 """
 
 from __future__ import annotations
@@ -11,26 +12,25 @@ from dataclasses import dataclass, field, replace
 
 from learnkit.core.events import Event
 from learnkit.core.sentences import ended
-from learnkit.core.text import clean, columns, count, listed, one_line, quoted
+from learnkit.core.text import clean, count, listed, one_line, quoted
 from learnkit.views.drawing import blocks, static, theme
-from learnkit.views.drawing.array import Array, grow
-from learnkit.views.drawing.base import Drawn, DrawnView, css_beside
-from learnkit.views.drawing.static import Picture
-from learnkit.views.drawing.text import esc
+from learnkit.views.drawing.array import Array, MessageCard, Request, grow
+from learnkit.views.drawing.base import View, css_beside
+from learnkit.views.drawing.display import Canvas, fitting
+from learnkit.views.drawing.text import esc, scale_of
 from learnkit.views.words import describe
 
-#: Lengths that the scale can show at most, in tokens.
-SCALES: list[int] = [step * 10**power for power in range(1, 8) for step in (1, 2, 5)][3:]
-#: Length of a full bar, in pixels.
-BAR = 112
-#: In the static picture, in pixels: room for the number beside a bar, and where content starts.
-LABEL, WHAT = 56, 146
+#: In the static picture, in pixels: length of a full bar, room for the number beside it, and where
+#: content starts and ends.
+BAR, LABEL, WHAT, END = 130, 56, 140, 508
+#: The shortest scale, in tokens.
+LEAST = 100
 #: The most lines of one message in the static picture.
 MOST = 4
 
 
 @dataclass(frozen=True, slots=True)
-class State(Drawn):
+class State:
     """The arrays that are shown, by agent."""
 
     arrays: dict[str, Array] = field(default_factory=dict)
@@ -38,10 +38,25 @@ class State(Drawn):
     @property
     def scale(self) -> int:
         """The tokens that a full bar represents; it grows in steps, so that bars rarely change."""
-        return scale_for(max((array.longest for array in self.arrays.values()), default=0))
+        longest = max((array.longest for array in self.arrays.values()), default=0)
+        return scale_of(max(longest, LEAST))
+
+    @property
+    def legend(self) -> str:
+        """What the lengths are."""
+        asked = any(array.requests for array in self.arrays.values())
+        return f"≈ tokens: characters / 4{_CARRIES if asked else ''}"
+
+    def called(self, lane: str) -> str:
+        """What an array is called: by its agent, or nothing if there is only the lead's.
+
+        Args:
+            lane: the agent's name.
+        """
+        return one_line(lane, 40) if self.arrays.keys() - {"lead"} else ""
 
 
-class Messages(DrawnView[State]):
+class Messages(View[State]):
     """The live message array of one agent, or of every agent in the log, side by side."""
 
     name = "message array"
@@ -55,61 +70,134 @@ class Messages(DrawnView[State]):
             return state
         return replace(state, arrays={**state.arrays, event.lane: grown})
 
-    def sentence(self, state: State, event: Event) -> str:
-        said = _said(state.arrays.get(event.lane) or Array(event.lane), event)
-        alone = not state.arrays.keys() - {event.lane}
-        return said if alone else f"{one_line(event.lane, 40)}: {said}"
+    def finding(self, state: State) -> str:
+        if not state.arrays:
+            return "The array is empty."
+        if len(state.arrays) == 1:
+            (array,) = state.arrays.values()
+            return f"{_before(state, array.lane)}{_found(array)}"
+        sizes = [f"{one_line(lane, 40)}’s {array.size}" for lane, array in state.arrays.items()]
+        return ended(f"{len(sizes)} arrays, one for each agent: {'; '.join(sizes)}.")
 
-    def draw(self, state: State, old: State) -> dict[str, str]:
-        shown = {"ruler": ruler(state.scale, '<span class="note">≈ tokens: characters / 4</span>')}
-        for raw, array in state.arrays.items():
-            lane = clean(raw)
-            shown[f"{lane}/summary"] = _summary(array)
-            if array.system:
-                shown[f"{lane}/system"] = array.system
-            shown |= {f"{lane}/{place}": card.html for place, card in enumerate(array.cards)}
-        return shown
+    def told(self, state: State, old: State, event: Event) -> str:
+        return f"{_before(state, event.lane)}{_told(state.arrays[event.lane], event)}"
 
     def frame(self, state: State) -> dict[str, str]:
-        return state.html or self.draw(state, state)
+        shown = {"ruler": ruler(state.scale, f'<span class="note">{state.legend}</span>')}
+        for raw, array in state.arrays.items():
+            lane = clean(raw)
+            name = esc(state.called(raw))
+            shown[f"{lane}/summary"] = (
+                f'<div class="sum" data-quiet>{name} <span>{array.size}</span></div>'
+            )
+            if array.system:
+                shown[f"{lane}/system"] = array.system
+            requests = {one.messages: one for one in array.requests}
+            for place, card in enumerate(array.cards):
+                shown[f"{lane}/{place}"] = card.html
+                if place + 1 in requests:
+                    now = array.waiting and place + 1 == len(array.cards)
+                    shown[f"{lane}/request {place + 1}"] = _request(requests[place + 1], now)
+        return shown
 
-    def line(self, state: State) -> str:
-        sizes = [f"{one_line(lane, 40)} {array.size}" for lane, array in state.arrays.items()]
-        return f"{self.name}: {'; '.join([*sizes, state.head])}"
-
-    def picture(self, state: State, rows: int) -> Picture:
-        picture = Picture(f"{self.line(state)} Every line of it stands in the table below.")
-        ruler = static.WIDTH - 16 - LABEL - BAR
-        picture.text(ruler - 8, 26, f"{state.scale:,} tokens", "q e")
-        picture.path(f"M{ruler}.5 20v5h{BAR - 1}v-5")
-        y = 26.0
+    def draw(self, state: State, width: float, rows: int) -> Canvas:
+        canvas = Canvas(width)
+        canvas.text("legend", 8, 20, state.legend, "q", width=END)
+        y = 20.0
+        if state.arrays:
+            left = width - 8 - LABEL - BAR
+            canvas.text("scale", left - 8, y, f"{state.scale:,}", "qe", width=90)
+            canvas.edge("ruler", f"M0 0v5h{BAR}v-5", x=left, y=y - 8)
+            y += 24
         for lane, array in state.arrays.items():
-            picture.text(16, y, f"{lane}: {array.size}", "b", 440)
-            y = _draw(picture, array, y + 14, rows // len(state.arrays), state.scale) + 30
-        picture.height = max(y - 22, 40)
-        return picture
+            name = state.called(lane)
+            size = f"{name}: {array.size}" if name else array.size
+            canvas.text(f"size {lane}", 8, y, size, "b")
+            y = _draw(canvas, array, y + 8, rows // len(state.arrays), state.scale) + 26
+        canvas.height = max(y - 18, 34)
+        return canvas
 
     def facts(self, state: State, rows: int) -> str:
-        head, tables = ["#", "role", "block", "content", "≈ tokens"], ""
+        head, tables = ["#", "role", "block", "content", "id", "≈ tokens"], ""
         for lane, array in state.arrays.items():
             room = rows // len(state.arrays)
-            tables += f"<p>{esc(one_line(lane, 40))}: {array.size} (≈: characters / 4)</p>"
+            name = state.called(lane)
+            tables += f"<p>{esc(f'{name}: ' if name else '')}{array.size} (≈: characters / 4)</p>"
             tables += static.table(head, block_rows(array, room, 30 + 3 * room))
+            if array.requests:
+                hidden = len(array.requests) - room
+                body = [
+                    [f"request {one.number}", one.messages, one.tokens, one.new]
+                    for one in array.requests[-room:]
+                ]
+                tables += static.table(
+                    ["", "messages", "≈ tokens", "of which new"],
+                    body,
+                    before=static.more(hidden, "earlier"),
+                )
         return tables or "<p>empty</p>"
 
 
-def _summary(array: Array) -> str:
-    waiting = f" · {theme.ACTIVE.glyph} the model has the array" if array.waiting else ""
-    return f'<div class="sum" data-quiet>{esc(array.lane)} <span>{array.size}{waiting}</span></div>'
+_CARRIES = ". A request carries all rows above it; orange is new"
 
 
-def scale_for(longest: int) -> int:
-    """The tokens that a full bar represents, so that the longest part fits.
+def _before(state: State, lane: str) -> str:
+    name = state.called(lane)
+    return f"{name}: " if name else ""
 
-    Args:
-        longest: tokens of the longest part.
-    """
-    return next((one for one in SCALES if one >= longest), SCALES[-1])
+
+def _found(array: Array) -> str:
+    """What a whole array shows: its requests, or without any, whether its calls are answered."""
+    if array.requests and array.asked > 1:
+        one = array.requests[-1]
+        return (
+            f"Each request carries the whole array again: {array.asked} requests, ≈ "
+            f"{array.carried:,} tokens in all, ≈ {one.tokens:,} in the last one alone."
+        )
+    if array.requests:
+        return _requested(array.requests[-1])
+    said = count(len(array.cards), "message")
+    results = [
+        line
+        for card in array.cards
+        for line in blocks.lines(card.message, card.injected)
+        if line.mark in (theme.RESULT, theme.ERROR)
+    ]
+    answered = {line.pair for line in results} & array.calls.keys()
+    waiting = len(array.calls) - len(answered)
+    bad = sum(line.mark is theme.ERROR for line in results)
+    unmarked = sum(line.failed for line in results) - bad
+    parts = [count(len(array.calls), "call")] if array.calls else []
+    if answered and len(array.calls) == 1:
+        parts = ["1 call and the result that has its id"]
+    elif answered:
+        each = f"{len(answered)} answered" if waiting else "each with the result that has its id"
+        parts.append(each)
+    if waiting:
+        parts.append(f"{waiting} without a result")
+    if len(results) > len(answered):
+        parts.append(f"{count(len(results) - len(answered), 'result')} to no call")
+    if bad:
+        parts.append(count(bad, "error"))
+    if unmarked:
+        parts.append(f"{unmarked} of them a failure that is_error does not mark")
+    return f"{said}: {', '.join(parts)}." if parts else f"{said}, ≈ {array.tokens:,} tokens."
+
+
+def _requested(one: Request) -> str:
+    """What a request carries."""
+    what = f"all {one.messages} messages" if one.messages > 1 else count(one.messages, "message")
+    new = "all new" if one.new == one.tokens else f"of which {one.new:,} are new"
+    return f"Request {one.number} carries {what}: ≈ {one.tokens:,} tokens, {new}."
+
+
+def _request(one: Request, now: bool) -> str:
+    waits = f"{theme.ACTIVE.glyph} the model has it" if now else ""
+    return (
+        f'<div class="line request" aria-label="{_requested(one)}" role="group">'
+        f'<b>request {one.number}</b><span class="note">{waits}</span>'
+        f"{blocks.tokens(one.tokens, one.new)}</div>"
+    )
 
 
 def ruler(scale: int, left: str) -> str:
@@ -120,16 +208,15 @@ def ruler(scale: int, left: str) -> str:
         left: HTML to show beside the scale.
     """
     return (
-        f'<div class="line" data-quiet><style>:host{{--lk-unit:{BAR / scale:.6g}px}}</style>'
+        f'<div class="line" data-quiet><style>:host{{--lk-full:{scale}}}</style>'
         f'{left}<span class="tokens ruler">{scale:,} tokens<i></i><b></b></span></div>'
     )
 
 
-def _said(array: Array, event: Event) -> str:
-    """The header sentence, with details that only the array has."""
-    if event.type == "model.requested":
-        turn, size = event.data.get("turn", "?"), count(len(array.cards), "message")
-        return f"Turn {turn}: the model gets {size}, ≈ {array.tokens:,} tokens."
+def _told(array: Array, event: Event) -> str:
+    """What just happened, with details that only the array has."""
+    if event.type == "model.requested" and array.requests:
+        return _requested(array.requests[-1])
     if event.type != "message.added" or not array.cards:
         return describe(event)
     card = array.cards[-1]
@@ -145,54 +232,89 @@ def _said(array: Array, event: Event) -> str:
     return describe(event)
 
 
-def _draw(picture: Picture, array: Array, top: float, rows: int, scale: int) -> float:
+def _draw(canvas: Canvas, array: Array, top: float, rows: int, scale: int) -> float:
     """Draw an array below ``top``; return where it ends."""
+    lane = clean(array.lane)
     shown = [(card, blocks.lines(card.message, card.injected)) for card in array.cards]
-    costs = [min(len(lines), MOST) for _, lines in shown]
+    requests = {one.messages: one for one in array.requests}
+    costs = [min(len(lines), MOST) + (card.index + 1 in requests) for card, lines in shown]
     ends: dict[str, float] = {}
-    y, joints = top, 0
-    right = static.WIDTH - 16 - LABEL - BAR
+    y = top
+    if array.system_tokens:
+        canvas.text(f"system {lane}", 44, y + 16, f"{theme.SYSTEM.label} prompt and tools", "b")
+        canvas.bar(f"edge {lane}", 34, y + 2, 3, 20, theme.SYSTEM.key)
+        _bar(canvas, f"system {lane}", y, scale, array.system_tokens)
+        y += 28
     for one in static.cut(shown, rows, costs):
         if isinstance(one, static.Gap):
-            picture.text(WHAT, y + 18, f"… {count(one.hidden, 'message')} left out …", "q")
-            y += 28
+            canvas.left_out(f"gap {lane}", WHAT, y + 16, one.hidden, "message")
+            y += 26
             continue
-        card, lines = one
-        cut = lines[: MOST - 1] if len(lines) > MOST else lines
-        height = 22 * min(len(lines), MOST) - 2
-        picture.bar(44, y + 3, 3, height, card.mark.key)
-        picture.text(36, y + 18, str(card.index), "m q e", 24)
-        picture.text(56, y + 18, card.mark.label, "", 0, card.mark.key)
-        picture.bar(right, y + 10, max(card.tokens * BAR / scale, 1), 6, "system")
-        picture.text(static.WIDTH - 16, y + 18, f"≈ {card.tokens:,}", "q e", LABEL)
-        for line in cut:
-            key = line.mark.key if line.mark else ""
-            if line.mark and line.mark is not card.mark:
-                picture.box(WHAT - 6, y + 3, right - WHAT - 26, 20, key)
-                picture.text(WHAT, y + 18, line.mark.label, "", 0, key)
-                x = WHAT + 76.0
-                if line.name:
-                    picture.text(x, y + 18, line.name, "m b", 170)
-                    x += (min(columns(line.name), 23) + 1) * static.COLUMN
-                picture.text(x, y + 18, line.text, "m", right - x - 36)
-            else:
-                picture.text(WHAT, y + 18, line.text, "", right - WHAT - 36)
-            if line.pair in ends:
-                x, up, slot = right - 28.5, ends.pop(line.pair), 5 + joints % 3 * 4
-                picture.path(f"M{x:g} {up:g}h{slot}V{y + 13:g}h-{slot}", "call")
-                joints += 1
-            elif line.mark is theme.CALL:
-                ends[line.pair] = y + 13
-            y += 22
-        if len(cut) < len(lines):
-            picture.text(WHAT, y + 18, f"… {count(len(lines) - len(cut), 'more block')} …", "q")
-            y += 22
-        y += 6
+        y = _draw_message(canvas, lane, *one, y, scale, ends)
+        if request := requests.get(one[0].index + 1):
+            key = f"request {lane} {request.number}"
+            canvas.text(key, 44, y + 16, f"request {request.number}", "bq", width=90)
+            canvas.edge(f"{key} line", f"M0 0H{END - WHAT}", x=WHAT, y=y + 12)
+            _bar(canvas, key, y, scale, request.tokens, request.new)
+            y += 28
     return y
 
 
+def _bar(canvas: Canvas, key: str, y: float, scale: int, tokens: int, new: int = 0) -> None:
+    """A number of tokens and its length, on the line below ``y``."""
+    left, each = canvas.width - 8 - LABEL - BAR, BAR / scale
+    wide, fresh = max(tokens * each, 1), max(new * each, 1) if new else 0
+    if wide > fresh:
+        canvas.bar(f"{key} bar", left, y + 8, wide - fresh, 7, "cached")
+    if fresh:
+        canvas.bar(f"{key} new", left + wide - fresh, y + 8, fresh, 7, "fresh")
+    canvas.text(f"{key} size", canvas.width - 8, y + 16, f"≈ {tokens:,}", "e", width=LABEL)
+
+
+def _draw_message(
+    canvas: Canvas,
+    lane: str,
+    card: MessageCard,
+    lines: list[blocks.BlockLine],
+    y: float,
+    scale: int,
+    ends: dict[str, float],
+) -> float:
+    """Draw a message below ``y``; ``ends`` has where the open calls stand. Return where it ends."""
+    key, mark = f"{lane} {card.index}", card.mark.key
+    canvas.bar(f"edge {key}", 34, y + 2, 3, 22 * min(len(lines), MOST) - 2, mark)
+    canvas.text(f"index {key}", 28, y + 16, str(card.index), "mqe", width=28)
+    canvas.text(f"role {key}", 44, y + 16, card.mark.label, "b", mark, width=94)
+    _bar(canvas, f"bar {key}", y, scale, card.tokens)
+    cut = lines[: MOST - 1] if len(lines) > MOST else lines
+    for place, line in enumerate(cut):
+        name, failed = f"{key} {place}", ""
+        if line.failed and line.mark is theme.RESULT:
+            failed = f"{theme.ERROR.glyph} "
+        if line.mark is None or line.mark is card.mark:
+            canvas.text(name, WHAT, y + 16, line.text, width=END - WHAT)
+        else:
+            own, room = line.mark.key, END - WHAT - 70 * bool(line.pair)
+            said = f"{line.mark.label}  {line.name + '  ' if line.name else ''}{failed}{line.text}"
+            box = (WHAT - 6, y - 1, END - WHAT, 21)
+            canvas.box(f"box {name}", *box, own, [fitting(said, room, "m")], "ml")
+            if line.pair:
+                short = f"id {blocks.short_id(line.pair)}"
+                canvas.text(f"id {name}", END - 12, y + 16, short, "men", own, width=70)
+            if line.pair in ends:
+                x, up = END - 6, ends.pop(line.pair)
+                low, bend = y + 12 - up, 14 + 4 * (len(ends) % 3)
+                path = f"M0 0C{bend} 0 {bend} {low:g} 0 {low:g}"
+                canvas.edge(f"pair {name}", path, line.mark.key, x=x, y=up)
+            elif line.mark is theme.CALL:
+                ends[line.pair] = y + 12
+        y += 22
+    y += 22 * canvas.left_out(f"more {key}", WHAT, y + 16, len(lines) - len(cut), "more block")
+    return y + 6
+
+
 def block_rows(array: Array, rows: int, width: int, plain: str = "") -> list[list[object]]:
-    """The cells of a table with a row a block: index, role, kind, content and tokens.
+    """The cells of a table with a row a block: index, role, kind, content, id and tokens.
 
     Index, role and tokens are in the first row of each message.
 
@@ -206,12 +328,14 @@ def block_rows(array: Array, rows: int, width: int, plain: str = "") -> list[lis
     body: list[list[object]] = []
     for one in static.cut(shown, rows, [len(lines) for _, lines in shown]):
         if isinstance(one, static.Gap):
-            body.append(["…", "", "", f"{count(one.hidden, 'message')} left out", ""])
+            body.append(["…", "", "", f"{count(one.hidden, 'message')} left out", "", ""])
             continue
         card, lines = one
         for place, line in enumerate(lines):
             kind = line.mark.label if line.mark and line.mark is not card.mark else plain
             first = (card.index, card.mark.label, card.tokens) if place == 0 else ("", "", "")
             index, role, size = first
-            body.append([index, role, kind, one_line(str(line), width), size])
+            said = blocks.failure(line.text) if line.mark is theme.RESULT else ""
+            text = one_line(str(line), width) + (f" ({said})" if said else "")
+            body.append([index, role, kind, text, blocks.short_id(line.pair), size])
     return body

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from learnkit.core.events import Event
-from learnkit.core.text import count, one_line
 from learnkit.core.vocabulary import (
     MailData,
     MailRead,
@@ -19,8 +18,7 @@ from learnkit.core.vocabulary import (
     read,
 )
 from learnkit.views.drawing import theme
-from learnkit.views.drawing.base import D, DrawnView, css_beside
-from learnkit.views.drawing.text import esc
+from learnkit.views.drawing.base import D, DrawnView
 from learnkit.views.words import describe
 
 #: The most agents that are drawn; nobody can follow more.
@@ -155,52 +153,10 @@ def drawn(people: People) -> list[Person]:
     return list(people.values())[:MOST]
 
 
-def tag(person: Person) -> str:
-    """The agent's glyph and name.
+def status(person: Person) -> str:
+    """The agent's status in a sentence.
 
     Args:
         person: the agent.
     """
-    return f"{person.mark.glyph} {person.name}"
-
-
-def unread(person: Person) -> str:
-    """The number of unread messages, with a glyph; empty for none.
-
-    Args:
-        person: the agent.
-    """
-    return f"{theme.INJECTED.glyph} {len(person.unread)}" if person.unread else ""
-
-
-def head_html(person: Person, pairs: str) -> str:
-    """The agent as the head of a column.
-
-    Args:
-        person: the agent.
-        pairs: ids that are highlighted together with it, for ``data-pair``.
-    """
-    title = f"{person.name}, {person.role}: {person.said}" if person.role else person.said
-    return (
-        f'<div class="who m-{person.mark.key}" data-pair="{esc(pairs)}" '
-        f'title="{esc(one_line(title, 160))}"><b>{esc(tag(person))}</b>'
-        f"<span>{esc(one_line(person.role, 24))}</span>"
-        f"<span>{esc(unread(person) or person.mark.word)}</span></div>"
-    )
-
-
-def summary(people: People) -> str:
-    """All agents and their status in one sentence.
-
-    Args:
-        people: all agents by name.
-    """
-    if not people:
-        return "Nobody is here."
-    waiting = sum(len(person.unread) for person in people.values())
-    names = [f"{person.name} {person.mark.word}" for person in drawn(people)]
-    after = f"; {count(waiting, 'message')} unread" if waiting else ""
-    return f"{', '.join(names)}{after}."
-
-
-CSS = css_beside(__file__)
+    return "shut down" if person.mark is theme.SHUTDOWN else person.mark.word

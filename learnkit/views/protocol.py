@@ -1,24 +1,26 @@
-"""Protocols: the requests in each state of the state machine, and each request as a handshake.
+"""Protocols: each request as a handshake of its own, side by side.
 
-A request starts as pending and changes state once, to one of four others. Below the machine, each
-request has two arrows: the question and the answer. A request without an answer has only one.
+A handshake has two lifelines: who asks and who may answer. The question goes one way, the answer
+comes back, and below stand the states that may follow for this kind of request, with the one it is
+in filled. A request without an answer has only one arrow.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any
 
+from learnkit.core import vocabulary
 from learnkit.core.events import Event
-from learnkit.core.text import count, one_line
+from learnkit.core.sentences import ended
+from learnkit.core.text import count, one_line, quoted
 from learnkit.views import people as folk
 from learnkit.views.drawing import static, theme
-from learnkit.views.drawing.base import Drawn, css_beside
-from learnkit.views.drawing.static import Picture
-from learnkit.views.drawing.text import esc
+from learnkit.views.drawing.base import Diagram
+from learnkit.views.drawing.display import Canvas, wrapped
 from learnkit.views.drawing.time_axis import duration
+from learnkit.views.people import People
 
-#: Requests that are drawn; older ones are only counted.
+#: Requests that are kept; older ones are only counted.
 REQUESTS = 40
 
 #: State -> its mark. Every request starts in the first one.
@@ -29,129 +31,131 @@ STATES: dict[str, theme.Mark] = {
     "changes_requested": theme.BLOCKED,
     "expired": theme.SHUTDOWN,
 }
+#: Kind of a request -> the states that may follow the first one.
+AFTER = {
+    "shutdown": ("approved", "rejected", "expired"),
+    "plan": ("approved", "rejected", "expired", "changes_requested"),
+}
+#: What somebody does who brings a request into a state.
+_VERBS = {
+    "approved": "approves",
+    "rejected": "rejects",
+    "changes_requested": "asks for changes to",
+}
+#: Height of a line of text, of a lifeline's head and of a state, in pixels.
+_LINE, _HEAD, _STATE = 16, 26, 24
 
 
 @dataclass(frozen=True, slots=True)
 class RequestCard:
-    """A request as the log has it."""
+    """A request, when it was asked, and when it was answered or expired, in seconds."""
 
-    id: str
-    kind: str
-    sender: str
-    to: str
-    content: str
+    request: vocabulary.RequestData
     asked: float
-    state: str = "pending"
-    note: str = ""
     answered: float | None = None
 
     @property
     def mark(self) -> theme.Mark:
         """The mark of its state."""
-        return STATES.get(self.state, theme.PENDING)
+        return STATES[self.request.state]
 
     @property
     def question(self) -> str:
         """The question in a few words."""
-        return "shut down?" if self.kind == "shutdown" else f"plan: {self.content}"
+        return "shut down?" if self.request.kind == "shutdown" else f"plan: {self.request.content}"
 
     @property
     def answer(self) -> str:
         """The answer in a few words."""
-        note = f": {self.note}" if self.note.strip() else ""
-        return f"{_word(self.state)}{note}"
-
-
-@dataclass(frozen=True, slots=True)
-class State(Drawn):
-    """The requests in order, and the number of dropped requests and refused answers."""
-
-    requests: dict[str, RequestCard] = field(default_factory=dict)
-    gone: int = 0
-    refused: int = 0
+        note = f": {self.request.note}" if self.request.note.strip() else ""
+        return f"{_word(self.request.state)}{note}"
 
     @property
     def said(self) -> str:
-        """How many requests are in each state."""
-        if not self.requests:
-            return "No request so far."
-        standing = [one.state for one in self.requests.values()]
-        parts = [f"{standing.count(s)} {_word(s)}" for s in STATES if s in standing]
-        extra = f"; {count(self.refused, 'answer')} did not count" if self.refused else ""
-        return f"{count(len(standing) + self.gone, 'request')}: {', '.join(parts)}{extra}."
+        """What became of it, as the part of a sentence."""
+        one = self.request
+        note = f" ({quoted(one.note, 80)})" if one.note.strip() else ""
+        if one.state in _VERBS:
+            return f"{one.to} {_VERBS[one.state]} {one.kind} {one.id}{note}"
+        after = "expires" if one.state == "expired" else f"waits for {one.to}"
+        return f"{one.kind} {one.id} {after}{note}"
 
 
-class Protocol(folk.TeamView[State]):
-    """The requests of a team: the state machine, the tracker and the handshakes."""
+@dataclass(frozen=True, slots=True)
+class State:
+    """The agents, the requests in order, how many were dropped, and the answers that don't count.
+
+    An answer that doesn't count is there with why.
+    """
+
+    people: People = field(default_factory=dict)
+    requests: dict[str, RequestCard] = field(default_factory=dict)
+    gone: int = 0
+    refused: tuple[str, ...] = ()
+
+
+class Protocol(Diagram[State]):
+    """The requests of a team as handshakes."""
 
     name = "protocols"
-    css = css_beside(__file__)
     start = State()
 
     def fold(self, state: State, event: Event) -> State:
-        if event.type == "request.refused":
-            return replace(state, refused=state.refused + 1)
-        found = event.data.get("request")
-        if not event.type.startswith("request.") or not isinstance(found, dict):
-            return state
-        seen = _seen(found, event, state.requests.get(str(found.get("id", "?"))))
-        requests = {**state.requests, seen.id: seen}
-        hidden = list(requests)[:-REQUESTS]
-        shown = {id: one for id, one in requests.items() if id not in hidden}
-        return replace(state, requests=shown, gone=state.gone + len(hidden))
+        people = folk.grown(state.people, event)
+        if people.keys() != state.people.keys():  # what else becomes of them isn't shown here
+            state = replace(state, people=people)
+        match vocabulary.read(event):
+            case vocabulary.RequestRefused(problem=problem):
+                return replace(state, refused=(*state.refused, problem))
+            case vocabulary.RequestEvent(request=request) as happened:
+                old = state.requests.get(request.id)
+                waits = isinstance(happened, vocabulary.RequestOpened)
+                times = old.asked if old else event.time, None if waits else event.time
+                requests = {**state.requests, request.id: RequestCard(request, *times)}
+                hidden = list(requests)[:-REQUESTS]
+                shown = {id: one for id, one in requests.items() if id not in hidden}
+                return replace(state, requests=shown, gone=state.gone + len(hidden))
+        return state
 
-    def draw(self, state: State, old: State) -> dict[str, str]:
-        nodes = []
-        for name, mark in STATES.items():
-            standing = _standing(state, name)
-            first = " first" if name == "pending" else ""
-            pairs = esc(" ".join(one.id for one in standing))
-            if not first:
-                nodes.append(f'<div class="way">{_BY[name]}</div>')
-            nodes.append(
-                f'<div class="st m-{mark.key}{first}" data-pair="{pairs}">'
-                f"<b>{_label(name, standing)}</b>{esc(_ids(standing))}</div>"
-            )
-        html = {"machine/all": f'<div class="machine">{"".join(nodes)}</div>'}
-        if state.gone:
-            html["list/gone"] = f'<div class="sum">{count(state.gone, "earlier request")}</div>'
-        for one in state.requests.values():
-            steps = [f'<span class="step">{esc(one_line(s, 160))}</span>' for s in _steps(one)]
-            title = esc(one_line(f"{one.id}: {one.question} {one.answer}", 240))
-            html[f"list/{one.id}"] = (
-                f'<div class="ask m-{one.mark.key}" data-pair="{esc(one.id)}" title="{title}" '
-                f'tabindex="0" role="group"><b>{one.mark.glyph} {esc(one.id)} '
-                f"{esc(one_line(one.kind, 10))}</b>{''.join(steps)}</div>"
-            )
-        html["list/sum"] = f'<div class="sum" data-quiet>{esc(state.said)}</div>'
-        return html
+    def finding(self, state: State) -> str:
+        found = list(state.requests.values())
+        if not found:
+            return "Nobody has asked for anything yet."
+        extra = f"; {count(len(state.refused), 'answer')} did not count" if state.refused else ""
+        if len(found) + state.gone > 3:
+            standing = [one.request.state for one in found]
+            parts = [f"{standing.count(s)} {_word(s)}" for s in STATES if s in standing]
+            parts += [f"{state.gone} earlier"] * bool(state.gone)
+            return f"{count(len(found) + state.gone, 'request')}: {', '.join(parts)}{extra}."
+        parts = [one.said for one in found]
+        for number in range(len(parts) - 1, 0, -1):  # who does the next thing too is named once
+            who = f"{found[number].request.to} "
+            if parts[number].startswith(who) and parts[number - 1].startswith(who):
+                parts[number] = parts[number].removeprefix(who)
+        return ended(f"{', then '.join(parts)}{extra}.")
 
-    def frame(self, state: State) -> dict[str, str]:
-        return state.html or self.draw(state, state)
-
-    def picture(self, state: State, rows: int) -> Picture:
-        picture = Picture(f"{self.line(state)} Every request stands in the table below.")
-        _node(picture, state, "pending", 16, 57, 170)
-        for number, name in enumerate(list(STATES)[1:]):
-            y = 12 + 42.0 * number
-            picture.path(f"M186 75C226 75 226 {y + 16:g} 260 {y + 16:g}H372l-6 -4m6 4l-6 4")
-            picture.text(262, y + 12, _BY[name], "q", 110)
-            _node(picture, state, name, 376, y, static.WIDTH - 392)
-        y = 190.0
-        shown = list(state.requests.values())[-max(2, rows // 2) :]
-        hidden = len(state.requests) + state.gone - len(shown)
-        y += picture.left_out(16, y + 10, hidden, "earlier request", 20)
-        for one in shown:
-            key = one.mark.key
-            picture.bar(16, y, 3, 34, key)
-            picture.text(26, y + 13, f"{one.mark.glyph} {one.id}", "b", 150, key)
-            picture.text(26, y + 29, f"{one.kind}, {_word(one.state)}", "", 150, key)
-            for place, text in enumerate(_steps(one)):
-                picture.text(190, y + 13 + 16 * place, text, "", static.WIDTH - 206)
-            y += 42
-        picture.text(16, y + 12, state.said, "q")
-        picture.height = y + 24
-        return picture
+    def draw(self, state: State, width: float, rows: int) -> Canvas:
+        canvas, y = Canvas(width), 0.0
+        requests = list(state.requests.values())
+        shown = requests[-max(2, rows // 4) :]
+        hidden = len(requests) + state.gone - len(shown)
+        y += 20 * canvas.left_out("gone", 2, 14, hidden, "earlier request")
+        columns = min(len(shown), 2 if width >= 560 else 1) or 1
+        each = (width - 4 - 24 * (columns - 1)) / columns
+        for start in range(0, len(shown), columns):
+            lows = [
+                _handshake(canvas, one, state.people, 2 + (each + 24) * place, y, each)
+                for place, one in enumerate(shown[start : start + columns])
+            ]
+            y = max(lows) + 22
+        for number, why in enumerate(state.refused[-3:]):
+            text = f"{theme.ERROR.glyph} An answer did not count: {one_line(why, 300)}"
+            for place, line in enumerate(wrapped(text, width - 4, most=2)):
+                key, mark = f"refused {number} {place}", theme.ERROR.key
+                canvas.text(key, 2, y + 14, line, "", mark, says=text if not place else "")
+                y += _LINE
+        canvas.height = max(y, 24)
+        return canvas
 
     def facts(self, state: State, rows: int) -> str:
         body: list[list[object]] = []
@@ -159,55 +163,87 @@ class Protocol(folk.TeamView[State]):
             ended = "" if one.answered is None else duration(one.answered)
             what = one_line(one.question, 50)
             state_of = f"{one.mark.glyph} {one_line(one.answer, 60)}"
-            body.append([one.id, one.sender, one.to, what, duration(one.asked), state_of, ended])
+            body.append(
+                [
+                    one.request.id,
+                    one.request.sender,
+                    one.request.to,
+                    what,
+                    duration(one.asked),
+                    state_of,
+                    ended,
+                ]
+            )
         head = ["request", "who asks", "whom", "what", "at", "state", "since"]
-        return static.table(head, body) + f"<p>{esc(state.said)}</p>"
-
-
-#: Who moves a request into a state.
-_BY = {
-    "approved": "addressee",
-    "rejected": "addressee",
-    "changes_requested": "addressee",
-    "expired": "harness",
-}
+        return static.table(head, body)
 
 
 def _word(state: str) -> str:
     return state.replace("_", " ")
 
 
-def _seen(request: dict[str, Any], event: Event, old: RequestCard | None) -> RequestCard:
-    fields = {key: str(request.get(key, "?")) for key in ("id", "kind", "sender", "to", "content")}
-    asked = old.asked if old else event.time
-    state, note = str(request.get("state", "pending")), str(request.get("note") or "")
-    answered = None if event.type == "request.opened" else event.time
-    return RequestCard(**fields, asked=asked, state=state, note=note, answered=answered)
+def _handshake(
+    canvas: Canvas, one: RequestCard, people: People, x: float, y: float, width: float
+) -> float:
+    """One request as a sequence; returns where it ends, in pixels from the top."""
+    id, marks = one.request.id, {name: theme.agent(n).key for n, name in enumerate(people)}
+    half = min(52.0, width / 6)
+    spots = {"asks": x + half, "answers": x + width - half}
+    names = {"asks": one.request.sender, "answers": one.request.to}
+    canvas.text(
+        f"id {id}", x, y + 14, f"{one.request.id} · {one.request.kind}", "b", width=width, pair=id
+    )
+    head, y = y + 22, y + 22 + _HEAD
+    said = [("asks", "answers", one.asked, one.question)]
+    if one.answered is not None and one.request.state != "expired":
+        said.append(("answers", "asks", one.answered, one.answer))
+    lines: list[tuple[float, str, str, str]] = []
+    for sender, to, at, text in said:
+        colour = marks.get(names[sender], "system")
+        full = f"{duration(at)}: {text}"
+        for number, line in enumerate(wrapped(full, width - 2 * half - 24, most=6)):
+            y += _LINE
+            lines.append((y, f"{sender} {id} {number}", line, colour))
+        reach = spots[to] - spots[sender]
+        side = 1 if reach > 0 else -1
+        path = f"M0 0H{reach:.1f}m{-8 * side} -4l{8 * side} 4l{-8 * side} 4"
+        says = f"{full} ({names[sender]} to {names[to]})"
+        where = spots[sender], y + 9
+        canvas.edge(
+            f"arrow {sender} {id}", path, colour, x=where[0], y=where[1], says=says, pair=id
+        )
+        y += 18
+    if len(said) < 2:
+        late = f"{duration(one.answered)}: " if one.answered is not None else ""
+        text = f"{late}no answer, {one.answer}" if late else "no answer yet"
+        y += _LINE
+        lines.append((y, f"none {id}", text, one.mark.key))
+        y += 8
+    for part, spot in spots.items():
+        canvas.edge(f"life {part} {id}", f"M0 0V{y - head - _HEAD:.1f}", x=spot, y=head + _HEAD)
+        colour = marks.get(names[part], "system")
+        box = (spot - half, head, 2 * half, _HEAD)
+        canvas.box(f"head {part} {id}", *box, colour, [names[part]], says=names[part], pair=id)
+    for at, key, line, colour in lines:
+        canvas.text(key, x + half + 12, at, line, "", colour, width=width - 2 * half - 20)
+    return _states(canvas, one, x, y + 8, width)
 
 
-def _steps(one: RequestCard) -> list[str]:
-    """The handshake: the question, and the answer if there is one."""
-    steps = [f"{duration(one.asked)}  {one.sender} ─▶ {one.to}:  {one.question}"]
-    if one.answered is not None:
-        who = f"{one.sender} ◀─ {one.to}" if one.state != "expired" else "the harness"
-        steps.append(f"{duration(one.answered)}  {who}:  {one.answer}")
-    return steps
-
-
-def _standing(state: State, name: str) -> list[RequestCard]:
-    return [one for one in state.requests.values() if one.state == name]
-
-
-def _ids(standing: list[RequestCard]) -> str:
-    return ", ".join(one.id for one in standing[-4:]) + (" …" if len(standing) > 4 else "") or "–"
-
-
-def _label(name: str, standing: list[RequestCard]) -> str:
-    return f"{STATES[name].glyph} {_word(name)} · {len(standing)}"
-
-
-def _node(picture: Picture, state: State, name: str, x: float, y: float, wide: float) -> None:
-    standing, key = _standing(state, name), STATES[name].key
-    picture.box(x, y, wide, 36, key)
-    picture.text(x + 8, y + 15, _label(name, standing), "b", wide - 16, key)
-    picture.text(x + 8, y + 30, _ids(standing), "", wide - 16, key)
+def _states(canvas: Canvas, one: RequestCard, x: float, y: float, width: float) -> float:
+    """The states that such a request may get, and the one that it has; returns where they end."""
+    left, at = x, x
+    for name in ("pending", *AFTER.get(one.request.kind, tuple(STATES)[1:])):
+        mark, here = STATES[name], one.request.state == name
+        text = f"{mark.glyph} {_word(name)}"
+        wide = 7.8 * len(text) + 16
+        if at + wide > x + width + 1:
+            at, y = left, y + _STATE + 6
+        style, colour = ("", mark.key) if here else ("ql", "")
+        says = f"request {one.request.id} is {_word(name)}" if here else ""
+        key = f"state {one.request.id} {name}"
+        canvas.box(key, at, y, wide, _STATE, colour, [text], style, says=says, pair=one.request.id)
+        at += wide + 6
+        if name == "pending":
+            canvas.text(f"to {one.request.id}", at, y + 16, "→", "q", width=16)
+            left = at = at + 20
+    return y + _STATE

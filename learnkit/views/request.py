@@ -17,8 +17,8 @@ from learnkit.core.tool_form import Field, fields
 from learnkit.views.drawing import blocks, static, theme
 from learnkit.views.drawing.array import Array, grow
 from learnkit.views.drawing.base import css_beside
-from learnkit.views.drawing.text import esc
-from learnkit.views.messages import block_rows, ruler, scale_for
+from learnkit.views.drawing.text import esc, scale_of
+from learnkit.views.messages import LEAST, block_rows, ruler
 
 Json = dict[str, Any]
 
@@ -194,7 +194,7 @@ def _totals(request: Json) -> str:
     parts = sizes(request)
     each = ", ".join(f"{part} {size:,}" for part, size in parts.items())
     total = f"<b>≈ {sum(parts.values()):,} tokens</b> (characters / 4): {each}"
-    return ruler(scale_for(max([*parts.values(), 0])), f'<span class="totals">{total}</span>')
+    return ruler(scale_of(max([*parts.values(), LEAST])), f'<span class="totals">{total}</span>')
 
 
 def _plain_text(system: Any) -> str:

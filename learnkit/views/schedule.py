@@ -1,21 +1,21 @@
-"""A schedule: the steps of writers and a reader in order, and what was in the file after each step.
+"""A schedule: the steps of writers and a reader, and what was in the file after each step.
 
-Each participant has a column, and time runs downwards. A bar in the reader's column marks the time
-between reading the file and emptying it: a message that arrives then can be lost.
+Time runs downwards. Each writer has a lifeline, then comes the file, then the reader. A letter is
+an arrow into the file, reading an arrow out of it. A bar on the reader's lifeline marks the time
+between reading the file and emptying it: a letter that arrives then can be lost.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
-from typing import Any
 
+from learnkit.core import vocabulary
 from learnkit.core.events import Event
 from learnkit.core.text import columns, count, listed, one_line
 from learnkit.views.drawing import static, theme
-from learnkit.views.drawing.base import Drawn, DrawnView, css_beside
-from learnkit.views.drawing.static import Picture
-from learnkit.views.drawing.text import as_list, esc
-from learnkit.views.words import describe
+from learnkit.views.drawing.base import Diagram
+from learnkit.views.drawing.display import Canvas
 
 #: The most columns that are drawn.
 COLUMNS = 12
@@ -30,6 +30,13 @@ _KINDS = {
     "race.paused": (theme.PENDING, "pauses", "{who} pauses in the middle."),
     "race.ended": (theme.SYSTEM, "left: {mail}", "The end. Still there: {mail}. {said}"),
 }
+#: What stands on a step's arrow, before the letters.
+_SAYS = {
+    **{"race.read": "reads", "race.drained": "drains", "race.emptied": "empties"},
+    **{"race.finished": "finishes", "race.paused": "pauses", "race.wrote": "", "race.ended": ""},
+}
+#: Height of a step, and of the heads, in pixels.
+_ROW, _HEAD, _MID = 34, 26, 23
 _MIDDLE = ("race.read", "race.paused")  # after these the reader is not done yet
 
 
@@ -86,8 +93,8 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class State(Drawn):
-    """The participants, the steps so far, and the lost messages."""
+class State:
+    """The participants, the steps so far, and the lost messages with why."""
 
     reader: str = ""
     people: tuple[str, ...] = ()
@@ -95,107 +102,75 @@ class State(Drawn):
     open: bool = False
     lost: tuple[str, ...] = ()
 
-    @property
-    def said(self) -> str:
-        """How many messages there were, and how many are lost."""
-        sent = sum(row.type == "race.wrote" for row in self.rows)
-        return f"{count(sent, 'letter')} sent, {len(self.lost)} lost."
 
-    @property
-    def legend(self) -> str:
-        """The text below the steps."""
-        bar = f"Bar: {self.reader} is between reading and emptying. " if self.reader else ""
-        return f"{self.said} {bar}{theme.ERROR.glyph} lost: nobody will read it."
-
-
-class Schedule(DrawnView[State]):
+class Schedule(Diagram[State]):
     """The steps of several writers and one reader, in their order."""
 
     name = "schedule"
-    css = css_beside(__file__)
     start = State()
 
     def fold(self, state: State, event: Event) -> State:
-        data, who = event.data, event.lane
-        if event.type == "race.started":
-            reader, writers = str(data.get("reader", "")), _texts(data.get("writers"))
-            return State(reader, tuple(dict.fromkeys((reader, *writers)))[:COLUMNS])
-        if event.type == "race.lost":
-            message, rows = str(data.get("letter", "")), state.rows
-            if rows:
-                rows = (*rows[:-1], replace(rows[-1], lost=(*rows[-1].lost, message)))
-            return replace(state, rows=rows, lost=(*state.lost, message))
-        if event.type not in _KINDS:
-            return state
-        messages, ends = _texts(data.get("letters")), event.type == "race.ended"
-        middle = event.type in _MIDDLE if who == state.reader else state.open
-        number = "end" if ends else str(len(state.rows) + 1)
-        about = (messages, _texts(data.get("content")), not ends and (middle or state.open))
-        row = Step(number, who, event.type, *about)
-        people = tuple(dict.fromkeys((*state.people, who)))[:COLUMNS]
-        return replace(state, people=people, rows=(*state.rows, row), open=middle)
+        who = event.lane
+        match vocabulary.read(event):
+            case vocabulary.RaceStarted(reader=reader, writers=writers):
+                return State(reader, tuple(dict.fromkeys((reader, *writers)))[:COLUMNS])
+            case vocabulary.RaceLost(letter=letter):
+                rows = state.rows
+                if rows:
+                    rows = (*rows[:-1], replace(rows[-1], lost=(*rows[-1].lost, letter)))
+                return replace(state, rows=rows, lost=(*state.lost, letter))
+            case vocabulary.RaceStep(letters=letters, content=content):
+                ends = event.type == "race.ended"
+                middle = event.type in _MIDDLE if who == state.reader else state.open
+                number = "end" if ends else str(len(state.rows) + 1)
+                open = not ends and (middle or state.open)
+                row = Step(number, who, event.type, letters, content, open)
+                people = tuple(dict.fromkeys((*state.people, who)))[:COLUMNS]
+                return replace(state, people=people, rows=(*state.rows, row), open=middle)
+        return state
 
-    def sentence(self, state: State, event: Event) -> str:
-        data = event.data
-        if event.type == "race.started":
-            begins = "A list" if data.get("seed") is None else f"Seed {data['seed']}"
-            who = (str(data.get("reader", "")), *_texts(data.get("writers")))
-            said = f"{begins} says who goes first: {_named(who)}."
-        elif event.type == "race.lost":
-            said = _loss(state, str(data.get("letter", "")))
-        elif event.type in _KINDS:
-            row = state.rows[-1]
-            said = _KINDS[event.type][2].format(
-                who=event.lane,
-                mail=_named(row.messages),
-                said=state.said,
-                file=f"In the file: {_named(row.content)}",
-                middle=f", while {state.reader} is in the middle" if state.open else "",
-            )
-        else:
-            return describe(event)
+    def told(self, state: State, old: State, event: Event) -> str:
+        match vocabulary.read(event):
+            case vocabulary.RaceStarted(reader=reader, writers=writers, seed=seed):
+                begins = "A list" if seed is None else f"Seed {seed}"
+                said = f"{begins} says who goes first: {_named((reader, *writers))}."
+            case vocabulary.RaceLost(letter=letter):
+                said = _loss(state, letter)
+            case vocabulary.RaceStep(letters=letters, content=content):
+                said = _KINDS[event.type][2].format(
+                    who=event.lane,
+                    mail=_named(letters),
+                    said=_sent(state),
+                    file=f"In the file: {_named(content)}",
+                    middle=f", while {state.reader} is in the middle" if state.open else "",
+                )
+            case _:
+                return super().told(state, old, event)
         return one_line(said, 240)
 
-    def draw(self, state: State, old: State) -> dict[str, str]:
-        names = "".join(f"<b>{esc(one_line(name, 24))}</b>" for name in state.people)
-        style = f'style="--n:{max(1, len(state.people))}"'
-        lanes = f'<i></i><div class="lanes">{names}</div><b>in the file then</b>'
-        html = {"steps/heads": f'<div class="st" {style} data-quiet>{lanes}</div>'}
-        for place, row in enumerate(state.rows):
-            html[f"steps/{place}"] = _line(row, state, style)
-        html["steps/sum"] = f'<div class="sum" data-quiet>{esc(state.legend)}</div>'
-        return html
+    def finding(self, state: State) -> str:
+        if not state.rows:
+            return "Nobody has moved yet."
+        sent = count(sum(row.type == "race.wrote" for row in state.rows), "letter")
+        if state.lost:
+            verb = "is" if len(state.lost) == 1 else "are"
+            why = _why(state, state.lost)
+            return one_line(f"Of {sent}, {_named(state.lost)} {verb} lost: {why}.", 240)
+        own = {row.type for row in state.rows if row.who == state.reader}
+        why = ""
+        if "race.read" in own and not any(
+            row.open and row.type == "race.wrote" for row in state.rows
+        ):
+            why = f": nobody writes between {state.reader}'s reading and emptying"
+        elif "race.drained" in own and not own & {"race.read", "race.emptied"}:
+            why = f": {state.reader} reads and empties in one step"
+        return one_line(f"{sent} sent, none lost{why}.", 240)
 
-    def line(self, state: State) -> str:
-        return f"{self.name}: {state.head}"  # the last one says what was said
-
-    def picture(self, state: State, rows: int) -> Picture:
-        picture = Picture(f"{self.line(state)} Every step stands in the table below.")
-        each, right = 460 / max(1, len(state.people)), 520.0
-        lanes = {name: 48 + each * place for place, name in enumerate(state.people)}
-        for name, x in lanes.items():
-            picture.text(round(x), 26, name, "b", each - 4)
-        picture.text(right, 26, "in the file then", "b", 200)
-        y, shown = 36.0, state.rows[-rows:]
-        y += picture.left_out(16, y + 12, len(state.rows) - len(shown), "earlier step", 20)
-        picture.path("".join(f"M{x + 7:.0f} {y:g}v{26 * len(shown)}" for x in lanes.values()))
-        for row in shown:
-            if row.open and state.reader in lanes:
-                picture.box(round(lanes[state.reader]), y, 14, 26, "active")
-            mark, does = row.mark(state.lost), one_line(row.does(state.lost), 24)
-            x, width = lanes.get(row.who, lanes[state.people[-1]]), 12 + 6.7 * columns(does)
-            x = round(min(x + 4, right - 8 - width))
-            picture.text(40, y + 17, row.number, "q e", 36)
-            picture.box(x, y + 3, width, 20, mark.key)
-            picture.text(x + 6, y + 17, does, "", width, mark.key)
-            if row.lost:
-                picture.box(right, y + 3, static.WIDTH - right - 12, 20, "error")
-            text = " · ".join(filter(None, [row.loss, row.file]))
-            picture.text(right + 5, y + 17, text or " ", "", 218, "error" if row.lost else "")
-            y += 26
-        picture.text(16, y + 18, state.legend, "q")
-        picture.height = y + 30
-        return picture
+    def draw(self, state: State, width: float, rows: int) -> Canvas:
+        canvas = Canvas(width)
+        if state.people:
+            _Sheet(canvas, state).draw(rows)
+        return canvas
 
     def facts(self, state: State, rows: int) -> str:
         body: list[list[object]] = [
@@ -204,10 +179,6 @@ class Schedule(DrawnView[State]):
         ]
         head = ["step", "who", "does", "in the file then", "lost"]
         return static.table(head, body, before=static.more(len(state.rows) - rows, "earlier"))
-
-
-def _texts(value: Any) -> tuple[str, ...]:
-    return tuple(map(str, as_list(value)))
 
 
 def _named(messages: tuple[str, ...], nothing: str = "nothing") -> str:
@@ -219,26 +190,152 @@ def _named(messages: tuple[str, ...], nothing: str = "nothing") -> str:
 
 def _loss(state: State, message: str) -> str:
     """Which message the last step lost, and why."""
-    why = "nobody has read it, and it is not in the inbox any more"
-    written = [one for one in state.rows if one.who != state.reader]
-    late = any(one.open and one.messages == (message,) for one in written)
-    if late and state.rows[-1].type == "race.emptied":
-        why = f"it came after {state.reader} had read, and before the file was emptied"
-    return f"{theme.ERROR.glyph} {one_line(message, 24)} is lost: {why}."
+    name = one_line(message, 24)
+    return f"{theme.ERROR.glyph} {name} is lost: {_why(state, (message,))}."
 
 
-def _line(row: Step, state: State, style: str) -> str:
-    mark, does = row.mark(state.lost), row.does(state.lost)
-    column = {name: place for place, name in enumerate(state.people, 1)}
-    at, bar = column.get(row.who, len(column)), ""
-    if row.open and state.reader in column:
-        bar = f'<i class="bar" style="grid-column:{column[state.reader]}"></i>'
-    loss = f'<span class="bad m-error">{esc(row.loss)}</span>' if row.lost else ""
-    pairs = " ".join(one.replace(" ", "-") for one in (*row.messages, *row.lost))
-    title = f"{row.who} {does}. {row.loss}"
-    return (
-        f'<div class="st" {style} data-pair="{esc(pairs)}" title="{esc(one_line(title, 200))}" '
-        f'tabindex="0" role="group"><span class="no">{row.number}</span>'
-        f'<div class="lanes">{bar}<span class="step m-{mark.key}" style="grid-column:{at}">'
-        f'{esc(does)}</span></div><div class="file">{loss}<span>{esc(row.file)}</span></div></div>'
-    )
+def _why(state: State, lost: tuple[str, ...]) -> str:
+    """Why messages are lost."""
+    it, them, be = ("it", "it", "is") if len(lost) == 1 else ("they", "them", "are")
+    late = {
+        one for row in state.rows if row.type == "race.wrote" and row.open for one in row.messages
+    }
+    emptied = {one for row in state.rows if row.type == "race.emptied" for one in row.lost}
+    if set(lost) <= late & emptied:
+        return f"{it} came after {state.reader} had read, and before the file was emptied"
+    return f"nobody has read {them}, and {it} {be} not in the inbox any more"
+
+
+def _sent(state: State) -> str:
+    """How many messages there were, and how many are lost."""
+    sent = sum(row.type == "race.wrote" for row in state.rows)
+    return f"{count(sent, 'letter')} sent, {len(state.lost) or 'none'} lost."
+
+
+class _Sheet:
+    """Where things stand on a canvas, and what is drawn there."""
+
+    def __init__(self, canvas: Canvas, state: State) -> None:
+        self.canvas, self.state = canvas, state
+        self.narrow = canvas.width < 560
+        read = [one for one in state.people if one == state.reader]
+        order = [*(one for one in state.people if one != state.reader), "", *read]
+        left = 22.0 if self.narrow else 32.0
+        self.each = (canvas.width * 0.6 - left) / (len(order) + 0.3)
+        #: The middle of each lifeline; the file's has no name.
+        self.x = {name: left + self.each * (place + 0.5) for place, name in enumerate(order)}
+        self.right = canvas.width * 0.6 + 8
+        # The reader is the first that colours are given to, in this picture and in others.
+        names = [*read, *(one for one in order if one and one != state.reader)]
+        self.marks = {name: theme.agent(place).key for place, name in enumerate(names, 1)}
+        longest = max((one.content for one in state.rows), key=len, default=())
+        room = sum(6.8 * len(one_line(one, 20)) + 22 for one in longest)
+        self.brief = self.narrow or room > canvas.width - self.right
+
+    def draw(self, rows: int) -> None:
+        canvas, state = self.canvas, self.state
+        first = max(0, len(state.rows) - rows)
+        y = 8.0 + _HEAD
+        y += 20 * canvas.left_out("gone", 2, y + 14, first, "earlier step")
+        low = y + _ROW * (len(state.rows) - first)
+        for name, x in self.x.items():
+            key = f"of {name}" if name else "file"
+            path = f"M0 0V{low - 4 - _HEAD:g}"
+            canvas.edge(f"life {key}", path, style="" if name else "w", x=x, y=4 + _HEAD)
+            mark, label = self.marks.get(name, ""), name or "file"
+            if self.each < 60:  # too narrow for a box
+                canvas.text(f"head {key}", x, 21, label, "c", mark, width=self.each + 3, says=label)
+            else:
+                box = (x - self.each / 2 + 2, 4, self.each - 4, _HEAD)
+                canvas.box(f"head {key}", *box, mark, [label], says=label)
+        canvas.text("content", self.right, 21, "then in the file", "b")
+        since = None
+        for place, row in enumerate(state.rows[first:], first):
+            ends = row.who == state.reader and row.type not in _MIDDLE
+            if row.open and since is None:
+                since = y + (_MID if row.type in _MIDDLE else 0)
+            if since is not None and (ends or not row.open):
+                self.open(since, y + (_MID if row.open else 0))
+                since = None
+            self.step(row, place, y)
+            y += _ROW
+        if since is not None:
+            self.open(since, y)
+        canvas.height = y + 4
+        if state.reader:
+            says = f"thick: {state.reader} is between reading and emptying"
+            canvas.text("legend", 2, y + 16, says, "q")
+            canvas.height = y + 24
+
+    def open(self, top: float, low: float) -> None:
+        """The time between reading the file and emptying it, on the reader's lifeline."""
+        reader = self.state.reader
+        if reader in self.marks:
+            says = f"{reader} is between reading and emptying"
+            spot = (self.x[reader] - 3, top, 6, low - top)
+            self.canvas.bar(f"open {top:g}", *spot, self.marks[reader], says=says)
+
+    def step(self, row: Step, place: int, y: float) -> None:
+        """One step: an arrow, and what it carries."""
+        canvas, lost, file = self.canvas, self.state.lost, self.x[""]
+        mid, x = y + _MID, self.x[row.who if row.who in self.marks else list(self.x)[-1]]
+        bad = row.mark(lost) is theme.ERROR
+        mark = theme.ERROR.key if bad else self.marks.get(row.who, theme.SYSTEM.key)
+        canvas.text(f"number {place}", 18 if self.narrow else 26, mid + 4, row.number, "q e")
+        side = 5 if file > x else -5
+        begin, end, label = x, file - side, _SAYS[row.type]
+        if row.type == "race.wrote":
+            label = f"{theme.ERROR.glyph} {_short(row.messages)}" if bad else _short(row.messages)
+        elif row.type in ("race.read", "race.drained"):
+            begin, end, many = end, begin, len(row.messages)
+            label = f"{label} {_short(row.messages) if many == 1 else many}"
+        if row.type not in ("race.paused", "race.finished", "race.ended"):
+            says = f"Step {row.number}: {row.who} {row.does(lost)}. {row.loss}".strip()
+            pair = " ".join(one.replace(" ", "-") for one in (*row.messages, *row.lost))
+            head = 8 if end > begin else -8
+            path = f"M0 0H{end - begin:.1f}m{-head} -4l{head} 4l{-head} 4"
+            style = "d" if row.type == "race.emptied" else ""
+            canvas.edge(f"arrow {place}", path, mark, style, x=begin, y=mid, says=says, pair=pair)
+        if label:
+            left = min(begin, end) + 6
+            canvas.text(
+                f"label {place}", left, y + 17, label, "", mark, width=self.right - left - 8
+            )
+        self.content(row, place, y + 8)
+
+    def content(self, row: Step, place: int, y: float) -> None:
+        """The letters in the file after a step, in their writers' colours; and what is lost."""
+        canvas, left, wide = self.canvas, self.right, self.canvas.width - self.right - 2
+        if row.lost:
+            text = f"{theme.ERROR.glyph} lost: {_short(row.lost)}" if self.narrow else row.loss
+            canvas.box(f"lost {place}", left, y, wide, _HEAD, "error", [text], says=row.loss)
+        elif row.type == "race.ended" or not row.content:
+            text = f"left: {_named(row.messages)}" if row.type == "race.ended" else "empty"
+            canvas.text(f"empty {place}", left, y + 17, text, "q")
+        else:
+            for number, one in enumerate(row.content):
+                text = _short((one,)) if self.brief else one_line(one, 20)
+                wide = (6.5 if self.narrow else 6.8) * columns(text) + (6 if self.narrow else 18)
+                rest = len(row.content) - number
+                if left + wide > canvas.width - (20 if rest > 1 else 0):
+                    canvas.text(f"more {place}", left + 2, y + 17, f"+{rest}", "q")
+                    break
+                lost, writer = one in self.state.lost, _writer(one, self.state)
+                mark = theme.ERROR.key if lost else self.marks.get(writer, "")
+                key = f"in {place} {number}"
+                if self.narrow:
+                    canvas.text(key, left, y + 17, text, "", mark, width=wide + 2, says=one)
+                else:
+                    canvas.box(key, left, y, wide, _HEAD, mark, [text], "l", says=one)
+                left += wide + (0 if self.narrow else 4)
+
+
+def _writer(letter: str, state: State) -> str:
+    """Who wrote a letter."""
+    wrote = (one for one in state.rows if one.type == "race.wrote" and letter in one.messages)
+    return next((one.who for one in wrote), "")
+
+
+def _short(letters: tuple[str, ...]) -> str:
+    """Letters as their writers' initials and numbers: ``b1 c2``."""
+    return " ".join(re.sub(r"(\w)\w* (\d+)", r"\1\2", one_line(one, 12)) for one in letters)

@@ -5,214 +5,150 @@ This module has only names and numbers; ``skills`` draws them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from learnkit.core.events import Event
-from learnkit.core.text import count, one_line
+from learnkit.core.text import count
+from learnkit.core.vocabulary import (
+    MessageAdded,
+    ModelRequested,
+    SkillLoaded,
+    SkillRead,
+    SkillsListed,
+    read,
+)
 from learnkit.views.drawing import theme
-from learnkit.views.drawing.theme import Mark
-from learnkit.views.words import describe
-
-#: How tokens are counted, beside the scale.
-METHOD = "≈ tokens (chars / 4)"
 
 
 @dataclass(frozen=True, slots=True)
-class SkillRow:
-    """One skill: the length of its instructions, and the parts of it that are in the messages."""
+class Part:
+    """Something of the skills in a request.
 
+    Attributes:
+        mark: the key of its mark: of the system prompt, or of a tool's result.
+        name: what it is, in words.
+        tokens: its length.
+    """
+
+    mark: str
     name: str
-    size: int = 0
-    start: int = 0
-    preloaded: bool = False
-    loaded: tuple[int, ...] = ()
-    files: tuple[tuple[str, int], ...] = ()
+    tokens: int
 
-    @property
-    def body(self) -> int:
-        """Tokens of its instructions in the requests."""
-        return sum(self.loaded) + (self.size if self.preloaded else 0)
 
-    @property
-    def read(self) -> int:
-        """Tokens of its files in the requests."""
-        return sum(tokens for _, tokens in self.files)
+@dataclass(frozen=True, slots=True)
+class Stack:
+    """The parts that one request had, or several in a row.
 
-    @property
-    def mark(self) -> Mark:
-        """Loaded, preloaded or only listed."""
-        return theme.DONE if self.loaded else theme.SYSTEM if self.preloaded else theme.PENDING
+    Attributes:
+        first: number of the first of these requests.
+        last: number of the last one.
+        parts: in the order in which the model reads them.
+    """
 
-    @property
-    def word(self) -> str:
-        """Its state in words."""
-        again = f" {len(self.loaded)}×" if len(self.loaded) > 1 else ""
-        word = f"loaded{again}" if self.loaded else "preloaded" if self.preloaded else "listed"
-        return f"{self.mark.glyph} {word}"
-
-    @property
-    def kind(self) -> str:
-        """The style of its bar: ``got``, ``pre`` or ``list``."""
-        return "got" if self.loaded else "pre" if self.preloaded else "list"
+    first: int
+    last: int
+    parts: tuple[Part, ...]
 
     @property
     def tokens(self) -> int:
-        """Tokens to show beside the word: those in the requests, or what loading would add."""
-        return self.body or self.size
+        """All its parts together."""
+        return sum(part.tokens for part in self.parts)
 
 
 @dataclass(frozen=True, slots=True)
 class Shelf:
-    """One agent's skills."""
+    """One agent's skills.
+
+    Attributes:
+        lane: the agent's name.
+        catalogue: tokens of all names and descriptions, in the system prompt.
+        sizes: tokens of each skill's instructions, by name.
+        preloaded: names of the skills whose instructions are in the system prompt.
+        used: skill, file (empty for its instructions) and tokens of all that was loaded since the
+            conversation began, in order.
+        problems: why folders were left out.
+        sent: what the requests had; the same in a row stands there once.
+        requests: how many there were.
+    """
 
     lane: str
     catalogue: int = 0
-    rows: dict[str, SkillRow] = field(default_factory=dict)
+    sizes: dict[str, int] = field(default_factory=dict)
+    preloaded: tuple[str, ...] = ()
+    used: tuple[tuple[str, str, int], ...] = ()
     problems: tuple[str, ...] = ()
+    sent: tuple[Stack, ...] = ()
+    requests: int = 0
 
     @property
     def everything(self) -> int:
         """Tokens of all instructions."""
-        return sum(row.size for row in self.rows.values())
+        return sum(self.sizes.values())
 
     @property
-    def now(self) -> int:
-        """Tokens in the requests: the catalogue, and everything that was loaded or read."""
-        return self.catalogue + sum(row.body + row.read for row in self.rows.values())
-
-    @property
-    def longest(self) -> int:
-        """The tokens that the scale has to fit."""
-        ends = [row.start + row.tokens + row.read for row in self.rows.values()]
-        return max([self.everything, self.now, *ends])
-
-    @property
-    def loaded(self) -> int:
-        """How many skills have instructions in the requests."""
-        return sum(bool(row.body) for row in self.rows.values())
-
-    @property
-    def gain(self) -> str:
-        """Tokens saved compared with everything upfront, as a number and a share."""
-        spared, whole = self.everything - self.now, self.everything
-        share = f" ({100 * abs(spared) / whole:.0f} %)" if whole else ""
-        return f"≈ {abs(spared):,} tokens {'spared' if spared >= 0 else 'more'}{share}"
-
-    @property
-    def share(self) -> str:
-        """The share of all instructions that isn't sent, in percent; empty if there is none."""
-        if self.now >= self.everything:
-            return ""
-        return f"{100 - 100 * self.now / self.everything:.0f} %"
-
-    @property
-    def parts(self) -> Iterator[tuple[str, int, int]]:
-        """The parts of the requests, laid end to end: kind, start and length of each part."""
-        yield "cat", 0, self.catalogue
-        at = self.catalogue
-        for row in self.rows.values():
-            for part, length in ((row.kind, row.body), ("file", row.read)):
-                yield part, at, length
-                at += length
-
-    @property
-    def layers(self) -> list[tuple[Mark, str, int]]:
-        """The requests by layer: mark, name and tokens; empty layers left out."""
-        rows = self.rows.values()
-        found = [
-            (theme.SYSTEM, "1 catalogue", self.catalogue),
-            (theme.SYSTEM, "2 preloaded", sum(row.body for row in rows if not row.loaded)),
-            (theme.DONE, "2 loaded", sum(row.body for row in rows if row.loaded)),
-            (theme.RESULT, "3 files", sum(row.read for row in rows)),
+    def now(self) -> Stack:
+        """What the next request will have."""
+        parts = [Part("system", f"{count(len(self.sizes), 'skill')} listed", self.catalogue)]
+        parts += [
+            Part("injected", f"{name}, preloaded", self.sizes.get(name, 0))
+            for name in self.preloaded
         ]
-        return [layer for layer in found if layer[2]]
+        parts += [Part("result", file or name, tokens) for name, file, tokens in self.used]
+        number = self.requests + 1
+        return Stack(number, number, tuple(part for part in parts if part.tokens))
 
     @property
-    def note(self) -> str:
-        """How many skills are loaded, and how many could not be used."""
-        wrong = f", {len(self.problems)} left out" if self.problems else ""
-        return f"{self.lane} · {self.loaded} of {count(len(self.rows), 'skill')} loaded{wrong}"
+    def stacks(self) -> tuple[Stack, ...]:
+        """What the requests had, and what the next one will have if that differs."""
+        last = self.sent[-1].parts if self.sent else ()
+        return self.sent if self.now.parts == last else (*self.sent, self.now)
+
+    @property
+    def loaded(self) -> set[str]:
+        """The skills whose instructions are in the requests."""
+        return {*self.preloaded, *(name for name, file, _ in self.used if not file)}
+
+    def state_of(self, name: str) -> str:
+        """A skill's state in words.
+
+        Args:
+            name: of the skill.
+        """
+        times = sum(one == name and not file for one, file, _ in self.used)
+        if times:
+            again = f" {times}×" if times > 1 else ""
+            return f"{theme.DONE.glyph} loaded{again}"
+        preloaded = name in self.preloaded
+        return f"{theme.SYSTEM.glyph} preloaded" if preloaded else f"{theme.PENDING.glyph} listed"
 
 
 def grow(shelf: Shelf, event: Event) -> Shelf:
-    """The shelf after an event; the same object when nothing on it changed.
+    """The shelf after an event; an equal one when nothing on it changed.
 
     Args:
         shelf: one agent's skills so far.
         event: of that agent.
     """
-    data = event.data
-    if event.type == "skills.listed":
-        return _listed(shelf, data)
-    if event.type == "message.added" and data.get("index") == 0 and shelf.now != shelf.catalogue:
-        # A new conversation doesn't have what the previous one loaded.
-        rows = {name: replace(row, loaded=(), files=()) for name, row in shelf.rows.items()}
-        return replace(shelf, rows=rows)
-    if event.type not in ("skill.loaded", "skill.read"):
-        return shelf
-    name, tokens = str(data.get("name", "?")), _number(data.get("tokens"))
-    row = shelf.rows.get(name) or SkillRow(name, start=shelf.everything)
-    if event.type == "skill.loaded":
-        row = replace(row, loaded=(*row.loaded, tokens))
-    else:
-        row = replace(row, files=(*row.files, (str(data.get("file", "?")), tokens)))
-    return replace(shelf, rows={**shelf.rows, name: row})
-
-
-def _listed(shelf: Shelf, data: dict[str, Any]) -> Shelf:
-    sizes, preloaded = data.get("skills") or {}, data.get("preloaded") or []
-    rows: dict[str, SkillRow] = {}
-    start = 0
-    for name, size in sizes.items():
-        row = shelf.rows.get(name) or SkillRow(name)
-        rows[name] = replace(row, size=_number(size), start=start, preloaded=name in preloaded)
-        start += rows[name].size
-    gone = {
-        name: replace(row, size=0, start=start, preloaded=False)
-        for name, row in shelf.rows.items()
-        if name not in rows and (row.loaded or row.files)
-    }
-    problems = tuple(str(one) for one in data.get("problems") or [])
-    return Shelf(shelf.lane, _number(data.get("catalogue")), {**rows, **gone}, problems)
-
-
-def _number(value: Any) -> int:
-    return value if isinstance(value, int) and value > 0 else 0
-
-
-def sentence(shelf: Shelf, event: Event) -> str:
-    """The header sentence, with details that only the shelf has.
-
-    Args:
-        shelf: the skills after the event.
-        event: what has happened.
-    """
-    data = event.data
-    name, tokens = one_line(str(data.get("name", "?")), 40), _number(data.get("tokens"))
-    if event.type == "skills.listed":
-        listed = f"≈ {shelf.catalogue:,} tokens list {count(len(shelf.rows), 'skill')}"
-        return f"{listed}; all their instructions would be ≈ {shelf.everything:,}."
-    if event.type == "skill.loaded":
-        left = len(shelf.rows) - shelf.loaded
-        return f"{name} is loaded, ≈ {tokens:,} tokens; {count(left, 'skill')} stay unread."
-    if event.type == "skill.read":
-        file = one_line(str(data.get("file", "?")), 60)
-        return f"{file} of {name} is read, ≈ {tokens:,} tokens more."
-    if event.type == "run.ended" and shelf.rows:
-        used = f"{shelf.loaded} of {count(len(shelf.rows), 'skill')} loaded"
-        spared = f"{shelf.share} of everything was not sent"
-        spared = spared if shelf.share else "everything upfront would have been shorter"
-        return f"The run ends with {used}; {spared}."
-    return describe(event)
-
-
-def ticks_of(scale: int) -> list[int]:
-    """The marks of a scale: round numbers, at most five steps.
-
-    Args:
-        scale: tokens that the full length represents.
-    """
-    step = next(s for p in range(12) for s in (10**p, 2 * 10**p, 5 * 10**p) if scale / s <= 5)
-    return list(range(0, scale + 1, step))
+    match read(event):
+        case SkillsListed() as all:
+            sizes = {name: max(size, 0) for name, size in all.skills.items()}
+            return replace(
+                shelf,
+                catalogue=max(all.catalogue, 0),
+                sizes=sizes,
+                preloaded=all.preloaded,
+                problems=all.problems,
+            )
+        case MessageAdded(index=0):
+            # A new conversation doesn't have what the last one loaded.
+            return replace(shelf, used=())
+        case SkillLoaded(name=name, tokens=tokens):
+            return replace(shelf, used=(*shelf.used, (name, "", max(tokens, 0))))
+        case SkillRead(name=name, file=file, tokens=tokens):
+            return replace(shelf, used=(*shelf.used, (name, file, max(tokens, 0))))
+        case ModelRequested(purpose="conversation") if shelf.now.parts:
+            sent, now = shelf.sent, shelf.now
+            if sent and sent[-1].parts == now.parts:
+                now, sent = replace(sent[-1], last=now.last), sent[:-1]
+            return replace(shelf, sent=(*sent, now), requests=now.last)
+    return shelf

@@ -1,230 +1,265 @@
-"""The task graph: which task waits for which, what is ready, and what was just unblocked.
+"""The task graph: which task waits for which, what is ready, and who worked on what, and when.
 
 Tasks are drawn in layers: those of the first layer can start at once, those of the second after
-them, and so on. Tasks without dependencies are in a strip below.
+them, and so on. Tasks without dependencies are in a strip below. Under both is the time: a bar is
+a task in progress, and a dashed line a new run that opens the board, as after a night.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+import textwrap
+from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import pairwise
 
 from learnkit.core.events import Event
-from learnkit.core.text import count, one_line
-from learnkit.views.board import Board, TaskCard, board_after, cards_of
+from learnkit.core.sentences import ended
+from learnkit.core.text import listed, one_line
+from learnkit.core.vocabulary import BoardOpened, TaskEvent, TaskRefused, TaskUpdated, read
+from learnkit.views.board import (
+    TASK,
+    Board,
+    Spell,
+    TaskCard,
+    board_after,
+    draw_spell,
+    progress,
+    spells_after,
+)
 from learnkit.views.drawing import static, theme
-from learnkit.views.drawing.base import Drawn, DrawnView, css_beside
+from learnkit.views.drawing.base import Diagram
+from learnkit.views.drawing.display import Canvas, fitting
 from learnkit.views.drawing.layout import Layout, layered
-from learnkit.views.drawing.static import Picture
-from learnkit.views.drawing.text import esc
+from learnkit.views.drawing.time_axis import Axis, duration
+from learnkit.views.words import describe
 
-#: The most tasks that are drawn; if there are more, the oldest completed ones are only counted.
-DRAWN = 120
-#: Height of a task in pixels: usual, with many tasks, and below the graph. "Many" is over MANY.
-TALL, SMALL, FLAT, MANY = 42.0, 36.0, 24.0, 24
-#: A static picture with more tasks leaves their subjects out, because it has to stay small.
-NAMED = 48
-
-#: Width in pixels that a notebook has beside JupyterLab's side bar.
-_ROOM = 616.0
-_EDGE = 6.0
+#: Height in pixels of a task with one line of its subject, and with two.
+TALL, TALLER = 42.0, 58.0
+#: The most rows of bars that are drawn below the graph.
+BARS = 6
 
 
 @dataclass(frozen=True, slots=True)
-class State(Drawn):
-    """The tasks by number, and the layout of those that are drawn."""
+class State:
+    """The tasks by number, and what happened to them over time.
+
+    Attributes:
+        tasks: the board.
+        spells: when each task was in progress.
+        keeper: the agent that was the first to use the board.
+        opened: the times at which a new run of the keeper opened the board, in seconds.
+        refused: what the board has just refused; empty for nothing.
+        now: the time of the last change, in seconds.
+    """
 
     tasks: Board = field(default_factory=dict)
-    cards: dict[int, TaskCard] = field(default_factory=dict)
-    shape: tuple[tuple[int, tuple[int, ...]], ...] = ()
-    layout: Layout | None = None
-    loose: tuple[int, ...] = ()
+    spells: tuple[Spell, ...] = ()
+    keeper: str = ""
+    opened: tuple[float, ...] = ()
+    refused: str = ""
+    now: float = field(default=0.0, compare=False)
 
     @property
-    def said(self) -> str:
-        """The progress of the board, in a sentence."""
-        if not self.tasks:
-            return "The board is empty."
-        cards = self.cards.values()
-        done = sum(card.mark is theme.DONE for card in cards)
-        parts = [f"{done} of {count(len(cards), 'task')} completed"]
-        for mark, word in ((theme.ACTIVE, "in progress"), (theme.READY, "ready")):
-            if ids := [f"#{card.id}" for card in cards if card.mark is mark]:
-                parts.append(f"{word}: {', '.join(ids[:5])}{' …' if len(ids) > 5 else ''}")
-        for mark, word in ((theme.BLOCKED, "waiting"), (theme.FAILED, "failed")):
-            if number := sum(card.mark is mark for card in cards):
-                parts.append(f"{number} {word}")
-        return "; ".join(parts) + "."
+    def across(self) -> list[Spell]:
+        """The spells during which a new run opened the board."""
+        ends = [(one, self.now if one.end is None else one.end) for one in self.spells]
+        return [one for one, end in ends if any(one.begin <= at <= end for at in self.opened)]
 
 
-class Tasks(DrawnView[State]):
+class Tasks(Diagram[State]):
     """The board as a graph; with ``on_intent``, a click or Enter completes a task.
 
     Example: ``Tasks(log, on_intent=learnkit.mechanisms.tasks.clicks(board, log))``.
     """
 
     name = "task graph"
-    css = css_beside(__file__)
     start = State()
 
     def fold(self, state: State, event: Event) -> State:
-        tasks = board_after(state.tasks, event)
-        if tasks == state.tasks:
-            return state
-        cards = cards_of(tasks)
-        shown = _shown(cards)
-        shape = tuple((id, tuple(b for b in _before(cards[id]) if b in shown)) for id in shown)
-        state = replace(state, tasks=tasks, cards=cards)
-        if shape == state.shape:
-            return state
-        edges = [(blocker, id) for id, blockers in shape for blocker in blockers]
-        tied = {id for edge in edges for id in edge}
-        tall = TALL if len(tied) <= MANY else SMALL
-        layout = layered(sorted(tied), edges, _ROOM, tall) if tied else None
-        loose = tuple(id for id in shown if id not in tied)
-        return replace(state, shape=shape, layout=layout, loose=loose)
+        tasks, opened, refused = board_after(state.tasks, event), state.opened, state.refused
+        keeper = state.keeper or (event.lane if tasks else "")
+        match read(event):
+            case TaskRefused(problem=problem):
+                refused = problem
+            case TaskEvent():
+                refused = ""
+            case BoardOpened() if state.tasks and event.lane == keeper:
+                opened = (*opened, event.time)
+        spells = spells_after(state.spells, state.tasks, tasks, event.time)
+        return State(tasks, spells, keeper, opened, refused, max(event.time, state.now))
 
-    def draw(self, state: State, old: State) -> dict[str, str]:
-        html = {"sum/said": _note(state.said)}
-        if state.layout is not None:
-            layout = state.layout.shifted(_EDGE, _EDGE)  # room for the outline of what changed
-            html["graph/edges"] = _svg(layout, state.cards)
-            small = layout.size[1] < TALL
-            for id, (left, top) in layout.places.items():
-                at = f"{left:g} {top:g} {layout.size[0]:g} {layout.size[1]:g}"
-                html[f"graph/{id}"] = self._card(state.cards[id], f' data-at="{at}"', small)
-        if state.loose:
-            html["loose/title"] = _note("no dependencies")
-            for id in state.loose:
-                html[f"loose/{id}"] = self._card(state.cards[id], "", False)
-        if hidden := _hidden(state):
-            html["more/said"] = _note(hidden)
-        return html
+    def told(self, state: State, old: State, event: Event) -> str:
+        if len(state.opened) > len(old.opened):
+            active = _ids(state, theme.ACTIVE)
+            left = f", {listed(active)} in progress" if active else ""
+            return f"A new run opens the board: {progress(state.tasks)}{left}."
+        new = [card for id, card in state.tasks.items() if id in old.tasks]
+        tied = [card for card in new if card.blocked_by != old.tasks[card.id].blocked_by]
+        if isinstance(read(event), TaskUpdated) and tied:
+            after = ", ".join(f"#{id}" for id in tied[0].blocked_by) or "nothing"
+            return f"#{tied[0].id} waits for {after} now."
+        return describe(event)
 
-    def frame(self, state: State) -> dict[str, str]:
-        return state.html or self.draw(state, state)
+    def finding(self, state: State) -> str:
+        if not state.tasks:
+            return "The board is empty."
+        parts = [progress(state.tasks)]
+        for mark, word in ((theme.ACTIVE, "in progress"), (theme.READY, "ready")):
+            if ids := _ids(state, mark):
+                parts.append(f"{word}: {', '.join(ids[:5])}{' …' if len(ids) > 5 else ''}")
+        for mark, word in ((theme.BLOCKED, "waiting"), (theme.FAILED, "failed")):
+            if number := len(_ids(state, mark)):
+                parts.append(f"{number} {word}")
+        said = f"{'; '.join(parts)}."
+        if state.refused:
+            said = f"The board refuses: {state.refused}. {said}"
+        if state.opened:
+            begun = list(dict.fromkeys(f"#{one.id}" for one in state.across))
+            done = begun and all(one.mark is theme.DONE for one in state.across)
+            found = f"{listed(begun)} in progress" if begun else "the board as it was left"
+            many = "A" if len(state.opened) == 1 else "Each"
+            said += f" {many} new run finds {found}{', and completes it' if done else ''}."
+        return ended(said)
 
-    def picture(self, state: State, rows: int) -> Picture:
-        picture = Picture(f"{state.said} {state.head} Every task stands in the table below.")
-        cards, layout, y = state.cards, state.layout, 14.0
-        picture.text(16, y + 10, state.said, "b", 640)
-        y += 26
-        if layout is not None:
-            for mark, d in _paths(layout, cards, 16, y).items():
-                picture.path(d, mark)
-            if layout.size[1] < TALL:
-                _small(picture, layout.shifted(16, y), cards)
-            else:
-                for id, (left, top) in layout.places.items():
-                    _box(picture, cards[id], 16 + left, y + top, layout.size)
-            y += layout.height + 14
-        if state.loose:
-            picture.text(16, y + 12, "no dependencies", "q")
-            first = y + 20
-            for number, id in enumerate(state.loose[: 2 * rows]):
-                x, y = 16.0 + 182 * (number % 4), first + (FLAT + 6) * (number // 4)
-                _box(picture, cards[id], x, y, (174.0, FLAT))
-            more = len(state.loose) - 2 * rows
-            y += picture.left_out(16, y + FLAT + 20, more, "", FLAT + 6) + FLAT + 8
-        if hidden := _hidden(state):
-            picture.text(16, y + 12, hidden, "q")
-            y += 18
-        picture.height = y + 6
-        return picture
+    def draw(self, state: State, width: float, rows: int) -> Canvas:
+        canvas = Canvas(width)
+        shown = _shown(state.tasks, 2 * rows)
+        tied = {id for id in shown for one in shown[id] if one in shown and one != id}
+        tied |= {one for id in tied for one in shown[id] if one in shown}
+        y = 2.0
+        if tied:
+            shape = tuple((id, tuple(one for one in shown[id] if one in tied)) for id in tied)
+            names = len(tied) <= max(24, rows)
+            y += self._graph(canvas, state.tasks, shape, names) + 12
+        loose = [id for id in shown if id not in tied]
+        if loose:
+            y = self._loose(canvas, state.tasks, loose, y)
+        hidden = len(state.tasks) - len(shown)
+        y += 20 * canvas.left_out("more", 2, y + 14, hidden, "more task")
+        if state.refused:
+            says = f"✗ The board refuses: {state.refused}"
+            for number, line in enumerate(textwrap.wrap(one_line(says, 300), int(width / 6.6))):
+                canvas.text(f"refused {number}", 2, y + 14, line, "", "failed", says=says)
+                y += 18
+        if state.opened or any(one.begin < (one.end or state.now) for one in state.spells):
+            y = _strip(canvas, state, y + 8)
+        canvas.height = y + 4
+        return canvas
 
     def facts(self, state: State, rows: int) -> str:
-        cards = list(state.cards.values())
+        cards = list(state.tasks.values())
         body: list[list[object]] = []
         for card in cards[:rows]:
-            after = ", ".join(f"#{id}" for id in _before(card))
-            state_of = f"{card.mark.glyph} {card.state}"
-            body.append([f"#{card.id}", one_line(card.subject, 60), state_of, after])
+            after = ", ".join(f"#{id}" for id in card.blocked_by if id in state.tasks)
+            now = f"{card.mark.glyph} {card.state}"
+            body.append([f"#{card.id}", one_line(card.subject, 60), now, after])
         head = ["task", "subject", "state", "after"]
         return static.table(head, body, after=static.more(len(cards) - rows))
 
-    def _card(self, card: TaskCard, at: str, small: bool) -> str:
-        pairs = " ".join([f"t{card.id}"] + [f"e{blocker}-{card.id}" for blocker in _before(card)])
-        top = f"{card.mark.glyph} #{card.id}" if small else card.top
-        body = f"<b>{esc(top)}</b> <span>{esc(one_line(card.subject, 60))}</span>"
-        kind = f'class="task m-{card.mark.key}{" small" if small else ""}"{at} data-pair="{pairs}"'
-        if self.on_intent is None or card.mark is theme.DONE:
-            return f'<div {kind} tabindex="0" role="group" title="{esc(card.title)}">{body}</div>'
-        intent = esc(f'{{"complete": {card.id}}}')
-        says = esc(f"{card.title}. Press to complete it")
-        return (
-            f'<button type="button" {kind} data-intent="{intent}" title="{esc(card.title)}" '
-            f'aria-label="{says}">{body}</button>'
-        )
+    def _graph(
+        self,
+        canvas: Canvas,
+        tasks: Board,
+        shape: tuple[tuple[int, tuple[int, ...]], ...],
+        names: bool,
+    ) -> float:
+        """Draw the tasks that wait for others, and those; return the height."""
+        room = canvas.width - 4
+        layout = _laid(shape, room, TALL if names else TASK)
+        inside = layout.size[0] - 16
+        if names and any(len(_lines(tasks[id].subject, inside)) > 1 for id in layout.places):
+            layout = _laid(shape, room, TALLER)
+        layout = layout.shifted(2, 2)
+        canvas.width = max(canvas.width, layout.width + 4)
+        for a, b in layout.ways:
+            mark = "done" if tasks[a].mark is theme.DONE else "blocked"
+            style = "" if mark == "done" else "d"
+            canvas.edge(f"edge {a} {b}", layout.path((a, b)), mark, style, pair=f"t{a} e{a}-{b}")
+        for id, (x, y) in layout.places.items():
+            card = tasks[id]
+            top = card.top if 7 * len(card.top) <= inside else card.short
+            lines = [top, *_lines(card.subject, inside)] if names else [top]
+            self._task(canvas, card, (x, y, *layout.size), lines)
+        return layout.height
+
+    def _loose(self, canvas: Canvas, tasks: Board, ids: list[int], y: float) -> float:
+        """Draw the tasks that have no dependencies; return where they end."""
+        canvas.text("loose", 2, y + 12, "without dependencies", "q")
+        texts = [f"{tasks[id].short} {tasks[id].subject}" for id in ids]
+        need = 26 + 6.5 * min(max(map(len, texts)), 40)
+        many = max(1, int(canvas.width // need))
+        each = (canvas.width - 4) / many
+        for number, (id, text) in enumerate(zip(ids, texts, strict=True)):
+            x, top = 2 + each * (number % many), y + 20 + (TASK + 8) * (number // many)
+            self._task(canvas, tasks[id], (x, top, min(each, need) - 8, TASK), [text], "l")
+        return y + 20 + (TASK + 8) * -(-len(ids) // many) + 4
+
+    def _task(
+        self,
+        canvas: Canvas,
+        card: TaskCard,
+        place: tuple[float, float, float, float],
+        lines: list[str],
+        style: str = "",
+    ) -> None:
+        edges = [one for one in card.blocked_by if f"edge {one} {card.id}" in canvas]
+        pair = " ".join([f"t{card.id}", *(f"e{one}-{card.id}" for one in edges)])
+        says, intent = card.title, None
+        if self.on_intent is not None and card.mark is not theme.DONE:
+            says, intent = f"{says}. Press to complete it", {"complete": card.id}
+        key, mark = f"task {card.id}", card.mark.key
+        canvas.box(key, *place, mark, lines, style, says=says, pair=pair, intent=intent)
 
 
-def _shown(cards: dict[int, TaskCard]) -> list[int]:
-    """The tasks to draw: all of them, or the open ones and the newest of the others."""
-    if len(cards) <= DRAWN:
-        return list(cards)
-    first = sorted(cards.values(), key=lambda card: (card.mark is theme.DONE, -card.id))
-    return sorted(card.id for card in first[:DRAWN])
+def _shown(tasks: Board, most: int) -> dict[int, tuple[int, ...]]:
+    """The tasks to draw, each with those it depends on: the open ones and the newest others."""
+    first = sorted(tasks.values(), key=lambda card: (card.mark is theme.DONE, -card.id))[:most]
+    return {card.id: card.blocked_by for card in sorted(first, key=lambda card: card.id)}
 
 
-def _before(card: TaskCard) -> list[int]:
-    """The tasks that this one waits for, apart from itself."""
-    return [id for id in card.blocked_by if id != card.id]
+@lru_cache(maxsize=64)
+def _laid(shape: tuple[tuple[int, tuple[int, ...]], ...], room: float, tall: float) -> Layout:
+    edges = [(blocker, id) for id, blockers in shape for blocker in blockers if blocker != id]
+    return layered([id for id, _ in shape], edges, room, tall)
 
 
-def _hidden(state: State) -> str:
-    """How many tasks aren't drawn, in words; empty for none."""
-    hidden = len(state.cards) - len(state.shape)
-    return f"{count(hidden, 'completed task')} not drawn" if hidden else ""
+def _lines(subject: str, room: float) -> list[str]:
+    """A subject on one line, or on two."""
+    lines = textwrap.wrap(one_line(subject, 200), max(int(room / 6.5), 4)) or [""]
+    return lines if len(lines) < 2 else [lines[0], fitting(" ".join(lines[1:]), room)]
 
 
-def _note(text: str) -> str:
-    return f'<div class="sum" data-quiet>{esc(text)}</div>'
+def _ids(state: State, mark: theme.Mark) -> list[str]:
+    return [f"#{card.id}" for card in state.tasks.values() if card.mark is mark]
 
 
-def _kind(cards: dict[int, TaskCard], blocker: int) -> str:
-    return "done" if cards[blocker].mark is theme.DONE else "wait"
-
-
-def _svg(layout: Layout, cards: dict[int, TaskCard]) -> str:
-    paths = "".join(
-        f'<path class="{_kind(cards, a)}" data-pair="t{a} e{a}-{b}" d="{layout.path((a, b))}"/>'
-        for a, b in layout.ways
-    )
-    size = f'width="{layout.width + 2 * _EDGE:g}" height="{layout.height + 2 * _EDGE:g}"'
-    return f'<svg class="graph" data-quiet aria-hidden="true" {size}>{paths}</svg>'
-
-
-def _paths(layout: Layout, cards: dict[int, TaskCard], x: float, y: float) -> dict[str, str]:
-    """All edges of a kind as one path, because a picture has to stay small."""
-    found: dict[str, list[str]] = {}
-    moved = layout.shifted(x, y)
-    for edge in moved.ways:
-        mark = "done" if _kind(cards, edge[0]) == "done" else "blocked"
-        found.setdefault(mark, []).append(moved.path(edge))
-    return {mark: "".join(parts) for mark, parts in sorted(found.items())}
-
-
-def _small(picture: Picture, layout: Layout, cards: dict[int, TaskCard]) -> None:
-    """Draw many tasks: one path for all boxes of a colour, and with very many only the numbers."""
-    wide, tall = layout.size
-    boxes: dict[str, str] = {}
-    for id, (x, y) in layout.places.items():
-        key = cards[id].mark.key
-        boxes[key] = f"{boxes.get(key, '')}M{x:g} {y:g}h{wide:.4g}v{tall:g}h-{wide:.4g}z"
-    for key, d in sorted(boxes.items()):
-        picture.areas(d, key)
-    for id, (x, y) in layout.places.items():
-        card, left = cards[id], round(x + 5)
-        picture.text(left, round(y + 15), f"{card.mark.glyph} #{id}", "b", wide, card.mark.key)
-        if len(cards) <= NAMED:
-            picture.text(left, round(y + 30), card.subject, "", wide - 12, card.mark.key)
-
-
-def _box(picture: Picture, card: TaskCard, x: float, y: float, size: tuple[float, float]) -> None:
-    wide, tall = size
-    key = card.mark.key
-    picture.box(x, y, wide, tall, key)
-    if tall < TALL:
-        text = f"{card.mark.glyph} #{card.id} {card.subject}"
-        picture.text(x + 6, y + 16, text, "", wide - 14, key)
-        return
-    picture.text(x + 8, y + 17, card.top, "b", wide - 22, key)
-    picture.text(x + 8, y + 33, card.subject, "", wide - 16, key)
+def _strip(canvas: Canvas, state: State, y: float) -> float:
+    """Draw the tasks in progress over time, and when the board was opened again."""
+    time = Axis(state.now, 2, canvas.width - 4)
+    canvas.text("strip", 2, y + 12, "in progress, over time", "q")
+    top = y + 40
+    free: list[float] = []
+    places = []
+    for one in state.spells:
+        wide = max(time.x(state.now if one.end is None else one.end) - time.x(one.begin), 32)
+        x = min(time.x(one.begin), time.left + time.room - wide)
+        row = next((n for n, end in enumerate(free) if end <= x + 0.5), len(free))
+        free[row : row + 1] = [x + wide]
+        places.append((x, top + row * (TASK + 6), wide))
+    low = top + (TASK + 6) * min(len(free), BARS)
+    time.ruled(canvas, y + 20, low)
+    for number, (one, place) in enumerate(zip(state.spells, places, strict=True)):
+        if place[1] < low:
+            draw_spell(canvas, f"bar {number}", one, state.tasks, place)
+    ends = [*map(time.x, state.opened), time.left + time.room]
+    for number, (x, end) in enumerate(pairwise(ends)):
+        says = f"{duration(state.opened[number])}: a new run opens the board, as it was left"
+        canvas.edge(f"opened {number}", f"M0 0V{low - top + 12:g}", "system", "wd", x=x, y=top - 6)
+        long = "a new run opens the board"
+        texts = (long, "a new run", "new")
+        fits = [text for text in texts if 6.5 * len(text) < end - x - 8]
+        if fits[:1] != [long] and not number and 6.5 * len(long) < x - 8:
+            canvas.text("new 0", x - 6, low + 14, long, "e", says=says)
+        elif fits:
+            canvas.text(f"new {number}", x + 6, low + 14, fits[0], "", width=end - x, says=says)
+    return low + (20 if state.opened else 4)

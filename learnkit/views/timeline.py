@@ -1,207 +1,514 @@
 """The timeline: when each agent and each background job was busy, and what ran at the same time.
 
-An agent's row has its turns and its tool calls; a job's row runs from its start to its end. The sum
-of all lengths is the time that the same work would have taken one step after another.
+An agent's row has its turns, its calls that take time, and where it waits for its jobs; a job's row
+has the job, and an arrow to the moment at which the model is told of it. Several runs stand on one
+scale.
 """
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
+from learnkit.core import vocabulary
 from learnkit.core.events import Event
-from learnkit.core.text import count, one_line
-from learnkit.views.drawing import static, theme
-from learnkit.views.drawing.base import Drawn, DrawnView, css_beside
-from learnkit.views.drawing.static import Picture
-from learnkit.views.drawing.text import as_list, esc
-from learnkit.views.drawing.time_axis import Axis, TimeRow, duration
+from learnkit.core.sentences import ended
+from learnkit.core.text import count, listed, one_line
+from learnkit.views.drawing import display, static, theme
+from learnkit.views.drawing.base import Diagram
+from learnkit.views.drawing.display import Canvas
+from learnkit.views.drawing.time_axis import Axis, duration
+
+#: Height of a row, and of what stands in it, in pixels.
+_ROW, _BAR = 34, 24
+#: The most boxes of a kind in a row.
+_MOST = 30
+#: A call that only asks how a job is doing; nobody makes it if there are no jobs.
+_POLL = "check_background"
+#: A sleep at the beginning of a command, which is not what the command is for.
+_SLEEP = re.compile(r"^\s*sleep [\d.]+\s*(;|&&)\s*(?=\S)")
+
+#: Begin and end in seconds, and the tools that are called.
+_Span = tuple[float, float, tuple[str, ...]]
 
 _ENDS = {
+    "running": theme.ACTIVE,
     "completed": theme.DONE,
     "failed": theme.FAILED,
     "timeout": theme.FAILED,
     "error": theme.FAILED,
     "stopped": theme.SHUTDOWN,
 }
-_WORDS = {"assistant": "the model thinks", "call": "a tool runs"}
 
 
 @dataclass(frozen=True, slots=True)
-class State(Drawn):
-    """Rows by key in the order in which they began, and the time of the last event."""
+class Turn:
+    """A turn of a model: from its request to its reply.
 
-    rows: dict[str, TimeRow] = field(default_factory=dict)
+    Attributes:
+        begin: in seconds.
+        end: in seconds.
+        acts: whether the reply calls tools.
+        calls: names of the tools that it calls.
+        waits: whether the agent then had to wait for a job.
+    """
+
+    begin: float
+    end: float
+    acts: bool
+    calls: tuple[str, ...] = ()
+    waits: bool = False
+
+    @property
+    def extra(self) -> bool:
+        """Whether there would be no such turn if each command was waited for where it stands."""
+        return self.waits or (bool(self.calls) and set(self.calls) == {_POLL})
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A command in the background.
+
+    Attributes:
+        number: counted from 1, in the order in which the run's jobs began.
+        agent: who has started it.
+        command: what it runs.
+        begin: in seconds.
+        end: in seconds; None while it runs.
+        status: ``running``, ``completed``, and so on.
+        output: what it printed.
+        told: when the model was told of it, in seconds; None before that.
+        counted: whether its sleep only counts, and takes no real time.
+    """
+
+    number: int
+    agent: str
+    command: str
+    begin: float
+    end: float | None = None
+    status: str = "running"
+    output: str = ""
+    told: float | None = None
+    counted: bool = False
+
+    @property
+    def mark(self) -> theme.Mark:
+        """The mark of its status."""
+        return _ENDS.get(self.status, theme.DONE)
+
+    @property
+    def label(self) -> str:
+        """What it runs while it runs, and what came of it then."""
+        if self.status == "running":
+            return f"{self.mark.glyph} {_SLEEP.sub('', self.command)}"
+        first = next((line for line in self.output.splitlines() if line.strip()), "")
+        parts = ["" if self.status == "completed" and first else self.status, first]
+        return f"{self.mark.glyph} {': '.join(filter(None, parts))}"
+
+
+@dataclass(frozen=True, slots=True)
+class Worker:
+    """An agent's row.
+
+    Attributes:
+        turns: its turns.
+        calls: id, name, begin and end in seconds of its calls that took time.
+        waits: begin and end in seconds of each time that it waited for its jobs.
+        open: what has begun: ``turn`` or a call's id -> name and begin in seconds.
+        done: whether its run has ended.
+    """
+
+    turns: tuple[Turn, ...] = ()
+    calls: tuple[tuple[str, str, float, float], ...] = ()
+    waits: tuple[tuple[float, float], ...] = ()
+    open: Mapping[str, tuple[str, float]] = field(default_factory=dict)
+    done: bool = False
+
+    @property
+    def waited(self) -> float:
+        """Seconds that it had nothing to do but wait."""
+        return sum(end - begin for begin, end in self.waits)
+
+    def begun(self, id: str, name: str, now: float) -> Worker:
+        """With something that begins.
+
+        Args:
+            id: ``turn``, or the id of a call.
+            name: of the call's tool.
+            now: in seconds.
+        """
+        return replace(self, open={**self.open, id: (name, now)})
+
+    def over(self, id: str) -> tuple[Worker, tuple[str, float] | None]:
+        """Without something that has begun, and that: name and begin in seconds.
+
+        Args:
+            id: as for :meth:`begun`.
+        """
+        rest = {key: one for key, one in self.open.items() if key != id}
+        return replace(self, open=rest), self.open.get(id)
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One run: its agents by lane, its jobs by id, and the time of its last change in seconds."""
+
+    name: str = ""
+    workers: dict[str, Worker] = field(default_factory=dict)
+    jobs: dict[str, Job] = field(default_factory=dict)
     now: float = 0.0
+
+    def told(self, lane: str) -> list[float]:
+        """When the model is told what came of its jobs, in seconds.
+
+        Args:
+            lane: the agent's.
+        """
+        mine = [job.told for job in self.jobs.values() if job.agent == lane]
+        return sorted({at for at in mine if at is not None})
 
     @property
     def serial(self) -> float:
-        """Seconds that all work takes if it is done one step after another."""
-        open = sum(self.now - since for row in self.rows.values() for _, _, since in row.open)
-        return open + sum(row.busy for row in self.rows.values())
+        """Seconds that the same work takes if each command is waited for where it stands."""
+        jobs = self.jobs.values()
+        total = sum((self.now if job.end is None else job.end) - job.begin for job in jobs)
+        for lane, worker in self.workers.items():
+            total += sum(one.end - one.begin for one in worker.turns if not one.extra)
+            own = [one for one in worker.calls if f"{lane}.{one[0]}" not in self.workers]
+            total += sum(end - begin for _, _, begin, end in own)  # a subagent's time is its turns
+        return total
+
+    @property
+    def waited(self) -> float:
+        """Seconds that agents had nothing to do but wait for their jobs."""
+        return sum(one.waited for one in self.workers.values())
+
+    @property
+    def done(self) -> bool:
+        """Whether nobody works any more."""
+        return all(one.done for one in self.workers.values()) and bool(self.workers)
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """The runs on one scale; the last one grows."""
+
+    runs: tuple[Run, ...] = (Run(),)
+
+    @property
+    def run(self) -> Run:
+        """The run that grows."""
+        return self.runs[-1]
 
     @property
     def axis(self) -> Axis:
         """The scale of time."""
-        return Axis(self.now)
-
-    @property
-    def said(self) -> str:
-        """Elapsed time against the sum of all work."""
-        if not self.serial:
-            return "No work so far."
-        saved = self.serial - self.now
-        text = f"{duration(self.now)} passed; one after the other it is {duration(self.serial)}"
-        return f"{text}: {saved / self.serial:.0%} saved." if saved > 0.005 else f"{text}."
+        return Axis(max(run.now for run in self.runs))
 
 
-class Timeline(DrawnView[State]):
-    """Turns, tool calls and background jobs over time."""
+class Timeline(Diagram[State]):
+    """Turns, tool calls and background jobs over time.
+
+    Args:
+        events: an ``EventLog``, or any sequence of events; or several by name, such as
+            ``{"one after the other": first.events, "in the background": second.events}``. Then the
+            last one grows, step by step, below the others, which are there from the beginning.
+        lane: show only what happened to this agent; None shows everyone.
+        on_intent: as for every view.
+    """
 
     name = "timeline"
-    css = css_beside(__file__)
     start = State()
 
+    def __init__(
+        self,
+        events: Sequence[Event] | Mapping[str, Sequence[Event]] | Any,
+        *,
+        lane: str | None = None,
+        on_intent: Callable[[dict[str, Any]], object] | None = None,
+    ) -> None:
+        runs = dict(events) if isinstance(events, Mapping) else {"": events}
+        *self._names, self._last = runs or {"": []}
+        self._earlier = [runs[name] for name in self._names]
+        last = runs.get(self._last, [])
+        super().__init__(last, lane=lane, on_intent=on_intent)
+
+    def init(self) -> State:
+        runs = []
+        for name, events in zip(self._names, self._earlier, strict=True):
+            run = Run(name)
+            for event in filter(self.wants, events):
+                run = _grown(run, event)
+            runs.append(run)
+        return State((*runs, Run(self._last)))
+
     def fold(self, state: State, event: Event) -> State:
-        data, lane, now = event.data, event.lane, max(event.time, state.now)
-        rows, id = state.rows, str(data.get("id", ""))
-        own = rows.get(lane) or TimeRow(lane)
-        match event.type:
-            case "model.requested":
-                rows = {**rows, lane: _working(own.begun("assistant", "turn", now))}
-            case "model.replied" | "model.failed":
-                rows = {**rows, lane: own.over("turn", now)}
-            case "tool.started":
-                rows = {**rows, lane: _working(own.begun("call", f"call {id}", now))}
-            case "tool.ended":
-                rows = {**rows, lane: own.over(f"call {id}", now)}
-            case "run.ended":
-                rows = {**rows, lane: replace(own, mark=theme.DONE, state="done")}
-            case "job.started":
-                title, counted = str(data.get("command", "")), bool(data.get("counted"))
-                new = TimeRow(id, title, lane, mark=theme.ACTIVE, state="running", counted=counted)
-                rows = {**rows, f"job {id}": new.begun("active", id, now)}
-            case "job.ended" if job := rows.get(f"job {id}"):
-                status = str(data.get("status", ""))
-                ended = replace(job.over(id, now), mark=_ENDS.get(status, theme.DONE), state=status)
-                rows = {**rows, f"job {id}": _coloured(ended)}
-            case "job.delivered":
-                keys = [f"job {one}" for one in as_list(data.get("ids"))]
-                told = {k: replace(rows[k], delivered=(now,)) for k in keys if k in rows}
-                rows = {**rows, **told}
-                if told:
-                    rows[lane] = replace(own, delivered=(*own.delivered, now))
-        return replace(state, now=now, rows=rows)
+        run = _grown(state.run, event)
+        return state if run is state.run else State((*state.runs[:-1], run))
 
-    def changed(self, state: State, old: State) -> bool:
-        moves = any(row.open for row in state.rows.values())  # a span grows with time
-        return moves or state.rows is not old.rows
+    def told(self, state: State, old: State, event: Event) -> str:
+        jobs = state.run.jobs
+        match vocabulary.read(event):
+            case vocabulary.JobStarted(id=id, command=command):
+                said = f"Job {jobs[id].number} starts in the background: {one_line(command, 80)}."
+            case vocabulary.JobEnded(id=id) if id in jobs:
+                took = duration((jobs[id].end or 0) - jobs[id].begin)
+                said = f"Job {jobs[id].number} ends after {took}: {one_line(jobs[id].label, 80)}."
+            case vocabulary.JobDelivered(ids=ids, by=by) if names := [
+                f"job {jobs[id].number}" for id in ids if id in jobs
+            ]:
+                how = ", for which it has waited" if by == "stop" else ""
+                said = f"The model is told what came of {listed(names)}{how}."
+            case _:
+                return super().told(state, old, event)
+        return ended(said)
 
-    def draw(self, state: State, old: State) -> dict[str, str]:
-        html = {"lines/axis": state.axis.html}
-        for place, (key, row) in enumerate(state.rows.items()):
-            html[f"lines/{place}"] = _line(row, state, old.rows.get(key) == row)
-        html["lines/sum"] = f'<div class="sum" data-quiet>{esc(state.said)}</div>'
-        html["lines/legend"] = f'<div class="legend" data-quiet>{esc(_legend(state))}</div>'
-        return html
+    def finding(self, state: State) -> str:
+        run, earlier = state.run, state.runs[:-1]
+        if not earlier:
+            return _alone(run)
+        parts = [f"{duration(one.now)} {one.name}" for one in earlier]
+        if not run.done:
+            return f"{', '.join(parts)}; {run.name}, {duration(run.now)} have passed so far."
+        first, last = earlier[0], run
+        parts.append(f"{duration(last.now)} {run.name}")
+        less = f": {1 - last.now / first.now:.0%} saved" if last.now < first.now * 0.995 else ""
+        waits = f"{duration(last.waited)} instead of {duration(first.waited)}"
+        waited = f". The model waits {waits}" if last.waited != first.waited else ""
+        return f"{', '.join(parts)}{less}{waited}."
 
-    def line(self, state: State) -> str:
-        jobs = sum(bool(row.agent) for row in state.rows.values())
-        return f"{self.name}: {count(jobs, 'job')}; {state.said} {state.head}"
-
-    def picture(self, state: State, rows: int) -> Picture:
-        picture = Picture(f"{self.line(state)} All times stand in the table below.")
-        left, right, scale = 196, 128, state.axis.scale
-        width = static.WIDTH - left - right
-        picture.text(16, 24, state.said, "b", 640)
-        state.axis.draw(picture, left, width, 38.0)
-        y = 56.0
-        shown = list(state.rows.values())[:rows]
-        for row in shown:
-            indent = 14 if row.agent else 0
-            picture.text(16 + indent, y + 15, row.mark.glyph, "", 20, row.mark.key)
-            picture.text(34 + indent, y + 15, _who(row), "" if row.agent else "b", 140 - indent)
-            picture.path(f"M{left} {y + 20:g}h{width}")
-            for key, begin, end in row.drawn(state.now):
-                x, w = left + width * begin / scale, width * (end - begin) / scale
-                picture.bar(round(x, 1), y + 3, max(w, 1.5), 14, key)
-            for at in row.delivered[-20:]:
-                x = round(left + width * at / scale, 1)
-                picture.box(x - 7, y + 2, 15, 16, "injected")
-                picture.text(x - 5, y + 14.5, theme.INJECTED.glyph, "", 20, "injected")
-            picture.text(static.WIDTH - 16, y + 15, _time(row, state.now), "q e", right - 20)
-            y += 24
-        y += picture.left_out(34, y + 15, len(state.rows) - len(shown), "", 24)
-        picture.text(16, y + 16, _legend(state), "q")
-        picture.height = y + 28
-        return picture
+    def draw(self, state: State, width: float, rows: int) -> Canvas:
+        canvas = Canvas(width)
+        _Sheet(canvas, state).draw(rows)
+        return canvas
 
     def facts(self, state: State, rows: int) -> str:
-        body: list[list[object]] = []
-        for row in list(state.rows.values())[:rows]:
-            spans = row.drawn(state.now)
-            begin = duration(min(one[1] for one in spans)) if spans else ""
-            end = duration(max(one[2] for one in spans)) if spans else ""
-            delivered = ", ".join(duration(at) for at in row.delivered[-5:])
-            busy = duration(_busy(row, state.now))
-            what = one_line(row.title, 50) or "turns and calls"
-            state_of = f"{row.mark.glyph} {row.state}"
-            body.append([row.name, what, state_of, begin, end, busy, delivered])
-        after = static.more(len(state.rows) - rows)
+        body = []
+        for run in state.runs:
+            for key in _rows(run):
+                row = _job_facts(run.jobs[key]) if key in run.jobs else _own_facts(run, key[3:])
+                body.append([*[run.name][: len(state.runs) - 1], *row])
         head = ["who", "what", "state", "from", "to", "busy", "told at"]
-        return static.table(head, body, after=after) + f"<p>{esc(state.said)}</p>"
+        head = [*["run"][: len(state.runs) - 1], *head]
+        return static.table(head, body[:rows], after=static.more(len(body) - rows))
 
 
-def _working(row: TimeRow) -> TimeRow:
-    return replace(row, mark=theme.WORKING, state="working")
+def _grown(run: Run, event: Event) -> Run:
+    """A run after one more event."""
+    lane, now = event.lane, max(event.time, run.now)
+    own, jobs = run.workers.get(lane) or Worker(), run.jobs
+    match vocabulary.read(event):
+        case vocabulary.ModelRequested():
+            own = own.begun("turn", "", now)
+        case vocabulary.ModelReplied() | vocabulary.ModelFailed() as reply:
+            own, found = own.over("turn")
+            if found:
+                acts = getattr(reply, "stop_reason", "") == "tool_use"
+                own = replace(own, turns=(*own.turns, Turn(found[1], now, acts)))
+        case vocabulary.ToolStarted(id=id, name=name):
+            own = own.begun(f"call {id}", name, now)
+            if own.turns:
+                called = replace(own.turns[-1], calls=(*own.turns[-1].calls, name))
+                own = replace(own, turns=(*own.turns[:-1], called))
+        case vocabulary.ToolEnded(id=id):
+            own, found = own.over(f"call {id}")
+            if found and now > found[1]:
+                own = replace(own, calls=(*own.calls, (id, *found, now)))
+        case vocabulary.RunStarted():
+            own = replace(own, done=False)
+        case vocabulary.RunEnded():
+            own = replace(own, done=True)
+        case vocabulary.JobStarted(id=id, command=command, counted=counted):
+            jobs = {**jobs, id: Job(len(jobs) + 1, lane, command, now, counted=counted)}
+        case vocabulary.JobEnded(id=id, status=status, output=output) if id in jobs:
+            jobs = {**jobs, id: replace(jobs[id], end=now, status=status, output=output)}
+        case vocabulary.JobDelivered(ids=ids, by=by):
+            told = {id: replace(jobs[id], told=now) for id in ids if id in jobs}
+            jobs = {**jobs, **told}
+            if told and by == "stop" and own.turns and not own.turns[-1].acts:
+                last = replace(own.turns[-1], waits=True)
+                waits = ((last.end, now),) if now > last.end else ()
+                own = replace(own, turns=(*own.turns[:-1], last), waits=(*own.waits, *waits))
+        case _:
+            return run
+    return replace(run, now=now, workers={**run.workers, lane: own}, jobs=jobs)
 
 
-def _coloured(row: TimeRow) -> TimeRow:
-    """A job that has ended, in the colour of its outcome."""
-    return replace(row, spans=tuple((row.mark.key, a, b) for _, a, b in row.spans))
+def _rows(run: Run) -> Iterator[str]:
+    """Keys of the rows: each agent that has done something, and after it its jobs, by id."""
+    for lane, worker in run.workers.items():
+        jobs = [id for id, job in run.jobs.items() if job.agent == lane]
+        if worker.turns or worker.calls or worker.open or jobs:
+            yield f"of {lane}"
+            yield from jobs
 
 
-def _busy(row: TimeRow, now: float) -> float:
-    return row.busy + sum(now - since for _, _, since in row.open)
+def _alone(run: Run) -> str:
+    """What one run shows."""
+    if not run.serial:
+        return "No work so far."
+    passed = duration(run.now) + ("" if run.done else " so far")
+    waits = f"; the model waits {duration(run.waited)} for its jobs" if run.waited else ""
+    if run.serial <= run.now * 1.005:
+        return f"{passed}: one after the other, the same work takes no longer{waits}."
+    serial, saved = duration(run.serial), 1 - run.now / run.serial
+    return f"{passed}; the same work one after the other takes {serial}: {saved:.0%} saved{waits}."
 
 
-def _who(row: TimeRow) -> str:
-    return one_line(row.title, 40) if row.agent else row.name
+def _job_facts(job: Job) -> list[object]:
+    end = "" if job.end is None else duration(job.end)
+    took = "" if job.end is None else duration(job.end - job.begin)
+    told = "" if job.told is None else duration(job.told)
+    what, state = one_line(job.command, 50), f"{job.mark.glyph} {job.status}"
+    return [f"job {job.number}", what, state, duration(job.begin), end, took, told]
 
 
-def _time(row: TimeRow, now: float) -> str:
-    return f"{row.state if row.agent else 'busy'} {duration(_busy(row, now))}"
+def _own_facts(run: Run, lane: str) -> list[object]:
+    worker = run.workers[lane]
+    spans = [(one.begin, one.end) for one in worker.turns]
+    spans += [(begin, end) for _, _, begin, end in worker.calls]
+    mark = theme.DONE if worker.done else theme.WORKING
+    waits = f", waits {duration(worker.waited)}" if worker.waits else ""
+    what = f"{count(len(worker.turns), 'turn')}{waits}"
+    begin, busy = min(spans, default=(0, 0))[0], sum(end - begin for begin, end in spans)
+    told = ", ".join(duration(at) for at in run.told(lane)[-5:])
+    times = [duration(begin), duration(run.now), duration(busy)]
+    return [lane, what, f"{mark.glyph} {mark.word}", *times, told]
 
 
-def _legend(state: State) -> str:
-    used = {key for row in state.rows.values() for key, _, _ in row.drawn(state.now)}
-    parts = [f"{theme.MARKS[key].glyph} {word}" for key, word in _WORDS.items() if key in used]
-    if any(row.agent for row in state.rows.values()):
-        parts.append(f"{theme.ACTIVE.glyph} a job runs")
-    if any(row.delivered for row in state.rows.values()):
-        parts.append(f"{theme.INJECTED.glyph} the model is told")
-    if any(row.counted for row in state.rows.values()):
-        parts.append("⏱\ufe0e sleep only counts: this takes no real time")
-    return " · ".join(parts)
+class _Sheet:
+    """Where things stand on a canvas, and what is drawn there."""
 
+    def __init__(self, canvas: Canvas, state: State) -> None:
+        self.canvas, self.state, self.axis = canvas, state, state.axis
+        self.left = 66.0 if canvas.width < 560 else 84.0
+        self.right = canvas.width - 12
 
-def _line(row: TimeRow, state: State, grown: bool) -> str:
-    """A row; one that has only grown with time isn't marked as changed."""
-    now, scale = state.now, state.axis.scale
-    bars = "".join(
-        f'<i class="m-{key}" style="left:{begin / scale:.2%};width:{(end - begin) / scale:.2%};'
-        f'background:var(--lk-{key}-edge)"></i>'
-        for key, begin, end in row.drawn(now)
-    )
-    bars += "".join(
-        f'<b style="left:{at / scale:.2%}" title="the model is told at {duration(at)}">'
-        f"{theme.INJECTED.glyph}</b>"
-        for at in row.delivered[-20:]
-    )
-    says = f"{row.title or row.name}: {_time(row, now)}"
-    return (
-        f'<div class="track{" job" if row.agent else ""}"{" data-quiet" if grown else ""} '
-        f'title="{esc(one_line(says, 200))}">'
-        f'<span class="who"><span class="t-{row.mark.key}">{row.mark.glyph}</span> '
-        f'{esc(_who(row))}</span><div class="bar">{bars}</div>'
-        f'<span class="n">{esc(_time(row, now))}</span></div>'
-    )
+    def x(self, at: float) -> float:
+        """Where a time in seconds stands."""
+        return self.left + (self.right - self.left) * at / self.axis.scale
+
+    def draw(self, rows: int) -> None:
+        canvas, y = self.canvas, 24.0
+        every = [(place, key) for place, run in enumerate(self.state.runs) for key in _rows(run)]
+        tops: dict[tuple[int, str], float] = {}
+        heads: dict[int, float] = {}
+        for place, key in every[:rows]:
+            if self.state.runs[place].name and place not in heads:
+                heads[place] = y
+                y += 32
+            tops[place, key] = y
+            y += _ROW
+        if tops:
+            self.axis.rule(canvas, self.left, self.right - self.left, y)
+        for place, top in heads.items():
+            run = self.state.runs[place]
+            path = f"M0 0H{self.x(run.now) - self.left:.1f}m0 -5v10"
+            canvas.edge(f"total {place}", path, "", "w", x=self.left, y=top + 24)
+            canvas.text(f"run {place}", 2, top + 14, f"{run.name}: {duration(run.now)}", "b")
+        for (place, key), top in tops.items():  # the arrows lie under everything else
+            job = self.state.runs[place].jobs.get(key)
+            if job and job.end is not None and job.told is not None:
+                begin, low = self.x(job.end), top + _BAR / 2
+                up = tops[place, f"of {job.agent}"] + _BAR + 2 - low
+                path = f"M0 0H{self.x(job.told) - begin:.1f}V{up:.1f}"
+                canvas.edge(f"arrow {place} {key}", path, "injected", x=begin, y=low)
+        for (place, key), top in tops.items():
+            run = self.state.runs[place]
+            if key in run.jobs:
+                self.job(f"{place} {key}", run.jobs[key], run.now, top)
+            else:
+                self.worker(f"{place} {key}", key[3:], run, top)
+        y += 20 * canvas.left_out("gone", self.left, y + 14, len(every) - len(tops), "row")
+        for number, line in enumerate(self.legend()):
+            canvas.text(f"legend {number}", 2, y + 16, line, "q")
+            y += 16
+        canvas.height = y + 10
+
+    def box(
+        self, key: str, times: tuple[float, float], y: float, mark: str, label: str, says: str
+    ) -> None:
+        """A length of time, with a label if there is room for some of it."""
+        x, end = map(self.x, times)
+        lines = [label] if label and end - x >= 52 else []
+        self.canvas.box(key, x, y, max(end - x, 2), _BAR, mark, lines, "l", says=says)
+
+    def worker(self, key: str, name: str, run: Run, y: float) -> None:
+        """The row of an agent: its turns, its calls, and where it waits."""
+        worker = run.workers[name]
+        self.canvas.text(f"name {key}", 2, y + 16, name, "b", width=self.left - 6)
+        waits: list[_Span] = [(begin, end, ()) for begin, end in worker.waits]
+        last = worker.turns[-1] if worker.turns and "turn" not in worker.open else None
+        due = any(job.agent == name and job.told is None for job in run.jobs.values())
+        if last and due and not (last.acts or last.waits or worker.done):
+            waits.append((last.end, run.now, ()))
+        turns = [(one.begin, one.end, one.calls) for one in worker.turns]
+        if "turn" in worker.open:
+            turns.append((worker.open["turn"][1], run.now, ()))
+        calls: list[_Span] = [(begin, end, (call,)) for _, call, begin, end in worker.calls]
+        for mark, spans in (("idle", waits), ("call", calls), ("assistant", turns)):
+            for group in self.grouped([one for one in spans if one[1] > one[0]]):
+                times, many = (group[0][0], group[-1][1]), len(group)
+                did = listed([call for _, _, names in group for call in names]) or "text"
+                label = f"{theme.MARKS[mark].glyph} {did}"
+                label = f"waits {duration(times[1] - times[0])}" if mark == "idle" else label
+                what = f"{count(many, 'turn')}: {did}" if mark == "assistant" else label
+                says = f"{name}, {duration(times[0])} to {duration(times[1])}: {what}"
+                self.box(f"{mark} {key} {times[0]:g}", times, y, mark, label, says)
+                for at, _, _ in group[1:] if self.x(times[1]) - self.x(times[0]) > 6 * many else ():
+                    next = f"next {mark} {key} {at:g}"
+                    self.canvas.edge(next, "M0 0v5", mark, x=self.x(at), y=y)
+        for at in run.told(name):
+            says = f"at {duration(at)} the model is told what came of its jobs"
+            spot = self.x(at), y + _BAR + 2
+            self.canvas.dot(f"told {key} {at:g}", *spot, 7, "injected", "✉\ufe0e", says=says)
+
+    def grouped(self, spans: list[_Span]) -> list[list[_Span]]:
+        """Spans with a gap between them that cannot be seen; of too many, those with the least."""
+        gap = 2
+        while True:
+            groups: list[list[_Span]] = []
+            for one in spans:
+                if groups and self.x(one[0]) - self.x(groups[-1][-1][1]) < gap:
+                    groups[-1].append(one)
+                else:
+                    groups.append([one])
+            if len(groups) <= _MOST:
+                return groups
+            gap *= 2
+
+    def job(self, key: str, job: Job, now: float, y: float) -> None:
+        """The row of a job; its label stands in it, or beside it where there is more room."""
+        self.canvas.text(f"name {key}", 12, y + 16, f"job {job.number}", width=self.left - 14)
+        end = now if job.end is None else job.end
+        x, right = self.x(job.begin), self.x(max(end, job.told or 0))
+        label, took = one_line(job.label, 200), duration(end - job.begin)
+        says = f"Job {job.number}, {took}, {job.status}: {one_line(job.command, 160)}"
+        after, before = self.right - right - 10, x - self.left - 10
+        inside = self.x(end) - x - 16
+        fits = inside > 40 and display.fitting(label, inside) == label
+        fits = fits or inside > max(after, before, 60)
+        self.box(f"job {key}", (job.begin, end), y, job.mark.key, label if fits else "", says)
+        if not fits and (after >= before or display.fitting(label, after) == label):
+            spot, style, room = right + 10, "", after
+        else:
+            spot, style, room = x - 10, "e", before
+        if not fits and room >= 40:
+            mark = job.mark.key
+            self.canvas.text(f"label {key}", spot, y + 16, label, style, mark, width=room)
+
+    def legend(self) -> list[str]:
+        """What the signs mean."""
+        runs = self.state.runs
+        jobs = [job for run in runs for job in run.jobs.values()]
+        turns = [turn for run in runs for one in run.workers.values() for turn in one.turns]
+        parts = []
+        if any(one.end > one.begin for one in turns):
+            parts.append(f"{theme.ASSISTANT.glyph} the model's turns and calls")
+        if any(one.told is not None for one in jobs):
+            parts.append(f"{theme.INJECTED.glyph} told what came of a job")
+        if any(one.counted for one in jobs):
+            parts.append("sleep only counts: it takes no real time")
+        return parts if self.canvas.width < 700 else [" · ".join(parts)] * bool(parts)

@@ -6,15 +6,24 @@ shows in which rounds the list was updated, and after which ones a reminder was 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from learnkit.core.events import Event
 from learnkit.core.text import blocks_of, clean, count, one_line
+from learnkit.core.vocabulary import (
+    MessageAdded,
+    TodoItem,
+    TodoRejected,
+    TodoReminded,
+    TodoUpdated,
+    read,
+)
 from learnkit.views.drawing import static, theme
-from learnkit.views.drawing.base import Drawn, DrawnView, css_beside
-from learnkit.views.drawing.static import Picture
+from learnkit.views.drawing.base import View, css_beside
+from learnkit.views.drawing.display import Canvas
 from learnkit.views.drawing.text import esc
+from learnkit.views.words import describe
 
 Kind = Literal["work", "list", "refused"]
 
@@ -36,24 +45,34 @@ class Round:
 
 
 @dataclass(frozen=True, slots=True)
-class State(Drawn):
-    """The list, the rounds so far, and what has happened since the last round."""
+class State:
+    """The list, the rounds so far, and what has happened since the last round.
 
-    items: tuple[dict[str, Any], ...] = ()
+    Attributes:
+        items: as the tool has them.
+        rounds: those that are over.
+        since: rounds without a look at the list, with the one that a reminder ends.
+        remind_after: rounds until a reminder; 0 for none.
+        kind: of the round that goes on.
+        reminding: whether a reminder goes with the results of the round that goes on.
+        problem: why the last update was refused; empty if it wasn't.
+    """
+
+    items: tuple[TodoItem, ...] = ()
     rounds: tuple[Round, ...] = ()
     since: int = 0
     remind_after: int = 3
-    kind: Kind = field(default="work", compare=False)
-    reminding: bool = field(default=False, compare=False)
+    kind: Kind = "work"
+    reminding: bool = False
     problem: str = ""
 
     @property
     def done(self) -> int:
         """How many items are completed."""
-        return sum(item.get("status") == "completed" for item in self.items)
+        return sum(item.status == "completed" for item in self.items)
 
 
-class Todo(DrawnView[State]):
+class Todo(View[State]):
     """The list, a gauge of rounds without an update, and the reminders."""
 
     name = "todo list"
@@ -61,29 +80,51 @@ class Todo(DrawnView[State]):
     start = State()
 
     def fold(self, state: State, event: Event) -> State:
-        data = event.data
-        state = replace(state, problem="")
-        if event.type == "todo.updated":
-            items = tuple(one for one in data.get("items", []) if isinstance(one, dict))
-            remind_after = data.get("remind_after", 3)
-            return replace(state, items=items, kind="list", remind_after=remind_after)
-        if event.type == "todo.rejected":
-            return replace(state, kind="refused", problem=str(data.get("problem", "")))
-        if event.type == "todo.reminded":
-            return replace(state, reminding=True)
-        if event.type == "message.added" and _brings_results(data):
-            rounds = (*state.rounds, Round(state.kind, state.reminding))
-            since = 0 if state.reminding or state.kind != "work" else state.since + 1
-            return replace(state, rounds=rounds, since=since, kind="work", reminding=False)
+        match read(event):
+            case TodoUpdated(items=items, remind_after=after):
+                new = replace(state, items=items, remind_after=after, problem="")
+                return replace(new, kind="list", since=0)
+            case TodoRejected(problem=problem):
+                return replace(state, kind="refused", problem=problem)
+            case TodoReminded():
+                return replace(state, reminding=True, since=state.since + 1)
+            case MessageAdded(message=message) if _brings_results(message):
+                rounds = (*state.rounds, Round(state.kind, state.reminding))
+                since = 0 if state.reminding or state.kind != "work" else state.since + 1
+                over = replace(state, rounds=rounds, since=since, kind="work", reminding=False)
+                return over if state.kind == "refused" else replace(over, problem="")
         return state
 
-    def frame(self, state: State) -> dict[str, str]:
-        return state.html or self.draw(state, state)
+    def finding(self, state: State) -> str:
+        rounds = count(len(state.rounds), "round")
+        if not state.items:
+            return f"No list after {rounds}." if state.rounds else "There is no list yet."
+        done = f"{state.done} of {count(len(state.items), 'item')} completed after {rounds}"
+        reminded = [number for number, one in enumerate(state.rounds, start=1) if one.reminded]
+        if not reminded:
+            return f"{done}, without a reminder."
+        heard = [number for number in reminded if _follows(state, number)]
+        if len(reminded) > 1:
+            each = "each" if len(heard) == len(reminded) else f"{len(heard)} of them"
+            said = f"{len(reminded)} reminders, {each} with an update in the next round"
+        elif heard:
+            said = (
+                f"a reminder followed round {heard[0]}, and round {heard[0] + 1} updated the list"
+            )
+        else:
+            said = f"a reminder followed round {reminded[0]}, and no update came in the next"
+        return f"{done}: {said}."
 
-    def draw(self, state: State, old: State) -> dict[str, str]:
+    def told(self, state: State, old: State, event: Event) -> str:
+        if event.type != "message.added":
+            return describe(event)
+        number, one = len(state.rounds), state.rounds[-1]
+        also = ", and a reminder went with the results" if one.reminded else ""
+        return f"Round {number} is over: {_KINDS[one.kind][1]}{also}."
+
+    def frame(self, state: State) -> dict[str, str]:
         html = {
-            f"list/{place} {clean(str(item.get('id', '')))}": _item(item)
-            for place, item in enumerate(state.items)
+            f"list/{place} {clean(item.id)}": _item(item) for place, item in enumerate(state.items)
         }
         total = count(len(state.items), "item")
         said = f"{state.done} of {total} completed" if state.items else "The list is empty."
@@ -98,55 +139,46 @@ class Todo(DrawnView[State]):
         html["rounds/gauge"] = f'{gauge}<div class="legend">{esc(_gauge(state))}</div>'
         return html
 
-    def line(self, state: State) -> str:
-        reminders = sum(one.reminded for one in state.rounds)
-        return (
-            f"{self.name}: {state.done} of {count(len(state.items), 'item')} completed after "
-            f"{count(len(state.rounds), 'round')}, {count(reminders, 'reminder')}; {state.head}"
-        )
-
-    def picture(self, state: State, rows: int) -> Picture:
-        picture = Picture(f"{self.line(state)} The list and the rounds stand in the tables below.")
-        y = 16.0
-        for item in state.items[:rows]:
-            mark = _mark(item)
-            picture.box(16, y, static.WIDTH - 32, 24, mark.key)
-            picture.bar(16, y, 3, 24, mark.key)
-            picture.text(28, y + 16.5, mark.label, "", 110, mark.key)
-            picture.text(146, y + 16.5, _text(item))
+    def draw(self, state: State, width: float, rows: int) -> Canvas:
+        canvas = Canvas(width)
+        y = 8.0
+        for place, item in enumerate(state.items[:rows]):
+            mark = _STATES[item.status]
+            canvas.box(f"item {place}", 8, y, width - 16, 24, mark.key, [mark.label])
+            canvas.text(f"text {place}", 122, y + 17, _text(item), "n", mark.key, width=width - 138)
             y += 28
+        y += 24 * canvas.left_out("items", 16, y + 14, len(state.items) - rows, "more item")
         if not state.items:
-            picture.text(16, y + 16, "The list is empty.", "q")
+            canvas.text("empty", 8, y + 16, "The list is empty.", "q")
             y += 28
-        picture.text(16, y + 16, f"rounds of calls: {_legend(state)}", "q")
-        y += 26
-        x, earlier = 16.0, len(state.rounds) - 2 * rows
-        if earlier > 0:
-            picture.text(x, y + 14.5, f"… {count(earlier, 'earlier round')} …", "q", 140)
+        canvas.text("legend", 8, y + 18, f"rounds of calls: {_legend(state)}", "q")
+        y += 30
+        x, earlier = 8.0, len(state.rounds) - 2 * rows
+        if canvas.left_out("rounds", x, y + 16, earlier, "earlier round"):
             x += 150
         for number, one in list(enumerate(state.rounds, start=1))[-2 * rows :]:
             mark, _ = _KINDS[one.kind]
-            if x > static.WIDTH - 80:
-                x, y = 16.0, y + 30
-            picture.box(x, y, 28, 20, mark.key)
-            picture.text(x + 5, y + 14.5, f"{mark.glyph}{number}", "m", 40, mark.key)
-            x += 33
+            if x > width - 80:
+                x, y = 8.0, y + 30
+            canvas.box(f"round {number}", x, y, 42, 24, mark.key, [f"{mark.glyph}{number}"], "m")
+            x += 46
             if one.reminded:
-                picture.box(x, y, 20, 20, "injected")
-                picture.text(x + 4, y + 14.5, theme.INJECTED.glyph, "", 40, "injected")
-                x += 25
-        y += 34
-        for place in range(state.remind_after):
+                glyph = [theme.INJECTED.glyph]
+                canvas.box(f"reminder {number}", x, y, 30, 24, "injected", glyph)
+                x += 34
+        y += 36
+        for place in range(min(state.remind_after, 20)):
             full = place < state.since
-            shape = picture.bar if full else picture.box
-            shape(16 + 34 * place, y, 30, 10, "call" if full else "system")
-        picture.text(26 + 34 * state.remind_after, y + 10, _gauge(state), "q")
-        picture.height = y + 26
-        return picture
+            shape = canvas.bar if full else canvas.box
+            shape(f"gauge {place}", 8 + 26 * place, y, 22, 10, "call" if full else "")
+        left = 14 + 26 * min(state.remind_after, 20)
+        canvas.text("gauge", left, y + 10, _gauge(state), "q")
+        canvas.height = y + 22
+        return canvas
 
     def facts(self, state: State, rows: int) -> str:
         items = [
-            [item.get("id", ""), _mark(item).label, one_line(_text(item), 100)]
+            [item.id, _STATES[item.status].label, one_line(_text(item), 100)]
             for item in state.items[:rows]
         ]
         rounds = [
@@ -160,24 +192,26 @@ class Todo(DrawnView[State]):
         )
 
 
-def _brings_results(data: dict[str, Any]) -> bool:
-    blocks = blocks_of(data.get("message", {}).get("content"))
+def _follows(state: State, number: int) -> bool:
+    """Whether the round after a round updates the list."""
+    return any(one.kind == "list" for one in state.rounds[number : number + 1])
+
+
+def _brings_results(message: dict[str, Any]) -> bool:
+    blocks = blocks_of(message.get("content"))
     return any(block.get("type") == "tool_result" for block in blocks)
 
 
-def _mark(item: dict[str, Any]) -> theme.Mark:
-    return _STATES.get(str(item.get("status")), theme.PENDING)
-
-
-def _text(item: dict[str, Any]) -> str:
-    note = f" ({item['note']})" if item.get("note") else ""
-    return f"{item.get('text', '')}{note}"
+def _text(item: TodoItem) -> str:
+    return f"{item.text} ({item.note})" if item.note else item.text
 
 
 def _gauge(state: State) -> str:
     if not state.remind_after:
         return "no reminders"
-    return f"{state.since} of {count(state.remind_after, 'round')} without a look at the list"
+    follows = ": a reminder follows" if state.reminding else ""
+    total = count(state.remind_after, "round")
+    return f"{state.since} of {total} without a look at the list{follows}"
 
 
 def _legend(state: State) -> str:
@@ -188,13 +222,12 @@ def _legend(state: State) -> str:
     return " · ".join(parts) or "none yet"
 
 
-def _item(item: dict[str, Any]) -> str:
-    mark, note = _mark(item), item.get("note")
-    more = f"<small>{esc(note)}</small>" if note else ""
-    status = str(item.get("status")) if item.get("status") in _STATES else ""
+def _item(item: TodoItem) -> str:
+    mark = _STATES[item.status]
+    more = f"<small>{esc(item.note)}</small>" if item.note else ""
     return (
-        f'<div class="item m-{mark.key} {status}"><span>{mark.label}</span>'
-        f"<span>{esc(item.get('text', ''))}{more}</span></div>"
+        f'<div class="item m-{mark.key} {item.status}"><span>{mark.label}</span>'
+        f"<span>{esc(item.text)}{more}</span></div>"
     )
 
 

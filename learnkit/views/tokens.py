@@ -1,33 +1,50 @@
 """Tokens over turns: how long each request was, and where compaction made it shorter.
 
-Each request is a column on one scale with the threshold. Tokens from the prompt cache are pale and
-new ones have full colour, so that a rewrite shows twice: the column is shorter, and all of it is
-new. Below are the compactions, with their lengths before and after on the same scale.
+Each request is a column on one scale with the threshold: what came from the prompt cache, and what
+is new. So a rewrite shows twice: the column is shorter, and more of it is new. An arrow goes from
+the length before a compaction to the one after it.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+import math
+from dataclasses import dataclass, replace
 
 from learnkit.core.events import Event
-from learnkit.core.text import count, one_line
-from learnkit.core.token_count import estimate_tokens, sent
-from learnkit.views.drawing import static
-from learnkit.views.drawing.base import Drawn, DrawnView, css_beside
-from learnkit.views.drawing.static import Picture
-from learnkit.views.drawing.text import esc, scale_of
+from learnkit.core.text import count, listed, one_line
+from learnkit.core.token_count import estimate_tokens
+from learnkit.core.vocabulary import (
+    CompactionCleared,
+    CompactionSummarised,
+    MessageAdded,
+    MessagesRewritten,
+    ModelReplied,
+    RunEnded,
+    RunStarted,
+    TokensEstimated,
+    read,
+)
+from learnkit.views.drawing import static, theme
+from learnkit.views.drawing.base import Diagram
+from learnkit.views.drawing.display import Canvas
+from learnkit.views.drawing.plot import legend, short, ticks_of
+from learnkit.views.drawing.text import scale_of
 
-#: Height of a full column in pixels, in the picture and live (``tokens.css`` has it, too).
-HEIGHT = 150
-#: Last word of a compaction's event type -> glyph, and what it did.
-_LAYERS = {"cleared": ("▽", "results cleared"), "summarised": ("▼", "summarised")}
+#: In pixels: the height of a full column, its upper end, where the first one begins, and the least
+#: that a column takes.
+HEIGHT, TOP, LEFT, LEAST = 170, 40, 48, 3
+#: So many requests are drawn one by one; of more, two at a time, then three.
+SINGLE = 30
+#: For how many columns there is room.
+_SLOTS = (16, 24, 32, 48, 64, 90, 128, 180, 224)
+#: Last word of a compaction's event type -> glyph, and what it is.
+_LAYERS = {"cleared": ("▽", "clearing"), "summarised": ("▼", "summary")}
 
 
 @dataclass(frozen=True, slots=True)
 class RequestLength:
-    """One request: its tokens, those from the cache, and whether the API reported them."""
+    """An answered request: its tokens, those from the cache, and whether the API counted them."""
 
-    turn: int
     tokens: int
     cached: int = 0
     counted: bool = False
@@ -54,176 +71,196 @@ class Shortened:
 
 
 @dataclass(frozen=True, slots=True)
-class State(Drawn):
-    """The requests, the compactions, and the length of the array now."""
+class State:
+    """What is drawn: requests, compactions, threshold. And what is only known so far.
+
+    Attributes:
+        requests: all that were answered.
+        shown: how many of them are drawn.
+        shortened: the compactions.
+        threshold: tokens at which compaction begins; 0 for none.
+        head: tokens of the system prompt and the tools.
+        length: tokens of the messages.
+        estimate: what the harness has estimated for the next request, if it has.
+    """
 
     requests: tuple[RequestLength, ...] = ()
+    shown: int = 0
     shortened: tuple[Shortened, ...] = ()
     threshold: int = 0
-    head_tokens: int = field(default=0, compare=False)
-    length: int = field(default=0, compare=False)
-    estimate: int | None = field(default=None, compare=False)
+    head: int = 0
+    length: int = 0
+    estimate: int | None = None
+
+    @property
+    def drawn(self) -> tuple[RequestLength, ...]:
+        """The requests in the picture."""
+        return self.requests[: self.shown]
 
     @property
     def scale(self) -> int:
         """The tokens that the full height represents: a round number."""
-        columns = [one.tokens for one in self.requests]
-        return scale_of(max([self.threshold, *columns, *(one.before for one in self.shortened)]))
+        columns = [one.tokens for one in self.drawn]
+        threshold = self.threshold if self.drawn else 0
+        return scale_of(max([threshold, *columns, *(one.before for one in self.shortened)]))
 
 
-class Tokens(DrawnView[State]):
+class Tokens(Diagram[State]):
     """The length of every request of one agent, the threshold, and each compaction."""
 
     name = "tokens over turns"
-    css = css_beside(__file__)
     start = State()
 
-    def step(self, state: State, event: Event) -> State:
-        return super().step(state, event) if event.lane == (self.lane or "lead") else state
-
     def fold(self, state: State, event: Event) -> State:
-        data, requests = event.data, state.requests
-        match event.type:
-            case "run.started":
-                head = estimate_tokens(data.get("system")) + estimate_tokens(data.get("tools"))
-                return replace(state, head_tokens=head)
-            case "message.added":
-                length = state.length + estimate_tokens(data.get("message"))
-                return replace(state, length=length, estimate=None)
-            case "messages.rewritten":
-                return replace(state, length=estimate_tokens(data.get("messages")), estimate=None)
-            case "tokens.estimated":
-                threshold = int(data.get("threshold") or 0)
-                return replace(state, estimate=data.get("tokens"), threshold=threshold)
-            case "compaction.cleared" | "compaction.summarised":
-                before, after = int(data.get("before", 0)), int(data.get("after", 0))
+        if event.lane != (self.lane or "lead"):
+            return state
+        requests = state.requests
+        match read(event):
+            case RunStarted(system=system, tools=tools):
+                head = estimate_tokens(system) + estimate_tokens(list(tools))
+                return replace(state, head=head)
+            case MessageAdded(message=message):
+                return replace(state, length=state.length + estimate_tokens(message), estimate=None)
+            case MessagesRewritten(messages=messages):
+                return replace(state, length=estimate_tokens(list(messages)), estimate=None)
+            case TokensEstimated(tokens=tokens, threshold=threshold):
+                return replace(state, estimate=tokens, threshold=threshold)
+            case CompactionCleared() | CompactionSummarised() as cut:
                 layer = event.type.partition(".")[2]
-                new = Shortened(len(requests), layer, before, after)
-                return replace(state, shortened=(*state.shortened, new), estimate=None)
-            case "model.requested" if "purpose" not in data:
-                tokens = state.estimate
-                if tokens is None:
-                    tokens = state.head_tokens + state.length
-                asked = RequestLength(int(data.get("turn", 0)), tokens)
-                return replace(state, requests=(*requests, asked))
-            case "model.replied" if "purpose" not in data and requests:
-                usage = data.get("usage") or {}
-                if total := sent(usage):
-                    cached = int(usage.get("cache_read_input_tokens") or 0)
-                    last = replace(requests[-1], tokens=total, cached=cached, counted=True)
-                    return replace(state, requests=(*requests[:-1], last))
+                cuts = (*state.shortened, Shortened(len(requests), layer, cut.before, cut.after))
+                return replace(state, shortened=cuts, shown=len(requests), estimate=None)
+            case ModelReplied(purpose="conversation", usage=usage):
+                guess = state.head + state.length if state.estimate is None else state.estimate
+                cached = usage.cache_read_input_tokens
+                new = RequestLength(usage.sent or guess, cached, bool(usage.sent))
+                number = len(requests) + 1
+                due = number % (1 + number // SINGLE) == 0
+                shown = number if due else state.shown
+                return replace(state, requests=(*requests, new), shown=shown, estimate=None)
+            case RunEnded():
+                return replace(state, shown=len(requests))
         return state
 
-    def draw(self, state: State, old: State) -> dict[str, str]:
-        scale = state.scale
-        html = {
-            "turns/axis": f'<div class="axis" data-quiet>full height: ≈{scale:,} tokens'
-            '<i style="background:var(--lk-system-edge);opacity:.55"></i>from the prompt cache'
-            f'<i style="background:var(--lk-assistant-edge)"></i>{esc(_method(state))}</div>',
-            "turns/plot": _plot(state, scale),
-        }
-        for number, one in enumerate(state.shortened):
-            html[f"saved/{number}"] = (
-                '<div class="saved m-injected" style="border-left-width:3px">'
-                f"{esc(_where(state, one))}"
-                f'<span class="pair" style="width:{100 * one.before / scale:.1f}%"></span>'
-                f'<span class="pair after" style="width:{100 * one.after / scale:.1f}%"></span>'
-                "</div>"
-            )
-        return html
+    def told(self, state: State, old: State, event: Event) -> str:
+        if state.shortened != old.shortened:
+            return f"{state.shortened[-1].said}."
+        if not state.drawn:
+            return super().told(state, old, event)
+        return f"{_said(state, state.shown - 1)}."
 
-    def line(self, state: State) -> str:
-        longest = max((one.tokens for one in state.requests), default=0)
+    def finding(self, state: State) -> str:
+        if not state.drawn:
+            return "No request was answered yet."
+        number, longest = len(state.drawn), max(one.tokens for one in state.drawn)
         saved = sum(one.before - one.after for one in state.shortened)
-        return (
-            f"{self.name}: {count(len(state.requests), 'request')}, the longest "
-            f"≈{longest:,} tokens; {count(len(state.shortened), 'compaction')} saved "
-            f"≈{saved:,}; {state.head}"
-        )
-
-    def picture(self, state: State, rows: int) -> Picture:
-        picture = Picture(f"{self.line(state)} The lengths stand in the table below.")
-        left, width, top = 70, static.WIDTH - 86, 20.0
-        base, scale = top + HEIGHT, state.scale
-        each = min(width / max(len(state.requests), 1), 26.0)
-        picture.text(left - 6, top + 8, f"≈{scale:,}", "q e", 60)
-        picture.text(left - 6, base, "0", "q e", 60)
-        picture.path(f"M{left} {top}V{base}H{left + width}")
-        cuts = {one.place: one for one in state.shortened}
-        for place, one in enumerate(state.requests):
-            x = left + 2 + place * each
-            high, quiet = HEIGHT * one.tokens / scale, HEIGHT * one.cached / scale
-            if quiet:
-                picture.bar(round(x, 1), base - quiet, max(each - 1, 1), quiet, "system")
-            picture.bar(round(x, 1), base - high, max(each - 1, 1), high - quiet, "assistant")
-            if place in cuts:
-                glyph, _ = _LAYERS[cuts[place].layer]
-                picture.text(x - 3, base - high - 5, glyph, "b", 20, "injected")
+        kinds = [
+            count(layers.count(layer), word).replace("summarys", "summaries")
+            for layer, (_, word) in _LAYERS.items()
+            if (layers := [one.layer for one in state.shortened]).count(layer)
+        ]
+        many = f"the longest of {number} requests has" if number > 1 else "the only request has"
+        said = f"{many} ≈{longest:,} tokens"
         if state.threshold:
+            side = "under" if longest <= state.threshold else "over"
+            said += f", {side} the threshold of {state.threshold:,}"
+        if kinds:
+            takes = "take" if len(state.shortened) > 1 else "takes"
+            said = f"{listed(kinds)} {takes} ≈{saved:,} tokens out: {said}"
+        else:
+            said = f"{said[:1].upper()}{said[1:]}; nothing was compacted"
+        if not (cached := sum(one.cached for one in state.drawn)):
+            return f"{said}."
+        share = cached / sum(one.tokens for one in state.drawn)
+        return f"{said}. {100 * share:.0f} % of all that was sent came from the cache."
+
+    def draw(self, state: State, width: float, rows: int) -> Canvas:
+        canvas = Canvas(width)
+        scale, base, room = state.scale, TOP + HEIGHT, width - LEFT
+        for tick in ticks_of(scale):
+            y = base - HEIGHT * tick / scale
+            canvas.text(f"tick {tick}", LEFT - 8, y + 4, short(tick), "q e")
+            canvas.edge(f"line {tick}", f"M0 0H{room:g}", x=LEFT, y=y)
+        canvas.text("unit", 0, 12, "≈ tokens in a request", "q")
+        # A column may have to stand for several requests: then the longest of them.
+        group = math.ceil(max(len(state.drawn), 1) / min(8 * rows, room / LEAST))
+        # Room for more than there are, so that the columns don't move with every request.
+        slots = next(n for n in _SLOTS if n >= math.ceil(len(state.drawn) / group))
+        each = room / slots
+        width_of = max(each - 2, 1.5)
+        cached = ""  # one path for all: a bar each would make the static form too long
+        for first in range(0, len(state.drawn), group):
+            places = range(first, min(first + group, len(state.drawn)))
+            place = max(places, key=lambda number: state.drawn[number].tokens)
+            one, x = state.drawn[place], LEFT + each * (first // group) + 1
+            high, pale = (HEIGHT * part / scale for part in (one.tokens, one.cached))
+            size = (width_of, high - pale, theme.FRESH.key)
+            canvas.bar(f"new {first}", x, base - high, *size, says=_said(state, place))
+            cached += f"M{x:.1f} {-pale:.1f}h{width_of:.1f}V0h{-width_of:.1f}z" * bool(pale)
+        if cached:
+            canvas.edge("cached", cached, theme.CACHED.key, "f", y=base)
+        if state.threshold and state.drawn:
             y = base - HEIGHT * state.threshold / scale
-            picture.path(f"M{left} {y:.1f}H{left + width}", "error")
-            picture.text(left + width, y - 4, f"threshold ≈{state.threshold:,}", "e", 200, "error")
-        y = base + 20
-        picture.bar(left, y - 9, 10, 10, "system")
-        picture.text(left + 15, y, "from the prompt cache", "q", 200)
-        picture.bar(left + 170, y - 9, 10, 10, "assistant")
-        picture.text(left + 185, y, _method(state), "q")
-        for cut in state.shortened[-max(rows // 2, 1) :]:
-            y += 20
-            picture.text(left, y, _where(state, cut), "", width)
-        picture.height = y + 16
-        return picture
+            canvas.edge("threshold", f"M0 0H{room:g}", theme.ERROR.key, "d", x=LEFT, y=y)
+            said = f"threshold {state.threshold:,}"
+            canvas.text("threshold is", LEFT + 4, y - 5, said, "", theme.ERROR.key)
+        _arrows(canvas, state, each, group)
+        last = len(state.drawn)
+        if last:
+            canvas.text("first", LEFT, base + 16, "request 1", "q")
+        end = LEFT + each * math.ceil(last / group)
+        if end - LEFT > 100:
+            canvas.text("last", end, base + 16, f"{last}", "q e")
+        y = base + 26
+        if group > 1:
+            said = f"a column is the longest of {group} requests"
+            canvas.text("group", LEFT, y + 10, said, "q")
+            y += 18
+        marks = [(mark.key, mark.word) for mark in (theme.CACHED, theme.FRESH)]
+        canvas.height = legend(canvas, LEFT, y, marks) + 4
+        return canvas
 
     def facts(self, state: State, rows: int) -> str:
         cuts = {one.place: one for one in state.shortened}
         body: list[list[object]] = []
-        for one in static.cut(list(enumerate(state.requests)), rows * 2):
+        for one in static.cut(list(enumerate(state.drawn)), rows):
             if isinstance(one, static.Gap):
                 body.append([f"… {one.hidden} more …", "", "", ""])
                 continue
             place, request = one
             note = one_line(cuts[place].said, 90) if place in cuts else ""
-            body.append([request.turn, request.tokens, request.cached, note])
-        return static.table(["turn", "≈ tokens", "from the cache", "before it"], body)
+            body.append([place + 1, request.tokens, request.cached, note])
+        return static.table(["request", "≈ tokens", "from the cache", "before it"], body)
 
 
-def _method(state: State) -> str:
-    counted = any(one.counted for one in state.requests)
-    return "new in the request" + ("" if counted else " (≈4 characters a token)")
+def _said(state: State, place: int) -> str:
+    one = state.drawn[place]
+    cached = f", {one.cached:,} of them from the cache" if one.cached else ", all of them new"
+    return f"Request {place + 1} has {'' if one.counted else '≈'}{one.tokens:,} tokens{cached}"
 
 
-def _where(state: State, one: Shortened) -> str:
-    before = state.requests[one.place].turn if one.place < len(state.requests) else None
-    return f"{f'before turn {before}' if before else 'before the next turn'}: {one.said}"
-
-
-def _plot(state: State, scale: int) -> str:
-    cuts = {one.place: one for one in state.shortened}
-    columns = []
-    for place, one in enumerate(state.requests):
-        after = "after" if place in cuts else ""
-        now = "now" if one is state.requests[-1] else ""
-        classes = f"{after} {now}".strip()
-        cached = f", {one.cached:,} of them from the cache" if one.cached else ""
-        said = f"turn {one.turn}: ≈{one.tokens:,} tokens{cached}"
-        if place in cuts:
-            said += f"; before it {cuts[place].said}"
-        new = HEIGHT * (one.tokens - one.cached) / scale
-        columns.append(
-            f'<i class="{classes}" title="{esc(said)}"><b style="height:{new:.1f}px"></b>'
-            f'<u style="height:{HEIGHT * one.cached / scale:.1f}px"></u></i>'
-        )
-    line = ""
-    if state.threshold:
-        y = HEIGHT * (1 - state.threshold / scale)
-        line = (
-            f'<hr style="top:{y:.1f}px"><em style="top:{max(y - 18, 0):.1f}px">'
-            f"threshold ≈{state.threshold:,}</em>"
-        )
-    said = count(len(state.requests), "request")
-    if state.requests:
-        said += f", the last with ≈{state.requests[-1].tokens:,} tokens"
-    return (
-        f'<div class="plot" data-quiet role="img" aria-label="{esc(said)}">'
-        f'<div class="cols">{"".join(columns)}</div>{line}</div>'
-    )
+def _arrows(canvas: Canvas, state: State, each: float, group: int) -> None:
+    """Draw the compactions: arrows from before to after, and words where there is room for all."""
+    mark, base = theme.INJECTED.key, TOP + HEIGHT
+    spots = []
+    for number, cut in enumerate(state.shortened):
+        x = LEFT + each * math.ceil(cut.place / group)
+        top, low = (base - HEIGHT * part / state.scale for part in (cut.before, cut.after))
+        path = f"M0 0V{low - top:.1f}m-4 -6l4 6l4 -6"
+        says = f"Before request {cut.place + 1}: {cut.said}"
+        canvas.edge(f"cut {number}", path, mark, "w", x=x, y=top, says=says)
+        spots.append((x, top - 8))
+    for form in ("{0} {1} {2} → {3}", "{0} {2} → {3}"):
+        texts = [
+            form.format(*_LAYERS[cut.layer], short(cut.before), short(cut.after))
+            for cut in state.shortened
+        ]
+        rooms = [7 * len(text) for text in texts]
+        lefts = [
+            max(LEFT, min(x - room / 2, canvas.width - room))
+            for (x, _), room in zip(spots, rooms, strict=True)
+        ]
+        ends = [0.0, *(left + room for left, room in zip(lefts, rooms, strict=True))]
+        if all(end <= left for end, left in zip(ends, lefts, strict=False)):
+            for number, (left, (_, y), text) in enumerate(zip(lefts, spots, texts, strict=True)):
+                canvas.text(f"cut {number} is", left, y, text, "", mark)
+            break

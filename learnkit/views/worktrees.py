@@ -1,189 +1,429 @@
-"""Worktrees: which task is in which folder, and how the branches diverge and merge."""
+"""Worktrees: which agent works on which branch, what it commits there, and how it comes back.
+
+Each worktree has a lane below the main branch, in the colour of its agent. A line is a branch, a
+box around it the folder that it has, a disc a commit; what happened later is further to the right.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from learnkit.core.events import Event
-from learnkit.core.text import count, one_line
-from learnkit.views import commits as graph
+from learnkit.core.sentences import ended
+from learnkit.core.text import count, listed, one_line, quoted
+from learnkit.core.vocabulary import (
+    CommitData,
+    RunStarted,
+    TaskDeleted,
+    TeamSpawned,
+    WorktreeCommits,
+    WorktreeCreated,
+    WorktreeData,
+    WorktreeEvent,
+    WorktreeFailed,
+    WorktreeKept,
+    WorktreeMerged,
+    WorktreeRemoved,
+    read,
+)
 from learnkit.views import people as folk
 from learnkit.views.board import Board, board_after
-from learnkit.views.commits import Dot, laid_out
 from learnkit.views.drawing import static, theme
-from learnkit.views.drawing.base import Drawn, css_beside
-from learnkit.views.drawing.static import Picture
-from learnkit.views.drawing.text import esc
+from learnkit.views.drawing.base import Diagram
+from learnkit.views.drawing.display import Canvas
 from learnkit.views.drawing.time_axis import duration
 
-#: The most commits and steps that are drawn: the newest ones.
-COMMITS, STEPS = 24, 8
-
-_MARKS = {"active": theme.ACTIVE, "kept": theme.DONE, "removed": theme.SHUTDOWN}
+#: The most steps that are kept, the newest ones.
+STEPS = 60
+_KINDS: dict[type, str] = {
+    WorktreeCreated: "create",
+    WorktreeMerged: "merge",
+    WorktreeKept: "keep",
+    WorktreeRemoved: "remove",
+}
+#: Steps that stand on the line of the main branch.
+_MAIN = ("merge", "conflict")
+#: In pixels: the height of a lane's box, from one lane to the next, and the widest column.
+_BOX, _COLUMN = 66, 84
 
 
 @dataclass(frozen=True, slots=True)
-class WorktreeCard:
-    """A worktree as it is drawn."""
+class Tree:
+    """A worktree.
+
+    Attributes:
+        name: its name.
+        branch: its branch.
+        agent: the agent that made it.
+        task_id: the number of its task; None for none.
+        status: active, kept or removed.
+        merged: whether its last commit is in the main branch.
+    """
 
     name: str
     branch: str
+    agent: str
     task_id: int | None = None
     status: str = "active"
     merged: bool = False
 
     @property
     def mark(self) -> theme.Mark:
-        """The mark of its status."""
-        return _MARKS.get(self.status, theme.ACTIVE)
+        """The mark of its status: what was merged has succeeded."""
+        if self.merged:
+            return theme.DONE
+        return {"kept": theme.PENDING, "removed": theme.SHUTDOWN}.get(self.status, theme.ACTIVE)
 
     @property
     def state(self) -> str:
         """Its status in words."""
-        return f"{self.status}, merged" if self.merged else self.status
+        if self.status not in ("kept", "removed"):
+            return "merged" if self.merged else "active"
+        return f"merged, {self.status}" if self.merged else f"{self.status}, not merged"
 
 
 @dataclass(frozen=True, slots=True)
-class State(Drawn):
-    """The worktrees by name, the tasks, the commits, and the last steps."""
+class Step:
+    """Something that has a place of its own from left to right.
 
-    lanes: dict[str, WorktreeCard] = field(default_factory=dict)
+    Attributes:
+        kind: create, commit, merge, keep, remove; conflict for a merge that failed, or failed.
+        tree: the name of the worktree; empty for the main branch.
+        at: the time in seconds.
+        by: the agent.
+        text: the subject of a commit, or the problem.
+        id: the id of a commit.
+        parents: its parents.
+        files: the files that it changes.
+    """
+
+    kind: str
+    tree: str
+    at: float
+    by: str
+    text: str = ""
+    id: str = ""
+    parents: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """The worktrees by name, the steps, the tasks, the agents, and the commits that were seen."""
+
+    trees: dict[str, Tree] = field(default_factory=dict)
+    steps: tuple[Step, ...] = ()
     tasks: Board = field(default_factory=dict)
-    dots: tuple[Dot, ...] = ()
-    steps: tuple[str, ...] = ()
+    agents: tuple[str, ...] = ()
+    seen: frozenset[str] = frozenset()
+    gone: int = 0
 
-    @property
-    def said(self) -> str:
-        """How many worktrees there are, and their status."""
-        if not self.lanes:
-            return "No worktree so far."
-        states = [lane.status for lane in self.lanes.values()]
-        parts = [f"{states.count(one)} {one}" for one in _MARKS if one in states]
-        merged = sum(lane.merged for lane in self.lanes.values())
-        more = f", {merged} merged" if merged else ""
-        return f"{count(len(states), 'worktree')}: {', '.join(parts)}{more}."
-
-    def task(self, lane: WorktreeCard) -> str:
-        """The task of a worktree, and its owner.
+    def owner(self, tree: Tree) -> str:
+        """The agent that works in a worktree: who has its task, or else who made it.
 
         Args:
-            lane: the worktree.
+            tree: the worktree.
         """
-        if lane.task_id is None:
-            return "no task"
-        task = self.tasks.get(lane.task_id)
-        subject, owner = (task.subject, task.owner) if task else ("", "")
-        return f"#{lane.task_id} {one_line(subject, 40)}{f', {owner}' if owner else ''}"
+        card = self.tasks.get(tree.task_id or 0)
+        return card.owner if card and card.owner else tree.agent
+
+    def colour(self, tree: str) -> str:
+        """The key of the mark of a lane's agent; that of the lead for the main branch.
+
+        Args:
+            tree: the name of the worktree; empty for the main branch.
+        """
+        owner = self.owner(self.trees[tree]) if tree in self.trees else ""
+        return theme.agent(self.agents.index(owner) if owner in self.agents else 0).key
 
 
-class Worktrees(folk.TeamView[State]):
-    """The worktrees of a repository, its commit graph, and what has happened."""
+class Worktrees(Diagram[State]):
+    """The worktrees of a repository as lanes, their commits, and how they are merged."""
 
     name = "worktrees"
-    css = css_beside(__file__)
     start = State()
 
     def fold(self, state: State, event: Event) -> State:
-        data, lanes, dots, steps = event.data, state.lanes, state.dots, state.steps
-        tasks = state.tasks if event.type == "task.deleted" else board_after(state.tasks, event)
-        if event.type == "worktree.commits":
-            if isinstance(data.get("commits"), list):
-                dots = tuple(laid_out(data["commits"][:COMMITS]))
-        elif event.type.startswith("worktree."):
-            said = f"{duration(event.time)}  {event.lane}: {folk.sentence(event)}"
-            steps = (*steps, said)[-STEPS:]
-            if isinstance(data.get("tree"), dict):
-                lane = _lane(data["tree"], lanes, event.type == "worktree.merge")
-                lanes = {**lanes, lane.name: lane}
-        return replace(state, lanes=lanes, tasks=tasks, dots=dots, steps=steps)
+        match typed := read(event):
+            case RunStarted() if "." not in event.lane:
+                return _joined(state, event.lane)
+            case TeamSpawned(name=name):
+                return _joined(state, name)
+            case WorktreeEvent(tree=tree):
+                return _happened(state, event, tree, _KINDS[type(typed)])
+            case WorktreeFailed(name=name, tool=tool, problem=text) if name in state.trees:
+                kind = "conflict" if tool == "merge" else "failed"
+                return _with(state, [Step(kind, name, event.time, event.lane, text)])
+            case WorktreeCommits(commits=commits):
+                return _committed(state, event, commits)
+            case TaskDeleted():
+                return state  # whoever worked there still did
+            case _:
+                return replace(state, tasks=board_after(state.tasks, event))
 
-    def draw(self, state: State, old: State) -> dict[str, str]:
-        html = {"sum/said": f'<div class="sum" data-quiet>{esc(state.said)}</div>'}
-        for lane in state.lanes.values():
-            task = state.task(lane)
-            title = esc(one_line(f"{lane.name}: {lane.branch}, {lane.state}, {task}", 200))
-            html[f"trees/{lane.name}"] = (
-                f'<div class="tree m-{lane.mark.key}" data-pair="{esc(lane.branch)}" '
-                f'title="{title}" tabindex="0" role="group">'
-                f"<b>{lane.mark.glyph} {esc(one_line(lane.name, 40))}</b>"
-                f"<span>{esc(one_line(f'{lane.branch}, {lane.state}', 60))}</span>"
-                f"<span>{esc(task)}</span></div>"
-            )
-        if state.dots:
-            html["graph/all"] = _graph(state.dots)
-        for number, step in enumerate(state.steps):
-            said = esc(one_line(step, 120))
-            html[f"steps/{number}"] = f'<div class="step" data-quiet>{said}</div>'
-        return html
+    def told(self, state: State, old: State, event: Event) -> str:
+        new = [step for step in state.steps if step.id not in old.seen and step.kind == "commit"]
+        if not isinstance(read(event), WorktreeCommits) or not new:
+            return folk.sentence(event)
+        step = new[-1]
+        where = step.tree or "the main branch"
+        said = f"{step.by} commits to {where}: {quoted(step.text)}" if old.seen else ""
+        return ended(f"{said}.") if said else f"The main branch is at {step.id}."
 
-    def picture(self, state: State, rows: int) -> Picture:
-        picture = Picture(f"{self.line(state)} Everything stands in the tables below.")
-        picture.text(16, 24, state.said, "b", 640)
-        shown, y = list(state.lanes.values())[-max(4, rows) :], 36.0
-        for number, lane in enumerate(shown):
-            key, x, y = lane.mark.key, 16 + 183 * (number % 4), 36 + 60 * (number // 4)
-            picture.box(x, y, 176, 54, key)
-            picture.text(x + 8, y + 16, f"{lane.mark.glyph} {lane.name}", "b", 164, key)
-            picture.text(x + 8, y + 32, f"{lane.branch}, {lane.state}", "", 164, key)
-            picture.text(x + 8, y + 48, state.task(lane), "", 164, key)
-        y += 66 if shown else 0
-        dots = state.dots[: max(4, rows)]
-        if dots:
-            wide = graph.width(dots)
-            picture.path(graph.lines(dots, 16, y), "system")
-            for dot in dots:
-                left, middle = dot.at(16, y)
-                picture.bar(left - 3.5, middle - 3.5, 7, 7, "system")
-                refs = " ".join(f"[{ref}]" for ref in dot.refs)
-                text = f"{dot.id}  {dot.subject}  {refs}"
-                picture.text(24 + wide, middle + 4, text, "", static.WIDTH - wide - 48)
-            y += graph.ROW * len(dots) + 8
-        picture.height = y + 8
-        return picture
+    def finding(self, state: State) -> str:
+        if not state.trees:
+            return "There is no worktree so far."
+        groups: dict[str, list[str]] = {}
+        for tree in state.trees.values():
+            said = tree.state.replace(", ", " and ").replace("and not merged", "but not merged")
+            groups.setdefault(said, []).append(tree.name)
+        parts = []
+        for said, names in groups.items():
+            several = len(names) > 1
+            after = ""
+            if said.endswith("removed"):
+                after = f" ({'their branches stay' if several else 'its branch stays'})"
+            parts.append(f"{listed(names)} {'are' if several else 'is'} {said}{after}")
+        if undone := [step for step in state.steps if step.kind == "conflict"]:
+            clash = all("conflict" in step.text for step in undone)
+            verb = "was" if len(undone) == 1 else "were"
+            how = f"met a conflict and {verb} undone" if clash else f"{verb} refused"
+            parts.append(f"{count(len(undone), 'merge')} {how}")
+        if failed := sum(step.kind == "failed" for step in state.steps):
+            parts.append(f"{count(failed, 'call')} failed")
+        return ended(f"{'; '.join(parts)}.")
+
+    def draw(self, state: State, width: float, rows: int) -> Canvas:
+        canvas, beside = Canvas(width), width >= 480
+        trees = list(state.trees.values())[-max(2, rows // 4) :]
+        head, pitch = (40.0, _BOX + 14) if beside else (56.0, _BOX + 34)
+        first = head + (54 if beside else 74)
+        rows_of = {tree.name: first + number * pitch for number, tree in enumerate(trees)}
+        plan = _Plan(canvas, state, {"": head, **rows_of}, rows)
+        canvas.text("main", 2, head + 4 if beside else 14, "main", "b", state.colour(""))
+        canvas.left_out("earlier", plan.left, 12, plan.hidden, "earlier step")
+        for tree in trees:
+            plan.folder(tree)
+        if plan.steps:
+            begins = plan.steps[0].kind == "commit"
+            ink, begin = state.colour(""), plan.x(0) if begins else plan.left
+            canvas.edge("branch", f"M0 0H{plan.right - begin:g}", ink, "w", x=begin, y=head)
+        for tree in trees:
+            plan.branch(tree)
+        for number in range(len(plan.steps)):
+            plan.step(number)
+        for number in range(len(plan.steps)):
+            plan.label(number)
+        for tree in trees:
+            plan.names(tree, beside)
+        y = max(canvas.height, head + 16)
+        y += 20 * canvas.left_out("more", 2, y + 16, len(state.trees) - len(trees), "worktree")
+        if trees:
+            canvas.text("legend", 2, y + 20, "line: branch, box: folder, disc: commit", "q")
+            y += 26
+        canvas.height = y + 4
+        return canvas
 
     def facts(self, state: State, rows: int) -> str:
-        trees: list[list[object]] = [
-            [lane.name, lane.branch, state.task(lane), f"{lane.mark.glyph} {lane.state}"]
-            for lane in list(state.lanes.values())[-rows:]
+        trees: list[list[object]] = []
+        for tree in list(state.trees.values())[-rows:]:
+            card = state.tasks.get(tree.task_id or 0)
+            task = f"#{card.id} {one_line(card.subject, 40)}" if card else "no task"
+            now = f"{tree.mark.glyph} {tree.state}"
+            trees.append([tree.name, tree.branch, state.owner(tree), task, now])
+        log = [
+            [duration(step.at), step.by, one_line(_says(step), 100)] for step in state.steps[-rows:]
         ]
-        log: list[list[object]] = [
-            [dot.id, one_line(dot.subject, 60), ", ".join(dot.refs), ", ".join(dot.parents)]
-            for dot in state.dots[:rows]
-        ]
-        steps = "".join(f"<li>{esc(one_line(step, 160))}</li>" for step in state.steps)
-        tables = static.table(["worktree", "branch", "task", "state"], trees)
-        tables += static.table(["commit", "subject", "branches", "parents"], log)
-        return f"{tables}<ul>{steps}</ul>" if steps else tables
+        table = static.table(["worktree", "branch", "agent", "task", "state"], trees)
+        before = static.more(len(state.steps) - rows + state.gone, "earlier")
+        return table + static.table(["at", "who", "what"], log, before=before)
 
 
-def _lane(tree: dict[str, Any], lanes: dict[str, WorktreeCard], merged: bool) -> WorktreeCard:
-    name = str(tree.get("name", "?"))
-    old = lanes.get(name)
-    task = tree.get("task_id")
-    return WorktreeCard(
-        name,
-        str(tree.get("branch", "?")),
-        task if type(task) is int else None,
-        str(tree.get("status", "active")),
-        merged or (old is not None and old.merged),
-    )
+def _joined(state: State, who: str) -> State:
+    return state if who in state.agents else replace(state, agents=(*state.agents, who))
 
 
-def _graph(dots: Sequence[Dot]) -> str:
-    wide, tall = graph.width(dots), graph.ROW * len(dots)
-    circles, rows = "", ""
-    for dot in dots:
-        x, y = dot.at(0, 0)
-        circles += f'<circle cx="{x:g}" cy="{y:g}" r="4"/>'
-        refs = [f'<em class="m-user">{esc(one_line(ref, 30))}</em>' for ref in dot.refs]
-        rows += (
-            f'<div style="padding-left:{wide + 6:g}px" data-pair="{esc(" ".join(dot.refs))}" '
-            f'title="{esc(one_line(f"{dot.id} {dot.subject}", 160))}"><code>{esc(dot.id)}</code> '
-            f"{esc(one_line(dot.subject, 60))}{''.join(refs)}</div>"
-        )
-    return (
-        f'<div class="dots"><svg aria-hidden="true" width="{wide:g}" height="{tall:g}">'
-        f'<path d="{graph.lines(dots, 0, 0)}"/>{circles}</svg>{rows}</div>'
-    )
+def _happened(state: State, event: Event, given: WorktreeData, kind: str) -> State:
+    """The state after a worktree was made, merged, kept or removed."""
+    old = state.trees.get(given.name) if kind != "create" else None
+    agent = old.agent if old else event.lane
+    merged = kind == "merge" or (old is not None and old.merged)
+    tree = Tree(given.name, given.branch, agent, given.task_id, given.status, merged)
+    state = replace(state, trees={**state.trees, tree.name: tree})
+    return _with(state, [Step(kind, tree.name, event.time, event.lane)])
+
+
+def _committed(state: State, event: Event, found: tuple[CommitData, ...]) -> State:
+    """The state after new commits: each stands on the lane of the branch that led to it first."""
+    branches = {tree.branch: tree.name for tree in state.trees.values()}
+    lanes: dict[str, str] = {}
+    new: list[Step] = []
+    for one in found:  # children come before their parents
+        refs = [branches.get(ref, "") for ref in one.refs]
+        lane = "" if "" in refs else refs[0] if refs else lanes.get(one.id, "")
+        if one.parents and lanes.get(one.parents[0]) != "":
+            lanes[one.parents[0]] = lane
+        if one.id not in state.seen:
+            about = one.subject, one.id, one.parents, one.files
+            new.append(Step("commit", lane, event.time, event.lane, *about))
+    if not state.trees and not state.seen:
+        new = new[:1]  # what was there before is not drawn
+    steps, trees = list(state.steps), dict(state.trees)
+    for step in list(new):
+        waits = [n for n, one in enumerate(steps) if one.kind == "merge" and not one.id]
+        if not step.tree and len(step.parents) > 1 and waits:
+            # The commit of a merge that is drawn already.
+            at = steps[waits[-1]]
+            steps[waits[-1]] = replace(at, id=step.id, parents=step.parents, text=step.text)
+            new.remove(step)
+        elif tree := trees.get(step.tree):
+            trees[step.tree] = replace(tree, merged=False)
+    seen = state.seen | {one.id for one in found}
+    return _with(replace(state, steps=tuple(steps), trees=trees, seen=seen), new[::-1])
+
+
+def _with(state: State, steps: list[Step]) -> State:
+    every = (*state.steps, *steps)
+    return replace(state, steps=every[-STEPS:], gone=state.gone + max(0, len(every) - STEPS))
+
+
+def _says(step: Step) -> str:
+    """A step in words."""
+    if step.kind == "commit":
+        files = f", changes {listed(list(step.files))}" if step.files else ""
+        return f"{step.id} on {step.tree or 'the main branch'}: {step.text}{files}"
+    words = {
+        "create": f"{step.tree} is made",
+        "merge": f"{step.tree} is merged into the main branch",
+        "keep": f"{step.tree} is kept",
+        "remove": f"{step.tree} is removed; its branch stays",
+    }
+    return words.get(step.kind, f"{step.tree}: {step.text}")
+
+
+class _Plan:
+    """Where everything stands: a column for each step, a row for each lane.
+
+    Args:
+        canvas: to draw into.
+        state: what to draw.
+        middles: name of a worktree -> height of its line, in pixels; empty for the main branch.
+        rows: about how many steps there may be.
+    """
+
+    def __init__(self, canvas: Canvas, state: State, middles: dict[str, float], rows: int) -> None:
+        self.canvas, self.state, self.middles = canvas, state, middles
+        self.left = 150.0 if canvas.width >= 480 else 4.0
+        shown = [one for one in enumerate(state.steps, state.gone) if one[1].tree in middles]
+        self.keys = [str(number) for number, _ in shown[-max(6, rows) :]]
+        self.steps = [step for _, step in shown[-max(6, rows) :]]
+        self.hidden = state.gone + len(state.steps) - len(self.steps)
+        room = (canvas.width - self.left - 16) / max(1, len(self.steps))
+        self.column = min(_COLUMN, round(room, 1))
+        self.right = self.left + self.column * len(self.steps)
+
+    def x(self, number: int) -> float:
+        """The middle of a column, in pixels."""
+        return self.left + self.column * (number + 0.5)
+
+    def lane(self, step: Step) -> float:
+        """The height of the line on which a step stands, in pixels."""
+        return self.middles["" if step.kind in _MAIN else step.tree]
+
+    def own(self, name: str) -> list[tuple[float, Step]]:
+        """The steps of a worktree, each with its place."""
+        return [(self.x(n), one) for n, one in enumerate(self.steps) if one.tree == name]
+
+    def folder(self, tree: Tree) -> None:
+        """A box from where the folder is made to where it is removed."""
+        its = self.own(tree.name)
+        begin, until = its[0][0] if its else self.left, self.right
+        if tree.status == "removed" and its:
+            until = its[-1][0]
+        box = (begin, self.middles[tree.name] - 20, max(until - begin, 8), _BOX)
+        card = self.state.tasks.get(tree.task_id or 0)
+        task = f"#{card.id} {card.subject}" if card else "no task"
+        owner = self.state.owner(tree)
+        says = f"{tree.name}, branch {tree.branch}, {owner}, {task}: {tree.state}"
+        mark = self.state.colour(tree.name)
+        self.canvas.box(f"folder {tree.name}", *box, mark, says=says, pair=tree.name)
+
+    def branch(self, tree: Tree) -> None:
+        """The line of a branch, which leaves the main one, and stays when the folder is gone."""
+        its, y, mark = self.own(tree.name), self.middles[tree.name], self.state.colour(tree.name)
+        begin = its[0][0] if its else self.left
+        path = f"M0 0H{self.right - begin:g}"
+        if its and its[0][1].kind == "create":
+            path = _curve(-min(self.column, 30), self.middles[""] - y) + path[4:]
+        self.canvas.edge(f"branch {tree.name}", path, mark, "w", x=begin, y=y)
+
+    def step(self, number: int) -> None:
+        """A step's disc, and the curves that lead to it."""
+        one, x, state = self.steps[number], self.x(number), self.state
+        y, key, mark = self.lane(one), self.keys[number], state.colour(one.tree)
+        back = -min(round(0.7 * self.column), 40)
+        says, pair = f"{duration(one.at)}, {one.by}: {_says(one)}", one.tree
+        if one.kind in _MAIN:
+            tone, glyph, style = ("done", "✓", "w") if one.kind == "merge" else ("failed", "✗", "d")
+            path = _curve(back, self.middles[one.tree] - y)
+            shade = mark if one.kind == "merge" else tone
+            self.canvas.edge(f"into {key}", path, shade, style, x=x, y=y)
+            self.canvas.dot(f"step {key}", x, y, 9, tone, glyph, says=says, pair=pair)
+        elif one.kind == "failed":
+            self.canvas.dot(f"step {key}", x, y, 9, "failed", "✗", says=says, pair=pair)
+        elif one.kind == "commit":
+            lanes = {step.id: step for step in self.steps if step.id}
+            for parent in (lanes[id] for id in one.parents[1:] if id in lanes):
+                if (low := self.lane(parent)) != y:
+                    path, shade = _curve(back, low - y), state.colour(parent.tree)
+                    self.canvas.edge(f"into {key} {parent.id}", path, shade, "w", x=x, y=y)
+            self.canvas.dot(f"step {key}", x, y, 7, mark, says=says, pair=pair)
+
+    def label(self, number: int) -> None:
+        """What a step is, as far as there is room before the next on its lane."""
+        one, x, y = self.steps[number], self.x(number), self.lane(self.steps[number])
+        later = [self.x(n) for n in range(number + 1, len(self.steps)) if self.shares(n, y)]
+        ends = [at for at, step in self.own(one.tree) if step.kind == "remove" and at > x]
+        room = min([*later, *ends, self.canvas.width]) - x
+        key, mark = self.keys[number], self.state.colour(one.tree)
+        if one.kind == "commit" and room >= 50:
+            style, top = ("o", y + 22) if one.tree else ("", y - 16)
+            self.canvas.text(f"label {key}", x - 8, top, one.text, style, mark, width=room)
+            if one.files and one.tree:
+                more = f" +{len(one.files) - 1}" if len(one.files) > 1 else ""
+                name = one.files[0].rpartition("/")[2] + more
+                self.canvas.text(f"files {key}", x - 8, y + 37, name, "mo", mark, width=room)
+        elif one.kind in _MAIN:
+            texts, tone = [f"merged {one.tree}", one.tree], "done"
+            if one.kind == "conflict":
+                why = "conflict" if "conflict" in one.text else "refused"
+                texts, tone = [f"{why}: {one.tree} waits", why], "failed"
+            if fits := [text for text in texts if 6.5 * len(text) <= room - 8]:
+                self.canvas.text(f"label {key}", x - 8, y - 16, fits[0], "", tone, width=room + 8)
+
+    def shares(self, number: int, y: float) -> bool:
+        """Whether a step has a label on the line at this height."""
+        return self.steps[number].kind in _LABELLED and self.lane(self.steps[number]) == y
+
+    def names(self, tree: Tree, beside: bool) -> None:
+        """The names of a lane, to the left of it or above."""
+        y, mark = self.middles[tree.name], self.state.colour(tree.name)
+        card = self.state.tasks.get(tree.task_id or 0)
+        task = f", {card.mark.glyph} #{card.id}" if card else ""
+        owner, said = f"{self.state.owner(tree)}{task}", f"{tree.mark.glyph} {tree.state}"
+        room, text = (self.left - 6 if beside else 92), self.canvas.text
+        x, top = 2.0, y - 4 if beside else y - 28
+        text(f"name {tree.name}", x, top, tree.name, "b", mark, width=room)
+        x, top = (x, top + 16) if beside else (x + min(7 * len(tree.name), room) + 14, top)
+        text(f"agent {tree.name}", x, top, owner, "q", width=room)
+        x, top = (x, top + 16) if beside else (x + min(6.5 * len(owner), room) + 10, top)
+        room = room if beside else self.canvas.width - x
+        text(f"state {tree.name}", x, top, said, "", tree.mark.key, width=room)
+
+
+_LABELLED = ("commit", *_MAIN)
+
+
+def _curve(x: float, y: float) -> str:
+    """A curve from a place to 0, level at both ends."""
+    return f"M{x:g} {y:g}C{x / 2:g} {y:g} {x / 2:g} 0 0 0"

@@ -34,3 +34,8 @@ class _Player:
         from learnkit.widget import frozen
 
         return frozen.tape(view)
+
+    def bundle(self, view: View[Any]) -> dict[str, Any]:
+        from learnkit.widget import host
+
+        return host.bundle(view)

@@ -6,7 +6,6 @@ from typing import Any
 
 from learnkit.errors import lab_extra
 from learnkit.views.drawing.display import NARROW, WIDE
-from learnkit.widget.explore import Explorable
 from learnkit.widget.host import script, sheet
 
 with lab_extra():
@@ -18,7 +17,7 @@ class Explorer(anywidget.AnyWidget):
     """Shows an explorable, and answers to its controls.
 
     Args:
-        explorable: what to show.
+        explorable: what to show, as :func:`learnkit.explore` returns it.
     """
 
     _esm = "\n".join(map(script, ("draw.js", "parts.js", "explore.js")))
@@ -26,7 +25,7 @@ class Explorer(anywidget.AnyWidget):
     controls: traitlets.List[Any] = traitlets.List().tag(sync=True)
     start = traitlets.Dict().tag(sync=True)
 
-    def __init__(self, explorable: Explorable) -> None:
+    def __init__(self, explorable: Any) -> None:
         look = sheet() + script("explore.css")
         first = explorable.message(explorable.start)
         super().__init__(css=look, controls=explorable.looks(), start=first)

@@ -108,3 +108,16 @@ def show(view: Any) -> Player:
     display(player)
     player._feed.flush()
     return player
+
+
+def bundle(view: Any) -> dict[str, Any]:
+    """The MIME bundle of a player for a view; the page asks for what has happened so far.
+
+    Args:
+        view: any view.
+    """
+    player = Player(view)
+    player._feed.flush()
+    shown: Any = player._repr_mimebundle_()
+    data: dict[str, Any] = shown[0] if isinstance(shown, tuple) else shown
+    return data

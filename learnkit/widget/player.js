@@ -19,6 +19,7 @@ class Stage {
   playing = false;
   raw = false; // whether the slider stops at every event, also at those that change nothing here
   width = WIDEST;
+  tallest = 0; // pixels of the tallest document shown so far
   open = new Set(); // long texts that were opened: key and place in it
   cells = new Map(); // key -> element
   regions = new Map(); // name -> element
@@ -54,7 +55,7 @@ class Stage {
     const follow = { type: "button", class: "follow", title: "stay at the newest step" };
     this.followButton = make("button", follow, "follow");
     this.followButton.onclick = () => this.setFollow(!this.follow);
-    const every = { type: "button", class: "follow", title: "stop at every event of the log" };
+    const every = { type: "button", class: "raw", title: "stop at every event of the log" };
     this.rawButton = make("button", { ...every, "aria-pressed": "false" }, "raw log");
     this.rawButton.onclick = () => this.setRaw(!this.raw);
     this.note = make("p", { class: "note", role: "status" });
@@ -151,6 +152,11 @@ class Stage {
 
   /** Ask for the diagram as the room for it needs it: its text is never scaled. */
   fit() {
+    if (this.host.clientWidth !== this.room) {
+      this.tallest = 0; // another width, other heights
+      this.picture.style.minHeight = "";
+      this.room = this.host.clientWidth;
+    }
     const width = roomFor(this.picture);
     if (!width || width === this.width || !this.diagram.shapes.size) return;
     this.width = width;
@@ -202,6 +208,9 @@ class Stage {
       cell.toggleAttribute("data-changed", marked);
       if (marked) target = cell;
     }
+    // A document stays as tall as it was, so that what is below it doesn't jump.
+    this.tallest = Math.max(this.tallest, this.diagram.shapes.size ? 0 : this.picture.offsetHeight);
+    this.picture.style.minHeight = this.tallest ? `${this.tallest}px` : "";
     if (target) this.reveal(target);
     for (const [key, shape] of this.diagram.shapes) {
       const tells = shape.hasAttribute("aria-label");
@@ -300,6 +309,11 @@ class Stage {
       event.stopPropagation();
       event.preventDefault();
       return on.scrollBy({ left: aside });
+    }
+    if ((event.key === "Enter" || event.key === " ") && on.matches(".diagram [data-intent]")) {
+      event.stopPropagation();
+      event.preventDefault();
+      return this.intend(JSON.parse(on.dataset.intent));
     }
     if (!writes && event.key !== " " && !(event.key in steps)) return;
     event.stopPropagation();

@@ -35,6 +35,19 @@ def course(
         yield url
 
 
+@pytest.fixture(scope="session")
+def notebooks(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of ``server``: each module writes notebooks of its own into it."""
+    return tmp_path_factory.mktemp("notebooks")
+
+
+@pytest.fixture(scope="session")
+def server(notebooks: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A plain JupyterLab for notebooks that are not the course's: starting one takes seconds."""
+    with lab.lab(notebooks, tmp_path_factory.mktemp("server")) as url:
+        yield url
+
+
 @pytest.fixture(scope="module")
 def page() -> Iterator[Page]:
     """A browser's page for the tests of a module."""

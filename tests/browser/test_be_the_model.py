@@ -5,7 +5,6 @@ Pictures of each step, light and dark, go to the folder that LEARNKIT_SHOTS name
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import lab
@@ -32,19 +31,16 @@ game
 BUSY = "time.sleep(4)"
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    folder, scratch = tmp_path_factory.mktemp("games"), tmp_path_factory.mktemp("lab")
+@pytest.fixture(scope="module", autouse=True)
+def games(notebooks: Path) -> None:
     for name in ("mouse", "keyboard", "narrow"):
-        lab.write_notebook(folder / f"{name}.ipynb", [GAME])
-    lab.write_notebook(folder / "busy.ipynb", [GAME, BUSY])
-    with lab.lab(folder, scratch) as url:
-        yield url
+        lab.write_notebook(notebooks / f"{name}.ipynb", [GAME])
+    lab.write_notebook(notebooks / "busy.ipynb", [GAME, BUSY])
 
 
 def start(page: Page, server: str, name: str) -> tuple[lab.Notebook, Locator]:
     """Open a notebook and run its cells; return it, and its first game when that waits."""
-    notebook = lab.Notebook(page, server, f"{name}.ipynb")
+    notebook = lab.Notebook(page, server, f"{name}.ipynb", again=page.url.startswith(server))
     notebook.run_all()
     panel = page.locator(".learnkit-session").first
     expect(panel.locator(".head")).to_contain_text("You are the model", timeout=20_000)

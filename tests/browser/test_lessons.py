@@ -131,25 +131,22 @@ def test_the_view_grows_while_the_cell_runs(course: str, page: Page, tmp_path: P
 
 
 def test_an_untrusted_notebook_shows_the_static_form(
-    tmp_path: Path, page: Page, shots: Path
+    notebooks: Path, server: str, page: Page, shots: Path
 ) -> None:
-    shutil.copy(ROOT / "notebooks" / "s01_agent_loop.ipynb", tmp_path / "copy.ipynb")
-    scratch = tmp_path / "scratch"
-    scratch.mkdir()
-    with lab.lab(tmp_path, scratch) as url:
-        notebook = lab.Notebook(page, url, "copy.ipynb")
-        assert page.evaluate(
-            "() => jupyterapp.shell.currentWidget.content.widgets"
-            ".every((cell) => cell.model.type !== 'code' || !cell.model.trusted)"
-        )
-        shown = cell(page, "def solve(name, task)")
-        expect(shown).to_contain_text("The run ends after 2 turns")
-        picture = shown.locator("img")
-        expect(picture).to_have_attribute("alt", re.compile("message array"))
-        assert picture.evaluate("(image) => image.naturalWidth") > 300
-        for theme in lab.THEMES[:2]:
-            notebook.theme(theme)
-            notebook.screenshot(shots / f"untrusted-{theme.split()[-1].lower()}.png")
+    shutil.copy(ROOT / "notebooks" / "s01_agent_loop.ipynb", notebooks / "copy.ipynb")
+    notebook = lab.Notebook(page, server, "copy.ipynb")
+    assert page.evaluate(
+        "() => jupyterapp.shell.currentWidget.content.widgets"
+        ".every((cell) => cell.model.type !== 'code' || !cell.model.trusted)"
+    )
+    shown = cell(page, "def solve(name, task)")
+    expect(shown).to_contain_text("The run ends after 2 turns")
+    picture = shown.locator("img")
+    expect(picture).to_have_attribute("alt", re.compile("message array"))
+    assert picture.evaluate("(image) => image.naturalWidth") > 300
+    for theme in lab.THEMES[:2]:
+        notebook.theme(theme)
+        notebook.screenshot(shots / f"untrusted-{theme.split()[-1].lower()}.png")
 
 
 def test_no_notebook_of_the_checkout_was_touched() -> None:

@@ -10,7 +10,7 @@ import json
 import random
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import lab
 import pytest
@@ -20,7 +20,7 @@ import learnkit.widget
 from learnkit.core.events import EventLog
 from learnkit.views import Messages, View
 from learnkit.views.drawing import theme
-from learnkit.views.drawing.static import Picture
+from learnkit.views.drawing.display import Canvas
 from learnkit.widget.pump import Feed
 
 WIDGET = Path(learnkit.widget.__file__).parent
@@ -57,8 +57,11 @@ def page() -> Iterator[Page]:
 
 def open_player(page: Page, css: str = "") -> None:
     """A fresh player on an empty page, as a notebook would make it."""
-    source = "\n".join((WIDGET / name).read_text() for name in ("tape.js", "parts.js", "player.js"))
-    source = source.replace("export default ", "const player = ") + START
+    source = "\n".join(
+        (WIDGET / name).read_text() for name in ("tape.js", "draw.js", "parts.js", "player.js")
+    )
+    source = source.replace("export default ", "const player = ").replace("export ", "")
+    source += START
     page.goto("about:blank")
     page.set_content(PAGE % source)
     page.wait_for_function("() => window.start")
@@ -84,6 +87,11 @@ def shown(page: Page) -> list[list[str]]:
     )
 
 
+def raw_log(page: Page) -> None:
+    """Let the slider stop at every event, also at those that change nothing."""
+    page.get_by_title("stop at every event of the log").click()
+
+
 def go_to(page: Page, k: int) -> None:
     count(page)  # let the page take notice of what it was given
     page.locator("input[type=range]").evaluate(
@@ -96,27 +104,33 @@ def count(page: Page) -> str:
     return page.locator(".count").inner_text()
 
 
-class Boxes(View[dict[str, str]]):
+#: A frame with its order, which counts.
+Items = tuple[tuple[str, str], ...]
+
+
+class Boxes(View[Items]):
     """A view of nothing but keys, to try every kind of change."""
 
     name = "boxes"
 
-    def init(self) -> dict[str, str]:
-        return {}
+    start: ClassVar[Items] = ()
 
-    def step(self, state: dict[str, str], event: Any) -> dict[str, str]:
-        return dict(event.data["frame"])
+    def fold(self, state: Items, event: Any) -> Items:
+        return tuple(event.data["frame"].items())
 
-    def frame(self, state: dict[str, str]) -> dict[str, str]:
-        return state
+    def frame(self, state: Items) -> dict[str, str]:
+        return dict(state)
 
-    def head(self, state: dict[str, str]) -> str:
+    def finding(self, state: Items) -> str:
         return f"{len(state)} boxes"
 
-    def picture(self, state: dict[str, str], rows: int) -> Picture:
-        return Picture(self.head(state))
+    def told(self, state: Items, old: Items, event: Any) -> str:
+        return self.finding(state)
 
-    def facts(self, state: dict[str, str], rows: int) -> str:
+    def draw(self, state: Items, width: float, rows: int) -> Canvas:
+        return Canvas(width)
+
+    def facts(self, state: Items, rows: int) -> str:
         return ""
 
 
@@ -156,10 +170,11 @@ def test_any_way_through_the_tape_shows_the_frame_of_that_step(page: Page) -> No
     open_player(page)
     for message in messages_of(Boxes(log)):
         give(page, message)
+    raw_log(page)
     chance = random.Random(3)
     for k in [0, 160, 1, 159, 50, 49, 51, *(chance.randrange(161) for _ in range(40))]:
         go_to(page, k)
-        assert count(page).startswith(f"step {k} of 160 "), k
+        assert count(page).startswith(f"event {k} of 160 "), k
         assert shown(page) == expected(frames[k]), k
 
 
@@ -168,6 +183,7 @@ def test_a_gap_is_asked_for_and_overlaps_change_nothing(page: Page) -> None:
     (message,) = messages_of(Boxes(log))
     patches = message["patches"]
     open_player(page)
+    raw_log(page)
     assert page.evaluate("() => window.sent") == [{"want": 0}]
     give(page, {"seq": 0, "patches": patches[:10]})
     give(page, {"seq": 15, "patches": patches[15:]})
@@ -184,26 +200,27 @@ def test_keys_step_play_and_jump(page: Page) -> None:
     open_player(page)
     for message in messages_of(Boxes(log)):
         give(page, message)
+    raw_log(page)
     page.locator(".picture").focus()
     page.keyboard.press("Home")
-    assert count(page).startswith("step 0 of 20")
-    assert page.locator("button.follow").get_attribute("aria-pressed") == "false"
+    assert count(page).startswith("event 0 of 20")
+    assert page.get_by_title("stay at the newest step").get_attribute("aria-pressed") == "false"
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowLeft")
-    assert count(page).startswith("step 1 of 20")
+    assert count(page).startswith("event 1 of 20")
     page.locator("select").select_option("4")
     page.locator(".picture").focus()
     page.keyboard.press(" ")
     page.wait_for_function(
         """() => document.querySelector('.learnkit-player').shadowRoot
-            .querySelector('.count').textContent.startsWith('step 3 ')"""
+            .querySelector('.count').textContent.startsWith('event 3 ')"""
     )
     assert page.locator("button[aria-label='pause (Space)']").count() == 1
     page.keyboard.press(" ")
     assert page.locator("button[aria-label='play (Space)']").count() == 1
     page.keyboard.press("End")
-    assert count(page).startswith("step 20 of 20")
+    assert count(page).startswith("event 20 of 20")
 
 
 def sample() -> EventLog:
@@ -261,8 +278,25 @@ def test_what_changed_is_outlined_for_one_step(page: Page) -> None:
     assert page.locator(".head").inner_text() == "Message 1: the model calls bash."
 
 
+def test_a_document_does_not_jump_in_height_while_it_is_scrubbed(page: Page) -> None:
+    open_player(page, Messages.css)
+    for message in messages_of(Messages(sample())):
+        give(page, message)
+    go_to(page, 4)
+    tall = page.locator(".picture").evaluate("one => one.offsetHeight")
+    assert tall > 200
+    for k in (0, 2, 4):
+        go_to(page, k)
+        assert page.locator(".picture").evaluate("one => one.offsetHeight") == tall
+    page.set_viewport_size({"width": 700, "height": 500})  # as tall as this window lets it be
+    count(page)
+    go_to(page, 1)
+    assert page.locator(".picture").evaluate("one => one.offsetHeight") < tall
+    page.set_viewport_size({"width": 900, "height": 800})
+
+
 class Ask(Boxes):
-    def frame(self, state: dict[str, str]) -> dict[str, str]:
+    def frame(self, state: Items) -> dict[str, str]:
         form = (
             """<form data-intent='{"do":"send"}'><input name="text"><button>send</button></form>"""
         )

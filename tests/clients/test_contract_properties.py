@@ -8,8 +8,9 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from profiles import examples
 
 from learnkit.clients.contract.rules import check
 from learnkit.clients.contract.thinking import sign_reply
@@ -149,6 +150,7 @@ def test_a_valid_conversation_is_accepted(body: Body) -> None:
 
 
 @pytest.mark.parametrize("spoil", SPOILS, ids=lambda spoil: spoil.__name__)
+@settings(max_examples=examples(40))  # of each of the ways
 @given(body=conversations(), data=st.data())
 def test_a_spoilt_conversation_is_refused(spoil: Spoil, body: Body, data: st.DataObject) -> None:
     spoil(body, data)
@@ -198,6 +200,7 @@ SAME = [as_blocks, one_message_a_block, marked_for_the_cache, keys_in_another_or
 
 
 @pytest.mark.parametrize("rewrite", [*SAME, thinking_stripped], ids=lambda one: one.__name__)
+@settings(max_examples=examples(40))  # of each of the ways
 @given(body=conversations())
 def test_what_says_the_same_is_accepted(rewrite: Callable[[Body], None], body: Body) -> None:
     rewrite(body)

@@ -16,8 +16,10 @@ from typing import Any
 
 import anthropic
 import hypothesis
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from interrupts import InterruptAt
 from messages_server import AT_ONCE, cut_in, html, serving
 from profiles import examples
 
@@ -275,6 +277,77 @@ def test_every_run_leaves_an_array_that_the_api_takes(
     else:
         raise AssertionError("the run never comes to an end")
     clock.close()
+
+
+@settings(max_examples=examples(400))
+@given(
+    replies=st.lists(REPLIES, max_size=6),
+    plan=st.lists(ACTIONS, max_size=6),
+    line=st.integers(1, 400) | st.integers(1, 4000),
+    seed=st.integers(0, 3),
+)
+def test_after_ctrl_c_at_any_line_array_and_log_are_whole_and_the_next_run_works(
+    replies: list[Any], plan: list[str | None], line: int, seed: int
+) -> None:
+    """A real one, also while the loop clears up after an error."""
+    interrupted_at(line, replies, plan, seed)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("plan", [[], [None, None, "raise"]])
+def test_after_ctrl_c_at_every_line_of_a_short_run_all_is_whole(plan: list[str | None]) -> None:
+    """The same without chance: what must not come apart is often only one line long."""
+    replies = [lk.use("take", seconds=0.5)]
+    places = interrupted_at(0, replies, plan, 0).places.values()
+    for line in [line for lines in places for line in lines[:6]]:  # a few times each is enough
+        interrupted_at(line, replies, plan, 0)
+
+
+def test_a_listener_that_raises_twice_keeps_no_call_from_its_end() -> None:
+    """It does so while the calls that were not reached are cancelled, and logged."""
+    calls = [lk.use("go_wrong", how="interrupt"), *[lk.use("blocks", what="texts")] * 3]
+    agent = lk.Agent(lk.scripted([lk.reply(*calls), lk.say("done")]), [tools()])
+
+    def interrupt(event: lk.Event) -> None:
+        if event.type == "tool.ended":
+            raise KeyboardInterrupt
+
+    unsubscribe = agent.events.subscribe(interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        agent.run("Go.")
+    check_array(agent.messages, request=False)
+    check_log(agent)
+    unsubscribe()
+    assert agent.run("Go on.").text == "done"
+
+
+def interrupted_at(line: int, replies: list[Any], plan: list[str | None], seed: int) -> InterruptAt:
+    """Run with an interrupt before a line of ours, and again without one."""
+    script, before = iter(replies), set(threading.enumerate())
+    heard: list[lk.Event] = []
+    with lk.VirtualClock(seed) as clock:
+        client = lk.scripted(lambda request: next(script, lk.say("done")), clock)
+        agent = lk.Agent(client, [tools(), Meddler(plan)], max_turns=6)
+        agent.events.subscribe(heard.append)
+        at = InterruptAt(line)
+        with contextlib.suppress(KeyboardInterrupt), at:
+            one_run(agent, "Prompt 0.")
+        check_array(agent.messages, request=False)
+        check_log(agent)
+        assert not agent.stop.is_set(), at.where
+        ends = [one.type for one in agent.events if one.type in ("run.started", "run.ended")]
+        assert ends == ["run.started", "run.ended"][: len(ends)], at.where
+        for number in range(1, 40):
+            reason = one_run(agent, f"Prompt {number}.")
+            check_array(agent.messages, request=False)
+            check_log(agent)
+            if reason == "end_turn" and next(script, None) is None:
+                break
+        else:
+            raise AssertionError("the run never comes to an end")
+        assert heard == list(agent.events), at.where
+    assert set(threading.enumerate()) == before
+    return at
 
 
 def left(meddler: Meddler) -> bool:

@@ -20,11 +20,12 @@ from learnkit.course import exercise_checks
 from learnkit.course.display.badge import badge
 from learnkit.course.display.card import Card, show
 from learnkit.course.display.question_cards import prediction_card, quiz_card, reveal_card
-from learnkit.course.display.question_widgets import Choice, quiz_box
+from learnkit.course.display.question_widgets import STYLE, Choice, quiz_box, texts
 from learnkit.course.display.source import show_source
 from learnkit.course.exercise_checks import check_and_hint, judge
 from learnkit.course.lessons import Exercise, Option, Prediction, Question
 from learnkit.course.progress import Progress
+from learnkit.views.drawing import theme
 
 HOSTILE = "<script>alert(1)</script> & `<b>`"
 OPTIONS = {
@@ -98,7 +99,7 @@ def test_the_reveal_explains_every_option_and_marks_the_learners() -> None:
     card = reveal_card(PREDICTION, "b")
     assert card.text == "You said b; it is a: it stops"
     assert "<strong>a</strong> (✓ right)" in card.html
-    assert "<strong>b</strong> (✗ not so, your answer)" in card.html
+    assert "<strong>b</strong> (● your answer, ✗ wrong)" in card.html
     assert reveal_card(PREDICTION, "a").text == "✓ You said a, and so it is."
 
 
@@ -272,7 +273,9 @@ def test_hints_come_one_by_one_and_then_point_to_the_solution(
 
 def test_choosing_commits_before_anything_is_said_and_only_once() -> None:
     said: list[str] = []
-    choice = Choice("what then?", OPTIONS, lambda letter: said.append(choice.status.value + letter))
+    choice = Choice(
+        "what then?", texts(OPTIONS), lambda letter: said.append(choice.status.value + letter)
+    )
     before = choice.status.value
     assert [button.description for button in choice.buttons.values()] == [
         "a: it stops",
@@ -281,7 +284,8 @@ def test_choosing_commits_before_anything_is_said_and_only_once() -> None:
     choice.buttons["b"].click()
     assert said == [before + "b"]
     assert "noted: b" in choice.status.value
-    assert choice.buttons["b"].description == "✓ b: it goes on"
+    assert choice.buttons["b"].description == "● chosen · b: it goes on"
+    assert "lk-chosen" in choice.buttons["b"]._dom_classes
     assert not any(option.why[:20] in choice.status.value for option in OPTIONS.values())
     choice.buttons["a"].click()
     choice.buttons["b"].click()
@@ -289,7 +293,7 @@ def test_choosing_commits_before_anything_is_said_and_only_once() -> None:
 
 
 def test_the_chosen_button_keeps_the_keyboards_focus_and_the_others_are_off() -> None:
-    choice = Choice("what then?", OPTIONS, ignore)
+    choice = Choice("what then?", texts(OPTIONS), ignore)
     choice.buttons["a"].click()
     assert {letter: button.disabled for letter, button in choice.buttons.items()} == {
         "a": False,
@@ -299,7 +303,7 @@ def test_the_chosen_button_keeps_the_keyboards_focus_and_the_others_are_off() ->
 
 def test_a_button_says_code_without_its_backticks() -> None:
     options = {"a": Option("`on_stop`", "why"), "b": Option("none", "why")}
-    choice = Choice("Which of `these`?", options, lambda letter: None)
+    choice = Choice("Which of `these`?", texts(options), lambda letter: None)
     assert [button.description for button in choice.buttons.values()] == ["a: on_stop", "b: none"]
     assert "<code>these</code>" in choice.box.children[0].value
 
@@ -317,6 +321,27 @@ def test_the_live_quiz_answers_at_once_and_keeps_the_score() -> None:
         assert "<script>" not in status.value
     assert noted == [("q1", "a"), ("q2", "a"), ("q3", "a"), ("q4", "a")]
     assert "2 of 4 right" in score.value
+
+
+def test_chosen_right_and_wrong_each_have_a_sign_a_word_and_a_colour() -> None:
+    """A wrong choice had a tick before."""
+
+    def pressed(letter: str) -> dict[str, tuple[str, tuple[str, ...]]]:
+        choice = Choice("what then?", texts(OPTIONS), ignore, lambda _: "", "a")
+        choice.buttons[letter].click()
+        return {k: (b.description, b._dom_classes) for k, b in choice.buttons.items()}
+
+    assert pressed("b") == {
+        "a": ("✓ right · a: it stops", ("lk-right",)),
+        "b": ("● ✗ wrong · b: it goes on", ("lk-wrong",)),
+    }
+    assert pressed("a") == {
+        "a": ("● ✓ right · a: it stops", ("lk-right",)),
+        "b": ("b: it goes on", ()),
+    }
+    for name, mark in (("chosen", theme.CAUSE), ("right", theme.DONE), ("wrong", theme.ERROR)):
+        for tone in (mark.light, mark.dark):
+            assert f".lk-{name}{{color:{tone.fg};background:{tone.bg}" in STYLE
 
 
 @pytest.fixture(scope="module")

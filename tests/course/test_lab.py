@@ -26,7 +26,8 @@ from learnkit.runtime.notebook import PACE
 
 
 @pytest.fixture
-def lab() -> Iterator[Lab]:
+def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Lab]:
+    monkeypatch.setenv("LEARNKIT_WORKBOOK", str(tmp_path / "workbook"))  # no other test's notes
     made = lk.lesson("s01")
     yield made
     made.close()
@@ -143,13 +144,10 @@ def test_the_static_form_remembers_nothing_and_the_open_notebook_everything(lab:
     lab.predict("p1", answer="a")
     assert not any(Progress().of("s01").values())
     lab.static = False
-    try:
-        assert lab.quiz(**right).text.startswith("quiz: 4 of 4 right (q1 ✓ ")
-        lab.predict("p1", answer="a")
-        noted = Progress().of("s01")
-        assert (noted["quiz"], noted["predictions"]) == (right, {"p1": "a"})
-    finally:
-        Progress().forget()
+    assert lab.quiz(**right).text.startswith("quiz: 4 of 4 right (q1 ✓ ")
+    lab.predict("p1", answer="a")
+    noted = Progress().of("s01")
+    assert (noted["quiz"], noted["predictions"]) == (right, {"p1": "a"})
 
 
 def test_the_game_is_over_when_the_lab_closes(lab: Lab) -> None:

@@ -1,7 +1,9 @@
-"""Kill the mutants, as a learner meets it: a run, four answers, and then the line."""
+"""Kill the mutants, as a learner meets it: a run, and lines of code, one of which is pressed."""
 
 from __future__ import annotations
 
+import importlib
+import inspect
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,8 +13,10 @@ import learnkit as lk
 from learnkit.course.games.mutants.card import mutants_card
 from learnkit.course.games.mutants.catalogue import MUTANTS
 from learnkit.course.games.mutants.game import MutantGame
+from learnkit.course.games.mutants.mutant import LINES, Mutant
 from learnkit.course.games.mutants.panel import MutantsPanel
 from learnkit.course.progress import Progress
+from learnkit.views.drawing.text import esc
 
 THREE = MUTANTS[:3]
 
@@ -37,7 +41,8 @@ def test_the_committed_form_folds_the_answer(tmp_path: Path) -> None:
     for mutant in THREE:
         html = mutants_card(MutantGame([mutant], tmp_path)).html
         before, _, answer = html.partition("<summary>answer</summary>")
-        assert mutant.options[mutant.right].text in before.replace("<code>", "`")
+        assert esc(mutant.new) in before
+        assert esc(mutant.old) not in before
         assert "Right" not in before
         assert "- " in answer
         assert len(html.encode()) < 25_000
@@ -50,8 +55,11 @@ def test_an_answer_shows_the_line_and_the_sound_run(
     mutant = THREE[0]
     assert "0 of 3 mutants killed, 0 tried" in spoken(box)
     players = len(box._players)
-    box.choice.buttons[mutant.right].click()
-    assert answers == [("m01", mutant.right)]
+    _, wrong = mutant.lines()
+    assert mutant.new in box.choice.buttons[str(wrong)].description
+    box.choice.buttons[str(wrong)].click()
+    assert answers == [("m01", "found")]
+    assert "✓ right" in box.choice.buttons[str(wrong)].description
     assert "1 of 3 mutants killed, 1 tried" in spoken(box)
     assert "✓ killed" in box.choice.status.value
     assert "self.calls[:1]" in box.choice.status.value
@@ -63,12 +71,16 @@ def test_an_answer_shows_the_line_and_the_sound_run(
 
 
 def test_a_wrong_answer_counts_as_tried(box: MutantsPanel, answers: list[tuple[str, str]]) -> None:
-    wrong = next(letter for letter in "abcd" if letter != THREE[0].right)
-    box.choice.buttons[wrong].click()
+    lines, fault = THREE[0].lines()
+    other = next(number for number in lines if number != fault)
+    box.choice.buttons[str(other)].click()
     assert "0 of 3 mutants killed, 1 tried" in spoken(box)
-    assert f"✗ it is {THREE[0].right}" in box.choice.status.value
+    assert f"✗ it is line {fault}" in box.choice.status.value
+    assert box.choice.buttons[str(other)].description.startswith("● ✗ wrong · ")
+    assert "✓" not in box.choice.buttons[str(other)].description
+    assert box.choice.buttons[str(fault)].description.startswith("✓ right · ")
     assert box.chooser.label == "✗ 1"
-    assert answers == [("m01", wrong)]
+    assert answers == [("m01", "missed")]
 
 
 def test_the_next_one_comes_and_after_the_last_the_first(box: MutantsPanel) -> None:
@@ -82,9 +94,9 @@ def test_the_next_one_comes_and_after_the_last_the_first(box: MutantsPanel) -> N
 
 
 def test_what_was_found_before_is_marked(tmp_path: Path) -> None:
-    given = {"m02": THREE[1].right, "m03": "?"}
+    given = {"m01": THREE[0].right, "m02": "found", "m03": "missed"}
     box = MutantsPanel(MutantGame(THREE, tmp_path, given))
-    assert [label for label, _ in box.chooser.options] == ["1", "✓ 2", "✗ 3"]
+    assert [label for label, _ in box.chooser.options] == ["✓ 1", "✓ 2", "✗ 3"]
     box.close()
 
 
@@ -94,6 +106,23 @@ def test_a_run_is_played_once_however_often_it_is_shown(tmp_path: Path) -> None:
     box = MutantsPanel(game)
     assert box._players[0]._view is game.view(THREE[0])
     box.close()
+
+
+@pytest.mark.parametrize("mutant", MUTANTS, ids=[one.name for one in MUTANTS])
+def test_the_lines_to_press_have_the_fault_and_are_the_modules(mutant: Mutant) -> None:
+    lines, wrong = mutant.lines()
+    source = inspect.getsource(importlib.import_module(mutant.module)).split("\n")
+    assert len(lines) == LINES
+    assert lines[wrong].strip() == mutant.new
+    assert source[wrong - 1].strip() == mutant.old
+    others = {number: line for number, line in lines.items() if number != wrong}
+    assert all(source[number - 1].endswith(line) for number, line in others.items())
+    assert not [line for line in lines.values() if line.lstrip().startswith(("#", '"""'))]
+
+
+def test_the_fault_is_not_always_in_the_same_place() -> None:
+    places = {list(lines).index(wrong) for lines, wrong in (one.lines() for one in MUTANTS)}
+    assert len(places) > LINES // 2
 
 
 def test_none_is_refused(tmp_path: Path) -> None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-import multiprocessing
-import os
 import signal
+import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -470,21 +470,24 @@ def test_a_threshold_below_one_is_refused() -> None:
 # Transcripts, under real processes
 
 
-def write(folder: str, name: str, number: int) -> None:
-    for _ in range(number):
-        transcript.save(
-            [{"role": "user", "content": f"{os.getpid()} " + "x" * 10_000}] * 20, folder, name
-        )
+WRITE = """
+import os, sys
+from learnkit.core import transcript
+for _ in range(int(sys.argv[2])):
+    said = {"role": "user", "content": f"{os.getpid()} " + "x" * 10_000}
+    transcript.save([said] * 20, sys.argv[1], "lead")
+"""
+
+
+def writer(folder: Path, number: int) -> subprocess.Popen[bytes]:
+    """A process that saves so many transcripts."""
+    return subprocess.Popen([sys.executable, "-c", WRITE, str(folder), str(number)])
 
 
 @pytest.mark.slow
 def test_several_processes_never_write_over_each_other(tmp_path: Path) -> None:
-    spawn = multiprocessing.get_context("spawn")
-    workers = [spawn.Process(target=write, args=(str(tmp_path), "lead", 15)) for _ in range(4)]
-    for worker in workers:
-        worker.start()
-    for worker in workers:
-        worker.join(60)
+    workers = [writer(tmp_path, 15) for _ in range(4)]
+    assert [worker.wait(60) for worker in workers] == [0] * 4
     saved = sorted(tmp_path.iterdir())
     assert len(saved) == 60
     assert {path.name for path in saved} == {f"lead-{n}.jsonl" for n in range(1, 61)}
@@ -496,17 +499,14 @@ def test_several_processes_never_write_over_each_other(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_process_that_is_killed_leaves_only_whole_files(tmp_path: Path) -> None:
-    spawn = multiprocessing.get_context("spawn")
     for pause in (0.0, 0.004, 0.011, 0.02):
-        worker = spawn.Process(target=write, args=(str(tmp_path), "lead", 10_000))
-        worker.start()
         already = len(list(tmp_path.glob("*.jsonl")))
+        worker = writer(tmp_path, 10_000)
         while len(list(tmp_path.glob("*.jsonl"))) == already:
             time.sleep(0.001)
         time.sleep(pause)
-        assert worker.pid is not None
-        os.kill(worker.pid, signal.SIGKILL)
-        worker.join(60)
+        worker.kill()
+        assert worker.wait(60) == -signal.SIGKILL
     saved = list(tmp_path.glob("*.jsonl"))
     assert all(len(path.read_text().splitlines()) == 20 for path in saved)
     again = transcript.save([{"role": "user", "content": "after"}], tmp_path, "lead")

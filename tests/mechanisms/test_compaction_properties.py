@@ -66,7 +66,7 @@ scripts = st.lists(st.lists(st.sampled_from(REPLIES), max_size=9), min_size=1, m
 policies = st.sampled_from([None, None, Pressure(long=200), Pressure(long=200, keep=0)])
 
 
-@settings(max_examples=examples(150))
+@settings(max_examples=examples(80))
 @given(
     runs=scripts,
     children=st.lists(st.sampled_from(REPLIES[:6]), max_size=3),

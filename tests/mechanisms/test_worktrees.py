@@ -85,6 +85,7 @@ def test_commits_are_logged_when_there_are_others(repo: Path) -> None:
     ]
     assert logged[1][0]["refs"] == ["main", "wt/parser"]
     assert logged[2][0]["parents"] == [logged[2][1]["id"]]
+    assert [one["files"] for one in logged[2]] == [["parse.py"], ["parse.py"]]
 
 
 def test_a_task_knows_its_worktree_and_is_completed_with_it(repo: Path, tmp_path: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dis
+import linecache
 import signal
 import sys
 from collections.abc import Callable
@@ -26,10 +28,12 @@ class InterruptAt:
     Attributes:
         lines: how many lines the main thread has run.
         where: the place of the interrupt; empty if the block was over before.
+        places: where each line is, and as which it was run.
     """
 
     def __init__(self, line: int) -> None:
         self._at, self.lines, self.where = line, 0, ""
+        self.places: dict[tuple[str, int], list[int]] = {}
 
     def __enter__(self) -> Self:
         sys.settrace(self._called)
@@ -44,7 +48,19 @@ class InterruptAt:
     def _line(self, frame: FrameType, event: str, arg: Any) -> Callable[..., Any]:
         if event == "line":
             self.lines += 1
-            if self.lines == self._at:
+            place = (frame.f_code.co_filename, frame.f_lineno)
+            self.places.setdefault(place, []).append(self.lines)
+            if 0 < self._at <= self.lines and not self.where and not _leaves(frame):
                 self.where = f"{frame.f_code.co_filename}:{frame.f_lineno}"
                 signal.raise_signal(signal.SIGINT)
         return self._line
+
+
+def _leaves(frame: FrameType) -> bool:
+    """Whether a with statement is about to end: Python names its line once more.
+
+    No signal can come there, as no call comes before the one that lets the lock go.
+    """
+    line = linecache.getline(frame.f_code.co_filename, frame.f_lineno)
+    operation = dis.opname[frame.f_code.co_code[frame.f_lasti]]
+    return line.lstrip().startswith("with ") and operation in ("LOAD_CONST", "PUSH_EXC_INFO")

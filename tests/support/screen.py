@@ -7,6 +7,7 @@ test looks at the screen, and not at the bytes.
 from __future__ import annotations
 
 import fcntl
+import multiprocessing
 import os
 import pty
 import select
@@ -37,6 +38,8 @@ class Screen:
         rows: of the terminal.
         term: the kind of terminal; ``dumb`` can't move its cursor.
         folder: where the program is started.
+        forked: the program is a fork of a process that has imported it, instead of a new one: a
+            tenth of the work. At its end it runs nothing that was registered for its end.
         env: more of its environment.
     """
 
@@ -47,21 +50,30 @@ class Screen:
         rows: int = 50,
         term: str = "xterm-256color",
         folder: Path = ROOT,
+        forked: bool = False,
         **env: str,
     ) -> None:
         self._screen = pyte.HistoryScreen(columns, rows, history=5000)
         self._stream = pyte.ByteStream(self._screen)
+        self._lines: list[str] | None = None  # what pyte shows takes it long to say
         self._main, side = pty.openpty()
         fcntl.ioctl(side, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
         self.before = termios.tcgetattr(side)
         self._side = side  # kept open: what the program leaves can then still be read
+        environment = {**_environment(), "TERM": term, **env}
+        if forked:
+            place = os.ttyname(side)
+            self.process: Forked | subprocess.Popen[bytes] = Forked(
+                place, folder, environment, arguments
+            )
+            return
         self.process = subprocess.Popen(
             [*CHAT, *arguments],
             stdin=side,
             stdout=side,
             stderr=side,
             cwd=folder,
-            env={**_environment(), "TERM": term, **env},
+            env=environment,
             start_new_session=True,
             preexec_fn=_controls_terminal,
         )
@@ -74,9 +86,11 @@ class Screen:
     @property
     def lines(self) -> list[str]:
         """What is on the screen, and what has left it at its upper end."""
-        columns = range(self._screen.columns)
-        gone = ["".join(row[x].data for x in columns) for row in self._screen.history.top]
-        return [line.rstrip() for line in (*gone, *self._screen.display)]
+        if self._lines is None:
+            columns = range(self._screen.columns)
+            gone = ["".join(row[x].data for x in columns) for row in self._screen.history.top]
+            self._lines = [line.rstrip() for line in (*gone, *self._screen.display)]
+        return self._lines
 
     @property
     def text(self) -> str:
@@ -126,19 +140,22 @@ class Screen:
 
     def pump(self, seconds: float) -> bool:
         """Read what there is; return whether there was something."""
-        if not select.select([self._main], [], [], seconds)[0]:
-            return False
-        try:
-            data = os.read(self._main, 65536)
-        except OSError:
-            return False
-        self._stream.feed(data)
+        data = b""
+        while len(data) < 65536 and select.select([self._main], [], [], 0 if data else seconds)[0]:
+            try:
+                data += os.read(self._main, 65536)
+            except OSError:
+                break
+        if data:
+            self._stream.feed(data)
+            self._lines = None
         return bool(data)
 
     def resize(self, columns: int, rows: int) -> None:
         """Give the window another size."""
         fcntl.ioctl(self._main, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
         self._screen.resize(rows, columns)
+        self._lines = None
 
     def ended(self, within: float = 60.0) -> int:
         """Wait until the program has ended; return its exit code."""
@@ -159,6 +176,55 @@ class Screen:
 
     def __exit__(self, *error: object) -> None:
         self.close()
+
+
+class Forked:
+    """A chat in a fork, with what the tests use of ``subprocess.Popen``."""
+
+    def __init__(
+        self, terminal: str, folder: Path, env: dict[str, str], arguments: tuple[str, ...]
+    ) -> None:
+        what = (terminal, str(folder), env, arguments)
+        self._process = _SERVER.Process(target=_chat, args=what)
+        self._process.start()
+        assert self._process.pid is not None
+        self.pid: int = self._process.pid
+
+    def poll(self) -> int | None:
+        return self._process.exitcode
+
+    def wait(self) -> int:
+        self._process.join()
+        assert self._process.exitcode is not None
+        return self._process.exitcode
+
+    def send_signal(self, number: int) -> None:
+        os.kill(self.pid, number)
+
+    def kill(self) -> None:
+        self._process.kill()
+
+
+_SERVER = multiprocessing.get_context("forkserver")
+_SERVER.set_forkserver_preload(["anthropic", "learnkit.harness", "learnkit.terminal.chat"])
+
+
+def _chat(terminal: str, folder: str, env: dict[str, str], arguments: tuple[str, ...]) -> None:
+    """Be a chat that was started in a terminal of its own."""
+    os.setsid()
+    side = os.open(terminal, os.O_RDWR)
+    for number in (0, 1, 2):
+        os.dup2(side, number)
+    os.close(side)
+    _controls_terminal()
+    sys.stdin, sys.stdout, sys.stderr = open(0), open(1, "w"), open(2, "w")  # noqa: SIM115
+    os.environ.clear()
+    os.environ.update(env)
+    os.chdir(folder)
+    sys.argv = ["learnkit", "chat", *arguments]
+    from learnkit.terminal.cli import main
+
+    main()
 
 
 def _environment() -> dict[str, str]:

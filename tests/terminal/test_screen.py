@@ -34,12 +34,19 @@ class Desk:
         self._stack = stack
         self.server: MessagesServer | None = None
 
-    def chat(self, script: Any, *options: str, columns: int = 80, pace: float = 0.0) -> Screen:
-        """Start a chat, whose model answers by a script."""
+    def chat(
+        self,
+        script: Any,
+        *options: str,
+        columns: int = 80,
+        pace: float = 0.0,
+        forked: bool = True,
+    ) -> Screen:
+        """Start a chat, whose model answers by a script; as a new process for tests of its end."""
         self.server = server = self._stack.enter_context(serving(script, pace=pace))
         env = {"ANTHROPIC_API_KEY": "for-a-local-server", "ANTHROPIC_BASE_URL": server.url}
         env["XDG_STATE_HOME"] = str(self.state)
-        screen = Screen(str(self.work), *options, columns=columns, **env)
+        screen = Screen(str(self.work), *options, columns=columns, forked=forked, **env)
         self._stack.callback(screen.close)
         screen.expect("0 turns")
         return screen
@@ -387,7 +394,7 @@ def test_a_signal_ends_it_and_leaves_nothing_behind(
 ) -> None:
     mark = f"6{os.getpid()}{int(number)}7"
     script = [lk.use("bash", command=f"sleep {mark}"), lk.say("Never.")]
-    screen = desk.chat(script, *(["--yes"] if when == "running" else []))
+    screen = desk.chat(script, *(["--yes"] if when == "running" else []), forked=False)
     if when != "idle":
         screen.type(f"go{ENTER}")
     if when == "running":
@@ -411,7 +418,7 @@ def test_leaving_does_not_wait_for_a_teammates_reply(desk: Desk) -> None:
             lk.say("She thinks."),
         ][len(body["messages"]) // 2]
 
-    screen = desk.chat(model, pace=1.0)
+    screen = desk.chat(model, pace=1.0, forked=False)
     screen.type(f"go{ENTER}")
     screen.expect("She thinks.")
     screen.type(CTRL_C)

@@ -76,7 +76,8 @@ AREAS: dict[str, list[tuple[str, str]]] = {
         *(
             (
                 f"learnkit/views/{name}.py",
-                "tests/views/test_drawn.py tests/views/test_team_views.py",
+                "tests/views/test_drawn.py tests/views/test_team_views.py "
+                "tests/views/test_team_view.py",
             )
             for name in ("people", "protocol", "team", "traffic")
         ),
@@ -416,8 +417,7 @@ class Copy:
             RuntimeError: when pytest could not do its work.
         """
         output = self.root / ".pytest_output"
-        # What the server has imported cannot be rewritten, which is no matter here. A cache of
-        # its own keeps matplotlib's list of fonts, which takes seconds.
+        # What the server has imported cannot be rewritten, which is no matter here.
         options = [
             "-x",
             "-q",

@@ -10,6 +10,8 @@ import pytest
 
 import learnkit as lk
 from learnkit.views.branches import FORK, WAS, Branches, merged
+from learnkit.views.drawing import theme
+from learnkit.views.drawing.display import WIDE
 
 
 def run(*replies: Any) -> lk.Agent:
@@ -31,21 +33,49 @@ A, B, C = (lk.use("look", at=name) for name in "abc")
 
 def cards(view: Branches, region: str) -> int:
     frame = view.frame(view.at())
-    return sum('<article class="msg' in html for key, html in frame.items() if region in key)
+    one = 'class="one"' if region == "shared" else '<article class="msg'
+    return sum(html.count(one) for key, html in frame.items() if region in key)
 
 
 def test_what_is_shared_is_shown_once() -> None:
     view = Branches.of(run(A, B, lk.say("x")), run(A, C, lk.say("y")))
     assert view.at().shared == 3
-    assert (cards(view, "both "), cards(view, f"{WAS}/"), cards(view, f"{FORK}/")) == (3, 3, 3)
-    assert "They share 3 messages and part at message 3." in str(view)
-    assert cards(view, "") == 9
+    assert (cards(view, "shared"), cards(view, f"{WAS}/"), cards(view, f"{FORK}/")) == (3, 3, 3)
+    assert view.finding(view.at()) == (
+        "Both runs share 3 messages. As it was: 3 more, the last “x”. Forked: 3 more, the last “y”."
+    )
+
+
+def test_the_shared_part_is_told_once_and_never_counted_as_anybodys_own() -> None:
+    view = Branches.of(run(*[A] * 8, B, lk.say("x")), run(*[A] * 8, C, lk.say("y")))
+    told, state = [], view.init()
+    for event in view.events:
+        old, state = state, view.step(state, event)
+        if view.frame(old) != view.frame(state):
+            told.append(view.told(state, old, event))
+            own = [len(array.cards) - 17 for array in state.arrays.values()]
+            assert all(number >= 0 for number in own), "nobody is behind what both share"
+            assert len(state.arrays) == 1 or state.shared == 17
+    assert "17 messages" in told[0]
+    assert told[1] == "Both runs share 17 messages." or "17 messages" in told[1]
+    assert len(told) <= 2 + 2 * 5
+    assert [one.mark for one in view.at().both[:2]] == [theme.USER, theme.ASSISTANT]
+
+
+def test_where_they_part_is_seen_without_scrolling() -> None:
+    view = Branches.of(run(*[A] * 8, B, lk.say("x")), run(*[A] * 8, C, lk.say("y")))
+    shared = view.frame(view.at())["shared"]
+    folded, _, last = shared.partition("</details>")
+    assert (folded.count('class="one"'), last.count('class="one"')) == (16, 1)
+    canvas = view.draw(view.at(), WIDE, 48)
+    assert canvas["fork"].y < canvas[f"{WAS} 17 text"].y < 300
+    assert canvas[f"{WAS} 17 text"].y == canvas[f"{FORK} 17 text"].y
 
 
 def test_equal_runs_have_nothing_of_their_own() -> None:
     view = Branches.of(run(A, lk.say("x")), run(A, lk.say("x")))
     assert "Both hold the same 4 messages." in str(view)
-    assert (cards(view, "both "), cards(view, f"{WAS}/")) == (4, 0)
+    assert (cards(view, "shared"), cards(view, f"{WAS}/")) == (4, 0)
 
 
 def test_one_that_ends_earlier_is_shared_up_to_its_end() -> None:
@@ -61,8 +91,10 @@ def test_both_grow_by_their_clocks_and_other_agents_stay_out() -> None:
     one.events.append("message.added", lane="child", message={"role": "user", "content": "?"})
     log = merged(one.events, other.events)
     assert {event.lane for event in log} == {WAS, FORK}
-    assert [event.time for event in log] == sorted(event.time for event in log)
-    assert len(log) == len(one.events) - 1 + len(other.events)
+    times = [event.time for event in log if event.type != "messages.rewritten"]
+    assert times == sorted(times)
+    kept = [event for event in log if event.type == "message.added"]
+    assert len(kept) == 1 + 3, "what is not shared"
     view = Branches(log)
     shared = [view.at(k).shared for k in range(len(log) + 1)]
     assert shared[-1] == 3
@@ -81,5 +113,5 @@ def test_the_static_form_has_both_columns(turns: int) -> None:
     (picture,) = re.findall(r"base64,([^\"]+)", html)
     svg = base64.b64decode(picture).decode()
     assert "In both: " in svg
-    assert "Forked: 3 messages of its own" in svg
-    assert "left out" in svg or turns == 1
+    assert "Forked: 3 of its own" in svg
+    assert "… 7" in svg or turns == 1

@@ -1,13 +1,16 @@
-"""The contexts view: who has how much in front of them, and what the parent was spared."""
+"""The contexts view: who has how much in front of them, and what one agent alone would have."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 import learnkit as lk
 from learnkit.core.events import LANE
 from learnkit.core.token_count import estimate_tokens
 from learnkit.views import Contexts
+from learnkit.views.drawing.display import NARROW, WIDE
 
 
 @lk.tool
@@ -51,31 +54,99 @@ def test_lengths_are_estimates_of_what_was_sent() -> None:
     assert results == estimate_tokens(agent.messages[2]["content"][0])
 
 
-def test_what_the_parent_was_spared_is_what_did_not_come_back() -> None:
+def test_the_finding_says_what_came_back_of_what_the_children_read() -> None:
     _, view = family(3)
     state = view.at()
-    read = sum(one.tokens for one in state.children)
+    read = sum(n for one in state.children for key, n in one.parts if key == "result")
     back = sum(one.returned for one in state.children)
     assert back < 0.05 * read
-    said = view.frame(state)["contexts/ spared"]
-    assert f"≈{read:,}" in said
-    assert f"≈{read - back:,}" in said
+    assert view.finding(state) == (
+        f"lead ends with ≈{state.lanes['lead'].tokens:,} tokens in its context: 3 subagents read "
+        f"≈{read:,} in results for it, and gave back ≈{back:,}."
+    )
 
 
-def test_one_scale_for_all_and_it_is_printed() -> None:
-    _, view = family(2)
+def test_before_the_end_it_says_who_is_still_at_work_and_claims_no_gain() -> None:
+    agent, view = family(2)
+    kinds = [event.type for event in agent.events]
+    said = view.finding(view.at(kinds.index("subagent.ended") + 1))
+    assert "2 subagents, 1 still at work, read ≈" in said
+    assert said.endswith("so far.")
+    assert "%" not in said
+    view.alone = lone().events
+    state = view.at(kinds.index("subagent.ended") + 1)
+    assert state.alone is not None
+    assert f"so far, one agent alone ends with ≈{state.alone.tokens:,}:" in view.finding(state)
+    assert "spared lane lead" not in view.draw(state, WIDE, 60)
+
+
+def test_a_step_says_whose_message_it_is() -> None:
+    agent, view = family(2)
+    said = []
+    for k, event in enumerate(agent.events):
+        old, new = view.at(k), view.at(k + 1)
+        if old != new:
+            said.append(view.told(new, old, event))
+    assert "look at 1: Message 2 brings back 1 result." in said
+    assert "Message 2 brings back 2 results." in said
+
+
+def lone() -> lk.Agent:
+    """One agent that does itself what the subagents of a family do."""
+    script = [lk.reply(*[lk.use("look")] * 3), lk.say("All done.")]
+    agent = lk.Agent(lk.scripted(script), [lk.Toolbox(look)])
+    agent.run("Look everywhere.")
+    return agent
+
+
+def test_a_lone_agent_stands_above_the_others_on_the_same_scale() -> None:
+    agent, _ = family(3)
+    alone = lone()
+    view = Contexts(agent.events, alone=alone.events)
     state = view.at()
-    assert state.scale >= max(one.tokens for one in state.lanes.values())
-    assert f"full width: ≈{state.scale:,} tokens" in view.frame(state)["contexts/ scale"]
+    canvas = view.draw(state, WIDE, 60)
+    assert state.alone is not None
+    specs = estimate_tokens([tool.spec() for tool in alone.tools.values()])
+    whole = estimate_tokens(alone.system) + specs
+    whole += sum(n for key, n in state.alone.parts if key != "system")
+    assert state.alone.tokens == whole
+    assert canvas["who alone"].y < canvas["who lane lead"].y
+    lengths = {
+        name: sum(one.width for one in canvas.shapes if one.key.rpartition(" ")[0] == name)
+        for name in ("alone", "lane lead")
+    }
+    lead = state.lanes["lead"].tokens
+    assert abs(lengths["alone"] / lengths["lane lead"] - whole / lead) < 0.1
+    assert canvas["spared lane lead"].lines == (f"≈{whole - lead:,} less",)
+    assert f"instead of the ≈{whole:,} of one agent alone" in view.finding(state)
+
+
+def test_what_the_parent_did_not_have_to_read_is_less_than_the_lone_agents_bar() -> None:
+    agent, _ = family(3)
+    view = Contexts(agent.events, alone=lone().events)
+    state = view.at()
+    assert state.alone is not None
+    (said,) = [one.lines[0] for one in view.draw(state, WIDE, 60).shapes if "spared" in one.key]
+    assert int(said.strip("≈ les").replace(",", "")) < state.alone.tokens
 
 
 def test_forty_children_fit_and_the_static_form_counts_what_it_leaves_out() -> None:
     _, view = family(40)
-    assert len(view.frame(view.at())) == 40 + 1 + 2
+    canvas = view.draw(view.at(), WIDE, 60)
+    assert sum(one.key.startswith("who ") for one in canvas.shapes) == 41
     html = view.html()
     assert len(html.encode()) < 20_000
     assert "more" in html
-    assert "40 subagents had" in html
+    assert "40 subagents read" in html
+
+
+@pytest.mark.parametrize("width", [WIDE, NARROW])
+def test_nothing_is_wider_than_the_canvas_and_the_scale_is_printed(width: float) -> None:
+    _, view = family(2)
+    state = view.at()
+    canvas = view.draw(state, width, 60)
+    assert max(one.x + one.width for one in canvas.shapes) <= width
+    assert canvas["legend "].lines == (f"full width: ≈{state.scale:,} tokens",)
 
 
 def test_compaction_makes_a_row_shorter() -> None:
@@ -96,9 +167,9 @@ def test_a_long_row_has_no_more_segments_than_can_be_seen() -> None:
         log.append("message.added", message={"role": "assistant", "content": [call]})
         log.append("message.added", message={"role": "user", "content": [result]})
     view = Contexts(log)
-    row = view.frame(view.at())["contexts/lead"]
-    assert 20 < row.count("<i ") <= 61
+    canvas = view.draw(view.at(), WIDE, 60)
+    row = [one for one in canvas.shapes if one.key.startswith("lane lead ")]
+    assert 20 < len(row) <= 60
     assert len(view.html().encode()) < 20_000
-    widths = [float(part.split("%")[0]) for part in row.split("width:")[1:]]
-    lead = view.at().lanes["lead"]
-    assert abs(sum(widths) - 100 * lead.tokens / view.at().scale) < 1
+    whole = row[-1].x + row[-1].width - row[0].x
+    assert abs(whole / (WIDE - 258) - view.at().lanes["lead"].tokens / view.at().scale) < 0.01

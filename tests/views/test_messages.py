@@ -6,31 +6,180 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+import pytest
+
 from learnkit.core.events import EventLog
 from learnkit.core.token_count import estimate_tokens
 from learnkit.views import Messages
+from learnkit.views.drawing.display import WIDE
 
 
-def test_every_step_says_what_happened(story: EventLog) -> None:
+def use(id: str, name: str, **input: Any) -> dict[str, Any]:
+    return {"type": "tool_use", "id": id, "name": name, "input": input}
+
+
+def told(view: Messages, k: int) -> str:
+    """What the player says at the k-th step, which changes the picture."""
+    old, state = view.at(k - 1), view.at(k)
+    assert view.frame(old) != view.frame(state)
+    return view.told(state, old, view.events[k - 1])
+
+
+def test_every_step_that_changes_the_picture_says_what_happened(story: EventLog) -> None:
     view = Messages(story)
-    heads = [re.sub(r"≈ \d+", "≈ N", view.head(view.at(k))) for k in range(len(story) + 1)]
+    heads, state = [], view.init()
+    for event in story:
+        old, state = state, view.step(state, event)
+        if view.frame(old) != view.frame(state):
+            heads.append(re.sub(r"\d\d+", "N", view.told(state, old, event)))
     assert heads == [
-        "Nothing has happened yet.",
         "The run starts with “Count the files.”",
         "Message 0 enters the array: “Count the files.”",
-        "Turn 1: the model gets 1 message, ≈ N tokens.",
-        "Turn 1: the reply is here, the model wants a tool (10 tokens in, 5 out).",
+        "Request 1 carries 1 message: ≈ N tokens, all new.",
         "Message 1: the model calls bash and send_mail.",
         "bash runs: ls | wc -l",
         "bash is done after 0.2 s: “3”.",
         "send_mail runs: to: me body: a b",
         "send_mail does not exist: “no tool”.",
         "Message 2 brings back 2 results, 1 error among them.",
-        "Turn 2: the model gets 3 messages, ≈ N tokens.",
-        "Turn 2: the reply is here, the model is done (10 tokens in, 5 out).",
+        "Request 2 carries all 3 messages: ≈ N tokens, of which N are new.",
         "Message 3: the model says “There are three.”",
-        "The run ends after 2 turns: the model is done.",
     ]
+    assert re.sub(r"\d\d+", "N", view.finding(state)) == (
+        "Each request carries the whole array again: 2 requests, ≈ N tokens in all, "
+        "≈ N in the last one alone."
+    )
+
+
+def test_a_request_carries_all_rows_above_it(story: EventLog) -> None:
+    view = Messages(story)
+    state = view.at()
+    array = state.arrays["lead"]
+    messages = [event.data["message"] for event in story if event.type == "message.added"]
+    first, second = array.requests
+    assert first.tokens == first.new == array.system_tokens + estimate_tokens(messages[:1])
+    assert second.tokens == array.system_tokens + estimate_tokens(messages[:3])
+    assert second.new == estimate_tokens(messages[1:3])
+    keys = [key for key in view.frame(state) if key.startswith("lead/")]
+    rows = ["summary", "system", "0", "request 1", "1", "2", "request 3", "3"]
+    assert keys == [f"lead/{row}" for row in rows]
+    assert f'class="fresh" style="--n:{second.new}"' in view.frame(state)["lead/request 3"]
+    canvas = view.draw(state, WIDE, 48)
+    lengths = [canvas[f"request lead {n} {part}"] for n, part in ((1, "new"), (2, "bar"))]
+    assert [one.mark for one in lengths] == ["fresh", "cached"]
+    assert lengths[0].width == pytest.approx(lengths[1].width, abs=0.2), "on one scale"
+    assert canvas["system lead bar"].width > 1
+    assert lengths[0].y < canvas["index lead 1"].y < lengths[1].y
+
+
+def test_a_request_for_a_summary_carries_other_messages(story: EventLog) -> None:
+    view = Messages(story)
+    before = view.at()
+    story.append("model.requested", turn=3, messages=1, purpose="summary")
+    assert view.frame(view.at()) == view.frame(before)
+
+
+def test_a_rewritten_array_keeps_only_requests_whose_rows_still_stand(story: EventLog) -> None:
+    view = Messages(story)
+    messages = [event.data["message"] for event in story if event.type == "message.added"]
+    short = [messages[0], {"role": "assistant", "content": "short"}]
+    story.append("messages.rewritten", messages=short, why="a test")
+    array = view.at().arrays["lead"]
+    assert [one.messages for one in array.requests] == [1]
+    story.append("model.requested", turn=3, messages=2)
+    last = view.at().arrays["lead"].requests[-1]
+    assert (last.number, last.new) == (3, estimate_tokens(short[1:]))
+
+
+def test_a_call_and_its_result_show_the_id_they_share(story: EventLog) -> None:
+    view = Messages(story)
+    frame = view.frame(view.at())
+    for id in ("t1", "t2"):
+        chip = f'<span class="id" title="{id}">id {id}</span>'
+        assert chip in frame["lead/1"]
+        assert chip in frame["lead/2"]
+    canvas = view.draw(view.at(), WIDE, 48)
+    assert [canvas[f"id lead {card}"].lines for card in ("1 2", "2 0")] == [("id t1",)] * 2
+    assert canvas["pair lead 2 0"].y == pytest.approx(canvas["box lead 1 2"].y + 13, abs=1)
+
+
+def test_a_long_id_is_shown_by_its_end(run: Callable[..., Any]) -> None:
+    one = run()
+    one.say("assistant", [use("toolu_01A09q90qw90a1f3", "bash", command="ls")])
+    frame = Messages(one.log).frame(Messages(one.log).at())
+    assert ">id a1f3</span>" in frame["lead/0"]
+    assert 'title="toolu_01A09q90qw90a1f3"' in frame["lead/0"]
+
+
+@pytest.mark.parametrize(
+    ("text", "fails"),
+    [
+        ("There is no tool 'readding'. The tools are: stations, reading.", True),
+        ("KeyError: 'mars'", True),
+        ("no such file\n[exit code 2]", True),
+        ("31.4 °C", False),
+        ("[exit code 0]", False),
+        ("Errors are handled in parse.py", False),
+    ],
+)
+def test_a_failure_that_is_not_marked_as_one_is_told_apart(
+    text: str, fails: bool, run: Callable[..., Any]
+) -> None:
+    one = run()
+    one.say("assistant", [use("t1", "reading")])
+    one.say("user", [{"type": "tool_result", "tool_use_id": "t1", "content": text}])
+    view = Messages(one.log)
+    assert ("is_error is not set" in view.frame(view.at())["lead/1"]) is fails
+    assert ("✗" in view.draw(view.at(), WIDE, 48)["box lead 1 0"].lines[0]) is fails
+    assert ("is_error" in view.finding(view.at())) is fails
+    assert "m-error" not in view.frame(view.at())["lead/1"], "it is what the model was told"
+
+
+def test_there_is_no_room_left_where_a_text_is_cut(run: Callable[..., Any]) -> None:
+    one = run()
+    one.say("assistant", [use("t1", "bash", command="word " * 40)])
+    view = Messages(one.log)
+    (line,) = view.draw(view.at(), WIDE, 48)["box lead 0 0"].lines
+    assert line.endswith("word…")
+    assert len(line) > 36, "cut once, between two words"
+
+
+def test_a_result_to_no_call_is_marked(run: Callable[..., Any]) -> None:
+    one = run()
+    one.say("assistant", [use("t1", "reading")])
+    one.say("user", [{"type": "tool_result", "tool_use_id": "tl", "content": "31.4"}])
+    view = Messages(one.log)
+    assert "no call has this id" in view.frame(view.at())["lead/1"]
+    assert view.finding(view.at()) == (
+        "2 messages: 1 call, 1 without a result, 1 result to no call."
+    )
+
+
+def test_without_requests_the_finding_says_how_calls_and_results_stand(
+    run: Callable[..., Any],
+) -> None:
+    one = run()
+    assert Messages(one.log).finding(Messages(one.log).at()) == "The array is empty."
+    one.say("user", "Which is hotter?")
+    assert "1 message, ≈" in Messages(one.log).finding(Messages(one.log).at())
+    one.say("assistant", [use("t1", "reading"), use("t2", "reading")])
+    result = {"type": "tool_result", "tool_use_id": "t1", "content": "x"}
+    bad = {**result, "tool_use_id": "t2", "is_error": True}
+    one.say("user", [result, bad])
+    assert Messages(one.log).finding(Messages(one.log).at()) == (
+        "3 messages: 2 calls, each with the result that has its id, 1 error."
+    )
+
+
+def test_nobody_is_called_lead_where_there_is_nobody_else(
+    story: EventLog, run: Callable[..., Any]
+) -> None:
+    view = Messages(story)
+    assert "lead" not in "".join(view.frame(view.at())["lead/summary"])
+    assert "lead" not in view.html().partition("base64")[0]
+    assert not [one for one in view.draw(view.at(), WIDE, 9).shapes if "lead" in "".join(one.lines)]
+    run(story, "alice").start("Parse.")
+    assert "lead" in view.frame(view.at())["lead/summary"]
 
 
 def test_a_step_draws_only_what_it_touches(story: EventLog) -> None:
@@ -39,7 +188,7 @@ def test_a_step_draws_only_what_it_touches(story: EventLog) -> None:
     for event in story:
         before, state = view.frame(state), view.step(state, event)
         drawn = [key for key, html in view.frame(state).items() if html is not before.get(key)]
-        cards = {key for key in drawn if key not in ("ruler", "lead/summary", "lead/system")}
+        cards = {key for key in drawn if key.split("/")[-1].isdigit()}
         kind = event.type.partition(".")[0]
         assert len(cards) == {"message": 1, "tool": 1}.get(kind, 0), event
 
@@ -74,9 +223,9 @@ def test_tokens_are_lengths_on_one_printed_scale(story: EventLog, run: Callable[
     for place, message in enumerate(messages):
         assert f"--n:{estimate_tokens(message)}" in view.frame(state)[f"lead/{place}"]
     assert f"≈ {estimate_tokens(messages)} tokens" in view.frame(state)["lead/summary"]
-    assert "100 tokens" in view.frame(state)["ruler"]
+    assert "200 tokens" in view.frame(state)["ruler"]
     run(story).say("user", "x" * 5000)
-    assert "2,000 tokens" in view.frame(view.at())["ruler"]
+    assert "1,500 tokens" in view.frame(view.at())["ruler"]
 
 
 def test_text_that_the_harness_injects_is_not_the_persons(run: Callable[..., Any]) -> None:
@@ -90,7 +239,7 @@ def test_text_that_the_harness_injects_is_not_the_persons(run: Callable[..., Any
     kinds = ["user", "assistant", "injected", "assistant", "user"]
     for place, kind in enumerate(kinds):
         assert f'class="msg {kind}"' in view.frame(view.at())[f"lead/{place}"]
-    assert "The harness injects message 2" in view.head(view.at(4))
+    assert "The harness injects message 2" in told(view, 4)
 
 
 def test_compaction_keeps_the_cards_that_stay(run: Callable[..., Any]) -> None:
@@ -109,7 +258,7 @@ def test_compaction_keeps_the_cards_that_stay(run: Callable[..., Any]) -> None:
     assert [key for key in frame if key.startswith("lead/")][2:] == ["lead/0", "lead/1", "lead/2"]
     assert frame["lead/0"] is view.frame(before)["lead/0"]
     assert 'class="msg injected"' in frame["lead/1"]
-    assert view.head(state) == (
+    assert view.told(state, before, one.log[-1]) == (
         "The array is rewritten and has 3 messages now: over the threshold."
     )
     assert state.arrays["lead"].tokens == estimate_tokens([first, summary, last])
@@ -121,10 +270,11 @@ def test_lanes_stand_side_by_side_or_alone(story: EventLog, run: Callable[..., A
     both = Messages(story)
     frame = both.frame(both.at())
     assert {key.rpartition("/")[0] for key in frame} == {"", "lead", "alice"}
-    assert both.head(both.at()) == "alice: Message 0 enters the array: “Parse.”"
+    assert told(both, len(story)) == "alice: Message 0 enters the array: “Parse.”"
+    assert both.finding(both.at()).startswith("2 arrays, one for each agent: lead’s 4 messages")
     alone = Messages(story, lane="alice")
     assert not any(key.startswith("lead") for key in alone.frame(alone.at()))
-    assert alone.head(alone.at()) == "Message 0 enters the array: “Parse.”"
+    assert alone.finding(alone.at()).startswith("alice: 1 message")
 
 
 def test_a_message_that_comes_again_replaces_what_followed(run: Callable[..., Any]) -> None:

@@ -73,7 +73,7 @@ for view in [getattr(views, name)(log) for name in views.__all__ if name != "Vie
         assert same is view
         log.append("run.started", prompt="hi", system="", tools=[], model="m")
     view.html()
-heavy = {"anywidget", "ipywidgets", "IPython", "matplotlib", "anthropic", "traitlets"}
+heavy = {"anywidget", "ipywidgets", "IPython", "anthropic", "traitlets"}
 print(sorted(heavy & set(sys.modules)))
 """
     bare = {key: value for key, value in os.environ.items() if key != "LEARNKIT_STATIC"}

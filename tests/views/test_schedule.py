@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import base64
+import itertools
 import re
 from typing import Any
 
@@ -13,7 +13,9 @@ from profiles import examples
 from static_page import Page
 
 from learnkit.core.events import EventLog
-from learnkit.views.drawing import static, theme
+from learnkit.views import View
+from learnkit.views.drawing import static
+from learnkit.views.drawing.display import NARROW, WIDE, Canvas, Shape
 from learnkit.views.schedule import COLUMNS, Schedule
 
 PLAIN = {"p", "strong", "img", "details", "summary", "table", "thead", "tbody", "tr", "th", "td"}
@@ -79,19 +81,27 @@ step = st.one_of(
 logs = st.lists(step, max_size=25).map(lambda steps: log_of(*steps))
 
 
-def fragments(view: Schedule, k: int | None = None) -> str:
-    return "".join(view.frame(view.at(k)).values())
+def drawn(view: Schedule, k: int | None = None, width: float = WIDE) -> Canvas:
+    return view.draw(view.at(k), width, 60)
 
 
-def rows(view: Schedule, k: int | None = None) -> list[str]:
-    frame = view.frame(view.at(k))
-    return [html for key, html in frame.items() if re.fullmatch(r"steps/\d+", key)]
+def some(canvas: Canvas, kind: str) -> list[Shape]:
+    """The shapes of a kind: ``arrow``, ``label``, ``in``, ``lost``, ``open``."""
+    return [one for one in canvas.shapes if one.key.split()[0] == kind]
+
+
+def told(view: View[Any]) -> list[str]:
+    """What is said at each step."""
+    said, state = [], view.init()
+    for event in view.events:
+        new = view.step(state, event)
+        said.append(view.told(new, state, event))
+        state = new
+    return said
 
 
 def test_the_sentence_of_each_step_says_what_happened() -> None:
-    view = Schedule(log_of(*STORY))
-    assert [view.head(view.at(k)) for k in range(len(STORY) + 1)] == [
-        "Nothing has happened yet.",
+    assert told(Schedule(log_of(*STORY))) == [
         "Seed 17 says who goes first: alice, bob and carol.",
         "bob writes bob 1. In the file: bob 1.",
         "alice reads bob 1, and is not done yet.",
@@ -100,43 +110,108 @@ def test_the_sentence_of_each_step_says_what_happened() -> None:
         "✗ carol 1 is lost: it came after alice had read, and before the file was emptied.",
         "The end. Still there: nothing. 2 letters sent, 1 lost.",
     ]
-    assert str(view) == f"schedule: {view.head(view.at())}"
 
 
-def test_each_step_stands_in_the_column_of_who_took_it_with_the_file_beside_it() -> None:
-    view = Schedule(log_of(*STORY[:5]))
-    columns = [re.search(r'step m-\w+" style="grid-column:(\d)"', row) for row in rows(view)]
-    assert [found and found[1] for found in columns] == ["2", "1", "3", "1"]
-    files = [Page(row.partition('<div class="file">')[2]).text for row in rows(view)]
-    assert files == ["bob 1", "bob 1", "bob 1 and carol 1", "empty"]
-
-
-def test_the_bar_is_there_while_the_reader_is_not_done() -> None:
+def test_the_title_says_who_lost_what_and_why() -> None:
+    why = "came after alice had read, and before the file was emptied."
     view = Schedule(log_of(*STORY))
-    assert ['class="bar"' in row for row in rows(view)] == [False, True, True, True, False]
+    assert view.finding(view.at()) == f"Of 2 letters, carol 1 is lost: it {why}"
+    assert str(view) == f"schedule: {view.finding(view.at())}"
+    assert view.finding(view.at(3)).startswith("1 letter sent, none lost")
+    bob = did("bob", "wrote", ["bob 2"], ["bob 1", "carol 1", "bob 2"])
+    also = ("alice", "race.lost", {"letter": "bob 2"})
+    two = Schedule(log_of(*STORY[:4], bob, STORY[4], LOST, also))
+    assert two.finding(two.at()) == f"Of 3 letters, carol 1 and bob 2 are lost: they {why}"
+    safe = Schedule(log_of(*STORY[:3], STORY[4]))
+    assert safe.finding(safe.at()) == (
+        "1 letter sent, none lost: nobody writes between alice's reading and emptying."
+    )
+    once = Schedule(log_of(*STORY[:2], did("alice", "drained", ["bob 1"], [])))
+    assert (
+        once.finding(once.at()) == "1 letter sent, none lost: alice reads and empties in one step."
+    )
+
+
+def test_a_letter_is_an_arrow_from_its_writer_into_the_file_and_reading_one_out_of_it() -> None:
+    for width in (WIDE, NARROW):
+        canvas = drawn(Schedule(log_of(*STORY)), width=width)
+        x = {name: canvas[f"life {name}"].x for name in ("of bob", "of carol", "file", "of alice")}
+        x = {name.removeprefix("of "): at for name, at in x.items()}
+        assert x["bob"] < x["carol"] < x["file"] < x["alice"]
+        ends = []
+        for arrow in some(canvas, "arrow"):
+            reach = re.match(r"M0 0H(-?[\d.]+)", arrow.path)
+            assert reach
+            ends.append((arrow.x, arrow.x + float(reach[1])))
+        near = pytest.approx
+        assert ends == [
+            near((x["bob"], x["file"] - 5), abs=0.2),
+            near((x["file"] + 5, x["alice"]), abs=0.2),
+            near((x["carol"], x["file"] - 5), abs=0.2),
+            near((x["alice"], x["file"] + 5), abs=0.2),
+        ]
+        assert [one.lines[0] for one in some(canvas, "label")] == [
+            "b1",
+            "reads b1",
+            "✗ c1",
+            "empties",
+        ]
+
+
+def test_beside_each_step_stand_the_letters_in_the_file_then() -> None:
+    canvas = drawn(Schedule(log_of(*STORY[:5])))
+    found = [(one.key.split()[1], one.lines[0]) for one in some(canvas, "in")]
+    assert found == [("0", "bob 1"), ("1", "bob 1"), ("2", "bob 1"), ("2", "carol 1")]
+    assert canvas["empty 3"].lines == ("empty",)
+    colour = {one.lines[0]: one.mark for one in some(canvas, "in")}
+    assert colour["bob 1"] == canvas["head of bob"].mark != canvas["head of carol"].mark
+
+
+def test_the_bar_reaches_from_the_reading_to_the_emptying() -> None:
+    view = Schedule(log_of(*STORY))
+    assert not some(drawn(view, 2), "open")
+    canvas = drawn(view)
+    (bar,) = some(canvas, "open")
+    assert (bar.y, bar.y + bar.height) == (canvas["arrow 1"].y, canvas["arrow 3"].y)
+    assert bar.x < canvas["life of alice"].x < bar.x + bar.width
 
 
 def test_a_lost_letter_is_marked_by_glyph_word_and_colour_where_it_was_written_and_lost() -> None:
     view = Schedule(log_of(*STORY))
-    before, after = rows(view, 5), rows(view, 6)
-    assert "m-error" not in "".join(before)
-    assert ["m-error" in row for row in after] == [False, False, True, True]
-    assert f"{theme.ERROR.glyph} writes carol 1" in after[2]
-    assert f"{theme.ERROR.glyph} lost: carol 1" in after[3]
-    page = Page(view.html())
-    assert page.text.count("✗ lost: carol 1") == 1
-    assert "text.error" in base64.b64decode(page.src.partition(",")[2]).decode()
+    assert "error" not in {one.mark for one in drawn(view, 5).shapes}
+    after = drawn(view)
+    assert [one.key for one in after.shapes if one.mark == "error"] == [
+        *("arrow 2", "label 2", "in 2 1", "arrow 3", "label 3", "lost 3")
+    ]
+    assert after["lost 3"].lines == ("✗ lost: carol 1",)
+    assert Page(view.html()).text.count("✗ lost: carol 1") == 1
+
+
+def test_nothing_is_written_over_something_else() -> None:
+    many = [(name, n) for n in (1, 2) for name in ("bob", "carol", "dan")]
+    start = {"reader": "alice", "writers": ["bob", "carol", "dan"], "seed": 1}
+    letters = [f"{name} {n}" for name, n in many]
+    steps = [did(one.split()[0], "wrote", [one], letters[: n + 1]) for n, one in enumerate(letters)]
+    read = did("alice", "read", letters, letters)
+    view = Schedule(log_of(("alice", "race.started", start), *steps, read))
+    for width in (WIDE, 500, NARROW):
+        canvas = drawn(view, width=width)
+        heads = sorted(some(canvas, "head"), key=lambda one: one.x)
+        assert [one.lines[0] for one in heads] == ["bob", "carol", "dan", "file", "alice"]
+        chips = [one for one in some(canvas, "in") if one.key.split()[1] == "6"]
+        each = chips[1].x - chips[0].x
+        assert all(b.x - a.x >= 15 for a, b in itertools.pairwise(chips))
+        assert chips[-1].x + each <= width + 4
+        assert len(chips) == 6
+        assert canvas["label 6"].lines == ("reads 6",)
 
 
 def test_what_happens_without_an_emptied_file_is_told_as_it_is() -> None:
     view = Schedule(log_of(STARTED, did("bob", "wrote", ["bob 1"], []), LOST))
-    assert "it is not in the inbox any more" in view.head(view.at())
+    assert "it is not in the inbox any more" in view.finding(view.at())
     done = log_of(STARTED, did("alice", "finished", ["bob 1"], ["bob 1", "bob 2"]))
-    assert Schedule(done).head(Schedule(done).at()) == (
-        "alice is done with bob 1. In the file: bob 1 and bob 2."
-    )
-    early = Schedule(log_of(LOST))
-    assert "carol 1 is lost" in early.head(early.at())
+    assert told(Schedule(done))[-1] == "alice is done with bob 1. In the file: bob 1 and bob 2."
+    assert "carol 1 is lost" in told(Schedule(log_of(LOST)))[-1]
 
 
 def test_a_new_run_in_the_same_log_begins_with_an_empty_picture() -> None:
@@ -153,9 +228,9 @@ def test_the_static_form_is_plain_small_and_has_the_same_facts_as_a_table() -> N
     assert len(page.alt) >= 40
     for said in ("in the file then", "✗ writes carol 1", "✗ empties", "bob 1 and carol 1", "end"):
         assert said in page.text
-    drawn = " ".join("".join(text.itertext()) for text in page.svg().iter())
-    for said in ("alice", "carol", "✗ writes carol 1", "✗ lost: carol 1", "1 lost."):
-        assert said in drawn
+    shown = " ".join("".join(text.itertext()) for text in page.svg().iter())
+    for said in ("alice", "carol", "✗ c1", "✗ lost: carol 1"):
+        assert said in shown
 
 
 @pytest.mark.parametrize("steps", [0, 1, 40, 200])
@@ -172,7 +247,7 @@ def test_at_most_so_many_columns_are_drawn() -> None:
     events = [did(f"w{n}", "wrote", [f"w{n} 1"], [f"w{n} 1"]) for n in range(30)]
     view = Schedule(log_of(STARTED, *events))
     assert len(view.at().people) == COLUMNS
-    assert len(rows(view)) == 30
+    assert len(some(drawn(view), "number")) == 30
     assert len(view.html().encode()) < static.LIMIT
 
 
@@ -185,9 +260,8 @@ def test_hostile_text_is_only_text() -> None:
     assert set(page.tags) <= PLAIN
     assert len(view.html().encode()) < static.LIMIT
     page.svg()
-    live = Page(fragments(view))
-    assert not {"script", "img", "svg"} & set(live.tags)
-    assert not {name for name in live.attributes if name.startswith("on")}
+    text = "".join("".join(one.itertext()) for one in page.svg().iter())
+    assert "\u202e" not in text
 
 
 @settings(max_examples=examples(80))
@@ -213,9 +287,8 @@ def test_every_log_has_a_static_form(log: EventLog) -> None:
     html = view.html()
     assert len(html.encode()) < static.LIMIT
     assert "\n" not in view.line(view.at())
-    svg = Page(html).svg()
-    height = float(svg.attrib["height"])
-    for element in svg.iter():
-        if element.tag.endswith("text"):
-            assert 10 < float(element.attrib["y"]) < height - 5
-            assert 0 < float(element.attrib["x"]) < static.WIDTH
+    for width in (WIDE, NARROW):
+        canvas = view.draw(view.at(), width, 12)
+        for one in canvas.shapes:
+            assert 0 <= one.x <= width
+            assert 0 <= one.y <= canvas.height

@@ -1,18 +1,17 @@
-"""The skill layers view: lengths on one scale, and where each skill stands."""
+"""The skill layers view: a stack a request, on one scale with everything upfront."""
 
 from __future__ import annotations
 
-import base64
-import re
 from typing import Any
 
 import pytest
 
 from learnkit.core.events import EventLog
 from learnkit.views import Skills
+from learnkit.views.drawing.display import NARROW, WIDE, Canvas
+from learnkit.views.drawing.plot import ticks_of
 from learnkit.views.drawing.static import LIMIT
 from learnkit.views.drawing.text import scale_of
-from learnkit.views.shelf import ticks_of
 
 SIX = {f"skill-{letter}": 1000 for letter in "abcdef"}
 TWENTY = {f"skill-{number:02}": 5000 for number in range(1, 21)}
@@ -25,115 +24,131 @@ def listed(log: EventLog, skills: dict[str, int], catalogue: int = 600, **more: 
     return log
 
 
-def svg(view: Skills) -> str:
-    (data,) = re.findall(r'base64,([^"]+)"', view.html())
-    return base64.b64decode(data).decode()
+def picture(view: Skills, k: int | None = None, width: float = WIDE) -> Canvas:
+    return view.draw(view.at(k), width, 60)
+
+
+def stacks(canvas: Canvas) -> dict[str, list[tuple[str, float]]]:
+    """The mark and width of each part of each request, from left to right, without gaps."""
+    found: dict[str, list[tuple[str, float]]] = {}
+    for one in canvas.shapes:
+        if one.kind == "bar" and one.key.startswith("part "):
+            name = canvas[f"label {one.key[5:].rpartition(' ')[0]}"].lines[0]
+            found.setdefault(name, []).append((one.mark, one.width))
+    return found
 
 
 @pytest.fixture
 def log() -> EventLog:
-    """Six skills; one is loaded, and one of its files is read."""
+    """Six skills; one is loaded before request 2, and one of its files read before request 3."""
     log = listed(EventLog(), SIX)
+    log.append("model.requested", turn=1, messages=1)
     log.append("skill.loaded", name="skill-c", tokens=1040)
+    log.append("model.requested", turn=2, messages=3)
     log.append("skill.read", name="skill-c", file="references/more.md", tokens=360)
+    log.append("model.requested", turn=3, messages=5)
+    log.append("model.requested", turn=4, messages=7)
     return log
 
 
-def test_the_three_lengths_and_what_is_spared(log: EventLog) -> None:
-    states = [Skills(log).at(k).shelves["lead"] for k in (1, 2, 3)]
-    assert [shelf.everything for shelf in states] == [6000] * 3
-    assert [shelf.now for shelf in states] == [600, 1640, 2000]
-    assert [shelf.gain for shelf in states] == [
-        "≈ 5,400 tokens spared (90 %)",
-        "≈ 4,360 tokens spared (73 %)",
-        "≈ 4,000 tokens spared (67 %)",
-    ]
+def test_each_request_is_a_stack_and_what_is_loaded_can_be_seen_in_it(log: EventLog) -> None:
+    canvas = picture(Skills(log))
+    rows = stacks(canvas)
+    assert list(rows) == ["request 1", "request 2", "requests 3–4"]
+    assert [mark for mark, _ in rows["requests 3–4"]] == ["system", "result", "result"]
+    widths = [width for _, width in rows["requests 3–4"]]
+    assert widths[1] > 100
+    assert widths[1] / widths[2] == pytest.approx(1040 / 360, rel=0.05)
+    assert canvas["new lead 1"].lines == ("+ 6 skills listed ≈600",)
+    assert canvas["new lead 2"].lines == ("+ skill-c ≈1,040",)
+    assert canvas["new lead 3"].lines == ("+ references/more.md ≈360",)
+    assert canvas["tokens lead 3"].lines == ("≈2,000",)
 
 
-def test_a_row_goes_from_listed_to_loaded_to_files_read(log: EventLog) -> None:
+def test_everything_upfront_is_on_the_same_scale(log: EventLog) -> None:
+    canvas = picture(Skills(log))
+    whole, first = canvas["whole bar lead"], canvas["part lead 1 0"]
+    assert whole.style == "d"
+    assert whole.width / first.width == pytest.approx(6000 / 600, rel=0.03)
+    assert "break lead 0" not in canvas
+
+
+def test_what_would_be_too_short_beside_everything_is_not_and_the_long_bar_is_broken() -> None:
+    log = listed(EventLog(), TWENTY, catalogue=2000)
+    log.append("skill.loaded", name="skill-07", tokens=130)
+    log.append("model.requested", turn=1, messages=1)
     view = Skills(log)
-    rows = [view.frame(view.at(k))["lead/s skill-c"] for k in (1, 2, 3)]
-    assert "○ listed ≈ 1,000" in rows[0]
-    assert 'class="list" style="--o:2000;--n:1000"' in rows[0]
-    assert "✓ loaded ≈ 1,040" in rows[1]
-    assert 'class="got" style="--o:2000;--n:1040"' in rows[1]
-    assert "references/more.md ≈ 360" in rows[2]
-    assert 'class="file" style="--o:3040;--n:360"' in rows[2]
+    canvas = picture(view)
+    assert canvas["part lead 1 1"].width > 20
+    assert canvas["whole bar lead"].width == WIDE
+    assert canvas["times lead"].lines == ("47 × as long, drawn broken",)
+    assert "break lead 0" in canvas
+    assert canvas["legend "].lines[0].startswith("full width: ≈4,000 tokens")
 
 
-def test_only_what_changed_is_drawn_again(log: EventLog) -> None:
+def test_what_was_loaded_since_the_last_request_is_in_the_next_one(log: EventLog) -> None:
     view = Skills(log)
-    first = view.at(1)
-    before, after = view.frame(first), view.frame(view.step(first, log[1]))
-    changed = [key for key in after if after[key] is not before.get(key)]
-    assert changed == ["lead/0", "lead/2", "lead/3", "lead/s skill-c"]
-    assert "data-quiet" in after["lead/0"]
-    assert "data-quiet" in after["lead/2"]
+    assert list(stacks(picture(view, 3))) == ["request 1", "the next request"]
+    assert list(stacks(picture(view, 4))) == ["request 1", "request 2"]
 
 
 def test_sentences_say_what_happened(log: EventLog) -> None:
     view = Skills(log)
-    assert [view.head(view.at(k)) for k in (0, 1, 2, 3)] == [
-        "Nothing has happened yet.",
-        "≈ 600 tokens list 6 skills; all their instructions would be ≈ 6,000.",
-        "skill-c is loaded, ≈ 1,040 tokens; 5 skills stay unread.",
-        "references/more.md of skill-c is read, ≈ 360 tokens more.",
+    states = [view.at(k) for k in range(5)]
+    assert view.finding(states[0]) == "No skills were listed yet."
+    assert [view.told(states[k], states[k - 1], log[k - 1]) for k in (3, 4)] == [
+        "The instructions of skill-c are loaded, ≈1,040 tokens.",
+        "Request 2 has ≈1,640 tokens of skills.",
     ]
-    assert view.line(view.at()) == (
-        "skill layers: lead 1 of 6 skills loaded, ≈ 2,000 tokens instead of ≈ 6,000, ≈ 4,000 "
-        "tokens spared (67 %); references/more.md of skill-c is read, ≈ 360 tokens more."
+    assert view.finding(states[2]) == (
+        "None of 6 skills is loaded: a request has ≈600 tokens of skills; with all instructions "
+        "upfront it would have ≈6,000, 10 times as many."
     )
+    assert view.finding(view.at()).startswith("1 of 6 skills is loaded: a request has ≈2,000 tok")
 
 
-def test_the_end_of_a_run_says_what_it_came_to(log: EventLog) -> None:
-    log.append("run.ended", reason="end_turn", text="done", turns=3)
-    sentence = "The run ends with 1 of 6 skills loaded; 67 % of everything was not sent."
-    assert Skills(log).head(Skills(log).at()) == sentence
-    costly = listed(EventLog(), {"only": 100}, catalogue=180)
-    costly.append("run.ended", reason="end_turn", text="done", turns=3)
-    sentence = "The run ends with 0 of 1 skill loaded; everything upfront would have been shorter."
-    assert Skills(costly).head(Skills(costly).at()) == sentence
+def test_it_boasts_of_nothing_where_everything_upfront_would_be_shorter() -> None:
+    log = listed(EventLog(), {"only": 100}, catalogue=80)
+    log.append("skill.loaded", name="only", tokens=120)
+    assert Skills(log).finding(Skills(log).at()) == (
+        "1 of 1 skill is loaded: a request has ≈200 tokens of skills; with all instructions "
+        "upfront it would have ≈100."
+    )
 
 
 def test_what_is_preloaded_counts_from_the_start() -> None:
     log = listed(EventLog(), SIX, preloaded=["skill-a"], problems=["bad/SKILL.md: no"])
-    shelf = Skills(log).at().shelves["lead"]
-    assert shelf.now == 600 + 1000
-    assert shelf.note == "lead · 1 of 6 skills loaded, 1 left out"
-    assert "▲ preloaded ≈ 1,000" in Skills(log).frame(Skills(log).at())["lead/s skill-a"]
-    assert "bad/SKILL.md: no" in Skills(log).html()
+    log.append("model.requested", turn=1, messages=1)
+    view = Skills(log)
+    canvas = picture(view)
+    assert [mark for mark, _ in stacks(canvas)["request 1"]] == ["system", "injected"]
+    assert canvas["tokens lead 1"].lines == ("≈1,600",)
+    assert canvas["problem lead 0"].lines == ("✗ bad/SKILL.md: no",)
+    assert "▲ preloaded" in view.html()
 
 
 def test_a_skill_that_is_loaded_twice_is_paid_twice(log: EventLog) -> None:
     log.append("skill.loaded", name="skill-c", tokens=1040)
     view = Skills(log)
-    assert view.at().shelves["lead"].now == 2000 + 1040
-    assert "✓ loaded 2× ≈ 2,080" in view.frame(view.at())["lead/s skill-c"]
-
-
-def test_it_says_so_when_everything_upfront_would_be_shorter() -> None:
-    log = listed(EventLog(), {"only": 100}, catalogue=80)
-    log.append("skill.loaded", name="only", tokens=120)
-    shelf = Skills(log).at().shelves["lead"]
-    assert shelf.gain == "≈ 100 tokens more (100 %)"
-    assert shelf.share == ""
-    assert 'class="gap"' not in Skills(log).frame(Skills(log).at())["lead/3"]
+    assert view.at().shelves["lead"].now.tokens == 2000 + 1040
+    assert "✓ loaded 2×" in view.html()
 
 
 def test_a_new_conversation_has_loaded_nothing_yet(log: EventLog) -> None:
     listed(log, SIX)
-    assert Skills(log).at().shelves["lead"].now == 2000
+    assert Skills(log).at().shelves["lead"].now.tokens == 2000
     log.append("message.added", index=0, message={"role": "user", "content": "else"})
-    assert Skills(log).at().shelves["lead"].now == 600
+    assert Skills(log).at().shelves["lead"].now.tokens == 600
 
 
 def test_each_agent_has_its_own_on_the_same_scale(log: EventLog) -> None:
-    log.append("skills.listed", lane="alice", catalogue=2000, skills=TWENTY, problems=[])
+    log.append("skills.listed", lane="alice", catalogue=1200, skills=SIX, problems=[])
     view = Skills(log)
-    frame = view.frame(view.at())
-    assert "--s:100000" in frame["lead/1"]
-    assert frame["lead/1"] == frame["alice/1"]
-    assert view.head(view.at()).startswith("alice: ≈ 2,000 tokens list 20 skills")
+    canvas = picture(view)
+    ratio = canvas["part alice 1 0"].width / canvas["part lead 1 0"].width
+    assert ratio == pytest.approx(2, rel=0.03)
+    assert canvas["lane alice"].y > canvas["whole lead"].y
+    assert "; alice: none of 6 skills is loaded" in view.finding(view.at())
     assert list(Skills(log, lane="lead").at().shelves) == ["lead"]
 
 
@@ -142,24 +157,23 @@ def test_skills_that_nobody_listed_and_numbers_that_are_none() -> None:
     log.append("skill.loaded", name="<b>", tokens="many")
     log.append("skill.read", name="<b>", file="<script>")
     view = Skills(log)
-    assert "&lt;b&gt;" in view.frame(view.at())["lead/s <b>"]
+    assert "&lt;b&gt;" in view.html()
     assert "<script>" not in view.html()
 
 
-def test_twenty_skills_fit_into_one_picture_that_can_be_read() -> None:
-    log = listed(EventLog(), TWENTY, catalogue=2000)
-    log.append("skill.loaded", name="skill-07", tokens=5010)
-    view = Skills(log)
-    assert len(view.html().encode()) < LIMIT
-    assert all(f">{name}<" in svg(view) for name in TWENTY)
-    assert "not sent: 93 %" in svg(view)
-
-
-def test_a_hundred_skills_are_cut_and_counted() -> None:
+@pytest.mark.parametrize("width", [WIDE, NARROW])
+def test_a_hundred_skills_are_counted_and_fit(width: float) -> None:
     log = listed(EventLog(), {f"skill-{number}": 100 for number in range(100)})
+    for number in range(99):
+        log.append("skill.loaded", name=f"skill-{number}", tokens=100)
+        log.append("model.requested", turn=number + 1, messages=1)
     view = Skills(log)
-    assert len(view.html().encode()) < LIMIT
-    assert re.search(r"… \d+ more skills", view.html())
+    html = view.html()
+    assert len(html.encode()) < LIMIT
+    assert "more skills" in html
+    canvas = picture(view, width=width)
+    assert "earlier stack" in canvas["gone lead"].lines[0]
+    assert max(one.x + one.width for one in canvas.shapes) <= width
 
 
 @pytest.mark.parametrize(
@@ -169,19 +183,3 @@ def test_a_hundred_skills_are_cut_and_counted() -> None:
 def test_the_scale_is_a_round_number_that_holds_the_longest(longest: int, scale: int) -> None:
     assert scale_of(longest) == scale
     assert 3 <= len(ticks_of(scale)) <= 6
-
-
-@pytest.mark.parametrize(("number", "said"), [(1, ""), (2, ""), (3, "1 more file"), (4, "2 more")])
-def test_of_many_files_two_are_named_and_the_others_counted(number: int, said: str) -> None:
-    log = EventLog()
-    log.append("skills.listed", catalogue=80, skills={"a": 900}, preloaded=[], problems=[])
-    log.append("skill.loaded", name="a", tokens=900)
-    for place in range(number):
-        log.append("skill.read", name="a", file=f"f{place}.md", tokens=10)
-    view = Skills(log)
-    shown = "".join(view.frame(view.at()).values())
-    assert [name for name in ("f0.md", "f1.md", "f2.md") if f"{name} ≈ 10" in shown] == [
-        *("f0.md", "f1.md")[:number]
-    ]
-    assert ("more file" in shown) == bool(said)
-    assert said in shown

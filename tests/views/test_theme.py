@@ -11,7 +11,7 @@ import pytest
 from every_view import VIEWS
 
 from learnkit import views
-from learnkit.views import View, people, request, tokens
+from learnkit.views import View, request
 from learnkit.views.drawing import theme
 from learnkit.views.drawing.base import Diagram
 from learnkit.views.drawing.theme import MARKS, Mark, Tone
@@ -91,10 +91,5 @@ def test_a_view_has_the_style_sheet_beside_it(view: type[View[Any]]) -> None:
 def test_every_style_sheet_belongs_to_a_module() -> None:
     folder = Path(views.__file__).parent
     sheets = {path.stem for path in folder.glob("*.css")}
-    assert sheets == {view.__name__.lower() for view in DOCUMENTS} | {"people", "request"}
-    for module in (people, request):
-        assert Path(str(module.__file__)).with_suffix(".css").read_text("utf-8") == module.CSS
-
-
-def test_the_live_columns_are_as_high_as_those_of_the_picture() -> None:
-    assert re.search(rf"\.plot\{{[^}}]*\bheight:{tokens.HEIGHT}px", views.Tokens.css)
+    assert sheets == {view.__name__.lower() for view in DOCUMENTS} | {"request"}
+    assert Path(str(request.__file__)).with_suffix(".css").read_text("utf-8") == request.CSS

@@ -1,8 +1,8 @@
-"""The timeline: who was busy when, and what ran side by side."""
+"""The timeline: who was busy when, what ran side by side, and what that saves."""
 
 from __future__ import annotations
 
-import re
+import itertools
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,8 @@ import pytest
 import learnkit as lk
 from learnkit.views import Timeline
 from learnkit.views.drawing import static
-from learnkit.views.drawing.time_axis import LENGTHS, duration
+from learnkit.views.drawing.display import NARROW, WIDE, Canvas
+from learnkit.views.drawing.time_axis import duration
 
 
 def ran(folder: Path, *script: Any) -> Timeline:
@@ -25,105 +26,292 @@ def start(*seconds: float) -> Any:
     return lk.reply(*(lk.use("background_run", command=f"sleep {n}") for n in seconds))
 
 
-def words(html: str) -> str:
-    return " ".join(re.sub("<[^>]+>", " ", html).split())
+def drawn(view: Timeline, k: int | None = None, width: float = WIDE) -> Canvas:
+    return view.draw(view.at(k), width, 60)
+
+
+def boxes(canvas: Canvas, kind: str) -> list[tuple[float, float]]:
+    """Where each box of a kind (``assistant``, ``idle``, ``call``, ``job``) begins and ends."""
+    found = [one for one in canvas.shapes if one.kind == "box" and one.key.split()[0] == kind]
+    return [(one.x, one.x + one.width) for one in found]
+
+
+def texts(canvas: Canvas) -> list[str]:
+    return [line for one in canvas.shapes for line in one.lines]
+
+
+def hour(*, background: bool) -> lk.EventLog:
+    """Two jobs of 25 and 10 minutes, and five turns of five minutes; before them or beside them."""
+    log, now = lk.EventLog(), 0.0
+    log.append("run.started", prompt="x")
+
+    def turn(seconds: float, *calls: str) -> None:
+        nonlocal now
+        log.append("model.requested", time=now, turn=1, messages=1)
+        now += seconds
+        stop = "tool_use" if calls else "end_turn"
+        log.append("model.replied", time=now, turn=1, stop_reason=stop, usage={})
+        for name in calls:
+            log.append("tool.started", time=now, id="t", name=name, input={})
+            log.append("tool.ended", time=now, id="t", name=name, output="")
+
+    def job(id: str, at: float, seconds: float, by: str) -> None:
+        nonlocal now
+        now = max(now, at + seconds)
+        log.append(
+            "job.ended", time=now, id=id, status="completed", code=0, output=f"{id} is done\n"
+        )
+        log.append("job.delivered", time=now, ids=[id], by=by)
+
+    def begin(id: str) -> None:
+        command = f"sleep 600; make {id}"
+        log.append("job.started", time=now, id=id, command=command, limit=1.0, counted=True)
+
+    turn(0)
+    begin("archive")
+    if background:
+        for _ in range(5):
+            turn(300, "write_file")
+        job("archive", 0, 1500, "results")
+    else:
+        turn(0)
+        job("archive", 0, 1500, "stop")
+    turn(0)
+    begin("tests")
+    turn(0)
+    job("tests", now, 600, "stop")
+    for _ in range(0 if background else 5):
+        turn(300, "write_file")
+    turn(0)
+    log.append("run.ended", time=now, reason="end_turn", text="", turns=9)
+    return log
+
+
+def both(k: int | None = None) -> Timeline:
+    later = list(hour(background=True))[:k]
+    runs = {"one after the other": hour(background=False), "in the background": later}
+    return Timeline(runs)
 
 
 def test_jobs_and_turns_are_lengths_from_their_beginning_to_their_end(tmp_path: Path) -> None:
-    view = ran(tmp_path, start(3, 1), *[lk.say("x")] * 3)
-    rows = list(view.at().rows.values())
-    assert [row.agent for row in rows] == ["", "lead", "lead"]
-    assert [(s[1], s[2]) for s in rows[1].spans] == [(1, 4)]
-    assert [(s[1], s[2]) for s in rows[2].spans] == [(1, 2)]
-    turns = [s[1:] for s in rows[0].spans if s[0] == "assistant"]
-    assert turns == [(0, 1), (1, 2), (2, 3), (4, 5)]
-    assert rows[1].delivered == (4,)
-    assert rows[0].delivered == (2, 4)
+    canvas = drawn(ran(tmp_path, start(3, 1), *[lk.say("x")] * 3))
+    left, second = canvas["mark 0"].x, (canvas["mark end"].x - canvas["mark 0"].x) / 5
+
+    def seconds(kind: str) -> list[tuple[float, float]]:
+        spans = [((a - left) / second, (b - left) / second) for a, b in boxes(canvas, kind)]
+        return [(round(a, 1), round(b, 1)) for a, b in spans]
+
+    assert seconds("job") == [(1, 4), (1, 2)]
+    assert seconds("assistant") == [(0, 3), (4, 5)]
+    assert seconds("idle") == [(3, 4)]
 
 
-def test_what_was_saved_is_the_sum_of_all_work_less_the_time_that_passed(tmp_path: Path) -> None:
-    view = ran(tmp_path, start(10, 10), *[lk.say("x")] * 3)
+def test_two_runs_stand_on_one_scale() -> None:
+    for width in (WIDE, NARROW):
+        canvas = drawn(both(), width=width)
+        minute = (canvas["mark end"].x - canvas["mark 0"].x) / 60
+        jobs = [end - begin for begin, end in boxes(canvas, "job")]
+        assert jobs == pytest.approx([25 * minute, 10 * minute] * 2, abs=0.2)
+        ends = [max(end for _, end in boxes(canvas, kind)) for kind in ("assistant", "idle")]
+        assert ends[0] == pytest.approx(
+            canvas["mark end"].x, abs=0.2
+        )  # 60 minutes, the whole width
+        assert ends[1] == pytest.approx(canvas["mark 0"].x + 35 * minute, abs=0.2)
+
+
+def test_the_earlier_run_is_there_from_the_beginning_and_the_scale_does_not_jump() -> None:
+    first, last = drawn(both(), 0), drawn(both())
+    old = [one.key for one in first.shapes if "0 of lead" in one.key]
+    assert old
+    assert all(first[key] == last[key] for key in old)
+    assert [one for one in first.shapes if one.key.startswith(("mark", "at "))] == [
+        replace(one, path=first[one.key].path)
+        for one in last.shapes
+        if one.key.startswith(("mark", "at "))
+    ]
+
+
+def test_the_title_compares_the_runs() -> None:
+    view = both()
+    assert view.finding(view.at()) == (
+        "60 min one after the other, 35 min in the background: 42% saved. "
+        "The model waits 10 min instead of 35 min."
+    )
+    assert str(view) == f"timeline: {view.finding(view.at())}"
+    half = both(14)
+    assert half.finding(half.at()) == (
+        "60 min one after the other; in the background, 15 min have passed so far."
+    )
+    assert "in the background" in view.html()
+
+
+def test_what_is_saved_is_counted_against_the_same_work_done_serially(tmp_path: Path) -> None:
+    # Four turns; the one in which the model says that it waits exists only because of the jobs.
+    view = ran(tmp_path, start(10, 10), lk.say("waiting"), lk.say("done"))
     state = view.at()
-    assert state.now == 12
-    assert state.serial == 10 + 10 + 3
-    assert state.said == "12 s passed; one after the other it is 23 s: 48% saved."
-    assert view.head(state).endswith(state.said)
+    assert state.run.now == 12
+    assert state.run.serial == 1 + 10 + 10 + 1
+    assert view.finding(state) == (
+        "12 s; the same work one after the other takes 22 s: 45% saved; "
+        "the model waits 9 s for its jobs."
+    )
+
+
+def test_a_turn_that_only_looks_at_a_job_is_not_work(tmp_path: Path) -> None:
+    look = lk.use("check_background")
+    view = ran(tmp_path, start(5), look, look, lk.say("waiting"), lk.say("done"))
+    assert view.at().run.serial == 1 + 5 + 1
 
 
 def test_one_after_the_other_saves_nothing(tmp_path: Path) -> None:
-    view = ran(tmp_path, start(2), lk.say("waiting"), start(3), lk.say("waiting"), lk.say("end"))
-    # the model's word that it waits takes a second of its own, beside the job
-    assert view.at().serial == view.at().now + 2
+    view = Timeline(hour(background=False))
+    assert view.finding(view.at()) == (
+        "60 min: one after the other, the same work takes no longer; "
+        "the model waits 35 min for its jobs."
+    )
+
+
+def test_a_row_has_a_short_name_and_its_label_is_what_came_of_the_job() -> None:
+    view = Timeline(hour(background=True))
+    begun = next(k for k, e in enumerate(view.events, 1) if e.type == "job.started")
+    assert "▶\ufe0e make archive" in texts(drawn(view, begun + 4))
+    shown = texts(drawn(view))
+    assert {"lead", "job 1", "job 2", "✓ archive is done", "✓ tests is done"} <= set(shown)
+    assert not [one for one in shown if "sleep 600" in one]
+    assert "sleep 600; make archive" in drawn(view)["job 0 archive"].says
+
+
+def test_an_arrow_leads_from_the_end_of_a_job_to_where_the_model_is_told() -> None:
+    canvas = drawn(Timeline(hour(background=True)))
+    for id in ("archive", "tests"):
+        job, arrow = canvas[f"job 0 {id}"], canvas[f"arrow 0 {id}"]
+        assert (arrow.x, arrow.y) == pytest.approx((job.x + job.width, job.y + 12), abs=0.2)
+        told = next(one for one in canvas.shapes if one.kind == "dot" and one.x == arrow.x)
+        assert told.mark == "injected"
+
+
+def test_no_two_things_of_a_row_overlap() -> None:
+    for width in (WIDE, 500, NARROW):
+        for view in (both(), Timeline(hour(background=True)), Timeline(hour(background=False))):
+            canvas = drawn(view, width=width)
+            spans = sorted(
+                (one.y, one.x, one.x + one.width) for one in canvas.shapes if one.kind == "box"
+            )
+            for (y, _, end), (below, begin, _) in itertools.pairwise(spans):
+                assert y != below or end <= begin + 0.2
+            assert all(0 <= one.x <= width for one in canvas.shapes)
+            for one in canvas.shapes:  # a label beside a job doesn't reach into it
+                if one.key.startswith("label"):
+                    job = canvas[one.key.replace("label", "job")]
+                    free = one.x <= job.x if "e" in one.style else one.x >= job.x + job.width
+                    assert free
 
 
 def test_what_runs_still_grows_with_the_time(tmp_path: Path) -> None:
     view = ran(tmp_path, start(5), *[lk.say("x")] * 2)
-    events = list(view.events)
-    begun = next(k for k, e in enumerate(events) if e.type == "job.started") + 1
-    state = view.at(begun)
-    row = state.rows["job 00000001"]
-    assert (row.state, row.drawn(3.0)[-1][1:]) == ("running", (1, 3.0))
-    assert "running" in words(view.frame(state)["lines/1"])
+    begun = next(k for k, e in enumerate(view.events, 1) if e.type == "job.started")
+    (first,), (later,) = (
+        [one for one in drawn(view, k).shapes if one.key.startswith("job")]
+        for k in (begun, begun + 4)
+    )
+    assert (first.mark, later.mark) == ("active", "active")
+    assert later.width > first.width
 
 
 @pytest.mark.parametrize(
-    ("command", "word", "glyph"),
-    [("true", "completed", "✓"), ("exit 3", "failed", "✗"), ("sleep 10000", "timeout", "✗")],
+    ("command", "label", "mark"),
+    [
+        ("echo all is well", "✓ all is well", "done"),
+        ("true", "✓ completed", "done"),
+        ("echo no; exit 3", "✗ failed: no", "failed"),
+        ("sleep 10000", "✗ timeout", "failed"),
+    ],
 )
-def test_how_a_job_ended_is_a_word_and_a_glyph(
-    tmp_path: Path, command: str, word: str, glyph: str
+def test_how_a_job_ended_is_a_word_a_glyph_and_a_colour(
+    tmp_path: Path, command: str, label: str, mark: str
 ) -> None:
     view = ran(tmp_path, lk.use("background_run", command=command), *[lk.say("x")] * 2)
-    text = words(view.frame(view.at())["lines/1"])
-    assert text.startswith(f"{glyph} {command}")
-    assert word in text
-    assert word in view.html()
+    canvas = drawn(view)
+    assert label in texts(canvas)
+    assert [one.mark for one in canvas.shapes if one.key.startswith("job")] == [mark]
+    assert label.split(":")[0].split()[-1] in view.html()
+
+
+def test_each_step_says_what_changed() -> None:
+    view = Timeline(hour(background=True))
+    said, state = [], view.init()
+    for event in view.events:
+        new = view.step(state, event)
+        if event.type.startswith("job"):
+            said.append(view.told(new, state, event))
+        state = new
+    assert said == [
+        "Job 1 starts in the background: sleep 600; make archive.",
+        "Job 1 ends after 25 min: ✓ archive is done.",
+        "The model is told what came of job 1.",
+        "Job 2 starts in the background: sleep 600; make tests.",
+        "Job 2 ends after 10 min: ✓ tests is done.",
+        "The model is told what came of job 2, for which it has waited.",
+    ]
 
 
 def test_counted_sleep_is_said(tmp_path: Path) -> None:
     view = ran(tmp_path, start(1), *[lk.say("x")] * 2)
-    assert "sleep only counts" in view.frame(view.at())["lines/legend"]
+    assert "sleep only counts" in " ".join(texts(drawn(view)))
     log = lk.EventLog()
     log.append("job.started", id="a", command="make", limit=300, counted=False)
-    assert "sleep only counts" not in Timeline(log).frame(Timeline(log).at())["lines/legend"]
+    assert "sleep only counts" not in " ".join(texts(drawn(Timeline(log))))
 
 
 def test_the_axis_has_round_marks(tmp_path: Path) -> None:
     for seconds, marks in ((3, ["0 s", "1 s", "2 s"]), (3000, ["0 s", "15 min", "30 min"])):
-        view = ran(tmp_path, start(seconds), *[lk.say("x", latency=0)] * 2)
-        axis = words(view.frame(view.at())["lines/axis"])
-        assert axis.startswith(" ".join(marks))
+        canvas = drawn(ran(tmp_path, start(seconds), *[lk.say("x", latency=0)] * 2))
+        assert [canvas[f"at {number}"].lines[0] for number in range(3)] == marks
 
 
 def test_the_axis_holds_everything(tmp_path: Path) -> None:
     for seconds in (0, 1, 7, 59, 61, 3599, 3601, 8000):
         view = ran(tmp_path, replace(start(seconds), latency=0.0), *[lk.say("x", latency=0)] * 2)
         state = view.at()
-        assert state.axis.scale >= state.now
-        assert state.axis.tick * 5 >= state.now
+        assert state.axis.scale >= state.run.now
+        assert state.axis.tick * 5 >= state.run.now
 
 
-def test_many_turns_stay_few_lengths() -> None:
-    log = lk.EventLog()
+@pytest.mark.parametrize("gap", [0.5, 30.0])
+def test_many_turns_stay_few_lengths(gap: float) -> None:
+    log, now = lk.EventLog(), 0.0
     for turn in range(400):
-        log.append("model.requested", time=float(turn), turn=turn, messages=1)
-        log.append("model.replied", time=turn + 0.5, turn=turn, stop_reason="tool_use", usage={})
+        log.append("model.requested", time=now, turn=turn, messages=1)
+        log.append("model.replied", time=now + 0.5, turn=turn, stop_reason="tool_use", usage={})
+        log.append("tool.started", time=now + 0.5, id=f"t{turn}", name="bash", input={})
+        now += 0.5 + gap
+        log.append("tool.ended", time=now, id=f"t{turn}", name="bash", output="")
     view = Timeline(log)
-    state = view.at()
-    assert len(state.rows["lead"].spans) == LENGTHS
-    assert state.serial == pytest.approx(200)
+    assert view.at().run.serial == pytest.approx(now)
+    assert 1 <= len(boxes(drawn(view), "assistant")) <= 30
     assert len(view.html().encode()) < static.LIMIT
-    assert len(view.frame(state)["lines/0"]) < 12_000
 
 
-def test_a_subagent_has_a_row_of_its_own() -> None:
+def test_a_subagent_has_a_row_of_its_own_and_its_time_counts_once() -> None:
     log = lk.EventLog()
-    for lane in ("lead", "lead.t1"):
-        log.append("model.requested", lane=lane, time=1.0, turn=1, messages=1)
-    for lane in ("lead", "lead.t1"):
-        log.append("model.replied", lane=lane, time=3.0, turn=1, stop_reason="end_turn", usage={})
-    assert list(Timeline(log).at().rows) == ["lead", "lead.t1"]
-    assert Timeline(log).at().serial == 4
+    log.append("model.requested", time=0.0, turn=1, messages=1)
+    log.append("model.replied", time=1.0, turn=1, stop_reason="tool_use", usage={})
+    log.append("tool.started", time=1.0, id="t1", name="task", input={})
+    log.append("model.requested", lane="lead.t1", time=1.0, turn=1, messages=1)
+    log.append("model.replied", lane="lead.t1", time=3.0, turn=1, stop_reason="end_turn", usage={})
+    log.append("tool.ended", time=3.0, id="t1", name="task", output="")
+    view = Timeline(log)
+    assert [one.lines[0] for one in drawn(view).shapes if one.key.startswith("name")] == [
+        *("lead", "lead.t1")
+    ]
+    assert view.at().run.serial == 3
+
+
+def test_in_the_table_stand_both_runs() -> None:
+    html = both().html()
+    for said in ("<td>one after the other</td><td>lead</td>", "waits 35 min", "waits 10 min"):
+        assert said in html
+    assert len(html.encode()) < static.LIMIT
 
 
 @pytest.mark.parametrize(
@@ -142,3 +330,12 @@ def test_a_subagent_has_a_row_of_its_own() -> None:
 )
 def test_lengths_are_readable(seconds: float, text: str) -> None:
     assert duration(seconds) == text
+
+
+@pytest.mark.parametrize("background", [True, False])
+def test_a_step_is_a_length_or_a_label_that_was_not_there(background: bool) -> None:
+    view = Timeline(hour(background=background))
+    frames = [view.frame(view.at(k)) for k in range(len(view.events) + 1)]
+    steps = sum(one != other for one, other in itertools.pairwise(frames))
+    # A row; five turns and what they call; two jobs that start, end and are told.
+    assert steps <= 1 + 5 * 2 + 2 * 3 + 1

@@ -6,6 +6,7 @@ from typing import Any
 
 import learnkit as lk
 from learnkit.views import Todo
+from learnkit.views.drawing.display import WIDE
 
 
 @lk.tool
@@ -52,8 +53,29 @@ def test_rounds_are_counted_and_a_reminder_stands_behind_its_round() -> None:
     assert [one.reminded for one in state.rounds] == [False, False, False, True, False]
     assert state.since == 1
     assert "1 of 3 rounds without a look at the list" in view.frame(state)["rounds/gauge"]
-    assert view.line(state).startswith(
-        "todo list: 0 of 1 item completed after 5 rounds, 1 reminder"
+    assert view.finding(state) == (
+        "0 of 1 item completed after 5 rounds: a reminder followed round 4, "
+        "and no update came in the next."
+    )
+
+
+def test_the_gauge_is_full_when_the_title_says_that_a_reminder_follows() -> None:
+    view = ran(listed("pending"), WORK, WORK, WORK, listed("completed"))
+    event = next(event for event in view.events if event.type == "todo.reminded")
+    old, state = view.at(event.seq), view.at(event.seq + 1)
+    assert view.told(state, old, event).startswith("After 3 rounds without a look at the list")
+    assert "3 of 3 rounds without a look at the list" in view.frame(state)["rounds/gauge"]
+    assert view.frame(state)["rounds/gauge"].count('class="full"') == 3
+    canvas = view.draw(state, WIDE, 20)
+    assert [canvas[f"gauge {n}"].mark for n in range(3)] == ["call"] * 3
+    over = view.at(event.seq + 2)
+    assert view.told(over, state, view.events[event.seq + 1]) == (
+        "Round 4 is over: other calls, and a reminder went with the results."
+    )
+    assert "0 of 3 rounds" in view.frame(over)["rounds/gauge"]
+    assert view.finding(view.at()) == (
+        "1 of 1 item completed after 5 rounds: a reminder followed round 4, "
+        "and round 5 updated the list."
     )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import re
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +12,8 @@ import pytest
 import learnkit as lk
 from learnkit.core.token_count import estimate_tokens
 from learnkit.views import Compaction, Tokens
+from learnkit.views.drawing.display import NARROW, WIDE, Canvas
+from learnkit.widget.pump import Feed
 
 
 @lk.tool
@@ -47,111 +51,205 @@ def summarised(tmp_path: Path) -> Any:
     return ran(tmp_path, lk.Compaction(3_000, 99, tmp_path))
 
 
+def picture(view: Tokens | Compaction, k: int | None = None, width: float = WIDE) -> Canvas:
+    return view.draw(view.at(k), width, 60)
+
+
+def columns(canvas: Canvas) -> list[tuple[float, float]]:
+    """The height of each column that comes from the cache, and that is new; from left to right."""
+    new = [one for one in canvas.shapes if one.key.startswith("new ")]
+    assert [one.x for one in new] == sorted(one.x for one in new)
+    cached = {}
+    if "cached" in canvas:
+        for x, y in re.findall(r"M([\d.]+) (-[\d.]+)h", canvas["cached"].path):
+            cached[float(x)] = -float(y)
+    return [(cached.get(one.x, 0), one.height) for one in new]
+
+
+def steps(view: Tokens | Compaction) -> int:
+    """Where the slider stops, without the start."""
+    sent: list[Any] = []
+    Feed(view, sent.append).flush()
+    patches = [one for message in sent for one in message["patches"]]
+    return sum("set" in one or "drop" in one for one in patches[1:])
+
+
 def test_without_compaction_each_request_is_longer_than_the_one_before(tmp_path: Path) -> None:
     view = Tokens(ran(tmp_path, None).events)
-    lengths = [one.tokens for one in view.at().requests]
-    assert lengths == sorted(set(lengths))
-    assert len(lengths) == 15
-    assert all(one.cached for one in view.at().requests[1:])
+    heights = [round(sum(both)) for both in columns(picture(view))]
+    assert heights == sorted(heights)
+    assert len(heights) == 15
+    assert "nothing was compacted" in view.finding(view.at())
 
 
-def test_a_length_is_an_estimate_until_the_api_has_counted(tmp_path: Path) -> None:
-    agent = ran(tmp_path, None, days=1)
-    view = Tokens(agent.events)
-    k = next(i for i, e in enumerate(agent.events, 1) if e.type == "model.requested")
-    (asked,) = view.at(k).requests
-    specs = [tool.spec() for tool in agent.tools.values()]
-    assert asked.tokens == estimate_tokens(specs) + estimate_tokens(agent.messages[:1])
-    assert not asked.counted
-    assert view.at().requests[0].counted
+def test_what_comes_from_the_cache_has_the_colours_of_the_cache(cleared: Any) -> None:
+    view = Tokens(cleared.events)
+    canvas, one = picture(view), view.at().requests[1]
+    assert (canvas["cached"].mark, canvas["new 1"].mark) == ("cached", "fresh")
+    assert canvas["legend cached"].lines == ("from the cache",)
+    # The cached part stands on the axis, and what is new on top of it.
+    cached, new = columns(canvas)[1]
+    assert cached / (cached + new) == pytest.approx(one.cached / one.tokens, abs=0.01)
+    assert canvas["new 1"].y + new + cached == pytest.approx(canvas["cached"].y, abs=0.2)
 
 
-def test_the_system_prompt_and_the_tools_count_too() -> None:
+def test_a_length_is_an_estimate_until_the_api_has_counted() -> None:
     log = lk.EventLog()
     system, tools = "Be brief. " * 30, [{"name": "read", "description": "Read a day. " * 20}]
     message = {"role": "user", "content": "Read."}
     log.append("run.started", prompt="Read.", system=system, tools=tools, model="m")
     log.append("message.added", index=0, message=message)
-    log.append("model.requested", turn=1, messages=1)
+    log.append("model.replied", turn=1, usage={})
     parts = [estimate_tokens(one) for one in (system, tools, message)]
-    assert [one.tokens for one in Tokens(log).at().requests] == [sum(parts)]
-    log.append("model.requested", turn=9, messages=1, purpose="summary")
+    (one,) = Tokens(log).at().requests
+    assert (one.tokens, one.counted) == (sum(parts), False)
     log.append("model.replied", turn=9, usage={"input_tokens": 5}, purpose="summary")
-    assert [one.tokens for one in Tokens(log).at().requests] == [sum(parts)]
+    log.append("model.replied", turn=2, usage={"input_tokens": 5, "cache_read_input_tokens": 95})
+    _, two = Tokens(log).at().requests
+    assert (two.tokens, two.cached, two.counted) == (100, 95, True)
 
 
-def test_a_compaction_stands_before_the_request_that_it_made_shorter(cleared: Any) -> None:
-    state = Tokens(cleared.events).at()
+def test_an_arrow_goes_from_before_to_after_where_the_columns_fall(cleared: Any) -> None:
+    view = Tokens(cleared.events)
+    state, canvas = view.at(), picture(view)
     assert state.shortened
-    for one in state.shortened:
-        assert state.requests[one.place].tokens < state.requests[one.place - 1].tokens
-        assert "results cleared" in one.said
-        assert f"≈{one.before - one.after:,} saved" in one.said
-    assert state.threshold == 4_000
-    assert state.scale >= 4_000
+    for number, cut in enumerate(state.shortened):
+        before, after = (sum(columns(canvas)[cut.place - 1 + n]) for n in (0, 1))
+        assert after < before
+        arrow = canvas[f"cut {number}"]
+        assert canvas[f"new {cut.place - 1}"].x < arrow.x <= canvas[f"new {cut.place}"].x
+        assert f"Before request {cut.place + 1}: ▽ clearing: ≈{cut.before:,}" in arrow.says
+    assert "4,000" in canvas["threshold is"].lines[0]
+    assert canvas["threshold"].style == "d"
 
 
-def test_the_request_for_a_summary_is_no_turn(summarised: Any) -> None:
+def test_the_request_for_a_summary_is_no_request_of_the_conversation(summarised: Any) -> None:
     view = Tokens(summarised.events)
     state = view.at()
     assert len(state.requests) == summarised.turns
     assert [one.layer for one in state.shortened] == ["summarised"]
-    assert max(one.tokens for one in state.requests) <= 3_000 * 1.05
-    assert "1 compaction saved" in view.line(state)
+    saved = state.shortened[0].before - state.shortened[0].after
+    longest = max(one.tokens for one in state.requests)
+    side = "under" if longest <= 3_000 else "over"
+    assert view.finding(state).startswith(
+        f"1 summary takes ≈{saved:,} tokens out: the longest of {summarised.turns} requests has "
+        f"≈{longest:,} tokens, {side} the threshold of 3,000."
+    )
 
 
-def test_seventy_turns_have_a_static_form(tmp_path: Path) -> None:
+def test_a_step_is_a_request_or_a_compaction(cleared: Any) -> None:
+    view = Tokens(cleared.events)
+    assert steps(view) == len(view.at().requests) + len(view.at().shortened)
+
+
+def test_sixty_turns_have_at_most_sixty_steps_and_a_static_form(tmp_path: Path) -> None:
     agent = lk.Agent(
-        lk.scripted([*[lk.use("read", day=n) for n in range(69)], lk.say("x")]),
+        lk.scripted([*[lk.use("read", day=n) for n in range(61)], lk.say("x")]),
         [lk.Toolbox(read), lk.Compaction(6_000, transcripts=tmp_path)],
         max_turns=80,
     )
     agent.run("Read.")
-    html = Tokens(agent.events).html()
+    view = Tokens(agent.events)
+    assert 40 < steps(view) <= 60
+    assert len(columns(picture(view))) == len(view.at().requests) == 62
+    html = view.html()
     assert len(html.encode()) < 20_000
-    assert "threshold" in html or "from the cache" in html
+    (data,) = re.findall(r'base64,([^"]+)"', html)
+    assert base64.b64decode(data).count(b'class="bar k-fresh"') == 62 + 1  # and the legend
 
 
-def last(agent: Any, type: str) -> int:
-    return max(i for i, e in enumerate(agent.events, 1) if e.type == type)
+@pytest.mark.parametrize("width", [WIDE, NARROW])
+def test_of_many_requests_a_column_is_the_longest_of_some(width: float) -> None:
+    log = lk.EventLog()
+    for number in range(1_000):
+        log.append("model.replied", turn=number, usage={"input_tokens": 100 + number % 7})
+    log.append("run.ended", reason="end_turn", turns=1_000)
+    canvas = picture(Tokens(log), width=width)
+    assert 60 < len(columns(canvas)) < 250
+    assert "a column is the longest of" in canvas["group"].lines[0]
+    assert max(one.x + one.width for one in canvas.shapes) <= width
+    assert len(Tokens(log).html().encode()) < 20_000
 
 
-def test_what_was_cleared_is_marked_and_thinking_that_went_too(cleared: Any) -> None:
+def test_a_new_request_does_not_move_the_others(cleared: Any) -> None:
+    view = Tokens(cleared.events)
+    places = []
+    for k in range(len(cleared.events) + 1):
+        canvas = picture(view, k)
+        if "new 5" in canvas:
+            places.append(canvas["new 5"].x)
+    assert len(set(places)) == 1
+
+
+def rewritten(agent: Any) -> int:
+    return 1 + next(i for i, e in enumerate(agent.events) if e.type == "messages.rewritten")
+
+
+def test_what_was_cleared_is_dashed_and_what_stays_is_filled(cleared: Any) -> None:
     view = Compaction(cleared.events)
-    k = 1 + next(i for i, e in enumerate(cleared.events) if e.type == "messages.rewritten")
-    state = view.at(k)
+    state = view.at(rewritten(cleared))
+    canvas = view.draw(state, WIDE, 60)
     fates = [one.fate for one in state.before]
-    names = [
-        r["name"]
-        for e in cleared.events
-        if e.type == "compaction.cleared"
-        for r in e.data["results"]
-    ]
     assert fates[0] == "kept"
-    assert 0 < fates.count("cleared") <= len(names)
     assert "shorter" in fates
-    assert [one.fate for one in state.after] == fates
-    assert sum(one.tokens for one in state.after) < sum(one.tokens for one in state.before)
-    frame = view.frame(state)
-    assert "gone" in next(
-        html for key, html in frame.items() if "⊘" in html and key[:6] == "before"
+    place = fates.index("cleared")
+    gone, stays = canvas[f"was {place}"], canvas[f"is {place}"]
+    assert (gone.style, gone.mark, stays.mark) == ("d", "blocked", "result")
+    assert (gone.x, gone.y) == (stays.x, stays.y)
+    assert gone.width / stays.width == pytest.approx(
+        state.before[place].tokens / state.after[place].tokens, rel=0.05
     )
-    assert "gone" not in "".join(html for key, html in frame.items() if key[:5] == "after")
+    assert canvas[f"what {place}"].lines == ("⊘ cleared",)
+    assert "was 0" not in canvas
+    assert "is 0" in canvas
 
 
-def test_what_became_a_summary_is_marked_and_what_stayed(summarised: Any) -> None:
+def test_what_became_a_summary_is_gone_and_the_summary_stands_after_it(summarised: Any) -> None:
     view = Compaction(summarised.events)
-    k = 1 + next(i for i, e in enumerate(summarised.events) if e.type == "messages.rewritten")
-    state = view.at(k)
+    state = view.at(rewritten(summarised))
     assert [one.fate for one in state.after] == ["summary", "kept", "kept"]
     assert {one.fate for one in state.before[:-2]} == {"summarised"}
-    assert [one.fate for one in state.before[-2:]] == ["kept", "kept"]
-    assert "% less" in view.line(state)
+    canvas = view.draw(state, WIDE, 60)
+    last = len(state.before) - 3
+    assert "is 0" not in canvas
+    assert canvas["what made 0"].lines == ("Σ summary",)
+    assert canvas[f"what {last}"].y < canvas["what made 0"].y < canvas[f"what {last + 1}"].y
+    assert f"{last + 1} of {last + 3} messages become a summary" in view.finding(state)
+    assert "% less" in view.finding(state)
 
 
-def test_before_a_compaction_the_array_stands_alone(tmp_path: Path) -> None:
+def test_messages_that_come_after_a_compaction_are_not_in_its_picture(summarised: Any) -> None:
+    view = Compaction(summarised.events)
+    k = rewritten(summarised)
+    kinds = [event.type for event in list(summarised.events)[k:]]
+    assert "message.added" in kinds
+    assert "messages.rewritten" not in kinds
+    assert picture(view).frame() == picture(view, k).frame()
+    assert view.finding(view.at()) == view.finding(view.at(k))
+
+
+def test_of_several_compactions_the_last_is_drawn_and_all_are_counted() -> None:
+    log = lk.EventLog()
+    for number in range(2):
+        message = {"role": "user", "content": "x" * 400}
+        log.append("message.added", index=number, message=message)
+        log.append("messages.rewritten", messages=[{"role": "user", "content": "x" * 40}], why="")
+    view = Compaction(log)
+    state = view.at()
+    old, new = (sum(one.tokens for one in half) for half in (state.before, state.after))
+    assert view.finding(state).startswith(
+        f"2 compactions take ≈{state.saved:,} tokens out. In the last, drawn here, "
+        f"≈{old:,} tokens become ≈{new:,}"
+    )
+    assert state.saved == 2 * estimate_tokens(message) - new
+
+
+def test_before_a_compaction_the_array_grows(tmp_path: Path) -> None:
     view = Compaction(ran(tmp_path, None, days=2).events)
-    keys = list(view.frame(view.at()))
-    assert all(key.startswith("after/") for key in keys)
-    assert "the array" in view.frame(view.at())[keys[0]]
-    assert "nothing was compacted" in view.line(view.at())
+    canvas = picture(view)
+    assert [one.key for one in canvas.shapes if one.key.startswith("is ")] == [
+        f"is {number}" for number in range(len(view.at().now))
+    ]
+    assert not [one.key for one in canvas.shapes if one.key.startswith("was ")]
+    assert steps(view) == len(view.at().now)
+    assert view.finding(view.at()).startswith("Nothing was compacted: 6 messages")

@@ -27,7 +27,7 @@ from project import ROOT, lessons, tracked_files
 import learnkit
 
 #: What a script needs none of.
-HEAVY = {"matplotlib", "ipywidgets", "anywidget", "ipython", "jupyterlab", "nbformat", "traitlets"}
+HEAVY = {"ipywidgets", "anywidget", "ipython", "jupyterlab", "nbformat", "traitlets"}
 GET_LAB = "pip install 'learnkit[lab]'"
 
 
@@ -134,7 +134,7 @@ def test_the_line_with_uvx_needs_no_environment(wheel: Path) -> None:
 # Without an extra
 
 
-def test_a_script_pulls_no_notebooks_widgets_or_charts(plain: Environment) -> None:
+def test_a_script_pulls_no_notebooks_and_no_widgets(plain: Environment) -> None:
     packages = plain.packages()
     assert "anthropic" in packages
     assert not HEAVY & packages
@@ -179,13 +179,6 @@ def test_what_needs_the_extra_says_so(plain: Environment, words: Sequence[str]) 
     assert GET_LAB in said
     assert "Traceback" not in said
     assert not (plain.folder / "learnkit-course").exists()
-
-
-def test_a_chart_needs_the_extra_and_says_so(plain: Environment) -> None:
-    said = plain.run(
-        "python", "-c", "from learnkit import charts; charts._figure('t', 100)", code=1
-    )
-    assert f"UsageError: matplotlib is not installed; get it with: {GET_LAB}" in said
 
 
 # With the extra

@@ -29,11 +29,17 @@ STATIC = """
 log = EventLog()
 with Messages(log).live():
     say(log, 0)
-print(sorted({"anywidget", "ipywidgets", "matplotlib"} & set(sys.modules)))
+print(sorted({"anywidget", "ipywidgets", "nbformat"} & set(sys.modules)))
 """
 FAILING = """
 with Messages(EventLog()).live():
     raise RuntimeError("on purpose")
+"""
+BARE = """
+del os.environ["LEARNKIT_STATIC"]
+log = EventLog()
+say(log, 0)
+Messages(log)
 """
 LIVE = """
 os.environ.pop("LEARNKIT_STATIC", None)
@@ -119,7 +125,7 @@ def test_static_is_shown_once_at_the_end_without_any_widget(kernel: Kernel) -> N
     messages = kernel.run(STATIC)
     (bundle,) = displayed(messages)
     assert set(bundle) == {"text/html", "text/plain"}
-    assert bundle["text/plain"].startswith("message array: lead 1 message")
+    assert bundle["text/plain"].startswith("message array: 1 message")
     assert printed(messages) == "[]\n"
     assert not [one for one in messages if one["msg_type"].startswith("comm")]
 
@@ -129,6 +135,16 @@ def test_static_is_also_shown_when_the_block_fails(kernel: Kernel) -> None:
     assert len(displayed(messages)) == 1
     (error,) = [one["content"] for one in messages if one["msg_type"] == "error"]
     assert error["evalue"] == "on purpose"
+
+
+def test_in_an_open_notebook_a_cells_last_view_is_a_player_too(kernel: Kernel) -> None:
+    """As an image it could not see the theme of the page."""
+    messages = kernel.run(BARE)
+    (bundle,) = (one["content"]["data"] for one in messages if one["msg_type"] == "execute_result")
+    assert set(bundle) == {WIDGET, "text/html", "text/plain"}
+    (start,) = sent(kernel.tell(bundle[WIDGET]["model_id"], {"want": 0}))
+    assert len(start["patches"]) == 2
+    assert start["finding"].startswith("1 message, ")
 
 
 def test_live_grows_from_twenty_threads_and_answers_the_page(kernel: Kernel) -> None:

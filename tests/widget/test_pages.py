@@ -13,6 +13,7 @@ from every_view import VIEWS
 
 import learnkit as lk
 from learnkit.runtime.secret_scan import SecretError
+from learnkit.views.words import describe
 from learnkit.widget import frozen
 from learnkit.widget.share import CALLED, views_of
 
@@ -80,8 +81,13 @@ def test_a_tape_holds_every_step_of_the_view() -> None:
             del frame[key]
         frame.update(patch.get("set", []))
     assert frame == view.frame(view.at())
-    changes = [k for k, patch in enumerate(patches) if k and patch.get("set")]
-    assert [patches[k]["head"] for k in changes] == [view.head(view.at(k)) for k in changes]
+    heads = []
+    for event in one.events:
+        old, state = view.at(event.seq), view.at(event.seq + 1)
+        same = view.frame(state) == view.frame(old)
+        heads.append(describe(event) if same else view.told(state, old, event))
+    assert [patch["head"] for patch in patches][1:] == heads
+    assert tape["wide"]["finding"] == view.finding(view.at())
 
 
 def test_the_views_are_those_that_the_log_calls_for() -> None:

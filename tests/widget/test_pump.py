@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import threading
 import time
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from hypothesis import given
@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from learnkit.core.events import Event, EventLog
 from learnkit.views import Messages, View
-from learnkit.views.drawing.static import Picture
+from learnkit.views.drawing.display import Canvas
 from learnkit.widget.pump import BATCH, Feed, Patch, Pump, diff
 
 Frame = dict[str, str]
@@ -67,10 +67,9 @@ class Marks(View[Frame]):
 
     name = "marks"
 
-    def init(self) -> Frame:
-        return {}
+    start: ClassVar[Frame] = {}
 
-    def step(self, state: Frame, event: Event) -> Frame:
+    def fold(self, state: Frame, event: Event) -> Frame:
         if event.type == "bad":
             raise ValueError("this view cannot draw that")
         return {**state, f"{event.lane}/{event.seq}": str(event.data)}
@@ -78,11 +77,14 @@ class Marks(View[Frame]):
     def frame(self, state: Frame) -> Frame:
         return state
 
-    def head(self, state: Frame) -> str:
+    def finding(self, state: Frame) -> str:
         return f"{len(state)} marks"
 
-    def picture(self, state: Frame, rows: int) -> Picture:
-        return Picture(self.head(state))
+    def told(self, state: Frame, old: Frame, event: Event) -> str:
+        return self.finding(state)
+
+    def draw(self, state: Frame, width: float, rows: int) -> Canvas:
+        return Canvas(width)
 
     def facts(self, state: Frame, rows: int) -> str:
         return ""

@@ -124,10 +124,10 @@ def explained(options: Mapping[str, Option], right: str, given: str | None) -> s
     """
     rows = []
     for letter, option in options.items():
-        yours = ", your answer" if letter == given else ""
-        mark = "✓ right" if letter == right else "✗ not so"
+        yours = "● your answer, " if letter == given else ""
+        mark = "✓ right" if letter == right else "✗ wrong"
         rows.append(
-            f"<li><strong>{letter}</strong> ({mark}{yours}) · {inline(option.text)}<br>"
+            f"<li><strong>{letter}</strong> ({yours}{mark}) · {inline(option.text)}<br>"
             f"{inline(option.why)}</li>"
         )
     return f"<ul>{''.join(rows)}</ul>"

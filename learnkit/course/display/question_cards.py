@@ -25,7 +25,7 @@ def prediction_card(prediction: Prediction, answer: str | None) -> Card:
     noted = f"noted: {answer}" if answer else f"choose one of {', '.join(prediction.options)}"
     html = (
         f"<p><strong>Predict: {inline(question)}</strong></p>{choices(prediction.options)}"
-        f"<p>{'✓ ' if answer else ''}{noted}</p>"
+        f"<p>{'● ' if answer else ''}{noted}</p>"
     )
     return Card(html, f"predict: {question} ({noted})")
 

@@ -15,13 +15,31 @@ from learnkit.course.display.card import FRAME, inline, verdict
 from learnkit.course.lessons import Option, Question
 from learnkit.course.questions import score
 from learnkit.errors import lab_extra
+from learnkit.views.drawing import theme
 
 with lab_extra():
     import ipywidgets as widgets
 
 _CSS = Path(__file__).with_name("choice.css").read_text("utf-8")
+#: What an option turns out to be -> how it looks.
+_LOOKS = {"chosen": theme.CAUSE, "right": theme.DONE, "wrong": theme.ERROR}
+
+
+def _colours(name: str, shade: str, within: str = "") -> str:
+    tone = getattr(_LOOKS[name], shade)
+    return (
+        f"{within}.lk-choice button.widget-button.lk-{name}{{color:{tone.fg};"
+        f"background:{tone.bg};border-color:{tone.edge};opacity:1}}"
+    )
+
+
+_DARK = ':is([data-jp-theme-light="false"],.vscode-dark) '
 #: The style of the class ``lk-choice``.
-STYLE = f"<style>.lk-choice{{{FRAME}}}\n{_CSS}</style>"
+STYLE = (
+    f"<style>.lk-choice{{{FRAME}}}\n{_CSS}"
+    + "".join(_colours(name, "light") + _colours(name, "dark", _DARK) for name in _LOOKS)
+    + "</style>"
+)
 
 
 class Choice:
@@ -29,10 +47,11 @@ class Choice:
 
     Args:
         question: text, with code between backticks.
-        options: letter -> option; a button can't show code, so backticks in a text are left out.
+        options: letter -> text; a button can't show code, so backticks in a text are left out.
         on_answer: called with the letter, before anything else happens.
         feedback: makes the HTML to show after an answer, from its letter; by default the widget
             says only that the answer is noted.
+        right: the letter of the right option; empty if the answer doesn't tell yet.
 
     Attributes:
         box: the widget to show.
@@ -42,14 +61,16 @@ class Choice:
     def __init__(
         self,
         question: str,
-        options: Mapping[str, Option],
+        options: Mapping[str, str],
         on_answer: Callable[[str], object],
         feedback: Callable[[str], str] | None = None,
+        right: str = "",
     ) -> None:
-        self._on_answer, self._feedback, self._chosen = on_answer, feedback, False
+        self._on_answer, self._feedback, self._right = on_answer, feedback, right
+        self._chosen = False
         self.buttons = {
-            letter: widgets.Button(description=f"{letter}: {option.text.replace('`', '')}")
-            for letter, option in options.items()
+            letter: widgets.Button(description=f"{letter}: {text.replace('`', '')}")
+            for letter, text in options.items()
         }
         for letter, button in self.buttons.items():
             button.on_click(partial(self._choose, letter))
@@ -64,12 +85,21 @@ class Choice:
         self._chosen = True
         self._on_answer(letter)
         for other, button in self.buttons.items():
-            if other == letter:  # it stays enabled, or the keyboard's focus would be lost
-                button.description = f"✓ {button.description}"
-            else:
-                button.disabled = True
-        again = f"✓ noted: {letter}. To choose again, run the cell again."
+            # The chosen one stays enabled, or the keyboard's focus would be lost.
+            button.disabled = other != letter
+            if other == self._right:
+                _mark(button, "right", "✓ right")
+            elif other == letter:
+                _mark(button, *(("wrong", "✗ wrong") if self._right else ("chosen", "● chosen")))
+            if other == letter and self._right:
+                button.description = f"● {button.description}"
+        again = f"● noted: {letter}. To choose again, run the cell again."
         self.status.value = spoken(self._feedback(letter) if self._feedback else again)
+
+
+def _mark(button: widgets.Button, name: str, said: str) -> None:
+    button.add_class(f"lk-{name}")
+    button.description = f"{said} · {button.description}"
 
 
 def quiz_box(
@@ -96,11 +126,22 @@ def quiz_box(
         def feedback(letter: str) -> str:
             return verdict(question.options, question.right, letter, "right")
 
-        return Choice(f"{name}. {question.text}", question.options, note, feedback)
+        return Choice(
+            f"{name}. {question.text}", texts(question.options), note, feedback, question.right
+        )
 
     show_score()
     asked = [ask(name, question).box for name, question in questions.items()]
     return widgets.VBox([*asked, total])
+
+
+def texts(options: Mapping[str, Option]) -> dict[str, str]:
+    """Return letter -> text, without the reasons.
+
+    Args:
+        options: letter -> option.
+    """
+    return {letter: option.text for letter, option in options.items()}
 
 
 def spoken(html: str) -> str:

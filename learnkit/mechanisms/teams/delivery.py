@@ -14,7 +14,7 @@ from learnkit.backends.files.store import Journal
 from learnkit.backends.mail import Mail
 from learnkit.core.content import clean
 from learnkit.core.frames import attribute, defused
-from learnkit.runtime.clock import uninterrupted
+from learnkit.runtime.interrupts import uninterrupted
 
 if TYPE_CHECKING:
     from learnkit.backends.interface import MailBackend

@@ -13,7 +13,7 @@ from learnkit.core.tools import Tool, tool
 from learnkit.errors import described
 from learnkit.mechanisms.teams.delivery import Delivery
 from learnkit.mechanisms.teams.handover import Handover
-from learnkit.runtime.clock import uninterrupted
+from learnkit.runtime.interrupts import uninterrupted
 from learnkit.runtime.truncate import head_and_tail
 
 if TYPE_CHECKING:

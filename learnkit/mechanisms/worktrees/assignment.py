@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 #: Commits that are logged, the newest ones.
 COMMITS = 30
+#: Files of a commit that are logged.
+FILES = 12
 
 
 class History:
@@ -52,19 +54,25 @@ class History:
             self._latest = max(number, self._latest)
 
     def commits(self) -> list[dict[str, Any]]:
-        """The newest commits of all branches: id, parents, names that point to it, subject."""
+        """The newest commits of all branches.
+
+        Returns:
+            Of each its id, its parents, the names that point to it, its subject, and the files that
+            it changes (a merge has none of its own).
+        """
         if not self._begun:
             self._begun = self._git.succeeds("rev-parse", "--verify", "--quiet", "HEAD")
             if not self._begun:
                 return []
         found = []
-        text = self._git.run(
-            "log", "--all", "--topo-order", f"-{COMMITS}", "--format=%h%x09%p%x09%D%x09%s"
-        )
-        for line in text.splitlines():
-            id, parents, refs, subject = line.split("\t", 3)
+        shown = "--format=%x00%h%x09%p%x09%D%x09%s"
+        text = self._git.run("log", "--all", "--topo-order", f"-{COMMITS}", "--name-only", shown)
+        for commit in text.split("\0")[1:]:
+            head, *files = commit.rstrip("\n").split("\n")
+            id, parents, refs, subject = head.split("\t", 3)
             names = [one.removeprefix("HEAD -> ") for one in refs.split(", ") if one]
-            found.append({"id": id, "parents": parents.split(), "refs": names, "subject": subject})
+            one = {"id": id, "parents": parents.split(), "refs": names, "subject": subject}
+            found.append({**one, "files": list(filter(None, files))[:FILES]})
         return found
 
 

@@ -42,8 +42,8 @@ class Worktrees(Mechanism):
 
     Emits ``worktree.create``, ``worktree.remove``, ``worktree.keep`` and ``worktree.merge``, each
     with ``tree``; ``worktree.failed`` with ``tool``, ``name`` and ``problem``; and
-    ``worktree.commits`` with ``commits``, of each its ``id``, ``parents``, ``subject`` and
-    ``refs``, whenever there are others.
+    ``worktree.commits`` with ``commits``, of each its ``id``, ``parents``, ``subject``, ``files``
+    and ``refs``, whenever there are others.
 
     Args:
         repo: the repository, or a folder in it.

@@ -6,12 +6,24 @@ that call starts or ends. All other fragments stay the same objects.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from learnkit.core.events import Event
 from learnkit.core.text import blocks_of, count
 from learnkit.core.token_count import estimate_tokens
+from learnkit.core.vocabulary import (
+    MessageAdded,
+    MessagesRewritten,
+    ModelFailed,
+    ModelRequested,
+    RunEnded,
+    RunStarted,
+    ToolEnded,
+    ToolStarted,
+    read,
+)
 from learnkit.views.drawing import blocks, theme
 from learnkit.views.drawing.text import esc
 from learnkit.views.drawing.theme import Mark
@@ -39,25 +51,69 @@ class MessageCard:
         """All its blocks as text, of any length."""
         return " · ".join(map(str, blocks.lines(self.message, self.injected)))
 
+    @property
+    def gist(self) -> str:
+        """What it does: its calls and what it says, without its thinking."""
+        lines = blocks.lines(self.message, self.injected)
+        said = [line for line in lines if line.mark or not line.text.startswith("thinking: ")]
+        marked = (f"{line.mark.glyph} {line}" if line.mark else str(line) for line in said)
+        return " ".join(marked) or "(thinking only)"
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One request to the model: the system prompt, the tools, and the array as it was then.
+
+    Attributes:
+        number: from 1, over all requests of this agent.
+        messages: how many of the array's messages it carries.
+        tokens: in all.
+        new: tokens that no request before has carried.
+    """
+
+    number: int
+    messages: int
+    tokens: int
+    new: int
+
 
 @dataclass(frozen=True, slots=True)
 class Array:
-    """One agent's message array."""
+    """One agent's message array.
+
+    Attributes:
+        lane: the agent's name.
+        cards: its messages.
+        calls: call id -> name of the tool, and the mark of the call's status.
+        tokens: of all its messages.
+        prompted: whether the next message is a person's.
+        waiting: whether the model has the array.
+        system: fragment of what goes with every request.
+        system_tokens: of the system prompt and the tools.
+        requests: those whose messages all still stand in the array.
+        asked: how many requests there were.
+        carried: tokens of all requests there were.
+        sent: how many of its messages a request has carried as they are.
+    """
 
     lane: str
     cards: tuple[MessageCard, ...] = ()
-    #: Call id -> name of the tool, and the mark of the call's status.
     calls: dict[str, tuple[str, Mark]] = field(default_factory=dict)
     tokens: int = 0
     prompted: bool = False
     waiting: bool = False
     system: str = ""
     system_tokens: int = 0
+    requests: tuple[Request, ...] = ()
+    asked: int = 0
+    carried: int = 0
+    sent: int = 0
 
     @property
     def longest(self) -> int:
-        """Tokens of its longest part."""
-        return max([self.system_tokens, *(card.tokens for card in self.cards)])
+        """Tokens of the longest thing to draw."""
+        whole = [one.tokens for one in self.requests[-1:]]
+        return max([self.system_tokens, *(card.tokens for card in self.cards), *whole])
 
     @property
     def size(self) -> str:
@@ -72,24 +128,38 @@ def grow(array: Array, event: Event) -> Array:
         array: one agent's array so far.
         event: of that agent.
     """
-    data = event.data
-    match event.type:
-        case "run.started":
-            return replace(_prompted(array, data), prompted=True)
-        case "message.added":
-            return _added(array, data.get("message") or {}, data.get("index"))
-        case "messages.rewritten":
-            return _rewritten(array, data.get("messages") or [])
-        case "model.requested":
-            return replace(array, waiting=True)
-        case "model.replied" | "model.failed" | "run.ended":
+    match read(event):
+        case RunStarted(system=system, tools=tools):
+            return replace(_prompted(array, system, tools), prompted=True)
+        case MessageAdded(message=message, index=index):
+            return _added(array, message, index)
+        case MessagesRewritten(messages=messages):
+            return _rewritten(array, messages)
+        case ModelRequested(purpose="conversation"):  # one for a summary isn't this array
+            return _requested(array)
+        case ModelFailed() | RunEnded():
             return replace(array, waiting=False) if array.waiting else array
-        case "tool.started":
-            return _marked(array, {str(data.get("id")): theme.WORKING})
-        case "tool.ended":
-            mark = theme.FAILED if data.get("is_error") else theme.DONE
-            return _marked(array, {str(data.get("id")): mark})
+        case ToolStarted(id=call):
+            return _marked(array, {call: theme.WORKING})
+        case ToolEnded(id=call, is_error=failed):
+            return _marked(array, {call: theme.FAILED if failed else theme.DONE})
     return array
+
+
+def _requested(array: Array) -> Array:
+    """The array with one more request; one that is sent again stands in the place of the first."""
+    messages, sent = len(array.cards), sum(card.tokens for card in array.cards[: array.sent])
+    total, before = array.system_tokens + array.tokens, array.system_tokens if array.asked else 0
+    one = Request(array.asked + 1, messages, total, total - sent - before)
+    requests = (*(old for old in array.requests if old.messages < messages), one)
+    asked = replace(array, asked=one.number, carried=array.carried + total, sent=messages)
+    return replace(asked, waiting=True, requests=requests)
+
+
+def _kept(array: Array, number: int) -> Array:
+    """The array of which only the first messages stay as they are."""
+    requests = tuple(one for one in array.requests if one.messages <= number)
+    return replace(array, requests=requests, sent=min(array.sent, number))
 
 
 def _added(array: Array, message: dict[str, Any], index: int | None) -> Array:
@@ -101,7 +171,8 @@ def _added(array: Array, message: dict[str, Any], index: int | None) -> Array:
     calls = {**array.calls, **_opened(message)}
     kept, card = array.cards[:place], _card(array.lane, place, message, injected, calls)
     grown = replace(
-        array,
+        _kept(array, place),
+        waiting=False,
         cards=(*kept, card),
         calls=calls,
         tokens=sum(one.tokens for one in kept) + card.tokens,
@@ -110,7 +181,7 @@ def _added(array: Array, message: dict[str, Any], index: int | None) -> Array:
     return _marked(grown, _answers(results)) if results else grown
 
 
-def _rewritten(array: Array, messages: list[dict[str, Any]]) -> Array:
+def _rewritten(array: Array, messages: Sequence[dict[str, Any]]) -> Array:
     """The array with new messages; a message that hasn't changed keeps its card."""
     persons = [card.message for card in array.cards if not card.injected]
     calls = dict(array.calls)
@@ -121,9 +192,14 @@ def _rewritten(array: Array, messages: list[dict[str, Any]]) -> Array:
             cards.append(old)
             continue
         calls.update({call: at for call, at in _opened(message).items() if call not in calls})
-        # A user message that only the rewritten array has comes from the harness.
+        # A user message that only the rewritten array has comes from the harness; of an array that
+        # begins with the rewriting nothing is known.
         new = message.get("role") != "assistant" and not _held(message, "tool_result")
-        cards.append(_card(array.lane, place, message, new and message not in persons, calls))
+        injected = new and bool(array.cards) and message not in persons
+        cards.append(_card(array.lane, place, message, injected, calls))
+    pairs = enumerate(zip(array.cards, cards, strict=False))
+    same = (place for place, (old, new) in pairs if old is not new)
+    array = _kept(array, next(same, min(len(array.cards), len(cards))))
     tokens = sum(card.tokens for card in cards)
     return replace(array, cards=tuple(cards), calls=calls, tokens=tokens)
 
@@ -170,9 +246,10 @@ def _card(
 ) -> MessageCard:
     tokens = estimate_tokens(message)
     card = MessageCard(index, message, injected, tokens, "")
+    source = '<span class="note">from the harness</span>' if _held(message, "tool_result") else ""
     parts = [
-        f'<article class="msg {card.mark.key}"><div class="line">'
-        f'<span class="index">{index}</span>{blocks.label(card.mark)}{blocks.tokens(tokens)}</div>'
+        f'<article class="msg {card.mark.key}"><div class="line"><span class="index">{index}</span>'
+        f"{blocks.label(card.mark)}{source}{blocks.tokens(tokens)}</div>"
     ]
     seen_result = False
     for block in blocks_of(message.get("content")):
@@ -184,8 +261,8 @@ def _card(
             parts.append(blocks.call(block, lane, calls.get(str(block.get("id")), ("", None))[1]))
         elif kind == "tool_result":
             seen_result = True
-            name = calls.get(str(block.get("tool_use_id")), ("", None))[0]
-            parts.append(blocks.result(block, lane, name))
+            call = calls.get(str(block.get("tool_use_id")))
+            parts.append(blocks.result(block, lane, call[0] if call else None))
         elif kind in ("thinking", "redacted_thinking"):
             parts.append(blocks.thinking(block))
         else:
@@ -193,14 +270,13 @@ def _card(
     return replace(card, html="".join([*parts, "</article>"]))
 
 
-def _prompted(array: Array, data: dict[str, Any]) -> Array:
+def _prompted(array: Array, text: str, tools: Sequence[dict[str, Any]]) -> Array:
     """The array with the system prompt and the tools, which are sent with each request."""
-    text, tools = str(data.get("system") or ""), data.get("tools") or []
     if not text and not tools:
         return array
     names = ", ".join(str(tool.get("name", "?")) for tool in tools)
     offered = f" {count(len(tools), 'tool')}: {esc(names)}." if tools else ""
-    size = estimate_tokens(text) + estimate_tokens(tools)
+    size = estimate_tokens(text) + estimate_tokens(list(tools))
     fragment = (
         f'<article class="msg system"><div class="line">{blocks.label(theme.SYSTEM)}'
         f"{blocks.tokens(size)}</div>{blocks.long_text(text) if text else ''}"

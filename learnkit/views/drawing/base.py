@@ -1,9 +1,9 @@
 """The base class of every view: a pure fold over the event log, and the ways to show its state.
 
-A subclass defines how one event changes the state, and which HTML fragments, header sentence and
-picture belong to a state. The state after k events is the fold of the first k, so a slider can go
-anywhere; a state is a value that no later step changes. A view doesn't know its player: it makes
-frames, and asks the :class:`Player` that was set, if any, to display them.
+A subclass defines how one event changes the state, and which picture and sentences belong to a
+state. The state after k events is the fold of the first k, so a slider can go anywhere; a state is
+a value that no later step changes. A view doesn't know its player: it makes frames, and asks the
+:class:`Player` that was set, if any, to display them.
 """
 
 from __future__ import annotations
@@ -17,8 +17,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 from learnkit.core.events import Event
-from learnkit.errors import UsageError
-from learnkit.runtime.notebook import has_tapes, in_kernel, is_static
+from learnkit.runtime.notebook import has_tapes, in_kernel, is_live, is_static
 from learnkit.views.drawing import display, static
 from learnkit.views.drawing.display import Canvas
 from learnkit.views.drawing.static import Picture
@@ -71,12 +70,21 @@ class Player(Protocol):
             view: the view to return.
         """
 
+    def bundle(self, view: View[Any], /) -> dict[str, Any]:
+        """Return a view as what an open notebook displays in place of its static form.
+
+        Args:
+            view: the view to return.
+        """
+
 
 class View(ABC, Generic[S]):
     """A picture of an event log.
 
-    A subclass defines ``init``, ``step``, ``picture`` and ``facts``, and ``frame`` and ``head``
-    unless its states have ``html`` and ``head``. Most subclasses derive from :class:`DrawnView`.
+    A subclass defines ``start``, ``fold``, ``finding``, ``facts``, ``draw`` for the static picture
+    and ``frame`` for the living one, and ``told`` where it can say better what changed than the
+    event does. Its states are values; two that are equal show the same, and a step of the slider
+    is a change of what is shown.
 
     Args:
         events: an ``EventLog``, or any sequence of events.
@@ -89,6 +97,8 @@ class View(ABC, Generic[S]):
     name: ClassVar[str] = "view"
     #: CSS for its fragments in the live form.
     css: ClassVar[str] = ""
+    #: The state before the first event.
+    start: ClassVar[Any]
     #: Displays views live; without one a view shows its static form.
     player: ClassVar[Player | None] = None
 
@@ -106,20 +116,17 @@ class View(ABC, Generic[S]):
     # A subclass defines these.
 
     @abstractmethod
-    def init(self) -> S:
-        """The state before the first event."""
-
-    @abstractmethod
-    def step(self, state: S, event: Event) -> S:
-        """The state after one more event. ``state`` itself stays as it is.
+    def fold(self, state: S, event: Event) -> S:
+        """The state after one more event; an equal one if what is shown doesn't change.
 
         Args:
-            state: the state so far.
+            state: the state so far, which stays as it is.
             event: what happens next.
         """
 
+    @abstractmethod
     def frame(self, state: S) -> dict[str, str]:
-        """The picture as HTML fragments by key, in order: the state's ``html``.
+        """The living picture as HTML fragments by key, in order.
 
         A key is ``name`` or ``region/name``: fragments of a region stand together. A fragment that
         did not change should be the same string object, so that comparing costs nothing.
@@ -127,53 +134,24 @@ class View(ABC, Generic[S]):
         Args:
             state: any state of this view.
         """
-        fragments: dict[str, str] = self._own(state, "html", "fragments: define frame(state)")
-        return fragments
 
     @abstractmethod
-    def picture(self, state: S, rows: int) -> Picture:
-        """The static picture, with about ``rows`` lines at most.
+    def draw(self, state: S, width: float, rows: int) -> Canvas:
+        """The picture as a display list; of a document only the static one.
 
         Args:
             state: any state of this view.
-            rows: about how many lines it may have.
+            width: of the canvas, in pixels: one of ``display.WIDE`` and ``display.NARROW``.
+            rows: about how many rows there may be; what is left out is counted.
         """
 
-    def image(self, state: S, rows: int) -> str:
-        """The static picture as an ``<img>``.
-
-        Args:
-            state: any state of this view.
-            rows: about how many lines it may have.
-        """
-        return self.picture(state, rows).img()
-
-    def framed(self, state: S, width: float) -> dict[str, str]:
-        """The frame of a state for a player of some width.
-
-        Args:
-            state: any state of this view.
-            width: in pixels; fragments of HTML flow, so only diagrams depend on it.
-        """
-        return self.frame(state)
-
+    @abstractmethod
     def finding(self, state: S) -> str:
-        """What the whole picture shows, as one sentence; empty for a view that has none.
+        """What the whole picture shows, as one sentence.
 
         Args:
             state: any state of this view.
         """
-        return ""
-
-    def told(self, state: S, old: S, event: Event) -> str:
-        """What just changed in the picture, as one sentence.
-
-        Args:
-            state: the state after the event.
-            old: the state before it, which shows something else.
-            event: what has happened.
-        """
-        return self.head(state)
 
     @abstractmethod
     def facts(self, state: S, rows: int) -> str:
@@ -184,32 +162,67 @@ class View(ABC, Generic[S]):
             rows: about how many rows it may have.
         """
 
-    def head(self, state: S) -> str:
-        """What happened at this step, as one plain sentence (not HTML): the state's ``head``.
+    def told(self, state: S, old: S, event: Event) -> str:
+        """What just changed in the picture, as one sentence.
 
         Args:
-            state: any state of this view.
+            state: the state after the event.
+            old: the state before it, which shows something else.
+            event: what has happened.
         """
-        return str(self._own(state, "head", "header: define head(state)"))
-
-    def _own(self, state: S, name: str, missing: str) -> Any:
-        try:
-            return getattr(state, name)
-        except AttributeError as error:
-            raise UsageError(
-                f"{type(self).__name__} has no {missing}, or give its states {name!r}"
-            ) from error
-
-    def line(self, state: S) -> str:
-        """The view in one line of plain text: its name, ``said`` if the state has it, and the head.
-
-        Args:
-            state: any state of this view.
-        """
-        said = getattr(state, "said", "")
-        return " ".join(filter(None, (f"{self.name}:", said, self.head(state))))
+        return describe(event)
 
     # Every view has these.
+
+    def init(self) -> S:
+        """The state before the first event."""
+        first: S = self.start
+        return first
+
+    def step(self, state: S, event: Event) -> S:
+        """The state after one more event; the same object if what is shown doesn't change.
+
+        Args:
+            state: the state so far.
+            event: what happens next.
+        """
+        new = self.fold(state, event)
+        return state if new == state else new
+
+    def framed(self, state: S, width: float) -> dict[str, str]:
+        """The frame of a state for a player of some width.
+
+        Args:
+            state: any state of this view.
+            width: in pixels; fragments of HTML flow, so only diagrams depend on it.
+        """
+        return self.frame(state)
+
+    def image(self, state: S, rows: int) -> str:
+        """The static picture as an ``<img>``.
+
+        Args:
+            state: any state of this view.
+            rows: about how many lines it may have.
+        """
+        alt = f"{self.line(state)} The same stands in the table below."
+        return self.draw(state, display.WIDE, rows).img(alt)
+
+    def head(self, state: S) -> str:
+        """The title of the static form.
+
+        Args:
+            state: any state of this view.
+        """
+        return self.finding(state)
+
+    def line(self, state: S) -> str:
+        """The view in one line of plain text: its name, and what it shows.
+
+        Args:
+            state: any state of this view.
+        """
+        return f"{self.name}: {self.head(state)}"
 
     def wants(self, event: Event) -> bool:
         """Tell whether an event belongs to the lane that is shown.
@@ -247,8 +260,9 @@ class View(ABC, Generic[S]):
         """The static form for a larger output, or the tape in pages that have the player."""
         return self.player.tape(self) if self.player and has_tapes() else self.html()
 
-    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
-        return {"text/html": self.embedded(), "text/plain": self.line(self.at())}
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
+        live = self.player.bundle(self) if self.player and is_live() else {}
+        return {**live, "text/html": self.embedded(), "text/plain": self.line(self.at())}
 
     def __str__(self) -> str:
         return self.line(self.at())
@@ -275,23 +289,14 @@ class View(ABC, Generic[S]):
                 yield self
 
 
-class DrawnView(View[D]):
-    """A view whose states hold their fragments, drawn only when the picture changes.
+_View: Any = View  # so that draw may be another draw
 
-    A subclass defines ``start``, ``fold``, ``draw``, ``picture`` and ``facts``.
+
+class DrawnView(_View, Generic[D]):  # type: ignore[misc]
+    """A view whose states hold their fragments, with a picture of its own for the static form.
+
+    It goes when no view derives from it any more.
     """
-
-    #: The state before the first event.
-    start: ClassVar[Any]
-
-    @abstractmethod
-    def fold(self, state: D, event: Event) -> D:
-        """The state after one more event, apart from ``html`` and ``head``.
-
-        Args:
-            state: the state so far.
-            event: what happens next.
-        """
 
     @abstractmethod
     def draw(self, state: D, old: D) -> dict[str, str]:
@@ -301,6 +306,34 @@ class DrawnView(View[D]):
             state: the state to draw.
             old: the state one event earlier.
         """
+
+    @abstractmethod
+    def picture(self, state: D, rows: int) -> Picture:
+        """The static picture, with about ``rows`` lines at most.
+
+        Args:
+            state: any state of this view.
+            rows: about how many lines it may have.
+        """
+
+    def frame(self, state: D) -> dict[str, str]:
+        return state.html
+
+    def finding(self, state: D) -> str:
+        return ""
+
+    def told(self, state: D, old: D, event: Event) -> str:
+        return state.head
+
+    def head(self, state: D) -> str:
+        return state.head
+
+    def image(self, state: D, rows: int) -> str:
+        return self.picture(state, rows).img()
+
+    def line(self, state: D) -> str:
+        said = getattr(state, "said", "")
+        return " ".join(filter(None, (f"{self.name}:", said, self.head(state))))
 
     def sentence(self, state: D, event: Event) -> str:
         """What happened at this step; at the end of a run, also what the state has ``said``.
@@ -321,76 +354,22 @@ class DrawnView(View[D]):
         """
         return state != old
 
-    def init(self) -> D:
-        first: D = self.start
-        return first
-
     def step(self, state: D, event: Event) -> D:
         new = self.fold(state, event)
         html = state.html
         if self.changed(new, state):
-            drawn = self.draw(new, state)
+            fresh = self.draw(new, state)
             # Comparing frames costs nothing if a fragment that is equal is also the same object.
-            html = {k: html[k] if html.get(k) == one else one for k, one in drawn.items()}
-        return replace(new, html=html, head=self.sentence(new, event))
+            html = {k: html[k] if html.get(k) == one else one for k, one in fresh.items()}
+        drawn: D = replace(new, html=html, head=self.sentence(new, event))
+        return drawn
 
 
 class Diagram(View[S]):
-    """A view that draws a display list: live, static, and for any width.
-
-    A subclass defines ``start``, ``fold``, ``draw``, ``finding`` and ``facts``, and ``told`` where
-    it can say better what changed than the event does. Its states are values; two that are equal
-    draw the same picture, and a step of the slider is a change of it.
-    """
-
-    #: The state before the first event.
-    start: ClassVar[Any]
-
-    @abstractmethod
-    def fold(self, state: S, event: Event) -> S:
-        """The state after one more event; the same if the picture doesn't change.
-
-        Args:
-            state: the state so far.
-            event: what happens next.
-        """
-
-    @abstractmethod
-    def draw(self, state: S, width: float, rows: int) -> Canvas:
-        """The picture.
-
-        Args:
-            state: any state of this view.
-            width: of the canvas, in pixels: one of ``display.WIDE`` and ``display.NARROW``.
-            rows: about how many rows there may be; what is left out is counted.
-        """
-
-    @abstractmethod
-    def finding(self, state: S) -> str: ...
-
-    def init(self) -> S:
-        first: S = self.start
-        return first
-
-    def step(self, state: S, event: Event) -> S:
-        new = self.fold(state, event)
-        return state if new == state else new
-
-    def told(self, state: S, old: S, event: Event) -> str:
-        return describe(event)
-
-    def head(self, state: S) -> str:
-        return self.finding(state)
+    """A view that is the same display list in both forms, laid out for any width."""
 
     def frame(self, state: S) -> dict[str, str]:
         return self.framed(state, display.WIDE)
 
     def framed(self, state: S, width: float) -> dict[str, str]:
         return self.draw(state, width, ROWS).frame()
-
-    def picture(self, state: S, rows: int) -> Picture:
-        raise NotImplementedError("a diagram is drawn by draw()")
-
-    def image(self, state: S, rows: int) -> str:
-        alt = f"{self.line(state)} The same stands in the table below."
-        return self.draw(state, display.WIDE, rows).img(alt)

@@ -5,6 +5,7 @@ Several views use them, so that the same block looks the same everywhere.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +16,7 @@ from learnkit.views.drawing.theme import Mark
 
 #: Lines and characters of a short text. A longer one is cut, with a button that shows all of it.
 SHORT = 3, 240
+_FAILED = re.compile(r"^There is no tool |^(\w*Error|\w*Exception)\b|\[exit code [1-9]\d*\]\s*$")
 
 
 def label(mark: Mark, after: str = "") -> str:
@@ -46,13 +48,34 @@ def long_text(text: str, kind: str = "prose") -> str:
     )
 
 
-def tokens(number: int) -> str:
+def tokens(number: int, new: int = 0) -> str:
     """A number of tokens beside its length, on the scale of the page.
 
     Args:
         number: of tokens.
+        new: how many of them, at the end of the length, no request before has carried.
     """
-    return f'<span class="tokens" style="--n:{number}"><i><u></u></i><b>≈ {number:,}</b></span>'
+    part = f'<u class="fresh" style="--n:{new}"></u>' if new else ""
+    length = f'<u style="--n:{number - new}"></u>{part}'
+    return f'<span class="tokens"><i>{length}</i><b>≈ {number:,}</b></span>'
+
+
+def short_id(call_id: object) -> str:
+    """The end of an id, which differs from call to call.
+
+    Args:
+        call_id: id of a call.
+    """
+    return str(call_id)[-4:]
+
+
+def failure(text: str) -> str:
+    """What an output says of a failure that its block isn't marked with; empty for nothing.
+
+    Args:
+        text: the content of a result that isn't marked as an error.
+    """
+    return "reads like a failure, but is_error is not set" if _FAILED.search(text) else ""
 
 
 def pair(lane: str, call_id: object) -> str:
@@ -66,38 +89,46 @@ def pair(lane: str, call_id: object) -> str:
 
 
 def call(block: dict[str, Any], lane: str, status: Mark | None = None) -> str:
-    """A tool call: its name, its status, and its input.
+    """A tool call: its name, its status, its id, and its input.
 
     Args:
         block: the ``tool_use`` block.
         lane: the agent's name.
         status: the mark of its status; None for no status.
     """
-    name = f" <b>{esc(block.get('name', '?'))}</b>"
-    state = f'<span class="state t-{status.key}">{status.label}</span>' if status else ""
+    state = _state(status.key, status.label) if status else ""
     text = arguments(block.get("input", {}))
-    return _block(theme.CALL, name, state, text, pair(lane, block.get("id")))
+    return _block(theme.CALL, str(block.get("name", "?")), state, text, lane, block.get("id"))
 
 
-def result(block: dict[str, Any], lane: str, name: str = "") -> str:
-    """A tool result, marked when it is an error; ``name`` is the tool it comes from.
+def result(block: dict[str, Any], lane: str, name: str | None = "") -> str:
+    """A tool result, marked when it is an error, or reads like one.
 
     Args:
         block: the ``tool_result`` block.
         lane: the agent's name.
-        name: of the tool it comes from; empty if unknown.
+        name: of the tool it comes from; empty if that isn't said, None if no call has its id.
     """
     mark = theme.ERROR if block.get("is_error") else theme.RESULT
-    source = f" <b>{esc(name)}</b>" if name else ""
-    text = content_text(block.get("content"))
-    return _block(mark, source, "", text, pair(lane, block.get("tool_use_id")))
+    text, state = content_text(block.get("content")), ""
+    if name is None:
+        state = _state("error", f"{theme.ERROR.glyph} no call has this id")
+    elif mark is theme.RESULT and (said := failure(text)):
+        state = _state("error", f"{theme.ERROR.glyph} {said}")
+    return _block(mark, name or "", state, text, lane, block.get("tool_use_id"))
 
 
-def _block(mark: Mark, name: str, state: str, text: str, partner: str) -> str:
+def _state(key: str, said: str) -> str:
+    return f'<span class="state t-{key}">{said}</span>'
+
+
+def _block(mark: Mark, name: str, state: str, text: str, lane: str, call_id: object) -> str:
     body = long_text(text, "code") if text else '<div class="code none">(empty)</div>'
+    short = f'<span class="id" title="{esc(call_id)}">id {esc(short_id(call_id))}</span>'
     return (
-        f'<div class="block m-{mark.key}" data-pair="{esc(partner)}" tabindex="0">'
-        f'<div class="line">{label(mark, name)}{state}</div>{body}</div>'
+        f'<div class="block m-{mark.key}" data-pair="{esc(pair(lane, call_id))}" tabindex="0">'
+        f'<div class="line">{label(mark, f" <b>{esc(name)}</b>" if name else "")}{state}{short}'
+        f"</div>{body}</div>"
     )
 
 
@@ -154,6 +185,11 @@ class BlockLine:
     text: str
     pair: str = ""
     name: str = ""
+
+    @property
+    def failed(self) -> bool:
+        """Whether it is a result that is marked as an error, or reads like one."""
+        return self.mark is theme.ERROR or (self.mark is theme.RESULT and bool(failure(self.text)))
 
     def __str__(self) -> str:
         return f"{self.name}: {self.text}" if self.name else self.text

@@ -8,6 +8,7 @@ shapes drawn here. Both make the same SVG of a shape, which a test compares.
 from __future__ import annotations
 
 import base64
+import html
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -39,6 +40,7 @@ RULES = (
     ".bar rect,.dot circle{fill:var(--lk-line)}"
     ".text:not(.n) text{paint-order:stroke;stroke:var(--lk-ground);stroke-width:4px}"
     ".edge path{fill:none;stroke:var(--lk-line);stroke-width:1.5}.w path{stroke-width:2.5}"
+    ".i path{stroke:var(--lk-ink)}"
     ".d path,.d rect{stroke-dasharray:4 3}.f path{stroke:none;fill:var(--lk-line)}"
 )
 
@@ -56,9 +58,9 @@ class Shape:
         height: in pixels.
         mark: key of the mark in the theme whose colours it has; empty for plain ink.
         style: letters: ``m`` monospaced, ``b`` bold, ``l`` not bold, ``q`` quiet, ``h`` a heading,
-            ``e`` ends at x, ``c`` is centred on x, ``d`` dashed, ``w`` a heavy line, ``f`` a filled
-            path, ``g`` an outlined disc, ``p`` a
-            pale bar with an edge, ``n`` no margin around a text.
+            ``e`` ends at x, ``c`` is centred on x, ``d`` dashed, ``w`` a heavy line, ``i`` a
+            line of ink, ``f`` a filled path, ``g`` an outlined disc, ``p`` a pale bar with an edge,
+            ``n`` no margin around a text, ``o`` a text that stands on a box of its mark.
         lines: the text of a text (one), of a box (any), of a dot (one, in its centre).
         path: SVG path data of an edge, relative to x and y.
         says: what a reader hears, and sees when pointing at it; it can be reached by keyboard then.
@@ -102,7 +104,7 @@ class Shape:
         if self.pair:
             start += f' data-pair="{esc(self.pair)}"'
         if self.intent:
-            start += f' data-intent="{esc(self.intent)}"'
+            start += f' data-intent="{html.escape(self.intent)}"'  # Python gets it as it was
         if not self.says:
             return f"{start}>{inside}</g>"
         role = "button" if self.intent else "img"
@@ -357,14 +359,17 @@ class Canvas:
         size = json.dumps(["size", self.width, _round(self.height)], separators=(",", ":"))
         return {"@/size": size, **{f"@/{one.key}": one.wire() for one in self.shapes}}
 
-    def svg(self) -> str:
+    def svg(self, margin: float = 0) -> str:
         """The diagram as an SVG document, light or dark as the reader's system is.
 
         An ``<img>`` sees no colours of the page around it, so it brings a ground of its own.
+
+        Args:
+            margin: ground around the diagram, in pixels.
         """
         light, dark, rules = self._looks()
         style = f":root{{{light}}}@media(prefers-color-scheme:dark){{:root{{{dark}}}}}{rules}"
-        return self._document(f"<style>{style}</style>")
+        return self._document(f"<style>{style}</style>", margin=margin)
 
     def inline(self, alt: str) -> str:
         """The diagram as a part of an open notebook, light or dark as JupyterLab is.
@@ -383,13 +388,15 @@ class Canvas:
         light, dark = theme.variables("light", marks), theme.variables("dark", marks)
         return light, dark, RULES + theme.rules(marks)
 
-    def _document(self, style: str, label: str = "") -> str:
-        width, height = self.width, _round(self.height)
+    def _document(self, style: str, label: str = "", margin: float = 0) -> str:
+        width, height = self.width + 2 * margin, _round(self.height + 2 * margin)
+        corner = f' x="{-margin:g}" y="{-margin:g}"' if margin else ""
         body = "".join(shape.markup(static=True) for shape in self.shapes)
         return (
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" '
+            '<svg xmlns="http://www.w3.org/2000/svg" '
+            f'viewBox="{0 - margin:g} {0 - margin:g} {width:g} {height:g}" '
             f'width="{width:g}" height="{height:g}"{label}>{style}'
-            f'<rect width="{width:g}" height="{height:g}" rx="6" '
+            f'<rect{corner} width="{width:g}" height="{height:g}" rx="6" '
             f'style="fill:var(--lk-ground)"/>{body}</svg>'
         )
 
@@ -399,7 +406,7 @@ class Canvas:
         Args:
             alt: what it shows, for readers who cannot see it.
         """
-        data = base64.b64encode(self.svg().encode()).decode()
+        data = base64.b64encode(self.svg(margin=8).encode()).decode()
         return f'<img alt="{esc(alt)}" src="data:image/svg+xml;base64,{data}">'
 
 
@@ -420,6 +427,27 @@ def fitting(text: str, width: float, style: str = "") -> str:
     if not blank or len(rest) > limit / 3 or line == one_line(text, limit + 1):
         return line
     return f"{words}…"  # cut between two words, because little is lost by it
+
+
+def wrapped(text: str, width: float, style: str = "", most: int = 3) -> list[str]:
+    """A text on several lines, between words; the last one is cut to what fits.
+
+    Args:
+        text: raw text.
+        width: room in pixels.
+        style: as for :class:`Shape`.
+        most: how many lines there may be.
+    """
+    lines: list[str] = []
+    rest = one_line(text, 2000)
+    while rest and len(lines) < most - 1:
+        line = fitting(rest, width, style)
+        if line == rest:
+            break
+        head = line.removesuffix("…").rstrip()
+        lines.append(head)
+        rest = rest[len(head) :].lstrip()
+    return [*lines, fitting(rest, width, style)] if rest else lines
 
 
 def _round(number: float) -> float:

@@ -26,6 +26,8 @@ SWEEPS = 8
 
 #: In pixels: the width of a passing edge's lane, and the distance of two edges at one node.
 LANE, PORT = 12.0, 7.0
+#: In pixels: between two columns, and the least and the greatest width of a node in a column.
+STEP, LEAST, MOST = 44.0, 96.0, 240.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +96,7 @@ def layered(nodes: Iterable[int], edges: Iterable[Edge], room: float, tall: floa
         tall: height of a node, in pixels.
 
     Returns:
-        The layout: layers are columns if there are few of them, and rows otherwise.
+        The layout: layers are columns if there are few of them and they have room, else rows.
     """
     nodes = sorted(nodes)
     kept = without_circles(nodes, sorted(set(edges)))
@@ -111,7 +113,8 @@ def layered(nodes: Iterable[int], edges: Iterable[Edge], room: float, tall: floa
         links += pairwise(chain)
     layers = ordered(layers, links)
 
-    down = len(layers) > 5
+    wide = (room - STEP * (len(layers) - 1)) / len(layers)
+    down = len(layers) > 5 or wide < LEAST
     nodes_of = [[item for item in layer if isinstance(item, int)] for layer in layers]
     if down:
         passing = max(len(a) - len(own) for a, own in zip(layers, nodes_of, strict=True))
@@ -119,10 +122,8 @@ def layered(nodes: Iterable[int], edges: Iterable[Edge], room: float, tall: floa
         size = min(max(wide, 62.0), 168.0), tall
         across, along, gap, step = size[0], tall, 10.0, 30.0
     else:
-        step = 44.0
-        wide = (room - step * (len(layers) - 1)) / len(layers)
-        size = min(max(wide, 96.0), 200.0), tall
-        across, along, gap = tall, size[0], 10.0
+        size = min(wide, MOST), tall
+        across, along, gap, step = tall, size[0], 10.0, STEP
     place = _placed(layers, links, across, gap, room if down else 0.0)
 
     places: dict[int, Point] = {}

@@ -112,6 +112,14 @@ CAUSE = Mark(
     *(Tone("#0d4bb5", "#dfeaff", "#1c62c4"), Tone("#9cc3ff", "#10264a", "#5b95ee")),
 )
 
+#: What something is compared with: a run without the mechanism.
+PLAIN = Mark(
+    "plain",
+    "▪",
+    "to compare",
+    *(Tone("#40464e", "#e9ebee", "#7c838d"), Tone("#c1c7cf", "#292c32", "#8b929c")),
+)
+
 _AGENTS = (
     ("lead", "#23282f", "#eceef1", "#3b434e", "#e4e7ec", "#24282e", "#aab2be"),
     ("1", "#5a2d91", "#f0e8fa", "#7a3fc0", "#d5b8ff", "#2b1b42", "#a06ee6"),
@@ -134,7 +142,7 @@ MARKS = {
     for mark in (
         *(USER, ASSISTANT, CALL, RESULT, ERROR, SYSTEM, INJECTED),
         *(PENDING, READY, ACTIVE, DONE, FAILED, BLOCKED, WORKING, IDLE, SHUTDOWN),
-        *(CACHED, FRESH, OUTPUT, CAUSE, *AGENTS),
+        *(CACHED, FRESH, OUTPUT, CAUSE, PLAIN, *AGENTS),
     )
 }
 
@@ -187,7 +195,8 @@ def rules(keys: Iterable[str]) -> str:
             f"stroke:{edge}{f';stroke-dasharray:{dash}' if dash else ''}}}"
             f".bar.p.k-{key} rect{{fill:{bg};stroke:{edge}}}"
             f".bar:not(.p).k-{key} rect,.dot:not(.g).k-{key} circle{{fill:{edge}}}"
-            f".edge.k-{key} path{{stroke:{edge}}}.edge.f.k-{key} path{{fill:{edge}}}"
+            f".edge.k-{key} path{{stroke:{edge}}}.edge.f.k-{key} path{{fill:{edge};stroke:none}}"
+            f".text.o.k-{key} text{{stroke:{bg}}}"
         )
     return "".join(parts)
 

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass, replace
 
 from learnkit.views.drawing import theme
+from learnkit.views.drawing.display import Canvas
 from learnkit.views.drawing.static import Picture
 from learnkit.views.drawing.text import esc
 
@@ -25,9 +26,13 @@ class Axis:
 
     Attributes:
         now: seconds that have to fit.
+        left: where time 0 is, in pixels.
+        room: length of the scale, in pixels.
     """
 
     now: float
+    left: float = 0
+    room: float = 0
 
     @property
     def tick(self) -> float:
@@ -44,6 +49,27 @@ class Axis:
         """Share of the scale and label of each mark, without the last one, which has no room."""
         marks = round(self.scale / self.tick)
         return [(number / marks, duration(self.tick * number)) for number in range(marks)]
+
+    def x(self, at: float) -> float:
+        """The place of a time, in pixels.
+
+        Args:
+            at: in seconds.
+        """
+        return self.left + self.room * min(at, self.scale) / self.scale
+
+    def ruled(self, canvas: Canvas, y: float, low: float) -> None:
+        """Draw the marks, and a line down from each.
+
+        Args:
+            canvas: to draw into.
+            y: upper edge, in pixels.
+            low: where the lines end, in pixels.
+        """
+        for at, text in self.ticks:
+            x = self.left + self.room * at
+            canvas.edge(f"tick {text}", f"M0 0V{low - y:g}", x=x, y=y)
+            canvas.text(f"time {text}", x + 4, y + 10, text, "q", width=60)
 
     @property
     def html(self) -> str:
@@ -65,6 +91,24 @@ class Axis:
         for at, text in self.ticks:
             picture.path(f"M{left + width * at:.1f} {y:g}v14")
             picture.text(left + width * at + 4, y + 11, text, "q", 70)
+
+    def rule(self, canvas: Canvas, left: float, width: float, height: float, y: float = 0) -> None:
+        """Draw the scale on a canvas: a label and a thin line down for each mark.
+
+        Args:
+            canvas: to draw on.
+            left: where time 0 is, in pixels.
+            width: length of the scale, in pixels.
+            height: of the lines, in pixels.
+            y: upper edge, in pixels.
+        """
+        for number, (at, text) in enumerate(self.ticks):
+            x = left + width * at
+            canvas.edge(f"mark {number}", f"M0 16V{height:g}", x=x, y=y)
+            canvas.text(f"at {number}", x, y + 12, text, "q")
+        canvas.edge("mark end", f"M0 16V{height:g}", x=left + width, y=y)
+        if width > 110 * len(self.ticks):
+            canvas.text("at end", left + width, y + 12, duration(self.scale), "q e")
 
 
 @dataclass(frozen=True, slots=True)

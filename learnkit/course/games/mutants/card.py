@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from learnkit.course.display.card import Card, choices, explained, inline
+from learnkit.course.display.card import Card, inline
 from learnkit.course.games.mutants.game import MutantGame, fault
 from learnkit.views.drawing.text import esc
 
@@ -15,12 +15,13 @@ def mutants_card(game: MutantGame) -> Card:
     """
     mutant, score = game.mutants[0], game.score()
     view = game.view(mutant)
-    why = explained(mutant.options, mutant.right, None) + fault(mutant)
+    lines, _ = mutant.lines()
+    code = "\n".join(f"{number:4}  {line}" for number, line in lines.items())
     html = (
         f"<p>{esc(score)}</p>"
         f"<p><strong>Mutant {mutant.number}.</strong> {inline(mutant.scene)}</p>"
         f"{view.embedded()}"
-        f"<p><strong>Which line is wrong?</strong></p>{choices(mutant.options)}"
-        f"<details><summary>answer</summary>{why}</details>"
+        f"<p><strong>Which line of <code>{esc(mutant.module)}</code> is wrong?</strong></p>"
+        f"<pre>{esc(code)}</pre><details><summary>answer</summary>{fault(mutant)}</details>"
     )
     return Card(html, f"{score}. mutant {mutant.number}: {view}")

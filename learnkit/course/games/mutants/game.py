@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from learnkit.core.text import count
+from learnkit.course.display.card import explained
 from learnkit.course.games.mutants.mutant import Mutant, healthy, play
 from learnkit.errors import UsageError
 from learnkit.views.drawing.text import esc
@@ -20,14 +21,19 @@ if TYPE_CHECKING:
     from learnkit.views import View
 
 
+#: What is noted for a right answer.
+FOUND = "found"
+
+
 class MutantGame:
     """Mutants to find, and what was answered so far.
 
     Args:
         mutants: in order.
         workspace: a folder for their runs.
-        given: name -> letter of each mutant that was answered before.
-        on_answer: called with name and letter.
+        given: name -> what was answered before: ``found`` or ``missed``; a letter is from the time
+            when the question was what the fault does.
+        on_answer: called with the name, and ``found`` or ``missed``.
 
     Raises:
         UsageError: if there are no mutants.
@@ -46,15 +52,15 @@ class MutantGame:
         self._given, self._on_answer = dict(given), on_answer
         self._views: dict[tuple[str, bool], View[Any]] = {}
 
-    def answer(self, mutant: Mutant, letter: str) -> None:
+    def answer(self, mutant: Mutant, found: bool) -> None:
         """Note an answer, and pass it on.
 
         Args:
             mutant: which one.
-            letter: the chosen option.
+            found: whether the faulty line was chosen.
         """
-        self._given[mutant.name] = letter
-        self._on_answer(mutant.name, letter)
+        said = self._given[mutant.name] = FOUND if found else "missed"
+        self._on_answer(mutant.name, said)
 
     def view(self, mutant: Mutant, *, fault: bool = True) -> View[Any]:
         """Return the view of a mutant's run, which is played only once.
@@ -76,8 +82,8 @@ class MutantGame:
         Args:
             mutant: which one.
         """
-        letter = self._given.get(mutant.name)
-        return "" if letter is None else "✓" if letter == mutant.right else "✗"
+        said = self._given.get(mutant.name)
+        return "" if said is None else "✓" if said in (FOUND, mutant.right) else "✗"
 
     def score(self) -> str:
         """Return how many mutants are found, in a sentence."""
@@ -87,12 +93,12 @@ class MutantGame:
 
 
 def fault(mutant: Mutant) -> str:
-    """Return the faulty line, as HTML.
+    """Return the faulty line, what it does, and why nothing else is wrong, as HTML.
 
     Args:
         mutant: which one.
     """
-    return (
+    return explained(mutant.options, mutant.right, None) + (
         f"<p>In <code>{esc(mutant.module)}</code>:</p>"
         f"<pre>- {esc(mutant.old)}\n+ {esc(mutant.new)}</pre>"
     )

@@ -6,7 +6,11 @@ played; no file changes.
 
 from __future__ import annotations
 
+import ast
+import importlib
+import inspect
 import tempfile
+import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -26,6 +30,9 @@ from learnkit.course.lessons import Option
 from learnkit.errors import UsageError
 from learnkit.mechanisms.teams.lead import Team
 from learnkit.runtime.virtual_clock import VirtualClock
+
+#: Lines of code to choose from.
+LINES = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +72,34 @@ class Mutant:
     def number(self) -> int:
         """Its number, from 1."""
         return int(self.name[1:])
+
+    def lines(self) -> tuple[dict[int, str], int]:
+        """The code around the fault, without comments and docstrings, and where it is.
+
+        Returns:
+            Line number in the module -> line, with the fault planted; and the number of its line.
+        """
+        source = inspect.getsource(importlib.import_module(self.module))
+        code = _code(source)
+        at = next(number for number, line in code.items() if line.strip() == self.old.strip())
+        numbers = list(code)
+        # The fault isn't always in the same place among them.
+        before = 1 + 7 * self.number % (LINES - 2)
+        first = min(max(numbers.index(at) - before, 0), max(len(numbers) - LINES, 0))
+        shown = numbers[first : first + LINES]
+        code[at] = code[at].replace(self.old.strip(), self.new.strip())
+        cut = textwrap.dedent("\n".join(code[number] for number in shown)).split("\n")
+        return dict(zip(shown, cut, strict=True)), at
+
+
+def _code(source: str) -> dict[int, str]:
+    """Number -> line of a module's lines that aren't blank, a comment or in a docstring."""
+    lines = dict(enumerate(source.split("\n"), start=1))
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            for number in range(node.lineno, (node.end_lineno or node.lineno) + 1):
+                lines.pop(number, None)
+    return {n: one for n, one in lines.items() if one.strip() and not one.strip().startswith("#")}
 
 
 def play(mutant: Mutant, workspace: str | Path) -> EventLog:

@@ -1,11 +1,11 @@
-"""The game as widgets: a chooser, the run in a player, and four buttons.
+"""The game as widgets: a chooser, the run in a player, and the lines of code as buttons.
 
 An answer shows the faulty line, and the same run without the fault.
 """
 
 from __future__ import annotations
 
-from learnkit.course.display.card import inline, verdict
+from learnkit.course.display.card import inline
 from learnkit.course.display.question_widgets import STYLE, Choice, spoken
 from learnkit.course.games.mutants.game import MutantGame, fault
 from learnkit.course.games.mutants.mutant import Mutant
@@ -26,7 +26,7 @@ class MutantsPanel:
     Attributes:
         box: the widget to show.
         chooser: which mutant is shown.
-        choice: its four answers.
+        choice: the lines to press.
     """
 
     def __init__(self, game: MutantGame) -> None:
@@ -52,12 +52,20 @@ class MutantsPanel:
         """
         mutant = self._game.mutants[index]
         self._clear()
+        lines, wrong = mutant.lines()
+
+        def feedback(number: str) -> str:
+            head = "✓ killed" if number == str(wrong) else f"✗ it is line {wrong}"
+            return f"<strong>{head}</strong>{fault(mutant)}"
+
         self.choice = Choice(
-            "Which line of the harness is wrong?",
-            mutant.options,
-            lambda letter: self._answered(mutant, letter),
-            lambda letter: verdict(mutant.options, mutant.right, letter, "killed") + fault(mutant),
+            f"Which line of `{mutant.module}` is wrong? Press it.",
+            {str(number): line for number, line in lines.items()},
+            lambda number: self._answered(mutant, number == str(wrong)),
+            feedback,
+            str(wrong),
         )
+        self.choice.box.add_class("lk-lines")
         scene = widgets.HTML(f"<p>{inline(mutant.scene)}</p>")
         self._shown.children = [scene, self._player(mutant), self.choice.box]
         self._show_score()
@@ -67,8 +75,8 @@ class MutantsPanel:
         self._clear()
         self.box.close()
 
-    def _answered(self, mutant: Mutant, letter: str) -> None:
-        self._game.answer(mutant, letter)
+    def _answered(self, mutant: Mutant, found: bool) -> None:
+        self._game.answer(mutant, found)
         title = widgets.HTML("<p><strong>The same run, with the line as it should be:</strong></p>")
         self._shown.children = [*self._shown.children, title, self._player(mutant, fault=False)]
         index = self.chooser.value

@@ -1,0 +1,206 @@
+"""Lesson 4's explorable: files read by one agent, or by a subagent each. Who carries what?
+
+The lengths of all requests are worked out; a test compares them with real runs of
+:class:`learnkit.Subagents`, by the offline client's counts and its clock.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+from learnkit.core.text import count
+from learnkit.course.lessons.plots import LEFT, legend, scale, short
+from learnkit.views.drawing import theme
+from learnkit.views.drawing.display import Canvas
+from learnkit.widget.explore import Answer, Explorable, drag, explore, pick
+
+#: What can be dragged, and chosen.
+FILES, WAYS = range(1, 13), ("alone", "serial", "parallel")
+#: The first request in tokens: system prompt, tools and what is asked; by who sends it.
+ALONE, PARENT, CHILD = 494, 734, 554
+#: Tokens of a call that reads a file, of the file, of a call that hands it out, and of its report.
+CALL, FILE, TASK, REPORT = 32, 630, 51, 41
+#: Tokens by which each further task in one reply, with its report, is shorter.
+LESS = 15.5
+#: How many children run side by side, and the seconds that a reply takes.
+BESIDE, SECONDS = 3, 1
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """The longest request of an agent: tokens of its prompt and tools, calls and results."""
+
+    prompt: float
+    calls: float = 0
+    results: float = 0
+
+    @property
+    def tokens(self) -> float:
+        """All of it."""
+        return self.prompt + self.calls + self.results
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What a run comes to.
+
+    Attributes:
+        own: the longest request of the agent that was asked.
+        child: the longest request of each child; None without children.
+        sent: tokens of all requests of all agents together.
+        seconds: from the question to the answer.
+    """
+
+    own: Context
+    child: Context | None
+    sent: float
+    seconds: int
+
+
+@cache
+def run(files: int, way: str) -> Run:
+    """Work out a run.
+
+    Args:
+        files: how many are read; each in a turn of its own, or by a child of its own.
+        way: ``alone``, ``serial`` (a child after the other) or ``parallel`` (all in one reply).
+    """
+    if way == "alone":
+        own = Context(ALONE, files * CALL, files * FILE)
+        return Run(own, None, _growing(ALONE, CALL + FILE, files), SECONDS * (files + 1))
+    child = Context(CHILD, CALL, FILE)
+    children = files * (CHILD + child.tokens)
+    if way == "serial":
+        own = Context(PARENT, files * TASK, files * REPORT)
+        sent = _growing(PARENT, TASK + REPORT, files) + children
+        return Run(own, child, sent, SECONDS * (3 * files + 1))
+    own = Context(PARENT, files * TASK - LESS * (files - 1), files * REPORT)
+    rounds = -(-files // BESIDE)
+    return Run(own, child, PARENT + own.tokens + children, SECONDS * (2 + 2 * rounds))
+
+
+def _growing(first: float, more: float, times: int) -> float:
+    """All requests of an agent together, when each is longer than the one before."""
+    return sum(first + number * more for number in range(times + 1))
+
+
+def draw(width: float, files: int, way: str) -> Answer:
+    """Who has what in context, on one scale; and below it the tokens sent in all.
+
+    Args:
+        width: in pixels.
+        files: how many are read.
+        way: one of :data:`WAYS`.
+    """
+    canvas = Canvas(width)
+    _contexts(canvas, files, way)
+    _sent(canvas, files, way)
+    return Answer(_finding(files, way), canvas, _assumes(), _because(files, way))
+
+
+def explorable() -> Explorable:
+    """The contexts and the tokens sent, with the number of files to drag."""
+    files = drag(FILES, 8, "files to read", said=lambda number: count(number, "file"))
+    return explore(draw, files=files, way=pick(WAYS, "parallel", "read"))
+
+
+def _finding(files: int, way: str) -> str:
+    alone, now = run(files, "alone"), run(files, way)
+    if way == "alone":
+        return (
+            f"Alone, the agent ends with {_k(now.own.tokens)} tokens in its context, "
+            f"and {_k(now.sent)} are sent in all."
+        )
+    who = "A subagent keeps" if files == 1 else f"{files} subagents keep"
+    kept = f"{who} the parent's context at {_k(now.own.tokens)} instead of {_k(alone.own.tokens)}"
+    return f"{kept}, and {_k(now.sent)} tokens are sent instead of {_k(alone.sent)}."
+
+
+def _because(files: int, way: str) -> str:
+    now, alone = run(files, way), run(files, "alone")
+    took = f"The answer takes {now.seconds} s"
+    if way == "alone":
+        return f"Each request carries all the files that were read before it. {took}."
+    took += f", and {alone.seconds} s alone."
+    if now.sent > alone.sent:
+        return f"With so few files, a prompt and tools for each agent cost more. {took}"
+    return f"A file is sent only in one child's requests; the parent gets a report. {took}"
+
+
+def _assumes() -> str:
+    return (
+        "simulated token counts, cached ones included. The first request has "
+        f"{ALONE} tokens alone, {PARENT} of the parent, {CHILD} of a child; a call {CALL}, a file "
+        f"{FILE}, a call of task {TASK}, a report {REPORT}; each further task in one reply, with "
+        f"its report, {LESS:g} less. One file a turn, or a child for each file; {BESIDE} children "
+        f"side by side; {SECONDS} s a reply."
+    )
+
+
+#: Room for the names of the agents, and for those of the ways, in pixels.
+_NAMES, _WAYS = 62, 64
+#: Upper edges of the rows, and of the second picture and its 0, in pixels.
+_ALONE, _PARENT, _CHILDREN, _EACH, _TOP, _BASE = 24, 50, 76, 10, 278, 388
+_PARTS = (
+    (theme.SYSTEM, "prompt, tools"),
+    (theme.CALL, "calls"),
+    (theme.RESULT, "results"),
+)
+
+
+def _contexts(canvas: Canvas, files: int, way: str) -> None:
+    most = 9_000
+    unit = (canvas.width - _NAMES - 34) / most
+    low = _CHILDREN + _EACH * FILES[-1] + 2
+    canvas.text("contexts", 0, 12, "longest request of each agent, in tokens", "b")
+    for tick in range(0, most + 1, 3_000):
+        x = round(_NAMES + tick * unit)
+        canvas.edge(f"tick {tick}", f"M{x} {_ALONE - 4}V{low}")
+        canvas.text(f"ticks {tick}", x, low + 14, short(tick), "qc")
+    shared = run(files, "parallel" if way == "alone" else way)
+    rows = [("alone", run(files, "alone").own, _ALONE, 18), ("parent", shared.own, _PARENT, 18)]
+    rows += [
+        (f"child {number}", shared.child or shared.own, _CHILDREN + _EACH * number, _EACH - 2)
+        for number in range(files)
+    ]
+    for name, context, y, height in rows:
+        x, chosen = _NAMES, (name == "alone") == (way == "alone")
+        lengths = context.prompt, context.calls, context.results
+        for (mark, word), tokens in zip(_PARTS, lengths, strict=True):
+            end = round(_NAMES + (tokens + (x - _NAMES) / unit) * unit)
+            style = "" if chosen else "p"
+            canvas.bar(f"{name} {word}", x, y, end - x, height, mark.key, style)
+            x = end
+        if height > _EACH or name == "child 0":
+            bold = "b" if chosen else "q"
+            said, each = ("children", " each") if name == "child 0" else (name, "")
+            canvas.text(name, 0, y + height / 2 + 4, said, bold)
+            canvas.text(f"{name} is", x + 5, y + height / 2 + 4, _k(context.tokens) + each, bold)
+    legend(canvas, low + 24, *((mark, "", word) for mark, word in _PARTS))
+
+
+def _sent(canvas: Canvas, files: int, way: str) -> None:
+    most, right = 60_000, canvas.width - _WAYS
+    unit, step = (_BASE - _TOP) / most, (right - LEFT) / len(FILES)
+    canvas.text("all", 0, _TOP - 14, "tokens sent in all, by number of files", "b")
+    scale(canvas, "sent", range(0, most + 1, 20_000), _BASE, unit, right)
+    x = LEFT + files * step
+    canvas.edge("cause", f"M0 0V{_BASE - _TOP}", "cause", "d", x=x, y=_TOP)
+    for one in sorted(WAYS, key=way.__eq__):
+        spots = [
+            f"{LEFT + number * step:.0f} {_BASE - run(number, one).sent * unit:.0f}"
+            for number in FILES
+        ]
+        mark = "cause" if one == way else "system"
+        canvas.edge(f"{one} curve", f"M{'L'.join(spots)}", mark, "w" if one == way else "")
+        now = _BASE - run(files, one).sent * unit
+        canvas.dot(f"{one} now", x, now, 5 if one == way else 3, mark)
+        last = _BASE - run(FILES[-1], one).sent * unit
+        canvas.text(f"{one} line", right + 8, last + 4, one, "b" if one == way else "q", mark)
+    canvas.text("files", x, _BASE + 16, count(files, "file"), "bc", "cause")
+    canvas.height = _BASE + 22
+
+
+def _k(tokens: float) -> str:
+    return f"{tokens / 1000:.1f}k"

@@ -1,0 +1,188 @@
+"""Lesson 5's explorable: all skills in the prompt, only their catalogue, or a few of them resident.
+
+Contexts and bills are worked out; a test compares them with real runs of :class:`learnkit.Skills`
+on the lesson's manuals, by the offline client's counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+
+from learnkit.core.catalog import DEFAULT_MODEL, PRICES
+from learnkit.course.lessons.plots import LEFT, legend, scale, short
+from learnkit.views.drawing import theme
+from learnkit.views.drawing.display import Canvas
+from learnkit.widget.explore import Answer, Explorable, drag, explore
+
+#: How many skills there are, how many of them are resident, and how many turns the work takes.
+SKILLS, RESIDENT, TURNS = 20, 4, 8
+#: The ways, and how many skills are preloaded in each.
+WAYS = {"preload all": SKILLS, "catalogue": 0, f"{RESIDENT} resident": RESIDENT}
+#: The first request in tokens: system prompt with the catalogue, tools, and what is asked; and what
+#: it has more for each skill that is preloaded.
+FIRST, PRELOADED = 2_256, 5_087
+#: Tokens of a call that loads a skill, and of what comes back; of a call of the work, and of what
+#: comes back; and what the model writes in a turn.
+LOAD, LOADED, CALL, RESULT, WRITTEN = 32, 5_103, 29, 245, 21
+#: What is paid for a token read from the cache, written to it, and written by the model, where a
+#: token of plain input costs 1.
+PRICE = PRICES[DEFAULT_MODEL]
+READ, WRITE, OUT = (
+    kind / PRICE.input for kind in (PRICE.cache_read, PRICE.cache_write, PRICE.output)
+)
+
+
+def requests(used: int, resident: int) -> Iterator[tuple[int, int]]:
+    """Tokens read from the cache, and new ones, of each request.
+
+    Args:
+        used: how many skills the work needs; the resident ones are the first of them.
+        resident: how many are preloaded; the others are loaded by a call, each in its own turn.
+    """
+    known, new = 0, FIRST + resident * PRELOADED
+    loads = max(used - resident, 0)
+    yield known, new
+    for more in [LOAD + LOADED] * loads + [CALL + RESULT] * (TURNS - 1):
+        known, new = known + new, more
+        yield known, new
+
+
+@cache
+def bill(used: int, resident: int) -> float:
+    """What all requests cost, in tokens of plain input; nothing is cached before the first one.
+
+    Args:
+        used: as for :func:`requests`.
+        resident: as for :func:`requests`.
+    """
+    sent = requests(used, resident)
+    return sum(known * READ + new * WRITE + WRITTEN * OUT for known, new in sent)
+
+
+def context(used: int, resident: int) -> tuple[int, int, int, int]:
+    """The last request: prompt and tools, instructions that are used, others, and the work.
+
+    Args:
+        used: as for :func:`requests`.
+        resident: as for :func:`requests`.
+    """
+    loads = max(used - resident, 0)
+    needed = min(used, resident) * PRELOADED + loads * LOADED
+    idle = max(resident - used, 0) * PRELOADED
+    return FIRST, needed, idle, loads * LOAD + (TURNS - 1) * (CALL + RESULT)
+
+
+def draw(width: float, used: int) -> Answer:
+    """What stands in context for each way, on one scale; and below it the bills.
+
+    Args:
+        width: in pixels.
+        used: how many skills the work needs.
+    """
+    canvas = Canvas(width)
+    best = min(WAYS, key=lambda way: bill(used, WAYS[way]))
+    _contexts(canvas, used, best)
+    _bills(canvas, used, best)
+    return Answer(_finding(used, best), canvas, _assumes(), _because(used, best))
+
+
+def explorable() -> Explorable:
+    """The contexts and the bills, with the number of skills that are used to drag."""
+    said = f"{{}} of {SKILLS}".format
+    return explore(draw, used=drag(range(SKILLS + 1), 3, "skills used", said=said))
+
+
+def _finding(used: int, best: str) -> str:
+    costs = {way: f"{bill(used, resident) / 1000:.1f}k" for way, resident in WAYS.items()}
+    others = " and ".join(f"{cost} for {_NAMED[way]}" for way, cost in costs.items() if way != best)
+    return (
+        f"With {used} of {SKILLS} skills used, {_NAMED[best]} costs least: "
+        f"{costs[best]}, against {others}."
+    )
+
+
+def _because(used: int, best: str) -> str:
+    tokens, most = (short(sum(context(used, WAYS[way]))) for way in (best, "preload all"))
+    instead = "" if best == "preload all" else f" The longest request has {tokens}, not {most}."
+    if best == "catalogue":
+        return f"Instructions that nobody asks for are never sent.{instead}"
+    if best == "preload all":
+        return f"Loading takes {used} more requests, and each reads all that came before again."
+    return f"What is used anyway needs no request of its own; the rest waits.{instead}"
+
+
+def _assumes() -> str:
+    return (
+        f"simulated; {TURNS} turns of work, and one more for each skill that is loaded; the "
+        f"{RESIDENT} resident skills are the first that are used. In tokens: system prompt, tools "
+        f"and request {FIRST:,}, each of {SKILLS} skills {PRELOADED:,} when it is preloaded, "
+        f"{LOADED:,} when it is loaded, by a call of {LOAD}; a call of "
+        f"the work {CALL}, its result {RESULT}; {WRITTEN} written a turn. The cache is empty at "
+        f"first. The bill counts plain input as 1, read from the cache as {READ:g}, written to it "
+        f"as {WRITE:g}, output as {OUT:g} ({DEFAULT_MODEL})."
+    )
+
+
+_NAMED = {
+    "preload all": "preloading all",
+    "catalogue": "the catalogue",
+    f"{RESIDENT} resident": f"keeping {RESIDENT} resident",
+}
+#: Room for the names of the ways, on both sides, in pixels.
+_NAMES, _WAYS = 78, 88
+#: Upper edges of the rows, of the second picture, and its 0, in pixels.
+_ROWS, _EACH, _TOP, _BASE = 24, 26, 190, 320
+_PARTS = (
+    (theme.SYSTEM, "", "catalogue, tools"),
+    (theme.RESULT, "", "used"),
+    (theme.RESULT, "p", "not used"),
+    (theme.CALL, "", "work"),
+)
+
+
+def _contexts(canvas: Canvas, used: int, best: str) -> None:
+    most = 110_000
+    unit = (canvas.width - _NAMES - 40) / most
+    low = _ROWS + _EACH * len(WAYS)
+    canvas.text("contexts", 0, 12, "longest request, in tokens", "b")
+    for tick in range(0, most, 50_000):
+        x = round(_NAMES + tick * unit)
+        canvas.edge(f"tick {tick}", f"M{x} {_ROWS - 4}V{low}")
+        canvas.text(f"ticks {tick}", x, low + 14, short(tick), "qc")
+    for row, (way, resident) in enumerate(WAYS.items()):
+        y, x, tokens = _ROWS + row * _EACH, _NAMES, 0
+        for (mark, style, word), part in zip(_PARTS, context(used, resident), strict=True):
+            tokens += part
+            end = round(_NAMES + tokens * unit)
+            canvas.bar(f"{row} {word}", x, y, end - x, 18, mark.key, style)
+            x = end
+        bold = "b" if way == best else "q"
+        canvas.text(f"{row} is", 0, y + 13, way, bold)
+        canvas.text(f"{row} has", x + 5, y + 13, short(tokens), bold)
+    legend(canvas, low + 24, *_PARTS)
+
+
+def _bills(canvas: Canvas, used: int, best: str) -> None:
+    most, right = 240_000, canvas.width - _WAYS
+    unit, step = (_BASE - _TOP) / most, (right - LEFT) / SKILLS
+    canvas.text("bill in", 0, _TOP - 14, "bill, in tokens of plain input", "b")
+    scale(canvas, "bill", range(0, most + 1, 80_000), _BASE, unit, right)
+    x = LEFT + used * step
+    canvas.edge("cause", f"M0 0V{_BASE - _TOP}", "cause", "d", x=x, y=_TOP)
+    for way in sorted(WAYS, key=best.__eq__):
+        row, costs = [*WAYS].index(way), [bill(number, WAYS[way]) for number in range(SKILLS + 1)]
+        spots = [
+            f"{LEFT + number * step:.0f} {_BASE - cost * unit:.0f}"
+            for number, cost in enumerate(costs)
+        ]
+        mark = "cause" if way == best else "system"
+        canvas.edge(f"{row} curve", f"M{'L'.join(spots)}", mark, "w" if way == best else "")
+        canvas.dot(f"{row} now", x, _BASE - costs[used] * unit, 5 if way == best else 3, mark)
+    low = 0.0  # two names never share a line
+    for way in sorted(WAYS, key=lambda way: -bill(SKILLS, WAYS[way])):
+        low = max(low + 14, _BASE - bill(SKILLS, WAYS[way]) * unit + 4)
+        look = ("b", "cause") if way == best else ("q", "system")
+        canvas.text(f"{[*WAYS].index(way)} line", right + 8, low, way, *look)
+    canvas.text("used", x, _BASE + 18, f"{used} used", "bc", "cause")
+    canvas.height = _BASE + 24

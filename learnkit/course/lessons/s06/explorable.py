@@ -1,0 +1,221 @@
+"""Lesson 6's explorable: old results are cleared when that frees enough. How much is enough?
+
+A session of 36 files is worked out as :class:`learnkit.Compaction` would lead it, and as the
+offline client would count it; a test compares both with a real run.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+from learnkit.core.catalog import DEFAULT_MODEL, PRICES
+from learnkit.core.text import count
+from learnkit.course.lessons.plots import LEFT, legend, scale, short
+from learnkit.views.drawing import theme
+from learnkit.views.drawing.display import Canvas
+from learnkit.widget.explore import Answer, Explorable, drag, explore
+
+#: The session: so many files, one a turn; from so many tokens on, a summary replaces it.
+FILES, THRESHOLD = 36, 8_000
+#: Lengths in tokens: the system prompt with the tools, the user's request, a call, and its result
+#: before and after it is cleared.
+HEAD, REQUEST, CALL, RESULT, CLEARED = 524, 35, 31, 381, 29
+#: The tokens of its text, which clearing counts as freed, and how many of the last results stay.
+FREED, KEEP = 350, 3
+#: Tokens that the model writes: a turn, and a summary; and the message that a summary becomes.
+WRITTEN, SUMMARY, FIRST = 23, 407, 466
+#: A request for a summary begins with instructions, and each message is so much shorter as text.
+INSTRUCTIONS, AS_TEXT = 162, 20
+#: What is paid for a token read from the cache, written to it, and written by the model, where a
+#: token of plain input costs 1.
+PRICE = PRICES[DEFAULT_MODEL]
+READ, WRITE, OUT = (
+    kind / PRICE.input for kind in (PRICE.cache_read, PRICE.cache_write, PRICE.output)
+)
+#: What can be dragged: the least that a clearing must free, in tokens.
+LEAST = range(0, 6_001, 500)
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """One request, in tokens.
+
+    Attributes:
+        cached: read from the cache.
+        new: all others that were sent.
+        written: by the model.
+        before: what was done before it: ``cleared``, ``summarised``, or nothing.
+    """
+
+    cached: int
+    new: int
+    written: int = WRITTEN
+    before: str = ""
+
+    @property
+    def cost(self) -> tuple[float, float, float]:
+        """What was read, what was new and what was written, in tokens of plain input."""
+        # Nothing that follows begins like a request for a summary, so that it isn't cached.
+        rate = 1 if self.before == "summarised" else WRITE
+        return self.cached * READ, self.new * rate, self.written * OUT
+
+
+@cache
+def session(least: int) -> tuple[Sent, ...]:
+    """Every request of the session, those for summaries among them.
+
+    Args:
+        least: tokens that clearing must free; it is done before any request where it does.
+    """
+    parts = [HEAD, REQUEST]
+    results: list[int] = []  # where in the parts results stand that aren't cleared
+    sent, known = [], 0  # tokens from the start on that the cache holds
+    for _ in range(FILES + 1):
+        before, old = "", results[: max(len(results) - KEEP, 0)]
+        freed, total = len(old) * FREED, sum(parts)
+        if old and freed >= least and not total - freed > THRESHOLD:
+            before, known = "cleared", sum(parts[: old[0]])
+            for place in old:
+                parts[place] = CLEARED
+            results = results[len(old) :]
+        if sum(parts) > THRESHOLD:
+            text = INSTRUCTIONS + sum(part - AS_TEXT for part in parts[1:-2])
+            sent.append(Sent(0, text, SUMMARY, "summarised"))
+            parts = [HEAD, FIRST, *parts[-2:]]
+            results, known, before = [3], 0, ""
+        sent.append(Sent(known, sum(parts) - known, before=before))
+        known = sum(parts)
+        parts += [CALL, RESULT]
+        results.append(len(parts) - 1)
+    return tuple(sent)
+
+
+@cache
+def bill(least: int) -> tuple[float, float, float]:
+    """What the session costs for reading, for new tokens and for output, in tokens of plain input.
+
+    Args:
+        least: as for :func:`session`.
+    """
+    read, new, written = zip(*(one.cost for one in session(least)), strict=True)
+    return sum(read), sum(new), sum(written)
+
+
+def cheapest() -> int:
+    """The choice at which the session costs least."""
+    return min(LEAST, key=lambda least: sum(bill(least)))
+
+
+def draw(width: float, least: int) -> Answer:
+    """The requests of the session, and below them the bill for every value of the cause.
+
+    Args:
+        width: in pixels.
+        least: as for :func:`session`.
+    """
+    canvas = Canvas(width)
+    slots = max(len(session(one)) for one in LEAST)
+    right = LEFT + slots * int((width - LEFT) / slots)
+    _sawtooth(canvas, session(least), (right - LEFT) // slots, right)
+    sources = (theme.CACHED, "p"), (theme.FRESH, ""), (theme.OUTPUT, "")
+    legend(canvas, _BASE + 15, *((mark, style, mark.word) for mark, style in sources))
+    _bills(canvas, least, right)
+    return Answer(_finding(least), canvas, _assumes(), _because(least))
+
+
+def explorable() -> Explorable:
+    """The saw-tooth and the bill, with the least that clearing must free to drag."""
+    label = "clear only when it frees at least"
+    return explore(draw, least=drag(LEAST, 2_000, label, unit="tokens"))
+
+
+def _finding(least: int) -> str:
+    best = cheapest()
+    every, now = _cost(0), _cost(least)
+    if least == 0:
+        return (
+            f"Clearing after every turn costs {every}; "
+            f"clearing at least {best:,} tokens at a time costs {_cost(best)}."
+        )
+    if not _done(least, "cleared"):
+        return (
+            f"Clearing never frees {least:,} tokens: summaries alone cost {now}, not {_cost(best)}."
+        )
+    return (
+        f"Clearing at least {least:,} tokens at a time costs {now}; "
+        f"clearing after every turn costs {every}."
+    )
+
+
+def _because(least: int) -> str:
+    done = _done(least, "cleared")
+    clearings = count(done, "clearing")
+    if summaries := _done(least, "summarised"):
+        made = "one more request" if summaries == 1 else f"{summaries} more requests"
+        return (
+            f"With {clearings if done else 'no clearing'} the conversation outgrows "
+            f"{THRESHOLD:,} tokens: {made}, uncached, must summarise it."
+        )
+    if least < cheapest():
+        return f"Each of {clearings} breaks the cache: all that follows is written to it again."
+    if least > cheapest():
+        return f"Only {clearings} break the cache, but old results are carried along for longer."
+    return f"Only {clearings} break the cache, and the conversation never needs a summary."
+
+
+def _assumes() -> str:
+    return (
+        f"simulated; {FILES} files, one a turn. In tokens: system prompt and tools {HEAD}, request "
+        f"{REQUEST}, call {CALL}, result {RESULT} ({CLEARED} when it is cleared, counted as "
+        f"{FREED} freed; the last {KEEP} stay), {WRITTEN} written a turn. Above {THRESHOLD:,} a "
+        f"summary of {SUMMARY} becomes a message of {FIRST}; it is asked for with {INSTRUCTIONS} "
+        f"tokens of instructions and the messages as text, {AS_TEXT} shorter each. The bill counts "
+        f"plain input as 1, read from the cache as {READ:g}, written to it as {WRITE:g}, output as "
+        f"{OUT:g} ({DEFAULT_MODEL})."
+    )
+
+
+#: The heights of the two pictures, from their upper edge to their 0, in pixels.
+_TOP, _BASE, _BILL_TOP, _BILL_BASE = 40, 180, 250, 346
+
+
+def _sawtooth(canvas: Canvas, sent: tuple[Sent, ...], step: int, right: float) -> None:
+    unit = (_BASE - _TOP) / THRESHOLD
+    canvas.text("sent with", 0, 12, "tokens sent with each request", "b")
+    scale(canvas, "sent", range(0, THRESHOLD + 1, 2_000), _BASE, unit, right)
+    for number, one in enumerate(sent):
+        x = LEFT + number * step + 1
+        whole, cached = (round(tokens * unit) for tokens in (one.cached + one.new, one.cached))
+        canvas.bar(f"c{number}", x, _BASE - cached, step - 2, cached, "cached", "p")
+        canvas.bar(f"n{number}", x, _BASE - whole, step - 2, whole - cached, "fresh")
+        if one.before == "summarised":
+            canvas.text(f"s{number}", x + step - 2, _TOP - 6, "summary", "qe")
+
+
+def _bills(canvas: Canvas, least: int, right: float) -> None:
+    top, step = 75_000, int(right - LEFT) // len(LEAST)
+    unit = (_BILL_BASE - _BILL_TOP) / top
+    canvas.text("bill in", 0, _BILL_TOP - 14, "bill, in tokens of plain input", "b")
+    scale(canvas, "bill", range(0, top + 1, 25_000), _BILL_BASE, unit, right)
+    for number, one in enumerate(LEAST):
+        x, y, chosen = LEFT + number * step + 2, _BILL_BASE, one == least
+        for mark, cost in zip(("cached", "fresh", "output"), bill(one), strict=True):
+            high = round(cost * unit)
+            y -= high
+            canvas.bar(f"{mark} {one}", x, y, step - 4, high, mark, "" if chosen else "p")
+        if chosen:
+            middle = x + (step - 4) / 2
+            canvas.text("now", middle, y - 5, _cost(one), "bc", "cause")
+            canvas.dot("cause", middle, _BILL_BASE + 9, 4, "cause")
+    canvas.text("every", LEFT, _BILL_BASE + 28, "cleared every turn", "q")
+    canvas.text("never", right, _BILL_BASE + 28, "never cleared", "qe")
+    canvas.height = _BILL_BASE + 34
+
+
+def _done(least: int, what: str) -> int:
+    return [one.before for one in session(least)].count(what)
+
+
+def _cost(least: int) -> str:
+    return short(sum(bill(least)))

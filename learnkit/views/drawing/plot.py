@@ -1,0 +1,57 @@
+"""What diagrams with a scale share: its round marks, short numbers, and a legend."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from learnkit.views.drawing.display import Canvas
+
+#: Width of one character of a legend, in pixels.
+_CHARACTER = 6.5
+
+
+def ticks_of(scale: int) -> list[int]:
+    """The marks of a scale: round numbers, at most five steps.
+
+    Args:
+        scale: what the full length represents, in whatever unit.
+    """
+    step = next(s for p in range(12) for s in (10**p, 2 * 10**p, 5 * 10**p) if scale / s <= 5)
+    return list(range(0, scale + 1, step))
+
+
+def short(number: int) -> str:
+    """A number for an axis or a narrow label: ``900``, ``1.2k``, ``100k``.
+
+    Args:
+        number: 0 or more.
+    """
+    if number < 1000:
+        return str(number)
+    thousands = f"{number / 1000:.1f}" if number < 100_000 else f"{number / 1000:.0f}"
+    return f"{thousands.removesuffix('.0')}k"
+
+
+def legend(canvas: Canvas, x: float, y: float, entries: Iterable[tuple[str, str]]) -> float:
+    """Draw swatches with their words, in as many lines as they need.
+
+    Args:
+        canvas: to draw on.
+        x: left edge of each line, in pixels.
+        y: upper edge, in pixels.
+        entries: the key of a mark and its words; without a key there is no swatch.
+
+    Returns:
+        The lower edge, in pixels.
+    """
+    at = x
+    for key, words in entries:
+        swatch = 16 * bool(key)
+        room = swatch + _CHARACTER * len(words)
+        if at > x and at + room > canvas.width:
+            at, y = x, y + 18
+        if key:
+            canvas.bar(f"swatch {key}", at, y + 4, 10, 10, key)
+        canvas.text(f"legend {key}", at + swatch, y + 13, words, "q")
+        at += room + 18
+    return y + 20

@@ -1,0 +1,130 @@
+"""Lesson 4's explorable: contexts, tokens and seconds are those of real runs with Subagents."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import learnkit as lk
+from learnkit.core.token_count import sent
+from learnkit.course.lessons.s04 import explorable
+from learnkit.views.drawing.display import NARROW, WIDE
+
+QUESTION = "Which of the files in files/ handle missing readings? One line each."
+REPORT = "This file handles missing readings: it skips them, as its docstring says."
+
+
+def real(files: int, way: str, folder: Path) -> tuple[dict[str, list[int]], float]:
+    """The tokens of each agent's requests, by lane, and the seconds that the run takes."""
+    (folder / "files").mkdir()
+    names = [f"files/file_{number:02}.txt" for number in range(1, files + 1)]
+    for name in names:
+        (folder / name).write_text(("x" * 79 + "\n") * 30)
+    reads = {name: lk.use("read_file", path=name) for name in names}
+    prompt = "Does {} handle missing readings? Answer in one line."
+    tasks = [
+        lk.use("task", prompt=prompt.format(name), description=f"read {name[6:-4]}")
+        for name in names
+    ]
+    parts = {"alone": [*reads.values()], "serial": tasks, "parallel": [lk.reply(*tasks)]}
+    lead = iter([*parts[way], lk.say("All files are read.")])
+
+    def answer(request: dict[str, Any]) -> Any:
+        if way == "alone" or any(tool["name"] == "task" for tool in request["tools"]):
+            return next(lead)
+        asked = str(request["messages"][0]["content"])
+        (name,) = [name for name in names if name in asked]
+        return reads[name] if len(request["messages"]) == 1 else lk.say(REPORT)
+
+    mechanisms: list[lk.Mechanism] = [lk.CodingTools(folder)]
+    if way != "alone":
+        mechanisms.append(lk.Subagents(lambda: [lk.CodingTools(folder)]))
+    with lk.VirtualClock() as clock:
+        agent = lk.Agent(lk.scripted(answer, clock), mechanisms)
+        agent.run(QUESTION)
+    lanes: dict[str, list[int]] = {}
+    for event in agent.events:
+        if event.type == "model.replied":
+            lanes.setdefault(event.lane, []).append(sent(event.data["usage"]))
+    return lanes, clock.time()
+
+
+@pytest.mark.parametrize("way", explorable.WAYS)
+@pytest.mark.parametrize("files", [1, 4, 7, 12])
+def test_it_is_what_a_real_run_sends(files: int, way: str, tmp_path: Path) -> None:
+    lanes, seconds = real(files, way, tmp_path)
+    run = explorable.run(files, way)
+    children = [requests for lane, requests in lanes.items() if lane != "lead"]
+    assert run.own.tokens == pytest.approx(max(lanes["lead"]), abs=1)
+    assert len(children) == (0 if way == "alone" else files)
+    assert {max(one) for one in children} == ({run.child.tokens} if run.child else set())
+    assert run.sent == pytest.approx(sum(sum(requests) for requests in lanes.values()), abs=1)
+    assert run.seconds == seconds
+
+
+def test_the_finding_says_when_it_pays() -> None:
+    def pays(files: int, way: str) -> bool:
+        return explorable.run(files, way).sent < explorable.run(files, "alone").sent
+
+    assert next(files for files in explorable.FILES if pays(files, "parallel")) == 4
+    assert next(files for files in explorable.FILES if pays(files, "serial")) == 7
+    for way in ("serial", "parallel"):
+        for files in explorable.FILES:
+            because = explorable.draw(WIDE, files, way).because
+            assert ("cost more" in because) != pays(files, way)
+    assert explorable.draw(WIDE, 8, "parallel").finding == (
+        "8 subagents keep the parent's context at 1.4k instead of 5.8k, "
+        "and 16.3k tokens are sent instead of 28.3k."
+    )
+    assert explorable.draw(WIDE, 12, "alone").finding == (
+        "Alone, the agent ends with 8.4k tokens in its context, and 58.1k are sent in all."
+    )
+    assert "takes 8 s, and 9 s alone" in explorable.draw(WIDE, 8, "parallel").because
+
+
+@pytest.mark.parametrize("width", [NARROW, 500, WIDE])
+@pytest.mark.parametrize("way", explorable.WAYS)
+def test_every_bar_is_on_one_scale(width: float, way: str) -> None:
+    zero, nine = (
+        explorable.draw(width, 1, way).canvas[f"tick {tick}"].path.split()[0][1:]
+        for tick in (0, 9_000)
+    )
+    unit = (int(nine) - int(zero)) / 9_000
+    for files in explorable.FILES:
+        canvas = explorable.draw(width, files, way).canvas
+        shared = explorable.run(files, "parallel" if way == "alone" else way)
+        child = shared.child
+        assert child is not None
+        rows = {"alone": explorable.run(files, "alone").own, "parent": shared.own}
+        rows |= {f"child {number}": child for number in range(files)}
+        assert f"child {files} results" not in canvas
+        for name, context in rows.items():
+            bars = [canvas[f"{name} {part}"] for part in ("prompt, tools", "calls", "results")]
+            assert sum(bar.width for bar in bars) == pytest.approx(context.tokens * unit, abs=2)
+            assert {bar.style for bar in bars} == {
+                "" if (name == "alone") == (way == "alone") else "p"
+            }
+        for shape in canvas.shapes:
+            assert 0 <= shape.x + (shape.width if shape.kind == "bar" else 0) <= width
+
+
+def test_every_number_that_it_rests_on_is_printed(monkeypatch: pytest.MonkeyPatch) -> None:
+    printed = explorable.draw(WIDE, 1, "alone").assumes
+    names = [
+        name
+        for name, value in vars(explorable).items()
+        if name.isupper() and isinstance(value, int | float) and not name.startswith("_")
+    ]
+    assert len(names) >= 9
+    for name in set(names) - {"LEFT"}:
+        with monkeypatch.context() as patch:
+            patch.setattr(explorable, name, 77)
+            assert explorable._assumes() != printed, name
+
+
+def test_a_page_without_a_kernel_carries_all_answers() -> None:
+    tape = json.dumps(explorable.explorable().tape(), ensure_ascii=False, separators=(",", ":"))
+    assert len(tape.encode()) < 150_000

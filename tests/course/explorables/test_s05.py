@@ -1,0 +1,111 @@
+"""Lesson 5's explorable: contexts and bills are those of real runs with Skills."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+import learnkit as lk
+from learnkit.core.token_count import sent
+from learnkit.course.lessons.s05 import explorable
+from learnkit.course.lessons.s05.many_skills import TOPICS, manuals
+from learnkit.views.drawing.display import NARROW, WIDE
+
+
+def real(used: int, resident: int, folder: Path) -> list[dict[str, int]]:
+    """What each request of a run used: skills are loaded one a turn, then comes the work."""
+    skills = lk.Skills(manuals(folder / "skills", explorable.SKILLS), preload=TOPICS[:resident])
+    loads = [lk.use("load_skill", name=name) for name in TOPICS[resident:used]]
+    work = [lk.use("bash", command="seq 200")] * (explorable.TURNS - 1)
+    client = lk.scripted([*loads, *work, lk.say("The work is done, and its notes are written.")])
+    tools = lk.Toolbox(lk.CodingTools(folder).bash)
+    agent = lk.Agent(client, [tools, skills], max_turns=50)
+    agent.run("Do the work.")
+    return [event.data["usage"] for event in agent.events if event.type == "model.replied"]
+
+
+@pytest.mark.parametrize("way", explorable.WAYS)
+@pytest.mark.parametrize("used", [0, 3, 15, 20])
+def test_it_is_what_a_real_run_sends(used: int, way: str, tmp_path: Path) -> None:
+    resident = explorable.WAYS[way]
+    usages = real(used, resident, tmp_path)
+    requests = [*explorable.requests(used, resident)]
+    assert len(requests) == len(usages)
+    for (known, new), usage in zip(requests, usages, strict=True):
+        assert known == pytest.approx(usage["cache_read_input_tokens"], rel=0.002)
+        assert known + new == pytest.approx(sent(usage), rel=0.002)
+    assert sum(explorable.context(used, resident)) == sum(requests[-1])
+    price = explorable.PRICE
+    dollars = sum(price.of({**usage, "simulated": False}) or 0 for usage in usages)
+    bill = explorable.bill(used, resident) * price.input / 1e6
+    assert bill == pytest.approx(dollars, rel=0.005)
+
+
+def test_the_catalogue_wins_then_the_resident_ones_then_everything() -> None:
+    said = [explorable.draw(WIDE, used).finding for used in range(explorable.SKILLS + 1)]
+    winners = [line.partition("used, ")[2].partition(" costs least")[0] for line in said]
+    some = f"keeping {explorable.RESIDENT} resident"
+    assert winners == ["the catalogue"] * 4 + [some] * 12 + ["preloading all"] * 5
+    assert said[3] == (
+        "With 3 of 20 skills used, the catalogue costs least: 33.2k, "
+        "against 169.9k for preloading all and 39.7k for keeping 4 resident."
+    )
+    for used, line in enumerate(said):  # the first cost is the least, and they are the bills
+        costs = [float(cost) for cost in re.findall(r"([\d.]+)k", line)]
+        bills = [round(explorable.bill(used, one) / 1000, 1) for one in explorable.WAYS.values()]
+        assert sorted(costs) == pytest.approx(sorted(bills))
+        assert costs[0] == min(costs)
+
+
+def test_what_is_not_used_is_shown_as_such() -> None:
+    assert explorable.context(3, 20)[2] == 17 * explorable.PRELOADED
+    assert explorable.context(3, 4)[2] == explorable.PRELOADED
+    assert explorable.context(3, 0)[2] == 0
+    used = [explorable.context(number, 0)[1] for number in (0, 10, 20)]
+    assert used == [0, 10 * explorable.LOADED, 20 * explorable.LOADED]
+
+
+@pytest.mark.parametrize("width", [NARROW, 500, WIDE])
+def test_the_bars_and_curves_are_on_scales_that_stay(width: float) -> None:
+    first = explorable.draw(width, 0).canvas
+    zero, half = (int(first[f"tick {tick}"].path.split()[0][1:]) for tick in (0, 50_000))
+    for used in range(explorable.SKILLS + 1):
+        canvas = explorable.draw(width, used).canvas
+        for key in ("tick 50000", "bill line 80000"):
+            assert canvas[key] == first[key]
+        for row, resident in enumerate(explorable.WAYS.values()):
+            bars = [
+                canvas[f"{row} {word}"] for word in ("catalogue, tools", "used", "not used", "work")
+            ]
+            tokens = sum(explorable.context(used, resident))
+            assert sum(bar.width for bar in bars) == pytest.approx(
+                tokens * (half - zero) / 50_000, abs=2
+            )
+            curve = canvas[f"{row} curve"].path[1:].split("L")[used].split()
+            dot = canvas[f"{row} now"]
+            assert [dot.x, dot.y] == pytest.approx([int(one) for one in curve], abs=1)
+        assert len({canvas[f"{row} line"].y for row in range(3)}) == 3
+        for shape in canvas.shapes:
+            assert 0 <= shape.x + (shape.width if shape.kind == "bar" else 0) <= width
+
+
+def test_every_number_that_it_rests_on_is_printed(monkeypatch: pytest.MonkeyPatch) -> None:
+    printed = explorable.draw(WIDE, 1).assumes
+    names = [
+        name
+        for name, value in vars(explorable).items()
+        if name.isupper() and isinstance(value, int | float) and not name.startswith("_")
+    ]
+    assert len(names) >= 13
+    for name in set(names) - {"LEFT"}:
+        with monkeypatch.context() as patch:
+            patch.setattr(explorable, name, 77)
+            assert explorable._assumes() != printed, name
+
+
+def test_a_page_without_a_kernel_carries_all_answers() -> None:
+    tape = json.dumps(explorable.explorable().tape(), ensure_ascii=False, separators=(",", ":"))
+    assert len(tape.encode()) < 150_000

@@ -1,0 +1,155 @@
+"""Lesson 6's explorable: the saw-tooth and the bill are what a real run of Compaction has."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import learnkit as lk
+from learnkit.course.lessons.s06 import explorable
+from learnkit.course.lessons.s06.daily_logs import write_logs
+from learnkit.views.drawing.display import NARROW, WIDE
+
+ASKED = "Read the logs in logs/ one after the other, and tell me the highest value of all days."
+
+
+@pytest.fixture(params=[0, 1_500, 4_000, 5_500, 6_000])
+def least(request: pytest.FixtureRequest) -> int:
+    """Every turn, in batches, the cheapest, one summary, and summaries only."""
+    number: int = request.param
+    return number
+
+
+def real(least: int, folder: Path) -> lk.EventLog:
+    """The same session, run by the package; a summary has 1,600 characters."""
+    write_logs(folder, explorable.FILES)
+    reads = (
+        lk.use("read_file", path=f"logs/day_{day:02}.txt") for day in range(1, explorable.FILES + 1)
+    )
+
+    def answer(request: dict[str, Any]) -> Any:
+        if "<conversation>" in str(request["messages"][0]["content"]):
+            return lk.say("s" * 1_600)
+        return next(reads, None) or lk.say(
+            "All the logs are read now. The highest value is 46.4 °C, in cairo."
+        )
+
+    compaction = lk.Compaction(
+        explorable.THRESHOLD,
+        explorable.KEEP,
+        folder / ".transcripts",
+        clear_at=0,
+        clear_at_least=least,
+    )
+    agent = lk.Agent(lk.scripted(answer), [lk.CodingTools(folder), compaction], max_turns=50)
+    agent.run(ASKED)
+    return agent.events
+
+
+def test_every_request_is_as_long_and_as_cached_as_in_a_real_run(
+    least: int, tmp_path: Path
+) -> None:
+    events = real(least, tmp_path)
+    replies = [event.data for event in events if event.type == "model.replied"]
+    ledger = [
+        (
+            data["usage"]["cache_read_input_tokens"],
+            data["usage"]["cache_creation_input_tokens"] + data["usage"]["input_tokens"],
+            data["usage"]["output_tokens"],
+        )
+        for data in replies
+    ]
+    session = explorable.session(least)
+    assert len(session) == len(ledger)
+    for one, (cached, new, written) in zip(session, ledger, strict=True):
+        assert one.cached == cached
+        if one.before == "summarised":  # its text is estimated
+            assert (one.new, one.written) == (pytest.approx(new, rel=0.005), written)
+        else:
+            assert (one.new, one.written) == (new, written)
+    kinds = [event.type.removeprefix("compaction.") for event in events]
+    for kind in ("cleared", "summarised"):
+        assert [one.before for one in session].count(kind) == kinds.count(kind)
+
+
+def test_the_bill_is_that_of_the_price_list(least: int, tmp_path: Path) -> None:
+    price = explorable.PRICE
+    replies = [event.data for event in real(least, tmp_path) if event.type == "model.replied"]
+    dollars = sum(price.of({**data["usage"], "simulated": False}) or 0 for data in replies)
+    assert sum(explorable.bill(least)) * price.input / 1e6 == pytest.approx(dollars, rel=0.005)
+
+
+def test_the_finding_names_both_costs_and_the_end_is_not_the_best() -> None:
+    said = {least: explorable.draw(WIDE, least) for least in explorable.LEAST}
+    best = explorable.cheapest()
+    assert explorable.LEAST[0] < best < explorable.LEAST[-1]
+    assert said[0].finding == (
+        "Clearing after every turn costs 61k; clearing at least 4,000 tokens at a time costs 34k."
+    )
+    assert said[0].because.startswith("Each of 33 clearings breaks the cache")
+    assert said[best].because == (
+        "Only 2 clearings break the cache, and the conversation never needs a summary."
+    )
+    assert (
+        said[6_000].finding
+        == "Clearing never frees 6,000 tokens: summaries alone cost 51k, not 34k."
+    )
+    for least, answer in said.items():
+        assert f"{sum(explorable.bill(least)) / 1000:.0f}k" in answer.finding
+
+
+def test_the_reasons_are_true() -> None:
+    best = explorable.bill(explorable.cheapest())
+    for least in explorable.LEAST:
+        because = explorable.draw(WIDE, least).because
+        read, new, _ = explorable.bill(least)
+        summaries = [one.before for one in explorable.session(least)].count("summarised")
+        assert ("outgrows" in because) == (summaries > 0)
+        if "breaks" in because:  # what is rewritten costs more than what less reading saves
+            assert new - best[1] > best[0] - read >= 0
+        if "carried along" in because:
+            assert read > best[0]
+
+
+def test_the_last_choice_clears_nothing_and_the_first_as_often_as_it_can() -> None:
+    befores = [[one.before for one in explorable.session(least)] for least in (0, 6_000)]
+    assert [before.count("cleared") for before in befores] == [
+        explorable.FILES - explorable.KEEP,
+        0,
+    ]
+
+
+@pytest.mark.parametrize("width", [NARROW, 500, WIDE])
+def test_the_columns_are_the_requests_on_one_scale(width: float, least: int) -> None:
+    canvas = explorable.draw(width, least).canvas
+    session = explorable.session(least)
+    heights = [canvas[f"c{n}"].height + canvas[f"n{n}"].height for n in range(len(session))]
+    unit = max(heights) / max(one.cached + one.new for one in session)
+    for height, one in zip(heights, session, strict=True):
+        assert height == pytest.approx((one.cached + one.new) * unit, abs=1.5)
+    assert canvas["sent line 8000"] == explorable.draw(width, 0).canvas["sent line 8000"]
+    for shape in canvas.shapes:
+        assert 0 <= shape.x <= width
+        assert shape.x + (shape.width if shape.kind == "bar" else 0) <= width
+
+
+def test_every_number_that_it_rests_on_is_printed(monkeypatch: pytest.MonkeyPatch) -> None:
+    printed = explorable.draw(WIDE, 0).assumes
+    names = [
+        name
+        for name, value in vars(explorable).items()
+        if name.isupper() and isinstance(value, int | float) and not name.startswith("_")
+    ]
+    assert len(names) >= 15
+    for name in set(names) - {"LEFT"}:
+        with monkeypatch.context() as patch:
+            patch.setattr(explorable, name, 77)
+            assert explorable._assumes() != printed, name
+
+
+def test_a_page_without_a_kernel_carries_all_answers() -> None:
+    tape = json.dumps(explorable.explorable().tape(), ensure_ascii=False, separators=(",", ":"))
+    assert len(tape.encode()) < 150_000

@@ -1,0 +1,230 @@
+"""The team's lanes: who had which task and when, on one scale; what nobody has; and buttons."""
+
+from __future__ import annotations
+
+import json
+from itertools import combinations
+from typing import Any
+
+import pytest
+from canvases import apart, inside, words
+from hypothesis import given
+from hypothesis import strategies as st
+from teams import Ran, spawn, when, work
+
+import learnkit as lk
+from learnkit.views import Tasks, Team, Worktrees
+from learnkit.views.drawing import theme
+from learnkit.views.drawing.display import NARROW, WIDE, Canvas, Shape
+
+WIDTHS = (WIDE, NARROW)
+ROLES = {"alice": "coder", "bob": "tester"}
+
+
+def task(id: int, status: str = "pending", owner: str = "", **more: Any) -> dict[str, Any]:
+    return {"id": id, "subject": f"look at {id}", "status": status, "owner": owner, **more}
+
+
+class Day:
+    """A lead, and alice and bob, who do what a test says."""
+
+    def __init__(self) -> None:
+        self.log = lk.EventLog()
+        self.log.append("run.started", prompt="x", time=0.0)
+        for name, role in ROLES.items():
+            self.log.append("team.spawned", lane=name, name=name, role=role, prompt="x", time=1.0)
+            self.status(1.0, name, "working")
+
+    def status(self, time: float, name: str, status: str) -> None:
+        mate = {"name": name, "role": ROLES[name], "status": status}
+        self.log.append("team.status", lane=name, time=time, **mate)
+
+    def task(self, time: float, kind: str, one: dict[str, Any], lane: str = "") -> None:
+        lane = lane or one["owner"] or "lead"
+        self.log.append(f"task.{kind}", lane=lane, task=one, time=time)
+
+    def does(self, id: int, owner: str, begin: float, end: float) -> None:
+        self.task(begin, "started", task(id, "in_progress", owner))
+        self.task(end, "completed", task(id, "completed", owner))
+
+    def drawn(self, width: float = WIDE) -> Canvas:
+        view = Team(self.log)
+        return view.draw(view.at(), width, 60)
+
+
+def middle(one: Shape) -> float:
+    return one.y + one.height / 2
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_a_task_stands_on_the_lane_of_its_agent_from_its_start_to_its_end(width: float) -> None:
+    day = Day()
+    day.does(1, "alice", 2.0, 6.0)
+    day.does(2, "bob", 4.0, 12.0)
+    day.task(20.0, "started", task(3, "in_progress", "bob"))
+    canvas = day.drawn(width)
+    one, two = canvas["task 1"], canvas["task 2"]
+    assert (one.mark, two.mark, canvas["task 3"].mark) == ("done", "done", "active")
+    assert middle(one) == middle(canvas["working alice 0"])
+    assert middle(two) == middle(canvas["task 3"]) == middle(canvas["working bob 0"])
+    assert two.width + 2 == pytest.approx(2 * (one.width + 2), abs=0.3)
+    second = (one.width + 2) / 4
+    assert two.x - one.x == pytest.approx(2 * second, abs=0.3)
+    assert all(inside(box, canvas) for box in canvas.shapes if box.kind == "box")
+
+
+def test_a_lane_is_as_long_as_the_agent_was_there() -> None:
+    day = Day()
+    day.status(5.0, "alice", "idle")
+    day.status(9.0, "alice", "shutdown")
+    day.status(20.0, "bob", "idle")
+    canvas = day.drawn()
+    work, idle, end = canvas["working alice 0"], canvas["idle alice 1"], canvas["end alice"]
+    assert work.width == idle.width
+    assert work.height > idle.height
+    assert idle.x + idle.width == end.x
+    assert "end bob" not in canvas
+    marks = {canvas[f"name {name}"].mark for name in ("lead", "alice", "bob")}
+    assert marks == {theme.agent(number).key for number in range(3)}
+    assert canvas["working bob 0"].mark == canvas["name bob"].mark
+
+
+@given(
+    st.lists(st.tuples(st.integers(1, 40), st.integers(1, 40)), min_size=1, max_size=14),
+    st.sampled_from(WIDTHS),
+)
+def test_a_label_is_inside_its_bar_or_left_out(
+    lengths: list[tuple[int, int]], width: float
+) -> None:
+    day, now = Day(), 1.0
+    for id, (pause, long) in enumerate(lengths, start=1):
+        day.does(id, "alice", now + pause, now + pause + long)
+        now += pause + long
+    canvas = day.drawn(width)
+    for id in range(1, len(lengths) + 1):
+        box, key = canvas[f"task {id}"], f"in task {id}"
+        text = canvas[key].lines[0] if key in canvas else "".join(box.lines)
+        assert 6 * len(text) <= box.width
+        if key in canvas:
+            assert canvas[key].x == pytest.approx(box.x + box.width / 2, abs=0.2)
+        assert f"#{id} look at {id}: completed, alice from" in box.says, "found by selecting"
+        assert not text or f"#{id}" in text
+
+
+def test_what_nobody_has_stands_below_and_moves_to_who_takes_it() -> None:
+    day = Day()
+    day.task(2.0, "created", task(1, tags=["coder"]), "person")
+    waits = day.drawn()
+    assert waits["task 1"].lines == ("◎ #1 look at 1",)
+    assert waits["task 1"].y > waits["legend"].y
+    day.task(3.0, "started", task(1, "in_progress", "bob"))
+    assert day.drawn()["task 1"].y < waits["task 1"].y
+    day.task(5.0, "returned", task(1), "lead")
+    canvas = day.drawn()
+    assert canvas["task 1"].y > canvas["legend"].y
+    assert canvas["was 0"].mark == "pending", "it was given back"
+    assert middle(canvas["was 0"]) == middle(canvas["working bob 0"])
+    assert all(
+        apart(one, other)
+        for one, other in combinations([one for one in canvas.shapes if one.kind == "box"], 2)
+    )
+
+
+def test_a_claim_and_the_status_that_follows_are_one_change() -> None:
+    day = Day()
+    day.status(2.0, "alice", "idle")
+    day.task(3.0, "started", task(1, "in_progress", "alice"))
+    begun = len(day.log)
+    day.status(3.0, "alice", "working")
+    view = Team(day.log)
+    assert view.at(begun).people["alice"].mark is theme.WORKING
+    assert view.frame(view.at(begun)) == view.frame(view.at())
+
+
+def test_mail_is_left_to_the_traffic() -> None:
+    day = Day()
+    view, before = Team(day.log), len(day.log)
+    mail = {"id": "m1", "from": "alice", "to": "lead", "content": "x", "type": "message"}
+    day.log.append("mail.sent", lane="alice", mail=mail, time=2.0)
+    assert view.at(before) == view.at()
+
+
+def test_the_finding_says_who_did_what() -> None:
+    day = Day()
+    view = Team(day.log)
+    assert view.finding(view.at()) == "lead, alice and bob are working."
+    day.does(1, "alice", 2.0, 3.0)
+    day.does(2, "alice", 3.0, 4.0)
+    day.does(3, "bob", 3.0, 4.0)
+    day.task(5.0, "created", task(4), "person")
+    day.status(6.0, "bob", "shutdown")
+    assert view.finding(view.at()) == (
+        "3 of 4 tasks completed: 2 by alice and 1 by bob. lead and alice are working; bob is shut "
+        "down."
+    )
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_there_are_buttons_only_where_somebody_listens(width: float) -> None:
+    buttons: dict[str, Any] = {"a task for a coder": {"add": "coder"}, "<b>": {"stop": "bob"}}
+    log = Day().log
+    deaf, view = Team(log, buttons=buttons), Team(log, buttons=buttons, on_intent=print)
+    assert not any(one.intent for one in deaf.draw(deaf.at(), width, 60).shapes)
+    canvas = view.draw(view.at(), width, 60)
+    found = [one for one in canvas.shapes if one.intent]
+    assert [one.lines for one in found] == [("a task for a coder",), ("<b>",)]
+    assert [json.loads(one.intent) for one in found] == list(buttons.values())
+    assert all(inside(one, canvas) for one in found)
+    assert "<b>" not in canvas.svg()
+
+
+def test_a_real_crew_is_drawn_as_it_was(tmp_path: Any) -> None:
+    board = lk.TaskBoard(tmp_path / ".tasks")
+    board.create("parse")
+    run = Ran(
+        tmp_path,
+        {
+            "lead": when(("Go.", spawn("alice"))),
+            "alice": when(("Task #1", lk.use("task_update", task_id=1, status="completed"))),
+        },
+        factory=lambda name, role: [lk.Tasks(board), lk.Toolbox(work)],
+        mechanisms=lambda team: [lk.Autonomy(team, board, idle=8)],
+    )
+    run.go()
+    log = run.lead.events
+    view = Team(log)
+    state = view.at()
+    changes = [e for e in log if e.type == "team.status" and e.data["name"] == "alice"]
+    spans = [one for one in state.rows["alice"].drawn(state.now) if one[2] > one[1]]
+    assert sum(end - begin for _, begin, end in spans) == changes[-1].time - changes[0].time
+    (spell,) = state.spells
+    assert (spell.owner, spell.mark) == ("alice", theme.DONE)
+    began = next(event.time for event in log if event.type == "task.started")
+    ended = next(event.time for event in log if event.type == "task.completed")
+    assert (spell.begin, spell.end) == (began, ended)
+    assert "shut down" in words(view.draw(state, WIDE, 60))
+
+
+@pytest.mark.parametrize("kind", [Tasks, Team, Worktrees])
+def test_what_a_model_wrote_is_escaped_and_inside(kind: Any) -> None:
+    bad = '<script>alert(1)</script>" onx="' + "W" * 400
+    log = lk.EventLog()
+    log.append("run.started", lane="<b>", prompt=bad)
+    log.append("team.spawned", name=bad, role=bad, prompt=bad)
+    given = {"id": 1, "subject": bad, "owner": bad, "status": "in_progress", "tags": [bad]}
+    log.append("task.started", lane=bad, task=given, time=1.0)
+    log.append("task.refused", problem=bad)
+    log.append("worktree.create", lane=bad, tree={"name": bad, "branch": bad, "task_id": 1})
+    log.append("worktree.failed", tool="merge", name=bad, problem=bad)
+    one = {"id": bad, "refs": [bad], "subject": bad, "files": [bad]}
+    log.append("worktree.commits", commits=[one], time=2.0)
+    view = kind(log, on_intent=print)
+    for width in WIDTHS:
+        canvas = view.draw(view.at(), width, 60)
+        for html in [canvas.svg(), *(one.markup() for one in canvas.shapes), view.html()]:
+            assert "<script" not in html
+            assert '" onx="' not in html
+        for one in canvas.shapes:
+            if one.kind == "text":
+                end = one.x + 5.5 * len(one.lines[0]) * ("e" not in one.style)
+                assert end <= width, one.key

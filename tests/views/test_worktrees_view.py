@@ -1,0 +1,219 @@
+"""The worktrees as lanes: whose branch, which commits, how it came back, and what went wrong."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from canvases import inside, words
+
+import learnkit as lk
+from learnkit.views import Worktrees
+from learnkit.views.drawing import static, theme
+from learnkit.views.drawing.display import NARROW, WIDE, Canvas, Shape
+
+WIDTHS = (WIDE, NARROW)
+COMMIT = "git add -A && git -c user.name=t -c user.email=t@t commit -qm"
+
+
+def drawn(log: lk.EventLog, width: float = WIDE, rows: int = 60) -> Canvas:
+    view = Worktrees(log)
+    return view.draw(view.at(), width, rows)
+
+
+def told(log: lk.EventLog) -> list[str]:
+    """What each visible change says."""
+    view = Worktrees(log)
+    state, found = view.init(), []
+    for event in log:
+        old, state = state, view.step(state, event)
+        if state is not old and view.frame(state) != view.frame(old):
+            found.append(view.told(state, old, event))
+    return found
+
+
+def saying(canvas: Canvas, said: str) -> Shape:
+    """The only disc that says something."""
+    (one,) = [one for one in canvas.shapes if one.kind == "dot" and said in one.says]
+    return one
+
+
+@pytest.fixture(scope="module")
+def clash(tmp_path_factory: pytest.TempPathFactory) -> lk.EventLog:
+    """On real git: two worktrees change the same line, and the second merge has to wait."""
+    repo = tmp_path_factory.mktemp("repo")
+    (repo / "parse.py").write_text("one = 1\n")
+    assert lk.LocalShell().run(f"git init -q -b main && {COMMIT} first", repo).code == 0
+
+    def edit(name: str, line: str, *more: str) -> Any:
+        done = f"echo '{line}' > parse.py; {COMMIT} '{name} says {line}'"
+        return lk.use("worktree_run", name=name, command="; ".join([*more, done]))
+
+    into = "git -c user.name=t -c user.email=t@t merge main"
+    steps = [
+        *(lk.use("worktree_create", name=name) for name in ("a", "b")),
+        edit("a", "one = 2"),
+        edit("b", "one = 3"),
+        *(lk.use("worktree_merge", name=name) for name in ("b", "a")),
+        edit("a", "one = 5", into),
+        lk.use("worktree_merge", name="a"),
+        lk.use("worktree_remove", name="a"),
+        lk.use("worktree_keep", name="b"),
+        lk.say("done"),
+    ]
+    agent = lk.Agent(lk.scripted(steps), [lk.Worktrees(repo)])
+    agent.run("Go.")
+    return agent.events
+
+
+def test_the_finding_tells_a_success_and_the_conflict_on_the_way(clash: lk.EventLog) -> None:
+    view = Worktrees(clash)
+    assert view.finding(view.at()) == (
+        "a is merged and removed (its branch stays); b is merged and kept; 1 merge met a conflict "
+        "and was undone."
+    )
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_commits_stand_on_the_lane_of_their_branch_in_the_order_of_time(
+    clash: lk.EventLog, width: float
+) -> None:
+    canvas = drawn(clash, width)
+    a, b = canvas["branch a"].y, canvas["branch b"].y
+    main = canvas["branch"].y
+    assert main < a < b
+    first, then, other = (
+        saying(canvas, f": {said}, ") for said in ("first", "a says one = 2", "b says one = 3")
+    )
+    both = saying(canvas, "a says one = 5")
+    assert [one.y for one in (first, then, other, both)] == [main, a, b, a]
+    merged = [saying(canvas, f"{name} is merged") for name in ("b", "a")]
+    failed = saying(canvas, "wt/a conflicts in parse.py")
+    order = [first, then, other, merged[0], failed, both, merged[1]]
+    assert [one.x for one in order] == sorted({one.x for one in order})
+    assert [(one.mark, one.lines, one.y) for one in merged] == [("done", ("✓",), main)] * 2
+    assert (failed.mark, failed.lines, failed.y) == ("failed", ("✗",), main)
+    assert all(inside(one, canvas) for one in canvas.shapes if one.kind == "box")
+    assert all(0 < one.x < canvas.width for one in canvas.shapes if one.kind == "dot")
+
+
+def test_a_conflict_is_dashed_and_main_leads_into_the_branch_that_settles_it(
+    clash: lk.EventLog,
+) -> None:
+    canvas = drawn(clash)
+    edges = {one.key: one for one in canvas.shapes if one.key.startswith("into ")}
+    failed = saying(canvas, "wt/a conflicts in parse.py")
+    both = saying(canvas, "a says one = 5")
+    assert edges[failed.key.replace("step", "into")].style == "d"
+    (settles,) = [one for one in edges.values() if (one.x, one.y) == (both.x, both.y)]
+    assert settles.mark == canvas["main"].mark
+    assert float(settles.path.split()[1].split("C")[0]) == canvas["branch"].y - both.y
+    assert "conflict" in words(canvas)
+
+
+def test_a_commit_says_which_files_it_changes_when_it_is_selected(clash: lk.EventLog) -> None:
+    one = saying(drawn(clash), "b says one = 3")
+    assert one.says.endswith("on b: b says one = 3, changes parse.py")
+    assert "parse.py" in words(drawn(clash)), "and beside it where there is room"
+
+
+def test_a_folder_ends_when_it_is_removed_and_its_branch_goes_on(clash: lk.EventLog) -> None:
+    canvas = drawn(clash)
+    a, b = canvas["folder a"], canvas["folder b"]
+    end = b.x + b.width
+    assert a.x + a.width < end
+    for name in "ab":
+        branch = canvas[f"branch {name}"]
+        assert branch.x + float(branch.path.rpartition("H")[2]) == pytest.approx(end, abs=0.2)
+    assert canvas["state a"].mark == canvas["state b"].mark == "done", "a success, not grey"
+    assert canvas["state a"].lines == ("✓ merged, removed",)
+
+
+def test_each_change_says_what_it_is(clash: lk.EventLog) -> None:
+    said = told(clash)
+    assert said[0].startswith("The main branch is at ")
+    assert [one for one in said if "commits to" in one] == [
+        "lead commits to a: “a says one = 2”.",
+        "lead commits to b: “b says one = 3”.",
+        "lead commits to a: “a says one = 5”.",
+    ]
+    assert not any("There are" in one for one in said)
+    assert len(said) <= 16
+
+
+def tree(name: str, status: str = "active", **more: Any) -> dict[str, Any]:
+    return {"name": name, "branch": f"wt/{name}", "status": status, **more}
+
+
+def team() -> lk.EventLog:
+    """alice and bob have a worktree each, and the lead one without a task."""
+    log = lk.EventLog()
+    log.append("run.started", prompt="x")
+    for name in ("alice", "bob"):
+        log.append("team.spawned", name=name, role="coder")
+    for id, owner in ((1, "bob"), (2, "alice")):
+        one = {"id": id, "subject": f"step {id}", "status": "in_progress", "owner": owner}
+        log.append("task.started", lane=owner, task=one)
+        log.append("worktree.create", tree=tree(f"t{id}", task_id=id))
+    log.append("worktree.create", tree=tree("own"))
+    return log
+
+
+def test_a_lane_has_the_colour_of_its_agent_in_every_picture_of_the_team() -> None:
+    canvas = drawn(team())
+    names = ["lead", "alice", "bob"]
+    for lane, owner in (("t1", "bob"), ("t2", "alice"), ("own", "lead")):
+        mark = theme.agent(names.index(owner)).key
+        assert {canvas[f"{kind} {lane}"].mark for kind in ("name", "folder", "branch")} == {mark}
+        assert canvas[f"agent {lane}"].lines[0].startswith(owner)
+
+
+def test_what_was_not_merged_does_not_look_like_a_success() -> None:
+    log = team()
+    log.append("worktree.keep", tree=tree("t1", "kept"))
+    log.append("worktree.remove", tree=tree("t2", "removed"))
+    canvas = drawn(log)
+    assert canvas["state t1"].lines == ("○ kept, not merged",)
+    assert canvas["state t2"].lines == ("■ removed, not merged",)
+    assert canvas["state own"].lines == ("▶\ufe0e active",)
+    view = Worktrees(log)
+    assert view.finding(view.at()) == (
+        "t1 is kept but not merged; t2 is removed but not merged; own is active."
+    )
+
+
+def test_of_two_commits_at_once_both_stand_on_the_branch_that_names_the_second() -> None:
+    log = team()
+    log.append("worktree.commits", commits=[{"id": "c0", "refs": ["main"]}])
+    new = {"id": "c2", "refs": ["wt/own"], "parents": ["c1"], "subject": "second"}
+    old = {"id": "c1", "parents": ["c0"], "subject": "one before"}
+    log.append("worktree.commits", commits=[new, old, {"id": "c0", "refs": ["main"]}])
+    canvas = drawn(log)
+    first, second = saying(canvas, "one before"), saying(canvas, "second")
+    assert first.y == second.y == canvas["branch own"].y
+    assert first.x < second.x
+
+
+def test_a_commit_after_the_merge_is_not_merged_yet() -> None:
+    log = team()
+    log.append("worktree.merge", tree=tree("own"))
+    assert drawn(log)["state own"].lines == ("✓ merged",)
+    new = {"id": "c9", "refs": ["wt/own"], "subject": "more"}
+    log.append("worktree.commits", commits=[new])
+    assert drawn(log)["state own"].lines == ("▶\ufe0e active",)
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_of_many_worktrees_and_steps_the_newest_are_drawn_and_the_others_counted(
+    width: float,
+) -> None:
+    log = lk.EventLog()
+    for number in range(40):
+        log.append("worktree.create", tree=tree(f"t{number}"))
+        log.append("worktree.remove", tree=tree(f"t{number}", "removed"))
+    canvas = drawn(log, width, 12)
+    assert "branch t39" in canvas
+    assert "branch t36" not in canvas
+    assert "37 worktrees" in words(canvas)
+    assert "74 earlier steps" in words(canvas)
+    assert len(Worktrees(log).html().encode()) < static.LIMIT
