@@ -16,7 +16,7 @@ from learnkit.widget.explore import Answer, Explorable, drag, explore, pick
 WITH, WITHOUT = "with bash", "without bash"
 FILE_TOOLS, BASH = ("read_file", "write_file", "edit_file"), "bash"
 #: The workspace, a file beside it, and what is in it; the link's value is where it points.
-HOME = "/home/you"
+HOME = "/data"
 ROOT = f"{HOME}/work"
 SECRET = f"{HOME}/secret.txt"
 LINKS = {f"{ROOT}/link": "../secret.txt"}
