@@ -9,7 +9,7 @@ import pytest
 
 from learnkit.views.drawing.display import Shape
 
-LESSONS = ["s03", "s04", "s05", "s06"]
+LESSONS = ["s02", "s03", "s04", "s05", "s06", "s11", "s12"]
 #: Pixels of a character, on average, as a browser draws it; and of a line, without its descenders.
 PLAIN, BOLD, HIGH = 6.0, 6.8, 9
 
