@@ -25,9 +25,15 @@ function answering({ controls, answers }, sheet) {
   const found = (places, width) => {
     const along = answers[width < 560 ? 320 : 720][choice ? places[choice.name] : 0];
     const frame = { order: [], html: new Map() };
-    for (const patch of along.slice(0, places[cause.name] + 1)) apply(frame, patch);
+    const said = {};
+    for (const { finding, because, assumes, ...patch } of along.slice(0, places[cause.name] + 1)) {
+      apply(frame, patch);
+      said.finding = finding ?? said.finding;
+      said.because = because ?? said.because;
+      said.assumes = assumes ?? said.assumes;
+    }
     const list = frame.order.map((key) => [key.slice(2), frame.html.get(key)]);
-    return { ...along[places[cause.name]], places, width, frame: list };
+    return { ...said, places, width, frame: list };
   };
   let hear = () => {};
   const traits = { css: sheet, controls, start: found(places, 720) };
