@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -311,7 +312,10 @@ def test_a_summary_that_fails_leaves_the_array_as_it_was(
     folder: Path, summary: Any, error: str
 ) -> None:
     worker = agent(model(12, summary=summary), lk.Compaction(3_000, 99, folder))
-    assert worker.run("Read all days.").text == "That was all."
+    with suppress(OSError):  # which would end the run
+        worker.run("Read all days.")
+    assert worker.outcome is not None
+    assert worker.outcome.text == "That was all."
     failed = events(worker, "compaction.failed")
     assert 1 <= len(failed) < 6, "it is not tried again before every request"
     assert any(kind in failed[0]["error"] for kind in error.split("|"))
