@@ -735,7 +735,7 @@ def test_children_and_teammates_inherit_the_settings(tmp_path: Any) -> None:
     lanes = {event.lane for event in agent.events if event.type == "model.replied"}
     assert len(lanes) == 3
     for body in server.bodies:
-        assert body["output_config"] == settings["output_config"]
+        assert body.get("output_config") == settings["output_config"]
         assert (body["max_tokens"], body["model"]) == (1234, OTHER_MODEL)
     ended = [e for e in agent.events if e.type == "tool.ended" and e.data["name"] == "ping"]
     assert [event.data["how"] for event in ended] == ["refused", "refused"]

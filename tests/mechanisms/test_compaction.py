@@ -217,7 +217,8 @@ def test_the_model_is_told_what_to_keep_and_reads_all_of_it(folder: Path) -> Non
 
     result = "\n".join(f"line {number} says {'x' * 80}" for number in range(1_000))
     worker = flooded(folder, result, summary)
-    (prompt,) = asked
+    assert len(asked) == 1
+    prompt = asked[0]
     assert result in prompt
     assert "decisions with their reasons" in prompt
     assert worker.messages[1] == {"role": "user", "content": "And now?"}, "not seen, so it stays"
