@@ -104,7 +104,7 @@ class Branches(View[State]):
         y = 30.0
         for one in static.cut(state.both, max(rows // 6, 3)):
             if isinstance(one, static.Gap):
-                canvas.left_out("gap", 52, y + 16, one.hidden, "message")
+                canvas.left_out("gap", 52, y + 16, one, "message")
             else:
                 _draw(canvas, "both", one, 8, y, width - 16)
             y += _ROW

@@ -229,14 +229,13 @@ class Contexts(Diagram[State]):
     def facts(self, state: State, rows: int) -> str:
         used = _used(state)
         body: list[list[object]] = []
-        for one in state.rows[:rows]:
+        for one in state.rows:
             sums = [sum(n for kind, n in one.parts if kind == key) for key in used]
             back = one.returned if one.parent else ""
             name = "alone" if one is state.alone else one.lane
             body.append([name, one_line(one.title, 60), *sums, one.tokens, back])
-        after = static.more(len(state.rows) - rows)
         head = ["agent", "for", *(_PARTS[key] for key in used), "≈ tokens", "given back"]
-        return static.table(head, body, after=after)
+        return static.table(head, body, rows)
 
 
 def _parts(message: dict[str, Any], injected: bool = False) -> Iterator[tuple[str, int]]:

@@ -147,10 +147,8 @@ class Dispatch(View[State]):
         return canvas
 
     def facts(self, state: State, rows: int) -> str:
-        body = [[one_line(row.label, 60), *row.counts] for row in _ordered(state)[:rows]]
-        hidden = len(state.rows) - rows
-        after = f"… {count(hidden, 'more tool')}" if hidden > 0 else ""
-        table = static.table(["tool", *COLUMNS], body, after=after)
+        body = [[one_line(row.label, 60), *row.counts] for row in _ordered(state)]
+        table = static.table(["tool", *COLUMNS], body, rows)
         call = [
             [line.mark.label if line.mark else "", one_line(str(line), 12 * rows)]
             for line in _call_lines(state.current)

@@ -18,7 +18,6 @@ from learnkit.core.vocabulary import (
     read,
 )
 from learnkit.views.drawing import theme
-from learnkit.views.drawing.base import D, DrawnView
 from learnkit.views.words import describe
 
 #: The most agents that are drawn; nobody can follow more.
@@ -97,13 +96,6 @@ def sentence(event: Event, said: str = "") -> str:
     return (
         f"{text} {said}" if said and event.type == "run.ended" and "." not in event.lane else text
     )
-
-
-class TeamView(DrawnView[D]):
-    """A view of a team: its sentences name the agent, and its states have ``said``."""
-
-    def sentence(self, state: D, event: Event) -> str:
-        return sentence(event, getattr(state, "said", ""))
 
 
 def _run(people: People, lane: str, mark: theme.Mark) -> People:

@@ -141,13 +141,12 @@ class Team(Diagram[State]):
                 times[key] += end - begin
             roster.append([one.name, one.role, one.said, *map(duration, times.values())])
         board = []
-        for card in list(state.tasks.values())[-rows:]:
+        for card in state.tasks.values():
             subject, now = one_line(card.subject, 50), f"{card.mark.glyph} {card.state}"
             board.append([f"#{card.id}", subject, now, card.tags])
         tables = static.table(["who", "role", "state", "worked", "idle"], roster)
-        before = static.more(len(state.tasks) - rows, "earlier")
         head = ["task", "subject", "state", "for"]
-        return tables + (static.table(head, board, before=before) if board else "")
+        return tables + (static.table(head, board, rows, newest=True) if board else "")
 
 
 def _lived(rows: dict[str, TimeRow], old: People, new: People, now: float) -> dict[str, TimeRow]:

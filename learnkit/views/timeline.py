@@ -292,7 +292,7 @@ class Timeline(Diagram[State]):
                 body.append([*[run.name][: len(state.runs) - 1], *row])
         head = ["who", "what", "state", "from", "to", "busy", "told at"]
         head = [*["run"][: len(state.runs) - 1], *head]
-        return static.table(head, body[:rows], after=static.more(len(body) - rows))
+        return static.table(head, body, rows)
 
 
 def _grown(run: Run, event: Event) -> Run:

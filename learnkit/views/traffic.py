@@ -164,14 +164,13 @@ class Traffic(Diagram[State]):
     def facts(self, state: State, rows: int) -> str:
         body = []
         mails = [line for line in state.lines if line.ids]
-        for line in mails[-rows:]:
+        for line in mails:
             read = f"unread: {len(line.unread)}" if line.unread else "read"
             to, text = ", ".join(line.to), one_line(line.text, 60)
             body.append([duration(line.at), line.sender, to, line.type, text, read])
-        before = static.more(len(mails) - rows, "earlier")
         roster = [[one.name, one.role, one.said] for one in folk.drawn(state.people)]
         head = ["at", "from", "to", "type", "text", "read?"]
-        table = static.table(head, body, before=before)
+        table = static.table(head, body, rows, newest=True)
         return static.table(["who", "role", "state"], roster) + table
 
 

@@ -231,12 +231,10 @@ class Worktrees(Diagram[State]):
             task = f"#{card.id} {one_line(card.subject, 40)}" if card else "no task"
             now = f"{tree.mark.glyph} {tree.state}"
             trees.append([tree.name, tree.branch, state.owner(tree), task, now])
-        log = [
-            [duration(step.at), step.by, one_line(_says(step), 100)] for step in state.steps[-rows:]
-        ]
+        log = [[duration(one.at), one.by, one_line(_says(one), 100)] for one in state.steps]
         table = static.table(["worktree", "branch", "agent", "task", "state"], trees)
-        before = static.more(len(state.steps) - rows + state.gone, "earlier")
-        return table + static.table(["at", "who", "what"], log, before=before)
+        head = ["at", "who", "what"]
+        return table + static.table(head, log, rows, newest=True, gone=state.gone)
 
 
 def _joined(state: State, who: str) -> State:

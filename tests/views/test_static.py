@@ -34,7 +34,7 @@ def test_only_plain_tags_and_a_picture_with_a_real_alt_text(
     assert page.attributes <= {"alt", "src", "align"}
     assert page.tags.count("img") == 1
     assert len(page.alt) >= 40
-    assert shown.head(shown.at()) in page.text
+    assert shown.finding(shown.at()) in page.text
 
 
 @pytest.mark.parametrize("view", VIEWS)
@@ -114,14 +114,17 @@ def test_text_plain_is_one_line_and_the_same_every_time(story: EventLog) -> None
 
 
 @pytest.mark.parametrize(
-    ("costs", "room", "cut"),
+    ("costs", "room", "shown"),
     [
-        ([1, 1, 1], 3, (3, 3)),
-        ([1] * 10, 6, (2, 6)),
-        ([2] * 10, 6, (1, 8)),
-        ([9, 9, 9], 2, (0, 2)),
-        ([], 4, (0, 0)),
+        ([1, 1, 1], 3, "abc"),
+        ([1] * 10, 6, "ab4ghij"),
+        ([2] * 10, 6, "a7ij"),
+        ([9, 9, 9], 2, "2c"),
+        ([], 4, ""),
     ],
 )
-def test_the_middle_is_cut(costs: list[int], room: int, cut: tuple[int, int]) -> None:
-    assert static.middle_cut(costs, room) == cut
+def test_the_middle_is_cut(costs: list[int], room: int, shown: str) -> None:
+    things = "abcdefghij"[: len(costs)]
+    cut = static.cut(things, room, costs)
+    assert "".join(map(str, cut)) == shown
+    assert all(isinstance(one, static.Gap) != str(one).isalpha() for one in cut)

@@ -7,8 +7,6 @@ from dataclasses import dataclass, replace
 
 from learnkit.views.drawing import theme
 from learnkit.views.drawing.display import Canvas
-from learnkit.views.drawing.static import Picture
-from learnkit.views.drawing.text import esc
 
 #: Seconds from one mark to the next.
 _TICKS = (
@@ -70,27 +68,6 @@ class Axis:
             x = self.left + self.room * at
             canvas.edge(f"tick {text}", f"M0 0V{low - y:g}", x=x, y=y)
             canvas.text(f"time {text}", x + 4, y + 10, text, "q", width=60)
-
-    @property
-    def html(self) -> str:
-        """The marks as a fragment, in the middle of three columns."""
-        marks = "".join(
-            f'<span style="left:{at:.0%}">{esc(text)}</span>' for at, text in self.ticks
-        )
-        return f'<div class="axis" data-quiet><i></i><div>{marks}</div><i></i></div>'
-
-    def draw(self, picture: Picture, left: float, width: float, y: float) -> None:
-        """Draw the marks.
-
-        Args:
-            picture: to draw into.
-            left: where time 0 is, in pixels.
-            width: length of the scale, in pixels.
-            y: upper edge, in pixels.
-        """
-        for at, text in self.ticks:
-            picture.path(f"M{left + width * at:.1f} {y:g}v14")
-            picture.text(left + width * at + 4, y + 11, text, "q", 70)
 
     def rule(self, canvas: Canvas, left: float, width: float, height: float, y: float = 0) -> None:
         """Draw the scale on a canvas: a label and a thin line down for each mark.

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from functools import cache
 
 from learnkit.core.catalog import DEFAULT_MODEL, PRICES
+from learnkit.core.text import count
 from learnkit.course.lessons.plots import LEFT, legend, scale, short
 from learnkit.views.drawing import theme
 from learnkit.views.drawing.display import Canvas
-from learnkit.views.drawing.text import count
 from learnkit.widget.explore import Answer, Explorable, drag, explore
 
 #: The session: so many files, one a turn; from so many tokens on, a summary replaces it.
