@@ -65,24 +65,9 @@ class Axis:
             x = self.left + self.room * at
             canvas.edge(f"tick {text}", f"M0 0V{low - y:g}", x=x, y=y)
             canvas.text(f"time {text}", x + 4, y + 10, text, "q", width=60)
-
-    def rule(self, canvas: Canvas, left: float, width: float, height: float, y: float = 0) -> None:
-        """Draw the scale on a canvas: a label and a thin line down for each mark.
-
-        Args:
-            canvas: to draw on.
-            left: where time 0 is, in pixels.
-            width: length of the scale, in pixels.
-            height: of the lines, in pixels.
-            y: upper edge, in pixels.
-        """
-        for number, (at, text) in enumerate(self.ticks):
-            x = left + width * at
-            canvas.edge(f"mark {number}", f"M0 16V{height:g}", x=x, y=y)
-            canvas.text(f"at {number}", x, y + 12, text, "q")
-        canvas.edge("mark end", f"M0 16V{height:g}", x=left + width, y=y)
-        if width > 110 * len(self.ticks):
-            canvas.text("at end", left + width, y + 12, duration(self.scale), "q e")
+        canvas.edge("tick end", f"M0 0V{low - y:g}", x=self.left + self.room, y=y)
+        if self.room > 110 * len(self.ticks):
+            canvas.text("time end", self.left + self.room - 4, y + 10, duration(self.scale), "q e")
 
 
 def duration(seconds: float) -> str:
