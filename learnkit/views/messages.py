@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from learnkit.core.events import Event
 from learnkit.core.sentences import ended
 from learnkit.core.text import clean, count, listed, one_line, quoted
-from learnkit.views.drawing import blocks, static, theme
+from learnkit.views.drawing import blocks, display, static, theme
 from learnkit.views.drawing.array import Array, MessageCard, Request, grow
 from learnkit.views.drawing.base import View, css_beside
 from learnkit.views.drawing.display import Canvas, fitting
@@ -82,7 +82,7 @@ class Messages(View[State]):
     def told(self, state: State, old: State, event: Event) -> str:
         return f"{_before(state, event.lane)}{_told(state.arrays[event.lane], event)}"
 
-    def frame(self, state: State) -> dict[str, str]:
+    def frame(self, state: State, width: float = display.WIDE) -> dict[str, str]:
         shown = {"ruler": ruler(state.scale, f'<span class="note">{state.legend}</span>')}
         for raw, array in state.arrays.items():
             lane = clean(raw)

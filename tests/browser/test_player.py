@@ -118,7 +118,7 @@ class Boxes(View[Items]):
     def fold(self, state: Items, event: Any) -> Items:
         return tuple(event.data["frame"].items())
 
-    def frame(self, state: Items) -> dict[str, str]:
+    def frame(self, state: Items, width: float = 720) -> dict[str, str]:
         return dict(state)
 
     def finding(self, state: Items) -> str:
@@ -296,7 +296,7 @@ def test_a_document_does_not_jump_in_height_while_it_is_scrubbed(page: Page) -> 
 
 
 class Ask(Boxes):
-    def frame(self, state: Items) -> dict[str, str]:
+    def frame(self, state: Items, width: float = 720) -> dict[str, str]:
         intent = json.dumps({"do": "claim", "task": 2})
         return {"ask": f"<button id='b' data-intent='{intent}'>claim</button>"}
 

@@ -109,7 +109,7 @@ class View(ABC, Generic[S]):
         """
 
     @abstractmethod
-    def frame(self, state: S) -> dict[str, str]:
+    def frame(self, state: S, width: float = display.WIDE) -> dict[str, str]:
         """The living picture as HTML fragments by key, in order.
 
         A key is ``name`` or ``region/name``: fragments of a region stand together. A fragment that
@@ -117,6 +117,7 @@ class View(ABC, Generic[S]):
 
         Args:
             state: any state of this view.
+            width: of the player, in pixels; fragments of HTML flow, so only diagrams depend on it.
         """
 
     @abstractmethod
@@ -173,25 +174,6 @@ class View(ABC, Generic[S]):
         new = self.fold(state, event)
         return state if new == state else new
 
-    def framed(self, state: S, width: float) -> dict[str, str]:
-        """The frame of a state for a player of some width.
-
-        Args:
-            state: any state of this view.
-            width: in pixels; fragments of HTML flow, so only diagrams depend on it.
-        """
-        return self.frame(state)
-
-    def image(self, state: S, rows: int) -> str:
-        """The static picture as an ``<img>``.
-
-        Args:
-            state: any state of this view.
-            rows: about how many lines it may have.
-        """
-        alt = f"{self.line(state)} The same stands in the table below."
-        return self.draw(state, display.WIDE, rows).img(alt)
-
     def line(self, state: S) -> str:
         """The view in one line of plain text: its name, and what it shows.
 
@@ -226,9 +208,10 @@ class View(ABC, Generic[S]):
             k: number of events of the shown lane; None for all of them.
         """
         state = self.at(k)
+        alt = f"{self.line(state)} The same stands in the table below."
         for rows in (48, 36, 28, 20, 14, 9, 5, 2):
-            image, facts = self.image(state, rows), self.facts(state, rows)
-            shown = static.form(self.finding(state), image, facts)
+            image = self.draw(state, display.WIDE, rows).img(alt)
+            shown = static.form(self.finding(state), image, self.facts(state, rows))
             if len(shown.encode()) < static.LIMIT:
                 break
         return shown
@@ -269,8 +252,5 @@ class View(ABC, Generic[S]):
 class Diagram(View[S]):
     """A view that is the same display list in both forms, laid out for any width."""
 
-    def frame(self, state: S) -> dict[str, str]:
-        return self.framed(state, display.WIDE)
-
-    def framed(self, state: S, width: float) -> dict[str, str]:
+    def frame(self, state: S, width: float = display.WIDE) -> dict[str, str]:
         return self.draw(state, width, ROWS).frame()
