@@ -23,7 +23,6 @@ def table(
     most: int = 1000,
     *,
     newest: bool = False,
-    gone: int = 0,
 ) -> str:
     """A plain table; every cell is escaped. Numbers are aligned to the right.
 
@@ -32,10 +31,9 @@ def table(
         rows: the cells of each row.
         most: how many rows may be shown; the others are counted.
         newest: show the last rows instead of the first ones.
-        gone: how many rows there were before these.
     """
-    hidden = max(len(rows) - most, 0) + gone
-    shown = list(rows[max(len(rows) - most, 0) :] if newest else rows[:most])
+    hidden = max(len(rows) - most, 0)
+    shown = list(rows[hidden:] if newest else rows[:most])
     if hidden:
         left_out = [f"… {hidden} {'earlier' if newest else 'more'}", *[""] * (len(head) - 1)]
         shown.insert(0 if newest else len(shown), left_out)
