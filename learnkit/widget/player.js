@@ -253,9 +253,7 @@ class Stage {
     let spot = this.picture.firstElementChild;
     if (spot === this.diagram.svg) spot = spot.nextElementSibling;
     for (const region of next.keys()) {
-      const fresh = !region.isConnected;
       if (region !== spot) this.picture.insertBefore(region, spot);
-      if (fresh) reachable(region);
       spot = region.nextElementSibling;
     }
     for (const [name, region] of this.regions) {
@@ -353,16 +351,6 @@ class Stage {
       const its = one.dataset.pair.split(" ");
       one.toggleAttribute("data-paired", names.some((name) => its.includes(name)));
     }
-  }
-}
-
-/** What scrolls by itself has to be reached by keyboard: arrows, sideways with Shift. */
-function reachable(region) {
-  const { overflowX, overflowY } = getComputedStyle(region);
-  if (![overflowX, overflowY].some((one) => one === "auto" || one === "scroll")) return;
-  const name = region.dataset.region || "picture";
-  for (const [key, value] of [["tabindex", "0"], ["role", "group"], ["aria-label", name]]) {
-    region.setAttribute(key, value);
   }
 }
 

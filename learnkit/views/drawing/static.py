@@ -6,7 +6,7 @@ pictures are left. The picture is an ``<img>``, and a table has everything in it
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
 from learnkit.views.drawing.text import esc
@@ -19,7 +19,7 @@ LIMIT = 20_000
 
 def table(
     head: Sequence[str],
-    rows: Sequence[Sequence[object]],
+    rows: Iterable[Sequence[object]],
     most: int = 1000,
     *,
     newest: bool = False,
@@ -32,8 +32,9 @@ def table(
         most: how many rows may be shown; the others are counted.
         newest: show the last rows instead of the first ones.
     """
-    hidden = max(len(rows) - most, 0)
-    shown = list(rows[hidden:] if newest else rows[:most])
+    every = [*rows]
+    hidden = max(len(every) - most, 0)
+    shown = every[hidden:] if newest else every[:most]
     if hidden:
         left_out = [f"… {hidden} {'earlier' if newest else 'more'}", *[""] * (len(head) - 1)]
         shown.insert(0 if newest else len(shown), left_out)
