@@ -120,6 +120,7 @@ def test_text_plain_is_one_line_and_the_same_every_time(story: EventLog) -> None
         ([1] * 10, 6, "ab4ghij"),
         ([2] * 10, 6, "a7ij"),
         ([9, 9, 9], 2, "2c"),
+        ([1, 1, 9], 9, "abc"),
         ([], 4, ""),
     ],
 )
