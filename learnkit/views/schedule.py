@@ -173,12 +173,12 @@ class Schedule(Diagram[State]):
         return canvas
 
     def facts(self, state: State, rows: int) -> str:
-        body: list[list[object]] = [
+        body = [
             [row.number, one_line(row.who, 30), row.does(state.lost), row.file, row.loss]
-            for row in state.rows[-rows:]
+            for row in state.rows
         ]
         head = ["step", "who", "does", "in the file then", "lost"]
-        return static.table(head, body, before=static.more(len(state.rows) - rows, "earlier"))
+        return static.table(head, body, rows, newest=True)
 
 
 def _named(messages: tuple[str, ...], nothing: str = "nothing") -> str:

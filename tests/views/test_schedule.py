@@ -270,14 +270,14 @@ def test_the_state_after_k_events_is_the_fold_of_the_first_k(log: EventLog) -> N
     view = Schedule(log)
     states, shown = [view.init()], []
     for one in log:
-        shown.append((dict(view.frame(states[-1])), view.head(states[-1])))
+        shown.append((dict(view.frame(states[-1])), view.finding(states[-1])))
         states.append(view.step(states[-1], one))
     for k, (frame, head) in enumerate(shown):
         assert list(view.frame(states[k]).items()) == list(frame.items())
-        assert view.head(states[k]) == head
+        assert view.finding(states[k]) == head
         fresh = Schedule(log).at(k)
         assert view.frame(fresh) == frame
-        assert view.head(fresh) == head
+        assert view.finding(fresh) == head
 
 
 @settings(max_examples=examples(50))
