@@ -66,11 +66,35 @@ def drift(seeds: Iterable[int], *, output: int = 1_500, window: int = 2_000) -> 
     Returns:
         The trials without the list, and those with it.
     """
+    world, prompts = _drifting(output, window)
+    return _both(seeds, world, prompts, _listing)
+
+
+def drifted(
+    seed: int, listed: bool, *, output: int = 1_500, window: int = 2_000
+) -> list[dict[str, Any]]:
+    """The messages of one run of :func:`drift`.
+
+    Args:
+        seed: which run.
+        listed: whether it has a todo list.
+        output: as for :func:`drift`.
+        window: as for :func:`drift`.
+    """
+    world, prompts = _drifting(output, window)
+    agent, _ = world.started(seed, prompts, _listing if listed else lambda tools: [tools])
+    return agent.messages
+
+
+def _drifting(output: int, window: int) -> tuple[_World, list[str]]:
+    world = _World(dict.fromkeys(FEATURE, ""), output, window)
+    return world, ["Build the feature:\n" + _bullets(FEATURE)]
+
+
+def _listing(tools: Toolbox) -> list[Mechanism]:
     from learnkit.mechanisms.todo import Todo
 
-    world = _World(dict.fromkeys(FEATURE, ""), output, window)
-    prompts = ["Build the feature:\n" + _bullets(FEATURE)]
-    return _both(seeds, world, prompts, lambda tools: [tools, Todo()])
+    return [tools, Todo()]
 
 
 def pollution(seeds: Iterable[int], *, output: int = 1_200, window: int = 2_700) -> Both:
@@ -140,6 +164,15 @@ class _World:
         self._tool = self._work()  # one for all: making a schema takes longer than a turn
 
     def run(self, seed: int, prompts: Sequence[str], mechanisms: Mechanisms) -> Trial:
+        agent, text = self.started(seed, prompts, mechanisms)
+        while self.folders:
+            self.folders.pop().cleanup()
+        return self._judge(text, [e.data["usage"] for e in agent.events if e.type == _REPLIED])
+
+    def started(
+        self, seed: int, prompts: Sequence[str], mechanisms: Mechanisms
+    ) -> tuple[Agent, str]:
+        """An agent that was asked the prompts, and its last text."""
         from learnkit.simulation.direct_client import Direct
 
         self._made.clear()
@@ -150,9 +183,7 @@ class _World:
         text = ""
         for prompt in prompts:
             text = agent.run(prompt).text
-        while self.folders:
-            self.folders.pop().cleanup()
-        return self._judge(text, [e.data["usage"] for e in agent.events if e.type == _REPLIED])
+        return agent, text
 
     def toolbox(self) -> Toolbox:
         """A new toolbox with the tool that does the steps; each agent needs its own."""

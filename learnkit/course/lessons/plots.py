@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from learnkit.views.drawing.display import Canvas
 from learnkit.views.drawing.theme import Mark
@@ -21,7 +21,13 @@ def short(tokens: float) -> str:
 
 
 def scale(
-    canvas: Canvas, name: str, ticks: Iterable[int], base: float, unit: float, right: float
+    canvas: Canvas,
+    name: str,
+    ticks: Iterable[int],
+    base: float,
+    unit: float,
+    right: float,
+    said: Callable[[float], str] = short,
 ) -> None:
     """Draw level lines with their numbers to the left of them.
 
@@ -32,11 +38,12 @@ def scale(
         base: height of the line for 0, in pixels.
         unit: pixels upwards for 1.
         right: where the lines end, in pixels; they begin at :data:`LEFT`.
+        said: writes a number.
     """
     for tick in ticks:
         y = round(base - tick * unit)
         canvas.edge(f"{name} line {tick}", f"M{LEFT} {y}H{right:g}")
-        canvas.text(f"{name} {tick}", LEFT - 6, y + 4, short(tick), "qe")
+        canvas.text(f"{name} {tick}", LEFT - 6, y + 4, said(tick), "qe")
 
 
 def legend(canvas: Canvas, y: float, *entries: tuple[Mark, str, str]) -> None:
@@ -55,4 +62,4 @@ def legend(canvas: Canvas, y: float, *entries: tuple[Mark, str, str]) -> None:
 
 
 #: Room for the numbers of a scale, in pixels.
-LEFT = 32
+LEFT = 38

@@ -151,7 +151,7 @@ def draw(width: float, block: int, way: str) -> Answer:
     mark = "done" if refusal is None else "failed"
     canvas.box("verdict", x + 2, top, room, 30 + 16 * 9, mark, lines, says=said)
     canvas.height = max(low, top + 30 + 16 * 9) + 4
-    assumes = f"the contract of the offline client; model {DEFAULT_MODEL}; one tool"
+    assumes = "the contract of the offline client; the default model; one tool"
     because = _WHY.get(refusal.rule, "") if refusal else ""
     return Answer(_finding(block, way, refusal), canvas, assumes, because)
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 
+from learnkit.core.text import count
 from learnkit.course.lessons.plots import LEFT, legend, scale, short
 from learnkit.views.drawing import theme
 from learnkit.views.drawing.display import Canvas
-from learnkit.views.drawing.text import count
 from learnkit.widget.explore import Answer, Explorable, drag, explore, pick
 
 #: What can be dragged, and chosen.

@@ -120,7 +120,7 @@ def _assumes() -> str:
         f"{LOADED:,} when it is loaded, by a call of {LOAD}; a call of "
         f"the work {CALL}, its result {RESULT}; {WRITTEN} written a turn. The cache is empty at "
         f"first. The bill counts plain input as 1, read from the cache as {READ:g}, written to it "
-        f"as {WRITE:g}, output as {OUT:g} ({DEFAULT_MODEL})."
+        f"as {WRITE:g}, output as {OUT:g}: the default model, see lk.Price."
     )
 
 

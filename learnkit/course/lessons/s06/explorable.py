@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from functools import cache
 
 from learnkit.core.catalog import DEFAULT_MODEL, PRICES
+from learnkit.core.text import count
 from learnkit.course.lessons.plots import LEFT, legend, scale, short
 from learnkit.views.drawing import theme
 from learnkit.views.drawing.display import Canvas
-from learnkit.views.drawing.text import count
 from learnkit.widget.explore import Answer, Explorable, drag, explore
 
 #: The session: so many files, one a turn; from so many tokens on, a summary replaces it.
@@ -172,7 +172,7 @@ def _assumes() -> str:
         f"summary of {SUMMARY} becomes a message of {FIRST}; it is asked for with {INSTRUCTIONS} "
         f"tokens of instructions and the messages as text, {AS_TEXT} shorter each. The bill counts "
         f"plain input as 1, read from the cache as {READ:g}, written to it as {WRITE:g}, output as "
-        f"{OUT:g} ({DEFAULT_MODEL})."
+        f"{OUT:g}: the default model, see lk.Price."
     )
 
 

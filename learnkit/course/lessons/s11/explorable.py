@@ -1,0 +1,212 @@
+"""Lesson 11's explorable: a task comes while two teammates work, are idle, or have shut down.
+
+An idle teammate looks at the board from time to time, and shuts down when it has found nothing for
+as long as its limit says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from learnkit.views.drawing import theme
+from learnkit.views.drawing.display import Canvas
+from learnkit.widget.explore import Answer, Explorable, drag, explore, pick
+
+#: Seconds for which each teammate has work of its own, from the beginning.
+BUSY = {"alice": 6.0, "bob": 9.0}
+#: Seconds between two looks at the board, and seconds that the task takes.
+POLL, TASK = 5.0, 6.0
+#: The idle limits, and when the task may come, in seconds.
+LIMITS = (10.0, 20.0, 30.0)
+ARRIVALS = tuple(2 * number + 0.5 for number in range(22))
+#: The scale of the picture, in seconds.
+SCALE = 80.0
+At = Callable[[float], float]
+_LEFT, _LANES, _LANE, _TALL = 48.0, 66.0, 34.0, 20.0
+
+
+@dataclass(frozen=True, slots=True)
+class Life:
+    """What a teammate does, in seconds.
+
+    Attributes:
+        working: when each piece of work begins and ends.
+        looks: when it looks at the board.
+        shutdown: when it shuts down.
+    """
+
+    working: tuple[tuple[float, float], ...]
+    looks: tuple[float, ...]
+    shutdown: float
+
+
+@dataclass(frozen=True, slots=True)
+class Day:
+    """What happens to the task.
+
+    Attributes:
+        lives: by name.
+        taker: who claims the task; empty for nobody.
+        claimed: when, in seconds; the arrival if nobody does.
+    """
+
+    lives: dict[str, Life]
+    taker: str
+    claimed: float
+
+    @property
+    def last(self) -> float:
+        """When the last teammate shuts down, in seconds."""
+        return max(life.shutdown for life in self.lives.values())
+
+
+def _looks(begin: float, limit: float) -> tuple[float, ...]:
+    """When a teammate looks that is idle from ``begin`` on; with its last look it shuts down."""
+    times = [begin]
+    while times[-1] < begin + limit:
+        times.append(times[-1] + POLL)
+    return tuple(times)
+
+
+def day(arrival: float, limit: float) -> Day:
+    """Follow both teammates until they have shut down.
+
+    Args:
+        arrival: when the task comes, in seconds.
+        limit: seconds after which an idle teammate shuts down.
+    """
+    looks = {name: _looks(begin, limit) for name, begin in BUSY.items()}
+    chances = [(look, name) for name in BUSY for look in looks[name] if look >= arrival]
+    claimed, taker = min(chances, default=(arrival, ""))
+    lives = {}
+    for name, begin in BUSY.items():
+        working, mine = [(0.0, begin)], looks[name]
+        if name == taker:
+            end = claimed + TASK
+            again = _looks(end, limit)
+            working.append((claimed, end))
+            mine = (*(look for look in mine if look <= claimed), *again)
+        lives[name] = Life(tuple(working), mine, mine[-1])
+    return Day(lives, taker, claimed)
+
+
+def draw(width: float, arrival: float, limit: str) -> Answer:
+    """The task and both teammates on one axis.
+
+    Args:
+        width: of the picture, in pixels.
+        arrival: when the task comes, in seconds.
+        limit: the idle limit, as the button says it.
+    """
+    canvas = Canvas(width)
+    seconds = _seconds(limit)
+    run = day(arrival, seconds)
+    room = width - _LEFT - 16
+
+    def at(time: float) -> float:
+        return round(_LEFT + room * time / SCALE)
+
+    low = _LANES + _LANE * len(BUSY)
+    for number, (name, life) in enumerate(run.lives.items()):
+        _life(canvas, name, life, number + 1, at)
+    x = at(arrival)
+    canvas.edge("arrival", f"M0 0V{low - 18:g}", "cause", "d", x=x, y=18)
+    side = "e" if x > width / 2 else ""
+    canvas.text("task comes", x, 12, "the task comes", f"b{side}", "cause")
+    _task(canvas, run, arrival, at)
+    for mark in range(0, int(SCALE) + 1, 20):
+        canvas.edge(f"tick {mark}", "M0 0V6", x=at(mark), y=low)
+        canvas.text(f"time {mark}", at(mark), low + 18, f"{mark} s", "qc", width=40)
+    _key(canvas, low + 44)
+    canvas.height = low + 54
+    busy = ", ".join(f"{name.capitalize()} until {time:g} s" for name, time in BUSY.items())
+    assumes = (
+        f"both are busy at first, {busy}; an idle teammate looks every {POLL:g} s; the task suits "
+        f"both and takes {TASK:g} s; no mail comes; a look takes no time"
+    )
+    return Answer(_finding(run, arrival), canvas, assumes, _because(run, arrival, seconds))
+
+
+def _life(canvas: Canvas, name: str, life: Life, place: int, at: At) -> None:
+    y = _LANES + _LANE * (place - 1)
+    canvas.text(f"name {name}", 4, y + 14, name, "b", theme.agent(place).key, width=_LEFT - 4)
+    begin = life.working[0][1]
+    canvas.bar(f"idle {name}", at(begin), y, at(life.shutdown) - at(begin), _TALL, "idle", "p")
+    for (begin, end), said in zip(life.working, ("busy", "task"), strict=False):
+        x, wide = at(begin), at(end) - at(begin)
+        says = f"{name}: {said} until {end:g} s"
+        canvas.bar(f"{said} {name}", x, y, wide, _TALL, "working", "p", says=says)
+        if wide >= 36:
+            canvas.text(f"says {said} {name}", x + wide / 2, y + 14, said, "cn", "working")
+    path = "".join(f"M{at(look):g} 0V8" for look in life.looks[:-1])
+    canvas.edge(f"looks {name}", path, "idle", "w", y=y + 6)
+    canvas.dot(f"end {name}", at(life.shutdown), y + 10, 8, "shutdown", "■", says=f"{name} ends")
+
+
+def _task(canvas: Canvas, run: Day, arrival: float, at: At) -> None:
+    canvas.text("name task", 4, 40, "task", "b", width=_LEFT - 4)
+    x = at(arrival)
+    if not run.taker:
+        wide = at(SCALE) - x
+        said = "✗ nobody takes it" if wide > 130 else "✗ nobody"
+        canvas.bar("task", x, 26, wide, _TALL, "failed", "p")
+        canvas.text("waits", x + 8, 40, said, "n", "failed", width=wide - 8)
+        return
+    end, place = at(run.claimed), list(BUSY).index(run.taker)
+    said = f"waits {run.claimed - arrival:g} s"
+    canvas.bar("task", x, 26, max(end - x, 2), _TALL, "pending", "p")
+    canvas.text("waits", end + 10, 40, said, "", "pending")
+    drop = _LANES + _LANE * place - 26 - _TALL
+    canvas.edge("claim", f"M0 0V{drop:g}m-4 -7l4 7l4 -7", "done", "w", x=end, y=26 + _TALL)
+
+
+def _key(canvas: Canvas, y: float) -> None:
+    x = 4.0
+    for mark, said in (("working", "works"), ("idle", "idle"), ("look", "looks"), ("end", "ends")):
+        if mark == "look":
+            canvas.edge("key look", "M0 0V8", "idle", "w", x=x + 8, y=y - 8)
+        elif mark == "end":
+            canvas.dot("key end", x + 8, y - 4, 8, "shutdown", "■")
+        else:
+            canvas.bar(f"key {mark}", x, y - 11, 16, 14, mark, "p")
+        canvas.text(f"key says {mark}", x + 22, y, said, "q", width=44)
+        x += 70
+
+
+def _seconds(limit: str) -> float:
+    return float(limit.removesuffix(" s"))
+
+
+def _finding(run: Day, arrival: float) -> str:
+    if not run.taker:
+        late = arrival - run.last
+        return f"The task comes {late:g} s after the last shutdown: nobody takes it."
+    name, waits = run.taker.capitalize(), run.claimed - arrival
+    gone = [one.capitalize() for one, life in run.lives.items() if life.shutdown < arrival]
+    if arrival < min(BUSY.values()):
+        when = f", while both are busy; {name} is done first"
+    elif gone:
+        when = f", when {gone[0]} has shut down; {name} looks next"
+    else:
+        when = f"; {name} looks next"
+    return f"The task comes at {arrival:g} s{when} and takes it {waits:g} s later."
+
+
+def _because(run: Day, arrival: float, limit: float) -> str:
+    if run.taker:
+        return f"An idle teammate looks at the board every {POLL:g} s and claims what is there."
+    enough = [one for one in LIMITS if day(arrival, one).taker]
+    if enough:
+        return (
+            f"Both had found nothing for {limit:g} s; with a limit of {enough[0]:g} s it would "
+            "have been taken."
+        )
+    return f"Both had found nothing for {limit:g} s; with none of these limits they stay so long."
+
+
+def explorable() -> Explorable:
+    """Let the task come earlier or later, with three idle limits."""
+    arrival = drag(ARRIVALS, 20.5, "the task comes at", unit="s")
+    limits = [f"{limit:g} s" for limit in LIMITS]
+    return explore(draw, arrival=arrival, limit=pick(limits, limits[1], "idle limit"))

@@ -1,0 +1,163 @@
+"""Lesson 11's explorable: its claims and shutdowns are those of real teams on a virtual clock."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import learnkit as lk
+from learnkit.course.lessons.s11 import explorable as lesson
+from learnkit.course.lessons.s11.explorable import (
+    ARRIVALS,
+    BUSY,
+    LIMITS,
+    POLL,
+    SCALE,
+    TASK,
+    day,
+    draw,
+    explorable,
+)
+from learnkit.views.drawing.display import NARROW, WIDE
+
+
+def mate(name: str) -> Callable[[Any], lk.Reply]:
+    """A scripted teammate: busy at first, then with each task that it has claimed."""
+
+    def answer(request: Any) -> lk.Reply:
+        last = str(request["messages"][-1]["content"])
+        if found := re.search(r"<auto-claimed>Task #(\d+)", last):
+            done = lk.use("task_update", task_id=int(found[1]), status="completed")
+            return replace(done, latency=TASK)
+        return lk.say("Ready.", latency=BUSY[name] if len(request["messages"]) == 1 else 0.0)
+
+    return answer
+
+
+def lead(request: Any) -> lk.Reply:
+    if len(request["messages"]) > 1:
+        return lk.say("They find their work.", latency=0.0)
+    calls = [lk.use("spawn_teammate", name=one, role="coder", prompt="Begin.") for one in BUSY]
+    return lk.reply(*calls, latency=0.0)
+
+
+Statuses = dict[str, list[tuple[float, str]]]
+
+
+def a_real_day(folder: Path, arrival: float, limit: float) -> tuple[Statuses, str, float]:
+    """The teammates' statuses, who has claimed the task, and when."""
+    clock, board = lk.VirtualClock(), lk.TaskBoard(folder / ".tasks")
+    lanes = {"lead": lead, **{name: mate(name) for name in BUSY}}
+    with lk.Team(folder / ".team", lambda *_: [lk.Tasks(board)], wait=False) as team:
+        autonomy = lk.Autonomy(team, board, poll=POLL, idle=limit)
+        agent = lk.Agent(lk.scripted(lanes, clock=clock), [team, autonomy])
+        agent.run("Go.")
+        clock.sleep(arrival - clock.time())
+        board.create("the task")
+        autonomy.wait()
+    statuses: Statuses = {name: [] for name in BUSY}
+    for event in agent.events:
+        if event.type == "team.status" and event.data["name"] in statuses:
+            statuses[event.data["name"]].append((event.time, event.data["status"]))
+    claims = [event for event in agent.events if event.type == "task.started"]
+    assert len(claims) <= 1
+    if not claims:
+        return statuses, "", arrival
+    return statuses, claims[0].data["task"]["owner"], claims[0].time
+
+
+@pytest.mark.parametrize("limit", LIMITS)
+@pytest.mark.parametrize("arrival", [0.5, 12.5, 18.5, 24.5, 32.5, ARRIVALS[-1]])
+def test_a_real_team_does_what_the_picture_shows(
+    tmp_path: Path, arrival: float, limit: float
+) -> None:
+    run = day(arrival, limit)
+    statuses, taker, claimed = a_real_day(tmp_path, arrival, limit)
+    assert (taker, claimed) == (run.taker, run.claimed)
+    for name, life in run.lives.items():
+        expected = [
+            *((begin, "working") for begin, _ in life.working),
+            *((end, "idle") for _, end in life.working),
+            (life.shutdown, "shutdown"),
+        ]
+        assert statuses[name] == sorted(expected)
+
+
+def test_no_arrival_is_at_the_moment_of_a_look() -> None:
+    """Who is first would be an accident then."""
+    for arrival in ARRIVALS:
+        for limit in LIMITS:
+            looks = [look for life in day(arrival, limit).lives.values() for look in life.looks]
+            assert arrival not in looks
+    alice, bob = BUSY.values()
+    assert alice % POLL != bob % POLL
+
+
+@pytest.mark.parametrize("limit", LIMITS)
+def test_after_the_last_look_nobody_takes_it(limit: float) -> None:
+    for arrival in ARRIVALS:
+        run = day(arrival, limit)
+        alone = max(BUSY.values()) + limit
+        answer = draw(WIDE, arrival, f"{limit:g} s")
+        assert (run.taker == "") == (arrival > alone)
+        assert ("nobody takes it" in answer.finding) == (arrival > alone)
+        assert ("claim" in answer.canvas) == (arrival < alone)
+
+
+@pytest.mark.parametrize(
+    ("arrival", "limit", "finding"),
+    [
+        (0.5, "10 s", "0.5 s, while both are busy; Alice is done first and takes it 5.5 s later."),
+        (12.5, "20 s", "The task comes at 12.5 s; Bob looks next and takes it 1.5 s later."),
+        (18.5, "10 s", "when Alice has shut down; Bob looks next and takes it 0.5 s later."),
+        (32.5, "20 s", "The task comes 3.5 s after the last shutdown: nobody takes it."),
+    ],
+)
+def test_the_finding_says_who_takes_it(arrival: float, limit: str, finding: str) -> None:
+    assert finding in draw(WIDE, arrival, limit).finding
+
+
+def test_a_longer_limit_is_named_where_it_would_have_helped() -> None:
+    assert "with a limit of 30 s it would" in draw(WIDE, 32.5, "20 s").because
+    assert "with none of these limits" in draw(WIDE, ARRIVALS[-1], "30 s").because
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("POLL", 4.0, "looks every 4 s"),
+        ("TASK", 7.0, "takes 7 s"),
+        ("BUSY", {"alice": 3.0, "bob": 8.0}, "Alice until 3 s, Bob until 8 s"),
+    ],
+)
+def test_every_constant_is_printed(
+    monkeypatch: pytest.MonkeyPatch, name: str, value: object, said: str
+) -> None:
+    assert said not in draw(WIDE, 20.5, "20 s").assumes
+    monkeypatch.setattr(lesson, name, value)
+    assert said in draw(WIDE, 20.5, "20 s").assumes
+
+
+@pytest.mark.parametrize("width", [WIDE, 560, NARROW])
+def test_one_scale_for_all_and_nothing_is_cut(width: float) -> None:
+    ticks = set()
+    for limit in LIMITS:
+        for arrival in ARRIVALS:
+            assert all(life.shutdown <= SCALE for life in day(arrival, limit).lives.values())
+            canvas = draw(width, arrival, f"{limit:g} s").canvas
+            ticks.add(tuple(one.x for one in canvas.shapes if one.key.startswith("tick")))
+            for shape in canvas.shapes:
+                assert shape.x + shape.width <= width
+                assert shape.y + shape.height <= canvas.height
+                assert not any("…" in line for line in shape.lines), shape.lines
+    assert len(ticks) == 1
+
+
+def test_the_tape_is_small() -> None:
+    assert len(json.dumps(explorable().tape(), ensure_ascii=False).encode()) < 150_000
