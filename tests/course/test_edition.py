@@ -67,9 +67,14 @@ def test_every_view_of_the_lesson_is_a_tape(site: Path) -> None:
     text = (site / "s01_agent_loop.html").read_text("utf-8")
     tapes = text.count('<div class="lk-tape">')
     assert tapes >= 5
-    assert text.count('<script type="application/json">') == tapes
+    assert text.count('<script type="application/gzip">') == tapes
     assert text.count('<script type="module">') == 1
     assert "raises-exception" in text, "the cell that fails is there too"
+
+
+def test_a_lesson_is_under_600_kilobytes(site: Path) -> None:
+    for name, text in pages(site):
+        assert len(text.encode()) < 600_000, name
 
 
 def test_all_that_the_notebook_says_is_on_the_page(site: Path) -> None:
