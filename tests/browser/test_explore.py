@@ -132,7 +132,9 @@ def test_without_a_kernel_any_moves_end_in_pythons_picture(
 
 def open_with_kernel(page: Page, shown: Explorable) -> Locator:
     """An explorable on an empty page, as a notebook would make it."""
-    source = "\n".join((WIDGET / name).read_text() for name in ("draw.js", "parts.js", "explore.js"))
+    source = "\n".join(
+        (WIDGET / name).read_text() for name in ("draw.js", "parts.js", "explore.js")
+    )
     source = source.replace("export default ", "const explorer = ").replace("export ", "") + START
     page.goto("about:blank")
     page.set_content(
