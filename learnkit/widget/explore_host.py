@@ -45,9 +45,10 @@ class Explorer(anywidget.AnyWidget):
 
     def _answer(self, places: dict[str, int], width: float) -> dict[str, Any]:
         try:
-            return self._explorable.message(places, width)
+            message: dict[str, Any] = self._explorable.message(places, width)
         except Exception as error:  # the reader's own function; without an answer nothing moves
             return {"failed": f"{type(error).__name__}: {error}"}
+        return message
 
     def __repr__(self) -> str:
         return str(self._explorable)

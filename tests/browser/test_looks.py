@@ -51,7 +51,8 @@ CLASHES = """([frames, sheet]) => {
       .map((one) => [one.textContent, one.getBoundingClientRect(), one.parentNode]);
     for (const [text, box, shape] of texts) {
       const rect = shape.querySelector("rect")?.getBoundingClientRect();
-      if (box.left < all.left - 4 || box.right > all.right + 4) found.add(`${name}: ${text} is out`);
+      const out = box.left < all.left - 4 || box.right > all.right + 4;
+      if (out) found.add(`${name}: ${text} is out`);
       if (rect && box.right > rect.right + 1) found.add(`${name}: ${text} leaves its box`);
     }
     texts.forEach(([text, one], place) => {
