@@ -220,7 +220,7 @@ class _Sheet:
         self.narrow = canvas.width < 560
         read = [one for one in state.people if one == state.reader]
         order = [*(one for one in state.people if one != state.reader), "", *read]
-        left = 22.0 if self.narrow else 32.0
+        left = 27.0 if self.narrow else 32.0
         self.each = (canvas.width * 0.6 - left) / (len(order) + 0.3)
         #: The middle of each lifeline; the file's has no name.
         self.x = {name: left + self.each * (place + 0.5) for place, name in enumerate(order)}
@@ -281,7 +281,7 @@ class _Sheet:
         mid, x = y + _MID, self.x[row.who if row.who in self.marks else list(self.x)[-1]]
         bad = row.mark(lost) is theme.ERROR
         mark = theme.ERROR.key if bad else self.marks.get(row.who, theme.SYSTEM.key)
-        canvas.text(f"number {place}", 18 if self.narrow else 26, mid + 4, row.number, "q e")
+        canvas.text(f"number {place}", 24 if self.narrow else 26, mid + 4, row.number, "q e")
         side = 5 if file > x else -5
         begin, end, label = x, file - side, _SAYS[row.type]
         if row.type == "race.wrote":

@@ -201,7 +201,9 @@ def _draw(
     if line.type == "ends":
         for name, x in spots:
             canvas.edge(f"end {key}", "M-6 -6L6 6M6 -6L-6 6", marks[name], "w", x=x, y=y + 10)
-            canvas.text(f"ends {key}", x + 12, y + 14, "shut down", "q", width=each / 2 + 40)
+            room, fits = each / 2 + 40, x + 72 < canvas.width
+            side, style = (x + 12, "q") if fits else (x - 12, "qe")
+            canvas.text(f"ends {key}", side, y + 14, "shut down", style, width=room)
         return
     for number, (_, x) in enumerate(spots):
         if begin is None or begin == x:

@@ -99,9 +99,10 @@ class Explorer {
   }
 
   answer(message) {
-    if (!message.frame) return;
+    if (!message.frame && !message.failed) return;
     this.waiting = false;
-    this.paint(message);
+    if (message.failed) this.head.textContent = message.failed;
+    else this.paint(message);
     if (!this.moved) return;
     this.moved = false;
     this.ask();

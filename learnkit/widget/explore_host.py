@@ -41,7 +41,14 @@ class Explorer(anywidget.AnyWidget):
             isinstance(place, int) and 0 <= place < len(controls[name].values)
             for name, place in places.items()
         ):
-            self.send(self._explorable.message(places, min(max(width, NARROW), WIDE)))
+            self.send(self._answer(places, min(max(width, NARROW), WIDE)))
+
+    def _answer(self, places: dict[str, int], width: float) -> dict[str, Any]:
+        try:
+            message: dict[str, Any] = self._explorable.message(places, width)
+        except Exception as error:  # the reader's own function; without an answer nothing moves
+            return {"failed": f"{type(error).__name__}: {error}"}
+        return message
 
     def __repr__(self) -> str:
         return str(self._explorable)

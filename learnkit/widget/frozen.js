@@ -11,7 +11,7 @@ function frozen(data, sheet) {
     send: async (message) => {
       if ("width" in message) {
         hear({ reset: true });
-        hear((message.width < 560 && data.narrow) || data.wide);
+        hear((message.width < 720 && data.narrow) || data.wide);
       } else if ("want" in message) hear(data.wide);
       else throw new Error("there is no kernel behind this page");
     },
@@ -23,7 +23,7 @@ function answering({ controls, answers }, sheet) {
   const [cause, choice] = controls;
   const places = Object.fromEntries(controls.map(({ name, start }) => [name, start]));
   const found = (places, width) => {
-    const along = answers[width < 560 ? 320 : 720][choice ? places[choice.name] : 0];
+    const along = answers[width < 720 ? 320 : 720][choice ? places[choice.name] : 0];
     const frame = { order: [], html: new Map() };
     const said = {};
     for (const { finding, because, assumes, ...patch } of along.slice(0, places[cause.name] + 1)) {

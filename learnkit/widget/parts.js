@@ -42,9 +42,15 @@ function followShade(host, frame, signal) {
   return () => watch.disconnect();
 }
 
+/** Whether a key is always the page's: Escape, and whatever is pressed with Ctrl, Alt or Cmd. */
+function isForThePage(event) {
+  return event.key === "Escape" || event.ctrlKey || event.metaKey || event.altKey;
+}
+
 /** Keep a notebook's shortcuts from taking the keys that are pressed inside an element. */
 function ownKeys(element, signal) {
-  const ours = (event) => event.composedPath().includes(element) && event.stopPropagation();
+  const ours = (event) =>
+    !isForThePage(event) && event.composedPath().includes(element) && event.stopPropagation();
   window.addEventListener("keydown", ours, { capture: true, signal });
 }
 

@@ -295,7 +295,7 @@ class Stage {
 
   key(event) {
     const path = event.composedPath();
-    if (!path.includes(this.frame) || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (!path.includes(this.frame) || isForThePage(event)) return;
     const on = path[0];
     const steps = { ArrowLeft: this.stop - 1, ArrowRight: this.stop + 1, Home: 0, End: Infinity };
     const writes = on.matches("textarea,select,input:not([type=range])");

@@ -295,6 +295,46 @@ def test_a_document_does_not_jump_in_height_while_it_is_scrubbed(page: Page) -> 
     page.set_viewport_size({"width": 900, "height": 800})
 
 
+#: Gives messages one by one, each in some milliseconds; counts what has been painted meanwhile.
+ARRIVE = """([messages, pause]) => new Promise((done) => {
+  const { shadowRoot } = document.querySelector(".learnkit-player");
+  const [begin, shown] = [performance.now(), new Set()];
+  const timer = setInterval(() => messages.length && window.receive(messages.shift()), pause);
+  const look = () => {
+    shown.add(shadowRoot.querySelector(".count").textContent);
+    if (messages.length) return requestAnimationFrame(look);
+    clearInterval(timer);
+    done([shown.size, (performance.now() - begin) / 1000]);
+  };
+  requestAnimationFrame(look);
+})"""
+
+
+def test_events_are_shown_while_they_arrive(page: Page, capsys: pytest.CaptureFixture[str]) -> None:
+    log, sent = EventLog(), []
+    feed = Feed(Messages(log), sent.append)
+    for index in range(400):
+        role = "assistant" if index % 2 else "user"
+        message = {"role": role, "content": f"{index}: " + "a reading above the limit " * 20}
+        log.append("message.added", index=index, message=message)
+        if index >= 199:
+            feed.flush()
+    before, *arriving = sent
+    open_player(page, Messages.css)
+    give(page, before)
+    states, seconds = page.evaluate(ARRIVE, [arriving, 20])
+    with capsys.disabled():
+        print(
+            f"\nshown while {len(arriving)} events arrive: {states / seconds:.0f} states a second"
+        )
+    assert states > 10
+    page.wait_for_function(
+        """() => document.querySelector('.learnkit-player').shadowRoot
+            .querySelector('.count').textContent.startsWith('step 400 of 400')"""
+    )
+    assert page.locator(".msg").count() == 400
+
+
 class Ask(Boxes):
     def frame(self, state: Items, width: float = 720) -> dict[str, str]:
         intent = json.dumps({"do": "claim", "task": 2})

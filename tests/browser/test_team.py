@@ -38,6 +38,7 @@ with lk.views.Traffic(lead.events).live():
 REQUESTS = "with lk.views.Protocol(lead.events).live():\n    pass"
 LANES = "with lk.views.Team(lead.events).live():\n    pass"
 CREW = """
+import learnkit as lk
 from learnkit import lesson
 from learnkit.mechanisms.autonomy.lead import additions
 from learnkit.course.lessons.s11 import crew
@@ -79,7 +80,7 @@ again = True
 
 @pytest.fixture(scope="module")
 def notebook(notebooks: Path, server: str, page: Page) -> lab.Notebook:
-    lab.write_notebook(notebooks / "team.ipynb", [EIGHT, REQUESTS, LANES, CREW, CLOSE])
+    lab.write_notebook(notebooks / "team.ipynb", [EIGHT, REQUESTS, LANES])
     one = lab.Notebook(page, server, "team.ipynb")
     one.run_all()
     return one
@@ -144,8 +145,14 @@ def test_the_lanes_of_nine_agents_stand_under_each_other(
     notebook.shoot(2, shots / "lanes")
 
 
-def test_a_crew_takes_orders_while_it_runs(notebook: lab.Notebook, shots: Path) -> None:
-    view = notebook.output(3)
+def test_a_crew_takes_orders_while_it_runs(
+    notebooks: Path, server: str, page: Page, shots: Path
+) -> None:
+    # A notebook of its own, so that the crew begins now: who waits for too long goes home.
+    lab.write_notebook(notebooks / "crew.ipynb", [CREW, CLOSE])
+    notebook = lab.Notebook(page, server, "crew.ipynb", again=True)
+    notebook.run_all()
+    view = notebook.output(0)
     expect(view.locator(".diagram .text[data-pair]")).to_have_count(5, timeout=15_000)
     view.locator("[data-intent][aria-label='work for a coder']").click()
     asked = view.locator(".diagram .box[aria-label^='#2 ']")
@@ -155,8 +162,7 @@ def test_a_crew_takes_orders_while_it_runs(notebook: lab.Notebook, shots: Path) 
     expect(bob).to_have_attribute("aria-label", re.compile("shutdown"), timeout=15_000)
     carol = view.locator(".diagram [aria-label^='carol, ']")
     expect(carol).not_to_have_attribute("aria-label", re.compile("shutdown"))
-    notebook.shoot(3, shots / "crew")
-    page = notebook.page
-    page.evaluate("jupyterapp.shell.currentWidget.content.activeCellIndex = 4")
+    notebook.shoot(0, shots / "crew")
+    page.evaluate("jupyterapp.shell.currentWidget.content.activeCellIndex = 1")
     notebook.command("notebook:run-cell")
     expect(page.locator(".jp-OutputArea-output").last).to_contain_text("[]", timeout=15_000)

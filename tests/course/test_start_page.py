@@ -76,6 +76,11 @@ def test_the_summary_says_what_comes_next(progress: Progress) -> None:
 def test_the_contents_show_what_a_lab_has_noted() -> None:
     shown = lk.contents(forget=True, folder=COURSE)
     assert "0 of 2" in shown.html
+    assert shown.live is not None
+    live = shown.live()["text/html"]  # the picture is light or dark as the notebook is
+    assert "0 of 2" in live
+    assert "[data-jp-theme-light=false]" in live
+    assert "<img" not in live
     lab = lk.lesson("s01")
     try:
         lab.predict("p1", answer="c")

@@ -165,6 +165,16 @@ def test_an_agent_joins_where_the_lead_has_spawned_it_and_ends_where_it_shuts_do
     assert life.path.endswith(f"V{canvas['end 3'].y - life.y:g}")
 
 
+@pytest.mark.parametrize("width", [WIDE, NARROW])
+def test_that_the_last_agent_shuts_down_is_said_within_the_picture(width: float) -> None:
+    log = letters()
+    log.append("team.status", time=9.0, name="carol", status="shutdown")
+    canvas = drawn(log, width)
+    (end,) = [one for one in canvas.shapes if one.lines == ("shut down",)]
+    room = 7 * len("shut down")
+    assert room < end.x if "e" in end.style else end.x + room < width
+
+
 def test_the_title_counts_all_messages_and_quotes_the_last() -> None:
     view = Traffic(letters("m1"))
     assert view.finding(view.at(0)) == "Nobody has written a message yet."

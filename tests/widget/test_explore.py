@@ -72,6 +72,22 @@ def test_a_message_answers_the_values_that_were_asked() -> None:
     assert len(message["frame"]) == 6
 
 
+def test_a_function_that_raises_is_an_answer_too() -> None:
+    from learnkit.widget.explore_host import Explorer
+
+    def odd(width: float, files: int) -> lk.Answer:
+        if files == 3:
+            raise ValueError("no <b>three</b>")
+        return stack(width, files)
+
+    widget, sent = Explorer(lk.explore(odd, files=lk.drag(range(1, 6), 2))), []
+    widget.send = sent.append
+    for place in (2, 3):
+        widget._heard(widget, {"places": {"files": place}, "width": 400}, [])
+    assert sent[0] == {"failed": "ValueError: no <b>three</b>"}
+    assert sent[1]["finding"] == "4 files, alone: <b>"
+
+
 @pytest.mark.parametrize(
     ("controls", "said"),
     [

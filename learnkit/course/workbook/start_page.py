@@ -14,7 +14,7 @@ from typing import Any
 
 from learnkit.core.text import count
 from learnkit.course import files as course_files
-from learnkit.course.display.card import Card, inline
+from learnkit.course.display.card import FRAME, Card, inline
 from learnkit.course.display.loop import alt, loop
 from learnkit.course.progress import MARKS, LessonProgress, Progress, lesson_progress
 from learnkit.course.publish import repository
@@ -42,7 +42,12 @@ def contents(*, forget: bool = False, folder: str | Path = "") -> Card:
     here = Path(folder) if folder else Path.cwd()
     originals = course_files.notebooks()
     found = lesson_progress(here, progress) or lesson_progress(originals, progress)
-    return Card(f"{loop(WIDE).img(alt(None))}{table(found)}", summary(found))
+    picture, said, rows = loop(WIDE), alt(None), table(found)
+
+    def live() -> dict[str, str]:
+        return {"text/html": f'<div style="{FRAME}">{picture.inline(said)}{rows}</div>'}
+
+    return Card(f"{picture.img(said)}{rows}", summary(found), live)
 
 
 def summary(found: Sequence[LessonProgress]) -> str:

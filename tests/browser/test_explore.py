@@ -1,0 +1,293 @@
+"""Explorables in a browser: without a kernel, with one that stands in for it, and in JupyterLab.
+
+After any moves the picture, its texts and what a screen reader hears are those that Python gives
+for the same values.
+"""
+
+from __future__ import annotations
+
+import random
+import statistics
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import lab
+import pytest
+from explorables import NAMES, all_places, explorable
+from playwright.sync_api import Locator, Page, expect
+
+import learnkit.widget
+from learnkit.views.drawing import theme
+from learnkit.views.drawing.display import NARROW, RULES, WIDE
+from learnkit.widget import frozen
+from learnkit.widget.explore import Explorable
+
+WIDGET = Path(learnkit.widget.__file__).parent
+#: Whether the diagram is an SVG of these shapes; what has just appeared counts as any other.
+SAME = """(host, svg) => {
+  const template = document.createElement("template");
+  template.innerHTML = svg;
+  const shown = host.shadowRoot.querySelector(".diagram").cloneNode(true);
+  for (const shape of shown.children) shape.classList.remove("new");
+  const [mine, its] = [[...template.content.firstElementChild.children], [...shown.children]];
+  return mine.length === its.length && mine.every((one, n) => one.isEqualNode(its[n]));
+}"""
+START = """
+window.start = (traits) => {
+  let hear = () => {};
+  window.sent = [];
+  window.alive = true;
+  const model = {
+    get: (name) => traits[name],
+    on: (name, act) => (hear = act),
+    off: (name, act) => (window.left = act === hear),
+    send: (message) => {
+      if (!window.alive) throw new Error("no kernel");
+      window.sent.push(structuredClone(message));
+    },
+  };
+  window.receive = (message) => hear(message);
+  window.close = explorer.render({ model, el: document.body });
+};
+"""
+
+
+@pytest.fixture(scope="module")
+def page() -> Iterator[Page]:
+    with lab.browser(900, 900) as one:
+        one.emulate_media(reduced_motion="reduce")
+        yield one
+
+
+def look(host: Locator) -> tuple[str, str, str]:
+    """The texts around a picture: finding, why, and what is assumed."""
+    found: list[str] = host.locator(".head, .note").all_text_contents()
+    return found[0], found[1], found[2]
+
+
+def check(host: Locator, shown: Explorable, places: dict[str, int], width: float) -> None:
+    """The page shows Python's answer to these values."""
+    answer = shown.answer(places, width)
+    expect(host.locator(".head")).to_have_text(answer.finding)
+    said = (answer.finding, answer.because, f"Assumes: {answer.assumes}")
+    assert look(host) == said, places
+    shapes = "".join(shape.markup() for shape in answer.canvas.shapes)
+    assert host.evaluate(SAME, f'<svg xmlns="http://www.w3.org/2000/svg">{shapes}</svg>'), places
+    cause, *choice = shown.controls
+    label = shown.controls[cause].labels[places[cause]]
+    slider = host.get_by_role("slider")
+    assert slider.get_attribute("aria-valuetext") == f"{label}. {answer.finding}"
+    assert slider.input_value() == str(places[cause])
+    assert host.locator("output").inner_text() == label
+    for name in choice:
+        pressed = host.locator("[aria-pressed=true]").all_text_contents()
+        assert pressed == [shown.controls[name].labels[places[name]]]
+
+
+def move(host: Locator, shown: Explorable, chance: random.Random, places: dict[str, int]) -> None:
+    """Change something as a reader does, in one of the ways there are."""
+    cause, *choice = shown.controls
+    last, slider = len(shown.controls[cause].values) - 1, host.get_by_role("slider")
+    way = chance.choice(["drag", "less", "more", "left", "right", "first", "last", *choice * 2])
+    match way:
+        case "drag":
+            places[cause] = chance.randint(0, last)
+            slider.fill(str(places[cause]))
+        case "less" | "more":
+            host.get_by_role("button", name=f": {way}").click()
+            places[cause] += 1 if way == "more" else -1
+        case "left" | "right":
+            slider.press(f"Arrow{way.title()}")
+            places[cause] += 1 if way == "right" else -1
+        case "first" | "last":
+            slider.press("Home" if way == "first" else "End")
+            places[cause] = 0 if way == "first" else last
+        case name:
+            places[name] = chance.randrange(len(shown.controls[name].values))
+            host.get_by_role("group").get_by_role("button").nth(places[name]).click()
+    places[cause] = max(0, min(places[cause], last))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_without_a_kernel_any_moves_end_in_pythons_picture(
+    page: Page, tmp_path: Path, name: str
+) -> None:
+    shown, chance = explorable(name), random.Random(int(name[1:]))
+    file = tmp_path / "page.html"
+    tape = frozen.framed(shown.html(), shown.tape())
+    file.write_text(frozen.page(name, f"<main><h1>{name}</h1>{tape}</main>"), "utf-8")
+    for window, width in ((900, WIDE), (360, NARROW)):
+        page.set_viewport_size({"width": window, "height": 900})
+        page.goto(file.as_uri())
+        host, places = page.locator(".learnkit-explorer"), dict(shown.start)
+        expect(host.locator(".diagram")).to_have_attribute("width", str(width))
+        check(host, shown, places, width)
+        for _ in range(12):
+            move(host, shown, chance, places)
+            check(host, shown, places, width)
+    page.set_viewport_size({"width": 900, "height": 900})
+    assert page.errors == []  # type: ignore[attr-defined]
+
+
+def open_with_kernel(page: Page, shown: Explorable) -> Locator:
+    """An explorable on an empty page, as a notebook would make it."""
+    source = "\n".join(
+        (WIDGET / name).read_text() for name in ("draw.js", "parts.js", "explore.js")
+    )
+    source = source.replace("export default ", "const explorer = ").replace("export ", "") + START
+    page.goto("about:blank")
+    page.set_content(
+        '<!doctype html><meta charset="utf-8"><body style="background:#fff">'
+        f'<script type="module">{source}</script></body>'
+    )
+    page.wait_for_function("() => window.start")
+    sheet = theme.stylesheet() + RULES
+    css = sheet + "".join((WIDGET / name).read_text() for name in ("player.css", "explore.css"))
+    traits = {"css": css, "controls": shown.looks(), "start": shown.message(shown.start)}
+    page.evaluate("traits => window.start(traits)", traits)
+    # What it asks for first depends on the room it has; here there is enough.
+    page.evaluate("() => new Promise((done) => requestAnimationFrame(() => setTimeout(done)))")
+    return page.locator(".learnkit-explorer")
+
+
+def asked(page: Page) -> list[Any]:
+    """What the kernel was asked since the last time."""
+    found: list[Any] = page.evaluate("() => window.sent.splice(0)")
+    return found
+
+
+def give(page: Page, message: dict[str, Any]) -> None:
+    page.evaluate("message => window.receive(message)", message)
+
+
+def test_a_drag_during_an_answer_asks_only_for_the_newest(page: Page) -> None:
+    shown = explorable("s04")
+    host = open_with_kernel(page, shown)
+    cause, choice = shown.controls
+    assert asked(page) == []  # the first picture came with the page
+    slider = host.get_by_role("slider")
+    for value in (3, 5, 9, 2):
+        slider.fill(str(value))
+    first = {**shown.start, cause: 3}
+    assert asked(page) == [{"places": first, "width": WIDE}]
+    give(page, {"something": "else"})
+    assert asked(page) == []
+    give(page, shown.message(first))
+    newest = {**shown.start, cause: 2}
+    assert asked(page) == [{"places": newest, "width": WIDE}]
+    give(page, shown.message(newest))
+    check(host, shown, newest, WIDE)
+    assert asked(page) == []
+    other = (shown.start[choice] + 1) % len(shown.controls[choice].values)
+    host.get_by_role("group").get_by_role("button").nth(other).click()
+    assert asked(page) == [{"places": {**newest, choice: other}, "width": WIDE}]
+    give(page, shown.message({**newest, choice: other}))
+    check(host, shown, {**newest, choice: other}, WIDE)
+
+
+def test_another_room_is_another_width(page: Page) -> None:
+    shown = explorable("s06")
+    host = open_with_kernel(page, shown)
+    page.set_viewport_size({"width": 610, "height": 900})
+    page.wait_for_function("() => window.sent.length")
+    (message,) = asked(page)
+    assert message["places"] == shown.start
+    assert NARROW < message["width"] < 610
+    assert message["width"] % 20 == 0
+    give(page, shown.message(shown.start, message["width"]))
+    check(host, shown, shown.start, message["width"])
+    page.set_viewport_size({"width": 900, "height": 900})
+
+
+def test_when_the_kernel_is_gone_or_raises_it_says_so(page: Page) -> None:
+    shown = explorable("s06")
+    host = open_with_kernel(page, shown)
+    (cause,) = shown.controls
+    slider, head = host.get_by_role("slider"), host.locator(".head")
+    slider.fill("1")
+    give(page, {"failed": "ValueError: <b>no</b>"})
+    expect(head).to_have_text("ValueError: <b>no</b>")
+    asked(page)
+    slider.fill("2")
+    assert asked(page) == [{"places": {cause: 2}, "width": WIDE}]  # it goes on
+    give(page, shown.message({cause: 2}))
+    check(host, shown, {cause: 2}, WIDE)
+    page.evaluate("() => { window.alive = false }")
+    slider.fill("3")
+    expect(head).to_have_text("The kernel behind this picture is gone; run its cell again.")
+    page.evaluate("() => window.close()")
+    assert page.evaluate("() => window.left")
+    assert page.errors == []  # type: ignore[attr-defined]
+
+
+def test_targets_are_large_and_a_picture_keeps_its_height(page: Page) -> None:
+    shown = explorable("s04")
+    for window in (900, 360):
+        page.set_viewport_size({"width": window, "height": 900})
+        host = open_with_kernel(page, shown)
+        for one in host.locator("button, input").all():
+            box = one.bounding_box()
+            assert box
+            assert box["width"] >= 44, one
+            assert box["height"] >= 44, one
+    page.set_viewport_size({"width": 900, "height": 900})
+    host, heights = open_with_kernel(page, shown), []
+    states = all_places(shown)
+    tallest = max(states, key=lambda places: shown.answer(places).canvas.height)
+    for places in (tallest, states[0], states[-1]):
+        give(page, shown.message(places))
+        heights.append(host.locator(".picture").evaluate("one => one.offsetHeight"))
+    assert len(set(heights)) == 1
+
+
+@pytest.fixture(scope="module")
+def notebook(notebooks: Path, server: str, page: Page) -> lab.Notebook:
+    cells = ["from learnkit import lesson\nlesson('s06').explore()"]
+    lab.write_notebook(notebooks / "explore.ipynb", cells)
+    one = lab.Notebook(page, server, "explore.ipynb")
+    one.run_all()
+    return one
+
+
+#: Milliseconds from moving the slider until the picture has been painted.
+DRAG = """(host, value) => new Promise((done) => {
+  const [head, range] = [".head", "input"].map((one) => host.shadowRoot.querySelector(one));
+  const begin = performance.now();
+  new MutationObserver((_, watch) => {
+    watch.disconnect();
+    requestAnimationFrame(() => setTimeout(() => done(performance.now() - begin)));
+  }).observe(head, { childList: true, characterData: true, subtree: true });
+  range.value = value;
+  range.dispatchEvent(new Event("input"));
+})"""
+
+
+def test_in_jupyterlab_it_answers_a_drag(
+    notebook: lab.Notebook, shots: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shown = explorable("s06")
+    (cause,) = shown.controls
+    host = notebook.output(0).locator(".learnkit-explorer")
+    expect(host.locator(".head")).to_have_text(shown.answer(shown.start).finding)
+    times = []
+    for value in [*range(len(shown.controls[cause].values)), 3]:
+        if value != int(host.get_by_role("slider").input_value()):
+            times.append(host.evaluate(DRAG, value))
+        width = host.locator(".diagram").evaluate("one => one.width.baseVal.value")
+        check(host, shown, {cause: value}, width)
+    with capsys.disabled():
+        print(f"\ndrag to picture: {statistics.median(times):.0f} ms, median of {len(times)}")
+    host.get_by_role("slider").focus()
+    notebook.page.keyboard.press("ArrowRight")  # JupyterLab would go to the next cell
+    expect(host.locator("output")).to_have_text(shown.controls[cause].labels[4])
+    notebook.shoot(0, shots / "explore")
+
+
+def test_in_jupyterlab_it_says_that_its_kernel_is_gone(notebook: lab.Notebook) -> None:
+    host = notebook.output(0).locator(".learnkit-explorer")
+    notebook.page.evaluate("jupyterapp.shell.currentWidget.sessionContext.shutdown()")
+    notebook.page.wait_for_timeout(500)
+    host.get_by_role("slider").fill("6")
+    gone = "The kernel behind this picture is gone; run its cell again."
+    expect(host.locator(".head")).to_have_text(gone)

@@ -1,0 +1,27 @@
+"""All explorables there are: one a lesson."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from itertools import product
+
+from project import lessons
+
+from learnkit.widget.explore import Explorable
+
+
+def explorable(lesson: str) -> Explorable:
+    """The explorable of a lesson, such as ``s06``."""
+    made: Explorable = import_module(f"learnkit.course.lessons.{lesson}.explorable").explorable()
+    return made
+
+
+#: The lessons' names; each has an explorable.
+NAMES = [path.name[:3] for path in lessons()]
+
+
+def all_places(shown: Explorable) -> list[dict[str, int]]:
+    """Every state of an explorable, as numbers of values by control."""
+    names = list(shown.controls)
+    numbers = (range(len(control.values)) for control in shown.controls.values())
+    return [dict(zip(names, places, strict=True)) for places in product(*numbers)]
