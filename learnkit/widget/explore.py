@@ -37,6 +37,10 @@ class Answer:
     assumes: str
     because: str = ""
 
+    def said(self) -> dict[str, str]:
+        """Its texts, by name."""
+        return {"finding": self.finding, "because": self.because, "assumes": self.assumes}
+
 
 @dataclass(frozen=True, slots=True)
 class Control:
@@ -168,8 +172,7 @@ class Explorable:
         """
         answer = self.answer(places, width)
         frame = [[key[2:], wire] for key, wire in answer.canvas.frame().items()]
-        said = {"finding": answer.finding, "because": answer.because, "assumes": answer.assumes}
-        return {"places": places, "width": width, "frame": frame, **said}
+        return {"places": places, "width": width, "frame": frame, **answer.said()}
 
     def looks(self) -> list[dict[str, Any]]:
         """The controls, JSON-ready."""
@@ -204,7 +207,7 @@ class Explorable:
     def tape(self) -> dict[str, Any]:
         """The answers to all values, for a page without a kernel: by width, then by choice.
 
-        Along the cause, each answer is what differs from the one before.
+        Along the cause, each answer is what differs from the one before, its texts too.
         """
         names = list(self.controls)
         cause, choices = self.controls[names[0]], [self.controls[name] for name in names[1:]]
@@ -220,12 +223,13 @@ class Explorable:
     def _along(self, choice: dict[str, int], width: float) -> Iterator[dict[str, Any]]:
         name = next(iter(self.controls))
         frame: dict[str, str] = {}
+        known: dict[str, str] = {}
         for place in range(len(self.controls[name].values)):
             answer = self.answer({name: place, **choice}, width)
-            new = answer.canvas.frame()
-            said = {"finding": answer.finding, "because": answer.because, "assumes": answer.assumes}
-            yield {**diff(frame, new), **said}
-            frame = new
+            new, said = answer.canvas.frame(), answer.said()
+            changed = {key: text for key, text in said.items() if known.get(key) != text}
+            yield {**diff(frame, new), **changed}
+            frame, known = new, said
 
     def embedded(self) -> str:
         """The static form, or the tape in pages that have the player."""

@@ -1,4 +1,4 @@
-// Players on a page without a kernel: each plays the tape that stands in it as JSON.
+// Players on a page without a kernel: each plays the tape that stands in it, packed.
 // frozen.py puts tape.js, draw.js, parts.js, player.js and explore.js in front of this text.
 
 /** What the player knows of Python, without Python. */
@@ -25,9 +25,15 @@ function answering({ controls, answers }, sheet) {
   const found = (places, width) => {
     const along = answers[width < 560 ? 320 : 720][choice ? places[choice.name] : 0];
     const frame = { order: [], html: new Map() };
-    for (const patch of along.slice(0, places[cause.name] + 1)) apply(frame, patch);
+    const said = {};
+    for (const { finding, because, assumes, ...patch } of along.slice(0, places[cause.name] + 1)) {
+      apply(frame, patch);
+      said.finding = finding ?? said.finding;
+      said.because = because ?? said.because;
+      said.assumes = assumes ?? said.assumes;
+    }
     const list = frame.order.map((key) => [key.slice(2), frame.html.get(key)]);
-    return { ...along[places[cause.name]], places, width, frame: list };
+    return { ...said, places, width, frame: list };
   };
   let hear = () => {};
   const traits = { css: sheet, controls, start: found(places, 720) };
@@ -39,9 +45,16 @@ function answering({ controls, answers }, sheet) {
   };
 }
 
+/** The data of a tape: JSON, packed. */
+async function unpacked(text) {
+  const bytes = Uint8Array.from(atob(text), (char) => char.charCodeAt(0));
+  const json = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return JSON.parse(await new Response(json).text());
+}
+
 const sheet = document.getElementById("lk-sheet").textContent;
 for (const place of document.querySelectorAll(".lk-tape")) {
-  const data = JSON.parse(place.querySelector("script").textContent);
+  const data = await unpacked(place.querySelector("script").textContent);
   if (data.explore) {
     place.replaceChildren();
     explorer.render({ model: answering(data, sheet), el: place });

@@ -1,15 +1,18 @@
 """The player on a page of its own, without a kernel, a server or other files.
 
-A view's patches are written into the page as JSON, and the same JavaScript plays them. Without
-scripts the page shows each view's static form. The page itself forbids loading anything.
+A view's patches are written into the page as packed JSON, and the same JavaScript plays them.
+Without scripts the page shows each view's static form. The page itself forbids loading anything.
 """
 
 from __future__ import annotations
 
+import base64
+import gzip
 import json
 from pathlib import Path
 from typing import Any
 
+from learnkit.runtime.secret_scan import refuse_secrets
 from learnkit.views.drawing import theme
 from learnkit.views.drawing.base import Diagram
 from learnkit.views.drawing.display import NARROW, RULES, WIDE
@@ -20,7 +23,7 @@ _HERE = Path(__file__).parent
 _SCRIPTS = ("tape.js", "draw.js", "parts.js", "player.js", "explore.js", "frozen.js")
 
 #: Matches a tape in a page; its group is the view's static form.
-TAPE = r'(?s)<div class="lk-tape">(.*?)<script type="application/json">[^<]*</script></div>'
+TAPE = r'(?s)<div class="lk-tape">(.*?)<script type="application/gzip">[^<]*</script></div>'
 #: Only what is in the page itself.
 POLICY = (
     "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline'; "
@@ -46,12 +49,14 @@ def framed(static: str, data: dict[str, Any]) -> str:
     Args:
         static: HTML.
         data: JSON-ready.
+
+    Raises:
+        SecretError: if it holds what looks like a secret, which nobody would see once it is packed.
     """
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
-    return (
-        f'<div class="lk-tape">{static}'
-        f'<script type="application/json">{_inert(text)}</script></div>'
-    )
+    refuse_secrets(text)
+    packed = base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode()
+    return f'<div class="lk-tape">{static}<script type="application/gzip">{packed}</script></div>'
 
 
 def _message(view: Any, width: float) -> dict[str, Any]:
@@ -97,8 +102,3 @@ def page(title: str, body: str, *, look: str = "") -> str:
 
 def _file(name: str) -> str:
     return (_HERE / name).read_text("utf-8")
-
-
-def _inert(text: str) -> str:
-    """JSON in which no HTML parser sees the end of a script."""
-    return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")

@@ -367,9 +367,8 @@ class Canvas:
         Args:
             margin: ground around the diagram, in pixels.
         """
-        light, dark, rules = self._looks()
-        style = f":root{{{light}}}@media(prefers-color-scheme:dark){{:root{{{dark}}}}}{rules}"
-        return self._document(f"<style>{style}</style>", margin=margin)
+        body = "".join(shape.markup(static=True) for shape in self.shapes)
+        return document(self.width, self.height, self.marks, body, margin=margin)
 
     def inline(self, alt: str) -> str:
         """The diagram as a part of an open notebook, light or dark as JupyterLab is.
@@ -377,28 +376,17 @@ class Canvas:
         Args:
             alt: what it shows, for readers who cannot see it.
         """
-        light, dark, rules = self._looks()
+        light, dark, rules = _looks(self.marks)
         style = f".lk-inline{{{light}{rules}}}[data-jp-theme-light=false] .lk-inline{{{dark}}}"
-        label = f' role="img" aria-label="{esc(alt)}"'
-        return f'<style>{style}</style><div class="lk-inline">{self._document("", label)}</div>'
-
-    def _looks(self) -> tuple[str, str, str]:
-        """Colours on a light page, on a dark one, and the rules that use them."""
-        marks = sorted({shape.mark for shape in self.shapes} - {""})
-        light, dark = theme.variables("light", marks), theme.variables("dark", marks)
-        return light, dark, RULES + theme.rules(marks)
-
-    def _document(self, style: str, label: str = "", margin: float = 0) -> str:
-        width, height = self.width + 2 * margin, _round(self.height + 2 * margin)
-        corner = f' x="{-margin:g}" y="{-margin:g}"' if margin else ""
         body = "".join(shape.markup(static=True) for shape in self.shapes)
-        return (
-            '<svg xmlns="http://www.w3.org/2000/svg" '
-            f'viewBox="{0 - margin:g} {0 - margin:g} {width:g} {height:g}" '
-            f'width="{width:g}" height="{height:g}"{label}>{style}'
-            f'<rect{corner} width="{width:g}" height="{height:g}" rx="6" '
-            f'style="fill:var(--lk-ground)"/>{body}</svg>'
-        )
+        label = f' role="img" aria-label="{esc(alt)}"'
+        svg = _svg(self.width, self.height, "", body, label)
+        return f'<style>{style}</style><div class="lk-inline">{svg}</div>'
+
+    @property
+    def marks(self) -> set[str]:
+        """The keys of the marks that its shapes have."""
+        return {shape.mark for shape in self.shapes}
 
     def img(self, alt: str) -> str:
         """The diagram as an ``<img>`` that needs no other file.
@@ -408,6 +396,51 @@ class Canvas:
         """
         data = base64.b64encode(self.svg(margin=8).encode()).decode()
         return f'<img alt="{esc(alt)}" src="data:image/svg+xml;base64,{data}">'
+
+
+def document(
+    width: float,
+    height: float,
+    marks: Iterable[str],
+    body: str,
+    rules: str = "",
+    *,
+    margin: float = 0,
+) -> str:
+    """Shapes as an SVG document, light or dark as the reader's system is.
+
+    Args:
+        width: in pixels.
+        height: in pixels.
+        marks: keys of the marks that the shapes have.
+        body: the shapes' markup.
+        rules: more CSS.
+        margin: ground around them, in pixels.
+    """
+    light, dark, looks = _looks(marks)
+    style = f":root{{{light}}}@media(prefers-color-scheme:dark){{:root{{{dark}}}}}{looks}{rules}"
+    return _svg(width, height, f"<style>{style}</style>", body, margin=margin)
+
+
+def _looks(marks: Iterable[str]) -> tuple[str, str, str]:
+    """Colours on a light page, on a dark one, and the rules that use them."""
+    keys = sorted(set(marks) - {""})
+    light, dark = theme.variables("light", keys), theme.variables("dark", keys)
+    return light, dark, RULES + theme.rules(keys)
+
+
+def _svg(
+    width: float, height: float, style: str, body: str, label: str = "", margin: float = 0
+) -> str:
+    wide, tall = width + 2 * margin, _round(height + 2 * margin)
+    corner = f' x="{-margin:g}" y="{-margin:g}"' if margin else ""
+    return (
+        '<svg xmlns="http://www.w3.org/2000/svg" '
+        f'viewBox="{0 - margin:g} {0 - margin:g} {wide:g} {tall:g}" '
+        f'width="{wide:g}" height="{tall:g}"{label}>{style}'
+        f'<rect{corner} width="{wide:g}" height="{tall:g}" rx="6" '
+        f'style="fill:var(--lk-ground)"/>{body}</svg>'
+    )
 
 
 def fitting(text: str, width: float, style: str = "") -> str:

@@ -1,0 +1,64 @@
+"""An explorable as a picture that moves by itself, for a page that runs no script."""
+
+from __future__ import annotations
+
+from learnkit.views.drawing.display import WIDE, Canvas, document, wrapped
+from learnkit.widget.explore import Explorable
+
+#: Where the explorable's own picture begins, and what its slider takes below it, in pixels.
+_TOP, _SLIDER = 72, 66
+
+
+def looped(explorable: Explorable, seconds: float = 0.9) -> str:
+    """Draw an explorable whose cause is dragged along and back, without end.
+
+    Args:
+        explorable: what to show, with its choice as it starts.
+        seconds: that each state is shown.
+
+    Returns:
+        An SVG document. Who asks for less motion sees the state that the explorable starts with.
+    """
+    ((name, cause), *_) = explorable.controls.items()
+    places = range(len(cause.values))
+    answers = [explorable.answer({**explorable.start, name: place}) for place in places]
+    height = _TOP + max(answer.canvas.height for answer in answers)
+    order = [*places, *places[-2:0:-1]]
+    marks: set[str] = set()
+    style, body = [], []
+    for place, answer in enumerate(answers):
+        frame = Canvas(WIDE)
+        for number, line in enumerate(wrapped(answer.finding, WIDE - 24, "h")):
+            frame.text(f"finding {number}", 12, 22 + 18 * number, line, "h")
+        frame.text("because", 12, 60, answer.because, "q")
+        frame.bar("track", 24, height + 18, WIDE - 48, 4, "cause", "p")
+        x = 24 + (WIDE - 48) * place / places[-1]
+        frame.dot("handle", x, height + 20, 9, "cause")
+        label = f"{cause.label or name.replace('_', ' ')}: {cause.labels[place]}"
+        frame.text("said", 24, height + 50, label, "b", "cause")
+        marks |= {shape.mark for shape in (*frame.shapes, *answer.canvas.shapes)}
+        inside = _drawn(frame) + f'<g transform="translate(0 {_TOP})">{_drawn(answer.canvas)}</g>'
+        body.append(f'<g class="f f{place}">{inside}</g>')
+        style.append(_shown(place, order))
+    turn = f"{seconds * len(order):g}s step-end infinite"
+    still = f".f{{animation:none!important}}.f{cause.start}{{visibility:visible}}"
+    rules = (
+        f".f{{visibility:hidden;animation:{turn}}}{''.join(style)}"
+        f"@media(prefers-reduced-motion:reduce){{{still}}}"
+    )
+    return document(WIDE, height + _SLIDER, marks, "".join(body), rules, margin=8)
+
+
+def _drawn(canvas: Canvas) -> str:
+    return "".join(shape.markup(static=True) for shape in canvas.shapes)
+
+
+def _shown(place: int, order: list[int]) -> str:
+    """The moments at which a state is visible, as CSS."""
+    share = 100 / len(order)
+    moments = {0.0: "hidden"}
+    for at in (at for at, shown in enumerate(order) if shown == place):
+        moments[at * share] = "visible"
+        moments[(at + 1) * share] = "hidden"
+    steps = "".join(f"{at:.4g}%{{visibility:{how}}}" for at, how in moments.items())
+    return f"@keyframes f{place}{{{steps}}}.f{place}{{animation-name:f{place}}}"
