@@ -266,12 +266,12 @@ class Timeline(Diagram[State]):
         run, earlier = state.run, state.runs[:-1]
         if not earlier:
             return _alone(run)
-        parts = [f"{duration(one.now)} {one.name}" for one in earlier]
+        parts = [f"{one.name}: {duration(one.now)}" for one in earlier]
         if not run.done:
             return f"{', '.join(parts)}; {run.name}, {duration(run.now)} have passed so far."
         first, last = earlier[0], run
-        parts.append(f"{duration(last.now)} {run.name}")
-        less = f": {1 - last.now / first.now:.0%} saved" if last.now < first.now * 0.995 else ""
+        parts.append(f"{run.name}: {duration(last.now)}")
+        less = f", {1 - last.now / first.now:.0%} saved" if last.now < first.now * 0.995 else ""
         waits = f"{duration(last.waited)} instead of {duration(first.waited)}"
         waited = f". The model waits {waits}" if last.waited != first.waited else ""
         return f"{', '.join(parts)}{less}{waited}."
@@ -345,9 +345,10 @@ def _alone(run: Run) -> str:
     passed = duration(run.now) + ("" if run.done else " so far")
     waits = f"; the model waits {duration(run.waited)} for its jobs" if run.waited else ""
     if run.serial <= run.now * 1.005:
-        return f"{passed}: one after the other, the same work takes no longer{waits}."
+        return f"The work takes {passed}, and one after the other no longer{waits}."
     serial, saved = duration(run.serial), 1 - run.now / run.serial
-    return f"{passed}; the same work one after the other takes {serial}: {saved:.0%} saved{waits}."
+    saving = f"one after the other it takes {serial}: {saved:.0%} saved"
+    return f"The work takes {passed}; {saving}{waits}."
 
 
 def _job_facts(job: Job) -> list[object]:

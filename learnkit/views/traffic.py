@@ -153,7 +153,7 @@ class Traffic(Diagram[State]):
             canvas.box(f"head {person.name}", *box, marks[person.name], lines, says=says)
         for line in shown:
             _draw(canvas, line, middle, marks, places[line.key], each)
-        canvas.text("legend", left, y + 16, "dashed: unread    ✓: read", "q")
+        canvas.text("legend", left, y + 16, "dashed arrow: unread · ✓: read", "q")
         canvas.height = y + 26
         return canvas
 
@@ -194,7 +194,9 @@ def _draw(
     each: float,
 ) -> None:
     key = line.key
-    canvas.text(f"at {key}", 2, y + 24, duration(line.at), "q", width=44)
+    canvas.text(
+        f"at {key}", 2, y + (14 if line.type == "ends" else 24), duration(line.at), "q", width=44
+    )
     begin = middle.get(line.sender)
     spots = [(name, middle[name]) for name in line.to if name in middle]
     mark = marks.get(line.sender, "system")
@@ -211,7 +213,7 @@ def _draw(
         side = 1 if x > begin else -1
         reach = x - begin - side * (each / 2 - 3 if line.type == "joins" else 0)
         unread = line.ids[number : number + 1] and line.ids[number] in line.unread
-        style = "d" if unread or line.type == "joins" else ""
+        style = "d" if unread else ""
         says = f"{duration(line.at)}: {line.sender} to {', '.join(line.to)}: {line.text}"
         arrow = (
             f"M0 0H{reach - side * 8 * bool(line.ids):g}m{-8 * side} -4l{8 * side} 4l{-8 * side} 4"

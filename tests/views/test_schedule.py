@@ -115,7 +115,7 @@ def test_the_sentence_of_each_step_says_what_happened() -> None:
 def test_the_title_says_who_lost_what_and_why() -> None:
     why = "came after alice had read, and before the file was emptied."
     view = Schedule(log_of(*STORY))
-    assert view.finding(view.at()) == f"Of 2 letters, carol 1 is lost: it {why}"
+    assert view.finding(view.at()) == f"carol 1 is lost, of 2 letters: it {why}"
     assert str(view) == f"schedule: {view.finding(view.at())}"
     assert view.finding(view.at(3)).startswith("1 letter sent, none lost")
     bob = did("bob", "wrote", ["bob 2"], ["bob 1", "carol 1", "bob 2"])

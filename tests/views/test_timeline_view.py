@@ -134,7 +134,7 @@ def test_the_earlier_run_is_there_from_the_beginning_and_the_scale_does_not_jump
 def test_the_title_compares_the_runs() -> None:
     view = both()
     assert view.finding(view.at()) == (
-        "60 min one after the other, 35 min in the background: 42% saved. "
+        "one after the other: 60 min, in the background: 35 min, 42% saved. "
         "The model waits 10 min instead of 35 min."
     )
     assert str(view) == f"timeline: {view.finding(view.at())}"
@@ -152,7 +152,7 @@ def test_what_is_saved_is_counted_against_the_same_work_done_serially(tmp_path: 
     assert state.run.now == 12
     assert state.run.serial == 1 + 10 + 10 + 1
     assert view.finding(state) == (
-        "12 s; the same work one after the other takes 22 s: 45% saved; "
+        "The work takes 12 s; one after the other it takes 22 s: 45% saved; "
         "the model waits 9 s for its jobs."
     )
 
@@ -166,7 +166,7 @@ def test_a_turn_that_only_looks_at_a_job_is_not_work(tmp_path: Path) -> None:
 def test_one_after_the_other_saves_nothing(tmp_path: Path) -> None:
     view = Timeline(hour(background=False))
     assert view.finding(view.at()) == (
-        "60 min: one after the other, the same work takes no longer; "
+        "The work takes 60 min, and one after the other no longer; "
         "the model waits 35 min for its jobs."
     )
 
