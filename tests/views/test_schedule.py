@@ -121,7 +121,7 @@ def test_the_title_says_who_lost_what_and_why() -> None:
     bob = did("bob", "wrote", ["bob 2"], ["bob 1", "carol 1", "bob 2"])
     also = ("alice", "race.lost", {"letter": "bob 2"})
     two = Schedule(log_of(*STORY[:4], bob, STORY[4], LOST, also))
-    assert two.finding(two.at()) == f"Of 3 letters, carol 1 and bob 2 are lost: they {why}"
+    assert two.finding(two.at()) == f"carol 1 and bob 2 are lost, of 3 letters: they {why}"
     safe = Schedule(log_of(*STORY[:3], STORY[4]))
     assert safe.finding(safe.at()) == (
         "1 letter sent, none lost: nobody writes between alice's reading and emptying."

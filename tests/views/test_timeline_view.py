@@ -140,7 +140,7 @@ def test_the_title_compares_the_runs() -> None:
     assert str(view) == f"timeline: {view.finding(view.at())}"
     half = both(14)
     assert half.finding(half.at()) == (
-        "60 min one after the other; in the background, 15 min have passed so far."
+        "one after the other: 60 min; in the background, 15 min have passed so far."
     )
     assert "in the background" in view.html()
 
