@@ -82,7 +82,7 @@ def measure(kind: type[View[Any]], before: int, events: int) -> tuple[float, flo
     begin = time.perf_counter()
     for k in sample:
         state = view.at(k)
-        everything += size({"head": view.head(state), "frame": view.frame(state)})
+        everything += size({"head": view.finding(state), "frame": view.frame(state)})
     whole = time.perf_counter() - begin
     return sum(sent) / events, patches / events, everything / len(sample), whole / len(sample)
 

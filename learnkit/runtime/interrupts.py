@@ -16,40 +16,54 @@ _MAIN = threading.main_thread().ident
 
 
 class _Guard:
-    """Our handler of SIGINT, which holds interrupts back while anybody wants that."""
+    """Our handler of SIGINT, which holds interrupts back while anybody wants that.
+
+    An interrupt may come between any two lines of this class, too. Whatever is left then, ours in
+    place or not, the next ``put`` and ``remove`` put right.
+    """
 
     def __init__(self) -> None:
         self.depth = 0  # of blocks in which interrupts are held
-        self.before: Callable[[int, FrameType | None], Any] | None = None  # while ours is in place
+        self.on = False  # ours is in place
+        self.before: Callable[[int, FrameType | None], Any] = signal.default_int_handler
         self.came: list[tuple[int, FrameType | None]] = []
 
     def heard(self, number: int, frame: FrameType | None) -> None:
         """Handle SIGINT."""
         if self.depth:
             self.came.append((number, frame))
-        elif self.before is not None:
+        else:
+            self.came.clear()
             self.before(number, frame)
 
     def put(self) -> bool:
         """Put our handler in place of Python's; tell whether that was done here."""
         before = signal.getsignal(signal.SIGINT)
-        if self.before is not None or not callable(before):  # ignored, or not Python's business
+        if self.on or not callable(before):  # or it is ignored, or not Python's business
             return False
-        self.before = before
-        signal.signal(signal.SIGINT, self.heard)
+        if before != self.heard:
+            self.before = before
+        try:
+            signal.signal(signal.SIGINT, self.heard)
+            self.on = True
+        except BaseException:
+            self.remove()
+            raise
         return True
 
     def remove(self) -> None:
         """Put back what was there, unless somebody else has put something there meanwhile."""
-        before, self.before = self.before, None
-        if before is not None and signal.getsignal(signal.SIGINT) == self.heard:
-            signal.signal(signal.SIGINT, before)
+        try:
+            if signal.getsignal(signal.SIGINT) == self.heard:
+                signal.signal(signal.SIGINT, self.before)
+        finally:
+            self.on = False
 
     def deliver(self) -> None:
         """Raise what came meanwhile, once nobody holds it any more."""
         if self.came and not self.depth:
             came, self.came = self.came[0], []
-            handler = self.before or signal.getsignal(signal.SIGINT)
+            handler = self.before if self.on else signal.getsignal(signal.SIGINT)
             if callable(handler):
                 handler(*came)
 
@@ -66,8 +80,12 @@ class holdable:
     __slots__ = ("_mine",)
 
     def __enter__(self) -> Self:
-        self._mine = threading.get_ident() == _MAIN and _GUARD.put()
-        return self
+        try:
+            self._mine = threading.get_ident() == _MAIN and _GUARD.put()
+            return self
+        except BaseException:
+            _GUARD.remove()
+            raise
 
     def __exit__(self, *_: object) -> None:
         if self._mine:
@@ -89,7 +107,7 @@ class uninterrupted:
         if not self._main:
             return
         _GUARD.depth += 1
-        if _GUARD.before is None:
+        if not _GUARD.on:
             try:
                 self._mine = _GUARD.put()
             except BaseException:  # an interrupt came before our handler was there

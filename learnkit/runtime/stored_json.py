@@ -15,7 +15,7 @@ from typing import Any
 MAX_DEPTH = 200
 
 
-def parse(text: bytes | str) -> Any:
+def parse(text: bytes) -> Any:
     """Return the value that a JSON text holds; a byte order mark before it is passed over.
 
     Args:
@@ -25,14 +25,12 @@ def parse(text: bytes | str) -> Any:
         ValueError: if it is not JSON, is nested more than ``MAX_DEPTH`` levels deep, or holds a
             number that JSON does not have.
     """
-    if isinstance(text, str):
-        text = text.removeprefix("\ufeff")
     try:
         value = json.loads(text, parse_constant=_refuse)
     except RecursionError:
         value, deep = None, True
     else:
-        deep = _opened(text) > MAX_DEPTH and not _fits(value)
+        deep = text.count(b"[") + text.count(b"{") > MAX_DEPTH and not _fits(value)
     if deep:
         raise ValueError(f"it is nested more than {MAX_DEPTH} levels deep")
     return value
@@ -40,13 +38,6 @@ def parse(text: bytes | str) -> Any:
 
 def _refuse(number: str) -> Any:
     raise ValueError(f"{number} is no JSON number")
-
-
-def _opened(text: bytes | str) -> int:
-    """How many lists and objects begin in a text, at most."""
-    if isinstance(text, str):
-        return text.count("[") + text.count("{")
-    return text.count(b"[") + text.count(b"{")
 
 
 def _fits(value: Any) -> bool:

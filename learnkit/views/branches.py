@@ -1,7 +1,7 @@
 """Two runs with the same beginning: what they share, where they part, and how each ended.
 
-What both runs share stands once across the page, folded to a line, and below it each run has a
-column for what is its own.
+What both runs share stands once across the page, and below it each run has a column for what is its
+own.
 """
 
 from __future__ import annotations
@@ -13,13 +13,12 @@ from typing import Any
 
 from learnkit.core.events import Event, EventLog
 from learnkit.core.sentences import ended
-from learnkit.core.text import clean, count, one_line, quoted
+from learnkit.core.text import count, one_line, quoted
 from learnkit.views.drawing import static
 from learnkit.views.drawing.array import Array, MessageCard, grow
-from learnkit.views.drawing.base import View, css_beside
-from learnkit.views.drawing.display import Canvas
+from learnkit.views.drawing.base import Diagram
+from learnkit.views.drawing.display import Canvas, wrapped
 from learnkit.views.drawing.text import esc
-from learnkit.views.messages import Messages
 from learnkit.views.words import describe
 
 #: Names of the two lanes: the run as it was, and the one that was forked from it.
@@ -48,14 +47,13 @@ class State:
         return next(iter(self.arrays.values())).cards[: self.shared] if self.arrays else ()
 
 
-class Branches(View[State]):
+class Branches(Diagram[State]):
     """Two message arrays with a common beginning: the first two lanes of a log.
 
     ``Branches.of(was, fork)`` makes that log from two runs.
     """
 
     name = "two runs compared"
-    css = Messages.css + css_beside(__file__)
     start = State()
 
     @classmethod
@@ -90,41 +88,31 @@ class Branches(View[State]):
             return _parting(state)
         return f"{_name(event.lane)}: {describe(event)}"
 
-    def frame(self, state: State) -> dict[str, str]:
-        shown = {"shared": _shared(state.both)} if state.both else {}
-        for raw, array in state.arrays.items():
-            lane = clean(raw)
-            shown[f"{lane}/title"] = _title(_name(raw), _rest(array, state.shared))
-            shown |= {f"{lane}/{card.index}": card.html for card in array.cards[state.shared :]}
-        return shown
-
     def draw(self, state: State, width: float, rows: int) -> Canvas:
-        canvas = Canvas(width)
-        canvas.text("both", 8, 22, f"In both: {count(state.shared, 'message')}", "b")
-        y = 30.0
+        canvas, y = Canvas(width), 22.0
+        canvas.text("both", 2, 14, f"In both: {count(state.shared, 'message')}", "b")
         for one in static.cut(state.both, max(rows // 6, 3)):
             if isinstance(one, static.Gap):
-                canvas.left_out("gap", 52, y + 16, one.hidden, "message")
-            else:
-                _draw(canvas, "both", one, 8, y, width - 16)
-            y += _ROW
-        top, column = y + 24, (width - 32) / 2
-        canvas.height = top
-        for place, (lane, array) in enumerate(state.arrays.items()):
-            x, y = 8 + place * (column + 16), top + 10
-            if place == 1 and state.both:
-                middle = width / 2
-                fork = f"M0 0v6M0 6H{-column / 2:g}v6M0 6H{column / 2:g}v6"
-                canvas.edge("fork", fork, x=middle, y=top - 26)
-            head = f"{_name(lane)}: {len(array.cards) - state.shared} of its own"
-            canvas.text(f"{lane} title", x, top, head, "b", width=column)
-            for card in array.cards[state.shared : state.shared + rows]:
-                _draw(canvas, lane, card, x, y, column)
+                canvas.left_out("gap", 46, y + 16, one, "message")
                 y += _ROW
-            hidden = len(array.cards) - state.shared - rows
+            else:
+                y = _draw(canvas, "both", one, 2, y, width - 4, 1)
+        top, column = y + 24, (width - 28) / 2
+        if state.both and len(state.arrays) == 2:
+            fork = f"M0 0v6M0 6H{-column / 2:g}v6M0 6H{column / 2:g}v6"
+            canvas.edge("fork", fork, x=width / 2, y=top - 26)
+        lows = [top]
+        for place, (lane, array) in enumerate(state.arrays.items()):
+            x, y = 2 + place * (column + 24), top + 10
+            own = array.cards[state.shared :]
+            head = f"{_name(lane)}: {len(own)} more"
+            canvas.text(f"{lane} title", x, top, head, "b", width=column)
+            for card in own[:rows]:
+                y = _draw(canvas, lane, card, x, y, column, 1 + min(3, rows // 5))
+            hidden = len(own) - rows
             y += _ROW * canvas.left_out(f"{lane} more", x, y + 16, hidden, "more message")
-            canvas.height = max(canvas.height, y)
-        canvas.height += 10
+            lows.append(y)
+        canvas.height = max(lows) + 6
         return canvas
 
     def facts(self, state: State, rows: int) -> str:
@@ -197,29 +185,6 @@ def _parting(state: State) -> str:
     return f"Both runs share {count(shared, 'message')}."
 
 
-def _rest(array: Array, shared: int) -> str:
-    return f"{len(array.cards) - shared} of its own, ≈ {array.tokens:,} tokens in all"
-
-
-def _title(name: str, what: str) -> str:
-    return f'<div class="parts" data-quiet>{esc(name)} <span>{esc(what)}</span></div>'
-
-
-def _shared(cards: Sequence[MessageCard]) -> str:
-    """The messages that both runs share, a line each, under a fold but the last."""
-    lines = [
-        f'<div class="one"><span class="index">{card.index}</span>'
-        f'<span class="t-{card.mark.key}">{card.mark.glyph}</span>'
-        f"<span>{esc(one_line(card.gist, 200))}</span></div>"
-        for card in cards
-    ]
-    head = f"In both: {count(len(cards), 'message')}, the last one below"
-    return (
-        f'<details class="both"><summary><b>{head}</b></summary>{"".join(lines[:-1])}</details>'
-        f"{lines[-1]}"
-    )
-
-
 def _short(array: Array, place: int, width: int) -> str:
     if place >= len(array.cards):
         return ""
@@ -227,10 +192,16 @@ def _short(array: Array, place: int, width: int) -> str:
     return one_line(f"{card.mark.label}: {card.text}", width)
 
 
-def _draw(canvas: Canvas, lane: str, card: MessageCard, x: float, y: float, width: float) -> None:
+def _draw(
+    canvas: Canvas, lane: str, card: MessageCard, x: float, y: float, width: float, most: int
+) -> float:
+    """Draw a message on a few lines at most; return where it ends."""
     key, mark = f"{lane} {card.index}", card.mark
-    canvas.bar(f"{key} edge", x, y + 2, 3, 20, mark.key)
-    canvas.text(
-        f"{key} index", x + 10, y + 16, f"{card.index} {mark.glyph}", "m", mark.key, width=40
-    )
-    canvas.text(f"{key} text", x + 52, y + 16, card.gist, width=width - 56)
+    lines = wrapped(card.gist, width - 56, most=most)
+    says = f"message {card.index}, {mark.word}: {one_line(card.gist, 400)}"
+    index = f"{card.index} {mark.glyph}"
+    canvas.bar(f"{key} edge", x, y + 2, 3, 4 + 16 * len(lines), mark.key)
+    canvas.text(f"{key} index", x + 10, y + 16, index, "m", mark.key, width=40, says=says)
+    for number, line in enumerate(lines):
+        canvas.text(f"{key} text {number}", x + 52, y + 16 + 16 * number, line)
+    return y + _ROW + 16 * (len(lines) - 1)

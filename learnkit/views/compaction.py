@@ -128,7 +128,7 @@ class Compaction(Diagram[State]):
         room, y = width - left - _TOKENS, 4.0
         for row in static.cut(all, rows):
             if isinstance(row, static.Gap):
-                y += _LINE * canvas.left_out("gap", 0, y + 14, row.hidden, "message")
+                y += _LINE * canvas.left_out("gap", 0, y + 14, row, "message")
                 continue
             key, was, one = row
             shown = one or was
@@ -161,7 +161,7 @@ class Compaction(Diagram[State]):
         body: list[list[object]] = []
         for row in static.cut(state.rows, rows):
             if isinstance(row, static.Gap):
-                body.append(["…", f"{row.hidden} messages left out", "", ""])
+                body.append(["…", f"{row} messages left out", "", ""])
                 continue
             _, was, one = row
             shown = one or was

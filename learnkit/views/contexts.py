@@ -41,7 +41,7 @@ _PARTS = {
 }
 #: The parts that an agent has read with tools.
 _READ = ("result", "error")
-#: The most segments in a bar: with more, each would be too narrow to see.
+#: The most segments in a bar: of more, each too narrow to see, those of a kind are drawn as one.
 SEGMENTS = 60
 
 
@@ -229,14 +229,13 @@ class Contexts(Diagram[State]):
     def facts(self, state: State, rows: int) -> str:
         used = _used(state)
         body: list[list[object]] = []
-        for one in state.rows[:rows]:
+        for one in state.rows:
             sums = [sum(n for kind, n in one.parts if kind == key) for key in used]
             back = one.returned if one.parent else ""
             name = "alone" if one is state.alone else one.lane
             body.append([name, one_line(one.title, 60), *sums, one.tokens, back])
-        after = static.more(len(state.rows) - rows)
         head = ["agent", "for", *(_PARTS[key] for key in used), "≈ tokens", "given back"]
-        return static.table(head, body, after=after)
+        return static.table(head, body, rows)
 
 
 def _parts(message: dict[str, Any], injected: bool = False) -> Iterator[tuple[str, int]]:
@@ -273,19 +272,11 @@ def _joined(parts: Sequence[tuple[str, int]]) -> tuple[tuple[str, int], ...]:
 
 
 def _drawable(one: Context) -> list[tuple[str, int]]:
-    """The parts to draw: at most ``SEGMENTS``; merged neighbours get the largest part's kind."""
+    """The parts to draw: at most ``SEGMENTS``."""
     if len(one.parts) <= SEGMENTS:
         return list(one.parts)
-    drawn: list[tuple[str, int]] = []
-    bucket: dict[str, int] = {}
-    least = one.tokens / SEGMENTS
-    for place, (key, tokens) in enumerate(one.parts, start=1):
-        bucket[key] = bucket.get(key, 0) + tokens
-        full = sum(bucket.values()) >= least
-        if full or place == len(one.parts):
-            drawn.append((max(bucket, key=bucket.__getitem__), sum(bucket.values())))
-            bucket = {}
-    return drawn
+    sums = [(key, sum(n for kind, n in one.parts if kind == key)) for key in _PARTS]
+    return [part for part in sums if part[1]]
 
 
 def _used(state: State) -> list[str]:

@@ -10,12 +10,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from learnkit.core.events import Event
-from learnkit.core.text import arguments, clean, count, one_line
+from learnkit.core.text import arguments, count, one_line
 from learnkit.core.vocabulary import RunStarted, ToolEnded, ToolStarted, read
 from learnkit.views.drawing import blocks, static, theme
-from learnkit.views.drawing.base import View, css_beside
-from learnkit.views.drawing.display import Canvas
-from learnkit.views.drawing.text import esc
+from learnkit.views.drawing.base import Diagram
+from learnkit.views.drawing.display import Canvas, fitting, wrapped
 
 #: What the columns count, in order; a call is in exactly one of the last four.
 COLUMNS = ("calls", "running", "ok", "errors", "refused")
@@ -64,11 +63,10 @@ class State:
     current: Current | None = None
 
 
-class Dispatch(View[State]):
+class Dispatch(Diagram[State]):
     """The table of tools with their calls, beside the current call's input and result."""
 
     name = "tool dispatch"
-    css = css_beside(__file__)
     start = State()
 
     def fold(self, state: State, event: Event) -> State:
@@ -108,49 +106,47 @@ class Dispatch(View[State]):
         what = f"{count(calls, 'call')} to {used} of {count(known, 'tool')}"
         return f"{what}: {', '.join(said)}{missing}."
 
-    def frame(self, state: State) -> dict[str, str]:
-        now = state.current.name if state.current else None
-        html = {"tools/": _HEAD}
-        for row in _ordered(state):
-            html[f"tools/{clean(row.name)}"] = _row(row, row.name == now)
-        if state.current:
-            html["call/"] = _call(state.current)
-        return html
-
     def draw(self, state: State, width: float, rows: int) -> Canvas:
-        canvas = Canvas(width)
-        shown = _ordered(state)[:rows]
-        y, edges = 22.0, [width - 16 - 76 * place for place in range(len(COLUMNS))][::-1]
-        canvas.text("tool", 16, y, "tool", "q", width=80)
-        for x, column in zip(edges, COLUMNS, strict=True):
+        canvas, shown, y = Canvas(width), _ordered(state)[:rows], 16.0
+        columns = [one for one in COLUMNS if one != "running" or width >= 480]
+        each = 76 if width >= 480 else 54
+        edges = {one: width - 10 - each * n for n, one in enumerate(columns[::-1])}
+        room = min(edges.values()) - 50
+        canvas.text("tool", 10, y, "tool", "q", width=80)
+        for column, x in edges.items():
             canvas.text(f"column {column}", x, y, column, "qe", width=70)
-        canvas.edge("line", f"M0 0H{width - 16:g}", x=8, y=y + 9)
+        canvas.edge("line", f"M0 0H{width - 4:g}", x=2, y=y + 9)
         y += 12
         for number, row in enumerate(shown):
             now = state.current is not None and row.name == state.current.name
             if now:
-                canvas.box("now", 8, y + 1, width - 16, 23, "call")
-            canvas.text(f"row {number}", 16, y + 17, row.label, "mn", width=edges[0] - 60)
-            for x, column, value in zip(edges, COLUMNS, row.counts, strict=True):
-                text, key = _cell(column, value)
-                style = "en" if value or now else "qen"
+                canvas.box("now", 2, y + 1, width - 4, 23, "call")
+            counts = dict(zip(COLUMNS, row.counts, strict=True))
+            says = f"{row.label}: {', '.join(f'{what} {n}' for what, n in counts.items())}"
+            canvas.text(f"row {number}", 10, y + 17, row.label, "mn", width=room, says=says)
+            for column, x in edges.items():
+                text, key = _cell(column, counts[column])
+                style = "en" if counts[column] or now else "qen"
                 canvas.text(f"cell {number} {column}", x, y + 17, text, style, key, width=70)
             y += 24
-        y += 24 * canvas.left_out("gone", 16, y + 17, len(state.rows) - len(shown), "more tool")
+        y += 24 * canvas.left_out("gone", 10, y + 17, len(state.rows) - len(shown), "more tool")
         for number, line in enumerate(_call_lines(state.current)):
             mark = line.mark or theme.SYSTEM
-            canvas.box(f"block {number}", 8, y + 10, width - 16, 24, mark.key, [mark.label])
-            said = f"{line.name}  {line.text}" if line.name else line.text
-            canvas.text(f"text {number}", 84, y + 27, said, "mn", width=width - 100)
-            y += 28
-        canvas.height = y + 18
+            parts = [p for one in line.text.splitlines() for p in wrapped(one, width - 20, "m")]
+            if len(parts) > 3:
+                parts[2] = f"{fitting(parts[2], width - 40, 'm').removesuffix('…')} …"
+            lines = [f"{mark.label}  {line.name}".rstrip(), *parts[:3]]
+            tall = 9 + 16 * len(lines)
+            canvas.box(f"block {number}", 2, y + 10, width - 4, tall, mark.key, lines, "m")
+            y += tall + 4
+        if state.current and state.current.ended:
+            canvas.text("outcome", 2, y + 24, state.current.ended.outcome, "q")
+        canvas.height = y + 30
         return canvas
 
     def facts(self, state: State, rows: int) -> str:
-        body = [[one_line(row.label, 60), *row.counts] for row in _ordered(state)[:rows]]
-        hidden = len(state.rows) - rows
-        after = f"… {count(hidden, 'more tool')}" if hidden > 0 else ""
-        table = static.table(["tool", *COLUMNS], body, after=after)
+        body = [[one_line(row.label, 60), *row.counts] for row in _ordered(state)]
+        table = static.table(["tool", *COLUMNS], body, rows)
         call = [
             [line.mark.label if line.mark else "", one_line(str(line), 12 * rows)]
             for line in _call_lines(state.current)
@@ -184,44 +180,6 @@ def _columns(state: State) -> list[list[int]]:
 def _ordered(state: State) -> list[ToolRow]:
     """The tools in the order they were offered, then the names without a tool."""
     return sorted(state.rows.values(), key=lambda row: not row.known)
-
-
-_HEAD = (
-    '<div class="tool top" data-quiet><span>tool</span>'
-    + "".join(f"<span>{column}</span>" for column in COLUMNS)
-    + "</div>"
-)
-
-
-def _row(row: ToolRow, now: bool) -> str:
-    cells, said = "", []
-    for column, number in zip(COLUMNS, row.counts, strict=True):
-        said.append(f"{column} {number}")
-        text, mark = _cell(column, number)
-        kind = f' class="t-{mark}"' if mark else "" if number else ' class="zero"'
-        cells += f"<span{kind}>{text}</span>"
-    note = "" if row.known else f'<small class="t-error">{theme.BLOCKED.glyph} no such tool</small>'
-    # A row that only lost the highlight has not changed, so it asks not to be outlined.
-    state = ' now m-call" aria-current="true"' if now else '" data-quiet'
-    return (
-        f'<div class="tool{state} role="group" aria-label="{esc(row.label)}: {", ".join(said)}">'
-        f"<span>{esc(row.name)}{note}</span>{cells}</div>"
-    )
-
-
-def _call(current: Current) -> str:
-    """The fragment of the call shown in detail: its input, and its result once there is one."""
-    asked = {"id": current.id, "name": current.name, "input": current.input or {}}
-    ended = current.ended
-    if ended is None:
-        return blocks.call(asked, current.lane, theme.WORKING)
-    answer = {
-        "tool_use_id": current.id,
-        "content": ended.output,
-        "is_error": ended.is_error,
-    }
-    how = f'<div class="note">{esc(ended.outcome)}</div>'
-    return blocks.call(asked, current.lane) + blocks.result(answer, current.lane) + how
 
 
 def _call_lines(current: Current | None) -> list[blocks.BlockLine]:

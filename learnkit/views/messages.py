@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from learnkit.core.events import Event
 from learnkit.core.sentences import ended
 from learnkit.core.text import clean, count, listed, one_line, quoted
-from learnkit.views.drawing import blocks, static, theme
+from learnkit.views.drawing import blocks, display, static, theme
 from learnkit.views.drawing.array import Array, MessageCard, Request, grow
 from learnkit.views.drawing.base import View, css_beside
 from learnkit.views.drawing.display import Canvas, fitting
@@ -82,7 +82,7 @@ class Messages(View[State]):
     def told(self, state: State, old: State, event: Event) -> str:
         return f"{_before(state, event.lane)}{_told(state.arrays[event.lane], event)}"
 
-    def frame(self, state: State) -> dict[str, str]:
+    def frame(self, state: State, width: float = display.WIDE) -> dict[str, str]:
         shown = {"ruler": ruler(state.scale, f'<span class="note">{state.legend}</span>')}
         for raw, array in state.arrays.items():
             lane = clean(raw)
@@ -125,16 +125,12 @@ class Messages(View[State]):
             tables += f"<p>{esc(f'{name}: ' if name else '')}{array.size} (≈: characters / 4)</p>"
             tables += static.table(head, block_rows(array, room, 30 + 3 * room))
             if array.requests:
-                hidden = len(array.requests) - room
                 body = [
                     [f"request {one.number}", one.messages, one.tokens, one.new]
-                    for one in array.requests[-room:]
+                    for one in array.requests
                 ]
-                tables += static.table(
-                    ["", "messages", "≈ tokens", "of which new"],
-                    body,
-                    before=static.more(hidden, "earlier"),
-                )
+                columns = ["", "messages", "≈ tokens", "of which new"]
+                tables += static.table(columns, body, room, newest=True)
         return tables or "<p>empty</p>"
 
 
@@ -247,7 +243,7 @@ def _draw(canvas: Canvas, array: Array, top: float, rows: int, scale: int) -> fl
         y += 28
     for one in static.cut(shown, rows, costs):
         if isinstance(one, static.Gap):
-            canvas.left_out(f"gap {lane}", WHAT, y + 16, one.hidden, "message")
+            canvas.left_out(f"gap {lane}", WHAT, y + 16, one, "message")
             y += 26
             continue
         y = _draw_message(canvas, lane, *one, y, scale, ends)
@@ -328,7 +324,7 @@ def block_rows(array: Array, rows: int, width: int, plain: str = "") -> list[lis
     body: list[list[object]] = []
     for one in static.cut(shown, rows, [len(lines) for _, lines in shown]):
         if isinstance(one, static.Gap):
-            body.append(["…", "", "", f"{count(one.hidden, 'message')} left out", "", ""])
+            body.append(["…", "", "", f"{count(one, 'message')} left out", "", ""])
             continue
         card, lines = one
         for place, line in enumerate(lines):

@@ -18,7 +18,6 @@ from learnkit.core.vocabulary import (
     read,
 )
 from learnkit.views.drawing import theme
-from learnkit.views.drawing.base import D, DrawnView
 from learnkit.views.words import describe
 
 #: The most agents that are drawn; nobody can follow more.
@@ -85,25 +84,14 @@ def grown(people: People, event: Event) -> People:
     return people
 
 
-def sentence(event: Event, said: str = "") -> str:
-    """The header sentence of an event, with the agent's name where the sentence lacks it.
+def sentence(event: Event) -> str:
+    """The sentence of an event, with the agent's name where the sentence lacks it.
 
     Args:
         event: what has happened.
-        said: a sentence to add when the run of an agent that isn't a subagent ends.
     """
     inner = event.type.startswith(("message", "model.", "tool.", "run.", "permission."))
-    text = f"{event.lane}: {describe(event)}" if inner else describe(event)
-    return (
-        f"{text} {said}" if said and event.type == "run.ended" and "." not in event.lane else text
-    )
-
-
-class TeamView(DrawnView[D]):
-    """A view of a team: its sentences name the agent, and its states have ``said``."""
-
-    def sentence(self, state: D, event: Event) -> str:
-        return sentence(event, getattr(state, "said", ""))
+    return f"{event.lane}: {describe(event)}" if inner else describe(event)
 
 
 def _run(people: People, lane: str, mark: theme.Mark) -> People:

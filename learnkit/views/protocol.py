@@ -20,9 +20,6 @@ from learnkit.views.drawing.display import Canvas, wrapped
 from learnkit.views.drawing.time_axis import duration
 from learnkit.views.people import People
 
-#: Requests that are kept; older ones are only counted.
-REQUESTS = 40
-
 #: State -> its mark. Every request starts in the first one.
 STATES: dict[str, theme.Mark] = {
     "pending": theme.PENDING,
@@ -83,14 +80,13 @@ class RequestCard:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """The agents, the requests in order, how many were dropped, and the answers that don't count.
+    """The agents, the requests in order, and the answers that don't count.
 
     An answer that doesn't count is there with why.
     """
 
     people: People = field(default_factory=dict)
     requests: dict[str, RequestCard] = field(default_factory=dict)
-    gone: int = 0
     refused: tuple[str, ...] = ()
 
 
@@ -111,10 +107,8 @@ class Protocol(Diagram[State]):
                 old = state.requests.get(request.id)
                 waits = isinstance(happened, vocabulary.RequestOpened)
                 times = old.asked if old else event.time, None if waits else event.time
-                requests = {**state.requests, request.id: RequestCard(request, *times)}
-                hidden = list(requests)[:-REQUESTS]
-                shown = {id: one for id, one in requests.items() if id not in hidden}
-                return replace(state, requests=shown, gone=state.gone + len(hidden))
+                card = RequestCard(request, *times)
+                return replace(state, requests={**state.requests, request.id: card})
         return state
 
     def finding(self, state: State) -> str:
@@ -122,11 +116,10 @@ class Protocol(Diagram[State]):
         if not found:
             return "Nobody has asked for anything yet."
         extra = f"; {count(len(state.refused), 'answer')} did not count" if state.refused else ""
-        if len(found) + state.gone > 3:
+        if len(found) > 3:
             standing = [one.request.state for one in found]
             parts = [f"{standing.count(s)} {_word(s)}" for s in STATES if s in standing]
-            parts += [f"{state.gone} earlier"] * bool(state.gone)
-            return f"{count(len(found) + state.gone, 'request')}: {', '.join(parts)}{extra}."
+            return f"{count(len(found), 'request')}: {', '.join(parts)}{extra}."
         parts = [one.said for one in found]
         for number in range(len(parts) - 1, 0, -1):  # who does the next thing too is named once
             who = f"{found[number].request.to} "
@@ -138,7 +131,7 @@ class Protocol(Diagram[State]):
         canvas, y = Canvas(width), 0.0
         requests = list(state.requests.values())
         shown = requests[-max(2, rows // 4) :]
-        hidden = len(requests) + state.gone - len(shown)
+        hidden = len(requests) - len(shown)
         y += 20 * canvas.left_out("gone", 2, 14, hidden, "earlier request")
         columns = min(len(shown), 2 if width >= 560 else 1) or 1
         each = (width - 4 - 24 * (columns - 1)) / columns

@@ -155,7 +155,7 @@ class Schedule(Diagram[State]):
         if state.lost:
             verb = "is" if len(state.lost) == 1 else "are"
             why = _why(state, state.lost)
-            return one_line(f"Of {sent}, {_named(state.lost)} {verb} lost: {why}.", 240)
+            return one_line(f"{_named(state.lost)} {verb} lost, of {sent}: {why}.", 240)
         own = {row.type for row in state.rows if row.who == state.reader}
         why = ""
         if "race.read" in own and not any(
@@ -173,12 +173,12 @@ class Schedule(Diagram[State]):
         return canvas
 
     def facts(self, state: State, rows: int) -> str:
-        body: list[list[object]] = [
+        body = [
             [row.number, one_line(row.who, 30), row.does(state.lost), row.file, row.loss]
-            for row in state.rows[-rows:]
+            for row in state.rows
         ]
         head = ["step", "who", "does", "in the file then", "lost"]
-        return static.table(head, body, before=static.more(len(state.rows) - rows, "earlier"))
+        return static.table(head, body, rows, newest=True)
 
 
 def _named(messages: tuple[str, ...], nothing: str = "nothing") -> str:
@@ -299,7 +299,7 @@ class _Sheet:
         if label:
             left = min(begin, end) + 6
             canvas.text(
-                f"label {place}", left, y + 17, label, "", mark, width=self.right - left - 8
+                f"label {place}", left, y + 17, label, "", mark, width=self.right - left - 2
             )
         self.content(row, place, y + 8)
 

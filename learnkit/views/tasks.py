@@ -147,14 +147,13 @@ class Tasks(Diagram[State]):
         return canvas
 
     def facts(self, state: State, rows: int) -> str:
-        cards = list(state.tasks.values())
-        body: list[list[object]] = []
-        for card in cards[:rows]:
+        body = []
+        for card in state.tasks.values():
             after = ", ".join(f"#{id}" for id in card.blocked_by if id in state.tasks)
             now = f"{card.mark.glyph} {card.state}"
             body.append([f"#{card.id}", one_line(card.subject, 60), now, after])
         head = ["task", "subject", "state", "after"]
-        return static.table(head, body, after=static.more(len(cards) - rows))
+        return static.table(head, body, rows)
 
     def _graph(
         self,

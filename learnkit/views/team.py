@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Any
 
 from learnkit.core.events import Event
@@ -29,11 +30,17 @@ from learnkit.views.board import (
 from learnkit.views.drawing import static, theme
 from learnkit.views.drawing.base import Diagram
 from learnkit.views.drawing.display import Canvas
-from learnkit.views.drawing.time_axis import Axis, TimeRow, duration
+from learnkit.views.drawing.time_axis import Axis, duration
 from learnkit.views.people import People, Person, drawn
 
 #: The height of a lane with the names beside it, and with the names above it, in pixels.
 _LANE, _NAMED = 42, 60
+
+
+#: Agent -> the keys of the marks of its statuses, each with when it began, in seconds.
+Lives = dict[str, tuple[tuple[str, float], ...]]
+#: The most changes of an agent's status that are drawn: the first, and the newest.
+CHANGES = 80
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,10 +48,19 @@ class State:
     """The agents, when each worked and was idle, the board, and when its tasks were in progress."""
 
     people: People = field(default_factory=dict)
-    rows: dict[str, TimeRow] = field(default_factory=dict)
+    lives: Lives = field(default_factory=dict)
     tasks: Board = field(default_factory=dict)
     spells: tuple[Spell, ...] = ()
     now: float = field(default=0.0, compare=False)
+
+    def spans(self, name: str) -> list[tuple[str, float, float]]:
+        """The key of the mark, begin and end in seconds of each status that an agent had.
+
+        Args:
+            name: the agent's.
+        """
+        lived = self.lives.get(name, ())
+        return [(*one, end) for one, (_, end) in pairwise([*lived, ("", self.now)])]
 
 
 class Team(Diagram[State]):
@@ -80,9 +96,14 @@ class Team(Diagram[State]):
         if isinstance(typed, TaskStarted) and mate and mate.holds and mate.mark is theme.IDLE:
             # Its own status follows; the picture changes once for both.
             people = {**people, mate.name: replace(mate, mark=theme.WORKING)}
-        rows = _lived(state.rows, state.people, people, event.time)
+        lives = state.lives
+        for one in people.values():
+            lived = lives.get(one.name, ())
+            if not lived or lived[-1][0] != one.mark.key:
+                lived = (*lived[:1], *lived[1:][-CHANGES:], (one.mark.key, event.time))
+                lives = {**lives, one.name: lived}
         spells = spells_after(state.spells, state.tasks, tasks, event.time)
-        return State(people, rows, tasks, spells, max(event.time, state.now))
+        return State(people, lives, tasks, spells, max(event.time, state.now))
 
     def told(self, state: State, old: State, event: Event) -> str:
         return folk.sentence(event)
@@ -135,32 +156,17 @@ class Team(Diagram[State]):
     def facts(self, state: State, rows: int) -> str:
         roster: list[list[object]] = []
         for one in drawn(state.people):
-            times = {"working": 0.0, "idle": 0.0}
-            row = state.rows.get(one.name) or TimeRow(one.name)
-            for key, begin, end in row.drawn(state.now):
+            times = {"working": 0.0, "idle": 0.0, "shutdown": 0.0}
+            for key, begin, end in state.spans(one.name):
                 times[key] += end - begin
-            roster.append([one.name, one.role, one.said, *map(duration, times.values())])
+            roster.append([one.name, one.role, one.said, *map(duration, [*times.values()][:2])])
         board = []
-        for card in list(state.tasks.values())[-rows:]:
+        for card in state.tasks.values():
             subject, now = one_line(card.subject, 50), f"{card.mark.glyph} {card.state}"
             board.append([f"#{card.id}", subject, now, card.tags])
         tables = static.table(["who", "role", "state", "worked", "idle"], roster)
-        before = static.more(len(state.tasks) - rows, "earlier")
         head = ["task", "subject", "state", "for"]
-        return tables + (static.table(head, board, before=before) if board else "")
-
-
-def _lived(rows: dict[str, TimeRow], old: People, new: People, now: float) -> dict[str, TimeRow]:
-    """The rows after agents have changed their status."""
-    for name, person in new.items():
-        before = old.get(name)
-        if before is not None and before.mark is person.mark and name in rows:
-            continue
-        row = (rows.get(name) or TimeRow(name)).over("life", now)
-        if person.mark is not theme.SHUTDOWN:
-            row = row.begun(person.mark.key, "life", now)
-        rows = {**rows, name: row}
-    return rows
+        return tables + (static.table(head, board, rows, newest=True) if board else "")
 
 
 def _latest(state: State) -> dict[int, int]:
@@ -193,14 +199,14 @@ def _lane(
     latest: dict[int, int],
 ) -> None:
     """When an agent worked and was idle, and its tasks."""
-    row = state.rows.get(person.name) or TimeRow(person.name)
-    for number, (key, begin, end) in enumerate(row.drawn(state.now)):
+    for number, (key, begin, end) in enumerate(state.spans(person.name)):
         x, thick = time.x(begin), 8 if key == "working" else 2
+        if key == "shutdown":
+            if number and person.mark is theme.SHUTDOWN:
+                canvas.edge(f"end {person.name}", "M0 -7V7", mark, "w", x=x, y=y)
+            continue
         name, wide = f"{key} {person.name} {number}", max(time.x(end) - x, 0)
         canvas.bar(name, x, y - thick / 2, wide, thick, mark)
-    if person.mark is theme.SHUTDOWN and row.spans:
-        x = time.x(row.spans[-1][2])
-        canvas.edge(f"end {person.name}", "M0 -7V7", mark, "w", x=x, y=y)
     for number, one in enumerate(state.spells):
         if one.owner == person.name:
             key = f"task {one.id}" if latest.get(one.id) == number else f"was {number}"

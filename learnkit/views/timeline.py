@@ -30,9 +30,6 @@ _POLL = "check_background"
 #: A sleep at the beginning of a command, which is not what the command is for.
 _SLEEP = re.compile(r"^\s*sleep [\d.]+\s*(;|&&)\s*(?=\S)")
 
-#: Begin and end in seconds, and the tools that are called.
-_Span = tuple[float, float, tuple[str, ...]]
-
 _ENDS = {
     "running": theme.ACTIVE,
     "completed": theme.DONE,
@@ -44,22 +41,31 @@ _ENDS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
-    """A turn of a model: from its request to its reply.
+class Span:
+    """A turn of a model, a call, or a time in which an agent waits for its jobs.
 
     Attributes:
+        mark: key of its mark: of the assistant for a turn, of a call, or idle.
+        id: the call's; ``turn`` for a turn.
         begin: in seconds.
-        end: in seconds.
-        acts: whether the reply calls tools.
-        calls: names of the tools that it calls.
-        waits: whether the agent then had to wait for a job.
+        end: in seconds; None while it lasts.
+        calls: names of the tools: those that the turn calls, or that of the call.
+        acts: whether the reply of a turn calls tools.
+        waits: whether the agent had to wait for a job after this turn.
     """
 
+    mark: str
+    id: str
     begin: float
-    end: float
-    acts: bool
+    end: float | None = None
     calls: tuple[str, ...] = ()
+    acts: bool = False
     waits: bool = False
+
+    @property
+    def long(self) -> float:
+        """Its length in seconds; 0 while it lasts."""
+        return 0.0 if self.end is None else self.end - self.begin
 
     @property
     def extra(self) -> bool:
@@ -110,45 +116,36 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class Worker:
-    """An agent's row.
+    """An agent's row: its spans in the order in which they began, and whether its run has ended."""
 
-    Attributes:
-        turns: its turns.
-        calls: id, name, begin and end in seconds of its calls that took time.
-        waits: begin and end in seconds of each time that it waited for its jobs.
-        open: what has begun: ``turn`` or a call's id -> name and begin in seconds.
-        done: whether its run has ended.
-    """
-
-    turns: tuple[Turn, ...] = ()
-    calls: tuple[tuple[str, str, float, float], ...] = ()
-    waits: tuple[tuple[float, float], ...] = ()
-    open: Mapping[str, tuple[str, float]] = field(default_factory=dict)
+    spans: tuple[Span, ...] = ()
     done: bool = False
+
+    def of(self, mark: str) -> list[Span]:
+        """The spans of a kind.
+
+        Args:
+            mark: key of their mark.
+        """
+        return [one for one in self.spans if one.mark == mark]
 
     @property
     def waited(self) -> float:
         """Seconds that it had nothing to do but wait."""
-        return sum(end - begin for begin, end in self.waits)
+        return sum(one.long for one in self.of("idle"))
 
-    def begun(self, id: str, name: str, now: float) -> Worker:
-        """With something that begins.
-
-        Args:
-            id: ``turn``, or the id of a call.
-            name: of the call's tool.
-            now: in seconds.
-        """
-        return replace(self, open={**self.open, id: (name, now)})
-
-    def over(self, id: str) -> tuple[Worker, tuple[str, float] | None]:
-        """Without something that has begun, and that: name and begin in seconds.
+    def last(self, id: str, **changes: Any) -> Worker:
+        """With something else said of the last span with an id, if there is one.
 
         Args:
-            id: as for :meth:`begun`.
+            id: of the span.
+            changes: new values of its attributes.
         """
-        rest = {key: one for key, one in self.open.items() if key != id}
-        return replace(self, open=rest), self.open.get(id)
+        for place in range(len(self.spans) - 1, -1, -1):
+            if self.spans[place].id == id:
+                new = replace(self.spans[place], **changes)
+                return replace(self, spans=(*self.spans[:place], new, *self.spans[place + 1 :]))
+        return self
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,9 +172,9 @@ class Run:
         jobs = self.jobs.values()
         total = sum((self.now if job.end is None else job.end) - job.begin for job in jobs)
         for lane, worker in self.workers.items():
-            total += sum(one.end - one.begin for one in worker.turns if not one.extra)
-            own = [one for one in worker.calls if f"{lane}.{one[0]}" not in self.workers]
-            total += sum(end - begin for _, _, begin, end in own)  # a subagent's time is its turns
+            total += sum(one.long for one in worker.of("assistant") if not one.extra)
+            own = [one for one in worker.of("call") if f"{lane}.{one.id}" not in self.workers]
+            total += sum(one.long for one in own)  # a subagent's time is its turns
         return total
 
     @property
@@ -269,12 +266,12 @@ class Timeline(Diagram[State]):
         run, earlier = state.run, state.runs[:-1]
         if not earlier:
             return _alone(run)
-        parts = [f"{duration(one.now)} {one.name}" for one in earlier]
+        parts = [f"{one.name}: {duration(one.now)}" for one in earlier]
         if not run.done:
             return f"{', '.join(parts)}; {run.name}, {duration(run.now)} have passed so far."
         first, last = earlier[0], run
-        parts.append(f"{duration(last.now)} {run.name}")
-        less = f": {1 - last.now / first.now:.0%} saved" if last.now < first.now * 0.995 else ""
+        parts.append(f"{run.name}: {duration(last.now)}")
+        less = f", {1 - last.now / first.now:.0%} saved" if last.now < first.now * 0.995 else ""
         waits = f"{duration(last.waited)} instead of {duration(first.waited)}"
         waited = f". The model waits {waits}" if last.waited != first.waited else ""
         return f"{', '.join(parts)}{less}{waited}."
@@ -292,30 +289,26 @@ class Timeline(Diagram[State]):
                 body.append([*[run.name][: len(state.runs) - 1], *row])
         head = ["who", "what", "state", "from", "to", "busy", "told at"]
         head = [*["run"][: len(state.runs) - 1], *head]
-        return static.table(head, body[:rows], after=static.more(len(body) - rows))
+        return static.table(head, body, rows)
 
 
 def _grown(run: Run, event: Event) -> Run:
     """A run after one more event."""
     lane, now = event.lane, max(event.time, run.now)
     own, jobs = run.workers.get(lane) or Worker(), run.jobs
+    turns = own.of("assistant")
     match vocabulary.read(event):
         case vocabulary.ModelRequested():
-            own = own.begun("turn", "", now)
+            own = replace(own, spans=(*own.spans, Span("assistant", "turn", now)))
         case vocabulary.ModelReplied() | vocabulary.ModelFailed() as reply:
-            own, found = own.over("turn")
-            if found:
-                acts = getattr(reply, "stop_reason", "") == "tool_use"
-                own = replace(own, turns=(*own.turns, Turn(found[1], now, acts)))
+            acts = getattr(reply, "stop_reason", "") == "tool_use"
+            if turns and turns[-1].end is None:
+                own = own.last("turn", end=now, acts=acts)
         case vocabulary.ToolStarted(id=id, name=name):
-            own = own.begun(f"call {id}", name, now)
-            if own.turns:
-                called = replace(own.turns[-1], calls=(*own.turns[-1].calls, name))
-                own = replace(own, turns=(*own.turns[:-1], called))
+            own = own.last("turn", calls=(*turns[-1].calls, name)) if turns else own
+            own = replace(own, spans=(*own.spans, Span("call", id, now, None, (name,))))
         case vocabulary.ToolEnded(id=id):
-            own, found = own.over(f"call {id}")
-            if found and now > found[1]:
-                own = replace(own, calls=(*own.calls, (id, *found, now)))
+            own = own.last(id, end=now)
         case vocabulary.RunStarted():
             own = replace(own, done=False)
         case vocabulary.RunEnded():
@@ -327,10 +320,10 @@ def _grown(run: Run, event: Event) -> Run:
         case vocabulary.JobDelivered(ids=ids, by=by):
             told = {id: replace(jobs[id], told=now) for id in ids if id in jobs}
             jobs = {**jobs, **told}
-            if told and by == "stop" and own.turns and not own.turns[-1].acts:
-                last = replace(own.turns[-1], waits=True)
-                waits = ((last.end, now),) if now > last.end else ()
-                own = replace(own, turns=(*own.turns[:-1], last), waits=(*own.waits, *waits))
+            if told and by == "stop" and turns and not turns[-1].acts:
+                begin = now if turns[-1].end is None else turns[-1].end
+                own = own.last("turn", waits=True)
+                own = replace(own, spans=(*own.spans, Span("idle", "", begin, now)))
         case _:
             return run
     return replace(run, now=now, workers={**run.workers, lane: own}, jobs=jobs)
@@ -340,7 +333,7 @@ def _rows(run: Run) -> Iterator[str]:
     """Keys of the rows: each agent that has done something, and after it its jobs, by id."""
     for lane, worker in run.workers.items():
         jobs = [id for id, job in run.jobs.items() if job.agent == lane]
-        if worker.turns or worker.calls or worker.open or jobs:
+        if worker.spans or jobs:
             yield f"of {lane}"
             yield from jobs
 
@@ -352,9 +345,10 @@ def _alone(run: Run) -> str:
     passed = duration(run.now) + ("" if run.done else " so far")
     waits = f"; the model waits {duration(run.waited)} for its jobs" if run.waited else ""
     if run.serial <= run.now * 1.005:
-        return f"{passed}: one after the other, the same work takes no longer{waits}."
+        return f"The work takes {passed}, and one after the other no longer{waits}."
     serial, saved = duration(run.serial), 1 - run.now / run.serial
-    return f"{passed}; the same work one after the other takes {serial}: {saved:.0%} saved{waits}."
+    saving = f"one after the other it takes {serial}: {saved:.0%} saved"
+    return f"The work takes {passed}; {saving}{waits}."
 
 
 def _job_facts(job: Job) -> list[object]:
@@ -367,14 +361,13 @@ def _job_facts(job: Job) -> list[object]:
 
 def _own_facts(run: Run, lane: str) -> list[object]:
     worker = run.workers[lane]
-    spans = [(one.begin, one.end) for one in worker.turns]
-    spans += [(begin, end) for _, _, begin, end in worker.calls]
+    spans = [one for one in worker.spans if one.mark != "idle" and one.end is not None]
     mark = theme.DONE if worker.done else theme.WORKING
-    waits = f", waits {duration(worker.waited)}" if worker.waits else ""
-    what = f"{count(len(worker.turns), 'turn')}{waits}"
-    begin, busy = min(spans, default=(0, 0))[0], sum(end - begin for begin, end in spans)
+    waits = f", waits {duration(worker.waited)}" if worker.waited else ""
+    what = f"{count(sum(one.mark == 'assistant' for one in spans), 'turn')}{waits}"
+    begin = min([one.begin for one in spans], default=0)
     told = ", ".join(duration(at) for at in run.told(lane)[-5:])
-    times = [duration(begin), duration(run.now), duration(busy)]
+    times = [duration(begin), duration(run.now), duration(sum(one.long for one in spans))]
     return [lane, what, f"{mark.glyph} {mark.word}", *times, told]
 
 
@@ -382,13 +375,11 @@ class _Sheet:
     """Where things stand on a canvas, and what is drawn there."""
 
     def __init__(self, canvas: Canvas, state: State) -> None:
-        self.canvas, self.state, self.axis = canvas, state, state.axis
+        self.canvas, self.state = canvas, state
         self.left = 66.0 if canvas.width < 560 else 84.0
         self.right = canvas.width - 12
-
-    def x(self, at: float) -> float:
-        """Where a time in seconds stands."""
-        return self.left + (self.right - self.left) * at / self.axis.scale
+        self.axis = replace(state.axis, left=self.left, room=self.right - self.left)
+        self.x = self.axis.x
 
     def draw(self, rows: int) -> None:
         canvas, y = self.canvas, 24.0
@@ -402,7 +393,7 @@ class _Sheet:
             tops[place, key] = y
             y += _ROW
         if tops:
-            self.axis.rule(canvas, self.left, self.right - self.left, y)
+            self.axis.ruled(canvas, 0, y)
         for place, top in heads.items():
             run = self.state.runs[place]
             path = f"M0 0H{self.x(run.now) - self.left:.1f}m0 -5v10"
@@ -439,39 +430,36 @@ class _Sheet:
         """The row of an agent: its turns, its calls, and where it waits."""
         worker = run.workers[name]
         self.canvas.text(f"name {key}", 2, y + 16, name, "b", width=self.left - 6)
-        waits: list[_Span] = [(begin, end, ()) for begin, end in worker.waits]
-        last = worker.turns[-1] if worker.turns and "turn" not in worker.open else None
+        spans = [one if one.end is not None else replace(one, end=run.now) for one in worker.spans]
+        last = worker.of("assistant")[-1:]
         due = any(job.agent == name and job.told is None for job in run.jobs.values())
-        if last and due and not (last.acts or last.waits or worker.done):
-            waits.append((last.end, run.now, ()))
-        turns = [(one.begin, one.end, one.calls) for one in worker.turns]
-        if "turn" in worker.open:
-            turns.append((worker.open["turn"][1], run.now, ()))
-        calls: list[_Span] = [(begin, end, (call,)) for _, call, begin, end in worker.calls]
-        for mark, spans in (("idle", waits), ("call", calls), ("assistant", turns)):
-            for group in self.grouped([one for one in spans if one[1] > one[0]]):
-                times, many = (group[0][0], group[-1][1]), len(group)
-                did = listed([call for _, _, names in group for call in names]) or "text"
+        if due and not worker.done and last and not (last[0].acts or last[0].waits):
+            begin = run.now if last[0].end is None else last[0].end
+            spans.append(Span("idle", "", begin, run.now))
+        for mark in ("idle", "call", "assistant"):
+            for group in self.grouped([one for one in spans if one.mark == mark and one.long]):
+                times, many = (group[0].begin, group[-1].end or 0), len(group)
+                did = listed([call for one in group for call in one.calls]) or "text"
                 label = f"{theme.MARKS[mark].glyph} {did}"
                 label = f"waits {duration(times[1] - times[0])}" if mark == "idle" else label
                 what = f"{count(many, 'turn')}: {did}" if mark == "assistant" else label
                 says = f"{name}, {duration(times[0])} to {duration(times[1])}: {what}"
                 self.box(f"{mark} {key} {times[0]:g}", times, y, mark, label, says)
-                for at, _, _ in group[1:] if self.x(times[1]) - self.x(times[0]) > 6 * many else ():
-                    next = f"next {mark} {key} {at:g}"
-                    self.canvas.edge(next, "M0 0v5", mark, x=self.x(at), y=y)
+                for one in group[1:] if self.x(times[1]) - self.x(times[0]) > 6 * many else ():
+                    next = f"next {mark} {key} {one.begin:g}"
+                    self.canvas.edge(next, "M0 0v5", mark, x=self.x(one.begin), y=y)
         for at in run.told(name):
             says = f"at {duration(at)} the model is told what came of its jobs"
             spot = self.x(at), y + _BAR + 2
             self.canvas.dot(f"told {key} {at:g}", *spot, 7, "injected", "✉\ufe0e", says=says)
 
-    def grouped(self, spans: list[_Span]) -> list[list[_Span]]:
+    def grouped(self, spans: list[Span]) -> list[list[Span]]:
         """Spans with a gap between them that cannot be seen; of too many, those with the least."""
         gap = 2
         while True:
-            groups: list[list[_Span]] = []
+            groups: list[list[Span]] = []
             for one in spans:
-                if groups and self.x(one[0]) - self.x(groups[-1][-1][1]) < gap:
+                if groups and self.x(one.begin) - self.x(groups[-1][-1].end or 0) < gap:
                     groups[-1].append(one)
                 else:
                     groups.append([one])
@@ -503,9 +491,9 @@ class _Sheet:
         """What the signs mean."""
         runs = self.state.runs
         jobs = [job for run in runs for job in run.jobs.values()]
-        turns = [turn for run in runs for one in run.workers.values() for turn in one.turns]
+        workers = [one for run in runs for one in run.workers.values()]
         parts = []
-        if any(one.end > one.begin for one in turns):
+        if any(turn.long for one in workers for turn in one.of("assistant")):
             parts.append(f"{theme.ASSISTANT.glyph} the model's turns and calls")
         if any(one.told is not None for one in jobs):
             parts.append(f"{theme.INJECTED.glyph} told what came of a job")

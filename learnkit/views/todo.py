@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from learnkit.core.events import Event
-from learnkit.core.text import blocks_of, clean, count, one_line
+from learnkit.core.text import blocks_of, count, one_line
 from learnkit.core.vocabulary import (
     MessageAdded,
     TodoItem,
@@ -20,9 +20,8 @@ from learnkit.core.vocabulary import (
     read,
 )
 from learnkit.views.drawing import static, theme
-from learnkit.views.drawing.base import View, css_beside
-from learnkit.views.drawing.display import Canvas
-from learnkit.views.drawing.text import esc
+from learnkit.views.drawing.base import Diagram
+from learnkit.views.drawing.display import Canvas, wrapped
 from learnkit.views.words import describe
 
 Kind = Literal["work", "list", "refused"]
@@ -72,11 +71,10 @@ class State:
         return sum(item.status == "completed" for item in self.items)
 
 
-class Todo(View[State]):
+class Todo(Diagram[State]):
     """The list, a gauge of rounds without an update, and the reminders."""
 
     name = "todo list"
-    css = css_beside(__file__)
     start = State()
 
     def fold(self, state: State, event: Event) -> State:
@@ -122,74 +120,63 @@ class Todo(View[State]):
         also = ", and a reminder went with the results" if one.reminded else ""
         return f"Round {number} is over: {_KINDS[one.kind][1]}{also}."
 
-    def frame(self, state: State) -> dict[str, str]:
-        html = {
-            f"list/{place} {clean(item.id)}": _item(item) for place, item in enumerate(state.items)
-        }
-        total = count(len(state.items), "item")
-        said = f"{state.done} of {total} completed" if state.items else "The list is empty."
-        refused = f' <span class="t-error">{theme.ERROR.glyph} {esc(state.problem)}</span>'
-        html["list/count"] = f'<div class="count">{said}{refused if state.problem else ""}</div>'
-        html["rounds/track"] = _track(state)
-        cells = "".join(
-            f'<i class="{"full" if place < state.since else ""}"></i>'
-            for place in range(min(state.remind_after, 20))
-        )
-        gauge = f'<div class="gauge" aria-hidden="true">{cells}</div>'
-        html["rounds/gauge"] = f'{gauge}<div class="legend">{esc(_gauge(state))}</div>'
-        return html
-
     def draw(self, state: State, width: float, rows: int) -> Canvas:
-        canvas = Canvas(width)
-        y = 8.0
+        canvas, y = Canvas(width), 2.0
         for place, item in enumerate(state.items[:rows]):
-            mark = _STATES[item.status]
-            canvas.box(f"item {place}", 8, y, width - 16, 24, mark.key, [mark.label])
-            canvas.text(f"text {place}", 122, y + 17, _text(item), "n", mark.key, width=width - 138)
-            y += 28
-        y += 24 * canvas.left_out("items", 16, y + 14, len(state.items) - rows, "more item")
-        if not state.items:
-            canvas.text("empty", 8, y + 16, "The list is empty.", "q")
-            y += 28
-        canvas.text("legend", 8, y + 18, f"rounds of calls: {_legend(state)}", "q")
-        y += 30
-        x, earlier = 8.0, len(state.rounds) - 2 * rows
+            mark, text = _STATES[item.status], _text(item)
+            lines = wrapped(text, width - 126, most=2)
+            tall = 8 + 16 * len(lines)
+            says = f"{mark.word}: {text}"
+            canvas.box(f"item {place}", 2, y, width - 4, tall, mark.key, [mark.label], says=says)
+            for number, line in enumerate(lines):
+                at = y + 17 + 16 * number
+                canvas.text(f"text {place} {number}", 116, at, line, "n", mark.key)
+            y += tall + 4
+        y += 24 * canvas.left_out("items", 10, y + 14, len(state.items) - rows, "more item")
+        said = [(state.problem and f"{theme.ERROR.glyph} refused: {state.problem}", "", "error")]
+        said += [("" if state.items else "The list is empty.", "q", "")]
+        said += [(f"rounds of calls: {_legend(state)}", "q", "")]
+        for number, (text, style, key) in enumerate(said):
+            for place, line in enumerate(wrapped(text, width - 4)):
+                canvas.text(f"said {number} {place}", 2, y + 16, line, style, key)
+                y += 18
+        y, x, earlier = y + 8, 2.0, len(state.rounds) - 2 * rows
         if canvas.left_out("rounds", x, y + 16, earlier, "earlier round"):
             x += 150
         for number, one in list(enumerate(state.rounds, start=1))[-2 * rows :]:
-            mark, _ = _KINDS[one.kind]
+            mark, what = _KINDS[one.kind]
             if x > width - 80:
-                x, y = 8.0, y + 30
-            canvas.box(f"round {number}", x, y, 42, 24, mark.key, [f"{mark.glyph}{number}"], "m")
+                x, y = 2.0, y + 30
+            says = f"round {number}: {what}{'; a reminder followed' if one.reminded else ''}"
+            label = [f"{mark.glyph}{number}"]
+            canvas.box(f"round {number}", x, y, 42, 24, mark.key, label, "m", says=says)
             x += 46
             if one.reminded:
                 glyph = [theme.INJECTED.glyph]
                 canvas.box(f"reminder {number}", x, y, 30, 24, "injected", glyph)
                 x += 34
-        y += 36
+        y, each = y + 36, min(26, (width - 4) / 20)
         for place in range(min(state.remind_after, 20)):
-            full = place < state.since
-            shape = canvas.bar if full else canvas.box
-            shape(f"gauge {place}", 8 + 26 * place, y, 22, 10, "call" if full else "")
-        left = 14 + 26 * min(state.remind_after, 20)
-        canvas.text("gauge", left, y + 10, _gauge(state), "q")
-        canvas.height = y + 22
+            shape, key = (canvas.bar, "call") if place < state.since else (canvas.box, "")
+            shape(f"gauge {place}", 2 + each * place, y, each - 4, 10, key)
+        for number, line in enumerate(wrapped(_gauge(state), width - 4)):
+            y += 18
+            canvas.text(f"gauge {number} is", 2, y + 10, line, "q")
+        canvas.height = y + 20
         return canvas
 
     def facts(self, state: State, rows: int) -> str:
         items = [
             [item.id, _STATES[item.status].label, one_line(_text(item), 100)]
-            for item in state.items[:rows]
+            for item in state.items
         ]
         rounds = [
             [number, _KINDS[one.kind][1], "✉ after its results" if one.reminded else ""]
-            for number, one in list(enumerate(state.rounds, start=1))[-2 * rows :]
+            for number, one in enumerate(state.rounds, start=1)
         ]
-        if (earlier := len(state.rounds) - 2 * rows) > 0:
-            rounds.insert(0, ["…", f"{count(earlier, 'earlier round')} left out", ""])
-        return static.table(["id", "state", "item"], items) + static.table(
-            ["round", "what", "reminder"], rounds
-        )
+        table = static.table(["id", "state", "item"], items, rows)
+        head = ["round", "what", "reminder"]
+        return table + static.table(head, rounds, 2 * rows, newest=True)
 
 
 def _follows(state: State, number: int) -> bool:
@@ -220,26 +207,3 @@ def _legend(state: State) -> str:
     if any(one.reminded for one in state.rounds):
         parts.append(f"{theme.INJECTED.glyph} a reminder followed the results")
     return " · ".join(parts) or "none yet"
-
-
-def _item(item: TodoItem) -> str:
-    mark = _STATES[item.status]
-    more = f"<small>{esc(item.note)}</small>" if item.note else ""
-    return (
-        f'<div class="item m-{mark.key} {item.status}"><span>{mark.label}</span>'
-        f"<span>{esc(item.text)}{more}</span></div>"
-    )
-
-
-def _track(state: State) -> str:
-    cells = []
-    for number, one in enumerate(state.rounds, start=1):
-        mark, what = _KINDS[one.kind]
-        also = "; a reminder followed" if one.reminded else ""
-        cells.append(
-            f'<li class="m-{mark.key}{" reminded" if one.reminded else ""}" '
-            f'title="round {number}: {what}{also}" aria-label="round {number}: {what}{also}">'
-            f"{mark.glyph}{number}</li>"
-        )
-    legend = f'<div class="legend">rounds of calls: {esc(_legend(state))}</div>'
-    return f'{legend}<ol class="track">{"".join(cells)}</ol>'

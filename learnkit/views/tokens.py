@@ -224,7 +224,7 @@ class Tokens(Diagram[State]):
         body: list[list[object]] = []
         for one in static.cut(list(enumerate(state.drawn)), rows):
             if isinstance(one, static.Gap):
-                body.append([f"… {one.hidden} more …", "", "", ""])
+                body.append([f"… {one} more …", "", "", ""])
                 continue
             place, request = one
             note = one_line(cuts[place].said, 90) if place in cuts else ""

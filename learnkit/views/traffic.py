@@ -19,8 +19,6 @@ from learnkit.views.drawing.display import Canvas
 from learnkit.views.drawing.time_axis import duration
 from learnkit.views.people import People
 
-#: The most lines that are kept; older ones are only counted.
-LINES = 80
 #: Height of a line, and of the head of a column, in pixels.
 _LINE, _HEAD = 34, 38
 
@@ -76,7 +74,6 @@ class State:
 
     people: People = field(default_factory=dict)
     lines: tuple[TrafficLine, ...] = ()
-    gone: int = 0
     sent: int = 0
 
     @property
@@ -109,8 +106,7 @@ class Traffic(Diagram[State]):
                 lines = (*lines, TrafficLine(*at, "", (name,), "ends", ""))
             case _:  # who works and who is idle isn't shown here
                 people = people if people.keys() != state.people.keys() else state.people
-        gone = state.gone + max(0, len(lines) - LINES)
-        return replace(state, people=people, lines=lines[-LINES:], gone=gone, sent=sent)
+        return State(people, lines, sent)
 
     def finding(self, state: State) -> str:
         if not state.sent:
@@ -137,7 +133,7 @@ class Traffic(Diagram[State]):
             if person.name not in joining:
                 tops[person.name] = y
         y += _HEAD + 4 if tops else 0
-        hidden = len(state.lines) + state.gone - len(shown)
+        hidden = len(state.lines) - len(shown)
         y += 20 * canvas.left_out("gone", left, y + 14, hidden, "earlier line")
         places = {}
         for line in shown:
@@ -157,21 +153,20 @@ class Traffic(Diagram[State]):
             canvas.box(f"head {person.name}", *box, marks[person.name], lines, says=says)
         for line in shown:
             _draw(canvas, line, middle, marks, places[line.key], each)
-        canvas.text("legend", left, y + 16, "dashed: unread    ✓: read", "q")
+        canvas.text("legend", left, y + 16, "dashed arrow: unread · ✓: read", "q")
         canvas.height = y + 26
         return canvas
 
     def facts(self, state: State, rows: int) -> str:
         body = []
         mails = [line for line in state.lines if line.ids]
-        for line in mails[-rows:]:
+        for line in mails:
             read = f"unread: {len(line.unread)}" if line.unread else "read"
             to, text = ", ".join(line.to), one_line(line.text, 60)
             body.append([duration(line.at), line.sender, to, line.type, text, read])
-        before = static.more(len(mails) - rows, "earlier")
         roster = [[one.name, one.role, one.said] for one in folk.drawn(state.people)]
         head = ["at", "from", "to", "type", "text", "read?"]
-        table = static.table(head, body, before=before)
+        table = static.table(head, body, rows, newest=True)
         return static.table(["who", "role", "state"], roster) + table
 
 
@@ -199,7 +194,9 @@ def _draw(
     each: float,
 ) -> None:
     key = line.key
-    canvas.text(f"at {key}", 2, y + 24, duration(line.at), "q", width=44)
+    canvas.text(
+        f"at {key}", 2, y + (14 if line.type == "ends" else 24), duration(line.at), "q", width=44
+    )
     begin = middle.get(line.sender)
     spots = [(name, middle[name]) for name in line.to if name in middle]
     mark = marks.get(line.sender, "system")
@@ -216,7 +213,7 @@ def _draw(
         side = 1 if x > begin else -1
         reach = x - begin - side * (each / 2 - 3 if line.type == "joins" else 0)
         unread = line.ids[number : number + 1] and line.ids[number] in line.unread
-        style = "d" if unread or line.type == "joins" else ""
+        style = "d" if unread else ""
         says = f"{duration(line.at)}: {line.sender} to {', '.join(line.to)}: {line.text}"
         arrow = (
             f"M0 0H{reach - side * 8 * bool(line.ids):g}m{-8 * side} -4l{8 * side} 4l{-8 * side} 4"

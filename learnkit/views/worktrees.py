@@ -17,13 +17,9 @@ from learnkit.core.vocabulary import (
     TaskDeleted,
     TeamSpawned,
     WorktreeCommits,
-    WorktreeCreated,
     WorktreeData,
     WorktreeEvent,
     WorktreeFailed,
-    WorktreeKept,
-    WorktreeMerged,
-    WorktreeRemoved,
     read,
 )
 from learnkit.views import people as folk
@@ -33,14 +29,6 @@ from learnkit.views.drawing.base import Diagram
 from learnkit.views.drawing.display import Canvas
 from learnkit.views.drawing.time_axis import duration
 
-#: The most steps that are kept, the newest ones.
-STEPS = 60
-_KINDS: dict[type, str] = {
-    WorktreeCreated: "create",
-    WorktreeMerged: "merge",
-    WorktreeKept: "keep",
-    WorktreeRemoved: "remove",
-}
 #: Steps that stand on the line of the main branch.
 _MAIN = ("merge", "conflict")
 #: In pixels: the height of a lane's box, from one lane to the next, and the widest column.
@@ -116,7 +104,6 @@ class State:
     tasks: Board = field(default_factory=dict)
     agents: tuple[str, ...] = ()
     seen: frozenset[str] = frozenset()
-    gone: int = 0
 
     def owner(self, tree: Tree) -> str:
         """The agent that works in a worktree: who has its task, or else who made it.
@@ -144,13 +131,13 @@ class Worktrees(Diagram[State]):
     start = State()
 
     def fold(self, state: State, event: Event) -> State:
-        match typed := read(event):
+        match read(event):
             case RunStarted() if "." not in event.lane:
                 return _joined(state, event.lane)
             case TeamSpawned(name=name):
                 return _joined(state, name)
             case WorktreeEvent(tree=tree):
-                return _happened(state, event, tree, _KINDS[type(typed)])
+                return _happened(state, event, tree, event.type.partition(".")[2])
             case WorktreeFailed(name=name, tool=tool, problem=text) if name in state.trees:
                 kind = "conflict" if tool == "merge" else "failed"
                 return _with(state, [Step(kind, name, event.time, event.lane, text)])
@@ -231,12 +218,10 @@ class Worktrees(Diagram[State]):
             task = f"#{card.id} {one_line(card.subject, 40)}" if card else "no task"
             now = f"{tree.mark.glyph} {tree.state}"
             trees.append([tree.name, tree.branch, state.owner(tree), task, now])
-        log = [
-            [duration(step.at), step.by, one_line(_says(step), 100)] for step in state.steps[-rows:]
-        ]
+        log = [[duration(one.at), one.by, one_line(_says(one), 100)] for one in state.steps]
         table = static.table(["worktree", "branch", "agent", "task", "state"], trees)
-        before = static.more(len(state.steps) - rows + state.gone, "earlier")
-        return table + static.table(["at", "who", "what"], log, before=before)
+        head = ["at", "who", "what"]
+        return table + static.table(head, log, rows, newest=True)
 
 
 def _joined(state: State, who: str) -> State:
@@ -283,8 +268,7 @@ def _committed(state: State, event: Event, found: tuple[CommitData, ...]) -> Sta
 
 
 def _with(state: State, steps: list[Step]) -> State:
-    every = (*state.steps, *steps)
-    return replace(state, steps=every[-STEPS:], gone=state.gone + max(0, len(every) - STEPS))
+    return replace(state, steps=(*state.steps, *steps))
 
 
 def _says(step: Step) -> str:
@@ -314,10 +298,10 @@ class _Plan:
     def __init__(self, canvas: Canvas, state: State, middles: dict[str, float], rows: int) -> None:
         self.canvas, self.state, self.middles = canvas, state, middles
         self.left = 150.0 if canvas.width >= 480 else 4.0
-        shown = [one for one in enumerate(state.steps, state.gone) if one[1].tree in middles]
+        shown = [one for one in enumerate(state.steps) if one[1].tree in middles]
         self.keys = [str(number) for number, _ in shown[-max(6, rows) :]]
         self.steps = [step for _, step in shown[-max(6, rows) :]]
-        self.hidden = state.gone + len(state.steps) - len(self.steps)
+        self.hidden = len(state.steps) - len(self.steps)
         room = (canvas.width - self.left - 16) / max(1, len(self.steps))
         self.column = min(_COLUMN, round(room, 1))
         self.right = self.left + self.column * len(self.steps)

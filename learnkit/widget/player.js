@@ -2,9 +2,8 @@
 // It knows nothing of what the fragments mean. What a fragment may ask for, by attribute:
 //   data-quiet     do not outline it when it changes
 //   data-pair      names; hovering or focusing it highlights every element that shares one
-//   data-at        "left top width height" in pixels: where its cell stands in its region
 //   data-expand    a button that opens and closes the element before it
-//   data-intent    JSON that a click (on a form: submitting it, with its fields) sends to Python
+//   data-intent    JSON that a click sends to Python
 // Fragments of the region "@" are no HTML: they are the shapes of a diagram.
 
 const SHORTEST = 10000; // milliseconds from end to end at speed 1, and the longest time
@@ -85,7 +84,6 @@ class Stage {
     // On the window and first, so that the notebook's own shortcuts do not take our keys.
     on(window, "keydown", (event) => this.key(event), true);
     on(this.picture, "click", (event) => this.click(event));
-    on(this.picture, "submit", (event) => this.submit(event));
     for (const [enter, leave] of [["pointerover", "pointerout"], ["focusin", "focusout"]]) {
       on(this.picture, enter, (event) => this.pair(event.target));
       on(this.picture, leave, () => this.pair(null));
@@ -244,7 +242,6 @@ class Stage {
       if (!cell) this.cells.set(key, (cell = make("div", { "data-key": key })));
       if (cell.source !== html.get(key)) {
         cell.innerHTML = cell.source = html.get(key);
-        stand(cell, cell.firstElementChild?.dataset?.at);
         cell.querySelectorAll("[data-expand]").forEach((button, place) => {
           if (this.open.has(`${key} ${place}`)) this.expand(button);
         });
@@ -256,9 +253,7 @@ class Stage {
     let spot = this.picture.firstElementChild;
     if (spot === this.diagram.svg) spot = spot.nextElementSibling;
     for (const region of next.keys()) {
-      const fresh = !region.isConnected;
       if (region !== spot) this.picture.insertBefore(region, spot);
-      if (fresh) reachable(region);
       spot = region.nextElementSibling;
     }
     for (const [name, region] of this.regions) {
@@ -327,15 +322,8 @@ class Stage {
   click(event) {
     const button = event.target.closest("[data-expand]");
     if (button) return this.expand(button);
-    const asks = event.target.closest("[data-intent]:not(form)");
+    const asks = event.target.closest("[data-intent]");
     if (asks) this.intend(JSON.parse(asks.dataset.intent));
-  }
-
-  submit(event) {
-    event.preventDefault();
-    const form = event.target;
-    const fields = Object.fromEntries(new FormData(form, event.submitter));
-    if (form.dataset.intent) this.intend({ ...JSON.parse(form.dataset.intent), fields });
   }
 
   /** Tell Python what the reader wants. It happens now, so now is what is shown. */
@@ -364,24 +352,6 @@ class Stage {
       one.toggleAttribute("data-paired", names.some((name) => its.includes(name)));
     }
   }
-}
-
-/** What scrolls by itself has to be reached by keyboard: arrows, sideways with Shift. */
-function reachable(region) {
-  const { overflowX, overflowY } = getComputedStyle(region);
-  if (![overflowX, overflowY].some((one) => one === "auto" || one === "scroll")) return;
-  const name = region.dataset.region || "picture";
-  for (const [key, value] of [["tabindex", "0"], ["role", "group"], ["aria-label", name]]) {
-    region.setAttribute(key, value);
-  }
-}
-
-/** Put a cell where its content wants to stand; without a wish, where it comes in the order. */
-function stand(cell, at) {
-  const [left, top, width, height] = (at ?? "").split(" ").map((one) => `${one}px`);
-  const style = at ? { position: "absolute", left, top, width, height } : {};
-  cell.removeAttribute("style");
-  Object.assign(cell.style, style);
 }
 
 export default () => {

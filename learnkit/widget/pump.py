@@ -84,7 +84,7 @@ class Feed:
         self._read = 0
         self._sent = 0
         self._state = view.init()
-        self._frame = view.framed(self._state, width)
+        self._frame = view.frame(self._state, width)
         start = {"time": 0.0, "head": "Nothing has happened yet.", **diff({}, self._frame)}
         self._patches: list[Patch] = [start]
 
@@ -125,7 +125,7 @@ class Feed:
         self._state = view.step(old, event)
         change: Patch = {}
         if self._state is not old:
-            frame = view.framed(self._state, self._width)
+            frame = view.frame(self._state, self._width)
             change, self._frame = diff(self._frame, frame), frame
         head = view.told(self._state, old, event) if change else describe(event)
         self._patches.append({"time": round(event.time, 3), "head": head, **change})

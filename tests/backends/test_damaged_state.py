@@ -252,6 +252,8 @@ def loads_or_names_itself(state: State, folder: Path) -> None:
         return  # what is stored makes no sense of the call: that is for the model
     except LearnkitError as error:
         said = str(error)
+    except Exception as error:
+        raise AssertionError(f"{state.path}: {type(error).__name__}: {error}") from error
     assert not said or Path(state.path).name in said
 
 

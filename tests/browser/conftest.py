@@ -11,6 +11,8 @@ import pytest
 from playwright.sync_api import Page
 from project import lessons
 
+COPIES = {*(path.name for path in lessons()), "start.ipynb", "glossary.ipynb"}
+
 
 @pytest.fixture(scope="session")
 def shots(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -18,34 +20,43 @@ def shots(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return lab.pictures(tmp_path_factory)
 
 
-@pytest.fixture(scope="module")
-def course(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[str]:
-    """What the README's first command ends in, with a workbook of its own.
-
-    A module's ENVIRONMENT, if it has one, holds environment variables for it.
-    """
-    work, scratch = tmp_path_factory.mktemp("work"), tmp_path_factory.mktemp("lab")
-    command = [str(Path(sys.executable).with_name("learnkit")), "lab"]
-    env = {"LEARNKIT_WORKBOOK": str(work), **getattr(request.module, "ENVIRONMENT", {})}
-    with lab.lab(work, scratch, command, **env) as url:
-        copies = {path.name for path in work.glob("*.ipynb")}
-        assert copies == {*(path.name for path in lessons()), "start.ipynb", "glossary.ipynb"}
-        yield url
+@pytest.fixture(scope="session", autouse=True)
+def one_chromium() -> Iterator[None]:
+    """One process for all modules; each module's page has a context of its own."""
+    with lab.chromium_for_all():
+        yield
 
 
 @pytest.fixture(scope="session")
 def notebooks(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of ``server``: each module writes notebooks of its own into it."""
-    return tmp_path_factory.mktemp("notebooks")
+    return tmp_path_factory.mktemp("work")
 
 
 @pytest.fixture(scope="session")
 def server(notebooks: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A plain JupyterLab for notebooks that are not the course's: starting one takes seconds."""
-    with lab.lab(notebooks, tmp_path_factory.mktemp("server")) as url:
+    """What the README's first command ends in. One for all modules: starting it takes seconds."""
+    command = [str(Path(sys.executable).with_name("learnkit")), "lab"]
+    scratch = tmp_path_factory.mktemp("lab")
+    with lab.lab(notebooks, scratch, command, LEARNKIT_WORKBOOK=str(notebooks)) as url:
         yield url
+
+
+@pytest.fixture(scope="session")
+def copies(notebooks: Path, server: str) -> dict[Path, bytes]:
+    """The working copies that the command has made."""
+    made = {path: path.read_bytes() for path in notebooks.iterdir() if path.name in COPIES}
+    assert {path.name for path in made} == COPIES
+    return made
+
+
+@pytest.fixture(scope="module")
+def course(notebooks: Path, server: str, copies: dict[Path, bytes]) -> str:
+    """The course as nobody has touched it: the working copies are new, and there is no progress."""
+    for path, content in copies.items():
+        path.write_bytes(content)
+    (notebooks / "progress.json").unlink(missing_ok=True)
+    return server
 
 
 @pytest.fixture(scope="module")

@@ -30,7 +30,7 @@ from urllib.parse import quote
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Locator, Page, sync_playwright
+from playwright.sync_api import Browser, Locator, Page, sync_playwright
 
 #: The themes that come with JupyterLab and that every view has to be readable in.
 THEMES = ("JupyterLab Light", "JupyterLab Dark", "JupyterLab Dark High Contrast")
@@ -174,7 +174,9 @@ def faults(page: Page, within: str = "html") -> list[str]:
         page: as it is now.
         within: a selector of what is looked at.
     """
-    found: dict[str, Any] = Axe().run(page, context={"include": [[within]]}).response
+    # No selectors of what is found, and no lists of what is fine: nobody reads those.
+    options = {"resultTypes": ["violations"], "selectors": False}
+    found: dict[str, Any] = Axe().run(page, {"include": [[within]]}, options).response
     return [
         f"{one['id']}: {one['help']}: {node['html'][:160]}"
         for one in found["violations"]
@@ -189,19 +191,34 @@ def chromium() -> str | None:
 
 
 @contextlib.contextmanager
-def browser(width: int = 1200, height: int = 900) -> Iterator[Page]:
-    """A fresh page; what it logs as an error is kept in ``page.errors``."""
+def chromium_for_all() -> Iterator[None]:
+    """Keep one Chromium for every ``browser`` of the block: starting one takes a second."""
     with sync_playwright() as playwright:
         running = playwright.chromium.launch(executable_path=chromium(), args=list(_CHROMIUM))
+        _running.append(running)
         try:
-            page = running.new_page(viewport={"width": width, "height": height})
-            errors: list[str] = []
-            page.on("pageerror", lambda error: errors.append(str(error)))
-            page.on("console", lambda said: errors.append(said.text) if said.type == "error" else 0)
-            page.errors = errors  # type: ignore[attr-defined]
-            yield page
+            yield
         finally:
+            _running.remove(running)
             running.close()
+
+
+_running: list[Browser] = []
+
+
+@contextlib.contextmanager
+def browser(width: int = 1200, height: int = 900) -> Iterator[Page]:
+    """A fresh page that shares nothing with others; its errors are kept in ``page.errors``."""
+    with contextlib.ExitStack() as stack:
+        if not _running:
+            stack.enter_context(chromium_for_all())
+        page = _running[0].new_page(viewport={"width": width, "height": height})
+        stack.callback(page.close)
+        errors: list[str] = []
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        page.on("console", lambda said: errors.append(said.text) if said.type == "error" else 0)
+        page.errors = errors  # type: ignore[attr-defined]
+        yield page
 
 
 class Notebook:
@@ -219,11 +236,22 @@ class Notebook:
         self.page = page
         if again:
             page.evaluate(_OPEN, path)
-            page.wait_for_function(_READY, timeout=90_000)
+            page.wait_for_function(_READY, timeout=90_000, polling=_EVERY)
             return
         workspace = secrets.token_hex(4)
         page.goto(f"{url}/lab/workspaces/{workspace}/tree/{quote(path)}?reset")
-        page.wait_for_function(_READY, timeout=90_000)
+        page.wait_for_function(_READY, timeout=90_000, polling=_EVERY)
+
+    def environ(self, name: str, value: str) -> None:
+        """Set an environment variable in the kernel, before the cells are run."""
+        code = f"import os; os.environ[{name!r}] = {value!r}; del os"
+        self.page.evaluate(
+            """async (code) => {
+              const { kernel } = jupyterapp.shell.currentWidget.sessionContext.session;
+              await kernel.requestExecute({ code, silent: true }).done;
+            }""",
+            code,
+        )
 
     def run_all(self, timeout: float = 90.0) -> None:
         """Run all cells, and wait up to ``timeout`` seconds until the last one is done."""
@@ -264,8 +292,10 @@ class Notebook:
 
         JupyterLab's own promise ends at the first error, also at one that a tag expects.
         """
-        self.page.wait_for_function("() => window.ranAll === true", timeout=timeout * 1000)
-        self.page.wait_for_function(_DONE, timeout=timeout * 1000)
+        self.page.wait_for_function(
+            "() => window.ranAll === true", timeout=timeout * 1000, polling=100
+        )
+        self.page.wait_for_function(_DONE, timeout=timeout * 1000, polling=_EVERY)
 
     def output(self, number: int) -> Locator:
         """The last output of a code cell, scrolled into sight.
@@ -307,6 +337,8 @@ class Notebook:
         (self.page.locator(selector).first if selector else self.page).screenshot(path=path)
 
 
+#: Milliseconds. playwright would ask at each frame of the page, and so have it paint 60 a second.
+_EVERY = 100
 # The status line says idle before there is a session, and running cells then waits for a dialog.
 _READY = """() => {
   const context = window.jupyterapp?.shell.currentWidget?.sessionContext;

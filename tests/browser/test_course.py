@@ -19,8 +19,6 @@ from project import ROOT
 from learnkit.course.lessons import Lesson, load
 
 LESSONS = sorted(path.name for path in (ROOT / "notebooks").glob("s[0-9][0-9]_*.ipynb"))
-#: Nobody watches these pictures grow: test_lessons.py does, at the pace that a learner sees.
-ENVIRONMENT = {"LEARNKIT_PACE": "0"}
 #: In which lesson a view is pictured.
 PICTURED = {
     "Messages": "s12",
@@ -51,6 +49,8 @@ class Open:
         self.lesson: Lesson = load(self.name)
         self.committed = nbformat.read(ROOT / "notebooks" / file, as_version=4)
         self.notebook = lab.Notebook(page, course, file, again=page.url.startswith(course))
+        # Nobody watches these pictures grow: test_lessons.py does, at the pace that a learner sees.
+        self.notebook.environ("LEARNKIT_PACE", "0")
         self.notebook.draw_all()
         self.notebook.run_all()
 

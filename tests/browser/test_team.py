@@ -49,7 +49,7 @@ board = lk.TaskBoard(stage.run.workspace / ".tasks")
 board.create("look at oslo", tags=["tester"])
 tools = lambda name, role: [lk.Tasks(board), lk.Toolbox(crew.look_at)]
 team = lk.Team(stage.run.workspace / ".team", tools, wait=False)
-autonomy = lk.Autonomy(team, board)
+autonomy = lk.Autonomy(team, board, idle=3600)  # the tests before may take longer than a minute
 lead = stage.run.agent([team, autonomy])
 add = additions(board, stage.run.events)
 

@@ -72,6 +72,16 @@ def test_every_view_of_the_lesson_is_a_tape(site: Path) -> None:
     assert "raises-exception" in text, "the cell that fails is there too"
 
 
+def test_the_steps_of_a_lessons_views_are_counted_and_more_than_60_are_too_many(
+    site: Path,
+) -> None:
+    found = executed.stops((site / "s01_agent_loop.html").read_text("utf-8"))
+    assert found
+    assert all(name and 0 < steps <= 60 for name, steps in found)
+    run = executed.Run(steps=[("team", 61), ("traffic", 60)])
+    assert executed.few_steps(run) == ["the team has 61 steps"]
+
+
 def test_a_lesson_is_under_600_kilobytes(site: Path) -> None:
     for name, text in pages(site):
         assert len(text.encode()) < 600_000, name

@@ -158,7 +158,7 @@ def frames(view: Any) -> list[tuple[str, dict[str, str]]]:
     for event in view.events:
         if view.wants(event):
             state = view.step(state, event)
-            shown.append((view.head(state), view.frame(state)))
+            shown.append((view.finding(state), view.frame(state)))
     return shown
 
 

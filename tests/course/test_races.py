@@ -339,16 +339,16 @@ print(sorted({"anywidget", "ipywidgets", "IPython", "anthropic"} & set(sys.modul
 # The game on a page.
 
 
-def test_the_slider_shows_the_schedule_of_its_seed() -> None:
+def test_the_list_shows_the_schedule_of_its_seed() -> None:
     game = RaceFinder(Naive, range(30))
-    box, slider = game.box, game.slider
-    assert slider.description == "seed"
-    with pytest.raises(TraitError, match="none of the slider's options"):
-        slider.value = 99
-    assert list(slider.options) == list(range(30))
+    box, chooser = game.box, game.chooser
+    assert chooser.description == "seed"
+    with pytest.raises(TraitError, match="Invalid selection"):
+        chooser.value = 99
+    assert list(chooser.options) == list(range(30))
     seen = []
     for seed in (losing()[0], losing()[1]):
-        slider.value = seed
+        chooser.value = seed
         assert game.shown.seed == seed
         assert str(game.shown) in game._status.value
         assert 'aria-live="polite"' in game._status.value
@@ -364,20 +364,20 @@ def test_the_slider_shows_the_schedule_of_its_seed() -> None:
         assert said in marks
 
 
-def test_the_buttons_find_and_shrink_and_the_slider_follows() -> None:
+def test_the_buttons_find_and_shrink_and_the_list_follows() -> None:
     game = RaceFinder(Naive, range(30))
     box = game.box
     game.shrinks.click()
     assert "find a losing seed first" in game._status.value
     game.finds.click()
-    assert game.slider.value == losing()[0]
+    assert game.chooser.value == losing()[0]
     assert f"Found after {losing()[0]} seed" in game._status.value
     game.shrinks.click()
-    assert game.slider.value == losing()[0]
+    assert game.chooser.value == losing()[0]
     assert f"seed {losing()[0]}, shrunk: 1 sent, 1 lost." in game._status.value
     assert "alice reads, " in game._status.value
-    assert game.slider in box.children
-    game.slider.value = 0
+    assert game.chooser in box.children
+    game.chooser.value = 0
     assert game.shown.seed == 0
 
 

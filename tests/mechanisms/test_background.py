@@ -126,7 +126,8 @@ def test_a_result_comes_with_the_next_results_once(tmp_path: Path, clock: Any) -
         r"</background-results>",
         told,
     )
-    assert agent.messages[4]["content"][-1]["text"] == told  # after the results of the wait
+    # After the results of the wait, or of the start where the job was that fast.
+    assert told in [message["content"][-1].get("text") for message in agent.messages[2:5:2]]
     (delivered,) = [e.data for e in agent.events if e.type == "job.delivered"]
     assert delivered["by"] == "results"
 

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -216,7 +217,8 @@ def test_the_model_is_told_what_to_keep_and_reads_all_of_it(folder: Path) -> Non
 
     result = "\n".join(f"line {number} says {'x' * 80}" for number in range(1_000))
     worker = flooded(folder, result, summary)
-    (prompt,) = asked
+    assert len(asked) == 1
+    prompt = asked[0]
     assert result in prompt
     assert "decisions with their reasons" in prompt
     assert worker.messages[1] == {"role": "user", "content": "And now?"}, "not seen, so it stays"
@@ -311,7 +313,10 @@ def test_a_summary_that_fails_leaves_the_array_as_it_was(
     folder: Path, summary: Any, error: str
 ) -> None:
     worker = agent(model(12, summary=summary), lk.Compaction(3_000, 99, folder))
-    assert worker.run("Read all days.").text == "That was all."
+    with suppress(OSError):  # which would end the run
+        worker.run("Read all days.")
+    assert worker.outcome is not None
+    assert worker.outcome.text == "That was all."
     failed = events(worker, "compaction.failed")
     assert 1 <= len(failed) < 6, "it is not tried again before every request"
     assert any(kind in failed[0]["error"] for kind in error.split("|"))

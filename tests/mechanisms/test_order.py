@@ -195,7 +195,8 @@ def test_older_commits_are_not_logged_after_newer_ones(tmp_path: Path) -> None:
     lk.LocalShell().run("git init -q", tmp_path)
     history = History(Git(tmp_path))
     agent = lk.Agent(lk.scripted([lk.say("ok")]))
-    one, two = ({"id": id, "parents": [], "refs": [], "subject": "step"} for id in "12")
+    fields = {"parents": [], "refs": [], "subject": "step", "files": []}
+    one, two = ({"id": id, **fields} for id in "12")
     answers = [[one], [two, one]]
     overtaking = Overtaking(lambda: history.log(agent))
     history.commits = overtaking.after(lambda: answers.pop(0))  # type: ignore[method-assign]

@@ -248,13 +248,15 @@ def test_the_state_of_the_harness_is_read_only(repo: Path) -> None:
     client = lk.scripted([lk.say("done")])
     with client.clock:
         lk.full_agent(client, repo, shell=BwrapShell()).run("Go.")
-    before = (repo / ".learnkit" / "state.json").read_text()
+    file = repo / ".learnkit" / "state.json"
+    before = file.read_text()
     tries = (
         "echo x >.learnkit/state.json; rm -rf .learnkit; mv .learnkit l; touch .learnkit/tasks/oh;"
         "mkdir -p .learnkit/team; echo '[]' >.learnkit/team/requests.json"
     )
     BwrapShell().run(tries, repo)
-    assert (repo / ".learnkit" / "state.json").read_text() == before
+    assert file.is_file()
+    assert file.read_text() == before
     assert not list(repo.rglob("oh"))
     assert BwrapShell().run("cat .learnkit/state.json", repo).output == before
 

@@ -217,6 +217,7 @@ def _chat(terminal: str, folder: str, env: dict[str, str], arguments: tuple[str,
         os.dup2(side, number)
     os.close(side)
     _controls_terminal()
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # as Python does at its start
     sys.stdin, sys.stdout, sys.stderr = open(0), open(1, "w"), open(2, "w")  # noqa: SIM115
     os.environ.clear()
     os.environ.update(env)

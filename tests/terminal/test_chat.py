@@ -190,8 +190,8 @@ def test_commands_for_what_was_left_out_say_so() -> None:
     ]
 
 
-def dumb(*arguments: str, **env: str) -> Screen:
-    return Screen(*arguments, term="dumb", columns=160, **env)
+def dumb(*arguments: str, forked: bool = True, **env: str) -> Screen:
+    return Screen(*arguments, term="dumb", columns=160, forked=forked, **env)
 
 
 @pytest.mark.slow
@@ -287,7 +287,7 @@ def test_what_is_missing_is_said_in_a_sentence(arguments: list[str], says: str) 
 
 @pytest.mark.slow
 def test_closing_the_window_ends_it() -> None:
-    with dumb("--replay", "s12") as terminal:
+    with dumb("--replay", "s12", forked=False) as terminal:
         terminal.expect("0 turns] >")
         terminal.process.send_signal(signal.SIGHUP)
         assert terminal.ended() == 128 + signal.SIGHUP

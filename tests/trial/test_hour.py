@@ -147,8 +147,8 @@ class Desk:
         )
         return done.stdout
 
-    def chat(self, day: Day, *options: str) -> Screen:
-        """Start a chat in the repository."""
+    def chat(self, day: Day, *options: str, forked: bool = True) -> Screen:
+        """Start a chat in the repository; as a new process where it will be killed."""
         env = {
             "ANTHROPIC_API_KEY": "for-a-local-server",
             "ANTHROPIC_BASE_URL": day.url,
@@ -156,7 +156,7 @@ class Desk:
             "XDG_STATE_HOME": str(self.folder / "state"),
             "LEARNKIT_REPRODUCIBLE": "0",  # as on a user's machine
         }
-        screen = Screen(*options, folder=self.repo, columns=120, **env)
+        screen = Screen(*options, folder=self.repo, columns=120, forked=forked, **env)
         self.stack.callback(screen.close)
         screen.expect("0 turns")
         return screen
@@ -456,7 +456,7 @@ def at(who: str, claims: int, step: int) -> Gate:
 def test_an_hour_of_work(desk: Desk) -> None:
     mark = f"9{os.getpid()}77"
     with at_work(plans(desk, mark)) as day:
-        screen = desk.chat(day)
+        screen = desk.chat(day, forked=False)
         alone(desk, day, screen)
         check_cost(screen, day.delivered)
         assert day.twice == set()

@@ -169,7 +169,7 @@ def test_a_long_row_has_no_more_segments_than_can_be_seen() -> None:
     view = Contexts(log)
     canvas = view.draw(view.at(), WIDE, 60)
     row = [one for one in canvas.shapes if one.key.startswith("lane lead ")]
-    assert 20 < len(row) <= 60
+    assert [one.mark for one in row] == ["call", "result"], "of more than 60, one of a kind"
     assert len(view.html().encode()) < 20_000
     whole = row[-1].x + row[-1].width - row[0].x
     assert abs(whole / (WIDE - 258) - view.at().lanes["lead"].tokens / view.at().scale) < 0.01

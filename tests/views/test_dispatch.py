@@ -9,6 +9,7 @@ import pytest
 
 from learnkit.core.events import EventLog
 from learnkit.views import Dispatch
+from learnkit.views.drawing.display import NARROW, WIDE
 
 
 def counts(view: Dispatch, k: int | None = None) -> dict[str, tuple[int, ...]]:
@@ -32,9 +33,10 @@ def test_a_call_runs_and_then_is_ok(story: EventLog) -> None:
 def test_an_unknown_name_has_a_row_of_its_own_at_the_end(story: EventLog) -> None:
     view = Dispatch(story)
     assert counts(view)["send_mail"] == (1, 0, 0, 1, 0)
-    frame = view.frame(view.at())
-    assert list(frame)[-2:] == ["tools/send_mail", "call/"]
-    assert "no such tool" in frame["tools/send_mail"]
+    canvas = view.draw(view.at(), WIDE, 20)
+    assert "send_mail (⊘ no such tool)" in canvas["row 3"].lines
+    assert canvas["row 3"].says.endswith("calls 1, running 0, ok 0, errors 1, refused 0")
+    assert "row 4" not in canvas
 
 
 @pytest.mark.parametrize(
@@ -76,10 +78,21 @@ def test_parallel_calls_and_equal_ids_in_two_lanes(run: Callable[..., Any]) -> N
 
 def test_the_current_call_is_highlighted_with_input_and_result(story: EventLog) -> None:
     view = Dispatch(story)
-    running, done, later = (view.frame(view.at(k)) for k in (6, 7, 8))
-    assert 'aria-current="true"' in running["tools/bash"]
-    assert "ls | wc -l" in running["call/"]
-    assert "m-result" not in running["call/"]
-    assert ">3\n<" in done["call/"]
-    assert "aria-current" not in later["tools/bash"]
-    assert 'aria-current="true"' in later["tools/send_mail"]
+    running, done, later = (view.draw(view.at(k), WIDE, 20) for k in (6, 7, 8))
+    assert running["row 0"].lines == done["row 0"].lines == ("bash",)
+    assert running["now"].y == done["now"].y < running["row 0"].y < running["row 1"].y
+    assert running["block 0"].lines == ("→\u00a0call bash", "ls | wc -l")
+    assert "block 1" not in running
+    assert (done["block 1"].mark, done["block 1"].lines[1:]) == ("result", ("3",))
+    assert later["row 2"].y < later["now"].y < later["row 3"].y
+
+
+def test_a_phone_has_a_column_less_and_a_long_result_three_lines(run: Callable[..., Any]) -> None:
+    one = run()
+    one.start()
+    one.call("t", "bash", {"command": "ls"}, "a\n" * 9)
+    view = Dispatch(one.log)
+    canvas = view.draw(view.at(), NARROW, 20)
+    assert "column running" not in canvas
+    assert min(x.x for x in canvas.shapes if x.key.startswith("cell 0 ")) > 100
+    assert canvas["block 1"].lines[1:] == ("a", "a", "a …")

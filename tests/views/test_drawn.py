@@ -17,7 +17,7 @@ from every_view import VIEWS
 from workday import ALONE, RACING, TOGETHER, log_of, wordy
 
 from learnkit.views import View
-from learnkit.views.drawing.base import Diagram, DrawnView
+from learnkit.views.drawing.base import Diagram
 from learnkit.views.drawing.display import NARROW, WIDE
 
 FOLDER = Path(__file__).resolve().parent / "drawn"
@@ -27,20 +27,13 @@ OF_TEAMS = {"Protocol", "Tasks", "Team", "Traffic", "Worktrees"}
 def drawn(view: View[Any], k: int, rows: int) -> list[str]:
     """Fragments, picture and tables after k events, an element a line."""
     state = view.at(k)
-    parts = [f"== after {k} events: {view.head(state)}"]
-    if not isinstance(view, DrawnView):
-        html = [] if isinstance(view, Diagram) else view.frame(state).items()
-        parts += [f"-- {key}\n{re.sub(r'>(?=<)', chr(62) + chr(10), one)}" for key, one in html]
-        for width in (WIDE, NARROW) if isinstance(view, Diagram) else (WIDE,):
-            shapes = view.draw(state, width, rows).frame().items()
-            parts += [f"-- {width} pixels, {rows} rows", *(f"{k[2:]}: {v}" for k, v in shapes)]
-        return [*parts, "-- tables", *re.sub(r">(?=<)", ">\n", view.facts(state, rows)).split("\n")]
-    picture = view.picture(state, rows)
-    parts += [f"alt: {picture.alt}"]
-    parts += [f"-- {key}\n{html}" for key, html in view.frame(state).items()]
-    parts += [f"-- picture of {rows} rows", picture.svg().partition("</style>")[2]]
-    parts += ["-- tables", view.facts(state, rows)]
-    return [re.sub(r">(?=<)", ">\n", part) for part in parts]
+    parts = [f"== after {k} events: {view.finding(state)}"]
+    html = [] if isinstance(view, Diagram) else view.frame(state).items()
+    parts += [f"-- {key}\n{re.sub(r'>(?=<)', chr(62) + chr(10), one)}" for key, one in html]
+    for width in (WIDE, NARROW) if isinstance(view, Diagram) else (WIDE,):
+        shapes = view.draw(state, width, rows).frame().items()
+        parts += [f"-- {width} pixels, {rows} rows", *(f"{k[2:]}: {v}" for k, v in shapes)]
+    return [*parts, "-- tables", *re.sub(r">(?=<)", ">\n", view.facts(state, rows)).split("\n")]
 
 
 @pytest.mark.parametrize("kind", VIEWS, ids=lambda kind: str(kind.__name__))
@@ -51,8 +44,6 @@ def test_a_day_is_drawn_as_it_was(kind: type[View[Any]]) -> None:
     # In the middle something runs and waits; at the end there is little room, for lines and words.
     parts = [*drawn(view, 0, 4), *drawn(view, len(steps) // 2, 48), *drawn(view, len(steps), 4)]
     crowded = drawn(kind(log_of(wordy(steps))), len(steps) - 9, 12)
-    if isinstance(view, DrawnView):
-        crowded = crowded[crowded.index("-- picture of 12 rows") :]
     text = "\n".join([*parts, *crowded]) + "\n"
     file = FOLDER / f"{name.lower()}.txt"
     if os.environ.get("DRAWN") == "new":

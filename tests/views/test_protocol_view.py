@@ -185,13 +185,11 @@ def test_the_title_says_who_has_answered_what() -> None:
 
 def test_of_many_requests_the_last_are_drawn_and_the_others_counted() -> None:
     log = team()
-    for number in range(protocol.REQUESTS + 10):
+    for number in range(50):
         step(log, "opened", f"r{number}")
     view = Protocol(log)
-    state = view.at()
-    assert (len(state.requests), state.gone) == (protocol.REQUESTS, 10)
-    canvas = view.draw(state, WIDE, 16)
-    assert canvas["gone"].lines == (f"… {protocol.REQUESTS + 6} earlier requests …",)
+    canvas = view.draw(view.at(), WIDE, 16)
+    assert canvas["gone"].lines == ("… 46 earlier requests …",)
     assert "id r49" in canvas
     assert "id r45" not in canvas
     assert finding(log).startswith("50 requests: ")

@@ -41,16 +41,16 @@ def test_the_state_after_k_events_is_the_fold_of_the_first_k(
     view = kind(log)
     states, shown = [view.init()], []
     for one in log:
-        shown.append((dict(view.frame(states[-1])), view.head(states[-1])))
+        shown.append((dict(view.frame(states[-1])), view.finding(states[-1])))
         states.append(view.step(states[-1], one))
-    shown.append((dict(view.frame(states[-1])), view.head(states[-1])))
+    shown.append((dict(view.frame(states[-1])), view.finding(states[-1])))
     for k, (frame, head) in enumerate(shown):
         # After everything that followed, and from a fold of its own: the same.
         assert list(view.frame(states[k]).items()) == list(frame.items())
-        assert view.head(states[k]) == head
+        assert view.finding(states[k]) == head
         fresh = kind(log).at(k)
         assert list(view.frame(fresh).items()) == list(frame.items())
-        assert view.head(fresh) == head
+        assert view.finding(fresh) == head
 
 
 @pytest.mark.parametrize("kind", VIEWS)

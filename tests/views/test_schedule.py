@@ -115,7 +115,7 @@ def test_the_sentence_of_each_step_says_what_happened() -> None:
 def test_the_title_says_who_lost_what_and_why() -> None:
     why = "came after alice had read, and before the file was emptied."
     view = Schedule(log_of(*STORY))
-    assert view.finding(view.at()) == f"Of 2 letters, carol 1 is lost: it {why}"
+    assert view.finding(view.at()) == f"carol 1 is lost, of 2 letters: it {why}"
     assert str(view) == f"schedule: {view.finding(view.at())}"
     assert view.finding(view.at(3)).startswith("1 letter sent, none lost")
     bob = did("bob", "wrote", ["bob 2"], ["bob 1", "carol 1", "bob 2"])
@@ -270,14 +270,14 @@ def test_the_state_after_k_events_is_the_fold_of_the_first_k(log: EventLog) -> N
     view = Schedule(log)
     states, shown = [view.init()], []
     for one in log:
-        shown.append((dict(view.frame(states[-1])), view.head(states[-1])))
+        shown.append((dict(view.frame(states[-1])), view.finding(states[-1])))
         states.append(view.step(states[-1], one))
     for k, (frame, head) in enumerate(shown):
         assert list(view.frame(states[k]).items()) == list(frame.items())
-        assert view.head(states[k]) == head
+        assert view.finding(states[k]) == head
         fresh = Schedule(log).at(k)
         assert view.frame(fresh) == frame
-        assert view.head(fresh) == head
+        assert view.finding(fresh) == head
 
 
 @settings(max_examples=examples(50))

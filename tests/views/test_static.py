@@ -13,7 +13,7 @@ from static_page import Page
 from learnkit.core.events import EventLog
 from learnkit.core.token_count import estimate_tokens
 from learnkit.views import Compaction, Dispatch, Messages, Todo, View
-from learnkit.views.drawing import static
+from learnkit.views.drawing import display, static
 from learnkit.views.drawing.base import Diagram
 from learnkit.views.drawing.display import WIDE
 
@@ -34,7 +34,7 @@ def test_only_plain_tags_and_a_picture_with_a_real_alt_text(
     assert page.attributes <= {"alt", "src", "align"}
     assert page.tags.count("img") == 1
     assert len(page.alt) >= 40
-    assert shown.head(shown.at()) in page.text
+    assert shown.finding(shown.at()) in page.text
 
 
 @pytest.mark.parametrize("view", VIEWS)
@@ -52,7 +52,7 @@ def test_under_20_kilobytes_however_long_the_run(
     html = view(one.log).html()
     assert len(html.encode()) < static.LIMIT
     if turns == 400 and view in (Messages, Dispatch, Todo, Compaction):
-        assert re.search(r"7\d\d messages left out|more tools|earlier rounds left out", html)
+        assert re.search(r"7\d\d messages left out|… \d+ (more|earlier)<", html)
 
 
 @pytest.mark.parametrize("view", VIEWS)
@@ -86,7 +86,7 @@ def test_every_line_of_the_picture_lies_inside_it(
     for element in svg.iter():
         if "y" in element.attrib and element.tag.endswith("text"):
             assert 10 < float(element.attrib["y"]) < height - 5
-            assert 0 < float(element.attrib["x"]) < static.WIDTH
+            assert 0 < float(element.attrib["x"]) < display.WIDE
 
 
 def test_the_table_says_what_the_picture_shows(story: EventLog) -> None:
@@ -114,14 +114,18 @@ def test_text_plain_is_one_line_and_the_same_every_time(story: EventLog) -> None
 
 
 @pytest.mark.parametrize(
-    ("costs", "room", "cut"),
+    ("costs", "room", "shown"),
     [
-        ([1, 1, 1], 3, (3, 3)),
-        ([1] * 10, 6, (2, 6)),
-        ([2] * 10, 6, (1, 8)),
-        ([9, 9, 9], 2, (0, 2)),
-        ([], 4, (0, 0)),
+        ([1, 1, 1], 3, "abc"),
+        ([1] * 10, 6, "ab4ghij"),
+        ([2] * 10, 6, "a7ij"),
+        ([9, 9, 9], 2, "2c"),
+        ([1, 1, 9], 9, "abc"),
+        ([], 4, ""),
     ],
 )
-def test_the_middle_is_cut(costs: list[int], room: int, cut: tuple[int, int]) -> None:
-    assert static.middle_cut(costs, room) == cut
+def test_the_middle_is_cut(costs: list[int], room: int, shown: str) -> None:
+    things = "abcdefghij"[: len(costs)]
+    cut = static.cut(things, room, costs)
+    assert "".join(map(str, cut)) == shown
+    assert all(isinstance(one, static.Gap) != str(one).isalpha() for one in cut)

@@ -195,7 +195,7 @@ def test_a_real_crew_is_drawn_as_it_was(tmp_path: Any) -> None:
     view = Team(log)
     state = view.at()
     changes = [e for e in log if e.type == "team.status" and e.data["name"] == "alice"]
-    spans = [one for one in state.rows["alice"].drawn(state.now) if one[2] > one[1]]
+    spans = [one for one in state.spans("alice") if one[2] > one[1]]
     assert sum(end - begin for _, begin, end in spans) == changes[-1].time - changes[0].time
     (spell,) = state.spells
     assert (spell.owner, spell.mark) == ("alice", theme.DONE)

@@ -95,7 +95,7 @@ def both(k: int | None = None) -> Timeline:
 
 def test_jobs_and_turns_are_lengths_from_their_beginning_to_their_end(tmp_path: Path) -> None:
     canvas = drawn(ran(tmp_path, start(3, 1), *[lk.say("x")] * 3))
-    left, second = canvas["mark 0"].x, (canvas["mark end"].x - canvas["mark 0"].x) / 5
+    left, second = canvas["tick 0 s"].x, (canvas["tick end"].x - canvas["tick 0 s"].x) / 5
 
     def seconds(kind: str) -> list[tuple[float, float]]:
         spans = [((a - left) / second, (b - left) / second) for a, b in boxes(canvas, kind)]
@@ -109,14 +109,14 @@ def test_jobs_and_turns_are_lengths_from_their_beginning_to_their_end(tmp_path: 
 def test_two_runs_stand_on_one_scale() -> None:
     for width in (WIDE, NARROW):
         canvas = drawn(both(), width=width)
-        minute = (canvas["mark end"].x - canvas["mark 0"].x) / 60
+        minute = (canvas["tick end"].x - canvas["tick 0 s"].x) / 60
         jobs = [end - begin for begin, end in boxes(canvas, "job")]
         assert jobs == pytest.approx([25 * minute, 10 * minute] * 2, abs=0.2)
         ends = [max(end for _, end in boxes(canvas, kind)) for kind in ("assistant", "idle")]
         assert ends[0] == pytest.approx(
-            canvas["mark end"].x, abs=0.2
+            canvas["tick end"].x, abs=0.2
         )  # 60 minutes, the whole width
-        assert ends[1] == pytest.approx(canvas["mark 0"].x + 35 * minute, abs=0.2)
+        assert ends[1] == pytest.approx(canvas["tick 0 s"].x + 35 * minute, abs=0.2)
 
 
 def test_the_earlier_run_is_there_from_the_beginning_and_the_scale_does_not_jump() -> None:
@@ -124,17 +124,17 @@ def test_the_earlier_run_is_there_from_the_beginning_and_the_scale_does_not_jump
     old = [one.key for one in first.shapes if "0 of lead" in one.key]
     assert old
     assert all(first[key] == last[key] for key in old)
-    assert [one for one in first.shapes if one.key.startswith(("mark", "at "))] == [
+    assert [one for one in first.shapes if one.key.startswith(("tick", "time "))] == [
         replace(one, path=first[one.key].path)
         for one in last.shapes
-        if one.key.startswith(("mark", "at "))
+        if one.key.startswith(("tick", "time "))
     ]
 
 
 def test_the_title_compares_the_runs() -> None:
     view = both()
     assert view.finding(view.at()) == (
-        "60 min one after the other, 35 min in the background: 42% saved. "
+        "one after the other: 60 min, in the background: 35 min, 42% saved. "
         "The model waits 10 min instead of 35 min."
     )
     assert str(view) == f"timeline: {view.finding(view.at())}"
@@ -152,7 +152,7 @@ def test_what_is_saved_is_counted_against_the_same_work_done_serially(tmp_path: 
     assert state.run.now == 12
     assert state.run.serial == 1 + 10 + 10 + 1
     assert view.finding(state) == (
-        "12 s; the same work one after the other takes 22 s: 45% saved; "
+        "The work takes 12 s; one after the other it takes 22 s: 45% saved; "
         "the model waits 9 s for its jobs."
     )
 
@@ -166,7 +166,7 @@ def test_a_turn_that_only_looks_at_a_job_is_not_work(tmp_path: Path) -> None:
 def test_one_after_the_other_saves_nothing(tmp_path: Path) -> None:
     view = Timeline(hour(background=False))
     assert view.finding(view.at()) == (
-        "60 min: one after the other, the same work takes no longer; "
+        "The work takes 60 min, and one after the other no longer; "
         "the model waits 35 min for its jobs."
     )
 
@@ -266,7 +266,7 @@ def test_counted_sleep_is_said(tmp_path: Path) -> None:
 def test_the_axis_has_round_marks(tmp_path: Path) -> None:
     for seconds, marks in ((3, ["0 s", "1 s", "2 s"]), (3000, ["0 s", "15 min", "30 min"])):
         canvas = drawn(ran(tmp_path, start(seconds), *[lk.say("x", latency=0)] * 2))
-        assert [canvas[f"at {number}"].lines[0] for number in range(3)] == marks
+        assert [canvas[f"time {mark}"].lines[0] for mark in marks] == marks
 
 
 def test_the_axis_holds_everything(tmp_path: Path) -> None:

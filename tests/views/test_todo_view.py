@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 import learnkit as lk
 from learnkit.views import Todo
-from learnkit.views.drawing.display import WIDE
+from learnkit.views.drawing.display import NARROW, WIDE
+from learnkit.views.todo import State
 
 
 @lk.tool
@@ -30,20 +33,33 @@ def listed(*statuses: str) -> Any:
     return lk.use("todo", items=[item(str(n), status) for n, status in enumerate(statuses, 1)])
 
 
+def gauge(view: Todo, state: State) -> str:
+    return "".join(view.draw(state, WIDE, 20)["gauge 0 is"].lines)
+
+
 WORK = lk.use("work")
 
 
 def test_each_item_has_the_mark_of_its_state_and_what_is_gone_has_no_row() -> None:
     view = ran(listed("completed", "in_progress", "pending"))
-    frame = view.frame(view.at())
-    rows = [html for key, html in frame.items() if key.startswith("list/") and "item" in html]
-    assert ["completed" in row for row in rows[:3]] == [True, False, False]
-    assert "in progress" in rows[1]
-    assert "1 of 3 items completed" in frame["list/count"]
+    canvas = view.draw(view.at(), WIDE, 20)
+    assert [canvas[f"item {n}"].mark for n in range(3)] == ["done", "active", "pending"]
+    assert canvas["item 1"].says == "in progress: a thing"
+    assert view.finding(view.at()).startswith("1 of 3 items completed")
     view = ran(listed("pending", "pending"), listed("completed"))
-    assert (
-        len([key for key in view.frame(view.at()) if key[:5] == "list/" and key[5:6] == "0"]) == 1
-    )
+    canvas = view.draw(view.at(), WIDE, 20)
+    assert [f"item {n}" in canvas for n in range(2)] == [True, False]
+
+
+@pytest.mark.parametrize("width", [WIDE, NARROW])
+def test_a_long_item_flows_and_its_note_is_there(width: float) -> None:
+    long = {**item("1", "pending", "a text of many words " * 3), "note": "by noon"}
+    view = ran(lk.use("todo", items=[long]), WORK)
+    canvas = view.draw(view.at(), width, 20)
+    lines = [one.lines[0] for one in canvas.shapes if one.key.startswith("text 0 ")]
+    assert len(lines) == (1 if width == WIDE else 2)
+    assert canvas["item 0"].height == 8 + 16 * len(lines)
+    assert canvas["item 0"].says.endswith("(by noon)")
 
 
 def test_rounds_are_counted_and_a_reminder_stands_behind_its_round() -> None:
@@ -52,7 +68,10 @@ def test_rounds_are_counted_and_a_reminder_stands_behind_its_round() -> None:
     assert [one.kind for one in state.rounds] == ["list", "work", "work", "work", "work"]
     assert [one.reminded for one in state.rounds] == [False, False, False, True, False]
     assert state.since == 1
-    assert "1 of 3 rounds without a look at the list" in view.frame(state)["rounds/gauge"]
+    assert gauge(view, state) == "1 of 3 rounds without a look at the list"
+    canvas = view.draw(state, WIDE, 20)
+    assert canvas["round 4"].x < canvas["reminder 4"].x < canvas["round 5"].x
+    assert "reminder 5" not in canvas
     assert view.finding(state) == (
         "0 of 1 item completed after 5 rounds: a reminder followed round 4, "
         "and no update came in the next."
@@ -64,15 +83,14 @@ def test_the_gauge_is_full_when_the_title_says_that_a_reminder_follows() -> None
     event = next(event for event in view.events if event.type == "todo.reminded")
     old, state = view.at(event.seq), view.at(event.seq + 1)
     assert view.told(state, old, event).startswith("After 3 rounds without a look at the list")
-    assert "3 of 3 rounds without a look at the list" in view.frame(state)["rounds/gauge"]
-    assert view.frame(state)["rounds/gauge"].count('class="full"') == 3
+    assert gauge(view, state).startswith("3 of 3 rounds without a look at the list")
     canvas = view.draw(state, WIDE, 20)
     assert [canvas[f"gauge {n}"].mark for n in range(3)] == ["call"] * 3
     over = view.at(event.seq + 2)
     assert view.told(over, state, view.events[event.seq + 1]) == (
         "Round 4 is over: other calls, and a reminder went with the results."
     )
-    assert "0 of 3 rounds" in view.frame(over)["rounds/gauge"]
+    assert gauge(view, over).startswith("0 of 3 rounds")
     assert view.finding(view.at()) == (
         "1 of 1 item completed after 5 rounds: a reminder followed round 4, "
         "and round 5 updated the list."
@@ -88,16 +106,16 @@ def test_a_refused_update_is_told_for_one_step() -> None:
     view = ran(listed("in_progress", "in_progress"), WORK)
     k = next(e.seq for e in view.events if e.type == "todo.rejected")
     told = view.at(k if view.events[k - 1].type == "todo.rejected" else k + 1)
-    assert "only one may be" in view.frame(told)["list/count"]
-    assert "only one may be" not in view.frame(view.at())["list/count"]
+    assert "only one may be" in str(view.draw(told, WIDE, 20).shapes)
+    assert "only one may be" not in str(view.draw(view.at(), WIDE, 20).shapes)
     assert view.at().rounds[0].kind == "refused"
 
 
 def test_the_gauge_knows_the_interval() -> None:
     view = ran(listed("pending"), WORK, todo=lk.Todo(remind_after=10))
-    assert "1 of 10 rounds" in view.frame(view.at())["rounds/gauge"]
+    assert gauge(view, view.at()).startswith("1 of 10 rounds")
     view = ran(listed("pending"), WORK, todo=lk.Todo(remind_after=0))
-    assert "no reminders" in view.frame(view.at())["rounds/gauge"]
+    assert gauge(view, view.at()) == "no reminders"
 
 
 def test_the_static_form_says_it_in_tables_too() -> None:

@@ -74,7 +74,7 @@ class Marks(View[Frame]):
             raise ValueError("this view cannot draw that")
         return {**state, f"{event.lane}/{event.seq}": str(event.data)}
 
-    def frame(self, state: Frame) -> Frame:
+    def frame(self, state: Frame, width: float = 720) -> Frame:
         return state
 
     def finding(self, state: Frame) -> str:

@@ -12,7 +12,6 @@ import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
@@ -20,11 +19,9 @@ from learnkit.core.events import Event
 from learnkit.runtime.notebook import has_tapes, in_kernel, is_live, is_static
 from learnkit.views.drawing import display, static
 from learnkit.views.drawing.display import Canvas
-from learnkit.views.drawing.static import Picture
 from learnkit.views.words import describe
 
 S = TypeVar("S")
-D = TypeVar("D", bound="Drawn")
 V = TypeVar("V", bound="View[Any]")
 
 #: The most rows of a live diagram.
@@ -38,19 +35,6 @@ def css_beside(module: str) -> str:
         module: the view's ``__file__``; the sheet has its name, and ends in ``.css``.
     """
     return Path(module).with_suffix(".css").read_text("utf-8")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Drawn:
-    """The part of a state that :class:`DrawnView` maintains. It doesn't count in a comparison.
-
-    Attributes:
-        html: the fragments by key, made when the state changed.
-        head: what happened at the last step.
-    """
-
-    html: dict[str, str] = field(default_factory=dict, compare=False)
-    head: str = field(default="Nothing has happened yet.", compare=False)
 
 
 class Player(Protocol):
@@ -125,7 +109,7 @@ class View(ABC, Generic[S]):
         """
 
     @abstractmethod
-    def frame(self, state: S) -> dict[str, str]:
+    def frame(self, state: S, width: float = display.WIDE) -> dict[str, str]:
         """The living picture as HTML fragments by key, in order.
 
         A key is ``name`` or ``region/name``: fragments of a region stand together. A fragment that
@@ -133,6 +117,7 @@ class View(ABC, Generic[S]):
 
         Args:
             state: any state of this view.
+            width: of the player, in pixels; fragments of HTML flow, so only diagrams depend on it.
         """
 
     @abstractmethod
@@ -189,40 +174,13 @@ class View(ABC, Generic[S]):
         new = self.fold(state, event)
         return state if new == state else new
 
-    def framed(self, state: S, width: float) -> dict[str, str]:
-        """The frame of a state for a player of some width.
-
-        Args:
-            state: any state of this view.
-            width: in pixels; fragments of HTML flow, so only diagrams depend on it.
-        """
-        return self.frame(state)
-
-    def image(self, state: S, rows: int) -> str:
-        """The static picture as an ``<img>``.
-
-        Args:
-            state: any state of this view.
-            rows: about how many lines it may have.
-        """
-        alt = f"{self.line(state)} The same stands in the table below."
-        return self.draw(state, display.WIDE, rows).img(alt)
-
-    def head(self, state: S) -> str:
-        """The title of the static form.
-
-        Args:
-            state: any state of this view.
-        """
-        return self.finding(state)
-
     def line(self, state: S) -> str:
         """The view in one line of plain text: its name, and what it shows.
 
         Args:
             state: any state of this view.
         """
-        return f"{self.name}: {self.head(state)}"
+        return f"{self.name}: {self.finding(state)}"
 
     def wants(self, event: Event) -> bool:
         """Tell whether an event belongs to the lane that is shown.
@@ -250,8 +208,10 @@ class View(ABC, Generic[S]):
             k: number of events of the shown lane; None for all of them.
         """
         state = self.at(k)
+        alt = f"{self.line(state)} The same stands in the table below."
         for rows in (48, 36, 28, 20, 14, 9, 5, 2):
-            shown = static.form(self.head(state), self.image(state, rows), self.facts(state, rows))
+            image = self.draw(state, display.WIDE, rows).img(alt)
+            shown = static.form(self.finding(state), image, self.facts(state, rows))
             if len(shown.encode()) < static.LIMIT:
                 break
         return shown
@@ -289,87 +249,8 @@ class View(ABC, Generic[S]):
                 yield self
 
 
-_View: Any = View  # so that draw may be another draw
-
-
-class DrawnView(_View, Generic[D]):  # type: ignore[misc]
-    """A view whose states hold their fragments, with a picture of its own for the static form.
-
-    It goes when no view derives from it any more.
-    """
-
-    @abstractmethod
-    def draw(self, state: D, old: D) -> dict[str, str]:
-        """The fragments of a state by key, in order.
-
-        Args:
-            state: the state to draw.
-            old: the state one event earlier.
-        """
-
-    @abstractmethod
-    def picture(self, state: D, rows: int) -> Picture:
-        """The static picture, with about ``rows`` lines at most.
-
-        Args:
-            state: any state of this view.
-            rows: about how many lines it may have.
-        """
-
-    def frame(self, state: D) -> dict[str, str]:
-        return state.html
-
-    def finding(self, state: D) -> str:
-        return ""
-
-    def told(self, state: D, old: D, event: Event) -> str:
-        return state.head
-
-    def head(self, state: D) -> str:
-        return state.head
-
-    def image(self, state: D, rows: int) -> str:
-        return self.picture(state, rows).img()
-
-    def line(self, state: D) -> str:
-        said = getattr(state, "said", "")
-        return " ".join(filter(None, (f"{self.name}:", said, self.head(state))))
-
-    def sentence(self, state: D, event: Event) -> str:
-        """What happened at this step; at the end of a run, also what the state has ``said``.
-
-        Args:
-            state: the state after the event.
-            event: what has happened.
-        """
-        said = getattr(state, "said", "") if event.type == "run.ended" else ""
-        return f"{describe(event)} {said}".rstrip()
-
-    def changed(self, state: D, old: D) -> bool:
-        """Whether a state has to be drawn again.
-
-        Args:
-            state: the state after an event.
-            old: the state before it.
-        """
-        return state != old
-
-    def step(self, state: D, event: Event) -> D:
-        new = self.fold(state, event)
-        html = state.html
-        if self.changed(new, state):
-            fresh = self.draw(new, state)
-            # Comparing frames costs nothing if a fragment that is equal is also the same object.
-            html = {k: html[k] if html.get(k) == one else one for k, one in fresh.items()}
-        drawn: D = replace(new, html=html, head=self.sentence(new, event))
-        return drawn
-
-
 class Diagram(View[S]):
     """A view that is the same display list in both forms, laid out for any width."""
 
-    def frame(self, state: S) -> dict[str, str]:
-        return self.framed(state, display.WIDE)
-
-    def framed(self, state: S, width: float) -> dict[str, str]:
+    def frame(self, state: S, width: float = display.WIDE) -> dict[str, str]:
         return self.draw(state, width, ROWS).frame()

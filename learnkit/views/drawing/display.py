@@ -12,7 +12,7 @@ import html
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 from learnkit.core.text import clean, count, one_line
 from learnkit.errors import UsageError
@@ -127,6 +127,20 @@ class Shape:
         )
 
 
+class Link(TypedDict, total=False):
+    """What a reader gets from a shape besides its looks.
+
+    Attributes:
+        says: as for :class:`Shape`.
+        pair: as for :class:`Shape`.
+        intent: JSON-ready; what a press sends to Python.
+    """
+
+    says: str
+    pair: str
+    intent: object
+
+
 @dataclass(slots=True)
 class Canvas:
     """Shapes in the order in which they are painted.
@@ -176,8 +190,7 @@ class Canvas:
         mark: str = "",
         *,
         width: float = 0,
-        says: str = "",
-        pair: str = "",
+        **link: Unpack[Link],
     ) -> None:
         """Write one line.
 
@@ -189,28 +202,13 @@ class Canvas:
             style: as for :class:`Shape`.
             mark: key of a mark.
             width: room in pixels; 0 means up to the edge of the canvas.
-            says: as for :class:`Shape`.
-            pair: as for :class:`Shape`.
+            link: as for :class:`Link`.
         """
         if not width:
             middle = 2 * min(x, self.width - x)
             width = x if "e" in style else middle if "c" in style else self.width - x
-        line = fitting(text, width, style)
-        shape = Shape(
-            key,
-            "text",
-            _round(x),
-            _round(y),
-            0,
-            0,
-            mark,
-            style,
-            (line,),
-            "",
-            clean(says),
-            clean(pair),
-        )
-        self.add(shape)
+        lines = (fitting(text, width, style),)
+        self._put("text", key, (x, y, 0, 0), mark, style, lines, **link)
 
     def box(
         self,
@@ -222,10 +220,7 @@ class Canvas:
         mark: str = "",
         lines: Iterable[str] = (),
         style: str = "",
-        *,
-        says: str = "",
-        pair: str = "",
-        intent: object = None,
+        **link: Unpack[Link],
     ) -> None:
         """Draw a box with lines of text, the first of them bold.
 
@@ -238,16 +233,11 @@ class Canvas:
             mark: key of a mark.
             lines: raw text; each is made one line, and cut to the box.
             style: as for :class:`Shape`.
-            says: as for :class:`Shape`.
-            pair: as for :class:`Shape`.
-            intent: JSON-ready; the box is a button that sends it.
+            link: as for :class:`Link`.
         """
-        bold = "" if "l" in style else "b"
-        room = width - 2 * _INSET
-        cut = tuple(fitting(one, room, style + bold * (not n)) for n, one in enumerate(lines))
-        sent = "" if intent is None else json.dumps(intent, ensure_ascii=False)
-        size = (_round(x), _round(y), _round(width), _round(height))
-        self.add(Shape(key, "box", *size, mark, style, cut, "", clean(says), clean(pair), sent))
+        bold, room = "" if "l" in style else "b", width - 2 * _INSET
+        fits = tuple(fitting(one, room, style + bold * (not n)) for n, one in enumerate(lines))
+        self._put("box", key, (x, y, width, height), mark, style, fits, **link)
 
     def bar(
         self,
@@ -258,9 +248,7 @@ class Canvas:
         height: float,
         mark: str = "",
         style: str = "",
-        *,
-        says: str = "",
-        pair: str = "",
+        **link: Unpack[Link],
     ) -> None:
         """Fill a rectangle: a length.
 
@@ -272,11 +260,9 @@ class Canvas:
             height: in pixels.
             mark: key of a mark.
             style: as for :class:`Shape`.
-            says: as for :class:`Shape`.
-            pair: as for :class:`Shape`.
+            link: as for :class:`Link`.
         """
-        size = (_round(x), _round(y), _round(width), _round(height))
-        self.add(Shape(key, "bar", *size, mark, style, (), "", clean(says), clean(pair)))
+        self._put("bar", key, (x, y, width, height), mark, style, **link)
 
     def dot(
         self,
@@ -287,10 +273,7 @@ class Canvas:
         mark: str = "",
         glyph: str = "",
         style: str = "c",
-        *,
-        says: str = "",
-        pair: str = "",
-        intent: object = None,
+        **link: Unpack[Link],
     ) -> None:
         """Draw a disc, with a character in it.
 
@@ -302,14 +285,10 @@ class Canvas:
             mark: key of a mark.
             glyph: a character; empty for none.
             style: as for :class:`Shape`.
-            says: as for :class:`Shape`.
-            pair: as for :class:`Shape`.
-            intent: JSON-ready; the dot is a button that sends it.
+            link: as for :class:`Link`.
         """
-        sent = "" if intent is None else json.dumps(intent, ensure_ascii=False)
-        lines, at = ((clean(glyph),) if glyph else ()), (_round(x), _round(y), _round(radius))
-        style += "g" * bool(glyph)
-        self.add(Shape(key, "dot", *at, 0, mark, style, lines, "", clean(says), clean(pair), sent))
+        lines = (clean(glyph),) if glyph else ()
+        self._put("dot", key, (x, y, radius, 0), mark, style + "g" * bool(glyph), lines, **link)
         self.height = max(self.height, y + radius)
 
     def edge(
@@ -321,8 +300,7 @@ class Canvas:
         *,
         x: float = 0,
         y: float = 0,
-        says: str = "",
-        pair: str = "",
+        **link: Unpack[Link],
     ) -> None:
         """Draw a line.
 
@@ -333,11 +311,26 @@ class Canvas:
             style: as for :class:`Shape`.
             x: where the path's 0 is, in pixels.
             y: where the path's 0 is, in pixels.
-            says: as for :class:`Shape`.
-            pair: as for :class:`Shape`.
+            link: as for :class:`Link`.
         """
-        at = (_round(x), _round(y))
-        self.add(Shape(key, "edge", *at, 0, 0, mark, style, (), path, clean(says), clean(pair)))
+        self._put("edge", key, (x, y, 0, 0), mark, style, (), path, **link)
+
+    def _put(
+        self,
+        kind: str,
+        key: str,
+        place: tuple[float, float, float, float],
+        mark: str,
+        style: str,
+        lines: tuple[str, ...] = (),
+        path: str = "",
+        **link: Unpack[Link],
+    ) -> None:
+        x, y, width, height = map(_round, place)
+        says, pair, intent = link.get("says", ""), link.get("pair", ""), link.get("intent")
+        sent = "" if intent is None else json.dumps(intent, ensure_ascii=False)
+        told = clean(says), clean(pair), sent
+        self.add(Shape(key, kind, x, y, width, height, mark, style, lines, path, *told))
 
     def left_out(self, key: str, x: float, y: float, number: int, what: str = "") -> bool:
         """Say how many things are not drawn, if there are any; tell whether it was said.

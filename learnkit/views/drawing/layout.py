@@ -141,31 +141,21 @@ def without_circles(nodes: Sequence[int], edges: Sequence[Edge]) -> list[Edge]:
     """The edges that are left once no cycle remains.
 
     Args:
-        nodes: all nodes, in the order in which the search visits them.
-        edges: from and to, both among the nodes.
+        nodes: all nodes.
+        edges: from and to, both among the nodes; the later one of a cycle goes.
     """
     after: dict[int, list[int]] = {node: [] for node in nodes}
+    kept = []
     for start, end in edges:
-        after[start].append(end)
-    kept: list[Edge] = []
-    state = dict.fromkeys(nodes, 0)  # 1: on the path to the node, 2: done
-    for root in nodes:
-        stack = [(root, iter(after[root]))] if not state[root] else []
-        state[root] = state[root] or 1
-        while stack:
-            node, rest = stack[-1]
-            for end in rest:
-                if state[end] == 1:
-                    continue
-                kept.append((node, end))
-                if not state[end]:
-                    state[end] = 1
-                    stack.append((end, iter(after[end])))
-                    break
-            else:
-                state[node] = 2
-                stack.pop()
-    return sorted(kept)
+        reached, ahead = {end}, [end]
+        while ahead:
+            new = [one for one in after[ahead.pop()] if one not in reached]
+            reached.update(new)
+            ahead += new
+        if start not in reached:
+            after[start].append(end)
+            kept.append((start, end))
+    return kept
 
 
 def depths(nodes: Sequence[int], edges: Sequence[Edge]) -> dict[int, int]:

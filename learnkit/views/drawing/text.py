@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-from typing import Any
 
 from learnkit.core.text import clean
 
@@ -28,12 +27,3 @@ def scale_of(longest: int) -> int:
     while steps[-1] * power < longest:
         power *= 10
     return next(step * power for step in steps if step * power >= longest)
-
-
-def as_list(value: Any) -> list[Any]:
-    """A value from a log that should be a list; an empty list if it is something else.
-
-    Args:
-        value: a part of an event's data.
-    """
-    return value if isinstance(value, list) else []

@@ -84,41 +84,21 @@ IDLE = Mark("idle", "◌", "idle", *_MIST, line="dotted")
 SHUTDOWN = Mark("shutdown", "■", "shutdown", *_ASH)
 
 # Where the tokens of a request came from, in the same colours in every picture.
-CACHED = Mark(
-    "cached",
-    "▒",
-    "from the cache",
-    *(Tone("#4c5666", "#e9edf5", "#727f97"), Tone("#b9c3d6", "#272c36", "#7c89a2")),
-)
-FRESH = Mark(
-    "fresh",
-    "█",
-    "new or rewritten",
-    *(Tone("#8a3200", "#ffe9dc", "#c4500c"), Tone("#ffb388", "#3d1f0d", "#e0702f")),
-)
-OUTPUT = Mark(
-    "output",
-    "▓",
-    "output",
-    *(Tone("#3d3f9c", "#e6e7fb", "#6165cf"), Tone("#bfc2ff", "#1f2145", "#7f83e6")),
-)
+_FOG = Tone("#4c5666", "#e9edf5", "#727f97"), Tone("#b9c3d6", "#272c36", "#7c89a2")
+CACHED = Mark("cached", "▒", "from the cache", *_FOG)
+_EMBER = Tone("#8a3200", "#ffe9dc", "#c4500c"), Tone("#ffb388", "#3d1f0d", "#e0702f")
+FRESH = Mark("fresh", "█", "new or rewritten", *_EMBER)
+_INDIGO = Tone("#3d3f9c", "#e6e7fb", "#6165cf"), Tone("#bfc2ff", "#1f2145", "#7f83e6")
+OUTPUT = Mark("output", "▓", "output", *_INDIGO)
 
 #: What an answer to a question or an explorable says of itself: chosen, right, wrong, and the cause
 #: that the reader drags.
-CAUSE = Mark(
-    "cause",
-    "●",
-    "chosen",
-    *(Tone("#0d4bb5", "#dfeaff", "#1c62c4"), Tone("#9cc3ff", "#10264a", "#5b95ee")),
-)
+_COBALT = Tone("#0d4bb5", "#dfeaff", "#1c62c4"), Tone("#9cc3ff", "#10264a", "#5b95ee")
+CAUSE = Mark("cause", "●", "chosen", *_COBALT)
 
 #: What something is compared with: a run without the mechanism.
-PLAIN = Mark(
-    "plain",
-    "▪",
-    "to compare",
-    *(Tone("#40464e", "#e9ebee", "#7c838d"), Tone("#c1c7cf", "#292c32", "#8b929c")),
-)
+_LEAD = Tone("#40464e", "#e9ebee", "#7c838d"), Tone("#c1c7cf", "#292c32", "#8b929c")
+PLAIN = Mark("plain", "▪", "to compare", *_LEAD)
 
 _AGENTS = (
     ("lead", "#23282f", "#eceef1", "#3b434e", "#e4e7ec", "#24282e", "#aab2be"),

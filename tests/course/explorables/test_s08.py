@@ -85,10 +85,11 @@ def test_in_the_foreground_everything_waits_for_it(tmp_path: Path, seconds: floa
 def test_the_title_names_the_turn_the_request_and_the_difference() -> None:
     answer = draw(WIDE, 6.5)
     assert answer.finding == (
-        "It ends in turn 5 and is read in request 6; in the foreground the run takes 6.5 s longer."
+        "The job ends in turn 5; its result is read in request 6; "
+        "in the foreground the run takes 6.5 s longer."
     )
     longest = draw(WIDE, JOBS[-1])
-    assert "after the agent's own work and is read in one request more" in longest.finding
+    assert "after the agent's own work; its result is read in one request more" in longest.finding
     for constant in (f"{LATENCY:g} s", f"{TURNS} requests"):
         assert constant in answer.assumes
 

@@ -1,4 +1,4 @@
-"""Find the race: a slider over the seeds of the virtual clock, under which an inbox may lose mail.
+"""Find the race: a list of the seeds of the virtual clock, under which an inbox may lose mail.
 
 One seed is one order in which several writers and one reader take their steps. The game tries
 seeds, shrinks a schedule that loses a message, and shows it step by step. The static form shows the
@@ -156,10 +156,11 @@ class RaceFinder:
             import ipywidgets as widgets
 
         from learnkit.course.display.question_widgets import STYLE
-        from learnkit.widget.slider import Slider
 
-        self.slider = Slider(options=list(self.seeds), value=self._seed, description="seed")
-        self.slider.observe(self._on_slide, "value")
+        self.chooser = widgets.Dropdown(
+            options=list(self.seeds), value=self._seed, description="seed"
+        )
+        self.chooser.observe(self._on_choice, "value")
         self.finds = widgets.Button(description="find a losing seed")
         self.finds.on_click(lambda _: self._do(self.find))
         self.shrinks = widgets.Button(description="shrink it")
@@ -167,14 +168,14 @@ class RaceFinder:
         self._status, self._marks = widgets.HTML(), widgets.HTML()
         self._shown_player = widgets.VBox()
         buttons = widgets.HBox([self.finds, self.shrinks])
-        parts = [self.slider, buttons, self._status, self._marks, self._shown_player]
+        parts = [self.chooser, buttons, self._status, self._marks, self._shown_player]
         self._box = widgets.VBox([widgets.HTML(STYLE), *parts])
         for name in ("lk-choice", "lk-race"):
             self._box.add_class(name)
         self._refresh()
 
-    def _on_slide(self, change: Any) -> None:
-        if change["new"] != self._seed:  # else the slider follows what is shown already
+    def _on_choice(self, change: Any) -> None:
+        if change["new"] != self._seed:  # else the list follows what is shown already
             self._do(lambda: self.choose(change["new"]))
 
     def _do(self, act: Callable[[], object]) -> None:
@@ -195,7 +196,7 @@ class RaceFinder:
         """Update the widgets to what is shown now."""
         from learnkit.widget.host import Player
 
-        self.slider.value = self._seed
+        self.chooser.value = self._seed
         self._update_texts()
         old, self._player = self._player, Player(View(self.shown.events))
         self._player.settle()

@@ -135,8 +135,8 @@ def _finding(moment: int, way: str, status: str | None) -> str:
         when = f"after {moment} of {size} bytes"
     end = {
         "completed": "the task is completed",
-        "in_progress": "the task is as it was: it will be done again",
-        None: "the board is torn: nobody can read it any more",
+        "in_progress": "the task is as it was, and will be done again",
+        None: "the file is torn, and nobody can read it any more",
     }[status]
     how = "in place" if way == NAIVE else "beside the file"
     return f"Killed {when}, writing {how}: {end}."

@@ -79,15 +79,17 @@ def draw(width: float, seconds: float) -> Answer:
         x = 8 + room * mark / SCALE
         canvas.edge(f"tick {mark}", "M0 0V6", x=x, y=212)
         canvas.text(f"time {mark}", x, 230, f"{mark} s", "q" if mark == 0 else "qc", width=40)
-    canvas.height = 240
+    words = "boxes: requests · blue: it reads the result"
+    canvas.text("legend", 8, 252, words, "q", width=room)
+    canvas.height = 260
     saved = other.end - one.end
     late = one.read > TURNS
     turn = one.read - 1
     read = "one request more" if late else f"request {one.read}"
     if late and one.job[1] > TURNS * LATENCY:
-        ends = f"It ends {one.job[1] - TURNS * LATENCY:g} s after the agent's own work"
+        ends = f"The job ends {one.job[1] - TURNS * LATENCY:g} s after the agent's own work"
     else:
-        ends = f"It ends in turn {turn}"
+        ends = f"The job ends in turn {turn}"
     if saved >= 0:
         cost = f"in the foreground the run takes {saved:g} s longer"
     else:
@@ -97,7 +99,7 @@ def draw(width: float, seconds: float) -> Answer:
         "call takes no time"
     )
     because = "" if saved >= 0 else "because the result needs a request of its own here"
-    return Answer(f"{ends} and is read in {read}; {cost}.", canvas, assumes, because)
+    return Answer(f"{ends}; its result is read in {read}; {cost}.", canvas, assumes, because)
 
 
 def _row(canvas: Canvas, name: str, run: Schedule, y: float, room: float) -> None:

@@ -129,10 +129,13 @@ def draw(width: float, order: tuple[str, ...], way: str) -> Answer:
             f"step {moment.step}", x, lanes[lane], each - 6, 30, mark, [said],
             says=f"{lane} {said}",
         )  # fmt: skip
-        letters = " ".join(name[0] for name in moment.inbox) or "–"
-        canvas.text(f"inbox {number}", x + each / 2 - 3, 150, letters, "cm", width=each)
+        letters = ", ".join(name if each > 90 else name[0] for name in moment.inbox) or "empty"
+        canvas.text(f"inbox {number}", x + each / 2 - 3, 150, letters, "c", width=each)
     canvas.text("inbox", 4, 150, "inbox", "q", width=left)
-    got = f"letters of {listed(list(played.got))}" if played.got else "nothing"
+    got = "nothing"
+    if played.got:
+        what = "the letter" if len(played.got) == 1 else "the letters"
+        got = f"{what} of {listed(list(played.got))}"
     canvas.text("got", 4, 178, f"The lead has read {got}.", width=width - 8)
     y, size = 208.0, (width - 8) / len(ORDERS)
     for number, one in enumerate(ORDERS):
