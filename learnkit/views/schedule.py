@@ -220,7 +220,7 @@ class _Sheet:
         self.narrow = canvas.width < 560
         read = [one for one in state.people if one == state.reader]
         order = [*(one for one in state.people if one != state.reader), "", *read]
-        left = 27.0 if self.narrow else 32.0
+        left = 22.0 if self.narrow else 32.0
         self.each = (canvas.width * 0.6 - left) / (len(order) + 0.3)
         #: The middle of each lifeline; the file's has no name.
         self.x = {name: left + self.each * (place + 0.5) for place, name in enumerate(order)}
