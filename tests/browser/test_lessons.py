@@ -18,6 +18,8 @@ from project import ROOT
 from learnkit.course.lessons import load
 
 LESSONS = sorted(path.name for path in (ROOT / "notebooks").glob("s[0-9][0-9]_*.ipynb"))
+#: What the first view of a run says at its last step.
+LAST = "Each request carries the whole array again: 2 requests"
 RUN = "Create hello.py that prints Hello World."
 
 
@@ -50,7 +52,7 @@ def test_the_view_can_be_scrubbed_and_played(lesson1: lab.Notebook, shots: Path)
     view = cell(page, "def solve(name, task)").locator(".jp-OutputArea-output").first
     cards, head = view.locator(".msg"), view.locator("[aria-live]")
     expect(cards).to_have_count(5)  # the system prompt, and four messages
-    expect(head).to_contain_text("The run ends after 2 turns")
+    expect(head).to_contain_text(LAST)
     slider = view.locator("input[type=range]")
     slider.focus()
     page.keyboard.press("Home")
@@ -58,7 +60,7 @@ def test_the_view_can_be_scrubbed_and_played(lesson1: lab.Notebook, shots: Path)
     for _ in range(2):
         page.keyboard.press("ArrowRight")
     expect(view.get_by_text(RUN, exact=True)).to_be_visible()
-    expect(head).not_to_contain_text("The run ends")
+    expect(head).not_to_contain_text(LAST)
     page.keyboard.press("End")
     expect(cards).to_have_count(5)
     page.keyboard.press("Home")
@@ -140,7 +142,7 @@ def test_an_untrusted_notebook_shows_the_static_form(
         ".every((cell) => cell.model.type !== 'code' || !cell.model.trusted)"
     )
     shown = cell(page, "def solve(name, task)")
-    expect(shown).to_contain_text("The run ends after 2 turns")
+    expect(shown).to_contain_text(LAST)
     picture = shown.locator("img")
     expect(picture).to_have_attribute("alt", re.compile("message array"))
     assert picture.evaluate("(image) => image.naturalWidth") > 300
