@@ -157,7 +157,7 @@ def test_texts_of_diagrams_are_whole_and_apart(
     for day in (day_of(kind), wordy(day_of(kind))):
         view = kind(log_of(day))
         for k in range(len(view.events) + 1):
-            frames.append((f"event {k}", view.framed(view.at(k), width)))
+            frames.append((f"event {k}", view.frame(view.at(k), width)))
     assert clashes(blank, frames) == []
 
 
