@@ -136,7 +136,7 @@ def test_an_untrusted_notebook_shows_the_static_form(
     notebooks: Path, server: str, page: Page, shots: Path
 ) -> None:
     shutil.copy(ROOT / "notebooks" / "s01_agent_loop.ipynb", notebooks / "copy.ipynb")
-    notebook = lab.Notebook(page, server, "copy.ipynb", again=page.url.startswith(server))
+    notebook = lab.Notebook(page, server, "copy.ipynb")
     assert page.evaluate(
         "() => jupyterapp.shell.currentWidget.content.widgets"
         ".every((cell) => cell.model.type !== 'code' || !cell.model.trusted)"
