@@ -54,7 +54,7 @@ class Player(anywidget.AnyWidget):
     def __init__(self, view: Any, pump: Pump = PUMP) -> None:
         super().__init__(label=view.name, css=sheet() + view.css)
         self._view, self._pump, self._width = view, pump, display_list.WIDE
-        self._feed = Feed(view, self.send)
+        self._feed = self._feed_of(display_list.WIDE)
         self.on_msg(self._heard)
         subscribe = getattr(view.events, "subscribe", None)
         self._leave = subscribe(lambda _: pump.mark(self._feed)) if subscribe else None
@@ -65,8 +65,17 @@ class Player(anywidget.AnyWidget):
             return
         self._width = min(max(width, display_list.NARROW), display_list.WIDE)
         self.send({"reset": True})
-        self._feed = Feed(self._view, self.send, self._width)
+        self._feed = self._feed_of(self._width)
         self._feed.flush()
+
+    def _feed_of(self, width: int) -> Feed:
+        """A feed that is silent once the player has another width: the pump may still have it."""
+
+        def send(message: dict[str, Any]) -> None:
+            if width == self._width:
+                self.send(message)
+
+        return Feed(self._view, send, width)
 
     def settle(self) -> None:
         """Send everything that has happened so far, so that nothing arrives late.

@@ -175,3 +175,26 @@ def test_live_grows_from_twenty_threads_and_answers_the_page(kernel: Kernel) -> 
     assert {one["seq"] for one in sent(after + kernel.tell(comm, {"want": 202}))} == {202}
     for nonsense in ("", None, {"want": "x"}, {"intent": 1}):
         assert not sent(kernel.tell(comm, nonsense))  # type: ignore[arg-type]
+
+
+def test_after_another_width_was_asked_for_the_first_feed_is_silent() -> None:
+    """The pump may be about to flush it: its steps would be taken for those of the new layout."""
+    from learnkit.core.events import EventLog
+    from learnkit.views import Traffic
+    from learnkit.widget.host import Player
+
+    log = EventLog()
+    log.append("run.started", prompt="x")
+    player = Player(Traffic(log))
+    sent: list[dict[str, Any]] = []
+    player.send = sent.append
+    first = player._feed
+    first.flush()
+    player._heard(None, {"width": 400}, None)
+    assert [message.get("reset") for message in sent] == [None, True, None]
+    log.append("team.spawned", name="bob", role="coder", prompt="x")
+    first.flush()
+    assert len(sent) == 3
+    player._feed.flush()
+    assert sent[-1]["seq"] == 2
+    player.close()
