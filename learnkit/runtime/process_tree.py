@@ -13,8 +13,8 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
-#: Seconds that a program may take to be loaded.
-LOADING = 1.0
+#: Seconds that a program may take to be loaded, and to have its environment once it has arguments.
+LOADING, SETTLING = 5.0, 0.25
 
 _PROC = Path("/proc")
 _KERNEL_THREAD = 0x00200000  # PF_KTHREAD in linux/sched.h
@@ -78,16 +78,15 @@ def _environ(process: str) -> list[bytes]:
     """The environment of a process, by its folder in /proc; empty if it has none.
 
     While the kernel loads a program, its environment and its arguments read as blank, on a busy
-    machine for long. What has arguments is loaded, so its environment is looked at once more.
+    machine for long. The arguments come first, so what has some may still have no environment.
     """
-    give_up = time.monotonic() + LOADING
-    loaded = False
+    give_up, settled = time.monotonic() + LOADING, False
     while not (environ := _read(f"{process}/environ")):
-        if loaded or time.monotonic() > give_up:
+        if time.monotonic() > give_up:
             return []
-        loaded = bool(_read(f"{process}/cmdline"))
-        if not loaded:
-            time.sleep(0.001)
+        if not settled and _read(f"{process}/cmdline"):
+            settled, give_up = True, time.monotonic() + SETTLING
+        time.sleep(0.001)
     return environ.split(b"\0")
 
 

@@ -217,6 +217,18 @@ def test_loading_a_program_may_take_long(tmp_path: Path) -> None:
     assert b"MARK=1" in found
 
 
+def test_a_program_whose_arguments_are_there_before_its_environment_is_found(
+    tmp_path: Path,
+) -> None:
+    """The kernel sets the one after the other, and may be interrupted in between."""
+    (tmp_path / "cmdline").write_bytes(b"sleep\0")
+    (tmp_path / "environ").write_bytes(b"")
+    late = threading.Timer(0.05, (tmp_path / "environ").write_bytes, [b"MARK=1\0"])
+    late.start()
+    assert b"MARK=1" in process_tree._environ(str(tmp_path))
+    late.join()
+
+
 def test_a_program_that_has_no_environment_is_not_waited_for(tmp_path: Path) -> None:
     (tmp_path / "cmdline").write_bytes(b"sleep\x00300\0")
     (tmp_path / "environ").touch()
