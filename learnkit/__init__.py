@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 import importlib
-import sys
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
@@ -127,10 +126,13 @@ def __getattr__(name: str) -> Any:
         value = getattr(importlib.import_module(f"learnkit.{_HOMES[name]}"), name)
     else:
         raise AttributeError(f"module 'learnkit' has no attribute {name!r}")
-    if "learnkit.views" in sys.modules:  # a view knows no player: here the two meet
-        importlib.import_module("learnkit.widget").install()
     globals()[name] = value  # the next use costs nothing
     return value
+
+
+def _player() -> Any:
+    """Return what displays views. A view imports no player, and asks for it here."""
+    return importlib.import_module("learnkit.widget").Live()
 
 
 def __dir__() -> list[str]:

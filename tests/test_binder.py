@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import os
+import re
+from pathlib import Path
 
+import nbformat
+import pytest
 import yaml
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
-from project import ROOT, pins, requirements
+from project import ROOT, lessons, pins, requirements
+from typer.testing import CliRunner
+
+from learnkit.terminal.cli import app
 
 
 def environment() -> tuple[list[str], list[str]]:
@@ -36,10 +43,26 @@ def test_the_environment_lists_what_the_lessons_need_at_its_known_good_version()
         assert str(requirement.specifier) == f"=={known_good[name]}"
 
 
-def test_the_post_build_script_installs_the_package_and_stops_at_an_error() -> None:
+def test_the_post_build_script_installs_the_package_and_makes_the_copies() -> None:
     script = ROOT / "binder/postBuild"
     assert os.access(script, os.X_OK)
     lines = script.read_text("utf-8").splitlines()
     assert lines[0] == "#!/usr/bin/env bash"
     assert "set -euo pipefail" in lines
-    assert lines[-1] == "pip install --no-deps -e ."
+    assert lines[-3] == "pip install --no-deps -e ."
+    assert lines[-1] == "learnkit lab --copy-only"
+
+
+def test_the_links_to_binder_lead_to_the_copies_that_its_script_makes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("LEARNKIT_WORKBOOK")
+    monkeypatch.chdir(tmp_path)
+    command = (ROOT / "binder/postBuild").read_text("utf-8").splitlines()[-1].split()
+    made = CliRunner().invoke(app, command[1:])
+    assert made.exit_code == 0, made.output
+    assert "start.ipynb" in {path.name for path in (tmp_path / "learnkit-course").iterdir()}
+    for page in (ROOT / "README.md", *lessons()):
+        (path,) = re.findall(r"/HEAD\?labpath=([^)\s]+)\)", page.read_text("utf-8"))
+        book = nbformat.read(tmp_path / path, as_version=4)
+        assert not any(cell.get("outputs") for cell in book.cells), path

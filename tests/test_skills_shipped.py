@@ -92,6 +92,30 @@ def test_scripts_explain_themselves(skill: Skill) -> None:
         assert done.stdout.startswith("usage: ")
 
 
+def test_a_script_whose_reader_has_gone_ends_quietly(tmp_path: Path, repository: Path) -> None:
+    (tmp_path / "a.pdf").write_bytes(classic_pdf())
+    (tmp_path / "api.json").write_text(json.dumps(good_api()))
+    (tmp_path / "tests").mkdir()
+    arguments = {
+        "collect_changes": [],
+        "inspect_pdf": ["a.pdf"],
+        "lint_openapi": ["api.json"],
+        "find_untested": ["alerts.py", "tests"],
+        "probe": ["--", sys.executable, str(SERVER)],
+    }
+    scripts = sorted(FOLDER.glob("*/scripts/*.py"))
+    assert {path.stem for path in scripts} == set(arguments)
+    for path in scripts:
+        line = [sys.executable, str(path), *arguments[path.stem]]
+        with subprocess.Popen(
+            line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=repository
+        ) as process:
+            assert process.stdout is not None
+            assert process.stderr is not None
+            process.stdout.close()  # as `| head` does when it has enough
+            assert process.stderr.read() == b"", path.name
+
+
 def test_an_agent_finds_loads_and_uses_a_shipped_skill(tmp_path: Path) -> None:
     (tmp_path / "a.pdf").write_bytes(classic_pdf())
     script = FOLDER / "pdf" / "scripts" / "inspect_pdf.py"
@@ -157,6 +181,30 @@ def test_the_agent_does_not_run_a_call_that_was_cut(here: Path) -> None:
     assert not (here / "ran").exists()
 
 
+@pytest.mark.parametrize("reason", ["max_tokens", "model_context_window_exceeded", "refusal"])
+def test_the_agent_says_that_an_answer_is_not_finished(here: Path, reason: Any) -> None:
+    text, messages = converse([lk.reply("Half an ans", stop_reason=reason)])
+    assert text == f"Half an ans\n[not finished: stop_reason is {reason}]"
+    assert messages[-1]["role"] == "assistant"
+    text, messages = converse([lk.reply(stop_reason=reason)])
+    assert text == f"[not finished: stop_reason is {reason}]"
+    assert [one["role"] for one in messages] == ["user"]
+
+
+def test_the_agent_asks_for_the_prompt_cache(here: Path) -> None:
+    sent: list[dict[str, Any]] = []
+    client = lk.scripted([lk.say("done")])
+    create = client.messages.create
+
+    def noted(**request: Any) -> Any:
+        sent.append(request)
+        return create(**request)
+
+    client.messages.create = noted
+    load(AGENT).run(client, "Do it.", model=client.model)
+    assert [one["cache_control"] for one in sent] == [{"type": "ephemeral"}]
+
+
 def test_the_agent_stops_at_the_limit_of_turns(here: Path) -> None:
     text, messages = converse([lk.use("bash", command="true")] * 3, max_turns=2)
     assert text == "[stopped at the limit of 2 turns]"
@@ -216,7 +264,7 @@ def test_a_change_is_collected_from_commits_tree_and_new_files(repository: Path)
     assert any(line.startswith("- poetry.lock: a lock file") for line in lines)
     assert any(line.startswith("- migrations/0001.sql: a migration") for line in lines)
     assert "- migrations/0001.sql: 500 changed lines: generated, or to be split?" in lines
-    assert "- no test changed with 3 code files" in lines
+    assert "- 3 code files changed, and no test" in lines
     assert any(line.endswith(" Alert at 35") for line in lines)
 
 
@@ -224,10 +272,22 @@ def test_a_change_with_tests_against_a_given_commit(repository: Path) -> None:
     (repository / "tests").mkdir()
     (repository / "tests" / "test_alerts.py").write_text("def test_it(): assert True\n")
     done = run(COLLECT, "HEAD", cwd=repository / "tests")
-    assert "# 1 files, +1 -0" in done.stdout
+    assert "# 1 file, +1 -0" in done.stdout
+    assert "  - the whole file is new" in done.stdout.splitlines()
     assert "- nothing stands out" in done.stdout
     clean = run(COLLECT, "HEAD", "--repo", repository, cwd=repository)
     assert clean.stdout == done.stdout
+
+
+def test_a_file_of_which_every_line_has_changed_is_not_called_new(repository: Path) -> None:
+    (repository / "alerts.py").write_text("import limits\nLIMIT = limits.of('cairo')\n")
+    (repository / "limits.py").write_text("def of(station):\n    return 30\n")
+    subprocess.run(["git", "add", "limits.py"], cwd=repository, check=True, timeout=60)
+    lines = run(COLLECT, cwd=repository).stdout.splitlines()
+    place = lines.index("- alerts.py (+2 -6)")
+    assert lines[place + 1] == "  - every line has changed"
+    place = lines.index("- limits.py (+2 -0)")
+    assert lines[place + 1] == "  - the whole file is new"
 
 
 def test_collecting_says_what_is_wrong(repository: Path, tmp_path_factory: Any) -> None:

@@ -15,6 +15,7 @@ from learnkit.runtime.clock import Clock, SystemClock
 from learnkit.runtime.virtual_clock import VirtualClock
 
 if TYPE_CHECKING:
+    from learnkit.clients.recordings.replay import Replay
     from learnkit.clients.scripted import Script, Source
     from learnkit.clients.transport import Client
 
@@ -81,7 +82,8 @@ def connect(
         UsageError: for an unknown mode, a missing recording, or live without a key.
     """
     if mode == "replay":
-        return _replay(_needed(recording, mode), scenario, clock or VirtualClock())
+        replay = recorded(_needed(recording, mode), scenario)
+        return from_source(replay, clock or VirtualClock(), "replay", replay.model)
     if mode == "record":
         return _record(_needed(recording, mode), scenario or "main", clock, upstream)
     if mode == "human":
@@ -102,16 +104,24 @@ def _needed(recording: str | Path | None, mode: str) -> Path:
     return Path(recording)
 
 
-def _replay(path: Path, scenario: str | None, clock: Clock) -> Client:
+def recorded(path: str | Path, scenario: str | None = None) -> Replay:
+    """The recorded replies of a scenario.
+
+    Args:
+        path: of the recording.
+        scenario: the part of it to use; by default its first.
+
+    Raises:
+        UsageError: if there is no such recording or scenario.
+    """
     from learnkit.clients.recordings.recording import Recording
     from learnkit.clients.recordings.replay import Replay
 
     try:
-        replay = Replay(Recording.load(path), scenario)
+        return Replay(Recording.load(path), scenario)
     except UsageError as error:
         text = str(error)
         raise UsageError(text if str(path) in text else f"{path}: {text}") from None
-    return from_source(replay, clock, "replay", replay.model)
 
 
 def _record(path: Path, scenario: str, clock: Clock | None, upstream: Any) -> Client:

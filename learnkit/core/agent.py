@@ -315,7 +315,8 @@ class Agent:
         with uninterrupted():
             self._messages = list(messages)
             self._logged = len(self._messages)
-            self._know_calls(self._messages)
+            for message in self._messages:
+                self._know_calls(message)
             self.emit("messages.rewritten", messages=self._messages, why=why)
 
     def emit(self, type: str, **data: Any) -> Event:
@@ -372,8 +373,8 @@ class Agent:
             self._append("user", clean(prompt) if isinstance(prompt, str) else prompt)
 
     def _append(self, role: str, content: str | list[Block], **marks: bool) -> None:
-        self._log_new()
         with uninterrupted():
+            self._log_new()
             self._messages.append({"role": role, "content": content})
             self._log_new(**marks)
 
@@ -382,22 +383,22 @@ class Agent:
         if self._logged > len(self._messages):  # some were removed by hand
             self.rewrite(self._messages, "edited")
         while self._logged < len(self._messages):
-            index = self._logged
-            if self._messages[index].get("role") == "assistant":
-                self._know_calls(self._messages[index : index + 1])
+            index, message = self._logged, self._messages[self._logged]
+            self._know_calls(message)
             with uninterrupted():
                 self._logged += 1  # also if a listener raises: the event is in the log by then
                 try:
-                    self.emit("message.added", index=index, message=self._messages[index], **marks)
+                    self.emit("message.added", index=index, message=message, **marks)
                 except UsageError:
                     self._logged = index  # it can be neither logged nor sent before it is corrected
                     raise
 
-    def _know_calls(self, messages: Sequence[Block]) -> None:
-        """Remember the ids of their calls: the API refuses one that comes twice."""
-        for message in messages:
-            if message.get("role") == "assistant" and not isinstance(message["content"], str):
-                self.call_ids.update(one["id"] for one in message["content"] if "id" in one)
+    def _know_calls(self, message: Block) -> None:
+        """Remember the ids of its calls: the API refuses one that comes twice."""
+        if message.get("role") == "assistant" and not isinstance(message["content"], str):
+            for block in message["content"]:
+                if "id" in block:
+                    self.call_ids.add(block["id"])
 
     def _answer_open_calls(self) -> None:
         """Make the array one that can be sent, wherever an interrupt has left it.

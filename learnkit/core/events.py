@@ -12,9 +12,8 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, overload
+from typing import Any, NamedTuple, overload
 
 from learnkit.errors import UsageError
 from learnkit.runtime import atomic_write as files
@@ -31,8 +30,7 @@ LANE: ContextVar[str] = ContextVar("learnkit_lane", default="lead")
 PURPOSE: ContextVar[str] = ContextVar("learnkit_purpose", default="conversation")
 
 
-@dataclass(frozen=True, slots=True)
-class Event:
+class Event(NamedTuple):
     """One thing that happened.
 
     Attributes:
@@ -83,13 +81,16 @@ class EventLog:
             copied = _copied(data)
         except (TypeError, ValueError, RecursionError) as error:
             raise UsageError(f"event {type!r} has details that JSON cannot hold: {error}") from None
+        with self._lock:
+            if not self._listeners:  # one step, which no Ctrl-C can split
+                event = Event(len(self._events), time, lane, type, copied)
+                self._events.append(event)
+                return event
         # The lock also covers the listeners, so that each of them sees the log's own order.
         with uninterrupted(), self._lock:
             event = Event(len(self._events), time, lane, type, copied)
             self._events.append(event)
-            if not self._listeners:
-                self._delivered = len(self._events)
-            elif not self._delivering:  # else a listener appends: its event comes after this one
+            if not self._delivering:  # else a listener appends: its event comes after this one
                 self._deliver()
         return event
 
@@ -131,6 +132,8 @@ class EventLog:
             A function that ends the subscription; calling it again does nothing.
         """
         with self._lock:
+            if not self._listeners:  # what was logged without any counts as delivered
+                self._delivered = len(self._events)
             self._listeners = (*self._listeners, listener)
 
         def unsubscribe() -> None:
@@ -151,7 +154,7 @@ class EventLog:
             OSError: if it cannot be written.
         """
         lines = [json.dumps({"version": VERSION})]
-        lines += [json.dumps(asdict(event), ensure_ascii=False) for event in self]
+        lines += [json.dumps(event._asdict(), ensure_ascii=False) for event in self]
         files.replace(path, "\n".join([*lines, ""]))
 
     @classmethod
@@ -191,7 +194,6 @@ class EventLog:
                     "a line is missing or doubled"
                 )
             log._events.append(event)
-        log._delivered = len(log)
         return log
 
     def __len__(self) -> int:
@@ -232,23 +234,23 @@ def _copied(value: Any) -> Any:
     Text is not copied, so a long one costs nothing. Whatever is not plain takes the long way.
     """
     kind = type(value)
-    if kind is str:
-        return value if value.isascii() else _unpaired(value)
-    if kind in _ATOMS:
-        return value
-    if kind is list:
-        return [_copied(one) for one in value]
     if kind is dict:
-        copy = {}
+        copy: dict[str, Any] = value.copy()
         for key, one in value.items():
             if type(key) is not str or not key.isascii():
-                break
-            inner = type(one)  # most are such: a call for each would take as long as the rest
-            plain = inner in _ATOMS or (inner is str and one.isascii())
-            copy[key] = one if plain else _copied(one)
-        else:
-            return copy
-    return json.loads(_encode(value))
+                return json.loads(_encode(value))
+            inner = type(one)  # most are plain: a call for each would take as long as the rest
+            if inner is str:
+                if not one.isascii():
+                    copy[key] = _unpaired(one)
+            elif inner not in _ATOMS:
+                copy[key] = _copied(one)
+        return copy
+    if kind is list:
+        return [_copied(one) for one in value]
+    if kind is str:
+        return value if value.isascii() else _unpaired(value)
+    return value if kind in _ATOMS else json.loads(_encode(value))
 
 
 def _unpaired(text: str) -> str:

@@ -7,8 +7,7 @@ import the loop, what they may use of an agent is written down here, below all o
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from learnkit.core.content import Block
 from learnkit.core.events import Event, EventLog
@@ -18,8 +17,7 @@ if TYPE_CHECKING:
     import anthropic
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(NamedTuple):
     """One ``tool_use`` block: what the model asks for.
 
     Attributes:
@@ -33,8 +31,7 @@ class Call:
     input: dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
+class Result(NamedTuple):
     """What came of a call: its ``tool_result``.
 
     Attributes:

@@ -57,7 +57,8 @@ class Batch:
             for call in group:
                 self._agent.emit("tool.started", id=call.id, name=call.name, input=call.input)
                 if objection := self._objection(call):
-                    self._keep(call, *objection)
+                    how, why = objection
+                    self._keep(call, how, result_content(why))
                 else:
                     allowed.append(call)
             if len(allowed) > 1:
@@ -72,12 +73,13 @@ class Batch:
     def cancel_rest(self) -> None:
         """Give the calls that were not reached a result as well."""
         rest = [call for call in self.calls if call.id not in self._results]
-        texts = [self._store(call, "cancelled", CANCELLED) for call in rest]
+        for call in rest:
+            self._store(call, "cancelled", CANCELLED)
         with (
             contextlib.ExitStack() as stack
-        ):  # logging may raise: last, and the others all the same
-            for call, text in reversed([*zip(rest, texts, strict=True)]):
-                stack.callback(self._log_end, call, "cancelled", text or "", 0.0)
+        ):  # logging may raise: the others are logged all the same
+            for call in reversed(rest):
+                stack.callback(self._log_end, call, "cancelled", CANCELLED, 0.0)
 
     def answer(self) -> list[Block]:
         """The content of the message that answers: the results in call order, then the notes."""
@@ -85,6 +87,9 @@ class Batch:
 
     def _groups(self) -> Iterator[list[Call]]:
         """Neighbouring calls of one parallel tool together, every other call alone."""
+        if len(self.calls) == 1:
+            yield self.calls
+            return
 
         def key(numbered: tuple[int, Call]) -> object:
             tool = self._agent.tools.get(numbered[1].name)
@@ -133,39 +138,35 @@ class Batch:
     def _run_one(self, call: Call) -> None:
         agent = self._agent
         began = agent.clock.time()
-        how: str
-        output: Any
         if agent.stop.is_set():
-            how, output = "cancelled", "Cancelled before it ran."
+            how, content = "cancelled", result_content("Cancelled before it ran.")
         else:
             try:
-                output = result_content(agent.tools[call.name].run(agent, call.input, call))
+                content = result_content(agent.tools[call.name].run(agent, call.input, call))
                 how = "ran"
             except ArgumentsError as error:
-                how, output = "invalid", str(error)
+                how, content = "invalid", result_content(str(error))
             except ToolError as error:
-                how, output = "raised", text_of(error)
+                how, content = "raised", result_content(text_of(error))
             except (KeyboardInterrupt, Unwind):  # the user's, or the clock's
                 raise
             except BaseException as error:  # sys.exit() in a tool ends the call, and not the run
-                how, output = "raised", described(error)
-        self._keep(call, how, output, seconds=agent.clock.time() - began)
+                how, content = "raised", result_content(described(error))
+        self._keep(call, how, content, seconds=agent.clock.time() - began)
 
-    def _keep(self, call: Call, how: str, output: Any, seconds: float = 0.0) -> None:
+    def _keep(self, call: Call, how: str, content: str | list[Block], seconds: float = 0.0) -> None:
         """Store and log the one result of a call."""
         with uninterrupted():
-            content = self._store(call, how, output)
-            if content is not None:
+            if self._store(call, how, content):
                 self._ends[call.id] = Result(content, how != "ran", how, seconds)
                 self._log_end(call, how, content, seconds)
 
-    def _store(self, call: Call, how: str, output: Any) -> str | list[Block] | None:
-        """Store a result; None if the call has one: an interrupt did not wait for this one."""
-        content = output if isinstance(output, list) else result_content(output)
+    def _store(self, call: Call, how: str, content: str | list[Block]) -> bool:
+        """Store a result, unless the call has one: an interrupt did not wait for this one."""
         block: Block = {"type": "tool_result", "tool_use_id": call.id, "content": content}
         if how != "ran":
             block["is_error"] = True
-        return content if self._results.setdefault(call.id, block) is block else None
+        return self._results.setdefault(call.id, block) is block
 
     def _log_end(self, call: Call, how: str, content: str | list[Block], seconds: float) -> None:
         self._agent.emit(

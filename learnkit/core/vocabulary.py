@@ -319,7 +319,7 @@ class TodoRejected:
 @event(
     "todo.reminded",
     lesson="s03",
-    sentence="After {rounds:round} without a look at the list a reminder follows the results.",
+    sentence="After {rounds:round} without an update of the list, a reminder follows the results.",
 )
 class TodoReminded:
     """The model has not looked at its open list for so long that it is reminded."""
@@ -372,7 +372,7 @@ class SubagentEnded:
 @event(
     "skills.listed",
     lesson="s05",
-    sentence="{skills:skill} stand in the system prompt by name and description, "
+    sentence="{skills:skill} are in the system prompt by name and description, "
     "≈{catalogue:,} tokens.",
 )
 class SkillsListed:
@@ -584,7 +584,7 @@ class TaskCompleted(TaskEvent):
 
 
 @event(
-    "task.returned", lesson="s07", sentence="Task {task.about} is given back, and nobody's again."
+    "task.returned", lesson="s07", sentence="Task {task.about} is given back, and is unowned again."
 )
 class TaskReturned(TaskEvent):
     """A task that was in progress is pending again."""
@@ -733,16 +733,16 @@ class RaceStarted:
 class RaceStep:
     """A step of a race: the messages it is about, and what is in the inbox after it."""
 
-    letters: tuple[str, ...] = ()
+    texts: tuple[str, ...] = ()
     content: tuple[str, ...] = ()
 
 
-@event("race.wrote", lesson="s09", sentence="{letters:message} written.")
+@event("race.wrote", lesson="s09", sentence="{texts:message} written.")
 class RaceWrote(RaceStep):
     """A writer has put a message into the inbox."""
 
 
-@event("race.read", lesson="s09", sentence="{letters:message} read, and not yet removed.")
+@event("race.read", lesson="s09", sentence="{texts:message} read, and not yet removed.")
 class RaceRead(RaceStep):
     """The reader has read the inbox, and is in the middle of taking the messages out."""
 
@@ -767,18 +767,18 @@ class RaceDrained(RaceStep):
     """The reader has taken the messages out in one step."""
 
 
-@event("race.lost", lesson="s09", sentence="{letter:quoted} is lost.")
+@event("race.lost", lesson="s09", sentence="{text:quoted} is lost.")
 class RaceLost:
     """A message is gone from the inbox, and the reader never gets it."""
 
-    letter: str
+    text: str
     writer: str = "?"
     content: tuple[str, ...] = ()
 
 
 @event("race.ended", lesson="s09", sentence="{sent:message} sent, {read} read.")
 class RaceEnded(RaceStep):
-    """The run is over; ``letters`` are in the inbox, or in the reader's hands."""
+    """The run is over; ``texts`` are in the inbox, or in the reader's hands."""
 
     sent: int = 0
     read: int = 0

@@ -1,19 +1,23 @@
 """Checking a learner's code: run it with a limit, and say in the learner's terms what is wrong.
 
-An exception becomes a sentence with the line of the learner's code that raised it. An endless loop
-is stopped after a number of lines, not of seconds, so that every machine gives the same verdict.
+An exception of the learner's code becomes a sentence with its line; one that the check itself runs
+into becomes a sentence about what the code returned. An endless loop is stopped, wherever it is: in
+a function, in a tool that a loop of ours calls, or in a thread.
 """
 
 from __future__ import annotations
 
-import contextlib
+import ctypes
 import functools
 import linecache
+import signal
 import sys
 import sysconfig
-from collections.abc import Callable, Iterator
+import threading
+import time
+from collections.abc import Callable
 from pathlib import Path
-from types import FrameType, TracebackType
+from types import CodeType, FrameType, TracebackType
 from typing import TYPE_CHECKING, Any
 
 from learnkit.core.text import one_line
@@ -21,42 +25,65 @@ from learnkit.core.text import one_line
 if TYPE_CHECKING:
     from learnkit.course.lessons import Exercise
 
-#: Lines of the learner's code that one check may run.
+#: Lines of the learner's code that one check may run. They come first, and not the seconds, so that
+#: most endless loops end alike on every machine.
 LINES = 50_000
-#: Columns of an error's text that are shown.
-WIDTH = 240
+#: Seconds of computing, and seconds in all, that one check may take.
+WORK, SECONDS = 12.0, 40.0
+#: Seconds between two looks at the clock, and between two tries to end a loop that catches all.
+_LOOK, _AGAIN = 0.25, 0.05
+#: Seconds in which a thread of the learner's has to end after its check, and once it is stopped.
+_LEFT, _GRACE = 0.5, 2.0
+#: Columns of an error's text, and of a value, that are shown.
+WIDTH, VALUE = 240, 60
 
 
-def judge(check: Callable[[Any], str | None], thing: object, *, lines: int = LINES) -> str | None:
+def judge(
+    check: Callable[[Any], str | None],
+    thing: object,
+    *,
+    lines: int = LINES,
+    work: float = WORK,
+    seconds: float = SECONDS,
+) -> str | None:
     """Run a check on the learner's object.
 
     Args:
         check: returns what is wrong, or None.
         thing: the learner's object.
         lines: how many lines of the learner's code may run before it counts as endless.
+        work: seconds of computing before it does.
+        seconds: seconds in all; they are counted in the main thread, where there is an alarm.
 
     Returns:
         What is wrong, or None. Of exceptions, only an interrupt comes through.
     """
+    code = getattr(check, "__code__", None)  # the check may be in the learner's file, as in a test
+    limit = _Limit(lines, work, seconds, code)
+    verdict, where = None, ""
     try:
-        with _line_limit(lines):
+        with limit:
             verdict = check(thing)
     except _Endless as error:
-        return f"your code does not come to an end: it was stopped{_where(error.__traceback__)}"
+        where = _where(error.__traceback__, code)
     except (Exception, SystemExit) as error:
-        return f"{_said(error)}{_where(error.__traceback__)}"
+        if not limit.over:  # a loop of ours may have made this error of the other one
+            return _blamed(error, thing, limit.returned, code)
+    if limit.over:  # also if it was caught, or raised in a thread
+        return f"your code does not come to an end: it was stopped{where}"
     return verdict if verdict is None else str(verdict)
 
 
 def check_and_hint(
-    number: int, exercise: Exercise, on_pass: Callable[[], object] = lambda: None
+    number: int, exercise: Exercise, on_pass: Callable[[Any], str] = lambda thing: ""
 ) -> tuple[Callable[[Any], None], Callable[[], None]]:
     """Make the two functions that a learner calls below an exercise.
 
     Args:
         number: from 1.
         exercise: its check and its hints.
-        on_pass: called each time that the learner's object is right.
+        on_pass: called each time that the learner's object is right, with that object; returns a
+            sentence to print, or nothing.
 
     Returns:
         ``check(thing)``, which prints ✓ or what is wrong and does not raise, and ``hint()``, which
@@ -67,8 +94,8 @@ def check_and_hint(
     def check(thing: Any) -> None:
         wrong = judge(exercise.check, thing)
         print(f"not yet: {wrong}" if wrong else f"✓ exercise {number}: {exercise.title}")
-        if not wrong:
-            on_pass()
+        if not wrong and (said := on_pass(thing)):
+            print(said)
 
     def hint() -> None:
         nonlocal given
@@ -83,30 +110,126 @@ def check_and_hint(
 
 
 class _Endless(BaseException):
-    """The learner's code ran too many lines; no Exception, so that their code does not catch it."""
+    """The learner's code ran for too long; no Exception, so that their code does not catch it."""
 
 
-@contextlib.contextmanager
-def _line_limit(lines: int) -> Iterator[None]:
-    """Stop this thread once it has run more than ``lines`` lines of the learner's code."""
-    left = lines
+class _Limit:
+    """Stops the learner's code in this thread and in those that it starts.
 
-    def on_call(frame: FrameType, event: str, value: object) -> Any:
-        return on_line if _learners(frame.f_code.co_filename) else None
+    Tracing counts lines, and Python ends it with the first exception that it raises. So an alarm
+    goes on raising, and begins to trace anew, for code that catches everything.
 
-    def on_line(frame: FrameType, event: str, value: object) -> Any:
-        nonlocal left
-        left -= event == "line"
-        if left < 0:
-            raise _Endless
-        return on_line
+    Attributes:
+        over: whether the limit is reached.
+        returned: name and value of the learner's function that returned last to somebody else.
+    """
 
-    before = sys.gettrace()
-    sys.settrace(on_call)
-    try:
-        yield
-    finally:
-        sys.settrace(before)  # of a debugger or a coverage tool
+    def __init__(self, lines: int, work: float, seconds: float, check: CodeType | None) -> None:
+        self.over = False
+        self.returned: tuple[str, object] | None = None
+        self._left, self._work, self._seconds = lines, work, seconds
+        self._check = check
+        self._raised: FrameType | None = None
+        self._threads: set[threading.Thread] = set()
+
+    def __enter__(self) -> None:
+        self._began = time.monotonic(), time.process_time()
+        main = threading.current_thread() is threading.main_thread()
+        self._alarm = main and hasattr(signal, "setitimer")
+        self._tracers = sys.gettrace(), threading.gettrace()
+        if self._alarm:
+            self._handler = signal.signal(signal.SIGALRM, self._look)
+            signal.setitimer(signal.ITIMER_REAL, _LOOK, _LOOK)
+        self._hook = threading.excepthook
+        threading.excepthook = self._failed
+        threading.settrace(self._in_thread)
+        sys.settrace(self._on_call)
+
+    def __exit__(self, *_: object) -> None:
+        sys.settrace(self._tracers[0])  # of a debugger or a coverage tool
+        if self._alarm:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, self._handler)
+        self._raised = None
+        threading.settrace(self._tracers[1])
+        self._end_threads()
+        threading.excepthook = self._hook
+
+    def _failed(self, args: Any) -> None:
+        if args.exc_type is not _Endless:
+            self._hook(args)
+
+    def _in_thread(self, frame: FrameType, event: str, value: object) -> Any:
+        self._threads.add(threading.current_thread())
+        sys.settrace(self._on_call)
+        return self._on_call(frame, event, value)
+
+    def _on_call(self, frame: FrameType, event: str, value: object) -> Any:
+        return self._on_line if self._is_learners(frame) else None
+
+    def _on_line(self, frame: FrameType, event: str, value: object) -> Any:
+        if event == "line":
+            self._left -= 1
+            if self.over or self._left < 0:
+                self._stop()
+                raise _Endless
+        elif event == "exception":
+            self._raised = frame
+        elif (
+            event == "return" and frame is not self._raised and not self._is_learners(frame.f_back)
+        ):
+            self.returned = _name(frame.f_code), value
+        return self._on_line
+
+    def _look(self, number: int, frame: FrameType | None) -> None:
+        """Handle the alarm, in the main thread."""
+        wall, work = self._began
+        late = time.monotonic() - wall > self._seconds or time.process_time() - work > self._work
+        if not late and not self.over:
+            return
+        self._stop()
+        while frame is not None:  # so that the next line raises too, if this is caught
+            if self._is_learners(frame):
+                frame.f_trace = self._on_line
+            frame = frame.f_back
+        sys.settrace(self._on_call)
+        raise _Endless
+
+    def _stop(self) -> None:
+        main = threading.current_thread() is threading.main_thread()
+        if main and self._alarm and not self.over:
+            signal.setitimer(signal.ITIMER_REAL, _AGAIN, _AGAIN)
+        self.over = True
+
+    def _is_learners(self, frame: FrameType | None) -> bool:
+        if frame is None or frame.f_code is self._check:
+            return False
+        return _learners(frame.f_code.co_filename)
+
+    def _end_threads(self) -> None:
+        """Raise in each thread that still runs the learner's code, until it ends."""
+        began = time.monotonic()
+        while self._running() and (late := time.monotonic() - began) < _GRACE:
+            if self.over or late > _LEFT:
+                self.over = True  # a thread that is traced ends by this, and the others below
+                time.sleep(2 * _AGAIN)
+                for one in self._running():
+                    ctypes.pythonapi.PyThreadState_SetAsyncExc(
+                        ctypes.c_ulong(one), ctypes.py_object(_Endless)
+                    )
+            time.sleep(_AGAIN / 5)
+
+    def _running(self) -> list[int]:
+        """The threads that are in the learner's code, and wait for nothing."""
+        found = []
+        for one in self._threads:
+            frame = sys._current_frames().get(one.ident or 0)
+            while frame is not None and frame.f_code.co_filename == __file__:  # it is traced
+                frame = frame.f_back
+            # Not is_alive: Python takes a thread for ended if an alarm interrupts its join.
+            if one.ident and self._is_learners(frame):
+                found.append(one.ident)
+        return found
 
 
 @functools.cache
@@ -120,17 +243,56 @@ def _learners(filename: str) -> bool:
     return not filename.startswith(tuple(others)) and not any(n in filename for n in libraries)
 
 
+def _name(code: CodeType) -> str:
+    return getattr(code, "co_qualname", code.co_name).rpartition("<locals>.")[2]
+
+
+def _blamed(
+    error: BaseException,
+    thing: object,
+    returned: tuple[str, object] | None,
+    check: CodeType | None,
+) -> str:
+    """What a learner can do something about, of an exception."""
+    from learnkit.clients.scripted import ScriptEnded
+
+    if isinstance(error, ScriptEnded):
+        return "the loop does not end where it should: it asks the model once more than expected"
+    if where := _where(error.__traceback__, check):
+        return f"{_said(error)}{where}"
+    if returned is not None:
+        name, value = returned
+        return (
+            f"`{name}` returned {_shown(value)}, and the check can't use that: look again at what "
+            "the exercise asks for"
+        )
+    said = f"this is {_shown(thing)}, and the check can't use it"
+    if isinstance(error, TypeError) and "argument" in str(error):
+        said += f" ({one_line(str(error), WIDTH)})"
+    return f"{said}: look again at the names and the arguments that the exercise asks for"
+
+
+def _shown(value: object) -> str:
+    if value is None or value is ...:
+        return repr(value)
+    try:
+        text = one_line(repr(value), VALUE)
+    except Exception:
+        text = "something that can't be shown"
+    return f"{text} (of type {type(value).__name__})"
+
+
 def _said(error: BaseException) -> str:
     text = one_line(str(error), WIDTH)
     return f"it raised {type(error).__name__}{': ' if text else ''}{text}"
 
 
-def _where(traceback: TracebackType | None) -> str:
+def _where(traceback: TracebackType | None, check: CodeType | None) -> str:
     """The last line of the learner's own code that the error came through."""
     found = ""
     while traceback is not None:
         name, number = traceback.tb_frame.f_code.co_filename, traceback.tb_lineno
-        if _learners(name):
+        if _learners(name) and traceback.tb_frame.f_code is not check:
             source = one_line(linecache.getline(name, number), WIDTH)
             found = f", in line {number} of your code" + (f": {source}" if source else "")
         traceback = traceback.tb_next

@@ -11,7 +11,7 @@ import contextlib
 import importlib
 import os
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,10 +19,12 @@ from typing import TYPE_CHECKING, Any
 from learnkit.core.agent import Agent
 from learnkit.core.events import EventLog
 from learnkit.course import files as course_files
+from learnkit.course import my_agent
 from learnkit.course.display.badge import MODES, badge
 from learnkit.course.display.card import Card, show
 from learnkit.course.display.loop import loop_card
 from learnkit.course.display.question_cards import prediction_card, quiz_card, reveal_card
+from learnkit.course.display.sent import sent_card
 from learnkit.course.display.source import show_source as source_card
 from learnkit.course.exercise_checks import check_and_hint
 from learnkit.course.jupyter.errors import explain_errors
@@ -41,6 +43,8 @@ if TYPE_CHECKING:
     from learnkit.clients.fork import Fork
     from learnkit.clients.scripted import Script, Source
     from learnkit.clients.transport import Client
+    from learnkit.core.mechanism import Mechanism
+    from learnkit.course.first_edit.offer import Replies
     from learnkit.course.games.be_the_model.panel import BeTheModel
     from learnkit.course.live_run import LiveRun
     from learnkit.views import Messages
@@ -67,6 +71,7 @@ class Lab:
         self._unused: dict[str, set[str]] = {}
         self._kept: dict[str, Any] = {}
         self._open: list[BeTheModel | LiveRun] = []
+        self._missed = ""  # the text of the cell that did
 
     # Questions
 
@@ -113,7 +118,11 @@ class Lab:
         Raises:
             UsageError: if there is no such exercise.
         """
-        passed = partial(self.remember, "exercises", str(number))
+
+        def passed(thing: Any) -> str:
+            self.remember("exercises", str(number))
+            return "" if self.static else my_agent.collect(f"{self.name}.{number}", thing)
+
         return check_and_hint(number, self._questions.exercise(number), passed)
 
     def quiz(self, **answers: str) -> Card:
@@ -175,7 +184,28 @@ class Lab:
         with contextlib.ExitStack() as stack:
             run = self._opened(stack, name, script, paced=script is None)
             stack.enter_context(run.clock)
-            yield run
+            with self._stopped(run.client.source):
+                yield run
+
+    def script(self, replies: Replies | Mapping[str, Replies]) -> None:
+        """Run the cell that last stopped at a request without a recorded reply once more.
+
+        It gets the recorded replies up to that request, and then these.
+
+        Args:
+            replies: :func:`learnkit.use`, :func:`learnkit.say` and so on, in order; or such a list
+                for each agent, by its name.
+
+        Raises:
+            UsageError: if no cell has stopped, or something is no reply.
+        """
+        from learnkit.course.first_edit.offer import answer_with
+
+        if not self._missed:
+            raise UsageError("no cell has stopped at a request without a recorded reply")
+        told = answer_with(replies, self._missed)
+        if told:
+            print(told)
 
     def stage(self, name: str, *, script: Script | Source | None = None) -> LiveRun:
         """Start a scenario that continues after its cell has ended, so that it can handle clicks.
@@ -195,21 +225,6 @@ class Lab:
         self._open = [live_run := LiveRun(run, stack, threaded=not self.static)]
         return live_run
 
-    def mechanical(self, name: str) -> Script:
-        """Return a script that makes the recorded calls, whatever it is asked, also after an edit.
-
-        Example: ``with lab.scenario("create", script=lab.mechanical("create")) as run:``.
-
-        Args:
-            name: the scenario whose calls it makes.
-
-        Raises:
-            UsageError: if the recording has no such scenario.
-        """
-        from learnkit.simulation.following import Following
-
-        return Following(self._recording, name)
-
     def show(self, messages: Sequence[Any]) -> Messages:
         """Return the message array view of a plain list of messages.
 
@@ -217,6 +232,14 @@ class Lab:
             messages: dicts, or objects of the SDK.
         """
         return messages_view(messages)
+
+    def adds(self, *mechanisms: Mechanism) -> Card:
+        """Show what mechanisms add to each request, as it is sent: system prompt and tools.
+
+        Args:
+            mechanisms: fresh ones; they belong to the agent that is made to ask them.
+        """
+        return sent_card(mechanisms)
 
     def explore(self) -> Explorable:
         """Return the lesson's explorable: a picture that answers while you change its cause."""
@@ -269,6 +292,37 @@ class Lab:
 
         return mutants_card(game).or_widget(widget)
 
+    def night(
+        self,
+        parts: Collection[str] | None = None,
+        own: Mapping[str, Callable[..., Mechanism]] | None = None,
+    ) -> Card:
+        """The capstone: choose mechanisms, and play a night of twelve faults with them.
+
+        Args:
+            parts: play at once with these, such as ``["tools", "todo"]``; by default a widget lets
+                the learner choose.
+            own: part -> a class of the learner's own that takes its place.
+
+        Raises:
+            UsageError: for a part that there is not, or that needs another one.
+        """
+        from learnkit.course.games.night import card
+        from learnkit.course.games.night.night import Night, play
+
+        if parts is not None:
+            return card.night_card(play(parts, own))
+
+        def over(night: Night) -> None:
+            self.remember("play", "night", str(night.survived))
+
+        def widget() -> Any:
+            from learnkit.course.games.night.panel import NightPanel
+
+            return NightPanel(own or {}, over).box
+
+        return card.rules_card().or_widget(widget)
+
     # Folders, and the end
 
     def folder(self, name: str) -> Path:
@@ -319,9 +373,12 @@ class Lab:
         self, stack: contextlib.ExitStack, name: str, script: Script | Source | None, *, paced: bool
     ) -> Run:
         """A fresh run, which the stack closes; paced if the learner is to watch it."""
+        from learnkit.course.first_edit.answers import is_given
+
         workspace = self._workspaces.new()
         stack.callback(shutil.rmtree, workspace.parent, ignore_errors=True)
-        client = self._client(name, script, pace() if paced and not self.static else 0.0)
+        watched = paced and not self.static and not is_given()
+        client = self._client(name, script, pace() if watched else 0.0)
         stack.callback(self._note_unused, name, client)
         stack.callback(client.close)
         return Run(workspace, client, EventLog(), LocalShell())
@@ -332,13 +389,47 @@ class Lab:
         clock: Clock = VirtualClock(pace=pace)
         if script is not None:
             return scripted(script, clock)
+        if self.mode == "replay":
+            return self._replaying(scenario, clock)
         if self.mode == "keep":
             from learnkit.clients.recordings.rerecord import keeping_client
 
             return keeping_client(self._recording, scenario, clock, self._kept)
-        if self.mode != "replay":
-            clock = SystemClock()  # the API takes real time
+        clock = SystemClock()  # the API takes real time
         return connect(self.mode, recording=self._recording, scenario=scenario, clock=clock)
+
+    def _replaying(self, scenario: str, clock: Clock) -> Client:
+        from learnkit.clients.connect import from_source, recorded
+        from learnkit.course.first_edit.answers import Recorded
+
+        replay = recorded(self._recording, scenario)
+        return from_source(Recorded(replay), clock, "replay", replay.model)
+
+    @contextlib.contextmanager
+    def _stopped(self, source: Any) -> Iterator[None]:
+        """Whatever becomes of a miss, end the scenario with it; in front of a user it has a panel.
+
+        An agent may have swallowed it, or reported it to another one.
+        """
+        try:
+            yield
+        except Exception:
+            if (why := getattr(source, "stopped", None)) is not None:
+                raise self._with_panel(why, source) from None
+            raise
+        if (why := getattr(source, "stopped", None)) is not None and not self.static:
+            raise self._with_panel(why, source)
+
+    def _with_panel(self, why: Exception, source: Any) -> Exception:
+        from learnkit.clients.recordings.replay import Miss
+
+        if isinstance(why, Miss) and not self.static:
+            from learnkit.course.first_edit.edited_cells import RAN
+            from learnkit.course.first_edit.offer import offer
+
+            self._missed = RAN.text
+            why.offer = partial(offer, why, self._recording, source.unused())
+        return why
 
     def _note_unused(self, scenario: str, client: Client) -> None:
         unused = getattr(client.source, "unused", None)  # only a recording has it

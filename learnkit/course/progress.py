@@ -68,6 +68,9 @@ class Progress:
 
     Args:
         path: of the file; by default ``progress.json`` in the working copy.
+
+    Attributes:
+        kept: whether anything is written: not outside of a working copy.
     """
 
     def __init__(self, path: str | Path | None = None) -> None:
@@ -75,7 +78,7 @@ class Progress:
         self._file = Document(path or work / "progress.json")
         # A notebook outside any working copy leaves no notes, unless it is one of a clone.
         clone = course_files.checkout()
-        self._kept = bool(
+        self.kept = bool(
             path or os.environ.get(SETTING) or work.is_dir() or (clone and work.parent == clone)
         )
 
@@ -101,7 +104,7 @@ class Progress:
         """
         if kind not in KINDS:
             raise UsageError(f"progress knows {', '.join(KINDS)}; it does not know {kind!r}")
-        if not self._kept:
+        if not self.kept:
             return False
         try:
             self._put_damage_aside()

@@ -11,7 +11,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from learnkit.clients.scripted import use
 from learnkit.core.agent import Agent
@@ -53,6 +53,8 @@ class Trial:
 
 Both = tuple[list[Trial], list[Trial]]
 Mechanisms = Callable[[Toolbox], Sequence[Mechanism]]
+Make = Callable[..., Mechanism]
+Name = Literal["drift", "pollution", "overflow"]
 
 
 def drift(seeds: Iterable[int], *, output: int = 1_500, window: int = 2_000) -> Both:
@@ -66,8 +68,8 @@ def drift(seeds: Iterable[int], *, output: int = 1_500, window: int = 2_000) -> 
     Returns:
         The trials without the list, and those with it.
     """
-    world, prompts = _drifting(output, window)
-    return _both(seeds, world, prompts, _listing)
+    world, prompts, having = _drifting(output, window)
+    return _both(seeds, world, prompts, having(_todo()))
 
 
 def drifted(
@@ -81,20 +83,22 @@ def drifted(
         output: as for :func:`drift`.
         window: as for :func:`drift`.
     """
-    world, prompts = _drifting(output, window)
-    agent, _ = world.started(seed, prompts, _listing if listed else lambda tools: [tools])
+    world, prompts, having = _drifting(output, window)
+    mechanisms = having(_todo()) if listed else lambda tools: [tools]
+    agent, _ = world.started(seed, prompts, mechanisms)
     return agent.messages
 
 
-def _drifting(output: int, window: int) -> tuple[_World, list[str]]:
+def _drifting(output: int = 1_500, window: int = 2_000) -> _Setting:
     world = _World(dict.fromkeys(FEATURE, ""), output, window)
-    return world, ["Build the feature:\n" + _bullets(FEATURE)]
+    prompts = ["Build the feature:\n" + _bullets(FEATURE)]
+    return world, prompts, lambda make: lambda tools: [tools, make()]
 
 
-def _listing(tools: Toolbox) -> list[Mechanism]:
+def _todo() -> Make:
     from learnkit.mechanisms.todo import Todo
 
-    return [tools, Todo()]
+    return Todo
 
 
 def pollution(seeds: Iterable[int], *, output: int = 1_200, window: int = 2_700) -> Both:
@@ -110,9 +114,14 @@ def pollution(seeds: Iterable[int], *, output: int = 1_200, window: int = 2_700)
     """
     from learnkit.mechanisms.subagents import Subagents
 
+    world, prompts, having = _polluting(output, window)
+    return _both(seeds, world, prompts, having(Subagents))
+
+
+def _polluting(output: int = 1_200, window: int = 2_700) -> _Setting:
     world = _World({name: f"-{i}99" for i, name in enumerate(STATIONS, 1)}, output, window)
     prompts = ["Which value marks a missing reading?\n" + _bullets(STATIONS)]
-    return _both(seeds, world, prompts, lambda tools: [tools, Subagents(lambda: [world.toolbox()])])
+    return world, prompts, lambda make: lambda tools: [tools, make(lambda: [world.toolbox()])]
 
 
 def overflow(seeds: Iterable[int], *, output: int = 1_200, window: int = 2_700) -> Both:
@@ -128,17 +137,40 @@ def overflow(seeds: Iterable[int], *, output: int = 1_200, window: int = 2_700) 
     """
     from learnkit.mechanisms.compaction.mechanism import Compaction
 
+    world, prompts, having = _overflowing(output, window)
+    return _both(seeds, world, prompts, having(Compaction))
+
+
+def _overflowing(output: int = 1_200, window: int = 2_700) -> _Setting:
     days = {name: f"{20 + i}" for i, name in enumerate(DAYS)}
     world = _World(days, output, window, {"unit": "celsius"})
     prompts = ["We have decided: the unit is celsius.", "How hot was it?\n" + _bullets(DAYS)]
 
-    def compacting(tools: Toolbox) -> list[Mechanism]:
-        folder = tempfile.TemporaryDirectory(prefix="learnkit-")
-        world.folders.append(folder)
-        place = _NamedFolder(folder.name)
-        return [tools, place, Compaction(window // 2, len(DAYS), folder.name)]  # summaries only
+    def having(make: Make) -> Mechanisms:
+        def mechanisms(tools: Toolbox) -> list[Mechanism]:
+            folder = tempfile.TemporaryDirectory(prefix="learnkit-")
+            world.folders.append(folder)
+            place = _NamedFolder(folder.name)
+            return [tools, place, make(window // 2, len(DAYS), folder.name)]  # summaries only
 
-    return _both(seeds, world, prompts, compacting)
+        return mechanisms
+
+    return world, prompts, having
+
+
+def single(name: Name, seed: int, mechanism: Callable[..., Mechanism] | None) -> Trial:
+    """Run one of the trials once.
+
+    Args:
+        name: which trial.
+        seed: which of many equally forgetful models works.
+        mechanism: makes the mechanism that the trial is about, as its class is called; None to do
+            without it.
+    """
+    world, prompts, having = _TRIALS[name]()
+    if mechanism is None:
+        return world.run(seed, prompts, lambda tools: [tools])
+    return world.run(seed, prompts, having(mechanism))
 
 
 class _NamedFolder(Mechanism):
@@ -225,3 +257,12 @@ def _bullets(names: Iterable[str]) -> str:
 
 
 _REPLIED = "model.replied"
+
+
+#: The world of a trial, its prompts, and what a run gets with the mechanism.
+_Setting = tuple[_World, list[str], Callable[[Make], Mechanisms]]
+_TRIALS: dict[Name, Callable[[], _Setting]] = {
+    "drift": _drifting,
+    "pollution": _polluting,
+    "overflow": _overflowing,
+}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from learnkit.simulation.following import Following as following
 from learnkit.simulation.forgetful import Forgetful, Step
 
-__all__ = ["Forgetful", "Step", "following"]
+__all__ = ["Forgetful", "Step"]

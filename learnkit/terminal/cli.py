@@ -1,7 +1,8 @@
-"""The terminal: ``learnkit lab | progress | chat | record | verify | html | doctor``."""
+"""The terminal: ``learnkit lab | progress | mine | diff | chat | record | verify | html``, …"""
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -9,6 +10,7 @@ import socket
 import sys
 import tempfile
 from collections.abc import Sequence
+from dataclasses import asdict
 from importlib import metadata
 from itertools import pairwise
 from pathlib import Path
@@ -60,6 +62,9 @@ def lab(
     ] = "",
     lesson: Annotated[str, typer.Argument(help="by default the start page, and s01")] = "",
     reset: Annotated[bool, typer.Option(help="start again from fresh copies")] = False,
+    copy_only: Annotated[
+        bool, typer.Option("--copy-only", help="make the copies, and open nothing")
+    ] = False,
 ) -> None:
     """Open JupyterLab on your copies of the lessons, or on one: learnkit lab s03.
 
@@ -71,18 +76,22 @@ def lab(
         folder: of the learner's copies; by default :func:`~learnkit.course.progress.working_copy`.
         lesson: what to open, such as ``s03``; by default the start page, with lesson 1 beside it.
         reset: replace edited copies too; each is kept beside the fresh one.
+        copy_only: make or update the copies, and open nothing.
     """
     from learnkit.course import progress
     from learnkit.course.workbook import folder as workbook
 
     work, lesson, rest = _placed([folder, lesson, *context.args])
     rest += _checked_port(rest)
-    with lab_extra():
-        metadata.version("jupyterlab")  # importing it takes two seconds
+    if not copy_only:
+        with lab_extra():
+            metadata.version("jupyterlab")  # importing it takes two seconds
     opened = _notebook(lesson or "s01", course_files.notebooks()).name
     typer.echo(f"Your copies of the lessons are in {work}")
     for line in workbook.update(course_files.notebooks(), work, reset=reset):
         typer.echo(line)
+    if copy_only:
+        return
     options = [*workbook.options(work, opened, alone=bool(lesson)), *rest]
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         options.append("--allow-root")
@@ -155,6 +164,67 @@ def progress(
     for one in found:
         if one.state != "new":
             typer.echo(str(one))
+
+
+@app.command()
+def mine(
+    repository: Annotated[Path, typer.Argument(metavar="[REPO]", help="a git repository")] = Path(),
+    prompt: Annotated[str, typer.Argument(help="for your agent")] = "",
+    agent: Annotated[
+        Path | None, typer.Option(help="by default my_agent.py in your copies of the lessons")
+    ] = None,
+    without: Annotated[list[str] | None, typer.Option(help="a class to leave out")] = None,
+    live: Annotated[bool, typer.Option("--live", help="ask the API, with your key")] = False,
+    yes: Annotated[
+        bool, typer.Option("--yes", help="do not ask, neither about tokens nor about calls")
+    ] = False,
+) -> None:
+    """Run the agent that you have built in the exercises, on a copy of your repository.
+    \f
+
+    Args:
+        repository: of the learner's; only a temporary copy is changed.
+        prompt: what the agent is asked; by default something that works in any repository.
+        agent: the learner's file.
+        without: names of classes in it to leave out.
+        live: ask the API instead of the stand-in.
+        yes: with ``live``, ask about nothing.
+    """
+    from learnkit.core.request import live_key
+    from learnkit.course.my_agent import FILE
+    from learnkit.course.progress import working_copy
+    from learnkit.terminal.mine import PROMPT, Order, run
+
+    if live:
+        live_key()  # before anything is copied
+    file = str(agent or working_copy() / FILE)
+    order = Order(file, prompt or PROMPT, tuple(without or ()), live, ask=not yes)
+    for line in run(repository, order, shutil.get_terminal_size().columns):
+        typer.echo(line)
+
+
+@app.command()
+def diff(
+    lesson: Annotated[str, typer.Argument(help="for example s05")],
+    later: Annotated[str, typer.Argument(help="by default: lesson, against the one before")] = "",
+    as_json: Annotated[bool, typer.Option("--json", help="for other programs")] = False,
+) -> None:
+    """Say what a lesson adds: tools, hooks, events, prompt and lines of code.
+    \f
+
+    Args:
+        lesson: its name, such as ``s05``; what it adds to the lesson before is shown.
+        later: a later lesson; what all lessons after the first one add, up to this one, is shown.
+        as_json: print JSON instead of a text.
+    """
+    from learnkit.course.additions import between
+    from learnkit.terminal.lesson_diff import as_text
+
+    found = between(lesson, later)
+    if as_json:
+        typer.echo(json.dumps([asdict(one) for one in found], ensure_ascii=False, indent=2))
+    else:
+        typer.echo(as_text(found, shutil.get_terminal_size().columns))
 
 
 @app.command()

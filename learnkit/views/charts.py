@@ -63,7 +63,7 @@ class Chart:
     __repr__ = __str__
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
-        alt = f"{self.title} The numbers stand in the table below."
+        alt = f"{self.title} The numbers are in the table below."
         image = self.canvas.inline(alt) if is_live() else self.canvas.img(alt)
         table = static.table(self.head, self.rows)
         return {"text/html": static.form(self.title, image, table), "text/plain": str(self)}

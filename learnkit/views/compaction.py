@@ -116,8 +116,8 @@ class Compaction(Diagram[State]):
         last = f"≈{old:,} tokens become ≈{new:,}{share}: {listed(said)}."
         if state.times == 1:
             return last
-        many = f"{state.times} compactions take ≈{state.saved:,} tokens out."
-        return f"{many} In the last, drawn here, {last}"
+        many = f"{state.times} compactions remove ≈{state.saved:,} tokens."
+        return f"{many} In the last one, drawn here, {last}"
 
     def draw(self, state: State, width: float, rows: int) -> Canvas:
         canvas = Canvas(width)
@@ -125,7 +125,8 @@ class Compaction(Diagram[State]):
         scale = max([1, *(one.tokens for _, *both in all for one in both if one)])
         # On a narrow page the lengths are worth more than the beginning of a text.
         left = _LABEL + (width - _LABEL) * 0.36 * (width > 480)
-        room, y = width - left - _TOKENS, 4.0
+        room, y = width - left - _TOKENS, 22.0
+        canvas.text("unit", width, 14, "≈ tokens", "q e")
         for row in static.cut(all, rows):
             if isinstance(row, static.Gap):
                 y += _LINE * canvas.left_out("gap", 0, y + 14, row, "message")
@@ -152,9 +153,9 @@ class Compaction(Diagram[State]):
                 canvas.bar(f"is {key}", left, y + 3, length, 14, shown.key, says=told)
             canvas.text(f"tokens {key}", width, y + 14, _change_of(old, new), "e", width=_TOKENS)
             y += _LINE
-        gone = "dashed: gone · filled: stays · " if state.before else ""
-        canvas.text("legend", 0, y + 16, f"{gone}length: ≈ tokens", "q")
-        canvas.height = y + 26
+        if state.before:
+            canvas.text("legend", 0, y + 16, "dashed: removed · filled: kept", "q")
+        canvas.height = y + 26 * bool(state.before)
         return canvas
 
     def facts(self, state: State, rows: int) -> str:

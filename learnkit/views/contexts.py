@@ -170,11 +170,11 @@ class Contexts(Diagram[State]):
     def finding(self, state: State) -> str:
         parents = [one for one in state.lanes.values() if not one.parent]
         if not parents:
-            return "Nobody has anything in their context yet."
+            return "Every context is still empty."
         parent, children = parents[0], state.children
         if parent.ended:
             said = f"{parent.lane} ends with ≈{parent.tokens:,} tokens in its context"
-            alone = " instead of the ≈{:,} of one agent alone"
+            alone = ", one agent alone with ≈{:,}"
         else:
             said = f"{parent.lane} has ≈{parent.tokens:,} tokens in its context so far"
             alone = ", one agent alone ends with ≈{:,}"
@@ -186,13 +186,14 @@ class Contexts(Diagram[State]):
         read, back = sum(results), sum(one.returned for one in children)
         many = count(len(children), "subagent")
         if still := sum(not one.ended for one in children):
-            return f"{said}: {many}, {still} still at work, read ≈{read:,} in results so far."
-        return f"{said}: {many} read ≈{read:,} in results for it, and gave back ≈{back:,}."
+            working = f"{many} ({still} still working)"
+            return f"{said}: {working} read ≈{read:,} tokens of results so far."
+        return f"{said}: {many} read ≈{read:,} tokens of results and returned ≈{back:,}."
 
     def draw(self, state: State, width: float, rows: int) -> Canvas:
         canvas = Canvas(width)
         narrow, scale, y = width < 480, state.scale, 4.0
-        left, number = (0.0, width) if narrow else (190.0, width - 68)
+        left, number = (0.0, width) if narrow else (190.0, width - 104)
         shown = state.rows[:rows]
         for one in shown:
             alone = one is state.alone
@@ -200,10 +201,10 @@ class Contexts(Diagram[State]):
             indent = 14 if one.parent else 0
             canvas.text(f"mark {key}", indent, y + 15, one.mark.glyph, "", one.mark.key, width=20)
             who = "one agent alone" if alone else _who(one)
-            style, room = "" if one.parent else "b", (width if narrow else left) - indent - 86
+            style, room = "" if one.parent else "b", (width if narrow else left) - indent - 122
             room = room if narrow else left - indent - 26
             canvas.text(f"who {key}", indent + 20, y + 15, who, style, width=room)
-            canvas.text(f"tokens {key}", width, y + 15, f"≈{one.tokens:,}", "e", width=66)
+            canvas.text(f"tokens {key}", width, y + 15, f"≈{one.tokens:,} tokens", "e", width=102)
             y += 20 * narrow
             x = left
             for place, (part, tokens) in enumerate(_drawable(one)):

@@ -1,8 +1,8 @@
 """A schedule: the steps of writers and a reader, and what was in the file after each step.
 
-Time runs downwards. Each writer has a lifeline, then comes the file, then the reader. A letter is
+Time runs downwards. The writers' lifelines come first, then the file, then the reader. A message is
 an arrow into the file, reading an arrow out of it. A bar on the reader's lifeline marks the time
-between reading the file and emptying it: a letter that arrives then can be lost.
+between reading the file and emptying it: a message that arrives then can be lost.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _KINDS = {
     "race.paused": (theme.PENDING, "pauses", "{who} pauses in the middle."),
     "race.ended": (theme.SYSTEM, "left: {mail}", "The end. Still there: {mail}. {said}"),
 }
-#: What stands on a step's arrow, before the letters.
+#: What stands on a step's arrow, before the messages.
 _SAYS = {
     **{"race.read": "reads", "race.drained": "drains", "race.emptied": "empties"},
     **{"race.finished": "finishes", "race.paused": "pauses", "race.wrote": "", "race.ended": ""},
@@ -87,7 +87,7 @@ class Step:
         Args:
             lost: every message that is lost by now.
         """
-        many = _named(self.messages) if len(self.messages) < 4 else f"{len(self.messages)} letters"
+        many = _named(self.messages) if len(self.messages) < 4 else f"{len(self.messages)} messages"
         words = _KINDS[self.type][1].format(mail=many)
         return f"{self.mark(lost).glyph} {words}"
 
@@ -114,17 +114,17 @@ class Schedule(Diagram[State]):
         match vocabulary.read(event):
             case vocabulary.RaceStarted(reader=reader, writers=writers):
                 return State(reader, tuple(dict.fromkeys((reader, *writers)))[:COLUMNS])
-            case vocabulary.RaceLost(letter=letter):
+            case vocabulary.RaceLost(text=message):
                 rows = state.rows
                 if rows:
-                    rows = (*rows[:-1], replace(rows[-1], lost=(*rows[-1].lost, letter)))
-                return replace(state, rows=rows, lost=(*state.lost, letter))
-            case vocabulary.RaceStep(letters=letters, content=content):
+                    rows = (*rows[:-1], replace(rows[-1], lost=(*rows[-1].lost, message)))
+                return replace(state, rows=rows, lost=(*state.lost, message))
+            case vocabulary.RaceStep(texts=messages, content=content):
                 ends = event.type == "race.ended"
                 middle = event.type in _MIDDLE if who == state.reader else state.open
                 number = "end" if ends else str(len(state.rows) + 1)
                 open = not ends and (middle or state.open)
-                row = Step(number, who, event.type, letters, content, open)
+                row = Step(number, who, event.type, messages, content, open)
                 people = tuple(dict.fromkeys((*state.people, who)))[:COLUMNS]
                 return replace(state, people=people, rows=(*state.rows, row), open=middle)
         return state
@@ -134,12 +134,12 @@ class Schedule(Diagram[State]):
             case vocabulary.RaceStarted(reader=reader, writers=writers, seed=seed):
                 begins = "A list" if seed is None else f"Seed {seed}"
                 said = f"{begins} says who goes first: {_named((reader, *writers))}."
-            case vocabulary.RaceLost(letter=letter):
-                said = _loss(state, letter)
-            case vocabulary.RaceStep(letters=letters, content=content):
+            case vocabulary.RaceLost(text=message):
+                said = _loss(state, message)
+            case vocabulary.RaceStep(texts=messages, content=content):
                 said = _KINDS[event.type][2].format(
                     who=event.lane,
-                    mail=_named(letters),
+                    mail=_named(messages),
                     said=_sent(state),
                     file=f"In the file: {_named(content)}",
                     middle=f", while {state.reader} is in the middle" if state.open else "",
@@ -150,20 +150,20 @@ class Schedule(Diagram[State]):
 
     def finding(self, state: State) -> str:
         if not state.rows:
-            return "Nobody has moved yet."
-        sent = count(sum(row.type == "race.wrote" for row in state.rows), "letter")
+            return "No step has been taken yet."
+        sent = count(sum(row.type == "race.wrote" for row in state.rows), "message")
         if state.lost:
             verb = "is" if len(state.lost) == 1 else "are"
-            why = _why(state, state.lost)
-            return one_line(f"{_named(state.lost)} {verb} lost, of {sent}: {why}.", 240)
+            why, names = _why(state, state.lost), _named(state.lost)
+            return one_line(f"{len(state.lost)} of {sent} {verb} lost ({names}): {why}.", 240)
         own = {row.type for row in state.rows if row.who == state.reader}
         why = ""
         if "race.read" in own and not any(
             row.open and row.type == "race.wrote" for row in state.rows
         ):
-            why = f": nobody writes between {state.reader}'s reading and emptying"
+            why = f": no message arrives between the two steps of {state.reader}"
         elif "race.drained" in own and not own & {"race.read", "race.emptied"}:
-            why = f": {state.reader} reads and empties in one step"
+            why = f": {state.reader} reads and empties the file in one step"
         return one_line(f"{sent} sent, none lost{why}.", 240)
 
     def draw(self, state: State, width: float, rows: int) -> Canvas:
@@ -202,14 +202,15 @@ def _why(state: State, lost: tuple[str, ...]) -> str:
     }
     emptied = {one for row in state.rows if row.type == "race.emptied" for one in row.lost}
     if set(lost) <= late & emptied:
-        return f"{it} came after {state.reader} had read, and before the file was emptied"
-    return f"nobody has read {them}, and {it} {be} not in the inbox any more"
+        reader = state.reader
+        return f"{it} arrived after {reader} had read the file and before {reader} emptied it"
+    return f"nobody read {them}, and {it} {be} no longer in the inbox"
 
 
 def _sent(state: State) -> str:
     """How many messages there were, and how many are lost."""
     sent = sum(row.type == "race.wrote" for row in state.rows)
-    return f"{count(sent, 'letter')} sent, {len(state.lost) or 'none'} lost."
+    return f"{count(sent, 'message')} sent, {len(state.lost) or 'none'} lost."
 
 
 class _Sheet:
@@ -248,7 +249,7 @@ class _Sheet:
             else:
                 box = (x - self.each / 2 + 2, 4, self.each - 4, _HEAD)
                 canvas.box(f"head {key}", *box, mark, [label], says=label)
-        canvas.text("content", self.right, 21, "then in the file", "b")
+        canvas.text("content", self.right, 21, "the file after the step", "b")
         since = None
         for place, row in enumerate(state.rows[first:], first):
             ends = row.who == state.reader and row.type not in _MIDDLE
@@ -263,7 +264,7 @@ class _Sheet:
             self.open(since, y)
         canvas.height = y + 4
         if state.reader:
-            says = f"thick: {state.reader} is between reading and emptying"
+            says = f"thick line: {state.reader} has read the file and hasn't emptied it yet"
             canvas.text("legend", 2, y + 16, says, "q")
             canvas.height = y + 24
 
@@ -271,7 +272,7 @@ class _Sheet:
         """The time between reading the file and emptying it, on the reader's lifeline."""
         reader = self.state.reader
         if reader in self.marks:
-            says = f"{reader} is between reading and emptying"
+            says = f"{reader} has read the file and hasn't emptied it yet"
             spot = (self.x[reader] - 3, top, 6, low - top)
             self.canvas.bar(f"open {top:g}", *spot, self.marks[reader], says=says)
 
@@ -304,7 +305,7 @@ class _Sheet:
         self.content(row, place, y + 8)
 
     def content(self, row: Step, place: int, y: float) -> None:
-        """The letters in the file after a step, in their writers' colours; and what is lost."""
+        """The messages in the file after a step, in their writers' colours; and what is lost."""
         canvas, left, wide = self.canvas, self.right, self.canvas.width - self.right - 2
         if row.lost:
             text = f"{theme.ERROR.glyph} lost: {_short(row.lost)}" if self.narrow else row.loss
@@ -330,12 +331,12 @@ class _Sheet:
                 left += wide + (0 if self.narrow else 4)
 
 
-def _writer(letter: str, state: State) -> str:
-    """Who wrote a letter."""
-    wrote = (one for one in state.rows if one.type == "race.wrote" and letter in one.messages)
+def _writer(message: str, state: State) -> str:
+    """Who wrote a message."""
+    wrote = (one for one in state.rows if one.type == "race.wrote" and message in one.messages)
     return next((one.who for one in wrote), "")
 
 
-def _short(letters: tuple[str, ...]) -> str:
-    """Letters as their writers' initials and numbers: ``b1 c2``."""
-    return " ".join(re.sub(r"(\w)\w* (\d+)", r"\1\2", one_line(one, 12)) for one in letters)
+def _short(messages: tuple[str, ...]) -> str:
+    """Messages as their writers' initials and numbers: ``b1 c2``."""
+    return " ".join(re.sub(r"(\w)\w* (\d+)", r"\1\2", one_line(one, 12)) for one in messages)

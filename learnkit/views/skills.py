@@ -77,12 +77,12 @@ class Skills(Diagram[State]):
             loaded, all = len(shelf.loaded), count(len(shelf.sizes), "skill")
             is_loaded = f"{loaded or 'none'} of {all} {'are' if loaded > 1 else 'is'} loaded"
             now, whole = shelf.now.tokens, shelf.everything
-            times = f", {whole / now:.0f} times as many" if now and whole / now >= 2 else ""
+            times = f" ({whole / now:.0f} times as many)" if now and whole / now >= 2 else ""
             who = f"{one_line(lane, 40)}: " if len(state.shelves) > 1 else ""
-            said = f"{is_loaded}: a request has ≈{now:,} tokens of skills; with all instructions"
+            said = f"{is_loaded}: a request has ≈{now:,} tokens of skills. With all instructions"
             said = f"{said} upfront it would have ≈{whole:,}{times}"
             parts.append(f"{who}{said}" if who else f"{said[:1].upper()}{said[1:]}")
-        return f"{'; '.join(parts)}."
+        return f"{'. '.join(parts)}."
 
     def draw(self, state: State, width: float, rows: int) -> Canvas:
         canvas, y = Canvas(width), 0.0
@@ -131,8 +131,8 @@ def _stack(
     canvas.text(f"label {key}", 0, y + 14, label, "b", width=116)
     new = [part for part in stack.parts if part not in before]
     said = ", ".join(f"{part.name} ≈{part.tokens:,}" for part in new)
-    canvas.text(f"new {key}", 118, y + 14, f"+ {said}" if said else "", width=canvas.width - 182)
-    canvas.text(f"tokens {key}", canvas.width, y + 14, f"≈{stack.tokens:,}", "e", width=62)
+    canvas.text(f"new {key}", 118, y + 14, f"+ {said}" if said else "", width=canvas.width - 226)
+    canvas.text(f"tokens {key}", canvas.width, y + 14, f"≈{stack.tokens:,} tokens", "e", width=104)
     x = 0.0
     for place, part in enumerate(_few(stack.parts)):
         length = canvas.width * part.tokens / scale
@@ -157,8 +157,8 @@ def _everything(canvas: Canvas, shelf: Shelf, state: State, y: float) -> float:
     """Draw how long all instructions would be; return the lower edge, in pixels."""
     key, whole = clean(shelf.lane), shelf.everything
     label = f"all {count(len(shelf.sizes), 'skill')} upfront: not sent"
-    canvas.text(f"whole {key}", 0, y + 14, label, "b", width=canvas.width - 80)
-    canvas.text(f"whole tokens {key}", canvas.width, y + 14, f"≈{whole:,}", "e", width=72)
+    canvas.text(f"whole {key}", 0, y + 14, label, "b", width=canvas.width - 112)
+    canvas.text(f"whole tokens {key}", canvas.width, y + 14, f"≈{whole:,} tokens", "e", width=110)
     length = canvas.width * min(whole / state.scale, 1)
     says = f"{label}: ≈{whole:,} tokens"
     canvas.box(f"whole bar {key}", 0, y + 20, length, 16, "pending", (), "d", says=says)

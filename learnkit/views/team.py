@@ -110,7 +110,7 @@ class Team(Diagram[State]):
 
     def finding(self, state: State) -> str:
         if not state.people:
-            return "Nobody is here."
+            return "The team is empty."
         people = drawn(state.people)
         groups: dict[str, list[str]] = {}
         for one in people:
@@ -139,7 +139,7 @@ class Team(Diagram[State]):
             _names(canvas, person, mark, top, left if beside else 0)
             _lane(canvas, state, person, mark, top + (20 if beside else 40), time, latest)
         if people:
-            legend = "box: task, thick: works, thin: idle, bar: gone"
+            legend = "box: a task · thick line: working · thin line: idle · end mark: shut down"
             canvas.text("legend", left, low + 16, legend, "q")
         free = [card for card in state.tasks.values() if card.id not in latest]
         low = _waiting(canvas, [card for card in free if card.mark is not theme.DONE], rows, low)

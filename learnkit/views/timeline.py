@@ -158,7 +158,7 @@ class Run:
     now: float = 0.0
 
     def told(self, lane: str) -> list[float]:
-        """When the model is told what came of its jobs, in seconds.
+        """When the results of its jobs reach the model, in seconds.
 
         Args:
             lane: the agent's.
@@ -226,7 +226,7 @@ class Timeline(Diagram[State]):
         lane: str | None = None,
         on_intent: Callable[[dict[str, Any]], object] | None = None,
     ) -> None:
-        runs = dict(events) if isinstance(events, Mapping) else {"": events}
+        runs: dict[str, Any] = dict(events) if isinstance(events, Mapping) else {"": events}
         *self._names, self._last = runs or {"": []}
         self._earlier = [runs[name] for name in self._names]
         last = runs.get(self._last, [])
@@ -256,8 +256,8 @@ class Timeline(Diagram[State]):
             case vocabulary.JobDelivered(ids=ids, by=by) if names := [
                 f"job {jobs[id].number}" for id in ids if id in jobs
             ]:
-                how = ", for which it has waited" if by == "stop" else ""
-                said = f"The model is told what came of {listed(names)}{how}."
+                how = ", which was waiting for it" if by == "stop" else ""
+                said = f"The next request delivers the result of {listed(names)} to the model{how}."
             case _:
                 return super().told(state, old, event)
         return ended(said)
@@ -287,7 +287,7 @@ class Timeline(Diagram[State]):
             for key in _rows(run):
                 row = _job_facts(run.jobs[key]) if key in run.jobs else _own_facts(run, key[3:])
                 body.append([*[run.name][: len(state.runs) - 1], *row])
-        head = ["who", "what", "state", "from", "to", "busy", "told at"]
+        head = ["who", "what", "state", "from", "to", "busy", "delivered at"]
         head = [*["run"][: len(state.runs) - 1], *head]
         return static.table(head, body, rows)
 
@@ -343,12 +343,13 @@ def _alone(run: Run) -> str:
     if not run.serial:
         return "No work so far."
     passed = duration(run.now) + ("" if run.done else " so far")
-    waits = f"; the model waits {duration(run.waited)} for its jobs" if run.waited else ""
+    waits = f", because the model waits {duration(run.waited)} for its jobs" if run.waited else ""
     if run.serial <= run.now * 1.005:
-        return f"The work takes {passed}, and one after the other no longer{waits}."
+        return f"The work takes {passed}. One after the other it would take no longer{waits}."
     serial, saved = duration(run.serial), 1 - run.now / run.serial
-    saving = f"one after the other it takes {serial}: {saved:.0%} saved"
-    return f"The work takes {passed}; {saving}{waits}."
+    less = f"{saved:.0%} less than the {serial} that it takes one after the other"
+    waits = f" The model waits {duration(run.waited)} for its jobs." if run.waited else ""
+    return f"The work takes {passed}, {less}.{waits}"
 
 
 def _job_facts(job: Job) -> list[object]:
@@ -449,7 +450,7 @@ class _Sheet:
                     next = f"next {mark} {key} {one.begin:g}"
                     self.canvas.edge(next, "M0 0v5", mark, x=self.x(one.begin), y=y)
         for at in run.told(name):
-            says = f"at {duration(at)} the model is told what came of its jobs"
+            says = f"at {duration(at)} a request delivers the results of finished jobs"
             spot = self.x(at), y + _BAR + 2
             self.canvas.dot(f"told {key} {at:g}", *spot, 7, "injected", "✉\ufe0e", says=says)
 
@@ -496,7 +497,7 @@ class _Sheet:
         if any(turn.long for one in workers for turn in one.of("assistant")):
             parts.append(f"{theme.ASSISTANT.glyph} the model's turns and calls")
         if any(one.told is not None for one in jobs):
-            parts.append(f"{theme.INJECTED.glyph} told what came of a job")
+            parts.append(f"{theme.INJECTED.glyph} a job's result reaches the model")
         if any(one.counted for one in jobs):
-            parts.append("sleep only counts: it takes no real time")
+            parts.append("sleep takes no real time")
         return parts if self.canvas.width < 700 else [" · ".join(parts)] * bool(parts)

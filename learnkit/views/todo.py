@@ -155,14 +155,10 @@ class Todo(Diagram[State]):
                 glyph = [theme.INJECTED.glyph]
                 canvas.box(f"reminder {number}", x, y, 30, 24, "injected", glyph)
                 x += 34
-        y, each = y + 36, min(26, (width - 4) / 20)
-        for place in range(min(state.remind_after, 20)):
-            shape, key = (canvas.bar, "call") if place < state.since else (canvas.box, "")
-            shape(f"gauge {place}", 2 + each * place, y, each - 4, 10, key)
-        for number, line in enumerate(wrapped(_gauge(state), width - 4)):
-            y += 18
-            canvas.text(f"gauge {number} is", 2, y + 10, line, "q")
-        canvas.height = y + 20
+        y += 36
+        if any(item.status != "completed" for item in state.items):
+            y = _gauge(canvas, state, y)
+        canvas.height = y + 2
         return canvas
 
     def facts(self, state: State, rows: int) -> str:
@@ -193,12 +189,19 @@ def _text(item: TodoItem) -> str:
     return f"{item.text} ({item.note})" if item.note else item.text
 
 
-def _gauge(state: State) -> str:
-    if not state.remind_after:
-        return "no reminders"
+def _gauge(canvas: Canvas, state: State, y: float) -> float:
+    """How near the next reminder is, drawn from y downwards; returns where it ends."""
+    each = min(26, (canvas.width - 4) / 20)
+    for place in range(min(state.remind_after, 20)):
+        shape, key = (canvas.bar, "call") if place < state.since else (canvas.box, "")
+        shape(f"gauge {place}", 2 + each * place, y, each - 4, 10, key)
     follows = ": a reminder follows" if state.reminding else ""
-    total = count(state.remind_after, "round")
-    return f"{state.since} of {total} without a look at the list{follows}"
+    rounds = count(state.remind_after, "round")
+    says = f"{state.since} of {rounds} without an update of the list{follows}"
+    lines = wrapped(says if state.remind_after else "no reminders", canvas.width - 4)
+    for number, line in enumerate(lines):
+        canvas.text(f"gauge {number} is", 2, y + 28 + 18 * number, line, "q")
+    return y + 18 * (len(lines) + 1)
 
 
 def _legend(state: State) -> str:

@@ -164,14 +164,14 @@ class Tokens(Diagram[State]):
             side = "under" if longest <= state.threshold else "over"
             said += f", {side} the threshold of {state.threshold:,}"
         if kinds:
-            takes = "take" if len(state.shortened) > 1 else "takes"
-            said = f"{listed(kinds)} {takes} ≈{saved:,} tokens out: {said}"
+            takes = "remove" if len(state.shortened) > 1 else "removes"
+            said = f"{listed(kinds)} {takes} ≈{saved:,} tokens. {said[:1].upper()}{said[1:]}"
         else:
             said = f"{said[:1].upper()}{said[1:]}; nothing was compacted"
         if not (cached := sum(one.cached for one in state.drawn)):
             return f"{said}."
         share = cached / sum(one.tokens for one in state.drawn)
-        return f"{said}. {100 * share:.0f} % of all that was sent came from the cache."
+        return f"{said}. {100 * share:.0f} % of all tokens sent came from the cache."
 
     def draw(self, state: State, width: float, rows: int) -> Canvas:
         canvas = Canvas(width)

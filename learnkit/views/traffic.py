@@ -6,12 +6,13 @@ until its message is read; then a tick stands at its end.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field, replace
 
 from learnkit.core import vocabulary
 from learnkit.core.events import Event
 from learnkit.core.sentences import ended
-from learnkit.core.text import count, listed, one_line, quoted
+from learnkit.core.text import count, listed, one_line
 from learnkit.views import people as folk
 from learnkit.views.drawing import static, theme
 from learnkit.views.drawing.base import Diagram
@@ -110,13 +111,13 @@ class Traffic(Diagram[State]):
 
     def finding(self, state: State) -> str:
         if not state.sent:
-            return "Nobody has written a message yet."
+            return "No message has been sent yet."
         waiting = f"{state.waiting} unread" if state.waiting else "all read"
         if state.sent == 1:
             waiting = "unread" if state.waiting else "read"
-        last = [line for line in state.lines if line.ids][-1]
-        said = f"; the last is from {last.sender} to {listed(list(last.to))}: {quoted(last.text)}"
-        return ended(f"{count(state.sent, 'message')}, {waiting}{said if last.text else ''}.")
+        senders = Counter(line.sender for line in state.lines for _ in line.ids)
+        shares = listed([f"{number} from {name}" for name, number in senders.items()])
+        return ended(f"{count(state.sent, 'message')}, {waiting}: {shares}.")
 
     def draw(self, state: State, width: float, rows: int) -> Canvas:
         canvas = Canvas(width)
@@ -153,7 +154,8 @@ class Traffic(Diagram[State]):
             canvas.box(f"head {person.name}", *box, marks[person.name], lines, says=says)
         for line in shown:
             _draw(canvas, line, middle, marks, places[line.key], each)
-        canvas.text("legend", left, y + 16, "dashed arrow: unread · ✓: read", "q")
+        legend = "✓: the recipient has read it · dashed arrow: unread"
+        canvas.text("legend", left, y + 16, legend, "q")
         canvas.height = y + 26
         return canvas
 

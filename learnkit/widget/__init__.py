@@ -14,14 +14,16 @@ from typing import Any
 from learnkit.views.drawing.base import View
 
 
-def install() -> None:
-    """Let views be displayed by this player. It loads no widget library before a view goes live."""
-    View.player = _Player()
+class Live:
+    """The player that views find. It loads no widget library before a view goes live."""
 
-
-class _Player:
     @contextmanager
     def follow(self, view: View[Any]) -> Iterator[None]:
+        """Display a view now, and let it grow until the context ends.
+
+        Args:
+            view: the view to display.
+        """
         from learnkit.widget import host
 
         player = host.show(view)
@@ -31,11 +33,21 @@ class _Player:
             player.settle()
 
     def tape(self, view: View[Any]) -> str:
+        """Return a view as HTML for a page that has the player's script.
+
+        Args:
+            view: the view to return.
+        """
         from learnkit.widget import frozen
 
         return frozen.tape(view)
 
     def bundle(self, view: View[Any]) -> dict[str, Any]:
+        """Return a view as what an open notebook displays in place of its static form.
+
+        Args:
+            view: the view to return.
+        """
         from learnkit.widget import host
 
         return host.bundle(view)

@@ -273,6 +273,18 @@ class Notebook:
         )
         self.wait_idle()
 
+    def run_cell_only(self) -> None:
+        """Run the selected cell, and wait until it is done, whatever the others have done."""
+        self.page.evaluate(
+            """async () => {
+              const { sessionContext } = jupyterapp.shell.currentWidget;
+              await jupyterapp.commands.execute('notebook:run-cell').catch(() => {});
+              while (sessionContext.session.kernel.status !== 'idle') {
+                await new Promise((done) => setTimeout(done, 50));
+              }
+            }"""
+        )
+
     def draw_all(self) -> None:
         """Draw every cell, also those far away: JupyterLab leaves them out at first."""
         self.page.evaluate(

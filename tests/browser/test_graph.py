@@ -148,7 +148,9 @@ def test_the_bars_of_the_timeline_stand_on_one_scale(notebook: lab.Notebook, sho
     for job, seconds in zip(places, (3, 1), strict=True):
         assert abs(job["x"] - turns["x"] - second) < 2
         assert abs(job["width"] - seconds * second) < 3
-    expect(view.locator("[aria-live]")).to_contain_text("one after the other it takes 6 s")
+    expect(view.locator("[aria-live]")).to_contain_text(
+        "than the 6 s that it takes one after the other"
+    )
     notebook.shoot(3, shots / "timeline")
 
 

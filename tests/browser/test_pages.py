@@ -80,7 +80,7 @@ def test_a_lesson_of_the_edition_is_scrubbed_and_leads_on(
     page: Page, site: Path, loaded: list[str], shots: Path
 ) -> None:
     page.goto((site / "index.html").as_uri())
-    page.get_by_role("link", name="Tasks").click()
+    page.get_by_role("link", name="Tasks", exact=True).click()
     view = page.locator(".learnkit-player").first
     head = view.locator("[aria-live]").first
     expect(head).to_contain_text("4 of 4 tasks completed")

@@ -269,7 +269,7 @@ def test_a_changed_prompt_is_reported_with_the_way_on(tmp_path: Path) -> None:
     assert miss.path == "messages[0].content[0].text"
     assert "-Note a, b and c." in miss.diff
     assert "+Note a, b and d." in miss.diff
-    for way in ("undo", "lk.scripted", "lab.be_the_model", 'lk.connect("live")'):
+    for way in ("undo", "lk.stand_in()", "lab.be_the_model", "script=[lk.use("):
         assert way in str(miss)
     (shown,) = miss._render_traceback_()
     assert "site-packages" not in shown

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import FrozenInstanceError, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -228,7 +228,7 @@ def test_what_is_no_mechanism_or_no_tool_is_named() -> None:
 def test_a_call_is_a_value() -> None:
     call = Call("toolu_1", "ping", {"a": 1})
     assert call == Call("toolu_1", "ping", {"a": 1})
-    with pytest.raises(FrozenInstanceError):
+    with pytest.raises(AttributeError):
         call.name = "pong"  # type: ignore[misc]
 
 

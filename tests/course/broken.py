@@ -105,6 +105,77 @@ def _judged(verdict: str | None) -> Breaker:
     return breaker
 
 
+def _promising(minutes: int) -> Breaker:
+    return lambda subject: replace(subject, lesson=replace(subject.lesson, minutes=minutes))
+
+
+def _opening(line: str) -> Breaker:
+    """The first cell says how long the lesson takes in another way."""
+
+    def breaker(subject: Subject) -> None:
+        first = subject.book.cells[0]
+        first.source = re.sub(r"with the exercises", "", first.source) + f"\n\n{line}\n"
+
+    return breaker
+
+
+def _all_at_a(subject: Subject) -> Subject:
+    """Every right answer at the letter a."""
+    lesson = subject.lesson
+    asked = {name: replace(one, right="a") for name, one in lesson.predictions.items()}
+    quiz = [replace(one, right="a") for one in lesson.quiz]
+    return replace(subject, lesson=replace(lesson, predictions=asked, quiz=quiz))
+
+
+def _spoilt(where: int) -> Breaker:
+    """The first prediction's right option, and what is on the screen before it, hold one figure."""
+
+    def breaker(subject: Subject) -> Subject:
+        first = subject.lesson.predictions["p1"]
+        right = replace(first.options[first.right], text="It takes 8,191 tokens.")
+        asked = replace(first, options={**first.options, first.right: right})
+        told = new_markdown_cell("The request has 8191 tokens.")
+        output = new_output("stream", text="8,191 tokens\n")
+        printed = new_code_cell("pass", outputs=[output], execution_count=1)
+        subject.book.cells.insert(where, told if where > 1 else printed)
+        changed = {**subject.lesson.predictions, "p1": asked}
+        return replace(subject, lesson=replace(subject.lesson, predictions=changed))
+
+    return breaker
+
+
+def _revealed_at_once(subject: Subject) -> None:
+    """Each reveal stands right below its question."""
+    cells = subject.book.cells
+    for name in subject.lesson.predictions:
+        reveal = next(one for one in cells if f'lab.reveal("{name}")' in one.source)
+        cells.remove(reveal)
+        asked = next(n for n, one in enumerate(cells) if f'lab.predict("{name}")' in one.source)
+        cells.insert(asked + 1, new_code_cell(f'lab.reveal("{name}")'))
+
+
+def _in_the_core(*cells: NotebookNode) -> Breaker:
+    """Put cells into the section that every lesson has in its core path."""
+
+    def breaker(subject: Subject) -> None:
+        book = subject.book.cells
+        at = next(n for n, one in enumerate(book) if "\n## Build" in f"\n{one.source}")
+        book[at + 1 : at + 1] = cells
+
+    return breaker
+
+
+def _boxed(*lines: str) -> Breaker:
+    """Replace the box about autumn 2026."""
+
+    def breaker(subject: Subject) -> None:
+        for cell in subject.book.cells:
+            cell.source = cell.source.replace("In real agents, autumn 2026", "Earlier")
+        _prose(subject, "**In real agents, autumn 2026**\n\n" + "\n".join(lines))
+
+    return breaker
+
+
 #: Rule, what it has to say, and what is done to the notebook.
 BREAKERS: list[tuple[str, str, Breaker]] = [
     ("counted", "has execution count None", _uncounted),
@@ -153,6 +224,27 @@ BREAKERS: list[tuple[str, str, Breaker]] = [
     ("clean_outputs", "an address: at 0x7f", _printing("<object at 0x7f0000000000>")),
     ("clean_outputs", "a date", _printing("2031-02-03 04:05:06")),
     ("clean_outputs", "a secret", _printing("sk-" + "a1" * 20)),
+    ("length", "words; 1,500 are allowed", _in_the_core(new_markdown_cell("word " * 1501))),
+    ("length", "code cells; 30 are allowed", _in_the_core(*[new_code_cell("pass")] * 31)),
+    ("minutes", "it promises 7 minutes; ", _promising(7)),
+    ("minutes", "begins with 7 minutes", _promising(7)),
+    ("minutes", "5 minutes with the exercises; they", _opening("30 minutes, 5 with the exercises")),
+    ("minutes", "does not say how long", _opening("30 minutes")),
+    ("letters", "use three letters", _all_at_a),
+    ("letters", "answers are a; at most half", _all_at_a),
+    ("predicted_first", "cell 2 says 8191 tok, which answers p1", _spoilt(1)),
+    ("predicted_first", "cell 3 says 8191 tok, which answers p1", _spoilt(2)),
+    ("predicted_first", "no cell between the question p1", _revealed_at_once),
+    ("sourced_figures", "no cell makes 87%", _saying("It saves 87 % of the tokens.")),
+    ("sourced_figures", "no cell makes 98700", _saying("It sends about 98,700 tokens.")),
+    ("sourced_figures", "no cell makes 98765", _saying("All 98,765 tokens.\n\n[x](https://a.b)")),
+    ("dated_links", "more than five", _boxed(*["- [x](https://a.b), May 2026"] * 6)),
+    ("dated_links", "nothing says when https://a.b", _boxed("- [x](https://a.b)")),
+    ("dated_links", "no link", _boxed("- Something, May 2026")),
+    ("shown_as_sent", "lab.adds(…)", _without(r"lab\.adds\(", "print(")),
+    ("shown_as_sent", "lab.explore(…)", _without(r"lab\.explore\(", "print(")),
+    ("plain_words", "write after", _saying("The text comes behind the results.")),
+    ("plain_words", "write message", _writing("x = 1  # no letter is lost")),
 ]
 #: Code cells that break the rules of a run, besides the set-up cell; see ``careless``.
 CARELESS = (

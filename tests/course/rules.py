@@ -18,7 +18,7 @@ from project import ROOT
 
 from learnkit.core.catalog import MODELS
 
-from . import teaching, texts
+from . import reading, teaching, texts
 from .subject import Rule, Subject, parsed, shown, tags
 
 #: What a cell's code must not do: nbval fails on it, or it needs a network.
@@ -204,5 +204,6 @@ RULES: dict[str, Rule] = {
         *(no_hazards, no_attachments, small, linted, no_model_ids, never_pasted),
         *teaching.RULES,
         *texts.RULES,
+        *reading.RULES,
     )
 }

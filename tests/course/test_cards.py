@@ -5,7 +5,10 @@ from __future__ import annotations
 import dataclasses
 import os
 import re
+import signal
 import sys
+import threading
+import time
 from collections.abc import Callable, Iterator
 from html.parser import HTMLParser
 from pathlib import Path
@@ -193,9 +196,51 @@ def test_what_the_learners_code_raises_is_said_with_its_line(
     )
 
 
-@pytest.mark.parametrize("thing", [None, ..., 3, lambda: None, type, "text"])
-def test_a_check_survives_any_object(thing: Any, capsys: pytest.CaptureFixture[str]) -> None:
-    assert said(lambda f: f(1, 2).name, thing, capsys).startswith("not yet: it raised ")
+@pytest.mark.parametrize(
+    ("thing", "told"),
+    [
+        (None, "this is None, and"),
+        (..., "this is Ellipsis, and"),
+        (3, "this is 3 (of type int), and"),
+        (lambda: None, "of type function), and"),
+        (type, "of type type), and"),
+        ("text", "this is 'text' (of type str), and"),
+    ],
+)
+def test_a_check_survives_any_object(thing: Any, told: str, capsys: Any) -> None:
+    text = said(lambda f: f(1, 2).name, thing, capsys)
+    assert text.startswith("not yet: this is ")
+    assert told in text
+    assert "Error" not in text
+
+
+def test_an_error_of_the_check_is_told_as_what_the_code_returned(capsys: Any) -> None:
+    def total(numbers: list[int]) -> str:
+        return "6"
+
+    text = said(lambda f: str(f([1, 2, 3]) + 1), total, capsys)
+    assert text == (
+        "not yet: `total` returned '6' (of type str), and the check can't use that: look again at "
+        "what the exercise asks for\n"
+    )
+
+    class Odd:
+        def __repr__(self) -> str:
+            raise ValueError
+
+    assert "something that can't be shown" in said(lambda f: f() + 1, lambda: Odd(), capsys)
+
+
+def test_a_script_that_ends_too_early_is_a_loop_that_goes_on(capsys: Any) -> None:
+    @lk.tool
+    def look() -> str:
+        """Look."""
+        return "seen"
+
+    def check(_: Any) -> None:
+        lk.Agent(lk.scripted([lk.use("look")]), tools=[look]).run("go")
+
+    assert "the loop does not end where it should" in said(check, None, capsys)
 
 
 def test_leaving_the_interpreter_is_no_way_out(capsys: pytest.CaptureFixture[str]) -> None:
@@ -221,6 +266,62 @@ def test_an_endless_loop_is_cut_where_it_turns(capsys: pytest.CaptureFixture[str
 
     text = said(lambda f: f(), endless, capsys)
     assert text.startswith("not yet: your code does not come to an end: it was stopped, in line ")
+
+
+ENDLESS = "your code does not come to an end: it was stopped"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "while True: pass",
+        "while True:\n  try:\n   x = 1\n  except Exception: x = 2",
+        "while True:\n  try:\n   x = 1\n  except: x = 2",
+        "while True:\n  try:\n   sum(range(10**5)); time.sleep(0.01)\n  except: x = 2",
+        "time.sleep(1e6)",
+        "threading.Event().wait()",
+        "one = threading.Thread(target=spin); one.start(); one.join()",
+        "threading.Thread(target=spin).start()",
+        "threading.Thread(target=catch).start()",
+    ],
+)
+def test_whatever_goes_on_for_ever_is_stopped_and_no_thread_is_left(
+    body: str, no_thread_is_left: None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = body.replace("\n", "\n ")
+    source = (
+        "import threading, time\n"
+        "def spin():\n while True: pass\n"
+        "def catch():\n while True:\n  try:\n   x = 1\n  except BaseException: x = 2\n"
+        f"def f():\n {lines}\n"
+    )
+    names: dict[str, Any] = {}
+    exec(compile(source, "<cell>", "exec"), names)
+    before = signal.getsignal(signal.SIGALRM), sys.gettrace(), threading.excepthook
+    began = time.monotonic()
+    verdict = judge(lambda f: f(), names["f"], lines=2_000, work=2, seconds=3)
+    assert str(verdict).startswith(ENDLESS)
+    assert time.monotonic() - began < 30
+    assert (signal.getsignal(signal.SIGALRM), sys.gettrace(), threading.excepthook) == before
+    assert signal.getitimer(signal.ITIMER_REAL) == (0, 0)
+    assert capsys.readouterr().err == ""
+
+
+def test_a_tool_that_never_ends_is_stopped_inside_our_loop() -> None:
+    def check(tool: Any) -> str:
+        return str(lk.Agent(lk.scripted([lk.use("look"), "done"]), tools=[tool]).run("go").text)
+
+    @lk.tool
+    def look() -> str:
+        """Look, again and again."""
+        while True:
+            try:
+                time.sleep(0.001)
+                raise lk.ToolError("no")
+            except lk.ToolError:
+                continue
+
+    assert str(judge(check, look, work=1, seconds=2)).startswith(ENDLESS)
 
 
 def test_the_leash_leaves_the_tracer_that_was_there() -> None:

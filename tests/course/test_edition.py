@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+from html import unescape
 from pathlib import Path
 
 import executed
@@ -54,13 +55,14 @@ def test_links_lead_to_a_page_and_to_an_anchor_that_is_there(site: Path) -> None
     }
     texts = dict(pages(site))
     for name, text in texts.items():
-        for href in re.findall(r"<a [^>]*href=[\"']([^\"']+)", text):
+        for _, quoted in re.findall(r"<a [^>]*href=([\"'])(.+?)\1", text):
+            href = unescape(quoted)
             if href.startswith(OUT):
                 continue
             page, _, anchor = href.partition("#")
             assert not page or page in known, f"{name}: {href}"
             if anchor and (page or name) in texts:
-                assert f'id="{anchor}"' in texts[page or name], f"{name}: {href}"
+                assert f'id="{anchor}"' in unescape(texts[page or name]), f"{name}: {href}"
 
 
 def test_every_view_of_the_lesson_is_a_tape(site: Path) -> None:

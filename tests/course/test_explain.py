@@ -74,6 +74,7 @@ def run() -> Iterator[Callable[[str], str]]:
         reply: dict[str, Any] = client.execute_interactive(
             code, output_hook=lambda _: None, timeout=60
         )
+        failing.last = reply["content"]  # type: ignore[attr-defined]
         return "\n".join(reply["content"].get("traceback", []))
 
     try:
@@ -85,7 +86,9 @@ def run() -> Iterator[Callable[[str], str]]:
 
 def test_a_lesson_begun_in_its_middle_says_what_to_run_first(run: Callable[[str], str]) -> None:
     assert "'lab' is made by a cell under “Set-up”" in run('lab.predict("p1")')
-    assert "Run All Above Selected Cell" in run("outcome")
+    said = run("outcome")
+    assert "Run All Above Selected Cell" in said
+    assert "\n" not in said, "one sentence, and no frames"
     plain = run("never_heard_of_it")
     assert "NameError" in plain
     assert "is made by" not in plain
@@ -102,6 +105,31 @@ def test_what_learnkit_and_the_api_refuse_comes_without_frames(run: Callable[[st
     )
     assert said.startswith("BadRequestError: the API refused the request (400, invalid_request")
     assert "site-packages" not in said
+    assert run("lab.close()") == ""
+
+
+def test_an_interrupt_and_a_missing_key_are_a_sentence_each(run: Callable[[str], str]) -> None:
+    assert run("raise KeyboardInterrupt") == explain.INTERRUPTED
+    said = run(
+        'from learnkit import lesson\nlab = lesson("s02", mode="live")\n'
+        'with lab.scenario("edit") as run:\n    pass'
+    )
+    assert said.startswith("UsageError: mode 'live' needs a key: set ANTHROPIC_API_KEY")
+    assert "Traceback" not in said
+    assert "\n" not in said
+
+
+def test_a_miss_ends_its_cell_without_an_error_to_see(run: Callable[[str], str]) -> None:
+    edited = (
+        'import learnkit as lk\nfrom learnkit import lesson\nlab = lesson("s02")\n'
+        'with lab.scenario("edit") as run:\n'
+        '    run.agent([lk.CodingTools(run.workspace)]).run("Say hello.")'
+    )
+    assert run(edited) == "", "no traceback, although the cell has failed"
+    assert run.last["status"] == "error", "so Run All stops"  # type: ignore[attr-defined]
+    assert run.last["ename"] == "Miss"  # type: ignore[attr-defined]
+    assert run('lab.script([lk.say("Hello.")])') == ""
+    assert run.last["status"] == "ok"  # type: ignore[attr-defined]
     assert run("lab.close()") == ""
 
 

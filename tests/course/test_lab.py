@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import threading
 import time
@@ -33,9 +34,13 @@ def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Lab]:
     made.close()
 
 
+#: What lesson 1 sends with these scenarios.
+SYSTEM = "You are a coding agent in the project's folder. Use bash. Act; don't explain."
+
+
 def solve(lab: Lab, name: str, task: str) -> list[dict[str, Any]]:
     with lab.scenario(name) as run:
-        agent = run.agent([lk.Toolbox(lk.CodingTools(run.workspace).bash)])
+        agent = run.agent([lk.Toolbox(lk.CodingTools(run.workspace).bash)], system=SYSTEM)
         agent.run(task)
     return agent.messages
 
@@ -47,7 +52,7 @@ def test_a_scenario_starts_afresh_each_time(lab: Lab) -> None:
             assert run.clock.time() == 0
             assert len(run.events) == 0
             assert not (run.workspace / "hello.py").exists()
-            agent = run.agent([lk.Toolbox(lk.CodingTools(run.workspace).bash)])
+            agent = run.agent([lk.Toolbox(lk.CodingTools(run.workspace).bash)], system=SYSTEM)
             agent.run("Create hello.py that prints Hello World.")
             assert (run.workspace / "hello.py").exists()
             seen.append((agent.messages, str(run.events), str(run.meter())))
@@ -152,7 +157,7 @@ def test_the_static_form_remembers_nothing_and_the_open_notebook_everything(lab:
 
 def test_the_game_is_over_when_the_lab_closes(lab: Lab) -> None:
     game = lab.be_the_model()
-    assert game.outcome.text.startswith("It is 31.4 °C")
+    assert game.outcome.text.startswith("It's 31.4 °C")
     lab.close()
     with pytest.raises(lk.UsageError, match="run the set-up cell"):
         lab.be_the_model()
@@ -193,15 +198,6 @@ def test_a_new_game_or_stage_ends_the_one_before(lab: Lab) -> None:
     game = lab.be_the_model()
     assert not second.run.workspace.exists()
     assert lab._open == [game]
-
-
-def test_a_mechanical_model_makes_the_recorded_calls(lab: Lab) -> None:
-    with lab.scenario("branch", script=lab.mechanical("branch")) as run:
-        agent = run.agent([lk.Toolbox(lk.CodingTools(run.workspace).bash)])
-        agent.run("Another question, which was not recorded.")
-    assert "main" in str(agent.messages[2])
-    with pytest.raises(lk.UsageError, match="no scenario 'none'"):
-        lab.mechanical("none")
 
 
 def test_a_lesson_that_is_opened_is_remembered_only_where_somebody_sits(
@@ -271,7 +267,9 @@ def test_what_is_recorded_is_replayed_and_kept(
 def test_a_turn_is_used_when_any_run_of_its_scenario_has_asked_for_it(lab: Lab) -> None:
     def used(runs: int) -> set[str]:
         with lab.scenario("branch") as run:
-            agent = run.agent([lk.Toolbox(lk.CodingTools(run.workspace).bash)], max_turns=runs)
+            agent = run.agent(
+                [lk.Toolbox(lk.CodingTools(run.workspace).bash)], system=SYSTEM, max_turns=runs
+            )
             agent.run("Which git branch are we on?")
         return {"branch/1", "branch/2"} - set(lab.unused())
 
@@ -390,7 +388,7 @@ def test_live_mode_runs_the_same_cells(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
         live = lk.lesson("s01", mode="live")
         with live.scenario("branch") as run:
-            agent = run.agent([lk.Toolbox(lk.CodingTools(run.workspace).bash)])
+            agent = run.agent([lk.Toolbox(lk.CodingTools(run.workspace).bash)], system=SYSTEM)
             assert agent.run("Which git branch are we on?").text == "It is main."
             assert isinstance(run.clock, lk.SystemClock)
         live.close()
@@ -455,3 +453,14 @@ def test_every_lesson_loads() -> None:
     game = other.be_the_model("Which files are there?")
     assert game.messages[0]["content"] == "Which files are there?"
     other.close()
+
+
+def test_what_a_mechanism_adds_is_shown_as_it_is_sent(lab: Lab) -> None:
+    shown = json.loads(lab.adds(lk.Todo()).text.partition("\n")[2])
+    with lk.Agent(lk.scripted(["done"]), [lk.Todo()]) as agent:
+        agent.run("Go.")
+        sent = agent.events[0].data
+    assert [tool["name"] for tool in shown["tools"]] == ["todo"]
+    assert shown["tools"] == sent["tools"]
+    assert shown["system"][0]["text"] == sent["system"]
+    assert "0 tools" in lab.adds().text

@@ -10,7 +10,7 @@ import sys
 import threading
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -167,7 +167,7 @@ def view_of(mutant: Mutant, log: EventLog) -> Any:
 
 
 def lines(log: EventLog) -> list[str]:
-    return [json.dumps(asdict(event)) for event in log]
+    return [json.dumps(event._asdict()) for event in log]
 
 
 # The mutants

@@ -53,7 +53,7 @@ def test_an_address_that_no_link_can_be_made_from_is_refused(tmp_path: Path, add
 @pytest.mark.parametrize(
     "ours",
     [
-        "https://mybinder.org/v2/gh/old/name/HEAD?labpath=notebooks/s01_agent_loop.ipynb",
+        "https://mybinder.org/v2/gh/old/name/HEAD?labpath=learnkit-course/s01_agent_loop.ipynb",
         "https://github.com/old/name/actions/workflows/ci.yml/badge.svg",
         "https://github.com/old/name/compare/v0.1.0...HEAD",
         "https://github.com/old/name/issues/new/choose",
@@ -110,8 +110,14 @@ def test_each_lesson_and_the_readme_have_a_link_to_binder() -> None:
     for path in (*lessons(), ROOT / "README.md"):
         name = path.name if path.suffix == ".ipynb" else "s01_agent_loop.ipynb"
         slug = HOME.removeprefix("https://github.com/")
-        link = f"(https://mybinder.org/v2/gh/{slug}/HEAD?labpath=notebooks/{name})"
+        link = f"(https://mybinder.org/v2/gh/{slug}/HEAD?labpath=learnkit-course/{name})"
         assert path.read_text("utf-8").count(link) == 1, path.name
+
+
+def test_a_link_to_binder_opens_the_working_copy() -> None:
+    before = "https://mybinder.org/v2/gh/old/name/HEAD?labpath=notebooks/s02_tools.ipynb"
+    after = "https://mybinder.org/v2/gh/someone/a.fork/HEAD?labpath=learnkit-course/s02_tools.ipynb"
+    assert repository.rendered(before, ELSEWHERE) == after
 
 
 def test_a_refresh_writes_the_address_into_every_file_and_then_nothing(tmp_path: Path) -> None:

@@ -60,15 +60,17 @@ def test_the_summary_says_what_comes_next(progress: Progress) -> None:
     def said() -> str:
         return summary(lesson_progress(COURSE, progress))
 
-    assert said() == "12 lessons, about 8 hours. Begin with lesson 1."
+    assert said() == "12 lessons, about 7 hours and the exercises. Begin with lesson 1."
     finish(progress, "s01")
-    first = "1 of 12 lessons finished, about 7 hours to go; next comes lesson 2, Tools."
+    time = "about 7 hours and the exercises to go"
+    first = f"1 of 12 lessons finished, {time}; next comes lesson 2, Tools."
     assert said() == first
     progress.note("s04", "opened", "lesson")
     assert said().endswith("go on with lesson 4, Subagents.")
     for number in range(2, 12):
         finish(progress, f"s{number:02}")
-    assert "45 minutes to go; next comes lesson 12" in said()
+    minutes = load("s12").minutes
+    assert f"{minutes} minutes and the exercises to go; next comes lesson 12" in said()
     finish(progress, "s12")
     assert said() == "You have finished 12 lessons: all there are."
 
@@ -177,14 +179,15 @@ def test_a_tab_is_opened_once_and_the_learners_own_are_kept(tmp_path: Path) -> N
 
 def test_jupyterlab_serves_the_learners_folder_or_the_clone_that_it_is_in(tmp_path: Path) -> None:
     lesson = "s03_todo.ipynb"
-    root, page, tabs = workbook.options(tmp_path, lesson, alone=True)
+    root, page, tabs, news = workbook.options(tmp_path, lesson, alone=True)
+    assert news == "--LabApp.news_url=None", "nothing asks about news on top of the lesson"
     assert root == f"--ServerApp.root_dir={tmp_path}"
     assert page == "--LabApp.default_url=/lab/tree/s03_todo.ipynb"
     assert tabs == f"--LabApp.workspaces_dir={tmp_path / workbook.WORKSPACES}"
     assert not (tmp_path / workbook.WORKSPACES).exists()
-    root, page, _ = workbook.options(ROOT / "my course", lesson, alone=True)
+    root, page, *_ = workbook.options(ROOT / "my course", lesson, alone=True)
     assert root == f"--ServerApp.root_dir={ROOT}"
     assert page == "--LabApp.default_url=/lab/tree/my%20course/s03_todo.ipynb"
-    _, page, _ = workbook.options(tmp_path, lesson, alone=False)
+    _, page, *_ = workbook.options(tmp_path, lesson, alone=False)
     assert page == "--LabApp.default_url=/lab/tree/start.ipynb"
     assert "notebook:s03_todo.ipynb" in next((tmp_path / workbook.WORKSPACES).iterdir()).read_text()

@@ -8,14 +8,18 @@ import tempfile
 from itertools import count
 from pathlib import Path
 
+import nbformat
 import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 from profiles import examples
+from project import ROOT
 
+from learnkit.course import files
 from learnkit.course.workbook import notebooks
 
+COURSE = ROOT / "notebooks"
 LESSON, OTHER = "s01_agent_loop.ipynb", "s02_tools.ipynb"
 
 
@@ -162,15 +166,52 @@ def test_a_cell_that_was_run_is_no_edit(course: Path, work: Path) -> None:
     assert (work / LESSON).read_text() == ran
     (course / LESSON).write_text(notebook("1 + 2", "x"))
     assert update(course, work) == []
-    assert (work / LESSON).read_text() == notebook("1 + 2", "x")
+    assert sources((work / LESSON).read_text()) == ["1 + 2", "x"]
 
 
-def test_an_untouched_copy_follows_outputs_too(course: Path, work: Path) -> None:
-    (course / LESSON).write_text(notebook("1 + 1", output="2"))
+def test_a_copy_has_no_outputs(course: Path, work: Path) -> None:
+    """They answered every prediction as soon as a lesson was opened."""
+    (course / LESSON).write_text(notebook("1 + 1", "x", output="2"))
     update(course, work)
-    (course / LESSON).write_text(notebook("1 + 1", output="two"))
+    assert outputs(work) == [[], []]
+    before = (work / LESSON).stat().st_mtime_ns
+    (course / LESSON).write_text(notebook("1 + 1", "x", output="two"))
     assert update(course, work) == []
-    assert (work / LESSON).read_text() == notebook("1 + 1", output="two")
+    assert (work / LESSON).stat().st_mtime_ns == before, "other outputs are no new lesson"
+
+
+def test_a_copy_that_was_made_with_outputs_loses_them_if_it_was_never_run(
+    course: Path, work: Path
+) -> None:
+    """Earlier versions copied the course's outputs."""
+    shipped = notebook("1 + 1", output="2")
+    (course / LESSON).write_text(shipped)
+    for copied, left in ((shipped, [[]]), (notebook("1 + 1", output="mine"), [["mine"]])):
+        work.mkdir(parents=True, exist_ok=True)
+        (work / LESSON).write_text(copied)
+        digest = hashlib.sha256(shipped.encode()).hexdigest()
+        (work / notebooks.STATE).write_text(json.dumps({LESSON: [digest, "of its sources"]}))
+        assert update(course, work) == []
+        assert outputs(work) == left
+
+
+def test_every_lesson_is_copied_without_outputs_and_is_otherwise_the_same(work: Path) -> None:
+    update(COURSE, work)
+    for original in files.lessons(COURSE):
+        copy = nbformat.read(work / original.name, as_version=4)
+        nbformat.validate(copy)
+        code = [cell for cell in copy.cells if cell.cell_type == "code"]
+        assert not any(cell.outputs or cell.execution_count for cell in code)
+        shipped = nbformat.read(original, as_version=4)
+        assert [cell.id for cell in copy.cells] == [cell.id for cell in shipped.cells]
+        assert [cell.metadata for cell in copy.cells] == [cell.metadata for cell in shipped.cells]
+
+
+def outputs(work: Path) -> list[list[str]]:
+    """What each cell of the copy shows."""
+    cells = json.loads((work / LESSON).read_text())["cells"]
+    assert all(cell.get("execution_count") is None for cell in cells)
+    return [[one["text"] for one in cell["outputs"]] for cell in cells]
 
 
 def test_a_reset_takes_outputs_away_and_keeps_no_copy_of_them(course: Path, work: Path) -> None:
@@ -178,7 +219,7 @@ def test_a_reset_takes_outputs_away_and_keeps_no_copy_of_them(course: Path, work
     update(course, work)
     (work / LESSON).write_text(notebook("1 + 1", output="2"))
     assert update(course, work, reset=True) == []
-    assert (work / LESSON).read_text() == notebook("1 + 1")
+    assert outputs(work) == [[]]
     assert not list(work.glob("*.bak"))
 
 
@@ -202,7 +243,7 @@ def test_a_copy_of_an_earlier_version_is_known_by_its_bytes(course: Path, work: 
     (work / notebooks.STATE).write_text(json.dumps({LESSON: digest, OTHER: 7, "x": [1]}))
     (course / LESSON).write_text(notebook("1 + 2"))
     assert update(course, work) == []
-    assert (work / LESSON).read_text() == notebook("1 + 2")
+    assert sources((work / LESSON).read_text()) == ["1 + 2"]
 
 
 @pytest.mark.parametrize("odd", ['{"cells": 3}', '{"cells": [1, {"source": null}]}', "[]", "1"])
@@ -284,6 +325,10 @@ class WorkingCopy(RuleBasedStateMachine):
             assert sources(self.shown()) == sources(self.newest)
             assert len(lines) == (before in self.mine)
 
+    def is_known(self) -> bool:
+        """Whether the copy is the learner's work, or of today's edition and never run."""
+        return self.shown() in {*self.mine, notebooks.fresh(self.newest.encode()).decode()}
+
     @precondition(lambda self: self.copy.exists())
     @rule()
     def write(self) -> None:
@@ -309,7 +354,7 @@ class WorkingCopy(RuleBasedStateMachine):
         self.mine.discard(self.copy.read_text())
         self.copy.unlink()
 
-    @precondition(lambda self: self.state.exists() and self.shown() in {*self.mine, self.newest})
+    @precondition(lambda self: self.state.exists() and self.is_known())
     @rule()
     def forget(self) -> None:
         """Not while an older edition waits: nobody can tell it from the learner's work then."""

@@ -91,3 +91,8 @@ def test_the_simulated_race_is_the_same_every_time_and_a_lock_wins_it(naive: typ
     assert all(one.created == 20 == one.on_disk + one.lost for one in first)
     ours = races(lambda folder, pause: lk.TaskBoard(folder), range(3))
     assert [one.lost for one in ours] == [0, 0, 0]
+
+
+def test_the_longer_the_gap_the_more_is_lost_and_without_a_gap_nothing_is(naive: type) -> None:
+    lost = [sum(one.lost for one in races(naive, range(5), gap=gap)) for gap in (0, 0.1, 1)]
+    assert lost[0] == 0 < lost[1] < lost[2]

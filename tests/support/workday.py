@@ -80,8 +80,8 @@ def tree(name: str, status: str = "active", **more: Any) -> dict[str, Any]:
     return {"tree": {"name": name, "branch": f"work/{name}", "status": status, **more}}
 
 
-def race(who: str, kind: str, letters: list[str], content: list[str]) -> Step:
-    return who, f"race.{kind}", {"letters": letters, "content": content}
+def race(who: str, kind: str, messages: list[str], content: list[str]) -> Step:
+    return who, f"race.{kind}", {"texts": messages, "content": content}
 
 
 ALONE: list[Step] = [
@@ -348,12 +348,12 @@ RACING: list[Step] = [
     race("alice", "read", ["bob 1"], ["bob 1"]),
     race("carol", "wrote", ["carol 1"], ["bob 1", "carol 1"]),
     race("alice", "emptied", ["bob 1"], []),
-    ("alice", "race.lost", {"letter": "carol 1", "writer": "carol", "content": []}),
+    ("alice", "race.lost", {"text": "carol 1", "writer": "carol", "content": []}),
     race("carol", "wrote", ["carol 2"], ["carol 2"]),
     race("alice", "drained", ["carol 2"], []),
     race("alice", "paused", [], []),
     race("alice", "finished", ["carol 2"], []),
-    ("alice", "race.ended", {"letters": [], "content": [], "sent": 3, "read": 2}),
+    ("alice", "race.ended", {"texts": [], "content": [], "sent": 3, "read": 2}),
 ]
 
 

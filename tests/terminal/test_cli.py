@@ -83,7 +83,7 @@ def test_without_the_lab_extra_it_says_what_to_install(
     assert shown.stderr == f"learnkit: {missing} {told}\n"
 
 
-@pytest.mark.parametrize("command", ["lab", "progress", "verify", "html", "record", "chat"])
+@pytest.mark.parametrize("command", ["lab", "progress", "mine", "verify", "html", "record", "chat"])
 def test_the_help_of_a_command_is_for_users_and_not_for_callers(command: str) -> None:
     shown = learnkit(command, "--help", COLUMNS="100")
     assert shown.returncode == 0
@@ -158,7 +158,7 @@ def test_a_folder_that_is_not_the_learners_is_left_alone(given: str, said: str) 
 
 def test_progress_is_told_and_forgotten(tmp_path: Path) -> None:
     work = {"LEARNKIT_WORKBOOK": str(tmp_path)}
-    begin = "12 lessons, about 8 hours. Begin with lesson 1.\n"
+    begin = "12 lessons, about 7 hours and the exercises. Begin with lesson 1.\n"
     assert learnkit("progress", **work).stdout == begin
     progress = Progress(tmp_path / "progress.json")
     progress.note("s02", "exercises", "3")

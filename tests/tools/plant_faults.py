@@ -46,7 +46,7 @@ AREAS: dict[str, list[tuple[str, str]]] = {
     "replay": [
         ("learnkit/clients/recordings/replay.py", "tests/clients/test_replay.py"),
         ("learnkit/clients/scripted.py", "tests/clients/test_scripted.py"),
-        ("learnkit/simulation/following.py", "tests/simulation/test_follow.py"),
+        ("learnkit/clients/recordings/difference.py", "tests/clients/test_difference.py"),
         ("learnkit/clients/sse.py", "tests/clients/test_sse.py"),
         ("learnkit/clients/transport.py", "tests/clients/test_transport.py"),
     ],

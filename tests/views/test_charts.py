@@ -117,7 +117,7 @@ def test_in_front_of_a_reader_it_has_the_colours_of_the_page(
     monkeypatch.setattr("learnkit.views.charts.is_live", lambda: True)
     chart = lk.charts.bars({"a": {"read": 10}}, 'Lists "<help>".', "tok")
     html = chart._repr_mimebundle_()["text/html"]
-    assert ' aria-label="Lists &quot;&lt;help&gt;&quot;. The numbers stand in' in html
+    assert ' aria-label="Lists &quot;&lt;help&gt;&quot;. The numbers are in' in html
     assert "[data-jp-theme-light=false] .lk-inline{--lk-ink:" in html
     assert "<td>a</td>" in html
 

@@ -62,7 +62,7 @@ def test_the_finding_says_what_came_back_of_what_the_children_read() -> None:
     assert back < 0.05 * read
     assert view.finding(state) == (
         f"lead ends with ≈{state.lanes['lead'].tokens:,} tokens in its context: 3 subagents read "
-        f"≈{read:,} in results for it, and gave back ≈{back:,}."
+        f"≈{read:,} tokens of results and returned ≈{back:,}."
     )
 
 
@@ -70,7 +70,7 @@ def test_before_the_end_it_says_who_is_still_at_work_and_claims_no_gain() -> Non
     agent, view = family(2)
     kinds = [event.type for event in agent.events]
     said = view.finding(view.at(kinds.index("subagent.ended") + 1))
-    assert "2 subagents, 1 still at work, read ≈" in said
+    assert "2 subagents (1 still working) read ≈" in said
     assert said.endswith("so far.")
     assert "%" not in said
     view.alone = lone().events
@@ -118,7 +118,7 @@ def test_a_lone_agent_stands_above_the_others_on_the_same_scale() -> None:
     lead = state.lanes["lead"].tokens
     assert abs(lengths["alone"] / lengths["lane lead"] - whole / lead) < 0.1
     assert canvas["spared lane lead"].lines == (f"≈{whole - lead:,} less",)
-    assert f"instead of the ≈{whole:,} of one agent alone" in view.finding(state)
+    assert f"one agent alone with ≈{whole:,}" in view.finding(state)
 
 
 def test_what_the_parent_did_not_have_to_read_is_less_than_the_lone_agents_bar() -> None:
@@ -172,4 +172,4 @@ def test_a_long_row_has_no_more_segments_than_can_be_seen() -> None:
     assert [one.mark for one in row] == ["call", "result"], "of more than 60, one of a kind"
     assert len(view.html().encode()) < 20_000
     whole = row[-1].x + row[-1].width - row[0].x
-    assert abs(whole / (WIDE - 258) - view.at().lanes["lead"].tokens / view.at().scale) < 0.01
+    assert abs(whole / (WIDE - 294) - view.at().lanes["lead"].tokens / view.at().scale) < 0.01

@@ -1,4 +1,4 @@
-"""The schedule view: steps in the columns of who took them, and the letter that is lost."""
+"""The schedule view: steps in the columns of who took them, and the message that is lost."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ def log_of(*steps: Step) -> EventLog:
     return log
 
 
-def did(who: str, type: str, letters: list[str], content: list[str]) -> Step:
-    return who, f"race.{type}", {"letters": letters, "content": content}
+def did(who: str, type: str, messages: list[str], content: list[str]) -> Step:
+    return who, f"race.{type}", {"texts": messages, "content": content}
 
 
 STARTED: Step = (
@@ -41,7 +41,7 @@ STARTED: Step = (
     "race.started",
     {"reader": "alice", "writers": ["bob", "carol"], "seed": 17},
 )
-LOST: Step = ("alice", "race.lost", {"letter": "carol 1", "writer": "carol", "content": []})
+LOST: Step = ("alice", "race.lost", {"text": "carol 1", "writer": "carol", "content": []})
 STORY = (
     STARTED,
     did("bob", "wrote", ["bob 1"], ["bob 1"]),
@@ -49,19 +49,19 @@ STORY = (
     did("carol", "wrote", ["carol 1"], ["bob 1", "carol 1"]),
     did("alice", "emptied", ["bob 1"], []),
     LOST,
-    ("alice", "race.ended", {"letters": [], "content": [], "sent": 2, "read": 1}),
+    ("alice", "race.ended", {"texts": [], "content": [], "sent": 2, "read": 1}),
 )
 
 names = st.sampled_from(["alice", "bob", "<carol>", "dan d", ""])
-letters = st.lists(st.sampled_from(["bob 1", "bob 2", "<b> 1", "", HOSTILE]), max_size=12)
-anything = st.one_of(letters, st.text(max_size=5), st.none(), st.integers())
+messages = st.lists(st.sampled_from(["bob 1", "bob 2", "<b> 1", "", HOSTILE]), max_size=12)
+anything = st.one_of(messages, st.text(max_size=5), st.none(), st.integers())
 step = st.one_of(
     st.tuples(
         names,
         st.sampled_from(["wrote", "read", "emptied", "finished", "drained", "paused", "ended"]).map(
             "race.{}".format
         ),
-        st.fixed_dictionaries({}, optional={"letters": anything, "content": anything}),
+        st.fixed_dictionaries({}, optional={"texts": anything, "content": anything}),
     ),
     st.tuples(
         names,
@@ -74,7 +74,7 @@ step = st.one_of(
     st.tuples(
         names,
         st.just("race.lost"),
-        st.fixed_dictionaries({}, optional={"letter": st.sampled_from(["bob 1", "x", HOSTILE])}),
+        st.fixed_dictionaries({}, optional={"text": st.sampled_from(["bob 1", "x", HOSTILE])}),
     ),
     st.tuples(names, st.sampled_from(["run.ended", "race.invented"]), st.just({})),
 )
@@ -107,32 +107,33 @@ def test_the_sentence_of_each_step_says_what_happened() -> None:
         "alice reads bob 1, and is not done yet.",
         "carol writes carol 1, while alice is in the middle. In the file: bob 1 and carol 1.",
         "alice empties the file. Read before: bob 1.",
-        "✗ carol 1 is lost: it came after alice had read, and before the file was emptied.",
-        "The end. Still there: nothing. 2 letters sent, 1 lost.",
+        "✗ carol 1 is lost: it arrived after alice had read the file and before alice emptied it.",
+        "The end. Still there: nothing. 2 messages sent, 1 lost.",
     ]
 
 
 def test_the_title_says_who_lost_what_and_why() -> None:
-    why = "came after alice had read, and before the file was emptied."
+    why = "arrived after alice had read the file and before alice emptied it."
     view = Schedule(log_of(*STORY))
-    assert view.finding(view.at()) == f"carol 1 is lost, of 2 letters: it {why}"
+    assert view.finding(view.at()) == f"1 of 2 messages is lost (carol 1): it {why}"
     assert str(view) == f"schedule: {view.finding(view.at())}"
-    assert view.finding(view.at(3)).startswith("1 letter sent, none lost")
+    assert view.finding(view.at(3)).startswith("1 message sent, none lost")
     bob = did("bob", "wrote", ["bob 2"], ["bob 1", "carol 1", "bob 2"])
-    also = ("alice", "race.lost", {"letter": "bob 2"})
+    also = ("alice", "race.lost", {"text": "bob 2"})
     two = Schedule(log_of(*STORY[:4], bob, STORY[4], LOST, also))
-    assert two.finding(two.at()) == f"carol 1 and bob 2 are lost, of 3 letters: they {why}"
+    assert two.finding(two.at()) == f"2 of 3 messages are lost (carol 1 and bob 2): they {why}"
     safe = Schedule(log_of(*STORY[:3], STORY[4]))
     assert safe.finding(safe.at()) == (
-        "1 letter sent, none lost: nobody writes between alice's reading and emptying."
+        "1 message sent, none lost: no message arrives between the two steps of alice."
     )
     once = Schedule(log_of(*STORY[:2], did("alice", "drained", ["bob 1"], [])))
     assert (
-        once.finding(once.at()) == "1 letter sent, none lost: alice reads and empties in one step."
+        once.finding(once.at()) == "1 message sent, none lost: "
+        "alice reads and empties the file in one step."
     )
 
 
-def test_a_letter_is_an_arrow_from_its_writer_into_the_file_and_reading_one_out_of_it() -> None:
+def test_a_message_is_an_arrow_from_its_writer_into_the_file_and_reading_one_out_of_it() -> None:
     for width in (WIDE, NARROW):
         canvas = drawn(Schedule(log_of(*STORY)), width=width)
         x = {name: canvas[f"life {name}"].x for name in ("of bob", "of carol", "file", "of alice")}
@@ -158,7 +159,7 @@ def test_a_letter_is_an_arrow_from_its_writer_into_the_file_and_reading_one_out_
         ]
 
 
-def test_beside_each_step_stand_the_letters_in_the_file_then() -> None:
+def test_beside_each_step_stand_the_messages_in_the_file_then() -> None:
     canvas = drawn(Schedule(log_of(*STORY[:5])))
     found = [(one.key.split()[1], one.lines[0]) for one in some(canvas, "in")]
     assert found == [("0", "bob 1"), ("1", "bob 1"), ("2", "bob 1"), ("2", "carol 1")]
@@ -176,7 +177,7 @@ def test_the_bar_reaches_from_the_reading_to_the_emptying() -> None:
     assert bar.x < canvas["life of alice"].x < bar.x + bar.width
 
 
-def test_a_lost_letter_is_marked_by_glyph_word_and_colour_where_it_was_written_and_lost() -> None:
+def test_a_lost_message_is_marked_by_glyph_word_and_colour_where_it_was_written_and_lost() -> None:
     view = Schedule(log_of(*STORY))
     assert "error" not in {one.mark for one in drawn(view, 5).shapes}
     after = drawn(view)
@@ -190,9 +191,11 @@ def test_a_lost_letter_is_marked_by_glyph_word_and_colour_where_it_was_written_a
 def test_nothing_is_written_over_something_else() -> None:
     many = [(name, n) for n in (1, 2) for name in ("bob", "carol", "dan")]
     start = {"reader": "alice", "writers": ["bob", "carol", "dan"], "seed": 1}
-    letters = [f"{name} {n}" for name, n in many]
-    steps = [did(one.split()[0], "wrote", [one], letters[: n + 1]) for n, one in enumerate(letters)]
-    read = did("alice", "read", letters, letters)
+    messages = [f"{name} {n}" for name, n in many]
+    steps = [
+        did(one.split()[0], "wrote", [one], messages[: n + 1]) for n, one in enumerate(messages)
+    ]
+    read = did("alice", "read", messages, messages)
     view = Schedule(log_of(("alice", "race.started", start), *steps, read))
     for width in (WIDE, 500, NARROW):
         canvas = drawn(view, width=width)
@@ -208,7 +211,7 @@ def test_nothing_is_written_over_something_else() -> None:
 
 def test_what_happens_without_an_emptied_file_is_told_as_it_is() -> None:
     view = Schedule(log_of(STARTED, did("bob", "wrote", ["bob 1"], []), LOST))
-    assert "it is not in the inbox any more" in view.finding(view.at())
+    assert "it is no longer in the inbox" in view.finding(view.at())
     done = log_of(STARTED, did("alice", "finished", ["bob 1"], ["bob 1", "bob 2"]))
     assert told(Schedule(done))[-1] == "alice is done with bob 1. In the file: bob 1 and bob 2."
     assert "carol 1 is lost" in told(Schedule(log_of(LOST)))[-1]
@@ -254,7 +257,7 @@ def test_at_most_so_many_columns_are_drawn() -> None:
 def test_hostile_text_is_only_text() -> None:
     data = {"reader": HOSTILE, "writers": [HOSTILE + "2"], "seed": HOSTILE}
     wrote = did(HOSTILE + "2", "wrote", [HOSTILE], [HOSTILE])
-    lost = (HOSTILE, "race.lost", {"letter": HOSTILE})
+    lost = (HOSTILE, "race.lost", {"text": HOSTILE})
     view = Schedule(log_of((HOSTILE, "race.started", data), wrote, lost))
     page = Page(view.html())
     assert set(page.tags) <= PLAIN

@@ -62,7 +62,7 @@ def test_each_request_is_a_stack_and_what_is_loaded_can_be_seen_in_it(log: Event
     assert canvas["new lead 1"].lines == ("+ 6 skills listed ≈600",)
     assert canvas["new lead 2"].lines == ("+ skill-c ≈1,040",)
     assert canvas["new lead 3"].lines == ("+ references/more.md ≈360",)
-    assert canvas["tokens lead 3"].lines == ("≈2,000",)
+    assert canvas["tokens lead 3"].lines == ("≈2,000 tokens",)
 
 
 def test_everything_upfront_is_on_the_same_scale(log: EventLog) -> None:
@@ -101,8 +101,8 @@ def test_sentences_say_what_happened(log: EventLog) -> None:
         "Request 2 has ≈1,640 tokens of skills.",
     ]
     assert view.finding(states[2]) == (
-        "None of 6 skills is loaded: a request has ≈600 tokens of skills; with all instructions "
-        "upfront it would have ≈6,000, 10 times as many."
+        "None of 6 skills is loaded: a request has ≈600 tokens of skills. With all instructions "
+        "upfront it would have ≈6,000 (10 times as many)."
     )
     assert view.finding(view.at()).startswith("1 of 6 skills is loaded: a request has ≈2,000 tok")
 
@@ -111,7 +111,7 @@ def test_it_boasts_of_nothing_where_everything_upfront_would_be_shorter() -> Non
     log = listed(EventLog(), {"only": 100}, catalogue=80)
     log.append("skill.loaded", name="only", tokens=120)
     assert Skills(log).finding(Skills(log).at()) == (
-        "1 of 1 skill is loaded: a request has ≈200 tokens of skills; with all instructions "
+        "1 of 1 skill is loaded: a request has ≈200 tokens of skills. With all instructions "
         "upfront it would have ≈100."
     )
 
@@ -122,7 +122,7 @@ def test_what_is_preloaded_counts_from_the_start() -> None:
     view = Skills(log)
     canvas = picture(view)
     assert [mark for mark, _ in stacks(canvas)["request 1"]] == ["system", "injected"]
-    assert canvas["tokens lead 1"].lines == ("≈1,600",)
+    assert canvas["tokens lead 1"].lines == ("≈1,600 tokens",)
     assert canvas["problem lead 0"].lines == ("✗ bad/SKILL.md: no",)
     assert "▲ preloaded" in view.html()
 
@@ -148,7 +148,7 @@ def test_each_agent_has_its_own_on_the_same_scale(log: EventLog) -> None:
     ratio = canvas["part alice 1 0"].width / canvas["part lead 1 0"].width
     assert ratio == pytest.approx(2, rel=0.03)
     assert canvas["lane alice"].y > canvas["whole lead"].y
-    assert "; alice: none of 6 skills is loaded" in view.finding(view.at())
+    assert ". alice: none of 6 skills is loaded" in view.finding(view.at())
     assert list(Skills(log, lane="lead").at().shelves) == ["lead"]
 
 

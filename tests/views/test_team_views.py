@@ -175,13 +175,13 @@ def test_that_the_last_agent_shuts_down_is_said_within_the_picture(width: float)
     assert room < end.x if "e" in end.style else end.x + room < width
 
 
-def test_the_title_counts_all_messages_and_quotes_the_last() -> None:
+def test_the_title_counts_all_messages_and_says_who_sent_them() -> None:
     view = Traffic(letters("m1"))
-    assert view.finding(view.at(0)) == "Nobody has written a message yet."
-    end = "the last is from alice to bob and carol: “hello”."
-    assert view.finding(view.at()) == f"4 messages, 3 unread; {end}"
+    assert view.finding(view.at(0)) == "No message has been sent yet."
+    end = "3 from alice and 1 from bob."
+    assert view.finding(view.at()) == f"4 messages, 3 unread: {end}"
     read = Traffic(letters("m1", "m2", "m3", "m4"))
-    assert read.finding(read.at()) == f"4 messages, all read; {end}"
+    assert read.finding(read.at()) == f"4 messages, all read: {end}"
 
 
 def test_the_table_says_what_is_read() -> None:

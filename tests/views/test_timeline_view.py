@@ -152,8 +152,8 @@ def test_what_is_saved_is_counted_against_the_same_work_done_serially(tmp_path: 
     assert state.run.now == 12
     assert state.run.serial == 1 + 10 + 10 + 1
     assert view.finding(state) == (
-        "The work takes 12 s; one after the other it takes 22 s: 45% saved; "
-        "the model waits 9 s for its jobs."
+        "The work takes 12 s, 45% less than the 22 s that it takes one after the other. "
+        "The model waits 9 s for its jobs."
     )
 
 
@@ -166,8 +166,8 @@ def test_a_turn_that_only_looks_at_a_job_is_not_work(tmp_path: Path) -> None:
 def test_one_after_the_other_saves_nothing(tmp_path: Path) -> None:
     view = Timeline(hour(background=False))
     assert view.finding(view.at()) == (
-        "The work takes 60 min, and one after the other no longer; "
-        "the model waits 35 min for its jobs."
+        "The work takes 60 min. One after the other it would take no longer, "
+        "because the model waits 35 min for its jobs."
     )
 
 
@@ -248,19 +248,19 @@ def test_each_step_says_what_changed() -> None:
     assert said == [
         "Job 1 starts in the background: sleep 600; make archive.",
         "Job 1 ends after 25 min: ✓ archive is done.",
-        "The model is told what came of job 1.",
+        "The next request delivers the result of job 1 to the model.",
         "Job 2 starts in the background: sleep 600; make tests.",
         "Job 2 ends after 10 min: ✓ tests is done.",
-        "The model is told what came of job 2, for which it has waited.",
+        "The next request delivers the result of job 2 to the model, which was waiting for it.",
     ]
 
 
 def test_counted_sleep_is_said(tmp_path: Path) -> None:
     view = ran(tmp_path, start(1), *[lk.say("x")] * 2)
-    assert "sleep only counts" in " ".join(texts(drawn(view)))
+    assert "sleep takes no real time" in " ".join(texts(drawn(view)))
     log = lk.EventLog()
     log.append("job.started", id="a", command="make", limit=300, counted=False)
-    assert "sleep only counts" not in " ".join(texts(drawn(Timeline(log))))
+    assert "sleep takes no real time" not in " ".join(texts(drawn(Timeline(log))))
 
 
 def test_the_axis_has_round_marks(tmp_path: Path) -> None:

@@ -68,7 +68,7 @@ def test_rounds_are_counted_and_a_reminder_stands_behind_its_round() -> None:
     assert [one.kind for one in state.rounds] == ["list", "work", "work", "work", "work"]
     assert [one.reminded for one in state.rounds] == [False, False, False, True, False]
     assert state.since == 1
-    assert gauge(view, state) == "1 of 3 rounds without a look at the list"
+    assert gauge(view, state) == "1 of 3 rounds without an update of the list"
     canvas = view.draw(state, WIDE, 20)
     assert canvas["round 4"].x < canvas["reminder 4"].x < canvas["round 5"].x
     assert "reminder 5" not in canvas
@@ -82,8 +82,8 @@ def test_the_gauge_is_full_when_the_title_says_that_a_reminder_follows() -> None
     view = ran(listed("pending"), WORK, WORK, WORK, listed("completed"))
     event = next(event for event in view.events if event.type == "todo.reminded")
     old, state = view.at(event.seq), view.at(event.seq + 1)
-    assert view.told(state, old, event).startswith("After 3 rounds without a look at the list")
-    assert gauge(view, state).startswith("3 of 3 rounds without a look at the list")
+    assert view.told(state, old, event).startswith("After 3 rounds without an update of the list")
+    assert gauge(view, state).startswith("3 of 3 rounds without an update of the list")
     canvas = view.draw(state, WIDE, 20)
     assert [canvas[f"gauge {n}"].mark for n in range(3)] == ["call"] * 3
     over = view.at(event.seq + 2)

@@ -132,7 +132,7 @@ def test_the_request_for_a_summary_is_no_request_of_the_conversation(summarised:
     longest = max(one.tokens for one in state.requests)
     side = "under" if longest <= 3_000 else "over"
     assert view.finding(state).startswith(
-        f"1 summary takes ≈{saved:,} tokens out: the longest of {summarised.turns} requests has "
+        f"1 summary removes ≈{saved:,} tokens. The longest of {summarised.turns} requests has "
         f"≈{longest:,} tokens, {side} the threshold of 3,000."
     )
 
@@ -238,7 +238,7 @@ def test_of_several_compactions_the_last_is_drawn_and_all_are_counted() -> None:
     state = view.at()
     old, new = (sum(one.tokens for one in half) for half in (state.before, state.after))
     assert view.finding(state).startswith(
-        f"2 compactions take ≈{state.saved:,} tokens out. In the last, drawn here, "
+        f"2 compactions remove ≈{state.saved:,} tokens. In the last one, drawn here, "
         f"≈{old:,} tokens become ≈{new:,}"
     )
     assert state.saved == 2 * estimate_tokens(message) - new

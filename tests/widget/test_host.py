@@ -194,7 +194,6 @@ def test_after_another_width_was_asked_for_the_first_feed_is_silent() -> None:
     assert [message.get("reset") for message in sent] == [None, True, None]
     log.append("team.spawned", name="bob", role="coder", prompt="x")
     first.flush()
-    assert len(sent) == 3
-    player._feed.flush()
-    assert sent[-1]["seq"] == 2
+    player._feed.flush()  # unless its pump was faster
+    assert [message["seq"] for message in sent[3:]] == [2]
     player.close()

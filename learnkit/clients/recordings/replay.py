@@ -11,25 +11,24 @@ import difflib
 import json
 import threading
 from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
 import anthropic
 
+from learnkit.clients.recordings.difference import Change, changes
 from learnkit.clients.recordings.recording import Recording, Turn, followed
 from learnkit.clients.recordings.request_hash import Prefix
 from learnkit.clients.scripted import Failure, Reply, Request
 from learnkit.errors import UsageError
 
-#: What a learner can do about a miss, in this order.
+#: What a learner can do about a miss, in this order. In an open lesson, buttons do the same.
 WAYS_ON = (
     "undo the change, and the recording fits again",
-    "let the mechanical model carry on with the recorded calls, in a lesson: "
-    "lab.scenario(name, script=lab.mechanical(name)), elsewhere: "
-    "lk.scripted(lk.models.following(path, scenario))",
-    'script the replies: lk.scripted([lk.use("bash", command="ls"), lk.say("done")]), '
-    "in a lesson: lab.scenario(name, script=[...])",
-    'be the model yourself, in a lesson: lab.be_the_model("your prompt")',
-    'go live, with a key: lk.connect("live"), in a lesson: lesson(name, mode="live")',
+    "let the stand-in try it, which follows rules and is not an LLM: "
+    "lab.scenario(name, script=lk.stand_in().source)",
+    'be the model yourself: lab.be_the_model("your prompt")',
+    'script it: lab.scenario(name, script=[lk.use("bash", command="ls"), lk.say("Done.")])',
 )
 
 
@@ -46,16 +45,31 @@ class Miss(anthropic.AnthropicError):
         nearest: id of the recorded turn that is most alike.
         path: where the request first differs from it, e.g. ``messages[0].content[0].text``.
         diff: the two texts compared, ``-`` recorded, ``+`` asked.
+        changes: all places in which they differ.
+        prefix: what was asked.
+        offer: shows a panel in place of this error; None where there is nobody to see it.
     """
 
-    def __init__(self, scenario: str, lane: str, nearest: str, path: str, diff: str) -> None:
+    offer: Callable[[], None] | None = None
+
+    def __init__(
+        self,
+        scenario: str,
+        lane: str,
+        nearest: str,
+        *,
+        path: str,
+        diff: str,
+        changes: tuple[Change, ...],
+        prefix: Prefix,
+    ) -> None:
         self.scenario, self.lane, self.nearest = scenario, lane, nearest
-        self.path, self.diff = path, diff
+        self.path, self.diff, self.changes, self.prefix = path, diff, changes, prefix
         ways = "\n".join(f"  - {way}" for way in WAYS_ON)
         super().__init__(
             f"the recording has no reply to this request (scenario {scenario!r}, agent {lane!r}).\n"
             f"It differs from the nearest turn {nearest} at {path}:\n\n{diff}\n\n"
-            f"The ways on:\n{ways}"
+            f"What you can do:\n{ways}"
         )
 
     def _render_traceback_(self) -> list[str]:
@@ -137,7 +151,14 @@ class Replay:
         if _agree(known.canon, prefix.canon) == len(known.canon):
             known = followed(known, nearest.answer)  # asked on, after its reply
         path, diff = compare(known.canon, prefix.canon)
-        return Miss(self.scenario, lane, nearest.id, path, diff)
+        found = changes(known.canon, prefix.canon)
+        return Miss(
+            *(self.scenario, lane, nearest.id),
+            path=path,
+            diff=diff,
+            changes=found,
+            prefix=prefix,
+        )
 
 
 def _agree(these: list[str], those: list[str]) -> int:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from learnkit.course.display.card import Card
-from learnkit.views.drawing.display import NARROW, WIDE, Canvas
+from learnkit.views.drawing.display import WIDE, Canvas
 
 #: What the mechanisms of each lesson do, by the hook that they do it with. Lesson 1 is the loop.
 LESSONS: dict[int, dict[str, str]] = {
@@ -13,7 +11,7 @@ LESSONS: dict[int, dict[str, str]] = {
     2: {"tools": "bash and files", "refuse": "permission"},
     3: {"system": "how to plan", "tools": "todo", "after_tools": "a reminder"},
     4: {"system": "who to send", "tools": "a loop in a call"},
-    5: {"system": "a catalogue", "tools": "load a skill", "after_tools": "the skill's text"},
+    5: {"system": "a catalogue", "tools": "load a skill", "after_tools": "logs files read"},
     6: {"tools": "compact", "before_model": "make it shorter"},
     7: {"system": "the board", "tools": "tasks on disk"},
     8: {
@@ -49,10 +47,10 @@ HOOKS = {
     "on_stop": "lets it go on",
 }
 
-#: Where everything stands, for the two widths: left, top, width and height in pixels. A hook has
-#: its line to the place in the loop at which it is asked.
+#: Where everything stands: left, top, width and height in pixels. A hook has its line to the place
+#: in the loop at which it is asked.
 _Box = tuple[float, float, float, float]
-_WIDE: dict[str, _Box] = {
+_BOXES: dict[str, _Box] = {
     "prompt": (8, 108, 96, 28),
     "messages": (152, 100, 160, 44),
     "model": (368, 100, 118, 44),
@@ -61,7 +59,7 @@ _WIDE: dict[str, _Box] = {
     "results": (152, 208, 160, 44),
     "answer": (616, 8, 96, 28),
 }
-_WIDE_HOOKS: dict[str, tuple[_Box, str]] = {
+_HOOKS: dict[str, tuple[_Box, str]] = {
     "system": ((56, 34, 146, 40), "M128 74V122"),
     "before_model": ((264, 34, 150, 40), "M339 74V122"),
     "tools": ((352, 154, 134, 40), "M427 154V144"),
@@ -69,7 +67,7 @@ _WIDE_HOOKS: dict[str, tuple[_Box, str]] = {
     "refuse": ((496, 154, 122, 40), "M618 174H628"),
     "after_tools": ((364, 210, 150, 40), ""),
 }
-_WIDE_WAYS = {
+_WAYS = {
     "in": ("M104 122H152", "r"),
     "ask": ("M312 122H368", "r"),
     "reply": ("M486 122H540", "r"),
@@ -79,41 +77,15 @@ _WIDE_WAYS = {
     "results": ("M364 230H312", "l"),
     "back": ("M232 208V144", "u"),
 }
-_NARROW: dict[str, _Box] = {
-    "prompt": (28, 8, 140, 28),
-    "messages": (28, 76, 140, 44),
-    "model": (28, 152, 140, 44),
-    "reply": (28, 240, 140, 28),
-    "run": (28, 330, 140, 28),
-    "results": (28, 400, 140, 44),
-    "answer": (222, 240, 94, 28),
-}
-_NARROW_HOOKS: dict[str, tuple[_Box, str]] = {
-    "system": ((178, 34, 138, 40), "M98 54H178"),
-    "before_model": ((178, 98, 138, 40), "M98 134H178"),
-    "tools": ((178, 148, 138, 40), "M168 174H178"),
-    "on_stop": ((178, 194, 138, 40), "M196 234V254"),
-    "refuse": ((178, 280, 138, 40), "M98 300H178"),
-    "after_tools": ((178, 352, 138, 40), "M98 378H178"),
-}
-_NARROW_WAYS = {
-    "in": ("M98 36V76", "d"),
-    "ask": ("M98 120V152", "d"),
-    "reply": ("M98 196V240", "d"),
-    "end": ("M168 254H222", "r"),
-    "yes": ("M98 268V330", "d"),
-    "results": ("M98 358V400", "d"),
-    "back": ("M28 422H10V98H28", "r"),
-}
-_WIDE_SAID = {"yes": (634.0, 152.0), "end": (670.0, 100.0)}
-_NARROW_SAID = {"yes": (104.0, 290.0), "end": (176.0, 250.0)}
+_SAID = {"yes": (634.0, 152.0), "end": (670.0, 100.0)}
 _TIPS = {
     "r": "m-7 -4l7 4l-7 4",
     "d": "m-4 -7l4 7l4 -7",
     "l": "m7 -4l-7 4l7 4",
     "u": "m-4 7l4 -7l4 7",
 }
-_WORDS = {
+#: What is written in the boxes of the loop.
+WORDS = {
     "prompt": ("your prompt",),
     "messages": ("messages", "all of them, again"),
     "model": ("the model", "sees only these"),
@@ -124,43 +96,36 @@ _WORDS = {
 }
 
 
-def loop(width: float, lit: int | None = None) -> Canvas:
+def loop(lit: int) -> Canvas:
     """The loop and its six hooks.
 
     Args:
-        width: of the picture, in pixels; below 560 it stands upright.
-        lit: number of the lesson whose hooks are lit; None shows at each hook which lessons use it.
+        lit: number of the lesson whose hooks are lit.
     """
-    is_wide = width >= 560
-    boxes, hooks = (_WIDE, _WIDE_HOOKS) if is_wide else (_NARROW, _NARROW_HOOKS)
-    canvas = Canvas(WIDE if is_wide else NARROW)
+    canvas = Canvas(WIDE)
     whole = "cause" if lit == 1 else ""
-    for name, (_, line) in hooks.items():
+    for name, (_, line) in _HOOKS.items():
         if line:
             canvas.edge(f"line {name}", line, "cause" if _adds(lit, name) else "", "d")
-    for name, (path, tip) in (_WIDE_WAYS if is_wide else _NARROW_WAYS).items():
+    for name, (path, tip) in _WAYS.items():
         canvas.edge(f"way {name}", path + _TIPS[tip], whole or "system", "w")
-    for name, place in boxes.items():
-        canvas.box(f"box {name}", *place, whole or "system", _WORDS[name], says=_WORDS[name][0])
-    for name, (place, _) in hooks.items():
+    for name, place in _BOXES.items():
+        canvas.box(f"box {name}", *place, whole or "system", WORDS[name], says=WORDS[name][0])
+    for name, (place, _) in _HOOKS.items():
         own = _adds(lit, name)
-        second = own or (used_by(name) if lit is None else HOOKS[name])
         says = f"{name}: {own or HOOKS[name]}; lessons {used_by(name)}"
         style, mark = ("", "cause") if own else ("d", "")
-        canvas.box(f"hook {name}", *place, mark, [name, second], style, says=says)
+        canvas.box(f"hook {name}", *place, mark, [name, own or HOOKS[name]], style, says=says)
     for name, said in (("yes", "yes"), ("end", "no")):
-        x, y = (_WIDE_SAID if is_wide else _NARROW_SAID)[name]
+        x, y = _SAID[name]
         canvas.text(f"said {name}", x, y, said, "b")
-    if lit is None:
-        said = "dashed: hooks, and the lessons that use them"
-        canvas.text("legend", 8, canvas.height + 22, said, "q")
-    canvas.height += 30 if lit is None else 12
+    canvas.height += 12
     return canvas
 
 
-def _adds(lit: int | None, hook: str) -> str:
+def _adds(lit: int, hook: str) -> str:
     """What a lesson does with a hook; empty for nothing."""
-    return LESSONS[lit].get(hook, "") if lit else ""
+    return LESSONS[lit].get(hook, "")
 
 
 def used_by(hook: str) -> str:
@@ -186,7 +151,7 @@ def loop_card(lit: int) -> Card:
     Args:
         lit: the lesson's number.
     """
-    said, canvas = alt(lit), loop(WIDE, lit)
+    said, canvas = alt(lit), loop(lit)
 
     def live() -> dict[str, str]:
         return {"text/html": canvas.inline(said)}
@@ -198,7 +163,7 @@ def alt(lit: int | None) -> str:
     """What the picture shows, in words.
 
     Args:
-        lit: as for :func:`loop`.
+        lit: as for :func:`loop`; None for the map, which lights no lesson.
     """
     flow = (
         "The loop: messages go to the model; if the reply has calls, they run, and their results "
@@ -213,13 +178,3 @@ def alt(lit: int | None) -> str:
         return f"{flow} Lesson 1 builds it."
     adds = ", ".join(f"{hook}: {does}" for hook, does in LESSONS[lit].items())
     return f"{flow} Lesson {lit} adds, by hook: {adds}."
-
-
-def write(folder: Path) -> None:
-    """Write the picture for the README, wide and for phones.
-
-    Args:
-        folder: where ``loop.svg`` and ``loop-narrow.svg`` go.
-    """
-    for name, width in (("loop.svg", WIDE), ("loop-narrow.svg", NARROW)):
-        (folder / name).write_text(loop(width).svg() + "\n", "utf-8")

@@ -13,7 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from learnkit.course.defined_names import defined
+from learnkit.course.first_edit.edited_cells import RAN
 
+#: What a cell says that the learner has interrupted.
+INTERRUPTED = "Interrupted: this cell has ended, and its agents with it. Run it again to go on."
 #: The note below an error that a lesson wants.
 MEANT = "This error is meant to happen here: the lesson says why. Go on with the next cell."
 
@@ -30,9 +33,19 @@ def explain_errors() -> None:
     refused = (anthropic.APIStatusError,) if anthropic else ()
 
     def shown(shell: Any, kind: type, error: Any, *rest: Any, **options: Any) -> None:
+        if (offer := getattr(error, "offer", None)) is not None:
+            shell._last_traceback = []  # the cell has failed, and Run All stops, without red
+            offer()
+            return
+        if isinstance(error, KeyboardInterrupt):
+            error._render_traceback_ = lambda: [INTERRUPTED]  # type: ignore[attr-defined]
+            shell.showtraceback((kind, error, error.__traceback__))
+            return
         hint = MEANT if is_meant(_cell(shell), notebook()) else ""
         if isinstance(error, NameError) and not hint:
             hint = where(error.name or "", notebook())
+            if hint:
+                error._render_traceback_ = lambda: [f"{kind.__name__}: {hint}"]  # type: ignore[attr-defined]
         known = isinstance(error, (*refused, LearnkitError))
         if known:
             said = _refusal(error) if isinstance(error, refused) else [str(error)]
@@ -43,7 +56,8 @@ def explain_errors() -> None:
         shell.showtraceback((kind, error, error.__traceback__))
 
     shell = sys.modules["IPython"].get_ipython()
-    shell.set_custom_exc((Exception,), shown)
+    shell.set_custom_exc((Exception, KeyboardInterrupt), shown)
+    RAN.watch(shell)
 
 
 def is_meant(cell: str, notebook: Path | None) -> bool:
@@ -85,6 +99,19 @@ def where(name: str, notebook: Path | None) -> str:
                 "up to here: Run → Run All Above Selected Cell."
             )
     return ""
+
+
+def code_cells(notebook: Path | None) -> dict[str, str]:
+    """Return the text of each code cell of a notebook, by its id.
+
+    Args:
+        notebook: its file, if it is known.
+    """
+    return {
+        str(one.get("id", "")): "".join(one.get("source", ""))
+        for one in _cells(notebook)
+        if one.get("cell_type") == "code"
+    }
 
 
 def _cells(notebook: Path | None) -> list[dict[str, Any]]:

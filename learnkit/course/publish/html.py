@@ -18,12 +18,14 @@ from typing import Any
 
 from learnkit.course import files as course_files
 from learnkit.course.display.card import inline
+from learnkit.course.display.course_map import as_html
 from learnkit.course.lessons import load
 from learnkit.course.progress import lesson_progress
 from learnkit.course.publish import repository
 from learnkit.course.publish.execute import execute, normalise
 from learnkit.errors import UsageError, lab_extra
 from learnkit.runtime import atomic_write
+from learnkit.views.drawing.display import NARROW
 from learnkit.views.drawing.text import esc
 from learnkit.widget import frozen
 
@@ -106,14 +108,17 @@ def _earlier_run(path: Path, executed: Path) -> Any:
 
 
 def _index(every: Sequence[Path]) -> str:
+    lessons = lesson_progress(every[0].parent)
     rows = "".join(
         f"<tr><td>{one.number}</td><td><a href='{esc(one.file)}'>{esc(one.lesson.title)}</a><br>"
         f"{esc(one.lesson.promise)}</td><td>{inline(one.lesson.adds)}</td>"
         f"<td>{one.lesson.minutes}&nbsp;min</td></tr>"
-        for one in lesson_progress(every[0].parent)
+        for one in lessons
     )
     page = Template((_HERE / "edition.html").read_text("utf-8"))
-    return _linked(page.substitute(address=esc(repository.address()), rows=rows))
+    wide, narrow = as_html(lessons), as_html(lessons, NARROW)
+    address = esc(repository.address())
+    return _linked(page.substitute(address=address, rows=rows, wide=wide, narrow=narrow))
 
 
 def _page(title: str, body: str, before: Path | None = None, after: Path | None = None) -> str:

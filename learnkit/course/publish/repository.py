@@ -2,7 +2,8 @@
 
 The address is stated once, as ``Repository`` in ``pyproject.toml``. Binder's badge, the lessons'
 links to Binder and the links to the project's pages on GitHub are rendered from it, so a fork
-changes one line and refreshes the rest.
+changes one line and refreshes the rest. Binder opens the working copy that ``binder/postBuild``
+makes, which has no outputs.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from importlib import metadata
 from pathlib import Path
 
 from learnkit.course import files as course_files
+from learnkit.course.progress import COPY
 from learnkit.errors import UsageError
 
 #: The form of an address; Binder needs the owner and the name.
@@ -21,7 +23,7 @@ _ADDRESS = re.compile(r"https://github\.com/([\w.-]+/[\w.-]+)")
 #: Links to this project, whatever repository they name now: Binder's, and GitHub's pages about a
 #: repository as a whole. A link to one issue or file belongs to another project.
 _OURS = re.compile(
-    r"(?P<binder>https://mybinder\.org/v2/gh/)[\w.-]+/[\w.-]+(?=/HEAD\b)"
+    r"(?P<binder>https://mybinder\.org/v2/gh/)[\w.-]+/[\w.-]+/HEAD\?labpath=[\w-]+(?=/)"
     r"|(?P<github>https://github\.com/)[\w.-]+/[\w.-]+"
     r"(?=/(?:actions/workflows|compare|discussions|issues/new|releases|security/advisories)\b)"
     r"|(?P<field>^repository-code: \"https://github\.com/)[\w.-]+/[\w.-]+(?=\"$)",
@@ -62,7 +64,13 @@ def rendered(text: str, repository: str) -> str:
         repository: as :func:`address` returns it.
     """
     name = repository.removeprefix("https://github.com/")
-    return _OURS.sub(lambda match: (match[1] or match[2] or match[3]) + name, text)
+
+    def ours(match: re.Match[str]) -> str:
+        if match["binder"]:
+            return f"{match['binder']}{name}/HEAD?labpath={COPY}"
+        return f"{match['github'] or match['field']}{name}"
+
+    return _OURS.sub(ours, text)
 
 
 def refresh(checkout: Path | None = None) -> Iterator[str]:

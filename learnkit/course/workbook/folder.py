@@ -67,6 +67,7 @@ def options(work: Path, notebook: str, *, alone: bool) -> list[str]:
         f"--ServerApp.root_dir={root}",
         f"--LabApp.default_url={page}",  # for the address that JupyterLab prints
         f"--LabApp.workspaces_dir={work / WORKSPACES}",
+        "--LabApp.news_url=None",  # it asks whether to show news, on top of the lesson
     ]
 
 
@@ -101,9 +102,9 @@ def _refuse(work: Path) -> None:
     if (work / "recordings").is_dir():
         raise UsageError(f"{work} holds the course's own notebooks; {other}")
     if work.is_dir() and not progress.is_copy(work):
-        # The progress file may be older than the lessons, and systems add hidden files.
+        # What the learner has done may be older than the lessons, and systems add hidden files.
         found = sorted(path.name for path in work.iterdir())
-        found = [name for name in found if not name.startswith((".", "progress."))]
+        found = [name for name in found if not name.startswith((".", "progress.", "my_agent."))]
         if found:
             raise UsageError(
                 f"{work} is not a copy of the lessons, and holds {found[0]!r}; {other}"

@@ -1,5 +1,8 @@
 """The learner's working copy of the lessons.
 
+The course's own notebooks have their outputs, to be read and compared. A copy is made without any,
+because they would answer every prediction before the learner has read it.
+
 A copy that the learner has not edited follows the course. An edited copy is never overwritten,
 unless the learner asks for it. Only a change of the cells' sources counts as an edit, because
 running a cell changes the file too. In edited copies, imports of modules that have moved are
@@ -55,9 +58,7 @@ def update(
     modules = moved_modules.MODULES if modules is None else modules
     for original in course_files.lessons(source):
         copy = target / original.name
-        content = original.read_bytes()
-        for there, here in LINKS.items():
-            content = content.replace(there, here)
+        content = fresh(original.read_bytes())
         new, new_sources = _digest(content), _digest(_sources(content))
         remembered = set(made_from.get(copy.name, ()))
         if copy.exists():
@@ -86,6 +87,21 @@ def update(
         state_file.write_text(json.dumps(made_from, indent=2), encoding="utf-8")
 
 
+def fresh(content: bytes) -> bytes:
+    """Return a lesson as a learner gets it: without outputs, and with the working copy's links.
+
+    Args:
+        content: of the course's notebook; anything but a notebook keeps all but its links.
+    """
+    for there, here in LINKS.items():
+        content = content.replace(there, here)
+    notebook = _notebook(content)
+    code = [cell for cell in _cells(notebook) if cell.get("cell_type") == "code"]
+    for cell in code:
+        cell |= {"outputs": [], "execution_count": None}
+    return _written(notebook).encode() if code else content
+
+
 def _follow(copy: Path, content: bytes, modules: Mapping[str, str]) -> Iterator[str]:
     """Update the imports of modules that have moved in an edited copy."""
     notebook = _notebook(content)
@@ -100,7 +116,7 @@ def _follow(copy: Path, content: bytes, modules: Mapping[str, str]) -> Iterator[
             cell["source"] = after.splitlines(keepends=True)
     if changed:
         kept = _kept(copy)
-        atomic_write.replace(copy, json.dumps(notebook, indent=1, ensure_ascii=False) + "\n")
+        atomic_write.replace(copy, _written(notebook))
         yield f"{copy.name}: its imports follow modules that moved; as it was: {kept.name}"
 
 
@@ -109,6 +125,11 @@ def _notebook(content: bytes) -> Any:
         return json.loads(content)
     except ValueError:  # UnicodeDecodeError is one
         return None
+
+
+def _written(notebook: Any) -> str:
+    """A notebook as the text of its file."""
+    return json.dumps(notebook, indent=1, ensure_ascii=False) + "\n"
 
 
 def _cells(notebook: Any) -> list[Any]:

@@ -15,10 +15,9 @@ from typing import Any
 from learnkit.core.text import count
 from learnkit.course import files as course_files
 from learnkit.course.display.card import FRAME, Card, inline
-from learnkit.course.display.loop import alt, loop
+from learnkit.course.display.course_map import as_html
 from learnkit.course.progress import MARKS, LessonProgress, Progress, lesson_progress
 from learnkit.course.publish import repository
-from learnkit.views.drawing.display import WIDE
 from learnkit.views.drawing.text import esc
 
 #: The file's name in the working copy.
@@ -42,12 +41,17 @@ def contents(*, forget: bool = False, folder: str | Path = "") -> Card:
     here = Path(folder) if folder else Path.cwd()
     originals = course_files.notebooks()
     found = lesson_progress(here, progress) or lesson_progress(originals, progress)
-    picture, said, rows = loop(WIDE), alt(None), table(found)
 
-    def live() -> dict[str, str]:
-        return {"text/html": f'<div style="{FRAME}">{picture.inline(said)}{rows}</div>'}
+    def page(*, live: bool) -> str:
+        return (
+            f"<p><strong>{esc(summary(found))}</strong> Each mechanism in the picture leads to its "
+            f"lesson.</p>{as_html(found, live=live)}{table(found)}"
+        )
 
-    return Card(f"{picture.img(said)}{rows}", summary(found), live)
+    def opened() -> dict[str, str]:
+        return {"text/html": f'<div style="{FRAME}">{page(live=True)}</div>'}
+
+    return Card(page(live=False), summary(found), opened)
 
 
 def summary(found: Sequence[LessonProgress]) -> str:
@@ -63,6 +67,7 @@ def summary(found: Sequence[LessonProgress]) -> str:
         return f"You have finished {count(len(found), 'lesson')}: all there are."
     minutes = sum(one.lesson.minutes for one in left)
     time = f"about {round(minutes / 60)} hours" if minutes > 90 else f"{minutes} minutes"
+    time += " and the exercises"
     if not finished and not begun:
         return f"{count(len(found), 'lesson')}, {time}. Begin with lesson {left[0].number}."
     latest = (begun or left)[0]
@@ -87,10 +92,7 @@ def table(found: Sequence[LessonProgress]) -> str:
         for one in ("", "lesson", "what it adds", "time", "predictions", "exercises", "quiz")
     )
     body = "".join(map(_row, found))
-    return (
-        f"<p><strong>{esc(summary(found))}</strong></p>"
-        f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-    )
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
 def _row(one: LessonProgress) -> str:

@@ -70,6 +70,7 @@ _TRAILING = re.compile(
     r"afterwards|first|for me|to me|one (?:by one|after the other))$",
     re.I,
 )
+_COURTESY = re.compile(r"[, ]+please$", re.I)
 #: Conditions and exceptions: a rule that doesn't name them itself would overlook them.
 _CONDITION = re.compile(r"\b(?:unless|except|but not|only if|if (?:it|there|they|you))\b", re.I)
 
@@ -288,4 +289,7 @@ def _clause(text: str, quotes: tuple[str, ...], ignored: tuple[str, ...] = ()) -
     while found := _POLITE.match(text):
         left += words([found[0]])
         text = text[found.end() :]
+    if found := _COURTESY.search(text):  # never part of what is to be written
+        left += words([found[0]])
+        text = text[: found.start()]
     return Clause(text, quotes, tuple(left))

@@ -82,6 +82,23 @@ class Goal:
         doing = self.rule.act(do, **self.groups)
         return doing if isinstance(doing, str) else (yield from doing)
 
+    def fitted(self, clause: Clause) -> str:
+        """The part of a clause that a pattern was fitted to.
+
+        Args:
+            clause: one of its own.
+        """
+        whole = any(one.fullmatch(clause.text) for one in (self.rule.pattern, *self.rule.more))
+        return clause.text if whole else parts.trimmed(clause.text)
+
+    def left_out(self, clause: Clause) -> tuple[str, ...]:
+        """The words of a clause that have had no effect.
+
+        Args:
+            clause: one of its own.
+        """
+        return (*clause.ignored, *parts.words([clause.text[len(self.fitted(clause)) :]]))
+
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
@@ -387,13 +404,11 @@ class _Session:
 
     def _explanation(self, *, done: bool) -> Explanation:
         goal = self.now
-        ignored = [word for one in self.goals for c in one.clauses for word in _left_out(c)]
+        ignored = [word for one in self.goals for c in one.clauses for word in one.left_out(c)]
         ignored += parts.words([one.shown for one in self.unknown])
         return Explanation(
             rule=goal.rule.name if goal else ("none fits" if self.unknown else "wait for work"),
-            used=parts.words([one.plain(parts.trimmed(one.text)) for one in goal.clauses])
-            if goal
-            else (),
+            used=parts.words([one.plain(goal.fitted(one)) for one in goal.clauses]) if goal else (),
             ignored=tuple(ignored),
             understood=tuple((one.rule.name, one.label) for one in self.goals),
             unknown=tuple(one.shown for one in self.unknown),
@@ -477,11 +492,6 @@ def _pieces(goal: Goal) -> list[Goal]:
     return [
         replace(goal, groups={**goal.groups, each: one}, label=f"{verb} {one}") for one in things
     ]
-
-
-def _left_out(clause: Clause) -> tuple[str, ...]:
-    end = clause.text[len(parts.trimmed(clause.text)) :]
-    return (*clause.ignored, *parts.words([end]))
 
 
 def _replayed(work: Steps, said: Conversation) -> Ask | Wait:

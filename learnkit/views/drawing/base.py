@@ -8,6 +8,7 @@ a value that no later step changes. A view doesn't know its player: it makes fra
 
 from __future__ import annotations
 
+import importlib
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
@@ -38,7 +39,7 @@ def css_beside(module: str) -> str:
 
 
 class Player(Protocol):
-    """Displays any view. The widget package has a player, and sets it as ``View.player``."""
+    """Displays any view. The widget package has one; a view finds it when it is first displayed."""
 
     def follow(self, view: View[Any], /) -> AbstractContextManager[object]:
         """Display a view now, and let it grow until the context ends.
@@ -83,7 +84,7 @@ class View(ABC, Generic[S]):
     css: ClassVar[str] = ""
     #: The state before the first event.
     start: ClassVar[Any]
-    #: Displays views live; without one a view shows its static form.
+    #: Displays views live; it is found when a view is first displayed.
     player: ClassVar[Player | None] = None
 
     def __init__(
@@ -208,7 +209,7 @@ class View(ABC, Generic[S]):
             k: number of events of the shown lane; None for all of them.
         """
         state = self.at(k)
-        alt = f"{self.line(state)} The same stands in the table below."
+        alt = f"{self.line(state)} The same is in the table below."
         for rows in (48, 36, 28, 20, 14, 9, 5, 2):
             image = self.draw(state, display.WIDE, rows).img(alt)
             shown = static.form(self.finding(state), image, self.facts(state, rows))
@@ -218,10 +219,10 @@ class View(ABC, Generic[S]):
 
     def embedded(self) -> str:
         """The static form for a larger output, or the tape in pages that have the player."""
-        return self.player.tape(self) if self.player and has_tapes() else self.html()
+        return _player().tape(self) if has_tapes() else self.html()
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
-        live = self.player.bundle(self) if self.player and is_live() else {}
+        live = _player().bundle(self) if is_live() else {}
         return {**live, "text/html": self.embedded(), "text/plain": self.line(self.at())}
 
     def __str__(self) -> str:
@@ -231,22 +232,29 @@ class View(ABC, Generic[S]):
     def live(self: V) -> Iterator[V]:
         """Show the view now and let it grow while the block runs.
 
-        With ``LEARNKIT_STATIC=1``, or without a player, it is shown once, in its static form, when
-        the block ends, also when it ends with an error. Outside of a notebook nothing is shown.
+        With ``LEARNKIT_STATIC=1`` it is shown once, in its static form, when the block ends, also
+        when it ends with an error. Outside of a notebook nothing is shown.
 
         Raises:
             Exception: what the view itself raised while it was drawn, when the block ends.
         """
         if not in_kernel():
             yield self
-        elif self.player is None or is_static():
+        elif is_static():
             try:
                 yield self
             finally:
                 sys.modules["IPython"].display.display(self)
         else:
-            with self.player.follow(self):
+            with _player().follow(self):
                 yield self
+
+
+def _player() -> Player:
+    """The player. A view knows none; the front of the package introduces them to each other."""
+    if View.player is None:
+        View.player = importlib.import_module("learnkit")._player()
+    return View.player
 
 
 class Diagram(View[S]):

@@ -84,15 +84,21 @@ def run(client: Any, prompt: str, model: str, max_turns: int = MAX_TURNS) -> tup
     messages: list[Any] = [{"role": "user", "content": prompt}]
     for _ in range(max_turns):
         reply = client.messages.create(
-            model=model, max_tokens=16_000, system=SYSTEM, tools=TOOLS, messages=messages
+            model=model,
+            max_tokens=16_000,
+            cache_control={"type": "ephemeral"},  # what the next request repeats is cheaper
+            system=SYSTEM,
+            tools=TOOLS,
+            messages=messages,
         )
         text = "\n".join(block.text for block in reply.content if block.type == "text")
-        if not reply.content:
-            return "", messages
-        messages.append({"role": "assistant", "content": reply.content})
+        if reply.content:  # the API refuses an empty message
+            messages.append({"role": "assistant", "content": reply.content})
         calls = [block for block in reply.content if block.type == "tool_use"]
         if not calls:
-            return text, messages
+            unfinished = reply.stop_reason not in ("end_turn", "stop_sequence")
+            note = f"[not finished: stop_reason is {reply.stop_reason}]" if unfinished else ""
+            return "\n".join(filter(None, [text, note])), messages
         cut = reply.stop_reason == "max_tokens"
         messages.append({"role": "user", "content": [answer(call, cut=cut) for call in calls]})
     return f"[stopped at the limit of {max_turns} turns]", messages

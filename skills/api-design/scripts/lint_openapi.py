@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import json
 import re
+import signal
 import sys
 from collections import Counter
 from collections.abc import Iterator
@@ -279,4 +280,6 @@ def main() -> int:
 
 
 if __name__ == "__main__":
+    if hasattr(signal, "SIGPIPE"):  # with `| head`, end quietly as other commands do
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     sys.exit(main())

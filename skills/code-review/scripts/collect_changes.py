@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import ast
 import re
+import signal
 import subprocess
 import sys
 from dataclasses import dataclass, field
@@ -35,13 +36,14 @@ class GitError(Exception):
 
 @dataclass
 class Change:
-    """One changed file: its lines added and removed, and the new numbers of those touched."""
+    """One changed file: how many lines came and went, and the new numbers of those touched."""
 
     path: str
     added: int = 0
     removed: int = 0
     binary: bool = False
     untracked: bool = False
+    new: bool = False
     lines: set[int] = field(default_factory=set)
     notes: list[str] = field(default_factory=list)
 
@@ -73,10 +75,13 @@ def collect(repo: Path, base: str) -> list[Change]:
     """Every changed file between the base and the working tree."""
     changes: dict[str, Change] = {}
     counts = git(repo, "diff", "--numstat", "-z", "--no-renames", base).split("\0")
+    names = git(repo, "diff", "--name-only", "-z", "--no-renames", "--diff-filter=A", base)
+    created = set(names.split("\0"))
     for row in filter(None, counts):
         added, removed, path = row.split("\t", 2)
         binary = added == "-"
         change = Change(path, *((0, 0) if binary else (int(added), int(removed))), binary)
+        change.new = path in created
         changes[path] = change
         if not binary:
             _read_hunks(
@@ -93,7 +98,7 @@ def _read_hunks(diff: str, change: Change) -> None:
     for line in diff.split("\n"):
         if hunk := re.match(r"@@ -\S+ \+(\d+)(?:,(\d+))? @@", line):
             in_hunk, number = True, int(hunk[1])
-            # A pure removal touches what now stands around it.
+            # A pure removal touches the line before it.
             size = 1 if hunk[2] is None else int(hunk[2])
             change.lines.update(range(number, number + max(size, 1)))
         elif in_hunk and line.startswith("+"):
@@ -104,7 +109,7 @@ def _read_hunks(diff: str, change: Change) -> None:
 
 def _untracked(repo: Path, path: str) -> Change:
     data = (repo / path).read_bytes() if (repo / path).is_file() else b""
-    change = Change(path, binary=b"\0" in data, untracked=True)
+    change = Change(path, binary=b"\0" in data, untracked=True, new=True)
     if not change.binary:
         text = data.decode(errors="replace").splitlines()
         change.added, change.lines = len(text), set(range(1, len(text) + 1))
@@ -140,7 +145,7 @@ def report(repo: Path, base: str) -> str:
         return f"Nothing has changed since {base[:12]}."
     about = git(repo, "log", "-1", "--format=%h %s", base).strip()
     added, removed = sum(c.added for c in changes), sum(c.removed for c in changes)
-    lines = [f"# {len(changes)} files, +{added} -{removed}, since {about}", ""]
+    lines = [f"# {_count(changes, 'file')}, +{added} -{removed}, since {about}", ""]
     commits = git(repo, "log", "--format=- %h %s", f"{base}..HEAD").strip()
     if commits:
         lines += ["## Commits", commits, ""]
@@ -148,7 +153,7 @@ def report(repo: Path, base: str) -> str:
     tested = any(TEST.search(c.path) for c in changes)
     first = [f"- {c.path}: {note}" for c in changes for note in [*c.notes, *_flags(c)]]
     if code and not tested:
-        first.append(f"- no test changed with {len(code)} code files")
+        first.append(f"- {_count(code, 'code file')} changed, and no test")
     lines += ["## Look first", *(first or ["- nothing stands out"]), "", "## Files"]
     for change in sorted(changes, key=lambda c: (c not in code, -c.added - c.removed, c.path)):
         size = "binary" if change.binary else f"+{change.added} -{change.removed}"
@@ -156,6 +161,10 @@ def report(repo: Path, base: str) -> str:
         lines.append(f"- {change.path} ({size}{new})")
         lines += [f"  - {name}" for name in _touched(repo, change)]
     return "\n".join([*lines, "", f"The diff: git diff {base[:12]}"])
+
+
+def _count(changes: list[Change], noun: str) -> str:
+    return f"{len(changes)} {noun}{'' if len(changes) == 1 else 's'}"
 
 
 def _flags(change: Change) -> list[str]:
@@ -176,7 +185,7 @@ def _touched(repo: Path, change: Change) -> list[str]:
     try:
         source = path.read_text("utf-8")
         if len(change.lines) == len(source.splitlines()):
-            return ["all of it is new"]
+            return ["the whole file is new" if change.new else "every line has changed"]
         return symbols(source, change.lines)
     except (SyntaxError, ValueError) as error:
         return [f"cannot be parsed: {error}"]
@@ -199,4 +208,6 @@ def main() -> int:
 
 
 if __name__ == "__main__":
+    if hasattr(signal, "SIGPIPE"):  # with `| head`, end quietly as other commands do
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     sys.exit(main())

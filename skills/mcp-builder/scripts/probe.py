@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import queue
 import re
 import subprocess
@@ -200,13 +201,16 @@ def main() -> int:
     arguments = parser.parse_args()
     try:
         failed = probe(arguments.command, arguments.timeout, arguments.call)
+        print(f"{failed} checks failed" if failed else "all checks passed", flush=True)
+    except BrokenPipeError:  # the report's reader has gone, as with `| head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 2
     except OSError as error:
         print(f"cannot start {arguments.command[0]!r}: {error}", file=sys.stderr)
         return 2
     except ValueError as error:
         print(f"the arguments for --call are no JSON: {error}", file=sys.stderr)
         return 2
-    print(f"{failed} checks failed" if failed else "all checks passed")
     return 1 if failed else 0
 
 

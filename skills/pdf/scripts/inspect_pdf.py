@@ -13,6 +13,7 @@ import argparse
 import contextlib
 import json
 import re
+import signal
 import sys
 import zlib
 from pathlib import Path
@@ -248,4 +249,6 @@ def _plain(value: Any) -> str:
 
 
 if __name__ == "__main__":
+    if hasattr(signal, "SIGPIPE"):  # with `| head`, end quietly as other commands do
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     sys.exit(main())

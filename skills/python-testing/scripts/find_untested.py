@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import signal
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -135,4 +136,6 @@ def main() -> int:
 
 
 if __name__ == "__main__":
+    if hasattr(signal, "SIGPIPE"):  # with `| head`, end quietly as other commands do
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     sys.exit(main())

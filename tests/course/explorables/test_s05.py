@@ -15,10 +15,10 @@ from learnkit.course.lessons.s05.many_skills import TOPICS, manuals
 from learnkit.views.drawing.display import NARROW, WIDE
 
 
-def real(used: int, resident: int, folder: Path) -> list[dict[str, int]]:
+def real(used: int, preloaded: int, folder: Path) -> list[dict[str, int]]:
     """What each request of a run used: skills are loaded one a turn, then comes the work."""
-    skills = lk.Skills(manuals(folder / "skills", explorable.SKILLS), preload=TOPICS[:resident])
-    loads = [lk.use("load_skill", name=name) for name in TOPICS[resident:used]]
+    skills = lk.Skills(manuals(folder / "skills", explorable.SKILLS), preload=TOPICS[:preloaded])
+    loads = [lk.use("load_skill", name=name) for name in TOPICS[preloaded:used]]
     work = [lk.use("bash", command="seq 200")] * (explorable.TURNS - 1)
     client = lk.scripted([*loads, *work, lk.say("The work is done, and its notes are written.")])
     tools = lk.Toolbox(lk.CodingTools(folder).bash)
@@ -30,34 +30,54 @@ def real(used: int, resident: int, folder: Path) -> list[dict[str, int]]:
 @pytest.mark.parametrize("way", explorable.WAYS)
 @pytest.mark.parametrize("used", [0, 3, 15, 20])
 def test_it_is_what_a_real_run_sends(used: int, way: str, tmp_path: Path) -> None:
-    resident = explorable.WAYS[way]
-    usages = real(used, resident, tmp_path)
-    requests = [*explorable.requests(used, resident)]
+    preloaded = explorable.WAYS[way]
+    usages = real(used, preloaded, tmp_path)
+    requests = [*explorable.requests(used, preloaded)]
     assert len(requests) == len(usages)
     for (known, new), usage in zip(requests, usages, strict=True):
         assert known == pytest.approx(usage["cache_read_input_tokens"], rel=0.002)
         assert known + new == pytest.approx(sent(usage), rel=0.002)
-    assert sum(explorable.context(used, resident)) == sum(requests[-1])
+    assert sum(explorable.context(used, preloaded)) == sum(requests[-1])
     price = explorable.PRICE
     dollars = sum(price.of({**usage, "simulated": False}) or 0 for usage in usages)
-    bill = explorable.bill(used, resident) * price.input / 1e6
+    bill = explorable.bill(used, preloaded) * price.input / 1e6
     assert bill == pytest.approx(dollars, rel=0.005)
 
 
-def test_the_catalogue_wins_then_the_resident_ones_then_everything() -> None:
+def test_the_catalogue_wins_then_the_mixed_strategy_then_everything() -> None:
     said = [explorable.draw(WIDE, used).finding for used in range(explorable.SKILLS + 1)]
     winners = [line.partition("used, ")[2].partition(" costs least")[0] for line in said]
-    some = f"keeping {explorable.RESIDENT} resident"
-    assert winners == ["the catalogue"] * 4 + [some] * 12 + ["preloading all"] * 5
+    some = f"preloading {explorable.FEW}"
+    assert winners == ["the catalogue alone"] * 4 + [some] * 12 + ["preloading all"] * 5
     assert said[3] == (
-        "With 3 of 20 skills used, the catalogue costs least: 33.2k, "
-        "against 169.9k for preloading all and 39.7k for keeping 4 resident."
+        "With 3 of 20 skills used, the catalogue alone costs least: 33.2k, "
+        "against 169.9k for preloading all and 39.7k for preloading 4."
     )
     for used, line in enumerate(said):  # the first cost is the least, and they are the bills
         costs = [float(cost) for cost in re.findall(r"([\d.]+)k", line)]
         bills = [round(explorable.bill(used, one) / 1000, 1) for one in explorable.WAYS.values()]
         assert sorted(costs) == pytest.approx(sorted(bills))
         assert costs[0] == min(costs)
+
+
+def test_a_crossing_is_marked_where_the_two_cheapest_lines_meet() -> None:
+    found = list(explorable.crossings())
+    assert [(first, way) for first, way, _ in found] == [(4, "preload 4"), (16, "preload all")]
+    for width in (NARROW, WIDE):
+        canvas = explorable.draw(width, 3).canvas
+        for (first, way, place), before in zip(found, ("catalogue", "preload 4"), strict=True):
+            assert first - 1 <= place <= first
+            dot = canvas[f"crossing {first}"]
+            for one in (way, before):  # the dot is on both lines
+                curve = canvas[f"{[*explorable.WAYS].index(one)} curve"].path[1:].split("L")
+                (x0, y0), (x1, y1) = (
+                    map(int, curve[number].split()) for number in (first - 1, first)
+                )
+                share = (dot.x - x0) / (x1 - x0)
+                assert dot.y == pytest.approx(y0 + share * (y1 - y0), abs=1.5)
+            assert canvas[f"crossing of {first}"].lines == (
+                f"from {first} skills on, {way} costs least",
+            )
 
 
 def test_what_is_not_used_is_shown_as_such() -> None:
@@ -76,11 +96,11 @@ def test_the_bars_and_curves_are_on_scales_that_stay(width: float) -> None:
         canvas = explorable.draw(width, used).canvas
         for key in ("tick 50000", "bill line 80000"):
             assert canvas[key] == first[key]
-        for row, resident in enumerate(explorable.WAYS.values()):
+        for row, preloaded in enumerate(explorable.WAYS.values()):
             bars = [
                 canvas[f"{row} {word}"] for word in ("catalogue, tools", "used", "not used", "work")
             ]
-            tokens = sum(explorable.context(used, resident))
+            tokens = sum(explorable.context(used, preloaded))
             assert sum(bar.width for bar in bars) == pytest.approx(
                 tokens * (half - zero) / 50_000, abs=2
             )

@@ -87,15 +87,19 @@ def test_the_finding_names_both_costs_and_the_end_is_not_the_best() -> None:
     best = explorable.cheapest()
     assert explorable.LEAST[0] < best < explorable.LEAST[-1]
     assert said[0].finding == (
-        "Clearing after every turn costs 61k; clearing at least 4,000 tokens at a time costs 34k."
+        "Clearing every turn costs 61k, and clearing at least 4,000 tokens at a time costs 34k."
     )
-    assert said[0].because.startswith("Each of 33 clearings breaks the cache")
+    assert said[0].because.startswith("Each of 33 clearings changes an early message")
     assert said[best].because == (
         "Only 2 clearings break the cache, and the conversation never needs a summary."
     )
-    assert (
-        said[6_000].finding
-        == "Clearing never frees 6,000 tokens: summaries alone cost 51k, not 34k."
+    assert said[best].finding == (
+        "Clearing at least 4,000 tokens at a time is the cheapest choice: it costs 34k, "
+        "and clearing every turn 61k."
+    )
+    assert said[6_000].finding == (
+        "Clearing never frees 6,000 tokens here. Summaries alone cost 51k, "
+        "and the cheapest choice 34k."
     )
     for least, answer in said.items():
         assert f"{sum(explorable.bill(least)) / 1000:.0f}k" in answer.finding
@@ -107,10 +111,10 @@ def test_the_reasons_are_true() -> None:
         because = explorable.draw(WIDE, least).because
         read, new, _ = explorable.bill(least)
         summaries = [one.before for one in explorable.session(least)].count("summarised")
-        assert ("outgrows" in because) == (summaries > 0)
-        if "breaks" in because:  # what is rewritten costs more than what less reading saves
+        assert ("passes" in because) == (summaries > 0)
+        if "early message" in because:  # what is rewritten costs more than what less reading saves
             assert new - best[1] > best[0] - read >= 0
-        if "carried along" in because:
+        if "for longer" in because:
             assert read > best[0]
 
 
@@ -134,6 +138,16 @@ def test_the_columns_are_the_requests_on_one_scale(width: float, least: int) -> 
     for shape in canvas.shapes:
         assert 0 <= shape.x <= width
         assert shape.x + (shape.width if shape.kind == "bar" else 0) <= width
+
+
+@pytest.mark.parametrize("width", [NARROW, WIDE])
+def test_the_cheapest_choice_is_marked_below_its_column(width: float) -> None:
+    for least in explorable.LEAST:
+        canvas = explorable.draw(width, least).canvas
+        column = canvas[f"cached {explorable.cheapest()}"]
+        mark = canvas["best"]
+        assert mark.lines == ("▲ cheapest",)
+        assert column.x < mark.x < column.x + column.width
 
 
 def test_every_number_that_it_rests_on_is_printed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -24,7 +24,7 @@ from learnkit.views.drawing.display import NARROW, WIDE
 
 
 @pytest.mark.parametrize("order", ORDERS, ids=",".join)
-def test_a_real_file_loses_the_same_letters(tmp_path: Path, order: tuple[str, ...]) -> None:
+def test_a_real_file_loses_the_same_messages(tmp_path: Path, order: tuple[str, ...]) -> None:
     path = tmp_path / "inbox"
     path.touch()
     got: list[str] = []
@@ -52,11 +52,11 @@ def test_a_mailbox_keeps_what_came_in_between(tmp_path: Path, order: tuple[str, 
     got: list[str] = []
     for moment in played.moments:
         if moment.step == READ:  # and empties: one step under its lock
-            letters = inbox.take()
-            got = [letter.content for letter in letters]
+            taken = inbox.take()
+            got = [message.content for message in taken]
         elif moment.step != EMPTY:
             box.send(moment.step, "lead", moment.step)
-    left = [letter.content for letter in inbox.look()]
+    left = [message.content for message in inbox.look()]
     assert tuple(got) == played.got
     assert played.lost == ()
     assert sorted([*got, *left]) == sorted(WRITERS)
@@ -73,7 +73,7 @@ def test_all_orders_are_there_once_and_half_of_them_lose_something() -> None:
 
 
 @pytest.mark.parametrize("width", [WIDE, NARROW])
-def test_the_picture_says_which_letter_is_lost(width: float) -> None:
+def test_the_picture_says_which_message_is_lost(width: float) -> None:
     for order in ORDERS:
         answer = draw(width, order, UNLOCKED)
         played = day(order, UNLOCKED)
@@ -84,7 +84,7 @@ def test_the_picture_says_which_letter_is_lost(width: float) -> None:
         for shape in answer.canvas.shapes:
             assert shape.x + shape.width <= width
             assert not any("…" in line for line in shape.lines), shape.lines
-        assert answer.finding.startswith("Nothing is lost") == (not played.lost)
+        assert answer.finding.startswith("No message is lost") == (not played.lost)
 
 
 def test_the_tape_is_small() -> None:

@@ -39,10 +39,10 @@ def test_the_tracker_closes_each_request_with_its_own_answer(
 def test_without_ids_a_queue_of_answers_goes_to_a_queue_of_questions(
     order: tuple[int, ...],
 ) -> None:
-    letters = [PLANS[number].approved for number in order]
+    answers = [PLANS[number].approved for number in order]
     got = reaches(order, WITHOUT)
-    for number in range(len(PLANS)):  # who has asked first takes the first letter
-        assert PLANS[got[number]].approved == letters.pop(0)
+    for number in range(len(PLANS)):  # the first plan takes the first answer
+        assert PLANS[got[number]].approved == answers.pop(0)
     wrong = [n for n, plan in enumerate(PLANS) if PLANS[got[n]].approved != plan.approved]
     answer = draw(WIDE, order, WITHOUT)
     marks = [answer.canvas[f"plan {plan.id}"].mark for plan in PLANS]

@@ -114,9 +114,9 @@ def test_after_the_last_look_nobody_takes_it(limit: float) -> None:
     ("arrival", "limit", "finding"),
     [
         (0.5, "10 s", "0.5 s, while both are busy; Alice is done first and takes it 5.5 s later."),
-        (12.5, "20 s", "The task comes at 12.5 s; Bob looks next and takes it 1.5 s later."),
+        (12.5, "20 s", "The task arrives at 12.5 s; Bob looks next and takes it 1.5 s later."),
         (18.5, "10 s", "when Alice has shut down; Bob looks next and takes it 0.5 s later."),
-        (32.5, "20 s", "The task comes 3.5 s after the last shutdown: nobody takes it."),
+        (32.5, "20 s", "The task arrives 3.5 s after the last shutdown, so nobody takes it."),
     ],
 )
 def test_the_finding_says_who_takes_it(arrival: float, limit: str, finding: str) -> None:
@@ -124,8 +124,10 @@ def test_the_finding_says_who_takes_it(arrival: float, limit: str, finding: str)
 
 
 def test_a_longer_limit_is_named_where_it_would_have_helped() -> None:
-    assert "with a limit of 30 s it would" in draw(WIDE, 32.5, "20 s").because
-    assert "with none of these limits" in draw(WIDE, ARRIVALS[-1], "30 s").because
+    assert (
+        "With a limit of 30 s one of them would have taken it" in draw(WIDE, 32.5, "20 s").because
+    )
+    assert "None of these limits keeps them" in draw(WIDE, ARRIVALS[-1], "30 s").because
 
 
 @pytest.mark.parametrize(

@@ -109,10 +109,10 @@ def test_every_case_is_there_and_the_answer_flips_beside_alices_line() -> None:
 @pytest.mark.parametrize(
     ("place", "way", "finding"),
     [
-        (ALICE, WHOLE, "her change is lost and nobody is told; from two worktrees git reports a"),
+        (ALICE, WHOLE, "her change is lost without an error; from two worktrees git reports a"),
         (ALICE, TYPED, "Bob's line is Alice's own: in one folder his edit is refused"),
         (ALICE + 1, TYPED, "1 below Alice's: in one folder both edits go in; from two worktrees"),
-        (0, WHOLE, "her change is lost and nobody is told; from two worktrees git merges both."),
+        (0, WHOLE, "her change is lost without an error; from two worktrees git merges both."),
     ],
 )
 def test_the_finding_says_both_ends(place: int, way: str, finding: str) -> None:

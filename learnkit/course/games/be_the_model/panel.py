@@ -197,6 +197,7 @@ class BeTheModel:
             "frame": [list(one) for one in views.fragments(body, refusal).items()],
             "tools": [forms.form(spec) for spec in body.get("tools") or []],
             "undo": session.phase == "refused" and session.request is not None,
+            "faults": True,
         }
 
     def act(self, intent: Json) -> None:

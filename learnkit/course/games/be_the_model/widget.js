@@ -64,7 +64,7 @@ class Desk {
   /** Tell Python, and say so when nobody answers. */
   async tell(intent) {
     try {
-      await this.model.send(intent);
+      await tellMain(this.model, intent);
     } catch {
       this.note("The kernel behind this game is gone: run its cell again.");
     }
@@ -496,6 +496,7 @@ class Session {
   breaking() {
     const { desk } = this;
     const { draft } = desk;
+    const { faults } = desk.state; // of a harness that is ours, and not the learner's
     const spoil = (how) => () => {
       draft.raw = JSON.stringify(desk.spoilt(how), null, 2);
       desk.problem = null;
@@ -512,13 +513,13 @@ class Session {
     const row = build("div", { class: "row" });
     if (desk.state.tools.length) {
       row.append(
-        build("label", {}, forget, "this time the harness forgets the tool_result"),
+        ...(faults ? [build("label", {}, forget, "this time the harness forgets the tool_result")] : []),
         button("two calls with one id", spoil("twice")),
         button("a tool that does not exist", spoil("unknown")),
         button("arguments that do not fit", spoil("arguments")),
       );
     }
-    row.append(button("answer nothing", nothing, { title: "sends an empty reply to a harness that stores it" }));
+    if (faults) row.append(button("answer nothing", nothing, { title: "sends an empty reply to a harness that stores it" }));
     box.append(build("summary", {}, "Break it"), row);
     return box;
   }

@@ -29,16 +29,20 @@ class SessionPanel(anywidget.AnyWidget):
     Args:
         act: called with each intent of the page.
         start: the state to begin with, which is shown while the kernel is busy.
+        desk: where intents go that run a cell; see ``first_edit/desk.py``.
     """
 
     _esm = "\n".join([host.script("parts.js"), (_HERE / "widget.js").read_text("utf-8")])
     css = traitlets.Unicode().tag(sync=True)
     start = traitlets.Dict().tag(sync=True)
+    desk = traitlets.Unicode().tag(sync=True)
 
-    def __init__(self, act: Callable[[dict[str, Any]], object], start: dict[str, Any]) -> None:
+    def __init__(
+        self, act: Callable[[dict[str, Any]], object], start: dict[str, Any], desk: str = ""
+    ) -> None:
         own = (_HERE / "widget.css").read_text("utf-8")
         looks = [theme.stylesheet(), host.script("player.css"), Messages.css, request.CSS, own]
-        super().__init__(css="\n".join(looks), start=start)
+        super().__init__(css="\n".join(looks), start=start, desk=desk)
         self._act = act
         self.on_msg(self._on_message)
 

@@ -1,4 +1,4 @@
-"""Find the race: a list of the seeds of the virtual clock, under which an inbox may lose mail.
+"""Find the race: choose a seed of the virtual clock under which an inbox loses a message.
 
 One seed is one order in which several writers and one reader take their steps. The game tries
 seeds, shrinks a schedule that loses a message, and shows it step by step. The static form shows the
@@ -87,7 +87,7 @@ class RaceFinder:
         for number, seed in enumerate([*self.seeds[at:], *self.seeds[:at]], 1):
             if self._run(seed).lost:
                 return self._show(self.tried[seed], f"Found after {count(number, 'seed')}.")
-        self._show(self.shown, f"None of the {count(len(self.seeds), 'seed')} loses a letter.")
+        self._show(self.shown, f"None of the {count(len(self.seeds), 'seed')} loses a message.")
         return None
 
     def shrink(self) -> Schedule | None:
@@ -97,7 +97,7 @@ class RaceFinder:
             The small schedule, which is now shown; None if the shown one loses nothing.
         """
         if not self.shown.lost:
-            self._show(self.shown, "Nothing is lost here: find a losing seed first.")
+            self._show(self.shown, "No message is lost here: find a losing seed first.")
             return None
         before, small = len(self.shown.steps), schedules.shrink(self.make, self.shown)
         text = f"{count(before, 'step')} became {len(small.steps)}: {small.sentence}"
@@ -127,9 +127,9 @@ class RaceFinder:
         losing = [one for one in map(self._run, self.seeds) if one.lost]
         total = count(len(self.seeds), "seed")
         if not losing:
-            return self.tried[self.seeds[0]], f"None of {total} loses a letter."
+            return self.tried[self.seeds[0]], f"None of {total} loses a message."
         first, small = losing[0], schedules.shrink(self.make, losing[0])
-        lose = f"{len(losing)} of {total} {'loses' if len(losing) == 1 else 'lose'} a letter."
+        lose = f"{len(losing)} of {total} {'loses' if len(losing) == 1 else 'lose'} a message."
         steps = f"{count(len(first.steps), 'step')} of seed {first.seed} become {len(small.steps)}"
         return small, f"{lose} Shrunk, the {steps}: {small.sentence}"
 
@@ -157,8 +157,9 @@ class RaceFinder:
 
         from learnkit.course.display.question_widgets import STYLE
 
-        self.chooser = widgets.Dropdown(
-            options=list(self.seeds), value=self._seed, description="seed"
+        # JupyterLab leaves the keys to what one can type into; a list or a slider gets none.
+        self.chooser = widgets.BoundedIntText(
+            value=self._seed, min=min(self.seeds), max=max(self.seeds), description="seed"
         )
         self.chooser.observe(self._on_choice, "value")
         self.finds = widgets.Button(description="find a losing seed")
@@ -175,8 +176,9 @@ class RaceFinder:
         self._refresh()
 
     def _on_choice(self, change: Any) -> None:
-        if change["new"] != self._seed:  # else the list follows what is shown already
+        if change["new"] != self._seed:  # else the field follows what is shown already
             self._do(lambda: self.choose(change["new"]))
+            self.chooser.value = self._seed
 
     def _do(self, act: Callable[[], object]) -> None:
         """Do what a widget asks for, and show an inbox's error, which no cell would print."""
@@ -213,5 +215,5 @@ def _tried(tried: dict[int, Schedule]) -> str:
         colours = f"color:{mark.light.fg};background:{mark.light.bg}"
         marks.append(f'<li style="{colours}" title="{schedule}">{mark.glyph} {seed} {word}</li>')
     bad = sum(bool(one.lost) for one in tried.values())
-    head = f"{count(len(tried), 'seed')} tried, {bad} with a letter lost:"
+    head = f"{count(len(tried), 'seed')} tried, {bad} {'loses' if bad == 1 else 'lose'} a message:"
     return f'<div>{head}</div><ul class="lk-seeds" aria-label="seeds tried">{"".join(marks)}</ul>'

@@ -56,9 +56,9 @@ class Schedule:
     @property
     def sentence(self) -> str:
         """All steps and their result, in one sentence."""
-        lost = [f"“{one.data['letter']}”" for one in self.events if one.type == "race.lost"]
-        ends = f"{' and '.join(lost) or 'nothing'} {'is' if len(lost) < 2 else 'are'} lost"
-        return f"{', '.join(self.steps) or 'nobody moves'}: {ends}."
+        lost = [f"“{one.data['text']}”" for one in self.events if one.type == "race.lost"]
+        ends = f"{' and '.join(lost) or 'no message'} {'is' if len(lost) < 2 else 'are'} lost"
+        return f"{', '.join(self.steps) or 'no step'}: {ends}."
 
     def __str__(self) -> str:
         name = "schedule" if self.seed is None else f"seed {self.seed}"
@@ -86,7 +86,7 @@ def run(make: Make, seed: int, writers: int = 3, each: int = 2) -> Schedule:
         Exception: what the inbox raised.
     """
     if not (1 <= writers <= len(WRITERS) and 1 <= each <= 9):
-        raise UsageError(f"{writers} writers, {each} letters each: take 1 to 8 and 1 to 9 of them")
+        raise UsageError(f"{writers} writers, {each} messages each: take 1 to 8 and 1 to 9 of them")
     moments = {READER: list[float](range(2 - each % 2, each + 1, 2))}
     moments |= {name: list[float](range(1, each + 1)) for name in WRITERS[:writers]}
     return _Race(make, moments, seed).run()
@@ -168,7 +168,7 @@ class _Race:
         schedule: Schedule = worker.join(timeout=PATIENCE)
         if worker.done:
             return schedule
-        stuck = f"nobody has moved for {PATIENCE:g} s"
+        stuck = f"the race has made no step for {PATIENCE:g} s"
         raise UsageError(f"{stuck}; let the inbox hold no lock while it calls pause()")
 
     def _run(self) -> Schedule:
@@ -217,7 +217,7 @@ class _Race:
     def _note(self, name: str, type: str, messages: list[str]) -> None:
         self.open[name] = [*self.open[name], len(self.steps)] if type in _MIDDLE else []
         about = {"type": type, "lane": name, "time": self.clock.time()}
-        self.steps.append({**about, "letters": messages, "content": self._content()})
+        self.steps.append({**about, "texts": messages, "content": self._content()})
 
     def _content(self) -> list[str]:
         """The messages in the folder, in whatever files."""
@@ -238,16 +238,16 @@ class _Race:
         log, sent, writers = EventLog(), list[str](), [*self.moments][1:]
         log.append("race.started", READER, reader=READER, writers=writers, seed=self.seed)
         read = [message for message in self.sent if message in {*self.got, *left}]
-        ends = {"type": "race.ended", "lane": READER, "time": self.end, "letters": left}
+        ends = {"type": "race.ended", "lane": READER, "time": self.end, "texts": left}
         ends |= {"sent": len(self.sent), "read": len(read), "content": []}
         # From this step on the reader is not done yet, so what it has read is not lost.
         certain = (self.open[READER] or [len(self.steps) + 1])[0]
         for at, step in enumerate([*self.steps, ends]):
             log.append(**step)
-            sent += step["letters"] if step["type"] == "race.wrote" else []
+            sent += step["texts"] if step["type"] == "race.wrote" else []
             for message in [one for one in sent if one not in {*read, *step["content"]}]:
                 sent.remove(message)
-                more = {"letter": message, "writer": message.rsplit(" ", 1)[0]}
+                more = {"text": message, "writer": message.rsplit(" ", 1)[0]}
                 if at < certain:
                     log.append("race.lost", READER, step["time"], content=step["content"], **more)
         lost = [event for event in log if event.type == "race.lost"]

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import learnkit as lk
+from learnkit.core.text import count
 from learnkit.course.lessons import EXAMPLE, Verdict
 from learnkit.course.lessons.sources import SOLUTION, STUB, Check
 
@@ -39,23 +40,42 @@ def check_bounded_loop(loop: Any) -> Verdict:
     Args:
         loop: the learner's function of client, tools, messages, ``run`` and ``max_turns``.
     """
+    from anthropic import BadRequestError
+
     from learnkit.clients.scripted import ScriptEnded
 
     endless = [lk.use("bash", command=f"echo {n}") for n in range(3)]
     try:
         returned, messages = _play(loop, endless, 3)
     except ScriptEnded:
-        return "with max_turns=3 it asked the model a fourth time"
+        return (
+            "With max_turns=3, your loop asked a model that never stops a fourth time. It should "
+            "return after three replies."
+        )
+    except BadRequestError:
+        return (
+            "The API refused one of your requests (error 400). Append each reply first, and after "
+            "it one message with the results of its calls."
+        )
     asked = sum(message["role"] == "assistant" for message in messages)
     if asked != 3:
-        return f"with max_turns=3 it asked the model {asked} times, not 3"
+        return (
+            f"With max_turns=3 and a model that never stops, the messages hold {asked} replies. "
+            "They should hold three: ask the model until the limit is reached."
+        )
     if messages[-1]["role"] != "user":
-        return "it stopped without answering the last call, so the messages cannot be sent again"
+        return (
+            "Your loop returned without answering the last call, so these messages can't be sent "
+            "again. Append its result first."
+        )
     if returned != "turn_limit":
-        return f"at the limit it returned {returned!r}, not 'turn_limit'"
+        return f"At the limit your loop returned {returned!r}. It should return 'turn_limit'."
     returned, _ = _play(loop, [lk.use("bash", command="ls"), lk.say("ready")], 3)
     if returned != "end_turn":
-        return f"for a model that stops by itself it returned {returned!r}, not 'end_turn'"
+        return (
+            f"The model stopped by itself, and your loop returned {returned!r}. It should return "
+            "that reply's stop_reason, 'end_turn'."
+        )
     return None
 
 
@@ -65,6 +85,27 @@ BOUNDED_COUNTING = STUB.replace(
     '            return "turn_limit"\n'
     "        turns += 1",
 )
+
+
+BOUNDED_RECURSIVE = """
+def bounded_loop(client, tools, messages, run, max_turns):
+    if max_turns == 0:
+        return "turn_limit"
+    reply = client.messages.create(
+        model=client.model, max_tokens=16_000, tools=tools, messages=messages
+    )
+    messages.append({"role": "assistant", "content": reply.content})
+    if not any(block.type == "tool_use" for block in reply.content):
+        return reply.stop_reason
+    calls = [block.to_dict() for block in reply.content if block.type == "tool_use"]
+    results = [answered(call, run) for call in calls]
+    messages.append({"role": "user", "content": results})
+    return bounded_loop(client, tools, messages, run, max_turns - 1)
+
+
+def answered(call, run):
+    return {"type": "tool_result", "tool_use_id": call["id"], "content": run(call)}
+""".strip()
 
 
 def check_answer_all(answer_all: Any) -> Verdict:
@@ -86,22 +127,54 @@ def check_answer_all(answer_all: Any) -> Verdict:
     try:
         results = answer_all(calls, run)
     except ValueError:
-        return "the second call raised ValueError, and so did your function: the others got nothing"
-    if not isinstance(results, list) or len(results) != len(calls):
-        found = len(results) if isinstance(results, list) else results
-        return f"three calls need three results; it returned {found}"
+        return (
+            "The second call raised ValueError, and so did your function: the other calls got no "
+            "result. Catch the error for each call."
+        )
+    if not isinstance(results, list):
+        return (
+            f"Your function returned {results!r}. It should return a list with one tool_result for "
+            "each call."
+        )
+    if len(results) != len(calls):
+        return (
+            f"Three calls came in, and your list has {count(len(results), 'result')}. The API "
+            "refuses a request in which a call has no result, or two."
+        )
+    if not all(isinstance(one, dict) and one.get("type") == "tool_result" for one in results):
+        return "Each result should be a dict of type 'tool_result'; at least one of yours is not."
     ids = [result.get("tool_use_id") for result in results]
     if ids != [call["id"] for call in calls]:
-        return f"the results must carry the calls' ids, in order; they carry {ids}"
-    if any(result.get("type") != "tool_result" for result in results):
-        return "every result is a block of type 'tool_result'"
+        return (
+            f"Your results have the tool_use_ids {ids}. They should have the ids of the calls, in "
+            "the same order."
+        )
+    texts = [_text(result.get("content")) for result in results]
+    if None in texts:
+        return "A result's content should be text: what run(call) returned, or str(error)."
     if not results[1].get("is_error"):
-        return "the call that raised has a result without is_error, so it looks like a success"
-    if "it broke" not in str(results[1].get("content")):
-        return "the error result does not tell the model what went wrong ('it broke')"
-    if results[0].get("is_error") or results[0].get("content") != "ran ls":
-        return f"the first call ran well, but its result is {results[0]}"
+        return (
+            "The second call raised an error, but its result has no is_error. To the model it "
+            "looks like a success."
+        )
+    if "it broke" not in str(texts[1]):
+        return (
+            "The second call raised ValueError('it broke'), but its result doesn't say so. The "
+            "model needs the error's text to try something else."
+        )
+    for number, name, wanted in ((0, "first", "ran ls"), (2, "third", "ran date")):
+        if results[number].get("is_error") or texts[number] != wanted:
+            return f"The {name} call returned {wanted!r}, but its result is {results[number]}."
     return None
+
+
+def _text(content: object) -> str | None:
+    """The text of a result; None if there is none. The API takes a string or text blocks."""
+    if isinstance(content, str):
+        return content
+    blocks = content if isinstance(content, list) else []
+    parts = [str(one["text"]) for one in blocks if isinstance(one, dict) and "text" in one]
+    return "".join(parts) if parts and len(parts) == len(blocks) else None
 
 
 ANSWER_SPLIT = """
@@ -110,7 +183,8 @@ def one(call, run):
         content, failed = run(call), False
     except Exception as error:
         content, failed = str(error), True
-    return dict(type="tool_result", tool_use_id=call["id"], content=content, is_error=failed)
+    blocks = [{"type": "text", "text": content}]
+    return dict(type="tool_result", tool_use_id=call["id"], content=blocks, is_error=failed)
 
 
 def answer_all(calls, run):
@@ -124,6 +198,10 @@ def check_replies(replies: Any) -> Verdict:
     Args:
         replies: the learner's list of replies.
     """
+    from learnkit.clients.scripted import ScriptEnded
+
+    if not isinstance(replies, (list, tuple)):
+        return f"replies should be a list of replies; yours is a {type(replies).__name__}."
     for hottest in ("cairo", "oslo"):
         with tempfile.TemporaryDirectory() as folder:
             workspace = Path(folder) / "heatwatch"
@@ -134,16 +212,48 @@ def check_replies(replies: Any) -> Verdict:
             agent = lk.Agent(
                 lk.scripted(list(replies)), [lk.Toolbox(lk.CodingTools(workspace).bash)]
             )
-            outcome = agent.run("Write the name of the hottest station to hottest.txt.")
+            try:
+                outcome = agent.run("Write the name of the hottest station to hottest.txt.")
+            except ScriptEnded:
+                return (
+                    "Your last reply holds a call, so the loop asked again, and there was no reply "
+                    'left. End with a text: lk.say("…").'
+                )
             written = workspace / "hottest.txt"
             found = written.read_text(encoding="utf-8").strip() if written.exists() else None
         if found is None:
-            return "the run ended, and there is no hottest.txt in the workspace"
+            return (
+                "The run ended without a file hottest.txt. One of your replies should call bash "
+                "with a command that writes it."
+            )
         if found != hottest:
-            return f"{hottest} has the highest latest reading, but hottest.txt says {found!r}"
+            return (
+                f"In this weather {hottest} is the hottest, but hottest.txt says {found!r}. The "
+                "command has to compare the readings itself."
+            )
         if outcome.reason != "end_turn":
-            return f"the run ended with {outcome.reason!r}, not because the model was done"
+            return f"The run ended with {outcome.reason!r}. It should end with a text: 'end_turn'."
     return None
+
+
+REPLIES_SEPARATE = """
+import learnkit as lk
+
+replies = (
+    lk.reply(
+        "I'll list the stations first.",
+        lk.use("bash", command="python -m heatwatch stations"),
+        lk.use("bash", command="grep -c . stations/*.csv"),
+    ),
+    lk.use(
+        "bash",
+        command="for f in stations/*.csv; do "
+        'echo "$(tail -n1 $f | cut -d, -f2) $(basename $f .csv)"; '
+        "done | sort -n | tail -n1 | cut -d' ' -f2 > hottest.txt",
+    ),
+    "Done.",
+)
+""".strip()
 
 
 REPLIES_PYTHON = '''
@@ -161,7 +271,7 @@ replies = [lk.use("bash", command=f"python - <<'END'\\n{CODE}END"), lk.say("Done
 EXERCISES = {
     "bounded_loop": Check(
         check_bounded_loop,
-        right=[BOUNDED_COUNTING],
+        right=[BOUNDED_COUNTING, BOUNDED_RECURSIVE],
         wrong=[
             SOLUTION.replace("range(max_turns)", "range(max_turns + 1)"),
             SOLUTION.replace('return "turn_limit"', "return None"),
@@ -180,7 +290,7 @@ EXERCISES = {
     ),
     "replies": Check(
         check_replies,
-        right=[REPLIES_PYTHON],
+        right=[REPLIES_PYTHON, REPLIES_SEPARATE],
         wrong=[
             'import learnkit as lk\n\nreplies = [\n    lk.use("bash", command="echo cairo > '
             'hottest.txt"),\n    lk.say("Done."),\n]',

@@ -1,6 +1,6 @@
-"""Lesson 1's explorable: take a block out of a finished array, and see what the API would say.
+"""Lesson 1's explorable: remove a block from a finished array, and see how the API answers.
 
-The verdict is that of the offline client's contract, and its text is the API's own.
+The verdict and its text are those of the offline client's contract.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ REMOVE, MOVE = "remove it", "move it to the end"
 #: block gets its signature from the offline client.
 _CALLS = (
     ("toolu_0001", "python -m heatwatch latest beijing", "beijing: 31.4 °C"),
-    ("toolu_0002", 'python -m heatwatch mail me "31.4 °C"', "written: outbox/001.txt"),
+    ("toolu_0002", 'python -m heatwatch mail me "Beijing: 31.4 °C"', "written: outbox/001.txt"),
 )
 _TOOL = {
     "name": "bash",
@@ -58,13 +58,25 @@ def blocks() -> tuple[Block, ...]:
     (first, latest, reading), (second, mail, written) = _CALLS
     text: list[tuple[int, str, str, str, dict[str, Any]]] = [
         (0, "user", "the prompt", "user", _text("If it is above 30 °C in Beijing, mail me.")),
-        (1, "assistant", "the thinking", "system", {"type": "thinking", "thinking": "First look."}),
-        (1, "assistant", "the text before the call", "assistant", _text("I look first.")),
+        (
+            1,
+            "assistant",
+            "the thinking",
+            "system",
+            _thinking("First the reading."),
+        ),
+        (
+            1,
+            "assistant",
+            "the text before the call",
+            "assistant",
+            _text("I'll check the latest reading first."),
+        ),
         (1, "assistant", f"the call {first[-4:]}", "call", _call(first, latest)),
         (2, "user", f"the result of {first[-4:]}", "result", _result(first, reading)),
         (3, "assistant", f"the call {second[-4:]}", "call", _call(second, mail)),
         (4, "user", f"the result of {second[-4:]}", "result", _result(second, written)),
-        (5, "assistant", "the answer", "assistant", _text("It is 31.4 °C; I wrote you a mail.")),
+        (5, "assistant", "the answer", "assistant", _text("It's 31.4 °C, so I've emailed you.")),
         (6, "user", "the next question", "user", _text("And in Cairo?")),
     ]
     body = request([Block(*one) for one in text[:1]])
@@ -91,7 +103,7 @@ def request(array: list[Block]) -> dict[str, Any]:
 
 
 def changed(place: int, way: str) -> list[Block]:
-    """The array after a block was taken out.
+    """The array after a block was removed or moved.
 
     Args:
         place: number of the block; -1 for none.
@@ -121,7 +133,7 @@ def draw(width: float, block: int, way: str) -> Answer:
 
     Args:
         width: of the picture, in pixels.
-        block: number of the block that is taken out; -1 for none.
+        block: number of the block that is removed or moved; -1 for none.
         way: :data:`REMOVE` or :data:`MOVE`.
     """
     canvas = Canvas(width)
@@ -140,8 +152,8 @@ def draw(width: float, block: int, way: str) -> Answer:
         y += _ROW
     if block >= 0 and way == REMOVE:
         gone = blocks()[block]
-        canvas.text("gone", 76, y + 18, f"taken out: {gone.name}", "q", "cause")
-    low = 8 + _ROW * len(blocks()) + _GAP * 7 + 14  # the same height whatever is taken out
+        canvas.text("gone", 76, y + 18, f"removed: {gone.name}", "q", "cause")
+    low = 8 + _ROW * len(blocks()) + _GAP * 7 + 14  # the same height whatever is removed
     x, top = (0.0, low) if width < 560 else (wide + 16, 8.0)
     room = width - x - 4
     said = "the API accepts the request" if refusal is None else refusal.type
@@ -151,14 +163,14 @@ def draw(width: float, block: int, way: str) -> Answer:
     mark = "done" if refusal is None else "failed"
     canvas.box("verdict", x + 2, top, room, 30 + 16 * 9, mark, lines, says=said)
     canvas.height = max(low, top + 30 + 16 * 9) + 4
-    assumes = "the contract of the offline client; the default model; one tool"
+    assumes = "the offline client's rules, the default model, one tool"
     because = _WHY.get(refusal.rule, "") if refusal else ""
     return Answer(_finding(block, way, refusal), canvas, assumes, because)
 
 
 def _finding(place: int, way: str, refusal: Refusal | None) -> str:
     if place < 0:
-        return "The array as the run left it: the next request is accepted."
+        return "This is the array as the run left it; the API accepts the next request."
     name = blocks()[place].name
     done = "removed" if way == REMOVE else "moved to the end"
     status = "the API accepts it: 200" if refusal is None else f"the API refuses: {refusal.status}"
@@ -166,26 +178,26 @@ def _finding(place: int, way: str, refusal: Refusal | None) -> str:
 
 
 def explorable() -> Explorable:
-    """Take out any block of a finished array."""
+    """Remove or move any block of a finished array."""
     places = range(-1, len(blocks()))
     names = {-1: "nothing", **{number: one.name for number, one in enumerate(blocks())}}
     first_call = next(number for number, one in enumerate(blocks()) if one.mark == "call")
-    block = drag(places, first_call + 1, "take out", said=lambda number: names[number])
-    return explore(draw, block=block, way=pick([REMOVE, MOVE], label="and"))
+    block = drag(places, first_call + 1, "block", said=lambda number: names[number])
+    return explore(draw, block=block, way=pick([REMOVE, MOVE], label="what to do"))
 
 
 #: Why the API refuses, by the contract's rule, in one sentence.
 _WHY = {
-    "unanswered_call": "Every call needs its result, first in the very next message.",
-    "late_result": "Results come first in a message, before any text.",
-    "unknown_result": "A result belongs to a call of the message before it.",
-    "double_result": "A call has one result.",
+    "unanswered_call": "Each call needs its result, first thing in the very next message.",
+    "late_result": "In a message, results come before any text.",
+    "unknown_result": "A result needs its call in the message before it.",
+    "double_result": "A call has exactly one result.",
     "repeated_id": "An id names one call.",
-    "wrong_side": "Calls are the assistant's, results are the user's.",
-    "prefill": "A request ends with the user: this model does not go on with a begun answer.",
-    "role": "The first message is the user's.",
-    "bound_thinking": "A signed thinking block stays where the model wrote it.",
-    "changed_thinking": "A signed thinking block is bound to everything before it.",
+    "wrong_side": "Calls belong in assistant messages, results in user messages.",
+    "prefill": "The last message must be the user's: this model doesn't continue a begun answer.",
+    "role": "The first message must be the user's.",
+    "bound_thinking": "A signed thinking block must stay where the model wrote it.",
+    "changed_thinking": "A thinking block is signed together with everything before it.",
 }
 
 
@@ -197,6 +209,10 @@ def _content(body: dict[str, Any]) -> str:
 
 def _text(text: str) -> dict[str, Any]:
     return {"type": "text", "text": text}
+
+
+def _thinking(text: str) -> dict[str, Any]:
+    return {"type": "thinking", "thinking": text}
 
 
 def _call(id: str, command: str) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from typing import Any
 import learnkit as lk
 from learnkit.course.lessons import Verdict
 from learnkit.course.lessons.sources import SOLUTION, Check
+from learnkit.errors import described
 
 
 def check_latest(latest: Any) -> Verdict:
@@ -16,22 +17,69 @@ def check_latest(latest: Any) -> Verdict:
         latest: the learner's tool, of a station and a unit.
     """
     if not isinstance(latest, lk.Tool):
-        return "`latest` is a plain function: put @lk.tool above it"
+        return (
+            f"`latest` is a {type(latest).__name__}, so it has no schema. Put @lk.tool above the "
+            "function."
+        )
     schema = latest.spec()["input_schema"]
     unit = schema["properties"].get("unit")
     if unit is None:
-        return f"its schema has no argument `unit`; it has {', '.join(schema['properties'])}"
-    values = unit.get("enum") or schema.get("$defs", {}).get("Unit", {}).get("enum")
-    if sorted(values or []) != ["C", "F"]:
-        return "the schema does not say which units there are, so a model can write 'Kelvin'"
+        return (
+            "A model can't ask for °F: the schema has no argument `unit`. It has "
+            f"{', '.join(schema['properties'])}. Add a parameter to the function."
+        )
+    values = _values(unit, schema.get("$defs", {})) - {None}
+    if not values:
+        return (
+            "A model could ask for 'Kelvin': the schema doesn't say that `unit` is C or F. Change "
+            "the parameter's type."
+        )
+    if values != {"C", "F"}:
+        return f"The schema allows {sorted(map(str, values))} for `unit`. It should allow C and F."
     if "unit" in schema.get("required", []):
-        return "a model that leaves the unit out is refused; give it a default"
-    hot, cold = (latest.run(None, {"station": "beijing", "unit": unit}) for unit in "FC")
+        return "A model that leaves `unit` out gets an error. Give the parameter a default, C."
+    hot, cold, left_out = (
+        latest.run(None, {"station": "beijing", **more})
+        for more in ({"unit": "F"}, {"unit": "C"}, {})
+    )
     if "88.5" not in str(hot):
-        return f"31.4 °C is 88.5 °F (rounded), but for unit F it said {hot!r}"
+        return f"31.4 °C is 88.5 °F. For beijing and unit F your tool returned {hot!r}."
     if "31.4" not in str(cold):
-        return f"for unit C it said {cold!r}, without the 31.4"
+        return f"For beijing and unit C your tool returned {cold!r}. It should contain 31.4."
+    if "31.4" not in str(left_out):
+        return (
+            f"For beijing without a unit your tool returned {left_out!r}. It should contain 31.4, "
+            "because the default is C."
+        )
     return None
+
+
+def _values(schema: Any, named: dict[str, Any]) -> set[Any]:
+    """The values that a schema allows by name, also if an Enum or an optional type says so."""
+    if "$ref" in schema:
+        return _values(named[schema["$ref"].rpartition("/")[2]], named)
+    parts = [*schema.get("anyOf", []), *schema.get("allOf", [])]
+    own = {*schema.get("enum", []), *([schema["const"]] if "const" in schema else [])}
+    return own.union(*(_values(part, named) for part in parts))
+
+
+LATEST_ENUM = '''
+from enum import Enum
+
+import learnkit as lk
+
+
+class Degrees(str, Enum):
+    CELSIUS = "C"
+    FAHRENHEIT = "F"
+
+
+@lk.tool
+def latest(station: str, unit: Degrees = Degrees.CELSIUS) -> str:
+    """The last reading of a weather station."""
+    celsius = {"beijing": 31.4, "oslo": 16.1}[station]
+    return str(celsius if unit == "C" else celsius * 1.8 + 32)
+'''.strip()
 
 
 LATEST_MATCH = '''
@@ -69,21 +117,34 @@ def check_dispatch(dispatch: Any) -> Verdict:
         raise OSError("the disk is full")
 
     tools = {"double": double, "fragile": fragile}
-    cases: list[tuple[str, dict[str, Any], bool, str, str]] = [
-        ("double", {"number": 4}, False, "8", "a call that fits"),
-        ("halve", {"number": 4}, True, "double", "an unknown tool: name those that exist"),
-        ("double", {"n": 4}, True, "n", "an argument that does not fit: name it"),
-        ("fragile", {}, True, "the disk is full", "a tool that raises: say what it said"),
+    cases: list[tuple[str, dict[str, Any], bool, str, str, str]] = [
+        ("double", {"number": 4}, False, "8", "a call that fits", "the function's output"),
+        ("halve", {"number": 4}, True, "double", "an unknown tool", "the tools that exist"),
+        ("double", {"amount": 4}, True, "amount", "a wrong argument", "the argument's name"),
+        ("double", {}, True, "number", "a missing argument", "the argument's name"),
+        ("fragile", {}, True, "the disk is full", "a tool that raises", "the error's own text"),
     ]
-    for name, arguments, failed, needle, what in cases:
-        returned = dispatch(tools, {"name": name, "input": arguments})
-        if not (isinstance(returned, tuple) and len(returned) == 2):
-            return f"it must return a pair (text, is_error); for {what} it returned {returned!r}"
+    for name, arguments, failed, needle, what, wanted in cases:
+        try:
+            returned = dispatch(tools, {"name": name, "input": arguments})
+        except Exception as error:
+            return (
+                f"For {what} your function raised {described(error)}. It should return a text for "
+                "the model, and True."
+            )
+        if not (isinstance(returned, (tuple, list)) and len(returned) == 2):
+            return (
+                f"For {what} your function returned {returned!r}. It should return a pair: the "
+                "text and is_error."
+            )
         text, is_error = returned
         if bool(is_error) != failed:
-            return f"{what}: is_error is {is_error!r}"
+            return f"For {what} is_error should be {failed}; your function returned {is_error!r}."
         if needle not in str(text):
-            return f"{what}: the text is {text!r}"
+            return (
+                f"For {what} the text is {text!r}. It should contain {wanted}, so that the model "
+                "knows what to do."
+            )
     return None
 
 
@@ -109,20 +170,25 @@ def check_policy(policy: Any) -> Verdict:
         policy: the learner's function of a call.
     """
     cases = [
-        ("read_file", {"path": "heatwatch/alerts.py"}, "allow", "reading"),
-        ("write_file", {"path": "tests/test_alerts.py", "content": "x"}, "allow", "a new test"),
-        ("edit_file", {"path": "tests/test_parse.py"}, "allow", "changing a test"),
-        ("edit_file", {"path": "heatwatch/alerts.py"}, "ask", "changing the package"),
-        ("write_file", {"path": "tests/../heatwatch/alerts.py"}, "ask", "a path with .. in it"),
-        ("write_file", {"path": "contests/x.py"}, "ask", "a folder that only ends like tests"),
-        ("bash", {"command": "ls"}, "deny", "bash, whatever it runs"),
-        ("fly_to_the_moon", {}, "ask", "a tool that you have not thought of"),
+        ("read_file", "heatwatch/alerts.py", "allow", "reading is allowed everywhere"),
+        ("write_file", "tests/test_alerts.py", "allow", "it's a new file in tests/"),
+        ("edit_file", "tests/test_parse.py", "allow", "the file is in tests/"),
+        ("edit_file", "heatwatch/alerts.py", "ask", "the file is outside tests/"),
+        ("write_file", "tests/../heatwatch/alerts.py", "ask", "the path leads out of tests/"),
+        ("write_file", "contests/x.py", "ask", "the folder's name only ends like tests/"),
+        ("write_file", "heatwatch/tests/x.py", "ask", "only the tests/ at the top is meant"),
+        ("bash", None, "deny", "bash is denied, whatever it runs"),
+        ("fly_to_the_moon", None, "ask", "no rule covers this tool"),
     ]
-    for name, arguments, wanted, what in cases:
+    for name, path, wanted, why in cases:
+        arguments = {"command": "ls"} if path is None else {"path": path}
         given = policy(lk.Call("toolu_1", name, arguments))
-        decision = given[0] if isinstance(given, tuple) else given
+        decision = given[0] if type(given) is tuple and given else given  # a Call is one, too
         if decision != wanted:
-            return f"{what} ({name} {arguments}): {decision!r}, but it should be {wanted!r}"
+            return (
+                f"For {name} {arguments} your policy returned {decision!r}. It should return "
+                f"{wanted!r}, because {why}."
+            )
     return None
 
 
@@ -146,7 +212,7 @@ def policy(call):
 EXERCISES = {
     "latest": Check(
         check_latest,
-        right=[LATEST_MATCH],
+        right=[LATEST_MATCH, LATEST_ENUM],
         wrong=[
             SOLUTION.replace('Literal["C", "F"]', "str"),
             SOLUTION.replace(' = "C") ->', ") ->"),

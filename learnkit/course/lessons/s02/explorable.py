@@ -1,7 +1,7 @@
-"""Lesson 2's explorable: where a path leads, and which tools go there.
+"""Lesson 2's explorable: where a path leads, and which tools can reach the file.
 
-The file tools find out where a path ends, and ask whether that is in the workspace. bash asks
-nobody.
+The file tools follow a path to its end and check whether that is in the workspace. bash checks
+nothing.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ PATHS = (
     SECRET,
     "link",
 )
-REACHES, REFUSED, ESCAPES, ABSENT = "reaches it", "refused", "gets out", "not there"
+REACHES, REFUSED, ESCAPES, ABSENT = "reaches it", "refused", "escapes", "absent"
 _TOP, _ROW, _TOOL = 50, 24, 40
 
 
@@ -119,8 +119,8 @@ def draw(width: float, path: str, tools: str) -> Answer:
     canvas.dot("verdict", gate, middle, 9, mark, glyph)
     assumes = (
         f"the workspace is {ROOT}, which the model knows as {NAME}; beside it is "
-        f"{posixpath.basename(SECRET)}; {_links()}; bash runs in no sandbox, and you may read "
-        "and write all of these files"
+        f"{posixpath.basename(SECRET)}; {_links()}; bash runs in no sandbox, and your account may "
+        "read and write all of these files"
     )
     return Answer(_finding(path, led, tools), canvas, assumes, _because(path, led))
 
@@ -174,20 +174,20 @@ def _finding(path: str, led: Way, tools: str) -> str:
     if led.is_inside:
         every = "every tool reaches it" if tools == WITH else "the file tools reach it"
         return f"{path} is in the workspace: {every}."
-    bash = "bash reaches it" if tools == WITH else "there is no other way to it"
+    bash = "bash reaches it" if tools == WITH else "no other tool can reach it"
     return f"{path} leads out of the workspace: the file tools refuse it, and {bash}."
 
 
 def _because(path: str, led: Way) -> str:
     if led.link:
-        return f"The name is in the workspace; the file that it points to is {led.end}."
+        return f"The link is in the workspace, but it points to {led.end}."
     if path.startswith(NAME):
-        return f"{NAME} is the workspace's name for the model."
+        return f"The model knows the workspace as {NAME}."
     if path.startswith("/"):
-        return "An absolute path begins at the top, wherever the workspace is."
+        return "An absolute path starts at the top of the file system, not in the workspace."
     if ".." in path:
-        return f"“..” is one folder up, so the path ends at {led.end}."
-    return f"A relative path begins in the workspace, and ends at {led.end}."
+        return f"“..” means one folder up, so the path ends at {led.end}."
+    return f"A relative path starts in the workspace; this one ends at {led.end}."
 
 
 _MARKS = {
@@ -199,6 +199,6 @@ _MARKS = {
 
 
 def explorable() -> Explorable:
-    """Let a model write any of these paths, with and without bash."""
+    """Choose a path for the model to send, with and without bash."""
     path = drag(PATHS, "../secret.txt", "path")
     return explore(draw, path=path, tools=pick([WITH, WITHOUT], label="tools"))

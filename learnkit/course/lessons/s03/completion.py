@@ -1,4 +1,4 @@
-"""What lesson 3's explorable shows: two hundred simulated runs for each length of the output.
+"""What lesson 3's explorable shows: two hundred simulated runs for each window and output.
 
 ``python -m learnkit.course.lessons.s03.completion`` writes the table anew; a test recomputes a
 sample of it.
@@ -7,7 +7,7 @@ sample of it.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from statistics import fmean, median_low
 from typing import Any
@@ -16,31 +16,33 @@ from learnkit.course.trials import FEATURE, drift, drifted
 from learnkit.simulation.forgetful import Forgetful, Step
 
 TABLE = Path(__file__).with_name("completion.json")
-#: The model sees so many tokens; and how many runs there are of each kind.
-WINDOW, SEEDS = 2_000, 200
-#: How many lines a step prints, and the characters of a line, with which an output is measured.
-LINES, LINE = range(21), 180
+#: Windows of the model, in tokens; how many lines a step prints; and runs of each kind.
+WINDOWS, OUTPUTS, SEEDS = range(500, 6_001, 500), (4, 8, 16), 200
+#: The characters of a line, with which an output is measured.
+LINE = 180
 
 
-def measured(lines: int, seeds: int = SEEDS) -> dict[str, Any]:
-    """One row of the table: shares of completed runs, mean tokens, and a typical run's request.
+def measured(window: int, lines: int, seeds: int = SEEDS) -> dict[str, Any]:
+    """Return one row of the table.
 
-    Typical is the first run with the median number of forgotten steps.
+    It holds the share of completed runs, their mean tokens, and the last request of a typical run:
+    the first one with the median number of forgotten steps.
 
     Args:
+        window: how many tokens the model sees.
         lines: how many lines each step prints.
         seeds: how many runs without a list, and with one.
     """
     output = lines * LINE
-    row: dict[str, Any] = {}
-    for listed, trials in enumerate(drift(range(seeds), output=output, window=WINDOW)):
+    row: dict[str, Any] = {"window": window, "lines": lines}
+    for listed, trials in enumerate(drift(range(seeds), output=output, window=window)):
         median = median_low(one.forgotten for one in trials)
         typical = next(seed for seed, one in enumerate(trials) if one.forgotten == median)
         row["with" if listed else "without"] = {
             "completed": fmean(one.completed for one in trials),
             "tokens": round(fmean(one.tokens for one in trials)),
             "done": len(FEATURE) - median,
-            "parts": parts(drifted(typical, bool(listed), output=output, window=WINDOW)[:-1]),
+            "parts": parts(drifted(typical, bool(listed), output=output, window=window)[:-1]),
         }
     return row
 
@@ -48,23 +50,34 @@ def measured(lines: int, seeds: int = SEEDS) -> dict[str, Any]:
 def parts(messages: list[dict[str, Any]]) -> list[list[Any]]:
     """What a request holds, from its end: the kind of each part, and the tokens of it.
 
+    The output of a step that had been done before is of the kind ``again``.
+
     Args:
         messages: of the request.
     """
     all_seeing = Forgetful([Step(name) for name in FEATURE], window=10**9)
     seen = all_seeing.notice({"messages": messages})
-    tools = {one.call["id"]: one.call["name"] for one in seen if one.call is not None}
+    calls = {one.call["id"]: one.call for one in seen if one.call is not None}
+    first: dict[str, str] = {}  # step -> the first call that did it
+    for id, call in calls.items():
+        first.setdefault(str(call["input"].get("step")), id)
     found: list[list[Any]] = []
     known, last = 0, "?"
     for one in reversed(seen):
         id = one.call["id"] if one.call is not None else one.answers
-        spoken = "reminder" if one.text.startswith("<reminder>") else "request"
-        kind = spoken if not id else "list" if tools[id] == "todo" else "output"
         if id != last:
-            found.append([kind, 0])
+            found.append([_kind(one.text, calls.get(id), first.values()), 0])
         found[-1][1] += one.distance - known
         known, last = one.distance, id
     return found
+
+
+def _kind(text: str, call: dict[str, Any] | None, first: Collection[str]) -> str:
+    if call is None:
+        return "reminder" if text.startswith("<reminder>") else "request"
+    if call["name"] == "todo":
+        return "list"
+    return "output" if call["id"] in first else "again"
 
 
 def table() -> Iterator[dict[str, Any]]:
@@ -74,7 +87,7 @@ def table() -> Iterator[dict[str, Any]]:
 
 def write() -> None:
     """Compute the table, and write it."""
-    rows = [json.dumps(measured(lines)) for lines in LINES]
+    rows = [json.dumps(measured(window, lines)) for lines in OUTPUTS for window in WINDOWS]
     TABLE.write_text("[\n" + ",\n".join(rows) + "\n]\n", encoding="utf-8")
 
 

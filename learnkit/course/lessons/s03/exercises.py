@@ -13,6 +13,7 @@ _ITEMS = [
     {"id": "2", "text": "write", "status": "in_progress"},
     {"id": "3", "text": "test", "status": "pending"},
 ]
+_ALL_DONE = [{**one, "status": "completed"} for one in _ITEMS]
 
 
 def check_progress(progress: Any) -> Verdict:
@@ -22,17 +23,23 @@ def check_progress(progress: Any) -> Verdict:
         progress: the learner's function of the items.
     """
     cases = [
-        (_ITEMS, "###....... 33 %"),
-        ([{**one, "status": "completed"} for one in _ITEMS], "########## 100 %"),
-        ([], ".......... 0 %"),
-        (_ITEMS[1:], ".......... 0 %"),
-        (_ITEMS[:2], "#####..... 50 %"),
+        (_ITEMS, "###....... 33 %", "1 of 3 items is completed"),
+        (_ALL_DONE, "########## 100 %", "all items are completed"),
+        ([], ".......... 0 %", "an empty list has nothing completed"),
+        (_ITEMS[1:], ".......... 0 %", "nothing is completed yet"),
+        (_ITEMS[:2], "#####..... 50 %", "1 of 2 items is completed"),
     ]
-    for items, wanted in cases:
-        told = progress([dict(one) for one in items])
-        if told != wanted:
-            states = ", ".join(one["status"] for one in items) or "an empty list"
-            return f"for {states} it says {told!r}; it should say {wanted!r}"
+    for items, wanted, why in cases:
+        given = ", ".join(one["status"] for one in items) or "an empty list"
+        try:
+            returned = progress([dict(one) for one in items])
+        except ZeroDivisionError:
+            return f"for {given}, your function divides by zero; it should return {wanted!r}"
+        if returned != wanted:
+            return (
+                f"for {given}, your function returned {returned!r}; "
+                f"it should return {wanted!r}, because {why}"
+            )
     return None
 
 
@@ -47,6 +54,13 @@ def progress(items):
     return bar + " " + str(round(100 * done / total)) + " %"
 """.strip()
 
+PROGRESS_FORMAT = """
+def progress(items):
+    states = [item["status"] for item in items]
+    share = states.count("completed") / (len(states) or 1)
+    return f"{'#' * int(share * 10):.<10} {share:.0%}".replace("%", " %")
+""".strip()
+
 
 @lk.tool
 def _work() -> str:
@@ -54,10 +68,26 @@ def _work() -> str:
     return "done"
 
 
-def _events_of(mechanism: Any, script: list[Any], limit: int = 12) -> lk.Agent:
+_LIST, _WORK = lk.use("todo", items=_ITEMS), lk.use("_work")
+
+
+def _not_a_list(thing: Any, name: str) -> Verdict:
+    """What keeps a class from being run as a todo list, if anything does."""
+    if not (isinstance(thing, type) and issubclass(thing, lk.Mechanism)):
+        return f"`{name}` must be a class that is an lk.Mechanism, such as a subclass of lk.Todo"
+    if isinstance(made := thing(), lk.Todo) and not hasattr(made, "_items"):
+        return f"`{name}.__init__` should call super().__init__(): without it there is no list"
+    return None
+
+
+def _ran(mechanism: Any, script: list[Any], limit: int = 12) -> lk.Agent:
     agent = lk.Agent(lk.scripted(script), [lk.Toolbox(_work), mechanism], max_turns=limit)
     agent.run("go")
     return agent
+
+
+def _numbers(rounds: list[int]) -> str:
+    return ", ".join(map(str, rounds)) or "none"
 
 
 def check_patient(Patient: Any) -> Verdict:
@@ -66,16 +96,24 @@ def check_patient(Patient: Any) -> Verdict:
     Args:
         Patient: the learner's class; it is a todo list.
     """
-    if not (isinstance(Patient, type) and issubclass(Patient, lk.Mechanism)):
-        return "`Patient` must be a class that is an lk.Mechanism, such as a subclass of lk.Todo"
-    todo = lk.use("todo", items=_ITEMS)
-    work = lk.use("_work")
-    for script, wanted, what in (
-        ([todo, *[work] * 15, lk.say("end")], [3, 7, 15], "15 rounds without an update"),
-        ([todo, *[work] * 3, todo, *[work] * 3, lk.say("end")], [3, 7], "an update in between"),
-        ([*[work] * 6, lk.say("end")], [], "no list at all"),
+    if wrong := _not_a_list(Patient, "Patient"):
+        return wrong
+    for script, wanted, what, why in (
+        (
+            [_LIST, *[_WORK] * 15],
+            [3, 7, 15],
+            "a todo call and 15 rounds without one",
+            "the waits are 2, then 4, then 8 rounds",
+        ),
+        (
+            [_LIST, *[_WORK] * 3, _LIST, *[_WORK] * 3],
+            [3, 7],
+            "a todo call, 3 rounds, another todo call and 3 more rounds",
+            "each update makes the next wait 2 rounds again",
+        ),
+        ([_WORK] * 6, [], "6 rounds and no todo call", "there is no list to update"),
     ):
-        agent = _events_of(Patient(), script, 40)
+        agent = _ran(Patient(), [*script, lk.say("end")], 40)
         users = [m["content"] for m in agent.messages[2::2]]
         found = [
             number
@@ -83,7 +121,10 @@ def check_patient(Patient: Any) -> Verdict:
             if not isinstance(blocks, str) and any(b["type"] == "text" for b in blocks)
         ]
         if found != wanted:
-            return f"{what}: reminders came in rounds {found}, not in {wanted}"
+            return (
+                f"in a run of {what}, your reminders followed these rounds: {_numbers(found)}. "
+                f"They should follow: {_numbers(wanted)}, because {why}"
+            )
     return None
 
 
@@ -114,29 +155,40 @@ def check_finisher(Finisher: Any) -> Verdict:
     Args:
         Finisher: the learner's class; it is a todo list.
     """
-    if not (isinstance(Finisher, type) and issubclass(Finisher, lk.Mechanism)):
-        return "`Finisher` must be a class that is an lk.Mechanism, such as a subclass of lk.Todo"
-    todo = lk.use("todo", items=_ITEMS)
-    agent = _events_of(Finisher(), [todo, *[lk.say("I am done.")] * 9])
+    if wrong := _not_a_list(Finisher, "Finisher"):
+        return wrong
+    stops = [lk.say("I am done.")] * 30
+    try:
+        agent = _ran(Finisher(), [_LIST, *stops])
+    except lk.UsageError as error:  # neither text nor None
+        return f"{error}. Return the text that the model should read"
     if agent.turns == 2:
-        return "the run ended although 'write' and 'test' were open: look at the hook `on_stop`"
-    told = agent.messages[-2]["content"]
-    text = told if isinstance(told, str) else " ".join(b.get("text", "") for b in told)
+        return (
+            "the run ended although 'write' and 'test' were open. Your hook `on_stop` should "
+            "return a text the first time, because that text makes the model continue"
+        )
+    said = agent.messages[4]["content"]
+    text = said if isinstance(said, str) else " ".join(b.get("text", "") for b in said)
     if "write" not in text or "test" not in text:
-        return f"it should name what is open (write, test); it said {text!r}"
+        return f"your text should name what is open (write, test), but it is {text!r}"
     if "read" in text.replace("already", ""):
-        return f"'read' is completed, and need not be named; it said {text!r}"
-    done = lk.use("todo", items=[{**one, "status": "completed"} for one in _ITEMS])
-    agent = _events_of(Finisher(), [todo, done, lk.say("I am done.")])
-    if agent.turns != 3:
-        return "with everything completed the model should be let go at once"
-    agent = _events_of(Finisher(), [lk.say("Nothing to do.")])
-    if agent.turns != 1:
-        return "without a list there is nothing to hold the model back for"
-    script = [todo, *[lk.say("No.")] * 30]
-    agent = _events_of(Finisher(), script, 25)
-    if agent.turns >= 25:
-        return "a model that refuses to go on is asked for ever; ask once, and then let it go"
+        return f"your text names 'read', which is completed: {text!r}"
+    if agent.turns > 3:
+        return (
+            "the model stopped, was asked, and stopped again, but your hook asked it once more. "
+            "The second time it should return None, because the model may have a reason"
+        )
+    done = lk.use("todo", items=_ALL_DONE)
+    if _ran(Finisher(), [_LIST, done, *stops]).turns != 3:
+        return (
+            "with every item completed, your hook still asked. "
+            "It should return None, because nothing is open"
+        )
+    if _ran(Finisher(), stops).turns != 1:
+        return (
+            "the model never made a list, but your hook asked it to continue. "
+            "It should return None, because nothing is open"
+        )
     return None
 
 
@@ -153,7 +205,7 @@ class Finisher(lk.Todo):
 
     def on_stop(self, agent):
         left = [item["text"] for item in self.items if item["status"] != "completed"]
-        if left and self.times < 2:
+        if left and self.times < 1:
             self.times += 1
             return "You stop with these open:\\n" + "\\n".join(left)
 '''.strip()
@@ -162,7 +214,7 @@ class Finisher(lk.Todo):
 EXERCISES = {
     "progress": Check(
         check_progress,
-        right=[PROGRESS_LOOP],
+        right=[PROGRESS_LOOP, PROGRESS_FORMAT],
         wrong=[
             SOLUTION.replace(" if items else 0", ""),
             SOLUTION.replace('== "completed"', '!= "pending"'),

@@ -27,16 +27,16 @@ def check_spared(spared: Any) -> Verdict:
         spared: the learner's function of the events.
     """
     log = lk.EventLog()
-    if (told := spared(log)) != 0:
-        return f"a log without subagents spared nothing, so 0; it says {told!r}"
+    if (returned := spared(log)) != 0:
+        return f"for a log without subagents, your function returned {returned!r}; it should be 0"
     log.append("run.ended", reason="end_turn", text="", turns=3)
-    for tokens, returned in ((900, 40), (300, 300), (1_200, 10)):
+    for tokens, reported in ((900, 40), (300, 300), (1_200, 10)):
         about: dict[str, Any] = {"parent": "lead", "call": "t1", "reason": "end_turn", "turns": 2}
-        log.append("subagent.ended", lane="lead.t1", tokens=tokens, returned=returned, **about)
-    if (told := spared(log)) != 2_050:
+        log.append("subagent.ended", lane="lead.t1", tokens=tokens, returned=reported, **about)
+    if (returned := spared(log)) != 2_050:
         return (
-            "children with 900, 300 and 1,200 tokens gave back 40, 300 and 10: that is 2,050 "
-            f"spared; it says {told!r}"
+            "for children that held 900, 300 and 1,200 tokens and returned 40, 300 and 10, your "
+            f"function returned {returned!r}; it should return 2050, because 860 + 0 + 1190 = 2050"
         )
     return None
 
@@ -66,23 +66,31 @@ def check_brief(Brief: Any) -> Verdict:
     if not _is_mechanism(Brief):
         return "`Brief` must be a class that is an lk.Mechanism"
     long = "word " * 100
-    for said, wanted, what in (
-        ([long, "short"], "short", "a report of 500 characters"),
-        (["fine"], "fine", "a short report"),
-        ([long, long, "late"], long.strip(), "a child that stays long-winded"),
+    for reports, limit, turns in (
+        ([long, "short"], 80, 2),
+        (["fine"], 80, 1),
+        ([long], 1_000, 1),
+        ([long, long], 80, 2),
     ):
-        agent = lk.Agent(lk.scripted([lk.say(text) for text in said]), [Brief(limit=80)])
-        try:
-            outcome = agent.run("Report.")
-        except lk.LearnkitError as error:
-            return f"{what}: {error}"
-        except Exception as error:
-            if "script held only" in str(error):
-                return f"{what}: it was asked for more than it should be"
-            return f"{what}: {type(error).__name__}: {error}"
-        if outcome.text.strip() != wanted:
-            shown = outcome.text if len(outcome.text) < 60 else f"{outcome.text[:57]}…"
-            return f"{what}: turns: {outcome.turns}, and the last text is {shown!r}"
+        script = [lk.say(text) for text in [*reports, *["one more"] * 9]]
+        agent = lk.Agent(lk.scripted(script), [Brief(limit=limit)], max_turns=9)
+        asked = agent.run("Report.").turns - 1
+        if asked == turns - 1:
+            continue
+        about = f"with limit={limit}, after a report of {len(reports[0].strip())} characters"
+        if not asked:
+            return (
+                f"{about}, your hook didn't ask for a shorter one. "
+                "Return a text from `on_stop`, because that text makes the child continue"
+            )
+        if turns == 1:
+            return f"{about}, your hook asked for a shorter one. It should return None"
+        if len(reports[1]) > limit:
+            return (
+                f"{about}, and after a second one as long, your hook asked {asked} times. "
+                "It should ask once, or a child that can't be short never ends"
+            )
+        return f"{about}, your hook asked {asked} times, although the second report was short"
     return None
 
 
@@ -102,8 +110,12 @@ class Brief(lk.Mechanism):
         long = sum(len(block.get("text", "")) for block in blocks) > self.limit
         if long and self.left:
             self.left -= 1
-            return "That is too long. Shorter, please."
+            return "That is too long. Make it shorter, please."
 '''.strip()
+
+
+class _TooMany(BaseException):
+    """One task started too many children; no Exception, so that a retry does not catch it."""
 
 
 def check_retry(Retrying: Any) -> Verdict:
@@ -115,33 +127,48 @@ def check_retry(Retrying: Any) -> Verdict:
     if not _is_mechanism(Retrying):
         return "`Retrying` must be a class that is an lk.Mechanism, such as one of lk.Subagents"
 
-    def answers(outcomes: list[bool]) -> tuple[lk.Agent, list[str]]:
+    def answers(outcomes: list[bool]) -> tuple[dict[str, Any], list[str]]:
         lead, lanes = iter([_task(), lk.say("done")]), list[str]()
 
         def answer(request: dict[str, Any]) -> Any:
             lane = LANE.get()
             if lane == "lead":
                 return next(lead)
+            if len(lanes) == _MOST:
+                raise _TooMany
             lanes.append(lane)
             fine = outcomes[min(len(lanes), len(outcomes)) - 1]
             return lk.say("found") if fine else lk.fail(400, "no")
 
         agent = lk.Agent(lk.scripted(answer), [Retrying(lambda: [lk.Toolbox(_look)])])
         agent.run("go")
-        return agent, lanes
+        return agent.messages[2]["content"][0], lanes
 
-    for outcomes, asked, failed, what in (
-        ([True], 1, False, "a child that succeeds"),
-        ([False, True], 2, False, "a child that fails once"),
-        ([False, False, False], 2, True, "children that fail again and again"),
+    for outcomes, wanted, what, why in (
+        ([True], 1, "the child succeeds", "there is nothing to retry"),
+        ([False, True], 2, "the first child fails", "a failed task gets a second try"),
+        ([False], 2, "every child fails", "a failed task gets one more try, not several"),
     ):
-        agent, lanes = answers(outcomes)
-        result = agent.messages[2]["content"][0]
-        if len(lanes) != asked:
-            return f"{what}: children asked: {len(lanes)}, not {asked}"
-        if bool(result.get("is_error")) != failed:
-            return f"{what}: the result is {'an' if not failed else 'no'} error: {result!r}"
+        result, lanes = answers(outcomes)
+        if len(lanes) == _MOST:
+            return f"if {what}, your class starts one child after another. It should stop after two"
+        if len(lanes) != wanted:
+            said = f". The parent got: {result['content']}" if not lanes else ""
+            return (
+                f"if {what}, the number of children should be {wanted}, because {why}; "
+                f"with your class it was {len(lanes)}{said}"
+            )
+        if bool(result.get("is_error")) == any(outcomes):
+            kind = "an error" if any(outcomes) else "a normal result"
+            return (
+                f"if {what}, the parent got {kind}: {result['content']!r}. It should get "
+                f"{'the report' if any(outcomes) else 'an error, or it takes this for a report'}"
+            )
     return None
+
+
+#: How many children one task may start before the check gives up.
+_MOST = 6
 
 
 RETRY_LOOP = '''
@@ -161,6 +188,25 @@ class Retrying(lk.Subagents):
             except lk.ToolError:
                 if last:
                     raise
+'''.strip()
+
+
+RETRY_KIND = '''
+import learnkit as lk
+
+
+class Retrying(lk.Subagents):
+    """Subagents whose failed tasks are tried once more."""
+
+    @lk.tool
+    def task(self, call: lk.Call, prompt: str, description: str, kind: str = "general") -> str:
+        """Hand a subtask to a subagent."""
+        for _ in range(2):
+            try:
+                return super().task(call=call, prompt=prompt, description=description, kind=kind)
+            except lk.ToolError as error:
+                reason = error
+        raise lk.ToolError(f"failed twice: {reason}")
 '''.strip()
 
 
@@ -184,7 +230,7 @@ EXERCISES = {
     ),
     "Retrying": Check(
         check_retry,
-        right=[RETRY_LOOP],
+        right=[RETRY_LOOP, RETRY_KIND],
         wrong=[
             RETRY_LOOP.replace("(False, True)", "(False, False, True)"),
             RETRY_LOOP.replace(

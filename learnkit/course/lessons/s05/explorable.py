@@ -1,7 +1,7 @@
-"""Lesson 5's explorable: all skills in the prompt, only their catalogue, or a few of them resident.
+"""Lesson 5's explorable: preload all skills, list them only, or preload the few that are used most.
 
-Contexts and bills are worked out; a test compares them with real runs of :class:`learnkit.Skills`
-on the lesson's manuals, by the offline client's counts.
+Contexts and bills are calculated. A test compares them with real runs of :class:`learnkit.Skills`
+on the lesson's manuals, as the offline client counts them.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from learnkit.views.drawing import theme
 from learnkit.views.drawing.display import Canvas
 from learnkit.widget.explore import Answer, Explorable, drag, explore
 
-#: How many skills there are, how many of them are resident, and how many turns the work takes.
-SKILLS, RESIDENT, TURNS = 20, 4, 8
+#: How many skills there are, how many the mixed strategy preloads, and how many turns the work has.
+SKILLS, FEW, TURNS = 20, 4, 8
 #: The ways, and how many skills are preloaded in each.
-WAYS = {"preload all": SKILLS, "catalogue": 0, f"{RESIDENT} resident": RESIDENT}
+WAYS = {"preload all": SKILLS, "catalogue": 0, f"preload {FEW}": FEW}
 #: The first request in tokens: system prompt with the catalogue, tools, and what is asked; and what
 #: it has more for each skill that is preloaded.
 FIRST, PRELOADED = 2_256, 5_087
@@ -33,15 +33,15 @@ READ, WRITE, OUT = (
 )
 
 
-def requests(used: int, resident: int) -> Iterator[tuple[int, int]]:
+def requests(used: int, preloaded: int) -> Iterator[tuple[int, int]]:
     """Tokens read from the cache, and new ones, of each request.
 
     Args:
-        used: how many skills the work needs; the resident ones are the first of them.
-        resident: how many are preloaded; the others are loaded by a call, each in its own turn.
+        used: how many skills the work needs; the preloaded ones are the first of them.
+        preloaded: how many are preloaded; the others are loaded by a call, each in its own turn.
     """
-    known, new = 0, FIRST + resident * PRELOADED
-    loads = max(used - resident, 0)
+    known, new = 0, FIRST + preloaded * PRELOADED
+    loads = max(used - preloaded, 0)
     yield known, new
     for more in [LOAD + LOADED] * loads + [CALL + RESULT] * (TURNS - 1):
         known, new = known + new, more
@@ -49,39 +49,65 @@ def requests(used: int, resident: int) -> Iterator[tuple[int, int]]:
 
 
 @cache
-def bill(used: int, resident: int) -> float:
+def bill(used: int, preloaded: int) -> float:
     """What all requests cost, in tokens of plain input; nothing is cached before the first one.
 
     Args:
         used: as for :func:`requests`.
-        resident: as for :func:`requests`.
+        preloaded: as for :func:`requests`.
     """
-    sent = requests(used, resident)
+    sent = requests(used, preloaded)
     return sum(known * READ + new * WRITE + WRITTEN * OUT for known, new in sent)
 
 
-def context(used: int, resident: int) -> tuple[int, int, int, int]:
+def context(used: int, preloaded: int) -> tuple[int, int, int, int]:
     """The last request: prompt and tools, instructions that are used, others, and the work.
 
     Args:
         used: as for :func:`requests`.
-        resident: as for :func:`requests`.
+        preloaded: as for :func:`requests`.
     """
-    loads = max(used - resident, 0)
-    needed = min(used, resident) * PRELOADED + loads * LOADED
-    idle = max(resident - used, 0) * PRELOADED
+    loads = max(used - preloaded, 0)
+    needed = min(used, preloaded) * PRELOADED + loads * LOADED
+    idle = max(preloaded - used, 0) * PRELOADED
     return FIRST, needed, idle, loads * LOAD + (TURNS - 1) * (CALL + RESULT)
 
 
+def cheapest(used: int) -> str:
+    """The way that costs least.
+
+    Args:
+        used: as for :func:`requests`.
+    """
+    return min(WAYS, key=lambda way: bill(used, WAYS[way]))
+
+
+def crossings() -> Iterator[tuple[int, str, float]]:
+    """Find where another way becomes the cheapest one.
+
+    Yields:
+        The first number of used skills for which the way costs least, the way, and the number, as
+        a fraction, at which its line crosses the line of the way that was cheapest before.
+    """
+    for used in range(1, SKILLS + 1):
+        before, after = cheapest(used - 1), cheapest(used)
+        if before != after:
+            left, right = (
+                bill(number, WAYS[after]) - bill(number, WAYS[before])
+                for number in (used - 1, used)
+            )
+            yield used, after, used - 1 + left / (left - right)
+
+
 def draw(width: float, used: int) -> Answer:
-    """What stands in context for each way, on one scale; and below it the bills.
+    """Draw the longest request of each way, on one scale; and below it the bills.
 
     Args:
         width: in pixels.
         used: how many skills the work needs.
     """
     canvas = Canvas(width)
-    best = min(WAYS, key=lambda way: bill(used, WAYS[way]))
+    best = cheapest(used)
     _contexts(canvas, used, best)
     _bills(canvas, used, best)
     return Answer(_finding(used, best), canvas, _assumes(), _because(used, best))
@@ -94,7 +120,7 @@ def explorable() -> Explorable:
 
 
 def _finding(used: int, best: str) -> str:
-    costs = {way: f"{bill(used, resident) / 1000:.1f}k" for way, resident in WAYS.items()}
+    costs = {way: f"{bill(used, number) / 1000:.1f}k" for way, number in WAYS.items()}
     others = " and ".join(f"{cost} for {_NAMED[way]}" for way, cost in costs.items() if way != best)
     return (
         f"With {used} of {SKILLS} skills used, {_NAMED[best]} costs least: "
@@ -106,28 +132,35 @@ def _because(used: int, best: str) -> str:
     tokens, most = (short(sum(context(used, WAYS[way]))) for way in (best, "preload all"))
     instead = "" if best == "preload all" else f" The longest request has {tokens}, not {most}."
     if best == "catalogue":
-        return f"Instructions that nobody asks for are never sent.{instead}"
+        return f"Instructions that the work doesn't need are never sent.{instead}"
     if best == "preload all":
-        return f"Loading takes {used} more requests, and each reads all that came before again."
-    return f"What is used anyway needs no request of its own; the rest waits.{instead}"
+        return (
+            f"On demand, loading takes {used} more requests, and each of them sends everything "
+            "before it again."
+        )
+    return (
+        f"The {FEW} that are needed anyway take no request of their own, and the others wait in "
+        f"the catalogue.{instead}"
+    )
 
 
 def _assumes() -> str:
     return (
-        f"simulated; {TURNS} turns of work, and one more for each skill that is loaded; the "
-        f"{RESIDENT} resident skills are the first that are used. In tokens: system prompt, tools "
-        f"and request {FIRST:,}, each of {SKILLS} skills {PRELOADED:,} when it is preloaded, "
-        f"{LOADED:,} when it is loaded, by a call of {LOAD}; a call of "
-        f"the work {CALL}, its result {RESULT}; {WRITTEN} written a turn. The cache is empty at "
-        f"first. The bill counts plain input as 1, read from the cache as {READ:g}, written to it "
-        f"as {WRITE:g}, output as {OUT:g}: the default model, see lk.Price."
+        f"simulated: {TURNS} turns of work, and one more turn for each skill that is loaded; the "
+        f"{FEW} preloaded skills are the first ones that are used. In tokens: system prompt, tools "
+        f"and request {FIRST:,}; each of {SKILLS} skills {PRELOADED:,} when it is preloaded, "
+        f"and {LOADED:,} when it is loaded, by a call of {LOAD}; a call of "
+        f"the work {CALL}, its result {RESULT}; {WRITTEN} written in a turn. The cache is empty at "
+        f"first, and every prefix is cached (the API caches none below a minimum, which depends on "
+        f"the model). The bill counts plain input as 1, read from the cache as {READ:g}, written "
+        f"to it as {WRITE:g}, output as {OUT:g}: the default model's prices, see lk.Price."
     )
 
 
 _NAMED = {
     "preload all": "preloading all",
-    "catalogue": "the catalogue",
-    f"{RESIDENT} resident": f"keeping {RESIDENT} resident",
+    "catalogue": "the catalogue alone",
+    f"preload {FEW}": f"preloading {FEW}",
 }
 #: Room for the names of the ways, on both sides, in pixels.
 _NAMES, _WAYS = 78, 88
@@ -150,9 +183,9 @@ def _contexts(canvas: Canvas, used: int, best: str) -> None:
         x = round(_NAMES + tick * unit)
         canvas.edge(f"tick {tick}", f"M{x} {_ROWS - 4}V{low}")
         canvas.text(f"ticks {tick}", x, low + 14, short(tick), "qc")
-    for row, (way, resident) in enumerate(WAYS.items()):
+    for row, (way, preloaded) in enumerate(WAYS.items()):
         y, x, tokens = _ROWS + row * _EACH, _NAMES, 0
-        for (mark, style, word), part in zip(_PARTS, context(used, resident), strict=True):
+        for (mark, style, word), part in zip(_PARTS, context(used, preloaded), strict=True):
             tokens += part
             end = round(_NAMES + tokens * unit)
             canvas.bar(f"{row} {word}", x, y, end - x, 18, mark.key, style)
@@ -185,4 +218,15 @@ def _bills(canvas: Canvas, used: int, best: str) -> None:
         look = ("b", "cause") if way == best else ("q", "system")
         canvas.text(f"{[*WAYS].index(way)} line", right + 8, low, way, *look)
     canvas.text("used", x, _BASE + 18, f"{used} used", "bc", "cause")
-    canvas.height = _BASE + 24
+    y = _BASE + 40
+    for first, way, place in crossings():
+        cost = bill(first - 1, WAYS[way]) * (first - place)
+        cost += bill(first, WAYS[way]) * (place - first + 1)
+        at = LEFT + place * step, _BASE - cost * unit
+        canvas.dot(f"crossing {first}", *at, 9, glyph=str(first))
+        canvas.dot(f"crossing key {first}", 9, y - 4, 9, glyph=str(first))
+        canvas.text(
+            f"crossing of {first}", 24, y, f"from {first} skills on, {way} costs least", "q"
+        )
+        y += 22
+    canvas.height = y - 12

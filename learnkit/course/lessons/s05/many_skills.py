@@ -59,7 +59,7 @@ def install(workspace: Path, names: Iterable[str] = ()) -> Path:
 
 
 def manuals(folder: Path, number: int = 20, tokens: int = 5000) -> Path:
-    """Write skills of an exact length: valid folders, with instructions that nobody has to read.
+    """Write skills of an exact length: valid folders, with instructions that are only filler.
 
     Args:
         folder: where to write them; it is created.
@@ -85,11 +85,11 @@ def manuals(folder: Path, number: int = 20, tokens: int = 5000) -> Path:
 def _description(name: str) -> str:
     topic = name.replace("-", " ")
     return (
-        f"How {topic} are done in this house, by whom, in which order, with which checks before "
-        f"and after, and what to do when one of them fails. Use it whenever somebody plans, asks "
-        f"for, changes or reviews {topic}, also when the word itself is not used. Not for a "
-        "question that one command answers, and not for the other topics, which have manuals of "
-        "their own."
+        f"The team's rules for {topic}, with the steps in order, who takes each of them, which "
+        "checks come before and after, and what to do when a step fails. Use it whenever someone "
+        f"plans, asks about, changes or reviews {topic}, even if they use other words. Not for a "
+        "question that one command answers, and not for other topics, which have skills of their "
+        "own."
     )
 
 

@@ -8,6 +8,7 @@ import learnkit as lk
 from learnkit.course.lessons import Verdict
 from learnkit.course.lessons.sources import SOLUTION, Check
 from learnkit.mechanisms.compaction.edits import clearable, results
+from learnkit.mechanisms.compaction.policies import Change
 
 
 def _rounds(sizes: list[int]) -> list[dict[str, Any]]:
@@ -25,22 +26,37 @@ def _rounds(sizes: list[int]) -> list[dict[str, Any]]:
 
 
 def check_saved(saved: Any) -> Verdict:
-    """Check the share of tokens that all compactions together saved.
+    """Check how many tokens all compactions saved together.
 
     Args:
         saved: the learner's function of the events.
     """
     log = lk.EventLog()
-    if (told := saved(log)) != 0:
-        return f"a log without compactions saved nothing, so 0; it says {told!r}"
+    told = saved(log)
+    if told is None:
+        return "your function returned None; it should return a number of tokens"
+    if told != 0 or isinstance(told, bool):
+        return f"no compaction saves no tokens, but your function returned {_shown(told)}, not 0"
     log.append("compaction.cleared", results=[], before=6_000, after=4_000)
     more: dict[str, Any] = {"chars_per_token": 4.0, "messages": 9}
     log.append("tokens.estimated", tokens=4_000, threshold=8_000, **more)
     log.append("compaction.failed", error="no")
     log.append("compaction.summarised", before=9_000, after=1_000, transcript="x", focus="")
     if (told := saved(log)) != 10_000:
-        return f"6,000 → 4,000 and 9,000 → 1,000 saved 10,000 together; it says {told!r}"
+        return (
+            "a clearing from 6,000 to 4,000 tokens and a summary from 9,000 to 1,000 saved 10,000 "
+            f"together, but your function returned {_shown(told)}"
+        )
     return None
+
+
+def _shown(value: object) -> str:
+    """A value as it is shown in a sentence; a whole log would be no help there."""
+    if isinstance(value, bool) or value is None:
+        return repr(value)
+    if isinstance(value, int | float):
+        return f"{value:,}"
+    return f"an object of type {type(value).__name__}"
 
 
 SAVED_LOOP = """
@@ -70,8 +86,12 @@ def check_tail(tail: Any) -> Verdict:
         (both, 3, both[5:]),
     ):
         given = tail([*array], number)
-        if not isinstance(given, list):
-            return f"it returned {given!r}, and no list of messages"
+        call = f"tail(messages, {number})"
+        if not isinstance(given, list | tuple):
+            return f"{call} returned {given!r}; it should return a list of messages"
+        given = list(given)
+        if any(message not in array for message in given):
+            return f"{call} returned something that isn't one of the messages"
         called = {
             block["id"]
             for message in given
@@ -79,11 +99,13 @@ def check_tail(tail: Any) -> Verdict:
             for block in message["content"]
         }
         if any(one.id not in called for one in results(given)):
-            return f"tail(messages, {number}) begins with a result whose call is cut off"
-        if len(given) < min(number, len(array)):
-            return f"tail(messages, {number}) has {len(given)} messages; keep at least {number}"
+            return f"{call} begins with a result whose call is cut off, so the API would refuse it"
         if given != wanted:
-            return f"tail(messages, {number}) keeps {len(given)} messages; {len(wanted)} are enough"
+            others = " others" if len(given) == len(wanted) else ""
+            return (
+                f"{call} should return the last {len(wanted)} of {len(array)} messages, the fewest "
+                f"that cut no pair; your function returned {len(given)}{others}"
+            )
     return None
 
 
@@ -107,28 +129,39 @@ def check_largest(Largest: Any) -> Verdict:
         Largest: the learner's class; it is a policy of compaction.
     """
     policy = Largest()
-    if policy.choose(_rounds([4_000] * 6), 900, 1_000) is not None:
-        return "below the threshold there is nothing to do: return None"
+    change = policy.choose(_rounds([4_000] * 6), 900, 1_000)
+    if change is not None:
+        return "900 tokens fit under a threshold of 1,000, so choose should return None"
     sizes = [400, 2_000, 800, 4_000, 1_200, 300, 300, 300]
-    messages = _rounds(sizes)
-    change = policy.choose(messages, 1_400, 1_000)
-    if change is None:
-        return "at 1,400 of 1,000 tokens it does nothing"
-    cleared = [one.chars for one in change.cleared]
-    if cleared != [4_000]:
-        return f"400 tokens too many: the result of 4,000 chars is enough; it cleared {cleared}"
-    change = policy.choose(messages, 2_600, 1_000)
-    cleared = sorted((one.chars for one in change.cleared), reverse=True) if change else []
-    if cleared != [4_000, 2_000, 1_200]:
-        return f"1,600 tokens too many: 4,000, 2,000 and 1,200 chars; it cleared {cleared}"
-    if change.first != 4:
-        return f"the first message that changes has index 4; it says {change.first}"
-    kept = {one.id for one in clearable(change.messages)}
-    if kept & {one.id for one in change.cleared}:
-        return "the results that it names still stand in its array"
-    if [one.chars for one in results(messages)] != sizes:
-        return "the array that it was given has changed; make a new one"
+    for tokens, wanted, first in ((1_400, [4_000], 8), (2_600, [4_000, 2_000, 1_200], 4)):
+        messages = _rounds(sizes)
+        over = f"with {tokens:,} tokens and a threshold of 1,000"
+        change = policy.choose(messages, tokens, 1_000)
+        if change is None:
+            return f"{over}, choose returned None; it should return a Change that clears results"
+        if not isinstance(change, Change):
+            return f"{over}, choose returned a {type(change).__name__}; it should return a Change"
+        cleared = sorted((one.chars for one in change.cleared), reverse=True)
+        if cleared != wanted:
+            return (
+                f"{over}, the results of {_chars(wanted)} characters are the largest and free "
+                f"enough, but choose cleared {_chars(cleared) or 'none'}"
+            )
+        if [one.chars for one in results(messages)] != sizes:
+            return "choose changed the messages that it was given; it should make new ones"
+        kept = {one.id for one in clearable(change.messages)}
+        if kept & {one.id for one in change.cleared}:
+            return "the results in change.cleared still have their content in change.messages"
+        if change.first != first:
+            return (
+                f"the first message that changes has index {first}, but change.first is "
+                f"{change.first!r}"
+            )
     return None
+
+
+def _chars(sizes: list[int]) -> str:
+    return ", ".join(f"{size:,}" for size in sizes)
 
 
 LARGEST_RECURSE = '''
@@ -154,6 +187,15 @@ class Largest:
 '''.strip()
 
 
+TAIL_NEGATIVE = """
+def tail(messages, number):
+    start = len(messages) - number
+    if start > 0 and "tool_result" in str(messages[start]["content"]):
+        start -= 1
+    return tuple(messages[start:]) if start > 0 else tuple(messages)
+""".strip()
+
+
 EXERCISES = {
     "saved": Check(
         check_saved,
@@ -167,7 +209,7 @@ EXERCISES = {
     ),
     "tail": Check(
         check_tail,
-        right=[TAIL_BLOCKS],
+        right=[TAIL_BLOCKS, TAIL_NEGATIVE],
         wrong=[
             SOLUTION.replace("start -= 1", "start += 1"),
             SOLUTION.replace("return messages[start:]", "return messages[max(start - 1, 0) :]"),

@@ -1,7 +1,7 @@
-"""Lesson 6's explorable: old results are cleared when that frees enough. How much is enough?
+"""Lesson 6's explorable: clear old results when that frees enough. How much is enough?
 
-A session of 36 files is worked out as :class:`learnkit.Compaction` would lead it, and as the
-offline client would count it; a test compares both with a real run.
+A session of 36 files is calculated as :class:`learnkit.Compaction` would run it, and as the offline
+client would count it. A test compares both with a real run.
 """
 
 from __future__ import annotations
@@ -135,16 +135,22 @@ def _finding(least: int) -> str:
     every, now = _cost(0), _cost(least)
     if least == 0:
         return (
-            f"Clearing after every turn costs {every}; "
-            f"clearing at least {best:,} tokens at a time costs {_cost(best)}."
+            f"Clearing every turn costs {every}, and clearing at least {best:,} tokens at a time "
+            f"costs {_cost(best)}."
         )
     if not _done(least, "cleared"):
         return (
-            f"Clearing never frees {least:,} tokens: summaries alone cost {now}, not {_cost(best)}."
+            f"Clearing never frees {least:,} tokens here. Summaries alone cost {now}, and the "
+            f"cheapest choice {_cost(best)}."
+        )
+    if least == best:
+        return (
+            f"Clearing at least {least:,} tokens at a time is the cheapest choice: it costs {now}, "
+            f"and clearing every turn {every}."
         )
     return (
-        f"Clearing at least {least:,} tokens at a time costs {now}; "
-        f"clearing after every turn costs {every}."
+        f"Clearing at least {least:,} tokens at a time costs {now}. The cheapest choice costs "
+        f"{_cost(best)}, and clearing every turn {every}."
     )
 
 
@@ -152,27 +158,31 @@ def _because(least: int) -> str:
     done = _done(least, "cleared")
     clearings = count(done, "clearing")
     if summaries := _done(least, "summarised"):
-        made = "one more request" if summaries == 1 else f"{summaries} more requests"
+        more = "one more request" if summaries == 1 else f"{summaries} more requests"
         return (
-            f"With {clearings if done else 'no clearing'} the conversation outgrows "
-            f"{THRESHOLD:,} tokens: {made}, uncached, must summarise it."
+            f"With {clearings if done else 'no clearing'}, the conversation passes "
+            f"{THRESHOLD:,} tokens, and summaries take {more} that read nothing from the cache."
         )
     if least < cheapest():
-        return f"Each of {clearings} breaks the cache: all that follows is written to it again."
+        return (
+            f"Each of {clearings} changes an early message, so everything after it is written to "
+            "the cache again."
+        )
     if least > cheapest():
-        return f"Only {clearings} break the cache, but old results are carried along for longer."
+        return f"Only {clearings} break the cache, but each request carries old results for longer."
     return f"Only {clearings} break the cache, and the conversation never needs a summary."
 
 
 def _assumes() -> str:
     return (
-        f"simulated; {FILES} files, one a turn. In tokens: system prompt and tools {HEAD}, request "
-        f"{REQUEST}, call {CALL}, result {RESULT} ({CLEARED} when it is cleared, counted as "
-        f"{FREED} freed; the last {KEEP} stay), {WRITTEN} written a turn. Above {THRESHOLD:,} a "
-        f"summary of {SUMMARY} becomes a message of {FIRST}; it is asked for with {INSTRUCTIONS} "
-        f"tokens of instructions and the messages as text, {AS_TEXT} shorter each. The bill counts "
-        f"plain input as 1, read from the cache as {READ:g}, written to it as {WRITE:g}, output as "
-        f"{OUT:g}: the default model, see lk.Price."
+        f"simulated: {FILES} files, one a turn. In tokens: system prompt and tools {HEAD}, request "
+        f"{REQUEST}, call {CALL}, result {RESULT} ({CLEARED} once cleared, which counts as "
+        f"{FREED} freed; the last {KEEP} stay), {WRITTEN} written in a turn. Above {THRESHOLD:,}, "
+        f"a summary of {SUMMARY} becomes a message of {FIRST}; the request for it has "
+        f"{INSTRUCTIONS} tokens of instructions, and the messages as text, each {AS_TEXT} shorter. "
+        f"Every prefix is cached (the API caches none below a minimum, which depends on the "
+        f"model). The bill counts plain input as 1, read from the cache as {READ:g}, written to it "
+        f"as {WRITE:g}, output as {OUT:g}: the default model's prices, see lk.Price."
     )
 
 
@@ -208,9 +218,11 @@ def _bills(canvas: Canvas, least: int, right: float) -> None:
             middle = x + (step - 4) / 2
             canvas.text("now", middle, y - 5, _cost(one), "bc", "cause")
             canvas.dot("cause", middle, _BILL_BASE + 9, 4, "cause")
-    canvas.text("every", LEFT, _BILL_BASE + 28, "cleared every turn", "q")
-    canvas.text("never", right, _BILL_BASE + 28, "never cleared", "qe")
-    canvas.height = _BILL_BASE + 34
+    best = LEFT + (LEAST.index(cheapest()) + 0.5) * step
+    canvas.text("best", best, _BILL_BASE + 28, "▲ cheapest", "bc")
+    canvas.text("every", LEFT, _BILL_BASE + 46, "cleared every turn", "q")
+    canvas.text("never", right, _BILL_BASE + 46, "never cleared", "qe")
+    canvas.height = _BILL_BASE + 52
 
 
 def _done(least: int, what: str) -> int:

@@ -37,6 +37,7 @@ def races(
     *,
     workers: int = 4,
     each: int = 5,
+    gap: float = 0.1,
 ) -> list[Race]:
     """Let workers create tasks; before each one, a worker thinks for up to a virtual second.
 
@@ -46,14 +47,15 @@ def races(
         seeds: one run each.
         workers: how many.
         each: how many tasks each of them creates.
+        gap: virtual seconds that a ``pause`` takes.
     """
-    return [_race(make, seed, workers, each) for seed in seeds]
+    return [_race(make, seed, workers, each, gap) for seed in seeds]
 
 
-def _race(make: Callable[..., Any], seed: int, workers: int, each: int) -> Race:
+def _race(make: Callable[..., Any], seed: int, workers: int, each: int, gap: float) -> Race:
     with tempfile.TemporaryDirectory() as name, VirtualClock(seed=seed + 1) as clock:
         folder, chance = Path(name), random.Random(seed)
-        board = make(folder, lambda: clock.sleep(0.1) and None)
+        board = make(folder, lambda: clock.sleep(gap) and None)
         pauses = [[chance.random() for _ in range(each)] for _ in range(workers)]
 
         def work(number: int) -> None:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
+import re
 import tempfile
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, cast
 
 import learnkit as lk
+from learnkit.backends.task import Status
 from learnkit.course.lessons import Verdict
 from learnkit.course.lessons.sources import SOLUTION, Check
 
@@ -23,24 +27,57 @@ def _tasks(*rows: str) -> list[dict[str, Any]]:
 _DIAMOND = ("1 completed", "2 pending 1", "3 pending 1", "4 pending 2,3")
 
 
+def _should(what: str, found: Any, wanted: Any, because: str) -> str:
+    """What a check says to a wrong result, in terms of behaviour."""
+    return f"For {what}, your function returned {found!r}. It should return {wanted}: {because}."
+
+
 def check_startable(startable: Any) -> Verdict:
-    """Check which tasks an agent could begin now.
+    """Check which tasks a worker could start now.
 
     Args:
         startable: the learner's function of the tasks.
     """
-    for rows, wanted, what in (
-        ((), [], "an empty board"),
-        (("1 pending",), [1], "one task that waits for nothing"),
-        (_DIAMOND, [2, 3], "a diamond whose first task is completed"),
-        (("10 pending", "1 completed", "2 pending"), [2, 10], "tasks in no order"),
-        (("1 pending - alice", "2 pending"), [2], "a task that is alice's already"),
-        (("1 failed", "2 pending 1"), [], "a task behind one that has failed"),
-        (("1 in_progress", "2 pending 1"), [], "a task behind one that is still going on"),
+    ready = "a pending task without blockers or owner can start"
+    for rows, wanted, what, because in (
+        (("1 pending",), [1], "one pending task without blockers", ready),
+        ((), [], "an empty board", "there is nothing to start"),
+        (
+            _DIAMOND,
+            [2, 3],
+            "a diamond whose first task is completed",
+            "task 1 is over, tasks 2 and 3 waited only for it, and task 4 still waits for them",
+        ),
+        (
+            ("10 pending", "1 completed", "2 pending"),
+            [2, 10],
+            "tasks that come in no order",
+            "the ids should be sorted, as numbers",
+        ),
+        (
+            ("1 pending - alice", "2 pending"),
+            [2],
+            "a pending task that alice owns, and one without an owner",
+            "an owned task is taken",
+        ),
+        (
+            ("1 failed", "2 pending 1"),
+            [],
+            "a task whose blocker has failed",
+            "a failed blocker is not completed",
+        ),
+        (
+            ("1 in_progress", "2 pending 1"),
+            [],
+            "a task whose blocker is in progress",
+            "the blocker is not completed yet",
+        ),
     ):
         found = startable(_tasks(*rows))
-        if list(found or []) != wanted:
-            return f"{what}: it says {found!r}, and {wanted} is right"
+        if not isinstance(found, Iterable) or isinstance(found, str):
+            return _should(what, found, wanted, because)
+        if (ids := list(found)) != wanted:
+            return _should(what, ids, wanted, because)
     return None
 
 
@@ -63,24 +100,52 @@ def check_hours(hours: Any) -> Verdict:
     Args:
         hours: the learner's function of the tasks.
     """
-    for rows, wanted, what in (
-        ((), [], "an empty board"),
-        (("1 pending", "2 pending"), [[1, 2]], "two tasks that wait for nothing"),
-        (("1 pending", "2 pending 1", "3 pending 2"), [[1], [2], [3]], "a chain"),
-        (("1 pending", *_DIAMOND[1:]), [[1], [2, 3], [4]], "the diamond"),
-        (("1 pending 2", "2 pending 3", "3 pending"), [[3], [2], [1]], "a chain backwards"),
+    for rows, wanted, what, because in (
+        (
+            ("1 pending", "2 pending"),
+            [[1, 2]],
+            "two tasks without blockers",
+            "two workers do them in the same hour",
+        ),
+        (
+            ("1 pending", "2 pending 1", "3 pending 2"),
+            [[1], [2], [3]],
+            "a chain of three",
+            "each task has to wait for the one before",
+        ),
+        (
+            ("1 pending", *_DIAMOND[1:]),
+            [[1], [2, 3], [4]],
+            "the diamond",
+            "tasks 2 and 3 wait only for task 1, and task 4 waits for both",
+        ),
+        (
+            ("1 pending 2", "2 pending 3", "3 pending"),
+            [[3], [2], [1]],
+            "a chain in which task 1 comes last",
+            "the order is that of the blockers, not of the ids",
+        ),
         (
             ("1 pending", "2 pending 1", "3 pending 1,2", "4 pending"),
             [[1, 4], [2], [3]],
-            "a task that waits for two, one of which waits for the other",
+            "a task with two blockers, where one waits for the other",
+            "task 3 has to wait for the later of its two blockers",
         ),
+        ((), [], "an empty board", "no hour is needed"),
     ):
         try:
             found = hours(_tasks(*rows))
         except RecursionError:
-            return f"{what}: it calls itself without an end"
-        if [sorted(one) for one in found or []] != wanted:
-            return f"{what}: it says {found!r}, and {wanted} is right"
+            return (
+                f"For {what}, your function keeps calling itself. "
+                "It should stop at a task without blockers."
+            )
+        try:
+            same = [sorted(one) for one in found] == wanted
+        except TypeError:
+            return f"{_should(what, found, wanted, because)} Return a list of lists of ids."
+        if not same:
+            return _should(what, found, wanted, because)
     return None
 
 
@@ -102,14 +167,25 @@ def _is_mechanism(made: Any) -> bool:
     return isinstance(made, type) and issubclass(made, lk.Mechanism)
 
 
-def _with(GoOn: Any, subjects: list[str], obeys: bool) -> tuple[lk.Outcome, list[str], list[str]]:
-    """Run an agent on a board; return how it ended, what was injected, and the statuses."""
+def _with(GoOn: Any, tasks: str, obeys: bool) -> tuple[lk.Outcome, list[str], list[str]]:
+    """Run an agent on a board.
+
+    Args:
+        GoOn: the learner's class.
+        tasks: statuses of the tasks, from the first one; each task waits for the one before.
+        obeys: whether the model completes the task that is ready when it hears something.
+
+    Returns:
+        How the run ended, what the model was told, and the statuses of the tasks.
+    """
     with tempfile.TemporaryDirectory() as folder:
         board = lk.TaskBoard(folder)
-        for subject in subjects:
-            task = board.create(subject)
-            if task.id > 1:
-                board.update(task.id, add_blocked_by=[task.id - 1])
+        for number, status in enumerate(tasks.split(), start=1):
+            board.create(_SUBJECTS[number])
+            if number > 1:
+                board.update(number, add_blocked_by=[number - 1])
+            if status != "pending":
+                board.update(number, cast(Status, status))
 
         def model(request: Any) -> Any:
             last = request["messages"][-1]["content"]
@@ -120,8 +196,15 @@ def _with(GoOn: Any, subjects: list[str], obeys: bool) -> tuple[lk.Outcome, list
         agent = lk.Agent(lk.scripted(model), [GoOn(board)], max_turns=12)
         outcome = agent.run("Begin.")
         added = [e for e in agent.events if e.type == "message.added" and e.data.get("injected")]
-        told = [str(event.data["message"]["content"]) for event in added]
+        told = [_text(event.data["message"]["content"]) for event in added]
         return outcome, told, [task.status for task in board.tasks()]
+
+
+def _text(content: Any) -> str:
+    """The text of a message."""
+    if isinstance(content, str):
+        return content
+    return " ".join(block.get("text", "") for block in content)
 
 
 def check_go_on(GoOn: Any) -> Verdict:
@@ -131,23 +214,47 @@ def check_go_on(GoOn: Any) -> Verdict:
         GoOn: the learner's class; it takes the board.
     """
     if not _is_mechanism(GoOn):
-        return "`GoOn` must be a class that is an lk.Mechanism"
-    outcome, told, _ = _with(GoOn, [], obeys=True)
-    if told:
-        return f"the board is empty, and the model is told {told[0]!r}"
-    outcome, told, statuses = _with(GoOn, ["parse", "emit"], obeys=True)
+        return "`GoOn` should be a class that derives from lk.Mechanism, as in the stub."
+    try:
+        inspect.signature(GoOn).bind(None)
+    except TypeError as error:
+        return f"GoOn(board) fails: {error}. Its __init__ should take the board, as in the stub."
+    outcome, told, statuses = _with(GoOn, "completed pending pending", obeys=True)
     if not told:
-        return "a task is ready when the model stops, and nothing is said about it"
-    if "parse" not in told[0] and "#1" not in told[0]:
-        return f"the text must name the task that is ready; it is {told[0]!r}"
-    if statuses != ["completed"] * 2:
-        return f"a model that does what it is told should finish both tasks: {statuses}"
+        return (
+            "The model stopped while task 2 was ready, and your mechanism told it nothing. "
+            "on_stop should return a text that names the task."
+        )
+    if "emit" not in told[0] and not re.search(r"\b2\b", told[0]):
+        return f"The text should name task 2, which is ready. Yours is {told[0]!r}."
+    for tasks, what in (
+        ("", "The board is empty"),
+        ("completed", "Its only task is completed"),
+        ("failed pending", "Task 1 has failed, so task 2 is blocked"),
+    ):
+        _, needless, _ = _with(GoOn, tasks, obeys=True)
+        if needless:
+            return f"{what}, and nothing is ready. Your mechanism told the model {needless[0]!r}."
+    if statuses != ["completed"] * 3:
+        return (
+            f"A model that does what it is told should complete all tasks. They are {statuses}: "
+            "a task that becomes ready later should be named, too."
+        )
     if outcome.reason != "end_turn":
-        return f"all is done, and the run should end by itself: {outcome.reason}"
-    outcome, told, _ = _with(GoOn, ["parse"], obeys=False)
+        return (
+            "All tasks were completed, but your mechanism kept the model from stopping. "
+            "on_stop should return None when no task is ready."
+        )
+    outcome, told, _ = _with(GoOn, "pending", obeys=False)
     if outcome.reason == "turn_limit" or len(told) > 3:
-        return "a model that will not is told again and again: once for each task is enough"
+        return (
+            f"A model that refuses was told about the same task {len(told)} times. "
+            "Name each task once."
+        )
     return None
+
+
+_SUBJECTS = ("", "parse", "emit", "test")
 
 
 GO_ON_LAST = '''
@@ -155,7 +262,7 @@ import learnkit as lk
 
 
 class GoOn(lk.Mechanism):
-    """When the model stops while a task is ready, it hears of that task, once."""
+    """Names a ready task to the model when it stops, once for each task."""
 
     def __init__(self, board):
         self.board = board
@@ -170,10 +277,21 @@ class GoOn(lk.Mechanism):
 '''.strip()
 
 
+#: Names the task in words of its own, and leaves the subject out.
+GO_ON_PLAIN = SOLUTION.replace(
+    "Task {task.id} is ready: {task.subject}. Do it, or say why not.", "Task {task.id} is ready"
+)
+
+#: Returns a tuple.
+READY_TUPLE = SOLUTION.replace("return sorted(", "return tuple(sorted(").replace(
+    "<= done\n    )", "<= done\n    ))"
+)
+
+
 EXERCISES = {
     "startable": Check(
         check_startable,
-        right=[READY_LOOP],
+        right=[READY_LOOP, READY_TUPLE],
         wrong=[
             SOLUTION.replace('task["status"] == "pending" and ', ""),
             SOLUTION.replace(' and not task["owner"]', ""),
@@ -191,10 +309,10 @@ EXERCISES = {
     ),
     "GoOn": Check(
         check_go_on,
-        right=[GO_ON_LAST],
+        right=[GO_ON_LAST, GO_ON_PLAIN],
         wrong=[
-            SOLUTION.replace("                self.told.add(task.id)\n", ""),
-            SOLUTION.replace("#{task.id} is ready: {task.subject}", "something is ready"),
+            SOLUTION.replace("                self.named.add(task.id)\n", ""),
+            SOLUTION.replace("Task {task.id} is ready: {task.subject}", "1 task is ready"),
             SOLUTION.replace("self.board.ready()", "self.board.tasks()[1:]"),
         ],
     ),

@@ -1,7 +1,7 @@
-"""Lesson 7's explorable: a worker is killed while it writes that a task is completed.
+"""Lesson 7's explorable: kill a worker while it marks a task as completed.
 
-What is on the disk at each moment, and what the next process reads, follows from two ways to write
-a file: in place, and beside it with a rename at the end.
+The moment of the kill and the way to write (in place, or beside the file with a rename at the end)
+decide what the next process reads.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _LINES, _LEADING = 9, 16
 
 @dataclass(frozen=True, slots=True)
 class Disk:
-    """What is on the disk when the worker has died.
+    """The files that the killed worker leaves.
 
     Attributes:
         file: the content of ``task_1.json``.
@@ -114,7 +114,7 @@ def draw(width: float, moment: int, way: str) -> Answer:
     reads = {
         "completed": "✓ The next process: task 1 completed",
         "in_progress": "▶ The next process: task 1 in progress",
-        None: "✗ The next process: cannot read it",
+        None: "✗ The next process: can't read it",
     }[status]
     canvas.box("reads", 12, y, width - 24, 28, mark, [reads], says=reads)
     canvas.height = y + 36
@@ -134,9 +134,9 @@ def _finding(moment: int, way: str, status: str | None) -> str:
     else:
         when = f"after {moment} of {size} bytes"
     end = {
-        "completed": "the task is completed",
-        "in_progress": "the task is as it was, and will be done again",
-        None: "the file is torn, and nobody can read it any more",
+        "completed": "the next process finds the task completed",
+        "in_progress": "the next process finds the task as it was, in progress",
+        None: "the file is torn, and the next process can't read it",
     }[status]
     how = "in place" if way == NAIVE else "beside the file"
     return f"Killed {when}, writing {how}: {end}."

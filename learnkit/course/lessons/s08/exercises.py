@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import tempfile
 from dataclasses import replace
 from typing import Any
@@ -31,21 +32,39 @@ def _log(*spans: tuple[float, float]) -> lk.EventLog:
 
 
 def check_saved(saved: Any) -> Verdict:
-    """Check the seconds of all jobs together, less the time from the first start to the last end.
+    """Check the seconds of all jobs together, minus the time from the first start to the last end.
 
     Args:
         saved: the learner's function of the events.
     """
-    for spans, wanted, what in (
-        ((), 0, "a log without jobs"),
-        (((2.0, 9.0),), 0, "one job"),
-        (((0.0, 3.0), (0.0, 2.0)), 2, "jobs of 3 and 2 seconds that start together"),
-        (((5.0, 8.0), (8.0, 10.0)), 0, "two jobs, one after the other"),
-        (((1.0, 5.0), (3.0, 9.0), (4.0, 6.0)), 4, "jobs of 4, 6 and 2 seconds within 8"),
+    for spans, wanted, what, because in (
+        (
+            ((0.0, 3.0), (0.0, 2.0)),
+            2,
+            "jobs of 3 and 2 seconds that start together",
+            "5 seconds of work took 3",
+        ),
+        (((2.0, 9.0),), 0, "one job of 7 seconds", "7 seconds of work took 7"),
+        (((5.0, 8.0), (8.0, 10.0)), 0, "two jobs, one after the other", "they never overlap"),
+        (
+            ((1.0, 5.0), (3.0, 9.0), (4.0, 6.0)),
+            4,
+            "jobs of 4, 6 and 2 seconds",
+            "12 seconds of work took 8, from the first start to the last end",
+        ),
+        ((), 0, "a run without jobs", "nothing ran in the background"),
     ):
-        told = saved(_log(*spans))
-        if told is None or abs(told - wanted) > 1e-6:
-            return f"{what}: it says {told!r}, and {wanted} is right"
+        found = saved(_log(*spans))
+        if isinstance(found, bool) or not isinstance(found, int | float):
+            return (
+                f"For {what}, your function returned {found!r}. "
+                f"It should return a number of seconds, {wanted}: {because}."
+            )
+        if abs(found - wanted) > 1e-6:
+            return (
+                f"For {what}, your function returned {found:g}. "
+                f"It should return {wanted}: {because}."
+            )
     return None
 
 
@@ -63,8 +82,15 @@ def saved(events):
 """.strip()
 
 
-def _is_mechanism(made: Any) -> bool:
-    return isinstance(made, type) and issubclass(made, lk.Mechanism)
+def _not_made(made: Any, name: str, argument: str) -> Verdict:
+    """What is wrong with a class that should be a mechanism, made with one argument."""
+    if not (isinstance(made, type) and issubclass(made, lk.Mechanism)):
+        return f"`{name}` should be a class that derives from lk.Mechanism, as in the stub."
+    try:
+        inspect.signature(made).bind(1)
+    except TypeError as error:
+        return f"{name}({argument}) fails: {error}. Its __init__ should be as in the stub."
+    return None
 
 
 def _soon(step: Any, seconds: float = 0.0) -> Any:
@@ -93,23 +119,49 @@ def check_at_most(AtMost: Any) -> Verdict:
     Args:
         AtMost: the learner's class; it takes ``most``.
     """
-    if not _is_mechanism(AtMost):
-        return "`AtMost` must be a class that is an lk.Mechanism"
+    if problem := _not_made(AtMost, "AtMost", "2"):
+        return problem
     look = lk.use("check_background")
-    for script, wanted, what in (
-        ([_start(5, 5)], 2, "two jobs, and two are allowed"),
-        ([_start(5, 5, 5)], 2, "three jobs in one reply"),
-        ([_start(5), _start(5), _start(5)], 2, "three jobs, one a turn"),
-        ([_start(5, 5), _soon(look, 1.0)], 2, "another call while two jobs run"),
-        ([_start(1, 1), _soon(look, 2.0), _start(1)], 3, "a third job when the others have ended"),
+    for script, wanted, what, because in (
+        ([_start(5, 5)], 2, "a reply that starts two jobs", "two are allowed"),
+        (
+            [_start(5, 5, 5)],
+            2,
+            "a reply that starts three jobs",
+            "when the third one is asked for, two are running",
+        ),
+        (
+            [_start(5), _start(5), _start(5)],
+            2,
+            "three replies that start one job each",
+            "when the third one is asked for, two are running",
+        ),
+        (
+            [_start(5, 5), _soon(look, 1.0)],
+            2,
+            "another call while two jobs are running",
+            "both of them may start",
+        ),
+        (
+            [_start(1, 1), _soon(look, 2.0), _start(1)],
+            3,
+            "a third job after the first two have ended",
+            "ended jobs don't count",
+        ),
     ):
         agent = _run(AtMost(2), *script)
         started = sum(event.type == "job.started" for event in agent.events)
         if started != wanted:
-            return f"{what}: {started} started, and {wanted} is right"
+            return (
+                f"With AtMost(2) and {what}, {started} jobs started. "
+                f"It should be {wanted}: {because}."
+            )
         looks = [e.data for e in agent.events if e.type == "tool.ended"]
         if any(one["how"] != "ran" for one in looks if one["name"] != "background_run"):
-            return f"{what}: a call of another tool was refused"
+            return (
+                f"With AtMost(2) and {what}, your gate refused check_background. "
+                "It should refuse only background_run."
+            )
     return None
 
 
@@ -147,29 +199,38 @@ def _notes(agent: lk.Agent) -> list[str]:
 
 
 def check_still(Still: Any) -> Verdict:
-    """Check that the model hears once of each job that runs longer than expected.
+    """Check that each job that runs longer than expected is named to the model once.
 
     Args:
         Still: the learner's class; it takes ``after``, in seconds.
     """
-    if not _is_mechanism(Still):
-        return "`Still` must be a class that is an lk.Mechanism"
+    if problem := _not_made(Still, "Still", "after=10"):
+        return problem
     look = _soon(lk.use("check_background"), 4.0)  # four seconds pass, then the results
     agent = _run(Still(after=10), _start(6), look, look, look)
     if notes := _notes(agent):
-        return f"a job of 6 seconds is told to be late: {notes[0]!r}"
+        return (
+            "With Still(after=10), a job of 6 seconds should not be named. "
+            f"Your mechanism told the model {notes[0]!r}."
+        )
     agent = _run(Still(after=10), _start(60), *[look] * 8)
     notes = _notes(agent)
     if not notes:
-        return "a job runs for 32 seconds, and nothing is said after 10"
+        return (
+            "With Still(after=10), a job ran for 32 seconds while the model called tools. "
+            "Your mechanism should name it, and told the model nothing."
+        )
     if len(notes) > 1:
-        return f"one job is told to be late {len(notes)} times; once is enough"
+        return f"Your mechanism named one slow job {len(notes)} times. It should name it once."
     if "00000001" not in notes[0]:
-        return f"the text must name the job, 00000001; it is {notes[0]!r}"
+        return f"The text should contain the job's id, 00000001. Yours is {notes[0]!r}."
     agent = _run(Still(after=10), _start(60, 60), *[look] * 8)
     said = " ".join(_notes(agent))
-    if not all(id in said for id in ("00000001", "00000002")):
-        return f"two jobs are late, and this was said: {said!r}"
+    if missing := [id for id in ("00000001", "00000002") if id not in said]:
+        return (
+            f"Two jobs are slow, but your mechanism never named {missing[0]}. "
+            f"It told the model {said!r}."
+        )
     return None
 
 
@@ -178,7 +239,7 @@ import learnkit as lk
 
 
 class Still(lk.Mechanism):
-    """Tells the model, once, of each job that runs longer than ``after`` seconds."""
+    """Names each job to the model, once, that runs longer than ``after`` seconds."""
 
     def __init__(self, after=30):
         self.after, self.seen, self.since = after, 0, {}
@@ -199,10 +260,20 @@ class Still(lk.Mechanism):
 '''.strip()
 
 
+#: Subtracts job by job, and returns early.
+SAVED_EARLY = """
+def saved(events):
+    jobs = [event for event in events if event.type.startswith("job.") and "id" in event.data]
+    if len(jobs) == 0:
+        return 0.0
+    return sum(e.data.get("seconds", 0) for e in jobs) - (jobs[-1].time - jobs[0].time)
+""".strip()
+
+
 EXERCISES = {
     "saved": Check(
         check_saved,
-        right=[SAVED_PAIRS],
+        right=[SAVED_PAIRS, SAVED_EARLY],
         wrong=[
             SOLUTION.replace(" - min(started)", ""),
             SOLUTION.replace(" - passed", ""),
@@ -222,7 +293,7 @@ EXERCISES = {
         check_still,
         right=[STILL_LOOP],
         wrong=[
-            SOLUTION.replace("        self.told |= late\n", ""),
+            SOLUTION.replace("        self.named |= late\n", ""),
             SOLUTION.replace(" - ended", ""),
             SOLUTION.replace(": {', '.join(sorted(late))}", " something"),
             SOLUTION.replace("now - since > self.after", "now > 0"),

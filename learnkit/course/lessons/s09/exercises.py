@@ -34,26 +34,31 @@ def check_unread(unread: Any) -> Verdict:
         unread: the learner's function of the events.
     """
     for steps, wanted, what in (
-        ((), {}, "no mail at all"),
-        ((("alice", "bob"),), {"bob": 1}, "one letter to bob"),
-        ((("alice", "bob"), ("bob", "")), {}, "a letter that bob has read"),
+        ((), {}, "an empty log"),
+        ((("alice", "bob"),), {"bob": 1}, "a log in which alice sends bob one message"),
+        ((("alice", "bob"), ("bob", "")), {}, "a log in which bob has read his only message"),
         (
             (("alice", "bob"), ("bob", ""), ("alice", "bob"), ("bob", "alice")),
             {"alice": 1, "bob": 1},
-            "a letter that bob has read, and one more to each of them",
+            "a log in which bob has read one message, and then each of the two gets one more",
+        ),
+        (
+            (("alice", "bob"), ("lead", "bob"), ("bob", ""), ("lead", "alice")),
+            {"alice": 1},
+            "a log in which bob has read two messages at once, and then alice gets one",
         ),
         (
             (("alice", "bob"), ("lead", "bob"), ("alice", ""), ("lead", "alice")),
             {"alice": 1, "bob": 2},
-            "two to bob, and alice looked before hers came",
+            "a log with two messages to bob, and one to alice that came after she had looked",
         ),
     ):
-        told = unread(_log(*steps))
-        if not isinstance(told, dict):
-            return f"it must return a dict of names and numbers, not {told!r}"
-        told = {name: number for name, number in told.items() if number}
-        if told != wanted:
-            return f"{what}: it says {told}, and {wanted} is right"
+        got = unread(_log(*steps))
+        if not isinstance(got, dict):
+            return f"your function returned {got!r}; it should return a dict of names and numbers"
+        got = {name: number for name, number in got.items() if number}
+        if got != wanted:
+            return f"for {what}, your function returned {got}; it should return {wanted}"
     return None
 
 
@@ -79,23 +84,47 @@ def check_mark(Marked: Any) -> Verdict:
         first.send("one")
         other.send("two\nlines")
         got = first.unread()
-        if not isinstance(got, list) or not all(len(one) == 2 for one in got):
-            return f"unread() must return pairs of id and text; it returned {got!r}"
-        if [text for _, text in got] != ["one", "two\nlines"]:
-            return f"two letters were sent; unread() has {[text for _, text in got]!r}"
-        if [text for _, text in first.unread()] != ["one", "two\nlines"]:
-            return "reading alone must not remove a letter: it is not safe yet"
+        if not isinstance(got, (list, tuple)) or not all(_is_pair(one) for one in got):
+            return f"unread() returned {got!r}; it should return a list of pairs of id and text"
+        if (texts := _texts(got)) != ["one", "two\nlines"]:
+            return (
+                "after send('one') on one object and send('two\\nlines') on another, unread() has "
+                f"{texts!r}; both messages should be there, in this order"
+            )
+        if (texts := _texts(first.unread())) != ["one", "two\nlines"]:
+            return (
+                f"a second unread() has {texts!r}; reading must not remove a message, because its "
+                "reader may be killed before it marks it"
+            )
         other.send("three")  # between reading and marking
         first.mark([id for id, _ in got])
-        if [text for _, text in first.unread()] != ["three"]:
-            return f"after mark() 'three' is left; unread() has {first.unread()!r}"
+        if (texts := _texts(first.unread())) != ["three"]:
+            return (
+                f"'three' arrived between unread() and mark(), and now unread() has {texts!r}; "
+                "only 'three' should be left, because the others were marked and it was not"
+            )
         again = Marked(Path(name))
-        if [text for _, text in again.unread()] != ["three"]:
-            return f"a new process must know what was marked; it finds {again.unread()!r}"
+        if (texts := _texts(again.unread())) != ["three"]:
+            return (
+                f"a new object on the same folder has {texts!r}; it should have ['three'], so the "
+                "marks have to be in the folder, too"
+            )
         again.mark([id for id, _ in again.unread()])
-        if first.unread():
-            return f"all three are marked; unread() still has {first.unread()!r}"
+        if texts := _texts(first.unread()):
+            return (
+                "all three messages are marked by now, one of them by another object, and "
+                f"unread() still has {texts!r}; it should return []"
+            )
     return None
+
+
+def _is_pair(one: Any) -> bool:
+    return isinstance(one, (tuple, list)) and len(one) == 2
+
+
+def _texts(pairs: Any) -> list[Any]:
+    """The texts of what unread() returned."""
+    return [one[1] if _is_pair(one) else one for one in pairs or []]
 
 
 MARK_DOCUMENT = '''
@@ -105,7 +134,7 @@ from learnkit.backends.files.store import Document
 
 
 class Marked:
-    """An inbox in a folder: what was read is marked, and nothing is removed."""
+    """An inbox in a folder: read messages are marked, and none is removed."""
 
     def __init__(self, folder):
         self.file = Document(folder / "inbox.json")
@@ -131,13 +160,13 @@ def _went(mechanism: lk.Mechanism, calls: list[tuple[str, str]]) -> list[str]:
 
     @lk.tool
     def send_message(to: str) -> str:
-        """Write to somebody."""
+        """Send a message."""
         gone.append(to)
         return "Sent."
 
     @lk.tool
     def look(to: str) -> str:
-        """Look at somebody."""
+        """Look at a teammate."""
         gone.append(to)
         return "Seen."
 
@@ -158,16 +187,20 @@ def check_polite(Enough: Any) -> Verdict:
         return "`Enough` must be a class that is an lk.Mechanism"
     bob, carol, lead = (("send_message", name) for name in ("bob", "carol", "lead"))
     for calls, wanted, what in (
-        ([bob] * 3, 3, "three letters to bob, and three are allowed"),
-        ([bob] * 5, 3, "five letters to bob"),
-        ([bob, carol] * 3, 6, "three letters each to bob and carol"),
-        ([bob] * 4 + [lead], 4, "four to bob, then one to the lead"),
+        ([bob] * 3, 3, "three messages to bob"),
+        ([bob] * 5, 3, "five messages to bob"),
+        ([bob, carol] * 3, 6, "three messages to bob and three to carol"),
+        ([bob, carol] * 4, 6, "four messages each to bob and carol, in turns"),
+        ([bob] * 4 + [lead], 4, "four messages to bob and one to the lead"),
         ([("look", "bob")] * 6, 6, "six calls of another tool"),
     ):
         made: Any = Enough
         went = _went(made(most=3), calls)
         if len(went) != wanted:
-            return f"{what}: {len(went)} went through; {wanted} should have"
+            return f"with most=3 and {what}, {len(went)} calls ran; {wanted} should have run"
+    made = Enough
+    if len(went := _went(made(most=1), [bob, bob])) != 1:
+        return f"with most=1 and two messages to bob, {len(went)} calls ran; 1 should have run"
     return None
 
 
@@ -211,7 +244,7 @@ EXERCISES = {
         right=[POLITE_LIST],
         wrong=[
             SOLUTION.replace("> self.most", ">= self.most"),
-            SOLUTION.replace('call.input.get("to")', '"anybody"'),
+            SOLUTION.replace('call.input.get("to")', '"same"'),
             SOLUTION.replace(
                 '        if call.name != "send_message":\n            return None\n', ""
             ),

@@ -1,7 +1,7 @@
 """Lesson 9's explorable: two agents write to an inbox while its owner reads and empties it.
 
-Four steps can happen in twelve orders. Between the owner's two steps a letter is lost, unless a
-lock makes one step of them.
+Four steps can happen in twelve orders. A message that arrives between the owner's two steps is
+lost, unless a lock makes them one step.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Moment:
 
     Attributes:
         step: who writes, or :data:`READ` or :data:`EMPTY`.
-        inbox: whose letters are in it.
+        inbox: whose messages are in it.
         waited: whether the step had to wait for the lock.
     """
 
@@ -48,12 +48,12 @@ class Moment:
 
 @dataclass(frozen=True, slots=True)
 class Day:
-    """What happens in an order.
+    """What happens in one order of the steps.
 
     Attributes:
         moments: the steps as they happen.
-        got: whose letters the owner has read.
-        lost: whose letters are nowhere.
+        got: whose messages the owner has read.
+        lost: whose messages are neither read nor in the inbox.
     """
 
     moments: tuple[Moment, ...]
@@ -69,7 +69,7 @@ def day(order: tuple[str, ...], way: str) -> Day:
         way: :data:`UNLOCKED` or :data:`LOCKED`.
     """
     waited: set[str] = set()
-    if way == LOCKED:  # who comes between has to wait until the owner is done
+    if way == LOCKED:  # a writer in between waits until the owner is done
         begin, end = order.index(READ), order.index(EMPTY)
         waited = set(order[begin + 1 : end])
         between = tuple(step for step in order[begin + 1 : end])
@@ -90,7 +90,7 @@ def day(order: tuple[str, ...], way: str) -> Day:
 
 
 def losing(way: str) -> int:
-    """How many of the orders lose a letter.
+    """How many of the orders lose a message.
 
     Args:
         way: :data:`UNLOCKED` or :data:`LOCKED`.
@@ -129,26 +129,26 @@ def draw(width: float, order: tuple[str, ...], way: str) -> Answer:
             f"step {moment.step}", x, lanes[lane], each - 6, 30, mark, [said],
             says=f"{lane} {said}",
         )  # fmt: skip
-        letters = ", ".join(name if each > 90 else name[0] for name in moment.inbox) or "empty"
-        canvas.text(f"inbox {number}", x + each / 2 - 3, 150, letters, "c", width=each)
+        waiting = ", ".join(name if each > 90 else name[0] for name in moment.inbox) or "empty"
+        canvas.text(f"inbox {number}", x + each / 2 - 3, 150, waiting, "c", width=each)
     canvas.text("inbox", 4, 150, "inbox", "q", width=left)
     got = "nothing"
     if played.got:
-        what = "the letter" if len(played.got) == 1 else "the letters"
-        got = f"{what} of {listed(list(played.got))}"
-    canvas.text("got", 4, 178, f"The lead has read {got}.", width=width - 8)
+        what = "message" if len(played.got) == 1 else "messages"
+        got = f"the {what} from {listed(list(played.got))}"
+    canvas.text("got", 4, 178, f"The lead read {got}.", width=width - 8)
     y, size = 208.0, (width - 8) / len(ORDERS)
     for number, one in enumerate(ORDERS):
         mark = "failed" if day(one, way).lost else "done"
         canvas.bar(f"order {number}", 4 + size * number + 1, y, size - 2, 16, mark, "p")
     place = ORDERS.index(order)
     canvas.dot("here", 4 + size * (place + 0.5), y + 8, 6, "cause", says=f"order {place + 1}")
-    said = f"{losing(way)} of {len(ORDERS)} orders lose a letter"
+    said = f"{losing(way)} of {len(ORDERS)} orders lose a message"
     canvas.text("orders", 4, y + 34, said, "q", width=width - 8)
     canvas.height = y + 42
     assumes = (
-        f"{count(len(WRITERS), 'writer')}, one letter each, one look into the inbox; every order "
-        f"in which the lead reads before it empties, all counted alike"
+        f"{count(len(WRITERS), 'writer')} with one message each; the lead reads the inbox once; "
+        "all orders in which it reads before it empties count the same"
     )
     return Answer(_finding(played, way), canvas, assumes)
 
@@ -164,21 +164,20 @@ def _said(moment: Moment, is_lost: bool, is_narrow: bool) -> str:
 
 
 def _finding(played: Day, way: str) -> str:
-    orders = f"{losing(way)} of {len(ORDERS)} orders lose a letter"
+    orders = f"{losing(way)} of {len(ORDERS)} orders lose a message"
     if way == LOCKED:
         waits = [moment.step for moment in played.moments if moment.waited]
         if waits:
             verb = "waits" if len(waits) == 1 else "wait"
-            return (
-                f"{listed(waits).capitalize()} {verb} for the lock, and nothing is lost: {orders}."
-            )
-        return f"Nobody has to wait, and nothing is lost: {orders}."
+            who = listed(waits).capitalize()
+            return f"{who} {verb} for the lock, so no message is lost: {orders}."
+        return f"No writer has to wait, and no message is lost: {orders}."
     if not played.lost:
-        return f"Nothing is lost this time, but {orders}."
+        return f"No message is lost this time, but {orders}."
     names = listed([f"{name}'s" for name in played.lost])
-    end = "letter comes between read and empty, and is lost"
+    end = "message arrives between read and empty, and is lost"
     if len(played.lost) > 1:
-        end = "letters come between read and empty, and are lost"
+        end = "messages arrive between read and empty, and are lost"
     return f"{names.capitalize()} {end}; {orders}."
 
 
@@ -190,4 +189,4 @@ def explorable() -> Explorable:
 
     start = ("alice", READ, "bob", EMPTY)
     orders = drag(ORDERS, start, "order of the steps", said=said)
-    return explore(draw, order=orders, way=pick([UNLOCKED, LOCKED], label="the lead"))
+    return explore(draw, order=orders, way=pick([UNLOCKED, LOCKED], label="lead's steps"))

@@ -69,29 +69,33 @@ def deliveries(
     *,
     writers: int = 3,
     each: int = 6,
+    pause: float = 0.1,
 ) -> list[Delivery]:
     """Let several writers send messages while one reader drains the inbox once a second.
 
     Args:
         make: makes an inbox from its folder and a ``pause``, which the inbox calls between reading
-            the file and its next step; a tenth of a virtual second passes there.
+            the file and its next step.
         seeds: one run each.
         writers: how many.
         each: how many messages each of them sends; each one comes within a second.
+        pause: how long the inbox's ``pause`` lasts, in virtual seconds.
     """
-    return [_delivery(make, seed, writers, each) for seed in seeds]
+    return [_delivery(make, seed, writers, each, pause) for seed in seeds]
 
 
-def _delivery(make: Callable[..., Any], seed: int, writers: int, each: int) -> Delivery:
+def _delivery(
+    make: Callable[..., Any], seed: int, writers: int, each: int, pause: float
+) -> Delivery:
     with tempfile.TemporaryDirectory() as name, VirtualClock(seed=seed + 1) as clock:
         chance = random.Random(seed)
-        inbox = make(Path(name), lambda: clock.sleep(0.1) and None)
-        pauses = [[chance.random() for _ in range(each)] for _ in range(writers)]
+        inbox = make(Path(name), lambda: clock.sleep(pause) and None)
+        waits = [[chance.random() for _ in range(each)] for _ in range(writers)]
 
         def write(number: int) -> None:
-            for place, pause in enumerate(pauses[number]):
-                clock.sleep(pause)
-                inbox.send(f"letter {number}.{place}")
+            for place, wait in enumerate(waits[number]):
+                clock.sleep(wait)
+                inbox.send(f"message {number}.{place}")
 
         at_work = [clock.spawn(f"writer {n}", write, n) for n in range(writers)]
         got: list[str] = []

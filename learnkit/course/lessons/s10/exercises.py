@@ -31,23 +31,30 @@ def check_waiting(waiting: Any) -> Verdict:
     one = ("opened", "r1", "bob", "lead")
     two = ("opened", "r2", "lead", "alice")
     for steps, wanted, what in (
-        ((), {}, "no request"),
-        ((one,), {"lead": ["r1"]}, "one plan for the lead"),
-        ((one, ("answered", "r1", "bob", "lead")), {}, "a plan that was answered"),
-        ((two, ("expired", "r2", "lead", "alice")), {}, "a request that has expired"),
+        ((), {}, "an empty log"),
+        ((one,), {"lead": ["r1"]}, "a log in which bob asks the lead (r1)"),
+        ((one, ("answered", "r1", "bob", "lead")), {}, "a log in which r1 was answered"),
+        ((two, ("expired", "r2", "lead", "alice")), {}, "a log in which r2 has expired"),
         (
             (one, two, ("opened", "r3", "carol", "lead"), ("answered", "r1", "bob", "lead")),
             {"lead": ["r3"], "alice": ["r2"]},
-            "two plans for the lead, one of them answered, and a request to alice",
+            "a log with r1 and r3 for the lead, r2 for alice, and an answer to r1",
         ),
     ):
-        told = waiting(_log(*steps))
-        if not isinstance(told, dict):
-            return f"it must return a dict of names and lists of ids, not {told!r}"
-        told = {name: sorted(ids) for name, ids in told.items() if ids}
-        if told != wanted:
-            return f"{what}: it says {told}, and {wanted} is right"
+        got = waiting(_log(*steps))
+        if not isinstance(got, dict):
+            return f"your function returned {got!r}; it should return a dict of names and lists"
+        got = {name: _ids(ids) for name, ids in got.items() if ids}
+        if got != wanted:
+            return f"for {what}, your function returned {got}; it should return {wanted}"
     return None
+
+
+def _ids(ids: Any) -> Any:
+    """Several ids, in order; what is none stays as it is."""
+    if not isinstance(ids, (list, tuple, set, frozenset)):
+        return ids
+    return sorted(ids, key=str)
 
 
 WAITING_LAST = """
@@ -64,46 +71,55 @@ def waiting(events):
 """.strip()
 
 
-def _tries(act: Any) -> bool:
-    """Whether a step was allowed."""
+def _error(act: Any) -> str:
+    """The error that a step raised; empty if it was allowed."""
     try:
         act()
-    except Exception:
-        return False
-    return True
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+    return ""
 
 
-def check_desk(Desk: Any) -> Verdict:
-    """Check that the sender of a request, and no other, can take it back.
+def check_requests(Requests: Any) -> Verdict:
+    """Check that the sender of a request, and no other agent, can withdraw it.
 
     Args:
-        Desk: the learner's class; it keeps requests.
+        Requests: the learner's class.
     """
-    if not isinstance(Desk, type):
-        return "`Desk` must be a class"
-    desk: Any = Desk()
-    first, second = desk.ask("lead", "alice"), desk.ask("lead", "bob")
-    third = desk.ask("bob", "lead")
+    if not isinstance(Requests, type):
+        return "`Requests` must be a class"
+    requests: Any = Requests()
+    first, second = requests.ask("lead", "alice"), requests.ask("lead", "bob")
+    third = requests.ask("bob", "lead")
     steps = (
-        (lambda: desk.withdraw(first, "alice"), False, "alice takes back what the lead has asked"),
-        (lambda: desk.withdraw(first, "lead"), True, "the lead takes back what it has asked"),
-        (lambda: desk.answer(first, "alice", True), False, "alice answers what was taken back"),
-        (lambda: desk.answer(second, "alice", True), False, "alice answers for bob"),
-        (lambda: desk.answer(second, "bob", False), True, "bob refuses"),
-        (lambda: desk.withdraw(second, "lead"), False, "the lead takes back what has an answer"),
-        (lambda: desk.answer(second, "bob", True), False, "bob answers twice"),
-        (lambda: desk.answer(third, "lead", True), True, "the lead approves what bob has asked"),
+        ("the lead withdraws its own request", True, "withdraw", first, "lead", "withdrawn"),
+        ("alice answers it after that", False, "answer", first, "alice", "withdrawn"),
+        ("the lead withdraws it a second time", False, "withdraw", first, "lead", "withdrawn"),
+        ("bob withdraws a request of the lead", False, "withdraw", second, "bob", "pending"),
+        ("alice answers this request to bob", False, "answer", second, "alice", "pending"),
+        ("bob approves it", True, "answer", second, "bob", "approved"),
+        ("the lead withdraws it after that", False, "withdraw", second, "lead", "approved"),
+        ("bob answers it a second time", False, "answer", second, "bob", "approved"),
+        ("the lead approves bob's request", True, "answer", third, "lead", "approved"),
+        ("bob withdraws it after that", False, "withdraw", third, "bob", "approved"),
     )
-    for act, allowed, what in steps:
-        if _tries(act) != allowed:
-            return f"{what}: that must {'work' if allowed else 'raise an error'}"
-    states = desk.state(first), desk.state(second), desk.state(third)
-    if states != (wanted := ("withdrawn", "rejected", "approved")):
-        return f"the states are {states}; {wanted} is right"
+    for what, allowed, method, id, by, wanted in steps:
+        given = (id, by) if method == "withdraw" else (id, by, True)
+        error = _error(lambda made=method, given=given: getattr(requests, made)(*given))
+        if allowed and error:
+            return f"when {what}, your class raised {error}; this step is legal and should work"
+        if not allowed and not error:
+            return f"when {what}, your class raised no error; this step should raise one"
+        if (state := requests.state(id)) != wanted:
+            return f"after {what}, the state is {state!r}; it should be {wanted!r}"
+    fourth = requests.ask("bob", "lead")
+    requests.answer(fourth, "lead", False)
+    if (state := requests.state(fourth)) != "rejected":
+        return f"after the lead rejects a request, the state is {state!r}; it should be 'rejected'"
     return None
 
 
-DESK_TABLE = '''
+REQUESTS_TABLE = '''
 RULES = {
     ("pending", "approved"): "to",
     ("pending", "rejected"): "to",
@@ -111,8 +127,8 @@ RULES = {
 }
 
 
-class Desk:
-    """Requests: asked, answered by the addressee, or taken back by the sender."""
+class Requests:
+    """Requests: asked, answered by the addressee, or withdrawn by the sender."""
 
     def __init__(self):
         self.requests = []
@@ -124,7 +140,7 @@ class Desk:
     def become(self, id, state, by):
         request = self.requests[id]
         if request.get(RULES.get((request["state"], state))) != by:
-            raise ValueError("that does not count")
+            raise ValueError("not allowed")
         request["state"] = state
 
     def answer(self, id, by, approve):
@@ -170,18 +186,30 @@ def check_two_keys(TwoKeys: Any) -> Verdict:
         return "`TwoKeys` must be a class that is an lk.Mechanism"
     made: Any = TwoKeys
     for keys, wanted, what in (
-        ([], ["refused", "ran"], "nobody has turned a key"),
-        (["lead", "lead"], ["refused", "ran"], "the lead has, twice"),
-        (["lead", "alice"], ["ran", "ran"], "the lead and alice have"),
-        (["bob", "alice", "bob"], ["ran", "ran"], "bob and alice have"),
+        ([], ["refused", "ran"], "before any key is turned"),
+        (["lead", "lead"], ["refused", "ran"], "after the lead has turned its key twice"),
+        (["lead", "alice"], ["ran", "ran"], "after the lead and alice have turned theirs"),
+        (["bob", "alice", "bob"], ["ran", "ran"], "after bob, alice and bob have turned theirs"),
     ):
         gate = made()
         for name in keys:
             gate.turn(name)
         how = _ran(gate, ["bash", "read_file"])
         if how != wanted:
-            return f"{what}: bash {how[0]}, read_file {how[1]}; {' and '.join(wanted)} is right"
+            got, right = (" and read_file ".join(_HOW.get(h, h) for h in x) for x in (how, wanted))
+            return f"{what}, you have bash {got}; it should be bash {right}"
+    first, second = made(), made()
+    first.turn("lead")
+    first.turn("alice")
+    if (how := _ran(second, ["bash"])) != ["refused"]:
+        return (
+            f"two keys were turned in one gate, and in another one bash was {_HOW.get(how[0])}; "
+            "each gate should keep its own keys"
+        )
     return None
+
+
+_HOW = {"ran": "allowed", "refused": "refused"}
 
 
 KEYS_LIST = STUB.replace(
@@ -194,7 +222,7 @@ KEYS_LIST = STUB.replace(
 
     def refuse(self, agent, call):
         is_open = any(name != self.keys[0] for name in self.keys)
-        return None if is_open or call.name != "bash" else "two keys, please"
+        return None if is_open or call.name != "bash" else "two keys are needed"
 """.strip("\n"),
 )
 
@@ -209,9 +237,9 @@ EXERCISES = {
             SOLUTION.replace('.remove(request["id"])', ".clear()"),
         ],
     ),
-    "Desk": Check(
-        check_desk,
-        right=[DESK_TABLE],
+    "Requests": Check(
+        check_requests,
+        right=[REQUESTS_TABLE],
         wrong=[
             SOLUTION.replace('request["sender"] != by or ', ""),
             SOLUTION.replace('request["sender"] != by or request["state"] != "pending"', "False"),

@@ -1,7 +1,7 @@
-"""Lesson 10's explorable: three plans wait for an answer, and the answers come in some order.
+"""Lesson 10's explorable: three plans wait for an answer, and the answers arrive in some order.
 
-Without ids the first answer is taken for the first plan, the second for the second. With ids the
-order does not matter.
+Without ids the first answer counts for the first plan, the second for the second. With ids the
+order makes no difference.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Plan:
 
     @property
     def answer(self) -> str:
-        """The lead's answer, as a letter has it."""
+        """The lead's answer, as a message has it."""
         return "ok" if self.approved else "no"
 
 
@@ -75,8 +75,8 @@ def draw(width: float, order: tuple[int, ...], way: str) -> Answer:
     got = reaches(order, way)
     wide = width * 0.44 if width >= 560 else 150.0
     right = width - wide - 6
-    canvas.text("plans", 6, 16, "plans that wait", "q", width=wide)
-    canvas.text("answers", right, 16, "answers as they come", "q", width=wide)
+    canvas.text("plans", 6, 16, "open plans", "q", width=wide)
+    canvas.text("answers", right, 16, "answers, as they arrive", "q", width=wide)
     for number, plan in enumerate(PLANS):
         meant = PLANS[got[number]]
         y, at = 28 + _ROW * number, 28 + _ROW * order.index(got[number])
@@ -94,7 +94,7 @@ def draw(width: float, order: tuple[int, ...], way: str) -> Answer:
             says=f"{plan.mate}'s plan gets the answer to {meant.mate}'s",
         )
         name = f"{plan.id} · {plan.mate}" if way == WITH and width >= 560 else plan.mate
-        lines = (f"{glyph} {name} {may}", plan.does)
+        lines = (f"{glyph} {name} gets “{meant.answer}”", plan.does)
         canvas.box(f"plan {plan.id}", 6, y, wide, _TALL, mark, lines, says=f"{plan.mate} {may}")
     for place, number in enumerate(order):
         plan = PLANS[number]
@@ -104,8 +104,9 @@ def draw(width: float, order: tuple[int, ...], way: str) -> Answer:
         canvas.box(f"answer {plan.id}", right, y, wide, _TALL, "user", lines, says=name)
     canvas.height += 10
     assumes = (
-        f"three plans, asked in this order; the lead approves {_named(True)} and rejects "
-        f"{_named(False)}; without ids, answers are taken in the order of the questions"
+        f"three plans, submitted in this order; the lead approves {_named(True)} and rejects "
+        f"{_named(False)}; without ids, the first answer counts for the first plan, and so on; "
+        f"✗ marks a wrong answer"
     )
     return Answer(_finding(order, way), canvas, assumes)
 
@@ -116,18 +117,18 @@ def _named(approved: bool) -> str:
 
 def _finding(order: tuple[int, ...], way: str) -> str:
     if way == WITH:
-        return "With ids every answer reaches its own plan, in whatever order they come."
+        return "With ids, every answer reaches its own plan in any order."
     got = reaches(order, way)
     wrong = [n for n, plan in enumerate(PLANS) if PLANS[got[n]].approved != plan.approved]
     if not wrong:
         crossed = sum(number != meant for number, meant in got.items())
-        luck = "the letters came in the order of the questions"
+        luck = "the answers arrived in the order of the plans"
         if crossed:
-            luck = f"{crossed} answers are crossed, and say the same"
-        return f"Without ids it went well this time: {luck}."
+            luck = f"{crossed} answers were swapped, but say the same"
+        return f"Without ids it went well this time, because {luck}."
     done = [f"{PLANS[n].mate} {PLANS[n].does}" for n in wrong if not PLANS[n].approved]
     kept = [PLANS[n].mate for n in wrong if PLANS[n].approved]
-    return f"Without ids the “no” goes to {listed(kept)}, and {listed(done)}."
+    return f"Without ids, {listed(kept)} gets the “no”, and {listed(done)}."
 
 
 def explorable() -> Explorable:
@@ -137,4 +138,4 @@ def explorable() -> Explorable:
         return ", ".join(PLANS[number].mate for number in order)
 
     orders = drag(ORDERS, ORDERS[1], "answers arrive for", said=said)
-    return explore(draw, order=orders, way=pick([WITHOUT, WITH], label="letters"))
+    return explore(draw, order=orders, way=pick([WITHOUT, WITH], label="messages"))

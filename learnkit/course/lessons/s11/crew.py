@@ -1,7 +1,7 @@
-"""Lesson 11's crew: teammates whose model is a rule, so that a learner can add any task.
+"""Lesson 11's crew: rules that play the models, so that a learner can add any task.
 
-The rule looks at the claimed task, which takes a while, and completes it. A rule is not a language
-model. The team around it is real: threads, claims, mail and files.
+A rule works on the claimed task for some seconds and completes it. It is not a language model. The
+team around it is real: threads, claims, messages and files.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ STATIONS = {
 
 @tool
 def look_at(agent: Agent, what: str, seconds: float) -> str:
-    """Look at something; it takes a while."""
+    """Look at something, which takes some seconds."""
     agent.clock.sleep(seconds, agent.stop)
     return f"{what}: nothing unusual"
 
 
 def worker(seconds: float = 5.0) -> Callable[[Any], Reply]:
-    """Return a model that does the task that it has claimed last.
+    """Return a rule that works on the task it claimed last, and completes it.
 
     Args:
         seconds: how long one task takes.
@@ -40,7 +40,7 @@ def worker(seconds: float = 5.0) -> Callable[[Any], Reply]:
         last = str(request["messages"][-1]["content"])
         claimed = re.findall(r"<auto-claimed>Task #(\d+): ([^\n<]*)", last)
         if not claimed:
-            return say("Nothing is left to do here.", latency=1.0)
+            return say("I have nothing left to do.", latency=1.0)
         id, subject = claimed[-1]
         look = use("look_at", what=subject, seconds=seconds)
         done = use("task_update", task_id=int(id), status="completed", result_summary="looked at")
@@ -50,7 +50,7 @@ def worker(seconds: float = 5.0) -> Callable[[Any], Reply]:
 
 
 def lead(roles: Mapping[str, str]) -> Callable[[Any], Reply]:
-    """Return a lead that starts its teammates, and then leaves them alone.
+    """Return a rule for a lead that starts its teammates and assigns nothing.
 
     Args:
         roles: name and role of each.
@@ -58,9 +58,9 @@ def lead(roles: Mapping[str, str]) -> Callable[[Any], Reply]:
 
     def answer(request: Any) -> Reply:
         if len(request["messages"]) > 1:
-            return say("They find their work.", latency=1.0)
+            return say("They'll find their own work.", latency=1.0)
         calls = [
-            use("spawn_teammate", name=name, role=role, prompt="Look what there is to do.")
+            use("spawn_teammate", name=name, role=role, prompt="See what there is to do.")
             for name, role in roles.items()
         ]
         return reply(*calls, latency=1.0)
@@ -68,18 +68,18 @@ def lead(roles: Mapping[str, str]) -> Callable[[Any], Reply]:
     return answer
 
 
-#: The crew of the lesson's last scenario: name and role.
+#: Name and role of each teammate in the lesson's game.
 ROLES = {"alice": "coder", "bob": "coder", "carol": "tester", "dave": "tester"}
 
 
 def lanes() -> dict[str, Callable[[Any], Reply]]:
-    """Return a model for each lane of the crew; some are faster than others."""
+    """Return a rule for each lane of the crew; some are faster than others."""
     workers = {name: worker(4.0 + 1.5 * place) for place, name in enumerate(ROLES)}
     return {"lead": lead(ROLES), **workers}
 
 
 def dispatcher(tasks: int) -> Callable[[Any], Reply]:
-    """Return a lead that assigns every task itself, the next one after each report.
+    """Return a rule for a lead that assigns every task itself, one after each report.
 
     Args:
         tasks: how many there are.
@@ -99,18 +99,18 @@ def dispatcher(tasks: int) -> Callable[[Any], Reply]:
             use("send_message", to=name, content=_order(id))
             for name, id in zip(reported, left, strict=False)
         ]
-        return reply(*orders) if orders else say("I wait for reports.")
+        return reply(*orders) if orders else say("I'll wait for the reports.")
 
     return answer
 
 
 def _order(id: int) -> str:
-    """A task as the lead assigns it, in the words in which a claimed task arrives."""
+    """The text with which the lead assigns a task; it is as long as a claimed task's."""
     return f"[auto-claimed]Task #{id}: by hand"
 
 
 def ordered(seconds: float = 5.0) -> Callable[[Any], Reply]:
-    """Return a model that does the task in a message or a prompt, and reports.
+    """Return a rule that works on the task in its prompt or a message, and reports.
 
     Args:
         seconds: how long one task takes.
@@ -120,6 +120,6 @@ def ordered(seconds: float = 5.0) -> Callable[[Any], Reply]:
         last = str(request["messages"][-1]["content"])
         if "[auto-claimed]" in last:
             return use("look_at", what="the order", seconds=seconds)
-        return say("Done; what is next?", latency=1.0)
+        return say("Done. What's next?", latency=1.0)
 
     return answer

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
+from learnkit.core.text import one_line
 from learnkit.course.lessons import Verdict
 from learnkit.course.lessons.sources import SOLUTION, Check
 
@@ -13,25 +15,74 @@ def _task(id: int, status: str = "pending", **more: Any) -> dict[str, Any]:
 
 
 def check_mine(mine: Any) -> Verdict:
-    """Check which tasks an agent with a role could claim now.
+    """Check which tasks a teammate with a role could claim now.
 
     Args:
         mine: the learner's function of the tasks and a role.
     """
-    for tasks, wanted, what in (
-        ([], [], "an empty board"),
-        ([_task(2), _task(1)], [1, 2], "two free tasks"),
-        ([_task(1, owner="bob", status="in_progress"), _task(2)], [2], "a task in bob's hands"),
-        ([_task(1, "completed"), _task(2, blockedBy=[1])], [2], "a task whose blocker is done"),
-        ([_task(1, "failed"), _task(2, blockedBy=[1])], [], "a task whose blocker has failed"),
-        ([_task(1, tags=["tester"]), _task(2, tags=["coder", "tester"])], [2], "two with tags"),
-        ([_task(1, tags=["coders"])], [], "a tag that only begins like the role"),
-        ([_task(1, "completed"), _task(2, "in_progress")], [], "nothing that is pending"),
+    for tasks, wanted, given, why in (
+        ([], [], "an empty board", "there is nothing to claim"),
+        (
+            [_task(2), _task(1)],
+            [1, 2],
+            "tasks 2 and 1, both pending, without tags",
+            "a task without tags suits every role, and the ids must be in ascending order",
+        ),
+        (
+            [_task(1, owner="bob", status="in_progress"), _task(2)],
+            [2],
+            "task 1 in progress and owned by bob, and task 2 pending",
+            "a task that has an owner can't be claimed",
+        ),
+        (
+            [_task(1, owner="bob"), _task(2)],
+            [2],
+            "task 1 pending but assigned to bob, and task 2 pending",
+            "a task that has an owner can't be claimed",
+        ),
+        (
+            [_task(1, "completed"), _task(2, blockedBy=[1])],
+            [2],
+            "task 1 completed, and task 2 blocked by 1",
+            "a completed task no longer blocks others",
+        ),
+        (
+            [_task(1, "failed"), _task(2, blockedBy=[1])],
+            [],
+            "task 1 failed, and task 2 blocked by 1",
+            "a failed task isn't completed, so it still blocks task 2",
+        ),
+        (
+            [_task(1, tags=["tester"]), _task(2, tags=["coder", "tester"])],
+            [2],
+            "task 1 tagged tester, and task 2 tagged coder and tester",
+            "one matching tag is enough, and a task tagged only for others is not for a coder",
+        ),
+        (
+            [_task(1, tags=["coders"])],
+            [],
+            "task 1 tagged coders",
+            "a tag must be equal to the role, not just contain it",
+        ),
+        (
+            [_task(1, "completed"), _task(2, "in_progress")],
+            [],
+            "one completed task and one in progress",
+            "only pending tasks can be claimed",
+        ),
     ):
-        told = mine(tasks, "coder")
-        if told is None or list(told) != wanted:
-            return f"{what}: for a coder it says {told!r}, and {wanted} is right"
+        found = mine(tasks, "coder")
+        if not isinstance(found, Iterable) or isinstance(found, str) or list(found) != wanted:
+            return (
+                f"With {given}, your function returned {_short(found)} for a coder. "
+                f"It should return {wanted}, because {why}."
+            )
     return None
+
+
+def _short(value: Any) -> str:
+    """What a learner's code returned, in few characters."""
+    return one_line(repr(value), 60)
 
 
 MINE_LOOP = """
@@ -56,41 +107,64 @@ def check_first(first: Any) -> Verdict:
     Args:
         first: the learner's function of the tasks.
     """
-    diamond = [
-        _task(1),
-        _task(2, blockedBy=[1]),
-        _task(3, blockedBy=[1]),
-        _task(4, blockedBy=[2, 3]),
-    ]
-    for tasks, wanted, what in (
-        ([], None, "an empty board"),
-        ([_task(1, "completed")], None, "nothing is ready"),
-        ([_task(2), _task(1)], 1, "two alike: the lower number"),
-        ([_task(1, "completed"), _task(2, blockedBy=[1])], 2, "one whose blocker is completed"),
-        ([_task(1), _task(2), _task(3, blockedBy=[2])], 2, "one on which another waits"),
-        ([*diamond, _task(5)], 1, "a diamond, and one beside it"),
+    for tasks, wanted, given, why in (
+        ([], None, "an empty board", "there is nothing to claim"),
+        ([_task(1, "completed")], None, "one completed task", "no task is ready"),
+        (
+            [_task(2), _task(1)],
+            1,
+            "tasks 2 and 1, which no other task waits for",
+            "on a tie the lower id wins",
+        ),
+        (
+            [_task(1, "completed"), _task(2, blockedBy=[1])],
+            2,
+            "task 1 completed and task 2 blocked by 1",
+            "a task is ready when all its blockers are completed",
+        ),
+        (
+            [_task(1), _task(2), _task(3, blockedBy=[2])],
+            2,
+            "tasks 1 and 2 ready and task 3 blocked by 2",
+            "one task waits for 2, and none waits for 1",
+        ),
+        (
+            [
+                *(_task(1), *(_task(id, blockedBy=[1]) for id in (2, 3, 4)), _task(5)),
+                *(_task(6, blockedBy=[5]), _task(7, blockedBy=[5]), _task(8, blockedBy=[6, 7])),
+            ],
+            1,
+            "2, 3 and 4 blocked by 1, 6 and 7 by 5, and 8 by 6 and 7",
+            "three tasks wait for 1 and three for 5 (8 counts once), and the lower id wins",
+        ),
         (
             [
                 *(_task(1), _task(2, blockedBy=[1])),
                 *(_task(3), _task(4, blockedBy=[3]), _task(5, blockedBy=[4])),
             ],
             3,
-            "a chain of two against a chain of three",
+            "the chains 1, 2 and 3, 4, 5",
+            "4 and 5 wait for 3, the latter through 4, and only 2 waits for 1",
         ),
         (
             [_task(1, "in_progress"), _task(2, blockedBy=[1]), _task(3)],
             3,
-            "the most important one is taken",
+            "task 1 in progress, task 2 blocked by 1, and task 3 ready",
+            "a task in progress isn't ready, and a blocked one isn't either",
         ),
         (
             [_task(1), _task(2, "completed", blockedBy=[1]), _task(3), _task(4, blockedBy=[3])],
             3,
-            "one on which only a completed task waited",
+            "task 2 completed although blocked by 1, and task 4 blocked by 3",
+            "a completed task waits for nothing, so only 3 has a task waiting",
         ),
     ):
-        told = first(tasks)
-        if told != wanted:
-            return f"{what}: it says {told!r}, and {wanted!r} is right"
+        found = first(tasks)
+        if found != wanted or isinstance(found, bool):
+            return (
+                f"With {given}, your function returned {_short(found)}. "
+                f"It should return {wanted}, because {why}."
+            )
     return None
 
 
@@ -118,37 +192,46 @@ def first(tasks):
 
 
 def check_leases(Leases: Any) -> Verdict:
-    """Check that claims run out unless they are renewed.
+    """Check that claims expire unless they are renewed.
 
     Args:
         Leases: the learner's class; it takes ``lasts``, in seconds.
     """
     if not isinstance(Leases, type):
-        return "`Leases` must be a class"
+        return f"`Leases` is {_short(Leases)}. It should be a class, to be called with `lasts=60`."
     made: Any = Leases
-    leases = made(lasts=60)
-    steps = (
-        ("claim", 1, "alice", 0, True, "alice claims a free task"),
-        ("claim", 1, "bob", 59, False, "bob claims it after 59 seconds of 60"),
-        ("claim", 2, "bob", 59, True, "bob claims another one"),
-        ("renew", 1, "alice", 59, True, "alice renews hers in time"),
-        ("claim", 1, "bob", 100, False, "bob claims the one that was renewed"),
-        ("renew", 1, "bob", 100, False, "bob renews what is not his"),
-        ("claim", 1, "bob", 119, True, "bob claims it when it has just run out"),
-        ("renew", 1, "alice", 121, False, "alice comes back and renews what is bob's by now"),
-        ("renew", 3, "alice", 121, False, "alice renews what nobody has claimed"),
-        ("claim", 1, "carol", 178, False, "carol claims it one second too early"),
-    )
-    for what, id, who, now, wanted, says in steps:
-        told = getattr(leases, what)(id, who, now)
-        if bool(told) != wanted:
-            return f"{says}: it says {told!r}, and {wanted} is right"
+    try:
+        leases = made(lasts=60)
+    except TypeError as error:
+        return f"Leases(lasts=60) raised TypeError: {error}. Your `__init__` should take `lasts`."
+    for method in ("claim", "renew"):
+        if not callable(getattr(leases, method, None)):
+            return f"Your class has no method `{method}`. It needs `claim` and `renew`."
+    for call, wanted, why in (
+        (("claim", 1, "alice", 0), True, "the task is free"),
+        (("claim", 1, "bob", 59), False, "alice's claim holds until second 60"),
+        (("claim", 2, "bob", 59), True, "it is another task, and free"),
+        (("renew", 1, "alice", 59), True, "alice still owns it; it now holds until second 119"),
+        (("claim", 1, "bob", 100), False, "alice renewed it at second 59, so it holds until 119"),
+        (("renew", 1, "bob", 100), False, "bob doesn't own it"),
+        (("claim", 1, "bob", 119), True, "alice's claim expired at second 119"),
+        (("renew", 1, "alice", 121), False, "her claim expired, and bob owns the task now"),
+        (("renew", 3, "alice", 121), False, "she never claimed it"),
+        (("claim", 1, "carol", 178), False, "bob's claim holds until second 179"),
+        (("renew", 1, "bob", 180), False, "his claim expired at 179; he has to claim it again"),
+        (("claim", 1, "bob", 180), True, "it has no owner any more"),
+    ):
+        method, *given = call
+        found = getattr(leases, method)(*given)
+        if bool(found) != wanted:
+            said = f"{method}({given[0]}, {given[1]!r}, now={given[2]})"
+            return f"{said} returned {_short(found)}. It should return {wanted}, because {why}."
     return None
 
 
 LEASES_UNTIL = '''
 class Leases:
-    """Claims that run out after ``lasts`` seconds, unless they are renewed."""
+    """Claims that expire ``lasts`` seconds after they were made or last renewed."""
 
     def __init__(self, lasts=60):
         self.lasts, self.until, self.owner = lasts, {}, {}

@@ -1,7 +1,7 @@
-"""Lesson 11's explorable: a task comes while two teammates work, are idle, or have shut down.
+"""Lesson 11's explorable: a task arrives while two teammates work, are idle, or are shut down.
 
-An idle teammate looks at the board from time to time, and shuts down when it has found nothing for
-as long as its limit says.
+An idle teammate looks at the board every few seconds, and shuts down when it has found nothing for
+its idle limit.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ def draw(width: float, arrival: float, limit: str) -> Answer:
     x = at(arrival)
     canvas.edge("arrival", f"M0 0V{low - 18:g}", "cause", "d", x=x, y=18)
     side = "e" if x > width / 2 else ""
-    canvas.text("task comes", x, 12, "the task comes", f"b{side}", "cause")
+    canvas.text("task comes", x, 12, "the task arrives", f"b{side}", "cause")
     _task(canvas, run, arrival, at)
     for mark in range(0, int(SCALE) + 1, 20):
         canvas.edge(f"tick {mark}", "M0 0V6", x=at(mark), y=low)
@@ -123,7 +123,7 @@ def draw(width: float, arrival: float, limit: str) -> Answer:
     busy = ", ".join(f"{name.capitalize()} until {time:g} s" for name, time in BUSY.items())
     assumes = (
         f"both are busy at first, {busy}; an idle teammate looks every {POLL:g} s; the task suits "
-        f"both and takes {TASK:g} s; no mail comes; a look takes no time"
+        f"both and takes {TASK:g} s; no message arrives; a look takes no time"
     )
     return Answer(_finding(run, arrival), canvas, assumes, _because(run, arrival, seconds))
 
@@ -181,7 +181,7 @@ def _seconds(limit: str) -> float:
 def _finding(run: Day, arrival: float) -> str:
     if not run.taker:
         late = arrival - run.last
-        return f"The task comes {late:g} s after the last shutdown: nobody takes it."
+        return f"The task arrives {late:g} s after the last shutdown, so nobody takes it."
     name, waits = run.taker.capitalize(), run.claimed - arrival
     gone = [one.capitalize() for one, life in run.lives.items() if life.shutdown < arrival]
     if arrival < min(BUSY.values()):
@@ -190,7 +190,7 @@ def _finding(run: Day, arrival: float) -> str:
         when = f", when {gone[0]} has shut down; {name} looks next"
     else:
         when = f"; {name} looks next"
-    return f"The task comes at {arrival:g} s{when} and takes it {waits:g} s later."
+    return f"The task arrives at {arrival:g} s{when} and takes it {waits:g} s later."
 
 
 def _because(run: Day, arrival: float, limit: float) -> str:
@@ -199,14 +199,16 @@ def _because(run: Day, arrival: float, limit: float) -> str:
     enough = [one for one in LIMITS if day(arrival, one).taker]
     if enough:
         return (
-            f"Both had found nothing for {limit:g} s; with a limit of {enough[0]:g} s it would "
-            "have been taken."
+            f"Both had found nothing for {limit:g} s and shut down. With a limit of "
+            f"{enough[0]:g} s one of them would have taken it."
         )
-    return f"Both had found nothing for {limit:g} s; with none of these limits they stay so long."
+    return (
+        f"Both had found nothing for {limit:g} s. None of these limits keeps them idle that long."
+    )
 
 
 def explorable() -> Explorable:
     """Let the task come earlier or later, with three idle limits."""
-    arrival = drag(ARRIVALS, 20.5, "the task comes at", unit="s")
+    arrival = drag(ARRIVALS, 20.5, "the task arrives at", unit="s")
     limits = [f"{limit:g} s" for limit in LIMITS]
     return explore(draw, arrival=arrival, limit=pick(limits, limits[1], "idle limit"))

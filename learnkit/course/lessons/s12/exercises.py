@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import learnkit as lk
+from learnkit.core.text import one_line
 from learnkit.course.lessons import Verdict
 from learnkit.course.lessons.sources import SOLUTION, Check
 from learnkit.mechanisms.worktrees.registry import WorktreeRegistry
@@ -18,15 +20,37 @@ def check_good(good: Any) -> Verdict:
     Args:
         good: the learner's function of a name.
     """
-    for name, wanted in (
-        *((one, True) for one in ("a", "parser", "A.b_c-9", "x" * 40, "7")),
-        *((one, False) for one in ("", "x" * 41, ".", "..", "-x", "a b", "a/b", "../x")),
-        *((one, False) for one in ("x.lock", ".x", "a..b", "x.", "a;b", "a\n", "ä")),
+    fine = "it has 1 to 40 letters, digits, dots, underscores or hyphens, and nothing git refuses"
+    for name, wanted, why in (
+        *((one, True, fine) for one in ("a", "parser", "A.b_c-9", "x" * 40, "7", "_x", "lock")),
+        ("", False, "a folder needs a name"),
+        ("x" * 41, False, "it has 41 characters, and 40 are allowed"),
+        (".", False, "it means the folder itself"),
+        ("..", False, "it means the folder above"),
+        ("-x", False, "a command would take it for an option"),
+        ("a b", False, "a blank isn't allowed"),
+        ("a/b", False, "a slash would make a folder in a folder"),
+        ("../x", False, "it leads out of the folder of worktrees"),
+        ("x.lock", False, "git refuses branches that end in .lock"),
+        (".x", False, "git refuses a branch part that begins with a dot"),
+        ("a..b", False, "git refuses two dots in a branch name"),
+        ("x.", False, "git refuses branches that end with a dot"),
+        ("a;b", False, "a shell would read a second command after the semicolon"),
+        ("a\n", False, "a line break isn't allowed, not even at the end"),
+        ("ä", False, "only the letters a to z and A to Z are allowed"),
     ):
-        told = good(name)
-        if bool(told) != wanted:
-            return f"{name[:50]!r}: it says {told!r}, and {wanted} is right"
+        found = good(name)
+        if bool(found) != wanted:
+            return (
+                f"good({name!r}) returned {_short(found)}. It should return {wanted}, "
+                f"because {why}."
+            )
     return None
+
+
+def _short(value: Any) -> str:
+    """What a learner's code returned, in few characters."""
+    return one_line(repr(value), 60)
 
 
 GOOD_LETTERS = """
@@ -68,23 +92,36 @@ def check_merge_all(merge_all: Any) -> Verdict:
     """
     with tempfile.TemporaryDirectory() as name:
         trees = _repository(Path(name))
-        told = merge_all(trees)
+        found = merge_all(trees)
         text = (Path(name) / "a.txt").read_text()
-        if told is None or len(told) != 2:
-            return f"it must return two lists, of merged and of conflicting names; it is {told!r}"
-        merged, conflicts = (list(one) for one in told)
+        if not isinstance(found, (tuple, list)) or len(found) != 2:
+            return (
+                f"Your function returned {_short(found)}. It should return two lists: the names "
+                "that were merged, and those that conflict."
+            )
         if text == "one\n":
-            return "nothing was merged: a.txt in the main folder is as it was"
+            return (
+                "Your function merged nothing: a.txt in the main folder is unchanged. It should "
+                "call trees.merge for each worktree."
+            )
         if "<<<" in text:
-            return "a.txt in the main folder holds the marks of a conflict"
+            return (
+                "Your function left conflict marks in a.txt of the main folder. Use trees.merge, "
+                "which undoes a merge that conflicts."
+            )
+        merged, conflicts = (list(one) for one in found)
         if (merged, conflicts) != (["first"], ["second"]):
             return (
-                f"it says {merged} and {conflicts}; ['first'] has a commit and goes in, "
-                "['second'] conflicts with it, and 'empty' has nothing to merge"
+                f"Your function returned {merged} and {conflicts}. It should return ['first'] and "
+                "['second'], because first has a commit and is merged, second then conflicts with "
+                "it, and empty has no commit, so it is in neither list."
             )
         states = {tree.name: tree.status for tree in trees.all()}
         if set(states.values()) != {"active"}:
-            return f"the worktrees must stay as they are; they are {states}"
+            return (
+                f"The worktrees are now {states}. They should all still be active, because "
+                "merging doesn't remove a worktree."
+            )
     return None
 
 
@@ -114,18 +151,21 @@ def check_cheap(cheap: Any) -> Verdict:
     """
     costs = {"bash": 100, "todo": 80, "task_create": 120, "task_list": 40, "idle": 30}
     parts = {"todo": ["todo"], "tasks": ["task_create", "task_list"], "autonomy": ["idle"]}
-    for budget, wanted, what in (
-        (370, [], "everything fits"),
-        (369, ["tasks"], "one token too much: the dearest part goes"),
-        (210, ["tasks"], "room for bash, todo and autonomy"),
-        (200, ["tasks", "todo"], "then the next one"),
-        (130, ["tasks", "todo"], "bash and autonomy"),
-        (100, ["tasks", "todo", "autonomy"], "only bash is left"),
-        (10, ["tasks", "todo", "autonomy"], "not even bash fits, and it has to stay"),
+    for budget, wanted, why in (
+        (370, [], "all tools together cost exactly 370"),
+        (369, ["tasks"], "one token must be saved, and tasks is the most expensive part"),
+        (210, ["tasks"], "bash, todo and autonomy together cost exactly 210"),
+        (200, ["tasks", "todo"], "210 without tasks is still too much, and todo comes next"),
+        (130, ["tasks", "todo"], "bash and autonomy together cost exactly 130"),
+        (100, ["tasks", "todo", "autonomy"], "only bash is left, which costs exactly 100"),
+        (10, ["tasks", "todo", "autonomy"], "bash belongs to no part, so it stays"),
     ):
-        told = cheap(dict(costs), {name: list(tools) for name, tools in parts.items()}, budget)
-        if told is None or list(told) != wanted:
-            return f"budget {budget}, {what}: it says {told!r}, and {wanted} is right"
+        found = cheap(dict(costs), {name: list(tools) for name, tools in parts.items()}, budget)
+        if not isinstance(found, Iterable) or isinstance(found, str) or list(found) != wanted:
+            return (
+                f"With a budget of {budget}, your function returned {_short(found)}. "
+                f"It should return {wanted}, because {why}."
+            )
     return None
 
 

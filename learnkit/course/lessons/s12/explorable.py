@@ -187,7 +187,7 @@ def _finding(place: int, one: End, other: End) -> str:
     where = f"is {away} {side} Alice's" if away else "is Alice's own"
     folder = {
         BOTH: "in one folder both edits go in",
-        OVERWRITTEN: "in one folder her change is lost and nobody is told",
+        OVERWRITTEN: "in one folder her change is lost without an error",
         REFUSED: "in one folder his edit is refused",
     }[one.state]
     merged = {BOTH: "git merges both", CONFLICT: "git reports a conflict"}[other.state]
@@ -205,8 +205,8 @@ def _because(place: int) -> str:
 _MARKS = {"alice": theme.agent(1).key, "bob": theme.agent(2).key, "git": "blocked"}
 _VERDICTS = {
     BOTH: ("done", "✓ both changes", "nothing is lost"),
-    OVERWRITTEN: ("failed", "✗ Alice's is lost", "nobody is told"),
-    REFUSED: ("blocked", "⊘ Bob is refused", "he is told why"),
+    OVERWRITTEN: ("failed", "✗ Alice's is lost", "without an error"),
+    REFUSED: ("blocked", "⊘ Bob is refused", "the error says why"),
     CONFLICT: ("blocked", "⊘ merge conflict", "git says where"),
 }
 

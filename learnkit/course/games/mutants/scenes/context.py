@@ -41,7 +41,7 @@ def subtask(folder: Path) -> EventLog:
     script = {
         "lead": [
             use("read_file", path="long.txt"),
-            use("task", prompt="Which limit stands in short.txt?", description="find the limit"),
+            use("task", prompt="Which limit is in short.txt?", description="find the limit"),
             say("The limit is 30."),
         ],
         "lead.toolu_0002": [use("read_file", path="short.txt"), say("The limit is 30.")],

@@ -1,0 +1,260 @@
+"""What differs between two requests, in words that a learner can read.
+
+A request repeats the whole conversation, and most of it is the same. What is left are a few places,
+each with the words that were added and removed.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from learnkit.core.text import one_line
+from learnkit.core.transcript import texts
+
+#: Words of unchanged text that stay around a change, and the characters of one text that are shown.
+AROUND, MOST = 8, 1500
+#: Two texts that have less than this in common are shown one after the other.
+ALIKE = 0.4
+#: Beyond this many words, lines are compared instead.
+MANY = 2500
+
+_WORDS = re.compile(r"\s+|\w+|[^\w\s]")
+_SLOT = re.compile(r"⟦slot \d+⟧")
+
+#: ``same``, ``gone`` or ``new``, and the text.
+Piece = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One place in which the new request differs from the recorded one.
+
+    Attributes:
+        where: the place, as the subject of a sentence: ``the description of the tool 'bash'``.
+        pieces: the text of both: what is the same, gone and new, in order.
+    """
+
+    where: str
+    pieces: tuple[Piece, ...]
+
+    def __str__(self) -> str:
+        marks = {"same": "{}", "gone": "[-{}-]", "new": "[+{}+]"}
+        return f"{self.where}: {''.join(marks[kind].format(text) for kind, text in self.pieces)}"
+
+
+def changes(recorded: Sequence[str], asked: Sequence[str]) -> tuple[Change, ...]:
+    """Return the places in which two requests differ; of the messages, only the first one.
+
+    Args:
+        recorded: canonical JSON of the recorded request, as in :attr:`Prefix.canon`.
+        asked: the same of the new request.
+    """
+    these, those = [[json.loads(_SLOT.sub("…", one)) for one in r] for r in (recorded, asked)]
+    found = [one for one in _head(these[0], those[0]) if one.pieces]
+    for place, (old, new) in enumerate(zip(these[1:], those[1:], strict=False), start=1):
+        if old != new:
+            return (*found, *_message(old, new, these[:place]))
+    if len(these) != len(those):
+        more, longer = (("new", those), ("gone", these))[len(these) > len(those)]
+        first = min(len(these), len(those))
+        where = "the number of messages"
+        if more == "new":
+            where = "a message after the recording's last one"
+        found.append(Change(where, ((more, _short(_said(longer[first]))),)))
+    return tuple(found)
+
+
+def finding(found: Sequence[Change]) -> str:
+    """Return in a sentence why no recorded reply fits.
+
+    Args:
+        found: as :func:`changes` gives them.
+    """
+    places = list(dict.fromkeys(one.where for one in found))
+    if not places:
+        return "No recorded reply fits this request."
+    if places[0].startswith("a message after"):
+        return "No recorded reply fits: the recording ends before this request."
+    more = f" and {len(places) - 2} more" if len(places) > 2 else ""
+    named = f"{', '.join(places[:2])}{more}" if more else " and ".join(places)
+    return f"No recorded reply fits this request, because it changes {named}."
+
+
+def words(old: str, new: str) -> tuple[Piece, ...]:
+    """Compare two texts word by word; long stretches that are the same are shortened.
+
+    Args:
+        old: the recorded text.
+        new: the text in its place.
+    """
+    if old == new:
+        return ()
+    these, those = _WORDS.findall(old), _WORDS.findall(new)
+    if max(len(these), len(those)) > MANY:
+        these, those = old.splitlines(keepends=True), new.splitlines(keepends=True)
+    matcher = difflib.SequenceMatcher(None, these, those, autojunk=False)
+    if not (old and new) or matcher.ratio() < ALIKE:
+        both = (("gone", _short(old)), ("new", _short(new)))
+        return tuple((kind, text) for kind, text in both if text)
+    pieces: list[Piece] = []
+    for tag, a, b, c, d in matcher.get_opcodes():
+        if tag == "equal":
+            pieces.append(("same", "".join(these[a:b])))
+            continue
+        for kind, text in (("gone", "".join(these[a:b])), ("new", "".join(those[c:d]))):
+            if text:
+                pieces.append((kind, text))
+    return tuple(_shortened(_joined(pieces)))
+
+
+def _joined(pieces: Sequence[Piece]) -> list[Piece]:
+    """Changes that only white space separates become one, so that phrases stay together."""
+    kept: list[Piece] = []
+    gone = new = ""
+    for place, (kind, text) in enumerate([*pieces, ("same", "")]):
+        if kind == "same" and (text.strip() or not 0 < place < len(pieces) - 1):
+            kept += [piece for piece in (("gone", gone), ("new", new), (kind, text)) if piece[1]]
+            gone = new = ""
+        else:
+            gone += text if kind != "new" else ""
+            new += text if kind != "gone" else ""
+    return kept
+
+
+def _shortened(pieces: list[Piece]) -> Iterator[Piece]:
+    for place, (kind, text) in enumerate(pieces):
+        if kind != "same":
+            yield kind, _short(text)
+            continue
+        parts = text.split(" ")
+        first, last = place == 0, place == len(pieces) - 1
+        if len(parts) > 2 * AROUND + 4 or ((first or last) and len(parts) > AROUND + 4):
+            start = "" if first else " ".join(parts[:AROUND]) + " "
+            end = "" if last else " " + " ".join(parts[-AROUND:])
+            text = f"{start}…{end}"
+        yield kind, text
+
+
+def _short(text: str) -> str:
+    left = len(text) - MOST
+    return text if left <= 0 else f"{text[:MOST]}… ({left:,} characters more)"
+
+
+# The head: everything but the messages
+
+
+def _head(old: dict[str, Any], new: dict[str, Any]) -> Iterator[Change]:
+    for key in dict.fromkeys([*old, *new]):
+        before, after = old.get(key), new.get(key)
+        if before == after:
+            continue
+        if key == "system":
+            yield Change("the system prompt", words(before or "", after or ""))
+        elif key == "tools":
+            yield from _tools(before or [], after or [])
+        else:
+            shown = ["" if one is None else json.dumps(one) for one in (before, after)]
+            yield Change(key, _whole(*shown))
+
+
+def _tools(old: list[dict[str, Any]], new: list[dict[str, Any]]) -> Iterator[Change]:
+    before, after = ({tool.get("name", ""): tool for tool in one} for one in (old, new))
+    for name in dict.fromkeys([*before, *after]):
+        one, other = before.get(name), after.get(name)
+        if one is None or other is None:
+            kind, tool = ("new", other) if one is None else ("gone", one)
+            text = str((tool or {}).get("description", "")) or name
+            yield Change(f"the tool {name!r}", ((kind, _short(text)),))
+            continue
+        about = [str(tool.get("description") or "") for tool in (one, other)]
+        yield Change(f"the description of the tool {name!r}", words(*about))
+        schemas = ["\n".join(_arguments(tool.get("input_schema"))) for tool in (one, other)]
+        if one.get("input_schema") != other.get("input_schema") and schemas[0] == schemas[1]:
+            schemas = [json.dumps(tool.get("input_schema"), indent=1) for tool in (one, other)]
+        yield Change(f"the arguments of the tool {name!r}", words(*schemas))
+    if set(before) == set(after) and list(before) != list(after):
+        yield Change("the order of the tools", _whole(", ".join(before), ", ".join(after)))
+
+
+def _arguments(schema: Any) -> Iterator[str]:
+    """A line for each argument of a tool."""
+    if not isinstance(schema, dict):
+        return
+    required = schema.get("required") or ()
+    for name, about in (schema.get("properties") or {}).items():
+        about = about if isinstance(about, dict) else {}
+        kind = about.get("type") or json.dumps({k: v for k, v in about.items() if k != "title"})
+        marks = f"{kind}, required" if name in required else f"{kind}"
+        told = about.get("description", "")
+        yield f"{name} ({marks}){': ' if told else ''}{told}"
+
+
+def _whole(old: str, new: str) -> tuple[Piece, ...]:
+    return tuple((kind, text) for kind, text in (("gone", old), ("new", new)) if text)
+
+
+# The messages
+
+
+def _message(
+    old: dict[str, Any], new: dict[str, Any], before: Sequence[dict[str, Any]]
+) -> Iterator[Change]:
+    """The blocks of a message that differ."""
+    if old["role"] != new["role"]:
+        yield Change("whose turn it is", _whole(_said(old), _said(new)))
+        return
+    these, those = (_blocks(one.get("content")) for one in (old, new))
+    for place in range(max(len(these), len(those))):
+        one = these[place] if place < len(these) else {}
+        other = those[place] if place < len(those) else {}
+        if one != other:
+            where = _where(other or one, new["role"], before)
+            pieces = words(_text(one), _text(other))
+            yield Change(where, pieces or _whole(json.dumps(one), json.dumps(other)))
+
+
+def _where(block: dict[str, Any], role: str, before: Sequence[dict[str, Any]]) -> str:
+    kind = block.get("type")
+    if kind == "tool_result":
+        return f"the result of {_call(str(block.get('tool_use_id')), before)}"
+    if role == "assistant":
+        return "what the model said before"
+    after_calls = any(
+        one.get("type") == "tool_use" for one in _blocks(before[-1].get("content", []))
+    )
+    return "what follows the results" if len(before) > 1 and after_calls else "your prompt"
+
+
+def _call(id: str, before: Sequence[dict[str, Any]]) -> str:
+    """A call in words: the tool, and its first argument."""
+    for message in reversed(before):
+        for block in _blocks(message.get("content")):
+            if block.get("type") == "tool_use" and block.get("id") == id:
+                given = next(iter(block.get("input", {}).values()), "")
+                return f"{block.get('name')}({one_line(str(given), 60)})"
+    return "a call"
+
+
+def _blocks(content: Any) -> list[dict[str, Any]]:
+    return [one for one in content if isinstance(one, dict)] if isinstance(content, list) else []
+
+
+def _text(block: dict[str, Any]) -> str:
+    if not block:
+        return ""
+    if block.get("type") == "text":
+        return str(block.get("text", ""))
+    if block.get("type") == "tool_result":
+        marked = "(error) " if block.get("is_error") else ""
+        return marked + "\n".join(texts(block.get("content") or ""))
+    kept = {key: value for key, value in block.items() if key not in ("type", "id")}
+    return json.dumps(kept, ensure_ascii=False, indent=1)
+
+
+def _said(message: dict[str, Any]) -> str:
+    return "\n".join(_text(block) for block in _blocks(message.get("content")))

@@ -1,0 +1,218 @@
+"""Who answers a request that is not in the recording: nobody, or another source from there on.
+
+A run that has missed is not resumed: its cell is run again, in a fresh workspace, and gets the
+recorded replies up to the miss. So nothing has to be kept open, and files, lists and teammates are
+what they were. Only then does the other source answer.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, Protocol
+
+import anthropic
+
+from learnkit.clients.recordings.replay import Miss, Replay
+from learnkit.clients.recordings.request_hash import Prefix
+from learnkit.clients.scripted import Failure, Reply, Request
+from learnkit.simulation.stand_in.conversation import read
+from learnkit.simulation.stand_in.model import StandIn
+
+
+class Rest(Protocol):
+    """Answers what a recording has no reply to."""
+
+    def wants(self, prefix: Prefix, lane: str) -> bool:
+        """Whether to answer a request that the recording may know, too.
+
+        Args:
+            prefix: the request.
+            lane: the agent that asks.
+        """
+        ...
+
+    def answer(self, request: Request, lane: str) -> Reply | Failure:
+        """The reply to a request.
+
+        Args:
+            request: the JSON body.
+            lane: the agent that asks.
+        """
+        ...
+
+
+_REST: ContextVar[Rest | None] = ContextVar("rest", default=None)
+
+
+@contextmanager
+def answering(rest: Rest) -> Iterator[None]:
+    """Let a source answer what the recordings of the scenarios in this block do not have.
+
+    Args:
+        rest: the source.
+    """
+    token = _REST.set(rest)
+    try:
+        yield
+    finally:
+        _REST.reset(token)
+
+
+def is_given() -> bool:
+    """Whether the replies of this block were given in advance, so that nobody has to watch them."""
+    return isinstance(_REST.get(), Given)
+
+
+class Recorded:
+    """A source that gives the recorded replies, and stops the run at the first request without one.
+
+    Inside :func:`answering`, another source answers there instead.
+
+    Args:
+        replay: the recorded replies.
+
+    Attributes:
+        stopped: why all agents of this run get no more replies; None while they do.
+    """
+
+    def __init__(self, replay: Replay) -> None:
+        self._replay, self._rest = replay, _REST.get()
+        self.stopped: Miss | Paused | None = None
+        self._lock = threading.Lock()
+
+    def answer(self, request: Request, lane: str) -> Reply | Failure:
+        """The reply to a request; see :meth:`answer_to`."""
+        return self.answer_to(Prefix.of(request), lane)
+
+    def answer_to(self, prefix: Prefix, lane: str) -> Reply | Failure:
+        """The recorded reply, or that of the other source.
+
+        One agent's miss stops all: what the others would see of it is not in the recording either.
+
+        Args:
+            prefix: the request in canonical form.
+            lane: the agent that asks.
+
+        Raises:
+            Miss: if there is neither.
+            Paused: if the other source waits for somebody.
+        """
+        with self._lock:
+            if self.stopped is not None:
+                raise self.stopped
+        try:
+            if self._rest is not None and self._rest.wants(prefix, lane):
+                return self._rest.answer(prefix.body, lane)
+            try:
+                return self._replay.answer_to(prefix, lane)
+            except Miss:
+                if self._rest is None:
+                    raise
+            return self._rest.answer(prefix.body, lane)
+        except (Miss, Paused) as error:
+            with self._lock:
+                self.stopped = self.stopped or error
+            raise
+
+    def unused(self) -> list[str]:
+        """Ids of the recorded turns that nothing has asked for."""
+        return self._replay.unused()
+
+
+class Paused(anthropic.AnthropicError):
+    """There is no reply to this request yet.
+
+    Attributes:
+        request: the JSON body.
+        lane: the agent that asks.
+    """
+
+    def __init__(self, request: Request, lane: str) -> None:
+        super().__init__(f"agent {lane!r} waits for a reply")
+        self.request, self.lane = request, lane
+
+
+class Given:
+    """Replies that were given in advance, lane by lane; the next request after them pauses the run.
+
+    Args:
+        replies: lane -> replies in order; the lane ``""`` serves every agent without one.
+
+    Attributes:
+        used: lane -> how many of its replies were asked for.
+    """
+
+    def __init__(self, replies: Mapping[str, Sequence[Reply | Failure]]) -> None:
+        self._replies = replies
+        self.used: Counter[str] = Counter()
+        self._lock = threading.Lock()
+
+    def wants(self, prefix: Prefix, lane: str) -> bool:
+        """Never: what is recorded stays as it is."""
+        return False
+
+    def answer(self, request: Request, lane: str) -> Reply | Failure:
+        """The next reply of the lane.
+
+        Raises:
+            Paused: when there is none left.
+        """
+        key = lane if lane in self._replies else ""
+        with self._lock:
+            replies, place = self._replies.get(key, ()), self.used[key]
+            if place >= len(replies):
+                raise Paused(request, lane)
+            self.used[key] += 1
+        return replies[place]
+
+    def left(self) -> int:
+        """How many replies nothing has asked for."""
+        return sum(len(replies) - self.used[lane] for lane, replies in self._replies.items())
+
+
+class StandsIn(StandIn):
+    """The stand-in, from a miss on.
+
+    It can't take over a half-done job without doing some of it twice. So it begins the prompt that
+    missed from its start, and in a team it plays every agent.
+
+    Args:
+        miss: where the recording ended.
+        team: whether the recording has several agents.
+        told: called after each reply, in the thread that asks.
+
+    Attributes:
+        earlier: how many recorded replies to this prompt it goes without.
+    """
+
+    def __init__(self, miss: Miss, team: bool, told: Any = lambda: None) -> None:
+        super().__init__()
+        self._team, self._told = team, told
+        self.earlier = read(miss.prefix.body).turns
+        asked = len(miss.prefix.body["messages"]) - 2 * self.earlier
+        # The hashes are running ones, after the head and after each message.
+        self._begin = miss.prefix.hashes[max(asked, 0)]
+
+    def wants(self, prefix: Prefix, lane: str) -> bool:
+        """Whether the prompt that has missed begins here.
+
+        Args:
+            prefix: the request.
+            lane: the agent that asks.
+        """
+        return self._team or prefix.hash == self._begin
+
+    def answer(self, request: Request, lane: str) -> Reply:
+        """The reply to a request, of which ``explained`` gets the reason.
+
+        Args:
+            request: the JSON body.
+            lane: the name of the agent that asks.
+        """
+        reply = super().answer(request, lane)
+        self._told()
+        return reply

@@ -1,0 +1,56 @@
+"""Run a cell again with other replies, and return how it ended instead of showing it in red."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+from learnkit.core.text import one_line
+from learnkit.course.first_edit.answers import Paused, Rest, answering
+from learnkit.errors import described
+
+#: Columns of an error that are shown.
+WIDTH = 240
+
+
+def rerun(
+    shell: Any, text: str, rest: Rest, shown: AbstractContextManager[Any] | None = None
+) -> BaseException | None:
+    """Run a cell again.
+
+    Args:
+        shell: IPython's.
+        text: of the cell.
+        rest: answers what the recordings have no reply to.
+        shown: where the cell's output goes; by default to what is running.
+
+    Returns:
+        What the cell raised; None if it came to its end.
+    """
+    before = shell.custom_exceptions, shell.CustomTB
+    shell.set_custom_exc((BaseException,), lambda *_, **__: None)
+    try:
+        with answering(rest), shown or nullcontext():
+            result = shell.run_cell(text, store_history=False)
+    finally:
+        shell.custom_exceptions, shell.CustomTB = before
+    error: BaseException | None = result.error_before_exec or result.error_in_exec
+    return error
+
+
+def ending(error: BaseException | None) -> str:
+    """Return in a sentence how a cell ended that ran again; empty if it came to its end.
+
+    Args:
+        error: what it raised.
+    """
+    if error is None or isinstance(error, Paused):
+        return ""
+    if isinstance(error, KeyboardInterrupt):
+        return "You interrupted it; nothing of it runs any more."
+    if isinstance(error, AssertionError):
+        return (
+            "At its end the cell checks something that holds for the recorded run, and not for "
+            "this one."
+        )
+    return f"Then the cell stopped: {one_line(described(error), WIDTH)}"

@@ -1,0 +1,355 @@
+"""The first eight hours: one agent, and what the first eight lessons are about."""
+
+from __future__ import annotations
+
+import re
+import statistics
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from learnkit.backends.files.board import TaskBoard
+from learnkit.clients.connect import scripted
+from learnkit.clients.scripted import Reply, reply, say, use
+from learnkit.core.agent import Agent
+from learnkit.core.events import EventLog
+from learnkit.core.toolbox import Toolbox
+from learnkit.core.tools import tool
+from learnkit.course import trials
+from learnkit.course.games.mutants.mutant import Killed
+from learnkit.course.games.night.fault import (
+    Fault,
+    Harness,
+    Kill,
+    Outcome,
+    judged,
+    last,
+    offered,
+    run,
+)
+from learnkit.runtime.virtual_clock import VirtualClock
+
+#: The models of attention that work through the long hours, and how many of them must complete it.
+SEEDS, ENOUGH = range(10), 8
+#: Seconds until the heat alert is too late, and how long the archive takes to fill in.
+DEADLINE, BACKFILL = 3600, 5400
+
+_SKILL = """---
+name: house-tests
+description: How tests are written in this house. Load it before you write a test.
+---
+Begin each test file with this line:
+
+    # given, when, then
+"""
+
+
+def interrupted(harness: Harness, folder: Path) -> Outcome:
+    """Ctrl-C while a command runs; then the user asks again.
+
+    Args:
+        harness: the learner's.
+        folder: an empty one.
+    """
+
+    @tool(name="bash")
+    def bash(command: str) -> str:
+        """Run a bash command."""
+        raise KeyboardInterrupt
+
+    def model(request: Any) -> Reply:
+        first = len(request["messages"]) == 1
+        return use("bash", command="python -m heatwatch latest cairo") if first else say("29 °C.")
+
+    log = EventLog()
+    with VirtualClock() as clock, scripted(model, clock) as client:
+        agent = Agent(client, [Toolbox(bash)], events=log)
+        with suppress(KeyboardInterrupt):
+            agent.run("How hot is it in Cairo?")
+        ended = agent.run("Never mind the command. How hot was it?").reason
+    return judged(
+        log,
+        ended == "end_turn",
+        "The call got a result that says it was cancelled, so the next request was valid.",
+        "The call was left without a result, and the API refuses every request after it.",
+    )
+
+
+def limit(harness: Harness, folder: Path) -> Outcome:
+    """A limit of 30 becomes 35, in a file with three 30s.
+
+    Args:
+        harness: the learner's.
+        folder: an empty one.
+    """
+    file = folder / "settings.py"
+    file.write_text("LIMIT = 30\nDAYS = 30\nPORT = 3000\n")
+
+    def model(request: Any) -> Reply:
+        if len(request["messages"]) > 1:
+            return say("The limit is 35 now.")
+        if "edit_file" in offered(request):
+            texts = {"old_text": "LIMIT = 30", "new_text": "LIMIT = 35"}
+            return use("edit_file", path="settings.py", **texts)
+        return use("bash", command="sed -i s/30/35/ settings.py")
+
+    log = run(model, harness.hands(folder), "Raise the alert limit in settings.py to 35.")
+    lines = file.read_text().splitlines()
+    return judged(
+        log,
+        lines == ["LIMIT = 35", "DAYS = 30", "PORT = 3000"],
+        "edit_file replaced one text that it had found exactly once.",
+        f"sed replaced a 30 in each line. The file says {', '.join(lines)}.",
+    )
+
+
+def _tried(name: trials.Name, harness: Harness, part: str) -> Outcome:
+    """Runs of the model of attention, with the part or without it; most must come to a good end."""
+    made = partial(harness.make, part) if harness.has(part) else None
+    tried = [trials.single(name, seed, made) for seed in SEEDS]
+    good = sum(one.completed for one in tried)
+    return Outcome(
+        good >= ENOUGH,
+        f"{good} of {len(tried)} equally forgetful models completed it; {ENOUGH} are enough.",
+        round(statistics.mean(one.turns for one in tried)),
+        round(statistics.mean(one.tokens for one in tried)),
+    )
+
+
+def detour(harness: Harness, folder: Path) -> Outcome:
+    """A feature of five steps whose output pushes the request out of sight.
+
+    Args:
+        harness: the learner's.
+        folder: an empty one.
+    """
+    return _tried("drift", harness, "todo")
+
+
+def stations(harness: Harness, folder: Path) -> Outcome:
+    """Eight parsers to read, and a fact from each to report.
+
+    Args:
+        harness: the learner's.
+        folder: an empty one.
+    """
+    return _tried("pollution", harness, "subagents")
+
+
+def house_skill(folder: Path) -> Path:
+    """Write the skill with the rule of the house, and return the folder.
+
+    Args:
+        folder: of the skills.
+    """
+    (folder / "house-tests").mkdir(parents=True)
+    (folder / "house-tests" / "SKILL.md").write_text(_SKILL)
+    return folder
+
+
+def style(harness: Harness, folder: Path) -> Outcome:
+    """A test that has to follow the rules of the house.
+
+    Args:
+        harness: the learner's.
+        folder: an empty one.
+    """
+    skills = house_skill(folder / "skills")
+
+    def model(request: Any) -> Reply:
+        read = re.search(r"^ {4}(#.*)$", last(request), re.MULTILINE)
+        if "load_skill" in offered(request) and len(request["messages"]) == 1:
+            return use("load_skill", name="house-tests")
+        if len(request["messages"]) < (4 if read else 2):
+            head = f"{read[1]}\n" if read else ""
+            text = f"{head}def test_alert():\n    assert 35 > 30\n"
+            return use("bash", command=f"cat > test_alert.py <<'END'\n{text}END")
+        return say("The test is written.")
+
+    chosen = [harness.make("skills", skills)] if harness.has("skills") else []
+    log = run(model, [*harness.hands(folder), *chosen], "Write a test for the alert.")
+    written = (folder / "test_alert.py").read_text()
+    return judged(
+        log,
+        written.startswith("# given, when, then\n"),
+        "The skill was in the catalogue, so its rule could be loaded and followed.",
+        "The test ignores the rule of the house: nothing in the requests mentioned it.",
+    )
+
+
+def full(harness: Harness, folder: Path) -> Outcome:
+    """Sixteen days of logs, and a unit that was agreed on before them.
+
+    Args:
+        harness: the learner's.
+        folder: an empty one.
+    """
+    return _tried("overflow", harness, "compaction")
+
+
+def killed(harness: Harness, folder: Path) -> Outcome:
+    """The process is killed after two of four files; a new one starts with an empty context.
+
+    Args:
+        harness: the learner's.
+        folder: an empty one.
+    """
+    names = ("parse", "alerts", "report", "manual")
+
+    def write(number: int) -> Reply:
+        name = names[number - 1]
+        steps = [use("bash", command=f"echo {name} >> {name}.txt")]
+        if harness.has("tasks"):
+            done = {"task_id": number, "status": "completed"}
+            steps = [use("task_update", task_id=number, status="in_progress"), *steps]
+            steps.append(use("task_update", **done))
+        return reply(*steps)
+
+    def first(request: Any) -> Reply:
+        turn = len(request["messages"]) // 2
+        plans = "task_create" in offered(request)
+        if plans and turn == 0:
+            return reply(*(use("task_create", subject=f"write {name}") for name in names))
+        return write(turn - plans + 1)
+
+    def second(request: Any) -> Reply:
+        if "task_list" not in offered(request):
+            return say("Which work shall I go on with?")
+        if len(request["messages"]) == 1:
+            return use("task_list")
+        if left := re.findall(r"\[ \] #(\d+)", last(request)):
+            return reply(*(block for one in left for block in write(int(one)).content))
+        return say("All four files are written.")
+
+    log = EventLog()
+    chosen = ["tasks"] * harness.has("tasks")
+    kill = [Kill(4 if chosen else 3)]  # with tasks, the first request makes the plan
+    for model, prompt, fate in (
+        (first, "Write these four files: parse, alerts, report, manual.", kill),
+        (second, "Go on with the work.", []),
+    ):
+        made = [harness.make(part, TaskBoard(folder / ".tasks")) for part in chosen]
+        with VirtualClock() as clock, scripted(model, clock) as client, suppress(Killed):
+            Agent(client, [*harness.hands(folder), *made, *fate], events=log).run(prompt)
+    found = {name: folder / f"{name}.txt" for name in names}
+    times = {n: len(p.read_text().split()) if p.exists() else 0 for n, p in found.items()}
+    missing = [name for name, number in times.items() if number != 1]
+    return judged(
+        log,
+        not missing,
+        "The tasks were on disk, so the new process knew which two were left.",
+        f"The plan died with the process: {', '.join(missing)} was never written.",
+    )
+
+
+def backfill(harness: Harness, folder: Path) -> Outcome:
+    """The archive takes 90 minutes to fill in, and an alert is due within the hour.
+
+    Args:
+        harness: the learner's.
+        folder: an empty one.
+    """
+    sent: list[float] = []
+
+    @tool
+    def fill_archive(agent: Any) -> str:
+        """Fill in the archive, which takes 90 minutes."""
+        agent.clock.sleep(BACKFILL, agent.stop)
+        (folder / "archive.txt").write_text("365 days\n")
+        return "365 days filled in"
+
+    @tool
+    def send_alert(agent: Any) -> str:
+        """Send the heat alert."""
+        sent.append(agent.clock.time())
+        return "sent"
+
+    def model(request: Any) -> Reply:
+        turn = len(request["messages"]) // 2
+        if turn == 0:
+            if "background_run" in offered(request):
+                command = f"sleep {BACKFILL}; echo 365 days > archive.txt"
+                return use("background_run", command=command)
+            return use("fill_archive")
+        return use("send_alert") if not sent else say("Both are done.")
+
+    chosen = []
+    if harness.has("background"):
+        chosen = [harness.make("background", workspace=folder, limit=2.0 * BACKFILL)]
+    tools = [Toolbox(fill_archive, send_alert), *harness.hands(folder)]
+    log = run(model, [*tools, *chosen], "Fill in the archive, and send the heat alert.")
+    minutes = round(sent[0] / 60) if sent else 0
+    return judged(
+        log,
+        bool(sent) and sent[0] < DEADLINE and (folder / "archive.txt").exists(),
+        f"The alert went out after {minutes} minutes, while the archive was still being filled.",
+        f"The alert went out after {minutes} minutes: the loop waited for the archive first.",
+    )
+
+
+FAULTS = (
+    Fault(
+        "22:00",
+        "s01",
+        "Ctrl-C",
+        "You press Ctrl-C while a command runs, and ask something else.",
+        interrupted,
+    ),
+    Fault(
+        "23:00",
+        "s02",
+        "Three 30s",
+        "The alert limit has to change from 30 to 35. The file has three 30s.",
+        limit,
+        ("tools",),
+    ),
+    Fault(
+        "00:00",
+        "s03",
+        "A long detour",
+        "A feature has five steps, and each prints so much that the request moves out of sight.",
+        detour,
+        ("todo",),
+    ),
+    Fault(
+        "01:00",
+        "s04",
+        "Eight stations",
+        "Eight parsers each hide one fact. Read in one context, they get mixed up.",
+        stations,
+        ("subagents",),
+    ),
+    Fault(
+        "02:00",
+        "s05",
+        "The rule of the house",
+        "A new test has to follow a rule that only the team's documents mention.",
+        style,
+        ("tools", "skills"),
+    ),
+    Fault(
+        "03:00",
+        "s06",
+        "A full context",
+        "Sixteen days of logs come in after you have agreed on a unit.",
+        full,
+        ("compaction",),
+    ),
+    Fault(
+        "04:00",
+        "s07",
+        "kill -9",
+        "The process is killed after two of four files. The new one starts with an empty context.",
+        killed,
+        ("tools", "tasks"),
+    ),
+    Fault(
+        "05:00",
+        "s08",
+        "Ninety minutes",
+        "The archive takes 90 minutes to fill in, and an alert is due within the hour.",
+        backfill,
+        ("tools", "background"),
+    ),
+)

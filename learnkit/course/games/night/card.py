@@ -1,0 +1,88 @@
+"""What a night looks like: as a card in a notebook, and as a page to share."""
+
+from __future__ import annotations
+
+from learnkit.course.display.card import Card
+from learnkit.course.games.night.fault import PARTS
+from learnkit.course.games.night.night import BUDGET, FAULTS, Night, standing_costs
+from learnkit.views.drawing import static
+from learnkit.views.drawing.text import esc
+
+RULES = (
+    "Twelve things go wrong between 22:00 and 10:00, one an hour. Choose the parts of your "
+    "harness, and see which hours it survives. Each part adds its prompt and its tools to every "
+    f"request, and your budget for the night is ≈{BUDGET:,} tokens."
+)
+#: What must stand beside every result.
+HONEST = (
+    "We wrote each hour for one lesson, so its mechanism decides the result. At 00:00, 01:00 and "
+    "03:00 a simulated model with limited attention works, ten times. In the other hours a program "
+    "answers for the model, and uses the tools it is offered. Neither is an LLM. In those nine "
+    "hours the tools really run, and each verdict is read from what they leave behind."
+)
+_HEAD = ["hour", "what happens", "result", "why", "requests"]
+
+
+def rules_card() -> Card:
+    """Return the rules of the night, and what each part costs."""
+    costs = [[part, f"≈{cost:,}"] for part, cost in standing_costs().items()]
+    table = static.table(["part", "tokens in each request"], costs)
+    html = f"<p>{esc(RULES)}</p>{hours_table()}{table}<p>{esc(HONEST)}</p>"
+    return Card(html, f"The night of 14 July: {len(FAULTS)} faults, {len(PARTS)} parts.")
+
+
+def hours_table() -> str:
+    """Return what goes wrong in each hour, as an HTML table."""
+    hours = [[one.hour, f"{one.title}. {one.story}"] for one in FAULTS]
+    return static.table(["hour", "what happens"], hours)
+
+
+def night_card(night: Night) -> Card:
+    """Return a night that is over.
+
+    Args:
+        night: as :func:`learnkit.course.games.night.night.play` gives it.
+    """
+    return Card(f"{_table(night)}<p>{esc(HONEST)}</p>", night.finding)
+
+
+def page(night: Night) -> str:
+    """Return a night as an HTML page that needs nothing else.
+
+    Args:
+        night: as :func:`learnkit.course.games.night.night.play` gives it.
+    """
+    chosen = ", ".join(one for one in PARTS if night.harness.has(one)) or "the bare loop"
+    own = ", ".join(sorted(night.harness.own)) or "none"
+    return (
+        '<!doctype html><html lang="en"><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width">'
+        f"<title>The night of 14 July: {night.survived} of {len(FAULTS)}</title>"
+        f"<style>{_STYLE}</style><main><h1>The night of 14 July</h1>"
+        f"{_table(night)}<p>Parts: {esc(chosen)}. My own classes: {esc(own)}.</p>"
+        f"<p>{esc(HONEST)}</p></main></html>"
+    )
+
+
+def _table(night: Night) -> str:
+    rows = [
+        [
+            fault.hour,
+            f"{fault.title}. {fault.story}",
+            "✓\N{NO-BREAK SPACE}survived" if one.survived else "✗\N{NO-BREAK SPACE}lost",
+            one.why,
+            one.requests,
+        ]
+        for fault, one in zip(FAULTS, night.outcomes, strict=False)
+    ]
+    return f"<p><strong>{esc(night.finding)}</strong></p>{static.table(_HEAD, rows)}"
+
+
+_STYLE = (
+    ":root{color-scheme:light dark}body{margin:0;font:16px/1.5 system-ui,sans-serif}"
+    "main{max-width:60rem;margin:2rem auto;padding:0 1rem}table{border-collapse:collapse;"
+    "display:block;overflow-x:auto}td,th{padding:.35rem .7rem;text-align:left;vertical-align:top;"
+    "border-bottom:1px solid color-mix(in srgb,currentColor 25%,transparent)}"
+    "@media(max-width:40rem){th{display:none}td{display:block;border:0;padding:.1rem 0}"
+    "tr{display:block;padding:.7rem 0}td:last-child{display:none}}"
+)

@@ -1,0 +1,209 @@
+"""What a fault is, and what a harness brings to it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from learnkit.clients.connect import scripted
+from learnkit.clients.scripted import Reply
+from learnkit.core.agent import Agent
+from learnkit.core.events import EventLog
+from learnkit.core.mechanism import Mechanism
+from learnkit.core.toolbox import Toolbox
+from learnkit.core.usage import Meter
+from learnkit.course.games.mutants.mutant import Killed
+from learnkit.errors import UsageError
+from learnkit.mechanisms.autonomy.lead import Autonomy
+from learnkit.mechanisms.background import Background
+from learnkit.mechanisms.coding import CodingTools
+from learnkit.mechanisms.compaction.mechanism import Compaction
+from learnkit.mechanisms.protocols.lead import Protocols
+from learnkit.mechanisms.skills.mechanism import Skills
+from learnkit.mechanisms.subagents import Subagents
+from learnkit.mechanisms.tasks import Tasks
+from learnkit.mechanisms.teams.lead import Team
+from learnkit.mechanisms.todo import Todo
+from learnkit.mechanisms.worktrees.mechanism import Worktrees
+from learnkit.runtime.virtual_clock import VirtualClock
+
+#: What can be chosen, in the order of the lessons, and the class of each. The loop and bash are
+#: always there.
+PARTS: dict[str, type[Mechanism]] = {
+    "tools": CodingTools,
+    "todo": Todo,
+    "subagents": Subagents,
+    "skills": Skills,
+    "compaction": Compaction,
+    "tasks": Tasks,
+    "background": Background,
+    "team": Team,
+    "protocols": Protocols,
+    "autonomy": Autonomy,
+    "worktrees": Worktrees,
+}
+#: What a part cannot work without.
+NEEDS = {"protocols": ("team",), "autonomy": ("team", "tasks")}
+
+
+@dataclass(frozen=True, slots=True)
+class Harness:
+    """The mechanisms that a learner has chosen.
+
+    Args:
+        parts: names from :data:`PARTS`.
+        own: part -> the learner's class, which is made as the package's class is.
+
+    Raises:
+        UsageError: for a part that there is not, or that needs another one.
+    """
+
+    parts: frozenset[str]
+    own: Mapping[str, Callable[..., Mechanism]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for part in (*self.parts, *self.own):
+            if part not in PARTS:
+                raise UsageError(f"there is no part {part!r}; choose from: {', '.join(PARTS)}")
+        for part, needed in NEEDS.items():
+            missing = [one for one in needed if one not in self.parts]
+            if part in self.parts and missing:
+                raise UsageError(f"{part} needs {missing[0]}; choose both, or leave out {part}")
+
+    def has(self, *parts: str) -> bool:
+        """Return whether all of these parts were chosen.
+
+        Args:
+            parts: their names.
+        """
+        return self.parts.issuperset(parts)
+
+    def make(self, part: str, *args: Any, **options: Any) -> Any:
+        """Return a new mechanism, of the learner's class if there is one.
+
+        Args:
+            part: its name.
+            args: as for the package's class.
+            options: as for the package's class.
+        """
+        return self.own.get(part, PARTS[part])(*args, **options)
+
+    def hands(self, folder: Path) -> list[Mechanism]:
+        """Return what works on files: the typed tools if they were chosen, else bash alone.
+
+        Args:
+            folder: the workspace.
+        """
+        tools = CodingTools(folder)
+        return [self.make("tools", folder)] if self.has("tools") else [Toolbox(tools.bash)]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a harness came through a fault.
+
+    Attributes:
+        survived: whether the work was done and nothing was lost, read from what is left.
+        why: a sentence about what was found.
+        requests: how many requests were sent.
+        tokens: estimated tokens of all requests together.
+    """
+
+    survived: bool
+    why: str
+    requests: int
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One hour of the night.
+
+    Attributes:
+        hour: such as ``22:00``.
+        lesson: the lesson whose mechanism was made for it.
+        title: what happens, in a few words.
+        story: what happens, in a sentence or two.
+        play: runs it in an empty folder.
+        parts: those that its agents have, if they were chosen; others would only add their tools.
+    """
+
+    hour: str
+    lesson: str
+    title: str
+    story: str
+    play: Callable[[Harness, Path], Outcome]
+    parts: tuple[str, ...] = ()
+
+
+Model = Callable[[Any], Reply]
+
+
+def run(model: Model, mechanisms: list[Mechanism], *prompts: str) -> EventLog:
+    """Run one agent on a virtual clock, and return its log.
+
+    Args:
+        model: a rule that reads the request and returns the reply.
+        mechanisms: what the agent has.
+        prompts: one run each.
+    """
+    log = EventLog()
+    with (
+        VirtualClock() as clock,
+        scripted(model, clock) as client,
+        Agent(client, mechanisms, events=log) as agent,
+    ):
+        for prompt in prompts:
+            agent.run(prompt)
+    return log
+
+
+class Kill(Mechanism):
+    """Ends its agent before a request, as ``kill -9`` would end its process.
+
+    Args:
+        turn: before which request, from 1.
+    """
+
+    def __init__(self, turn: int) -> None:
+        self._turn = turn
+
+    def before_model(self, agent: Any) -> None:
+        if agent.turns + 1 == self._turn:
+            raise Killed(f"{agent.name} is killed")
+
+
+def judged(log: EventLog, survived: bool, good: str, bad: str) -> Outcome:
+    """Return the outcome of a log.
+
+    Args:
+        log: of all the hour's runs.
+        survived: what the check of the hour found.
+        good: why, if it survived.
+        bad: why not.
+    """
+    meter = Meter.of(log)
+    return Outcome(survived, good if survived else bad, meter.turns, meter.input_tokens)
+
+
+def offered(request: Any) -> set[str]:
+    """Return the names of the tools that a request offers.
+
+    Args:
+        request: the body.
+    """
+    return {tool["name"] for tool in request.get("tools") or ()}
+
+
+def last(request: Any) -> str:
+    """Return the last message of a request as text.
+
+    Args:
+        request: the body.
+    """
+    content = request["messages"][-1]["content"]
+    if isinstance(content, str):
+        return content
+    return "\n".join(str(one.get("text") or one.get("content") or "") for one in content)

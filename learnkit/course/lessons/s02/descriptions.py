@@ -1,0 +1,69 @@
+"""Lesson 2's games about descriptions: two tools twice, first with poor texts, then with good ones.
+
+Both games have the same question and the same numbers. Only what a model reads differs: names,
+descriptions, and what an error says. The tools are here so that a learner doesn't see their code.
+"""
+
+from __future__ import annotations
+
+import learnkit as lk
+from learnkit.core.tools import Tool
+from learnkit.course.lessons import Game
+
+QUESTION = "Is Oslo warmer than it was yesterday, and by how much?"
+#: °C, as in the example's files: the last reading, and its difference to 24 hours earlier.
+LAST = {"beijing": 31.4, "oslo": 16.1}
+CHANGE = {"beijing": 1.6, "oslo": -1.4}
+
+
+def poor_tools() -> list[Tool]:
+    """Return the tools with names and texts that tell a model next to nothing."""
+
+    def get(x: str) -> str:
+        return str(LAST.get(x, "error 2"))
+
+    def get2(x: str) -> str:
+        return str(CHANGE.get(x, "error 2"))
+
+    return [lk.tool(description="Gets data.")(get), lk.tool(description="Gets more data.")(get2)]
+
+
+def good_tools() -> list[Tool]:
+    """Return the same tools with names and texts that tell a model what it needs."""
+
+    def latest(station: str) -> str:
+        """The latest temperature of a weather station, in °C.
+
+        Args:
+            station: in lower case: beijing or oslo.
+        """
+        return _found(LAST, station)
+
+    def day_change(station: str) -> str:
+        """How much warmer (+) or colder (-) a station is than 24 hours before, in °C.
+
+        Args:
+            station: in lower case: beijing or oslo.
+        """
+        return _found(CHANGE, station)
+
+    return [lk.tool(latest), lk.tool(day_change)]
+
+
+def _found(values: dict[str, float], station: str) -> str:
+    if station not in values:
+        raise lk.ToolError(f"There is no station {station!r}. They are: {', '.join(values)}.")
+    return f"{values[station]:+} °C"
+
+
+def poor() -> Game:
+    """Return the game with poor descriptions."""
+    calls = [lk.use("get", x="Oslo"), lk.use("get", x="oslo"), lk.use("get2", x="oslo")]
+    script = [*calls, lk.say("I have 16.1 and -1.4, but I can't tell what they mean.")]
+    return Game(QUESTION, lambda _: [lk.Toolbox(*poor_tools())], script)
+
+
+def good() -> Game:
+    """Return the game with good descriptions."""
+    script = [lk.use("day_change", station="oslo"), lk.say("No, Oslo is 1.4 °C colder.")]
+    return Game(QUESTION, lambda _: [lk.Toolbox(*good_tools())], script)

@@ -1,0 +1,70 @@
+"""Lesson 4's five files: each says in its docstring which limit it needs, and none has it yet."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+#: Name of a file -> what it is about, its limit, and what its functions handle.
+FILES = {
+    "auth": ("Signing in and out", 5, "session"),
+    "user": ("User profiles", 20, "profile"),
+    "api": ("The HTTP endpoints", 100, "endpoint"),
+    "models": ("The database models", 50, "record"),
+    "tests": ("Helpers for the tests", 10, "fixture"),
+}
+_VERBS = ("find", "create", "update", "delete", "list", "count", "export", "archive")
+_FUNCTION = '''
+
+def {verb}_{noun}(store, key, **changes):
+    """{title} one {noun}, and say what happened to it."""
+    entry = store.get(key)
+    if entry is None:
+        return {{"status": "missing", "{noun}": key}}
+    entry.update(changes)
+    return {{"status": "{verb}", "{noun}": key, "fields": sorted(entry)}}
+'''
+
+
+def source(name: str) -> str:
+    """Return the source of a file.
+
+    Args:
+        name: a key of :data:`FILES`.
+    """
+    about, limit, noun = FILES[name]
+    head = f'"""{about}: at most {limit} requests a minute."""\n'
+    return head + "".join(_FUNCTION.format(verb=v, noun=noun, title=v.title()) for v in _VERBS)
+
+
+def write_files(workspace: Path) -> Path:
+    """Write the five files.
+
+    Args:
+        workspace: the folder to write ``app/auth.py`` and so on into.
+
+    Returns:
+        The folder ``app``.
+    """
+    folder = workspace / "app"
+    folder.mkdir()
+    for name in FILES:
+        (folder / f"{name}.py").write_text(source(name), encoding="utf-8")
+    return folder
+
+
+def limits(workspace: Path) -> dict[str, tuple[int, list[int]]]:
+    """Read from the disk which limits the files have now.
+
+    Args:
+        workspace: the folder that holds ``app``.
+
+    Returns:
+        For each file, the limit that its docstring asks for, and every ``LIMIT`` that it sets.
+    """
+    found = {}
+    for name, (_, limit, _) in FILES.items():
+        text = (workspace / "app" / f"{name}.py").read_text("utf-8")
+        numbers = re.findall(r"^LIMIT = (\d+)$", text, re.MULTILINE)
+        found[f"{name}.py"] = (limit, [int(number) for number in numbers])
+    return found

@@ -1,0 +1,100 @@
+"""Lesson 8's unlucky moment: a job ends while the agent's thread empties the queue.
+
+The threads are real. They meet without waiting for so many seconds: the job's thread says when it
+has stored its result, and a :class:`WatchedLock` says when a thread has to wait for it.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from types import TracebackType
+from typing import Any, Protocol
+
+
+class Queue(Protocol):
+    """What the learner builds."""
+
+    def put(self, result: str) -> None:
+        """Add a result.
+
+        Args:
+            result: of a job.
+        """
+
+    def drain(self) -> list[str]:
+        """Take all results out.
+
+        Returns:
+            The results, in the order in which they were put.
+        """
+
+
+class NoLock:
+    """A lock that keeps nobody out."""
+
+    def __init__(self) -> None:
+        self.waiting = threading.Event()
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        pass
+
+
+class WatchedLock(NoLock):
+    """A real lock, which sets ``waiting`` when a thread has to wait for it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._lock = threading.Lock()
+
+    def __enter__(self) -> None:
+        if not self._lock.acquire(blocking=False):
+            self.waiting.set()
+            self._lock.acquire()
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._lock.release()
+
+
+def meet(make: Callable[[Any, Callable[[], None]], Queue], lock: NoLock) -> list[list[str]]:
+    """Let a job end in the middle of a drain.
+
+    Args:
+        make: makes a queue from its lock and a ``pause``; the queue's ``drain`` calls it between
+            reading the results and removing them.
+        lock: for the queue.
+
+    Returns:
+        What this drain and the next one took out; ``early`` was put first, ``late`` in the middle.
+    """
+
+    def end() -> None:
+        queue.put("late")
+        lock.waiting.set()
+
+    job = threading.Thread(target=end)
+
+    def pause() -> None:
+        if job.ident is None:
+            job.start()
+            lock.waiting.wait()  # until the job has put its result, or has to wait
+
+    queue = make(lock, pause)
+    queue.put("early")
+    drained = [queue.drain()]
+    if job.ident is not None:
+        job.join()
+    return [*drained, queue.drain()]

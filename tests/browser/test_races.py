@@ -1,0 +1,69 @@
+"""The race finder in a real JupyterLab, by keyboard alone: the notebook must not take its keys."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import lab
+import pytest
+from playwright.sync_api import Page, expect
+
+INBOX = """
+class Inbox:
+    def __init__(self, folder, pause):
+        self.file, self.pause = folder / "inbox", pause
+        self.file.touch()
+
+    def send(self, text):
+        with self.file.open("a") as file:
+            file.write(text + "\\n")
+
+    def drain(self):
+        lines = self.file.read_text().splitlines()
+        self.pause()
+        self.file.write_text("")
+        return lines
+"""
+GAME = """
+from learnkit.course.games.races.panel import RaceFinder
+
+RaceFinder(Inbox)
+"""
+
+
+@pytest.fixture(scope="module")
+def page() -> Iterator[Page]:
+    with lab.browser() as one:
+        yield one
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    folder = tmp_path_factory.mktemp("races")
+    lab.write_notebook(folder / "races.ipynb", [INBOX, GAME, "last = 1"])
+    with lab.lab(folder, tmp_path_factory.mktemp("scratch")) as url:
+        yield url
+
+
+def test_seeds_are_chosen_by_arrows_and_by_typing(page: Page, server: str) -> None:
+    notebook = lab.Notebook(page, server, "races.ipynb")
+    notebook.run_all()
+    game = notebook.output(1)
+    expect(game).to_contain_text("seed 0: ")
+    game.get_by_role("spinbutton").focus()
+    before = active(page)
+    for seed in (1, 2):
+        page.keyboard.press("ArrowUp")
+        expect(game).to_contain_text(f"seed {seed}: 6 sent")
+    page.keyboard.press("ArrowDown")
+    expect(game).to_contain_text("seed 1: 6 sent")
+    page.keyboard.press("Control+a")
+    page.keyboard.type("17")
+    page.keyboard.press("Enter")
+    expect(game).to_contain_text("seed 17: 6 sent")
+    assert active(page) == before
+
+
+def active(page: Page) -> object:
+    """Which cell is active: the notebook's own arrow keys would move it."""
+    return page.evaluate("() => jupyterapp.shell.currentWidget.content.activeCellIndex")

@@ -1,0 +1,417 @@
+"""The panel of a miss: what each button does, from the cell's text to the files on disk."""
+
+from __future__ import annotations
+
+import ast
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from IPython.core.interactiveshell import ExecutionInfo, InteractiveShell
+
+import learnkit as lk
+from learnkit.clients.recordings.difference import Change
+from learnkit.clients.recordings.recording import Recording
+from learnkit.clients.recordings.replay import Miss
+from learnkit.clients.scripted import Reply
+from learnkit.course.first_edit import desk, script
+from learnkit.course.first_edit.answers import Given, Paused
+from learnkit.course.first_edit.edited_cells import Ran
+from learnkit.course.first_edit.offer import answer_with
+from learnkit.course.first_edit.panel import Cell, Panel
+from learnkit.course.first_edit.rerun import ending, rerun
+from learnkit.course.lab import Lab
+from learnkit.course.lessons import load
+
+RECORDED = [
+    lk.use("bash", command="echo hello > hello.txt && cat hello.txt"),
+    lk.say("hello.txt is there."),
+]
+#: What the learner ran; in the lesson the prompt was another one.
+CELL = """
+seen.append("begin")
+with lab.scenario("hello") as run:
+    places.append(run.workspace)
+    agent = run.agent([lk.CodingTools(run.workspace)])
+    outcome = agent.run("{prompt}")
+    made = sorted(path.name for path in run.workspace.glob("*.txt"))
+"""
+#: Two prompts, of which the first one is recorded.
+LOOP = """
+with lab.scenario("hello") as run:
+    tools = lk.CodingTools(run.workspace)
+    messages = []
+    for prompt in ("Create hello.txt with hello in it.", "Create bye.txt with bye in it."):
+        agent = run.agent([tools]) if not messages else agent
+        outcome = agent.run(prompt)
+        messages = agent.messages
+    made = sorted(path.name for path in run.workspace.glob("*.txt"))
+"""
+#: A loop of the learner's own, which forgets the results of calls.
+OWN = """
+with lab.scenario("hello") as run:
+    messages = [{"role": "user", "content": "Create bye.txt."}]
+    for _ in range(2):
+        reply = run.client.messages.create(
+            model=run.client.model, max_tokens=99, messages=messages, tools=TOOLS
+        )
+        messages.append({"role": "assistant", "content": reply.content})
+        messages.append({"role": "user", "content": "Go on."})
+"""
+FIRST = "Create hello.txt with hello in it."
+
+
+@pytest.fixture
+def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Lab]:
+    monkeypatch.setenv("LEARNKIT_PACE", "0")
+    client = lk.connect(
+        "record", recording=tmp_path / "s01.yaml", scenario="hello", upstream=RECORDED
+    )
+    maker = Lab(load("s01"), "replay", tmp_path / "s01.yaml", static=False)
+    with maker.scenario("hello", script=RECORDED) as run:  # the same workspace as in the tests
+        agent = lk.Agent(client, [lk.CodingTools(run.workspace)])
+        agent.run(FIRST)
+    yield maker
+    maker.remove()
+
+
+@pytest.fixture
+def shell(lab: Lab) -> Iterator[InteractiveShell]:
+    main = sys.modules["__main__"]
+    made = InteractiveShell()  # which puts a module of its own in its place
+    made.user_ns.update(lab=lab, lk=lk, seen=[], places=[])
+    yield made
+    made.reset()
+    made.history_manager.end_session()
+    sys.modules["__main__"] = main
+
+
+def missed(shell: InteractiveShell, text: str) -> Miss:
+    """What the cell raised when it ran for the first time."""
+    caught: list[Any] = []
+    shell.set_custom_exc((Exception,), lambda _, kind, error, *more, **rest: caught.append(error))
+    shell.run_cell(text, store_history=False)
+    (miss,) = caught
+    assert isinstance(miss, Miss)
+    return miss
+
+
+def panel_of(shell: InteractiveShell, text: str, **more: Any) -> Panel:
+    given = {"team": False, "ran": Ran(), "originals": {}, **more}
+    return Panel(missed(shell, text), Cell("c1", text, "lab.script([])"), shell=shell, **given)
+
+
+def screen(panel: Panel) -> list[dict[str, Any]]:
+    states: list[dict[str, Any]] = []
+    panel.screen = lambda message: states.append(message["state"])
+    return states
+
+
+BYE = CELL.format(prompt="Create bye.txt with bye in it.")
+
+
+def test_a_miss_ends_the_scenario_and_leaves_nothing_behind(
+    shell: InteractiveShell, no_thread_is_left: None
+) -> None:
+    panel = panel_of(shell, BYE)
+    (place,) = shell.user_ns["places"]
+    assert not place.exists(), "no workspace waits for a button"
+    state = panel.state()
+    assert state["title"] == "No recorded reply fits this request, because it changes your prompt."
+    ((change),) = state["changes"]
+    assert ["gone", "hello"] in change["pieces"]
+    assert ["new", "bye"] in change["pieces"]
+    assert (state["phase"], state["steps"]) == ("", []), "nothing starts unasked"
+    assert shell.user_ns["seen"] == ["begin"]
+
+
+def test_the_stand_in_reads_the_edited_prompt_and_says_which_rule_it_used(
+    shell: InteractiveShell,
+) -> None:
+    panel = panel_of(shell, BYE)
+    states = screen(panel)
+    panel.act({"try": True})
+    assert shell.user_ns["made"] == ["bye.txt", "requirements.txt"]
+    assert shell.user_ns["outcome"].text.startswith("Done.")
+    last = states[-1]
+    assert last["phase"] == "tried"
+    assert last["badge"] == "a stand-in that follows rules, not an LLM"
+    assert "bye.txt" in last["steps"][0]["used"]
+    assert "every clause" in last["note"]
+    assert [one["phase"] for one in states][:2] == ["runs", "runs"], "explained as it goes"
+
+
+def test_it_does_not_say_done_when_it_understands_nothing(shell: InteractiveShell) -> None:
+    panel = panel_of(shell, CELL.format(prompt="Ponder the weather, please."))
+    panel.act({"try": True})
+    note = panel.state()["note"]
+    assert note.startswith("It isn't done: it has no rule for 'Ponder the weather'.")
+    assert panel.state()["steps"][0]["ignored"]
+
+
+def test_what_was_recorded_before_the_miss_is_kept(shell: InteractiveShell) -> None:
+    panel = panel_of(shell, LOOP)
+    stand_in = panel.let_the_stand_in_try()
+    assert shell.user_ns["made"] == ["bye.txt", "hello.txt", "requirements.txt"]
+    said = [m for m in shell.user_ns["agent"].messages if m["role"] == "assistant"]
+    assert said[1]["content"][0]["text"] == "hello.txt is there."
+    assert len(stand_in.explained) == len(said) - 2
+    assert "half done" not in panel.state()["note"]
+
+
+def test_half_a_prompt_is_begun_again_and_nothing_is_done_twice(shell: InteractiveShell) -> None:
+    # A tool that behaves differently: the request after the first recorded call is another one.
+    text = CELL.format(prompt=FIRST).replace(
+        "[lk.CodingTools(run.workspace)]", "[lk.CodingTools(run.workspace), Louder()]"
+    )
+    text = (
+        "class Louder(lk.Mechanism):\n"
+        "    def after_tools(self, agent, calls):\n"
+        "        return '<reminder>Look twice.</reminder>'\n"
+    ) + text
+    panel = panel_of(shell, text)
+    assert "what follows the results" in panel.state()["title"]
+    stand_in = panel.let_the_stand_in_try()
+    assert stand_in.earlier == 1
+    said = [m for m in shell.user_ns["agent"].messages if m["role"] == "assistant"]
+    assert said[0]["content"][0]["text"].startswith("I understood")
+    assert "half done" in panel.state()["note"]
+
+
+def test_a_cell_that_then_fails_is_told_in_a_sentence(shell: InteractiveShell) -> None:
+    panel = panel_of(shell, BYE + "assert made == ['hello.txt']\n")
+    panel.act({"try": True})
+    assert "checks something that holds for the recorded run" in panel.state()["note"]
+    panel = panel_of(shell, BYE + "1 / 0\n")
+    panel.act({"try": True})
+    assert panel.state()["note"].endswith("the cell stopped: ZeroDivisionError: division by zero")
+    panel = panel_of(shell, BYE + "raise KeyboardInterrupt\n")
+    panel.act({"try": True})
+    assert "You interrupted it" in panel.state()["note"]
+
+
+def test_the_handler_of_errors_is_there_again_after_a_try(shell: InteractiveShell) -> None:
+    panel = panel_of(shell, BYE)
+    before = shell.custom_exceptions, shell.CustomTB
+    panel.act({"try": True})
+    assert (shell.custom_exceptions, shell.CustomTB) == before
+    with pytest.raises(Miss), shell.user_ns["lab"].scenario("hello") as run:
+        run.agent([lk.CodingTools(run.workspace)]).run("Something else.")
+
+
+def test_the_model_s_place_runs_the_cell_again_for_each_reply(shell: InteractiveShell) -> None:
+    panel = panel_of(shell, BYE)
+    seats: list[Any] = []
+    panel.seated = seats.append
+    panel.act({"model": True})
+    (seat,) = seats
+    state = seat.state()
+    assert (state["phase"], state["ask"]) == ("yours", 1)
+    assert "Create bye.txt" in str(state["frame"])
+    assert "bash" in [tool["name"] for tool in state["tools"]]
+    values = {"command": "echo mine > mine.txt"}
+    seat.act({"ask": 1, "reply": [{"tool": "bash", "values": values}]})
+    assert (seat.phase, seat.state()["ask"]) == ("yours", 2)
+    seat.act({"ask": 2, "reply": [{"text": "It is there."}]})
+    assert seat.phase == "ended"
+    assert shell.user_ns["made"] == ["mine.txt", "requirements.txt"]
+    assert shell.user_ns["outcome"].text == "It is there."
+    assert len(set(shell.user_ns["places"])) == 4, "each run has a fresh workspace"
+    assert not any(place.exists() for place in shell.user_ns["places"])
+
+
+def test_a_refused_reply_is_taken_back(shell: InteractiveShell) -> None:
+    shell.user_ns["TOOLS"] = [lk.Toolbox(lk.CodingTools(Path()).bash).tools[0].spec()]
+    panel = panel_of(shell, OWN)
+    seat = panel.be_the_model()
+    told: list[dict[str, Any]] = []
+    seat.tell = told.append
+    seat.act({"ask": 1, "reply": [{"tool": "bash", "values": {"command": "ls"}}]})
+    assert seat.phase == "refused"
+    assert "400" in str(seat.state()["frame"])
+    assert "tool_result" in str(seat.state()["frame"])
+    assert seat.state()["undo"]
+    seat.act({"back": True})
+    assert (seat.phase, seat.replies) == ("yours", [])
+    seat.act({"back": True})
+    assert told[-1] == {"problem": "there is no reply to take back"}
+    seat.act({"ask": 1, "reply": [{"text": "late"}]})
+    assert "earlier request" in told[-1]["problem"]
+    seat.act({"stop": True})
+    assert seat.phase == "left"
+
+
+def test_every_agent_of_a_team_can_be_played(shell: InteractiveShell, lab: Lab) -> None:
+    text = CELL.format(prompt="Ask alice.").replace(
+        "[lk.CodingTools(run.workspace)]",
+        "[lk.Subagents(lambda: [lk.CodingTools(run.workspace)])]",
+    )
+    panel = panel_of(shell, text, team=True)
+    seat = panel.be_the_model()
+    assert "the model of 'lead'" in seat.head
+    asks = {"prompt": "Count the stations.", "description": "count"}
+    seat.act({"ask": 1, "reply": [{"tool": "task", "values": asks}]})
+    assert "the model of 'lead.toolu_0001'" in seat.head
+    seat.act({"ask": 2, "reply": [{"text": "Three."}]})
+    assert "the model of 'lead'" in seat.head
+    assert "Three." in str(seat.state()["frame"])
+    panel.act({"try": True})
+    assert "It played every agent of the team." in panel.state()["note"]
+
+
+def test_one_agent_s_miss_ends_the_run_of_all(shell: InteractiveShell, lab: Lab) -> None:
+    text = """
+with lab.scenario("hello") as run:
+    def ask(name):
+        try:
+            run.agent(name=name).run("Not recorded.")
+        except Exception as error:
+            seen.append(type(error).__name__)
+    for name in ("alice", "bob"):
+        ask(name)
+"""
+    miss = missed(shell, text)
+    assert miss.lane == "alice", "the first one is shown, although the cell swallowed it"
+    assert shell.user_ns["seen"] == ["Miss", "Miss"]
+
+
+# Script it
+
+
+def test_the_recorded_replies_come_as_a_cell_that_works(
+    shell: InteractiveShell, lab: Lab, capsys: pytest.CaptureFixture[str]
+) -> None:
+    miss = missed(shell, BYE)
+    recording = Recording.load(lab._recording)
+    text = script.cell(script.rest_of(recording, miss, ["hello/1", "hello/2"]), miss)
+    assert 'lk.use("bash", command="echo hello > hello.txt && cat hello.txt"),' in text
+    assert 'lk.say("hello.txt is there."),' in text
+    ((call),) = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call)][:1]
+    replies = eval(compile(ast.Expression(call.args[0]), "", "eval"), {"lk": lk})
+    assert all(isinstance(one, Reply) for one in replies)
+    InteractiveShell.clear_instance()
+    assert rerun(shell, BYE, Given({"": replies})) is None
+    assert shell.user_ns["made"] == ["hello.txt", "requirements.txt"]
+
+
+@pytest.mark.parametrize(
+    ("answer", "text"),
+    [
+        (lk.say("it's"), 'lk.say("it\'s")'),
+        (lk.say('say "x"'), "lk.say('say \"x\"')"),
+        (lk.say("cut", stop_reason="max_tokens"), "lk.say(\"cut\", stop_reason='max_tokens')"),
+        (lk.use("todo", items=[{"a": 1}]), "lk.use(\"todo\", items=[{'a': 1}])"),
+        (
+            lk.reply("I look.", lk.use("bash", command="ls")),
+            'lk.reply("I look.", lk.use("bash", command="ls"))',
+        ),
+        (lk.fail(529, "full"), "lk.fail(529, 'full')"),
+        (
+            lk.use("odd", **{"not-a-name": 1}),
+            "lk.reply({'type': 'tool_use', 'name': 'odd', 'input': {'not-a-name': 1}})",
+        ),
+    ],
+)
+def test_a_reply_as_python(shell: InteractiveShell, answer: Any, text: str) -> None:
+    made = script.line(answer, missed(shell, BYE))
+    assert made == text
+    assert eval(made, {"lk": lk}) == answer
+
+
+def test_several_agents_get_a_list_each(shell: InteractiveShell) -> None:
+    miss = missed(shell, BYE)
+    turn = Recording.load(shell.user_ns["lab"]._recording).turns[1]
+    text = script.cell({"lead": [], "alice": [turn]}, miss)
+    given: list[Any] = []
+    fake = type("Lab", (), {"script": staticmethod(given.append)})
+    exec(text, {"lk": lk, "lab": fake})
+    assert list(given[0]) == ["lead", "alice"]
+    assert given[0]["lead"] == [lk.say("Done.")], "a list to begin with"
+
+
+def test_a_list_that_is_too_short_or_too_long_is_told(
+    shell: InteractiveShell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    missed(shell, BYE)
+    monkeypatch.setattr("IPython.get_ipython", lambda: shell)
+    ls = lk.use("bash", command="ls")
+    assert "'lead' asks once more" in answer_with([ls], BYE)
+    assert answer_with([ls, "Done."], BYE) == ""
+    assert (
+        answer_with({"lead": ["Done.", "Done."]}, BYE)
+        == "Your list has 1 more than were asked for."
+    )
+    with pytest.raises(lk.UsageError, match="is no reply"):
+        answer_with([3], BYE)  # type: ignore[list-item]
+
+
+def test_lab_script_needs_a_cell_that_has_stopped(lab: Lab) -> None:
+    with pytest.raises(lk.UsageError, match="no cell has stopped"):
+        lab.script(["Done."])
+
+
+# Undo
+
+
+def info(id: str, text: str, history: bool = True) -> ExecutionInfo:
+    return ExecutionInfo(text, history, False, True, id, {})
+
+
+def test_the_cell_that_may_have_caused_the_change_is_offered() -> None:
+    ran = Ran()
+    originals = {"a": "SYSTEM = 'Be brief.'", "b": "run(SYSTEM)", "c": "stub()", "d": "never run"}
+    for id, text in (("a", "SYSTEM = 'Be verbose.'"), ("c", "mine = 1"), ("b", "run(SYSTEM)")):
+        ran.note(info(id, text))
+    assert (ran.id, ran.text) == ("b", "run(SYSTEM)")
+    change = Change("the system prompt", (("same", "Be "), ("gone", "brief"), ("new", "verbose")))
+    (one,) = ran.edited(originals, [change])
+    assert (one.id, one.was, one.now) == ("a", originals["a"], "SYSTEM = 'Be verbose.'")
+    assert one.lines() == [("gone", originals["a"]), ("new", one.now)]
+
+
+def test_without_a_telling_word_the_cell_itself_comes_first_and_then_all() -> None:
+    ran, change = Ran(), Change("max_tokens", (("gone", "9"), ("new", "8")))
+    for id in ("a", "b"):
+        ran.note(info(id, f"{id} = 8"))
+    assert [one.id for one in ran.edited({"a": "a = 9", "b": "b = 9"}, [change])] == ["b"]
+    assert [one.id for one in ran.edited({"a": "a = 9", "b": "b = 8"}, [change])] == ["a"]
+    assert ran.edited({"a": "a = 8\n", "b": "b = 8"}, [change]) == []
+    assert ran.edited({}, [change]) == [], "a cell of the learner's own has no original"
+
+
+def test_what_a_widget_runs_is_no_cell() -> None:
+    ran = Ran()
+    ran.note(info("a", "one"))
+    ran.note(info("", "press()", history=False))
+    assert (ran.id, ran.text) == ("a", "one")
+
+
+# The way from the page
+
+
+def test_a_press_finds_what_exists_and_nothing_else(shell: InteractiveShell) -> None:
+    panel = panel_of(shell, BYE)
+    states = screen(panel)
+    desk.press(panel.name, '{"want": true}')
+    assert states[-1]["phase"] == ""
+    with pytest.raises(lk.UsageError, match="run its cell again"):
+        desk.press("gone", '{"want": true}')
+    assert len(states) == 1
+
+
+def test_the_endings() -> None:
+    assert ending(None) == ""
+    assert ending(Paused({}, "lead")) == ""
+    assert ending(ValueError("x" * 999)).startswith("Then the cell stopped: ValueError: xxx")
+    assert len(ending(ValueError("x" * 999))) < 300
+
+
+def test_no_thread_is_left_after_a_try(shell: InteractiveShell, no_thread_is_left: None) -> None:
+    panel = panel_of(shell, BYE)
+    before = threading.active_count()
+    panel.act({"try": True})
+    panel.be_the_model()
+    assert threading.active_count() == before
