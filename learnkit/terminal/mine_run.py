@@ -1,7 +1,8 @@
 """The child process of ``learnkit mine``: it imports the learner's file, and runs their agent.
 
 It tells its parent, on a pipe, which classes it uses and how the run ended. SIGTERM interrupts it
-like Ctrl-C does, so it can say where it was.
+like Ctrl-C does, so it can say where it was. All imports are at the top: the time limits begin
+after them, so a slow disk takes nothing from the learner's agent.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import contextlib
 import importlib.util
 import inspect
 import json
+import linecache
 import os
 import signal
 import sys
@@ -19,12 +21,24 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+import anthropic
+import typer
+from rich.console import Console
+
+from learnkit.clients.connect import connect
+from learnkit.core.agent import Agent
 from learnkit.core.mechanism import Mechanism
 from learnkit.core.text import clean, one_line
 from learnkit.core.token_count import estimate_tokens
 from learnkit.course.additions import hooks_of
 from learnkit.errors import LearnkitError, UsageError, described
+from learnkit.mechanisms.coding import CodingTools
+from learnkit.runtime.shell import BwrapShell, LocalShell
+from learnkit.simulation.stand_in.model import BADGE, stand_in
+from learnkit.terminal.input import Lines
 from learnkit.terminal.mine import MARK
+from learnkit.terminal.output import Output
+from learnkit.terminal.permission import Consent
 
 if TYPE_CHECKING:
     from learnkit.clients.transport import Client
@@ -86,8 +100,6 @@ def mechanisms(
     Returns:
         The mechanisms in the order of the file, and the reason for each class left out.
     """
-    from learnkit.mechanisms.coding import CodingTools
-
     made: list[Mechanism] = []
     left_out: dict[str, str] = {}
     offers = {tool.name: "learnkit's CodingTools" for tool in CodingTools(".").tools}
@@ -149,17 +161,6 @@ def _imported(file: Path) -> ModuleType:
 
 def _run(made: list[Mechanism], order: dict[str, Any], file: Path) -> str:
     """Run the agent on the prompt; return what went wrong."""
-    import anthropic
-    from rich.console import Console
-
-    from learnkit.clients.connect import connect
-    from learnkit.core.agent import Agent
-    from learnkit.mechanisms.coding import CodingTools
-    from learnkit.simulation.stand_in.model import BADGE, stand_in
-    from learnkit.terminal.input import Lines
-    from learnkit.terminal.output import Output
-    from learnkit.terminal.permission import Consent
-
     output = Output(Console(highlight=False))
     shell, how = _shell()
     client: Client = connect("live") if order["live"] else stand_in()
@@ -188,8 +189,6 @@ def _run(made: list[Mechanism], order: dict[str, Any], file: Path) -> str:
 
 def _shell() -> tuple[Shell, str]:
     """A sandbox if there is one: commands can write only to the copy there."""
-    from learnkit.runtime.shell import BwrapShell, LocalShell
-
     env = {MARK: os.environ[MARK]}  # so that the parent can end what it starts
     if BwrapShell.available():
         return BwrapShell(env), "Commands run in a sandbox, and can write only to the copy."
@@ -197,8 +196,6 @@ def _shell() -> tuple[Shell, str]:
 
 
 def _ask_about_cost(specs: list[dict[str, Any]]) -> None:
-    import typer
-
     question = (
         f"Each request has ≈{sum(map(estimate_tokens, specs)):,} tokens of tools, and all messages "
         f"so far; a run makes at most {TURNS} requests. Ask the API?"
@@ -224,8 +221,6 @@ def _told(error: BaseException, file: Path) -> str:
 
 def _where(error: BaseException, file: Path) -> str:
     """The last line of the learner's file that an error came through."""
-    import linecache
-
     found, trace = "", error.__traceback__
     while trace is not None:
         if trace.tb_frame.f_code.co_filename == str(file):

@@ -215,7 +215,7 @@ def browser(width: int = 1200, height: int = 900) -> Iterator[Page]:
         page = _running[0].new_page(viewport={"width": width, "height": height})
         stack.callback(page.close)
         errors: list[str] = []
-        page.on("pageerror", lambda error: errors.append(str(error)))
+        page.on("pageerror", lambda error: errors.append(error.stack or str(error)))
         page.on("console", lambda said: errors.append(said.text) if said.type == "error" else 0)
         page.errors = errors  # type: ignore[attr-defined]
         yield page

@@ -224,7 +224,7 @@ def test_an_error_is_a_sentence_with_the_line(
         ),
         (
             f"{GOOD}    def on_stop(self, agent):\n        while True:\n            x = 1\n",
-            "your agent did not come to an end within 2 s, and was stopped, in line ",
+            "your agent did not come to an end within 5 s, and was stopped, in line ",
         ),
         (
             f"{GOOD}\nimport subprocess\nsubprocess.run(['setsid', 'sleep', '600'])\n",
@@ -235,7 +235,8 @@ def test_an_error_is_a_sentence_with_the_line(
 def test_an_endless_loop_is_stopped(
     source: str, why: str, repository: Path, agent: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(mine, "IMPORT" if "import" in why else "RUN", 2.0)
+    monkeypatch.setattr(mine, "IMPORT", 2.0 if "import" in why else 60.0)
+    monkeypatch.setattr(mine, "RUN", 5.0)  # it must come as far as on_stop, on a busy machine
     agent.write_text(source)
     assert failure(repository, agent).startswith(why)
 
