@@ -156,9 +156,7 @@ def test_the_change_is_undone_and_comes_back(edited: Edited, shots: Path) -> Non
     edited.run()
     expect(edited.cell.locator(".learnkit-player")).to_contain_text("hello.py", timeout=20_000)
     assert edited.page.locator(".learnkit-edit").count() == 0
-    # JupyterLab raises this where it takes a cell out of the window that it draws.
-    ours = [one for one in page.errors if "'observe'" not in one]  # type: ignore[attr-defined]
-    assert ours == []
+    assert page.errors == []  # type: ignore[attr-defined]
 
 
 def test_run_all_stops_at_a_changed_prompt(course: str, page: Page) -> None:
