@@ -329,7 +329,7 @@ class Agent:
         Raises:
             UsageError: if the details cannot be written as JSON.
         """
-        return self.events.append(type, lane=self.name, time=self.clock.time(), **data)
+        return self.events.add(type, data, self.name, self.clock.time())
 
     def request(self) -> dict[str, Any]:
         """Return the next request, as it will be sent: what the model sees, and nothing else."""

@@ -77,6 +77,24 @@ class EventLog:
             UsageError: if the details cannot be written as JSON.
             Exception: what a listener raised; the event is logged, and all of them have had it.
         """
+        return self.add(type, data, lane, time)
+
+    def add(self, type: str, data: dict[str, Any], lane: str, time: float) -> Event:
+        """:meth:`append`, for details that are in a dict already.
+
+        Args:
+            type: what happened, e.g. ``tool.started``.
+            data: details; must be JSON-ready.
+            lane: the agent it happened to.
+            time: seconds on the run's clock.
+
+        Returns:
+            The event as stored.
+
+        Raises:
+            UsageError: if the details cannot be written as JSON.
+            Exception: what a listener raised; the event is logged, and all of them have had it.
+        """
         try:
             copied = _copied(data)
         except (TypeError, ValueError, RecursionError) as error:
