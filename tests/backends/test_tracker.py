@@ -63,13 +63,13 @@ def test_only_the_addressee_may_answer(tracker: Tracker, by: str) -> None:
 def test_a_request_is_answered_once(tracker: Tracker) -> None:
     asked = tracker.open("plan", "bob", "lead", "all of it")
     tracker.answer(asked.id, "lead", "rejected", "no")
-    with pytest.raises(lk.ToolError, match="rejected already; that stays"):
+    with pytest.raises(lk.ToolError, match="already rejected, which cannot be changed"):
         tracker.answer(asked.id, "lead", "approved")
     assert tracker.get(asked.id).state == "rejected"
 
 
 def test_an_unknown_request_is_an_error_that_names_those_there_are(tracker: Tracker) -> None:
-    with pytest.raises(lk.ToolError, match="no request 'r9'; the last ones are: none"):
+    with pytest.raises(lk.ToolError, match="no request 'r9'; the latest requests are: none"):
         tracker.answer("r9", "lead", "approved")
     asked = tracker.open("plan", "bob", "lead", "all of it")
     with pytest.raises(lk.ToolError, match=asked.id):

@@ -80,7 +80,10 @@ def test_an_update_replaces_the_whole_list() -> None:
         ([item(" ")], "item 1 has no id"),
         ([item("1", text=" \n")], "item '1' has no text"),
         ([item("1", "in_progress"), item("2", "in_progress")], "items 1, 2 are in_progress"),
-        ([item(str(n)) for n in range(MAX_ITEMS + 1)], "21 items are too many: at most 20"),
+        (
+            [item(str(n)) for n in range(MAX_ITEMS + 1)],
+            "21 items are too many, at most 20 fit",
+        ),
         ([item("1", text="x" * (MAX_TEXT + 1))], "its text has 501 characters, at most 500"),
         ([item("1", "started")], "items.0.status"),
         ([{"id": "1", "status": "pending"}], "'items.0.text' is missing"),
@@ -311,7 +314,7 @@ def test_updates_and_refusals_are_events() -> None:
     assert "only one" in told[0][1]["problem"]
     assert (told[1][1]["done"], told[1][1]["total"]) == (1, 2)
     (refused,) = [e for e in agent.events if e.type == "tool.ended" and e.data["is_error"]]
-    assert "The list is as it was." in refused.data["output"]
+    assert "The list is unchanged." in refused.data["output"]
 
 
 def test_the_system_prompt_says_how_and_names_the_tool_there_is() -> None:
