@@ -281,7 +281,7 @@ def test_a_task_in_somebody_s_hands(tmp_path: Path) -> None:
     assert board.claim(1, "bob").owner == "bob"
     board.update(1, "completed")
     assert board.get(1).owner == "bob"
-    with pytest.raises(ToolError, match="say who claims"):
+    with pytest.raises(ToolError, match="the owner is empty"):
         board.claim(1, "")
 
 
@@ -377,7 +377,7 @@ def test_a_task_that_has_begun_may_wait_for_what_is_completed(tmp_path: Path) ->
     ("arguments", "problem"),
     [
         (("  \n",), "the subject is empty"),
-        (("x" * (MAX_SUBJECT + 1),), "the subject has 201 characters, at most 200"),
+        (("x" * (MAX_SUBJECT + 1),), "the subject has 201 characters; at most 200"),
         (("a", "x" * (MAX_DESCRIPTION + 1)), "the description has 10,001 characters"),
     ],
 )
@@ -390,7 +390,7 @@ def test_texts_have_limits(tmp_path: Path, arguments: tuple[str, ...], problem: 
     assert board.tasks() == []
     assert board.create("two\nlines", tags=["b", "a  c", "b"]).subject == "two lines"
     assert board.get(1).tags == ("b", "a c")
-    with pytest.raises(ToolError, match="result_summary has at most"):
+    with pytest.raises(ToolError, match="result_summary is too long"):
         board.update(1, result_summary="x" * (MAX_DESCRIPTION + 1))
     board.update(1, result_summary="x" * MAX_DESCRIPTION)
     long = board.create("x" * MAX_SUBJECT, "x" * MAX_DESCRIPTION)

@@ -137,7 +137,7 @@ def test_opening_an_inbox_again_leaves_it_as_it_is(box: Mailbox) -> None:
     box.open("a" * 40)
     assert box.names == ["a" * 40, "alice", "bob", "lead"]
     box.send("lead", "alice", "x" * MAX_CONTENT)
-    with pytest.raises(ToolError, match="there are: none"):
+    with pytest.raises(ToolError, match="there are inboxes for: none"):
         Mailbox(box.folder / "none").send("lead", "alice", "x")
 
 

@@ -220,7 +220,7 @@ def test_the_model_is_told_what_to_keep_and_reads_all_of_it(folder: Path) -> Non
     assert len(asked) == 1
     prompt = asked[0]
     assert result in prompt
-    assert "decisions with their reasons" in prompt
+    assert "decisions and their reasons" in prompt
     assert worker.messages[1] == {"role": "user", "content": "And now?"}, "not seen, so it stays"
     assert "<request>" not in json.dumps(worker.messages)
 

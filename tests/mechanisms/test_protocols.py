@@ -169,7 +169,7 @@ def test_protocol_messages_cannot_be_forged(tmp_path: Path, type: str) -> None:
         (answer("r9999999", True), "there is no request 'r9999999'"),
         (answer(R1, True), "is for bob to answer, not for alice"),
         (answer(R1, False), "reason is empty"),
-        (plan(" "), "the plan is empty"),
+        (plan(" "), "the plan is empty; say"),
     ],
 )
 def test_what_does_not_count_changes_nothing(tmp_path: Path, reply: Any, problem: str) -> None:
@@ -299,7 +299,7 @@ def test_a_rejection_needs_a_reason_and_a_plan_is_answered_once(tmp_path: Path) 
     )
     run.go()
     problems = [e["problem"] for e in run.of("request.refused")]
-    assert "say why in feedback" in problems[0]
+    assert "feedback is empty" in problems[0]
     assert "are both true" in problems[1]
     assert "already rejected, which cannot be changed" in problems[2]
     assert requests(run) == {R1: "rejected"}
@@ -311,7 +311,7 @@ def test_the_author_cannot_approve_its_own_plan(tmp_path: Path) -> None:
     run.go()
     (refused,) = run.of("request.refused")
     assert "is for lead to answer, not for bob" in refused["problem"]
-    assert run.outputs("work", "bob")[0].startswith("work has to wait")
+    assert run.outputs("work", "bob")[0].startswith("work must wait")
 
 
 def test_a_plan_counts_for_one_assignment_only(tmp_path: Path) -> None:

@@ -61,7 +61,7 @@ def test_a_piece_of_work_from_its_folder_to_the_main_branch(repo: Path) -> None:
     assert run == "/workspace"
     assert status.startswith("parser: wt/parser, active, 1 commits since ")
     assert status.endswith("no uncommitted changes")
-    assert merged == "parser is merged; changed: parse.py"
+    assert merged == "Merged parser; changed files: parse.py"
     assert removed == "Removed parser; branch wt/parser is kept."
     assert listed == "parser: wt/parser, removed"
     assert events.splitlines()[0] == "worktree.create.before parser"
@@ -131,7 +131,7 @@ def test_one_whose_task_is_in_progress_is_not_removed(repo: Path, tmp_path: Path
         (use("run", name="nobody", command="ls"), "there is no worktree 'nobody'"),
         (use("status", name="../x"), "there is no worktree"),
         (use("create", name="a b"), "is not a valid worktree name"),
-        (use("create", name="x", task_id=1), "there is no board here"),
+        (use("create", name="x", task_id=1), "there is no task board"),
         (use("merge", name="x"), "there is no worktree 'x'"),
         (use("keep", name="x"), "there is no worktree 'x'"),
     ],
@@ -179,7 +179,7 @@ def test_two_teammates_edit_the_same_file_each_in_the_worktree_of_its_task(
         {
             "lead": when(
                 ("Go.", lk.reply(*(use("create", name=f"t{n}", task_id=n) for n in (1, 2)))),
-                ("t2 is on", lk.reply(spawn("alice"), spawn("bob"))),
+                ("Created t2 on", lk.reply(spawn("alice"), spawn("bob"))),
             ),
             "alice": worker,
             "bob": worker,

@@ -84,7 +84,7 @@ class Tracker(RequestBackend):
         with self._file.change(_EMPTY) as data:
             old = self._find(data, id)
             if old.to != by:
-                raise ToolError(f"only {old.to} may answer request {id}, not {by}")
+                raise ToolError(f"request {id} is for {old.to} to answer, not for {by}")
             if old.state != "pending":
                 raise ToolError(f"request {id} is already {old.state}, which cannot be changed")
             if not may(old, state, "addressee"):

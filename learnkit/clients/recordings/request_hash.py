@@ -77,7 +77,7 @@ class Prefix:
             new, known = cls(body, [], [], [], []), 0
             new._add(_encode(_normal_head(body)), _head_tokens(body))
         for message in messages[known:]:
-            new._add(_encode(_normal_message(message)), estimate_tokens(message))
+            new._add(_encode(_normal_message(message)), estimate_tokens(_unmarked(message)))
         return new
 
     @property
@@ -173,6 +173,17 @@ def _is_marked(parts: Any) -> bool:
     return isinstance(parts, list) and any(part.get("cache_control") for part in parts)
 
 
+def _unmarked(message: dict[str, Any]) -> dict[str, Any]:
+    """A message without the marks for the cache in its blocks."""
+    if not _is_marked(message.get("content")):
+        return message
+    return {**message, "content": [_without_mark(block) for block in message["content"]]}
+
+
+def _without_mark(part: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in part.items() if name != "cache_control"}
+
+
 def unmarked(body: Body) -> Body:
     """Return a request without the marks for the cache in its system prompt and tools.
 
@@ -184,10 +195,7 @@ def unmarked(body: Body) -> Body:
     plain = dict(body)
     for key in ("system", "tools"):
         if isinstance(body.get(key), list):
-            plain[key] = [
-                {name: value for name, value in part.items() if name != "cache_control"}
-                for part in body[key]
-            ]
+            plain[key] = [_without_mark(part) for part in body[key]]
     if isinstance(plain.get("system"), list):
         kinds = [sorted(part) for part in plain["system"]]
         if kinds == [["text", "type"]]:

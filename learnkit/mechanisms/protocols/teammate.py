@@ -90,4 +90,4 @@ class TeammateProtocols(Mechanism):
             if not plan.strip():
                 raise ToolError("the plan is empty; say what you will do")
             request = self._requests.ask(agent, "plan", lead.name, plan)
-        return f"Sent plan {request.id} to {lead.name}. End your turn and wait for the answer."
+        return f"Sent plan {request.id} to {lead.name}; end your turn and wait for the answer."

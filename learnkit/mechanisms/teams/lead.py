@@ -164,7 +164,7 @@ class Team(Mechanism):
             prompt: First task, with everything the teammate needs to know.
         """
         self.spawn(name, role, prompt)
-        return f"Started {name} ({role}). Its report will arrive in your inbox."
+        return f"{name} ({role}) has started. Its report will arrive in your inbox."
 
     @tool(read_only=True)
     def list_teammates(self) -> str:
@@ -231,7 +231,7 @@ class Team(Mechanism):
         self.mailbox.open(name)
         if before := self._members.get(name):
             if before.status != "shutdown":
-                raise ToolError(f"{name} is {before.status}; use send_message to write to it")
+                raise ToolError(f"{name} is {before.status}; write to it with send_message")
             before.ended()  # its earlier error has been reported; starting it again clears it
         mate = Teammate(self, name, role, lead.clock)
         mate.agent = child_of(
