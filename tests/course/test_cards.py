@@ -240,7 +240,7 @@ def test_a_script_that_ends_too_early_is_a_loop_that_goes_on(capsys: Any) -> Non
     def check(_: Any) -> None:
         lk.Agent(lk.scripted([lk.use("look")]), tools=[look]).run("go")
 
-    assert "the loop does not end where it should" in said(check, None, capsys)
+    assert "The loop does not end where it should" in said(check, None, capsys)
 
 
 def test_leaving_the_interpreter_is_no_way_out(capsys: pytest.CaptureFixture[str]) -> None:
@@ -515,3 +515,18 @@ def test_cards_import_no_notebook_library() -> None:
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     )
     assert result.stdout == "[]\n"
+
+
+@pytest.mark.parametrize(
+    ("verdict", "shown"),
+    [
+        ("your function returned 3", "Your function returned 3."),
+        ("Your function returned 'a.'", "Your function returned 'a.'."),
+        ("f(2) gives 2, not 4", "f(2) gives 2, not 4."),
+        ("../key.txt leads out", "../key.txt leads out."),
+        ("for a log, it's {}. Why?", "For a log, it's {}. Why?"),
+        ("`f` is no class", "`f` is no class."),
+    ],
+)
+def test_a_verdict_is_shown_as_sentences(verdict: str, shown: str) -> None:
+    assert judge(lambda thing: verdict, None) == shown

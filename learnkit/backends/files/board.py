@@ -132,7 +132,7 @@ class TaskBoard(BoardBackend):
             task = self.get(id)
             near = {id: task, **self._files.tasks(task.blocked_by)}
             if task.status != "pending":
-                taken = f" and owned by {task.owner}" if task.owner else ""
+                taken = f" by {task.owner}" if task.owner else ""
                 raise ToolError(f"task {id} is {task.status}{taken}; claim one that is ready")
             claimed = _moved(near, task, "in_progress", owner)
             self._write({id: task}, {id: claimed})

@@ -440,6 +440,6 @@ def _check_name(name: str) -> None:
     bad = name.endswith((".lock", ".")) or ".." in name or name in _OURS
     if bad or not _NAME.fullmatch(name):
         raise ToolError(
-            f"{name!r} is not a valid worktree name; use 1 to 40 letters, digits, '.', '_' or "
+            f"{name!r} is not a valid worktree name: use 1 to 40 letters, digits, '.', '_' or "
             "'-', without '..', no '.' or '-' at the start, and no '.' or '.lock' at the end"
         )
