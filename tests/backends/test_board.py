@@ -272,9 +272,7 @@ def test_a_task_in_somebody_s_hands(tmp_path: Path) -> None:
     board.update(1, "in_progress", owner="alice")
     with pytest.raises(ToolError, match="task 1 is in progress and owned by alice"):
         board.update(1, "in_progress", owner="bob")
-    with pytest.raises(
-        ToolError, match="task 1 is in_progress by alice; claim one that is ready"
-    ):
+    with pytest.raises(ToolError, match="task 1 is in_progress by alice; claim one that is ready"):
         board.claim(1, "bob")
     board.update(1, "in_progress", owner="alice")  # she says it again, after a restart
     board.update(1, "pending")

@@ -438,7 +438,9 @@ def test_the_hint_names_the_first_line_that_is_nearest(
 
 def test_text_that_is_not_there_is_an_error_with_the_nearest_line(tools: Tools) -> None:
     path = file_of(tools, "import os\n\n    def greet(name):\n        pass\n")
-    with pytest.raises(ToolError, match=r"closest match is line 3: 'def greet\(name\):'\. White space"):
+    with pytest.raises(
+        ToolError, match=r"closest match is line 3: 'def greet\(name\):'\. White space"
+    ):
         tools.edit("f", "\ndef gret(name):\n    pass", "x")
     with pytest.raises(ToolError, match=r"was not found in /workspace/f\. Read"):
         tools.edit("f", "$$$$$$$$", "x")
