@@ -76,7 +76,8 @@ def checked_name(name: str) -> str:
     """
     if not _NAME.fullmatch(name):
         raise ToolError(
-            f"{name!r} cannot be a name: 1 to 40 of a-z, 0-9, '_' and '-', a letter first"
+            f"{name!r} is not a valid name; use 1 to 40 of a-z, 0-9, '_' and '-', and begin with "
+            "one of a-z"
         )
     return name
 
@@ -100,8 +101,8 @@ def checked_content(content: str) -> str:
         ToolError: if it is empty or too long.
     """
     if not content.strip():
-        raise ToolError("the message is empty; say something, or send nothing")
+        raise ToolError("the message is empty; write a text, or send nothing")
     if len(content) > MAX_CONTENT:
-        size = f"{len(content):,} characters, at most {MAX_CONTENT:,}"
-        raise ToolError(f"the message has {size}; write it to a file and send its name")
+        size = f"{len(content):,} characters; at most {MAX_CONTENT:,} fit"
+        raise ToolError(f"the message has {size}. Write the text to a file and send its path")
     return content

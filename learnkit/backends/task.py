@@ -133,12 +133,12 @@ def checked(task: Task) -> Task:
     subject = " ".join(task.subject.split())
     tags = tuple(dict.fromkeys(" ".join(tag.split()) for tag in task.tags))
     if not subject:
-        raise ToolError("the subject is empty; say in a few words what is to be done")
+        raise ToolError("the subject is empty; say in a few words what to do")
     if len(subject) > MAX_SUBJECT:
-        raise ToolError(f"the subject has {len(subject)} characters, at most {MAX_SUBJECT}")
+        raise ToolError(f"the subject has {len(subject)} characters; at most {MAX_SUBJECT} fit")
     if len(task.description) > MAX_DESCRIPTION:
-        size = f"{len(task.description):,} characters, at most {MAX_DESCRIPTION:,}"
-        raise ToolError(f"the description has {size}; put long material into a file")
+        size = f"{len(task.description):,} characters; at most {MAX_DESCRIPTION:,} fit"
+        raise ToolError(f"the description has {size}. Put long material into a file")
     if "" in tags:
-        raise ToolError("a tag is empty; leave it out")
+        raise ToolError("a tag is empty; remove it")
     return Task(task.id, subject, task.description, tags=tags)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import linecache
+import re
 import signal
 import sys
 import sysconfig
@@ -56,7 +57,7 @@ def judge(
         seconds: seconds in all; they are counted in the main thread, where there is an alarm.
 
     Returns:
-        What is wrong, or None. Of exceptions, only an interrupt comes through.
+        What is wrong, in sentences, or None. Of exceptions, only an interrupt comes through.
     """
     code = getattr(check, "__code__", None)  # the check may be in the learner's file, as in a test
     limit = _Limit(lines, work, seconds, code)
@@ -68,10 +69,13 @@ def judge(
         where = _where(error.__traceback__, code)
     except (Exception, SystemExit) as error:
         if not limit.over:  # a loop of ours may have made this error of the other one
-            return _blamed(error, thing, limit.returned, code)
+            return _capitalised(_blamed(error, thing, limit.returned, code))
     if limit.over:  # also if it was caught, or raised in a thread
-        return f"your code does not come to an end: it was stopped{where}"
-    return verdict if verdict is None else str(verdict)
+        return f"Your code does not come to an end: it was stopped{where}"
+    if verdict is None:
+        return None
+    said = _capitalised(str(verdict))
+    return said if said.endswith((".", "!", "?", '."')) else f"{said}."
 
 
 def check_and_hint(
@@ -270,6 +274,12 @@ def _blamed(
     if isinstance(error, TypeError) and "argument" in str(error):
         said += f" ({one_line(str(error), WIDTH)})"
     return f"{said}: look again at the names and the arguments that the exercise asks for"
+
+
+def _capitalised(text: str) -> str:
+    """A text with a capital letter at its beginning, unless that is a name or code."""
+    word = re.match(r"[a-z]+(?=[ ,:])", text)
+    return text if word is None else text[:1].upper() + text[1:]
 
 
 def _shown(value: object) -> str:

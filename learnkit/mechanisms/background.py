@@ -40,8 +40,8 @@ KEPT = 50
 _HEAD = re.compile(rf"^(?=\[\w+\] (?:{'|'.join(get_args(Status))})\b)", re.MULTILINE)
 
 _HOW = (
-    "Commands that take long (builds, test suites, downloads) go to background_run: you get an id "
-    "at once, carry on, and the result comes to you by itself. Use bash when you need it now."
+    "Run slow commands (builds, test suites, downloads) with background_run. It returns an id at "
+    "once, so keep working: the result is delivered to you. Use bash if you need the result now."
 )
 
 
@@ -179,17 +179,20 @@ class Background(Mechanism):
 
     @tool
     def background_run(self, command: str) -> str:
-        """Start a bash command in the background; returns its id at once, before it has ended.
+        """Start a bash command in the background and return its id without waiting for it.
 
-        Its result comes to you by itself. It has no input, and its cd does not last.
+        Its result is delivered to you when it ends. It has no standard input, and cd does not
+        persist.
 
         Args:
-            command: for what takes long and is not needed at once; several lines are fine.
+            command: Slow bash command to run. May span several lines.
         """
         clock = self.agent.clock
         running = sum(not job.ended.is_set() for job in self.jobs)
         if running >= self.most:
-            raise ToolError(f"{running} jobs are running, and no more may; wait for one to end")
+            raise ToolError(
+                f"{running} jobs are already running, which is the limit; wait for one to end"
+            )
         id = clock.new_id()
         job = Job(
             id,
@@ -202,14 +205,14 @@ class Background(Mechanism):
         clock.wait(job.begun, job.ended)
         if job.status == "error":
             raise ToolError(f"the command did not start: {job.output}")
-        return f"Started in the background as {id}. Its result will come by itself."
+        return f"Started in the background as {id}. Its result will be delivered to you."
 
     @tool(read_only=True)
     def check_background(self, task_id: str | None = None) -> str:
-        """Look at a job, or at all of them. There is no need to wait for one like this.
+        """Show one background job, or all. Don't poll: results are delivered to you.
 
         Args:
-            task_id: the id that background_run gave; all jobs if it is left out.
+            task_id: Id that background_run returned. Shows all jobs by default.
         """
         seen = [self._find(task_id)] if task_id else self.jobs
         each = 50_000 if task_id else DELIVERED
@@ -219,14 +222,14 @@ class Background(Mechanism):
             self._due = [job for job in self._due if job not in ended]
         if ended:
             self.emit("job.delivered", ids=[job.id for job in ended], by="check")
-        return "\n\n".join(shown) or "No command was started in the background."
+        return "\n\n".join(shown) or "No command has been started in the background."
 
     def _find(self, id: str) -> Job:
         with self._lock:
             if id in self._jobs:
                 return self._jobs[id]
             known = ", ".join(self._jobs) or "none"
-        raise ToolError(f"there is no job {id!r}; the last ones are: {known}")
+        raise ToolError(f"there is no job {id!r}; the latest jobs are: {known}")
 
     def _work(self, job: Job) -> None:
         """The job's thread: run the command, keep what came of it."""

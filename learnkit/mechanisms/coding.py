@@ -60,13 +60,13 @@ class CodingTools(Mechanism):
 
     @tool(group="code")
     def bash(self, agent: Agent | None, command: str) -> str:
-        """Run a bash command in the workspace and return what it prints, errors included.
+        """Run a bash command in the workspace and return its output, including errors.
 
-        Each call starts afresh in the workspace: cd and variables do not last. A call ends with
-        its command: nothing runs on in the background. There is no input to type into.
+        Each call starts a new shell in the workspace, so cd and variables do not persist.
+        Background processes end with the command. There is no standard input.
 
         Args:
-            command: what to run; several lines are fine.
+            command: Bash command to run. May span several lines.
         """
         stop = None if agent is None else agent.stop
         folder, text = self.workspace.root, self.workspace.unmasked(command)
@@ -80,7 +80,7 @@ class CodingTools(Mechanism):
         if result.stopped:
             raise ToolError(_noted(output, "[cancelled: the run was stopped]"))
         if result.timed_out:
-            limit = f"[ended at the limit of {self.timeout:g} s; split it into shorter commands]"
+            limit = f"[timed out after {self.timeout:g} s; split it into shorter commands]"
             raise ToolError(_noted(output, limit))
         if result.code is None:
             raise ToolError(output)
@@ -88,15 +88,17 @@ class CodingTools(Mechanism):
 
     @tool(group="file", read_only=True)
     def read_file(self, path: str, limit: int | None = None, offset: int = 0) -> str:
-        """Read a text file: its lines as they are, unnumbered, so that edit_file can find them.
+        """Read a text file and return its lines unchanged and unnumbered, ready for edit_file.
 
         Args:
-            path: relative to the workspace, such as src/main.py.
-            limit: how many lines to read; all of them if it is left out.
-            offset: how many lines to skip first.
+            path: Path relative to the workspace, e.g. src/main.py.
+            limit: Number of lines to read. Reads to the end by default.
+            offset: Number of lines to skip first.
         """
         if offset < 0 or (limit is not None and limit < 1):
-            raise ToolError(f"limit {limit}, offset {offset}: limit begins at 1 and offset at 0")
+            raise ToolError(
+                f"limit is {limit} and offset {offset}; limit must be at least 1, offset at least 0"
+            )
         text = self.workspace.read(path)
         lines = re.findall(r"[^\n]*\n|[^\n]+", text)
         if offset and offset >= len(lines):
@@ -104,17 +106,17 @@ class CodingTools(Mechanism):
         end = len(lines) if limit is None else offset + limit
         shown, cut = head_and_tail([self.workspace.masked("".join(lines[offset:end]))])
         if end < len(lines):
-            more = f"[… {len(lines) - end:,} more lines; go on with offset={end} …]"
+            more = f"[… {len(lines) - end:,} more lines; continue with offset={end} …]"
             shown = _noted(shown.removesuffix("\n"), more)
-        return _noted(shown, "[… read it in parts, with limit and offset …]") if cut else shown
+        return _noted(shown, "[… read it in parts with limit and offset …]") if cut else shown
 
     @tool(group="file")
     def write_file(self, path: str, content: str) -> str:
-        """Write a text file: create it, with the folders it needs, or replace all of it.
+        """Write a text file. Creates missing folders, and replaces a file that exists.
 
         Args:
-            path: relative to the workspace, such as src/main.py.
-            content: the whole text of the file.
+            path: Path relative to the workspace, e.g. src/main.py.
+            content: Complete content of the file.
         """
         new = self.workspace.write(path, content)
         lines = len(re.findall(r"[^\n]*\n|[^\n]+", content))
@@ -124,18 +126,18 @@ class CodingTools(Mechanism):
 
     @tool(group="file")
     def edit_file(self, path: str, old_text: str, new_text: str, agent: Agent | None = None) -> str:
-        """Replace a piece of text in a file: the first place where it occurs.
+        """Replace the first occurrence of a text in a file.
 
         Args:
-            path: relative to the workspace, such as src/main.py.
-            old_text: what is there now, to the character, white space included; copy it from
-                read_file, with a line or two around it so that it occurs only once.
-            new_text: what to put there; empty to delete.
+            path: Path relative to the workspace, e.g. src/main.py.
+            old_text: Exact text to replace, including white space. Copy it from read_file, with
+                a line or two around it so that it occurs only once.
+            new_text: Text to put in its place. Empty to delete.
         """
         if not old_text:
             raise ToolError("old_text is empty; use write_file to create or replace a file")
         if old_text == new_text:
-            raise ToolError("old_text and new_text are the same; nothing would change")
+            raise ToolError("old_text and new_text are identical; nothing would change")
         text = self.workspace.read(path)
         if "\r\n" in text and text.count("\n") == text.count("\r\n"):
             old_text, new_text = _with_crlf(old_text), _with_crlf(new_text)
@@ -145,15 +147,15 @@ class CodingTools(Mechanism):
         count = text.count(old_text)
         if not count:
             hint = _nearest(text, old_text, None if agent is None else agent.stop)
-            raise ToolError(f"old_text does not occur in {shown}.{hint}")
+            raise ToolError(f"old_text was not found in {shown}.{hint}")
         self.workspace.write(path, text.replace(old_text, new_text, 1))
         lines = _first_lines(text, old_text)
         report = f"Edited {shown} at line {lines[0]}."
         if count > 1:
             others = ", ".join(str(line) for line in lines) + (", …" if count > SHOWN else "")
             report += (
-                f" Careful: old_text occurred {count} times (lines {others}) and only the "
-                "first was replaced. To change another, include more of its surroundings."
+                f" Warning: old_text occurred {count} times (lines {others}) and only the "
+                "first was replaced. To change another, include more of the text around it."
             )
         return report
 
@@ -201,7 +203,7 @@ def _nearest(text: str, wanted: str, stop: Signal | None) -> str:
     if not near_lines:
         return " Read the file again and copy the text from there."
     number = -found[near_lines[0]][1]
-    return f" The nearest is line {number}: {near_lines[0]!r}. White space counts too."
+    return f" The closest match is line {number}: {near_lines[0]!r}. White space must match too."
 
 
 def _pairs(line: str) -> Counter[str]:

@@ -59,13 +59,14 @@ class Permission(Mechanism):
         elif decision == "ask" and call.name in self._always:
             answer = "remembered"
         elif decision == "ask" and self._ask is None:
-            refusal = f"{reason or call.name} needs a person's consent; nobody can be asked here"
+            because = f" ({reason})" if reason else ""
+            refusal = f"{call.name} needs the user's approval{because}, and no user can be asked"
         elif decision == "ask" and self._ask is not None:
             answer = _answered(self._ask(call))
             if answer == "always":
                 self._always.add(call.name)
             if answer == "no":
-                refusal = f"the person said no to this call{f' ({reason})' if reason else ''}"
+                refusal = f"the user declined this call{f' ({reason})' if reason else ''}"
         agent.emit(
             "permission.decided",
             id=call.id,
@@ -82,7 +83,7 @@ class Permission(Mechanism):
             return rules[call.name]
         patterns = sorted(rules, key=lambda pattern: pattern == "*")  # stable: "*" goes last
         found = (rules[pattern] for pattern in patterns if fnmatchcase(call.name, pattern))
-        return next(found, ("ask", f"no rule allows {call.name}: it"))
+        return next(found, ("ask", "no rule allows it"))
 
 
 def _answered(said: object) -> str:

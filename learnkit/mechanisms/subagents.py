@@ -32,22 +32,20 @@ _GRADES = ("none", "goal", "background", "everything")
 _SHORT, _MESSAGES = 300, 3
 
 _SYSTEM = (
-    "Use the tool task to hand a subtask to a subagent: one that needs much reading for a short "
-    "answer, or several that do not depend on each other, in one reply. It starts without this "
-    "conversation, so its prompt must say all it needs. Do single small steps yourself."
+    "Use the tool task to delegate work to subagents: a subtask that takes a lot of reading for a "
+    "short answer, or several independent subtasks in one reply. A subagent does not see this "
+    "conversation, so its prompt must contain all it needs. Do small steps yourself."
 )
 _CHILD = (
-    "You are a subagent: you do one task for another agent, and nobody answers questions. Your "
-    "last message is all that your caller sees, so end with a short report: what you found or "
-    "did, with the names of files, and what is left open."
+    "You are a subagent: you do one task for another agent, and no one can answer questions. "
+    "Your caller sees only your last message, so end with a short report: what you found or did, "
+    "with file names, and what is still open."
 )
-_NOTHING_TO_READ = (
-    "kind 'explore' has no tools here (only: read_file, load_skill, todo); use general"
-)
+_NOTHING_TO_READ = "no tool of the subagents is read-only, so explore has none; use kind general"
 _NOTES = {
     "turn_limit": "stopped at the limit of {turns} turns; the task may be unfinished",
     "max_tokens": "its last reply was cut off at max_tokens",
-    "refusal": "the subagent's model refused to go on",
+    "refusal": "the subagent's model refused to continue",
     "model_context_window_exceeded": "the subagent's context window is full",
     "cancelled": "Cancelled: the run was interrupted",
 }
@@ -119,19 +117,19 @@ class Subagents(Mechanism):
         description: str,
         kind: Kind = "general",
     ) -> str:
-        """Hand a subtask to a subagent with a context of its own; returns its last message.
+        """Run a subagent on a subtask, in a context of its own, and return its last message.
 
-        It works on the same files, but knows nothing of this conversation. Several calls in one
-        reply run side by side: let no two of them write to one file.
+        It works on the same files, but does not see this conversation. Several calls in one reply
+        run in parallel: do not let two of them write to the same file.
 
         Args:
-            prompt: all that it needs to know: the task, the files, what to report.
-            description: the task in three to six words, for the person who watches.
-            kind: explore can only read; general has all tools.
+            prompt: Everything the subagent needs: the task, the files, what to report.
+            description: Task in three to six words, shown to the user.
+            kind: explore has read-only tools, general has all tools.
         """
         agent = self.agent
         if not prompt.strip():
-            raise ToolError("the prompt is empty; say what the subagent shall do and report")
+            raise ToolError("the prompt is empty; say what the subagent should do and report")
         id = call.id if call is not None else agent.clock.new_id()
         child = self._child(f"{agent.name}.{id}", kind)
         text = self._handed_down(prompt)

@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 __all__ = ["TaskBoard", "Tasks", "clicks", "log_news", "render"]
 
 _HOW = (
-    "Goals that outlast this conversation are tasks on a board. Create them with task_create, say "
-    "what waits for what with task_update (addBlockedBy, addBlocks), set one to in_progress when "
-    "you begin it and to completed when it is done. After a restart begin with task_list."
+    "Goals that outlast this conversation are tasks on a board. Create them with task_create, and "
+    "their dependencies with task_update (addBlockedBy, addBlocks). Set a task to in_progress when "
+    "you start it, and to completed when it is done. After a restart, call task_list first."
 )
 
 
@@ -58,7 +58,11 @@ class Tasks(Mechanism):
     def carry(self, agent: Agent) -> str | None:
         """That there is a board, as long as something on it is open."""
         left = sum(task.status != "completed" for task in self.board.tasks())
-        return f"<tasks>{left} open on the board: see task_list</tasks>" if left else None
+        return (
+            f"<tasks>Open tasks on the board: {left}. Call task_list to see them.</tasks>"
+            if left
+            else None
+        )
 
     @tool(internal=True)
     def task_create(
@@ -67,12 +71,12 @@ class Tasks(Mechanism):
         description: str = "",
         tags: Sequence[str] = (),
     ) -> str:
-        """Put a task on the board; returns it with its number.
+        """Create a task on the board. Returns it with its id.
 
         Args:
-            subject: what is to be done, in a few words.
-            description: all that somebody has to know who was not here.
-            tags: who it suits, such as tests or docs.
+            subject: Title of the task, in a few words.
+            description: Details, for an agent that has not seen this conversation.
+            tags: Roles that the task suits, e.g. tests or docs.
         """
 
         def create() -> str:
@@ -90,16 +94,16 @@ class Tasks(Mechanism):
         removeBlockedBy: Sequence[int] = (),
         result_summary: str | None = None,
     ) -> str:
-        """Change a task on the board: all that is asked for, or nothing.
+        """Update a task on the board. Makes all changes of the call, or none.
 
         Args:
-            task_id: its number.
-            status: in_progress before you begin it, completed or failed afterwards, pending to
-                give it back; deleted removes it.
-            addBlockedBy: tasks that have to be completed before this one can begin.
-            addBlocks: tasks that have to wait for this one.
-            removeBlockedBy: tasks that it need not wait for after all.
-            result_summary: what came of it, for those who build on it.
+            task_id: Id of the task.
+            status: in_progress before you start it, completed or failed afterwards, pending to
+                give it back, deleted to remove it.
+            addBlockedBy: Ids of tasks that must be completed before this one can start.
+            addBlocks: Ids of tasks that must wait for this one.
+            removeBlockedBy: Ids of tasks that this one no longer waits for.
+            result_summary: Outcome, for those who build on it.
         """
 
         def change() -> str:
@@ -116,9 +120,9 @@ class Tasks(Mechanism):
                 remove_blocked_by=removeBlockedBy,
                 result_summary=result_summary,
             )
-            said = f"#{task_id} is deleted." if task is None else self._shown(task)
+            said = f"Deleted #{task_id}." if task is None else self._shown(task)
             if overruled:
-                said += f"\n{overruled} had it in progress. You changed it as the lead: say so."
+                said += f"\n{overruled} had it in progress. You changed it as the lead; mention it."
             freed = [f"#{id}" for id in _ready_ids(self.board) if id not in before]
             freed = [one for one in freed if one != f"#{task_id}"]
             return f"{said}\nReady now: {', '.join(freed)}" if freed else said
@@ -127,15 +131,15 @@ class Tasks(Mechanism):
 
     @tool(read_only=True)
     def task_list(self) -> str:
-        """Show the board: [ ] pending, [>] in progress, [x] completed, [!] failed."""
+        """List the tasks: [ ] pending, [>] in progress, [x] completed, [!] failed."""
         return str(self._done("task_list", lambda: render(self.board.tasks())))
 
     @tool(read_only=True)
     def task_get(self, task_id: int) -> Any:
-        """Show everything about one task, as JSON.
+        """Return all fields of one task, as JSON.
 
         Args:
-            task_id: its number.
+            task_id: Id of the task.
         """
         return self._done("task_get", lambda: self.board.get(task_id).to_json())
 

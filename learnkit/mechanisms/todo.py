@@ -29,8 +29,8 @@ MAX_ITEMS, MAX_TEXT = 20, 500
 
 _MARKS = {"pending": "[ ]", "in_progress": "[>]", "completed": "[x]"}
 _HOW = (
-    "For work of several steps keep a list with the tool todo: write the steps down first, set one "
-    "to in_progress before you begin it, and to completed as soon as it is done."
+    "For work with several steps, keep a list with the tool todo. Write down the steps first, set "
+    "one to in_progress before you start it, and to completed as soon as it is done."
 )
 
 
@@ -103,7 +103,8 @@ class Todo(Mechanism):
         if not self.remind_after or self._rounds < self.remind_after or not self.open:
             return None
         rounds, self._rounds = self._rounds, 0
-        text = f"<reminder>{rounds} rounds without a look at your todo list: update it.</reminder>"
+        since = f"You have not updated your todo list for {rounds} rounds"
+        text = f"<reminder>{since}. Update it now.</reminder>"
         if self.show_list:
             text += f"\n{defused(self.render())}"
         agent.emit("todo.reminded", rounds=rounds, text=text)
@@ -123,20 +124,20 @@ class Todo(Mechanism):
 
     @tool(read_only=True)
     def todo(self, items: list[Item]) -> str:
-        """Replace your todo list: give all of it, finished items too; one may be in_progress.
+        """Replace your todo list. Send all items, including completed ones.
 
         Args:
-            items: in the order in which you will do them, at most 20.
+            items: At most 20, in the order in which you will do them. Only one may be in_progress.
         """
         return self._replace(items)
 
     @tool(read_only=True)
     def todo_add(self, text: str, note: str = "") -> str:
-        """Add something to do at the end of your todo list; it gets the next number as its id.
+        """Add an item at the end of your todo list. Its id is the next number.
 
         Args:
-            text: what is to be done.
-            note: what came up on the way.
+            text: Text of the item.
+            note: Note on the item, e.g. what came up along the way.
         """
         taken = [int(item["id"]) for item in self._items if item["id"].isdecimal()]
         new: Item = {"id": str(max(taken, default=0) + 1), "text": text, "status": "pending"}
@@ -146,12 +147,12 @@ class Todo(Mechanism):
 
     @tool(read_only=True)
     def todo_update(self, id: str, status: Status | None = None, note: str | None = None) -> str:
-        """Change an item of your todo list.
+        """Change the status or the note of an item on your todo list.
 
         Args:
-            id: which one.
-            status: its new status; one item at a time may be in_progress.
-            note: its new note.
+            id: Id of the item.
+            status: New status. Only one item may be in_progress.
+            note: New note.
         """
         changed = self._find(id).copy()
         if status is not None:
@@ -162,10 +163,10 @@ class Todo(Mechanism):
 
     @tool(read_only=True)
     def todo_delete(self, id: str) -> str:
-        """Take an item off your todo list.
+        """Remove an item from your todo list.
 
         Args:
-            id: which one.
+            id: Id of the item.
         """
         gone = self._find(id)
         return self._replace([item for item in self._items if item is not gone])
@@ -194,26 +195,28 @@ class Todo(Mechanism):
 
     def _rejected(self, problem: str) -> ToolError:
         self.emit("todo.rejected", problem=problem)
-        return ToolError(f"{problem}. The list is as it was.")
+        return ToolError(f"{problem}. The list is unchanged.")
 
 
 def _problem(items: Sequence[Item]) -> str | None:
     """What keeps items from being a list, if anything does."""
     if len(items) > MAX_ITEMS:
-        return f"{len(items)} items are too many: at most {MAX_ITEMS}; put small steps together"
+        return f"{len(items)} items are too many, at most {MAX_ITEMS} fit; combine small steps"
     ids = [item["id"].strip() for item in items]
     for place, (id, item) in enumerate(zip(ids, items, strict=True), start=1):
         if not id:
             return f"item {place} has no id"
         if ids.index(id) < place - 1:
-            return f"item {place}: its id {id!r} is taken by another item"
+            return f"item {place}: another item already has the id {id!r}"
         if not item["text"].strip():
             return f"item {id!r} has no text"
         if len(item["text"]) > MAX_TEXT:
-            return f"item {id!r}: its text has {len(item['text'])} characters, at most {MAX_TEXT}"
+            return (
+                f"item {id!r}: the text has {len(item['text'])} characters; at most {MAX_TEXT} fit"
+            )
     current = [id for id, item in zip(ids, items, strict=True) if item["status"] == "in_progress"]
     if len(current) > 1:
-        return f"items {', '.join(current)} are in_progress; only one may be at a time"
+        return f"items {', '.join(current)} are in_progress; only one item may be"
     return None
 
 

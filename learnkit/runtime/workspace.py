@@ -65,13 +65,13 @@ class Workspace:
             ToolError: if it is empty, cannot be a path, or leads out of the workspace.
         """
         if not path.strip() or "\0" in path:
-            raise ToolError(f"{path!r} cannot be a path; give one like 'src/main.py'")
+            raise ToolError(f"{path!r} is not a valid path; use one like 'src/main.py'")
         inside = path.removeprefix(NAME).lstrip("/") if _is_virtual(path) else path
         try:
             # What is left is free of links and "..", so comparing the parts is enough.
             place = Path(os.path.realpath(self.root / inside))
         except ValueError:
-            raise ToolError(f"{path!r} cannot be a path: it is not valid Unicode") from None
+            raise ToolError(f"{path!r} is not a valid path: it is not valid Unicode") from None
         if not place.is_relative_to(self.root):
             raise ToolError(
                 f"{self.masked(path)!r} is outside the workspace; use a relative path, "
@@ -125,7 +125,9 @@ class Workspace:
                 raise ToolError(f"there is no file {shown}.{_similar(place)}")
             _refuse_irregular(place, shown)
             if (size := place.stat().st_size) > FILE_LIMIT:
-                raise ToolError(f"{shown} has {size:,} bytes; look at parts of it with bash")
+                raise ToolError(
+                    f"{shown} is too large ({size:,} bytes); read parts of it with bash"
+                )
             data = place.read_bytes()
         try:
             text = data.decode()
@@ -174,7 +176,7 @@ def _is_virtual(path: str) -> bool:
     return path == NAME or path.startswith(f"{NAME}/")
 
 
-_GIT = "git runs programs that its files name. Use git's own commands, in bash"
+_GIT = "git runs programs named in its files. Use git commands in bash"
 _WHY = {
     ".git": f"belongs to git; {_GIT}",
     "git~1": f"belongs to git; {_GIT}",  # what Windows calls .git where a name has eight letters

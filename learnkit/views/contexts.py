@@ -149,7 +149,7 @@ class Contexts(Diagram[State]):
                 title = one.title or content_text(asked)
                 one = _holding(replace(one, title=title, ended=""), [("system", head), *rest])
             case MessageAdded(message=message, injected=injected):
-                new = list(_parts(message, injected))
+                new = _parts(message, injected)
                 parts = (*one.parts[:-1], *_joined([*one.parts[-1:], *new]))
                 tokens = one.tokens + sum(tokens for _, tokens in new)
                 one = replace(one, parts=parts, tokens=tokens)
@@ -239,8 +239,17 @@ class Contexts(Diagram[State]):
         return static.table(head, body, rows)
 
 
-def _parts(message: dict[str, Any], injected: bool = False) -> Iterator[tuple[str, int]]:
-    """The parts of a message, each with its tokens."""
+def _parts(message: dict[str, Any], injected: bool = False) -> list[tuple[str, int]]:
+    """The parts of a message, each with its tokens; together they are those of the message."""
+    parts = list(_split(message, injected))
+    if parts:  # what holds them together goes with the longest
+        rest = estimate_tokens(message) - sum(tokens for _, tokens in parts)
+        place = max(range(len(parts)), key=lambda number: parts[number][1])
+        parts[place] = parts[place][0], parts[place][1] + rest
+    return parts
+
+
+def _split(message: dict[str, Any], injected: bool) -> Iterator[tuple[str, int]]:
     role = message.get("role")
     after_results = False
     for block in blocks_of(message.get("content")):

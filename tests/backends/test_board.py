@@ -203,7 +203,7 @@ def test_what_waits_for_itself_or_in_a_circle_or_for_nobody_is_refused(tmp_path:
     board = board_of(tmp_path, "1>2 2>3")
     for change, problem in (
         ({"add_blocked_by": [1]}, "task 1 cannot wait for itself"),
-        ({"add_blocked_by": [3]}, "a circle, #1 → #2 → #3 → #1"),
+        ({"add_blocked_by": [3]}, "a cycle, #1 → #2 → #3 → #1"),
         ({"add_blocked_by": [9]}, "there is no task 9; the board has: 1, 2, 3"),
         ({"add_blocks": [9]}, "there is no task 9"),
         ({"remove_blocked_by": [3]}, "task 1 does not wait for 3; it waits for nothing"),
@@ -216,7 +216,7 @@ def test_what_waits_for_itself_or_in_a_circle_or_for_nobody_is_refused(tmp_path:
 def test_an_update_is_whole_or_nothing(tmp_path: Path) -> None:
     board = board_of(tmp_path, "1>2", count=4)
     before = board.tasks()
-    with pytest.raises(ToolError, match="circle"):
+    with pytest.raises(ToolError, match="cycle"):
         board.update(1, "completed", add_blocks=[3, 4], add_blocked_by=[2])
     assert board.tasks() == before
     board.update(1, "completed", add_blocks=[3, 4], result_summary="parsed")
@@ -251,9 +251,9 @@ def test_what_others_have_built_on_is_not_opened_again(tmp_path: Path) -> None:
     board = board_of(tmp_path, "1>2")
     board.update(1, "completed")
     board.update(2, "in_progress")
-    with pytest.raises(ToolError, match="task 1 cannot be opened again: 2 built on it"):
+    with pytest.raises(ToolError, match="task 1 cannot be reopened: 2 already built on it"):
         board.update(1, "pending")
-    with pytest.raises(ToolError, match="task 2 is in_progress: it cannot wait for 3 any more"):
+    with pytest.raises(ToolError, match="task 2 is in_progress; it can no longer wait for 3"):
         board.update(board.create("late").id, add_blocks=[2])
 
 
@@ -270,7 +270,7 @@ def test_a_deleted_task_frees_its_dependants_and_its_number_is_not_used_again(
 def test_a_task_in_somebody_s_hands(tmp_path: Path) -> None:
     board = board_of(tmp_path, count=1)
     board.update(1, "in_progress", owner="alice")
-    with pytest.raises(ToolError, match="task 1 is in the hands of alice"):
+    with pytest.raises(ToolError, match="task 1 is in progress and owned by alice"):
         board.update(1, "in_progress", owner="bob")
     with pytest.raises(ToolError, match="task 1 is in_progress by alice; claim one that is ready"):
         board.claim(1, "bob")
@@ -279,7 +279,7 @@ def test_a_task_in_somebody_s_hands(tmp_path: Path) -> None:
     assert board.claim(1, "bob").owner == "bob"
     board.update(1, "completed")
     assert board.get(1).owner == "bob"
-    with pytest.raises(ToolError, match="say who claims"):
+    with pytest.raises(ToolError, match="the owner is empty"):
         board.claim(1, "")
 
 
@@ -322,9 +322,9 @@ def test_who_has_a_task_after_a_change(
 @pytest.mark.parametrize(
     ("before", "status", "problem"),
     [
-        ("failed", "completed", "task 1 is failed; it can become: pending, in_progress"),
-        ("completed", "in_progress", "task 1 is completed; it can become: pending"),
-        ("completed", "failed", "task 1 is completed; it can become: pending"),
+        ("failed", "completed", "task 1 is failed; it can only become: pending, in_progress"),
+        ("completed", "in_progress", "task 1 is completed; it can only become: pending"),
+        ("completed", "failed", "task 1 is completed; it can only become: pending"),
     ],
 )
 def test_a_status_that_cannot_follow(
@@ -375,7 +375,7 @@ def test_a_task_that_has_begun_may_wait_for_what_is_completed(tmp_path: Path) ->
     ("arguments", "problem"),
     [
         (("  \n",), "the subject is empty"),
-        (("x" * (MAX_SUBJECT + 1),), "the subject has 201 characters, at most 200"),
+        (("x" * (MAX_SUBJECT + 1),), "the subject has 201 characters; at most 200"),
         (("a", "x" * (MAX_DESCRIPTION + 1)), "the description has 10,001 characters"),
     ],
 )
@@ -388,7 +388,7 @@ def test_texts_have_limits(tmp_path: Path, arguments: tuple[str, ...], problem: 
     assert board.tasks() == []
     assert board.create("two\nlines", tags=["b", "a  c", "b"]).subject == "two lines"
     assert board.get(1).tags == ("b", "a c")
-    with pytest.raises(ToolError, match="result_summary has at most"):
+    with pytest.raises(ToolError, match="result_summary is too long"):
         board.update(1, result_summary="x" * (MAX_DESCRIPTION + 1))
     board.update(1, result_summary="x" * MAX_DESCRIPTION)
     long = board.create("x" * MAX_SUBJECT, "x" * MAX_DESCRIPTION)

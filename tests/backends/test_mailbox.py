@@ -137,7 +137,7 @@ def test_opening_an_inbox_again_leaves_it_as_it_is(box: Mailbox) -> None:
     box.open("a" * 40)
     assert box.names == ["a" * 40, "alice", "bob", "lead"]
     box.send("lead", "alice", "x" * MAX_CONTENT)
-    with pytest.raises(ToolError, match="there are: none"):
+    with pytest.raises(ToolError, match="there are inboxes for: none"):
         Mailbox(box.folder / "none").send("lead", "alice", "x")
 
 
@@ -161,13 +161,15 @@ def test_a_name_cannot_leave_the_folder(box: Mailbox, name: str) -> None:
         lambda: box.unread(name),
         lambda: Inbox(box, name),
     ):
-        with pytest.raises(ToolError, match="cannot be a name"):
+        with pytest.raises(ToolError, match="is not a valid name"):
             act()
     assert box.names == ["alice", "bob", "lead"]
 
 
 def test_an_unknown_recipient_is_an_error_that_names_the_known_ones(box: Mailbox) -> None:
-    with pytest.raises(ToolError, match="nobody is called 'carol'; there are: alice, bob, lead"):
+    with pytest.raises(
+        ToolError, match="no inbox for 'carol'; there are inboxes for: alice, bob, lead"
+    ):
         box.send("lead", "carol", "hello")
     assert not (box.folder / "carol.jsonl").exists()
 

@@ -80,7 +80,7 @@ class MemoryMail:
     ) -> Mail:
         with self._lock:
             if to not in self._boxes:
-                raise lk.ToolError(f"nobody is called {to!r}")
+                raise lk.ToolError(f"there is no inbox for {to!r}")
             self.sent += 1
             mail = Mail(f"m{self.sent}", type, sender, to, content, "", more)
             self._boxes[to].append(mail)

@@ -180,7 +180,7 @@ def test_a_check_says_yes_or_what_is_not_right_yet(capsys: pytest.CaptureFixture
         return None if f(2) == 4 else f"f(2) gives {f(2)}, not 4"
 
     assert said(check, lambda n: 2 * n, capsys) == "✓ exercise 2: double it\n"
-    assert said(check, lambda n: n, capsys) == "not yet: f(2) gives 2, not 4\n"
+    assert said(check, lambda n: n, capsys) == "not yet: f(2) gives 2, not 4.\n"
 
 
 def test_what_the_learners_code_raises_is_said_with_its_line(
@@ -191,7 +191,7 @@ def test_what_the_learners_code_raises_is_said_with_its_line(
 
     line = faulty.__code__.co_firstlineno + 1
     assert said(lambda f: f(1), faulty, capsys).endswith(
-        f"it raised ZeroDivisionError: division by zero, in line {line} of your code: "
+        f"It raised ZeroDivisionError: division by zero, in line {line} of your code: "
         "return n / 0\n"
     )
 
@@ -199,17 +199,17 @@ def test_what_the_learners_code_raises_is_said_with_its_line(
 @pytest.mark.parametrize(
     ("thing", "told"),
     [
-        (None, "this is None, and"),
-        (..., "this is Ellipsis, and"),
-        (3, "this is 3 (of type int), and"),
+        (None, "This is None, and"),
+        (..., "This is Ellipsis, and"),
+        (3, "This is 3 (of type int), and"),
         (lambda: None, "of type function), and"),
         (type, "of type type), and"),
-        ("text", "this is 'text' (of type str), and"),
+        ("text", "This is 'text' (of type str), and"),
     ],
 )
 def test_a_check_survives_any_object(thing: Any, told: str, capsys: Any) -> None:
     text = said(lambda f: f(1, 2).name, thing, capsys)
-    assert text.startswith("not yet: this is ")
+    assert text.startswith("not yet: This is ")
     assert told in text
     assert "Error" not in text
 
@@ -240,11 +240,11 @@ def test_a_script_that_ends_too_early_is_a_loop_that_goes_on(capsys: Any) -> Non
     def check(_: Any) -> None:
         lk.Agent(lk.scripted([lk.use("look")]), tools=[look]).run("go")
 
-    assert "the loop does not end where it should" in said(check, None, capsys)
+    assert "The loop does not end where it should" in said(check, None, capsys)
 
 
 def test_leaving_the_interpreter_is_no_way_out(capsys: pytest.CaptureFixture[str]) -> None:
-    assert "it raised SystemExit: 3" in said(lambda f: f(), lambda: sys.exit(3), capsys)
+    assert "It raised SystemExit: 3" in said(lambda f: f(), lambda: sys.exit(3), capsys)
 
 
 def test_an_interrupt_gets_out() -> None:
@@ -265,10 +265,10 @@ def test_an_endless_loop_is_cut_where_it_turns(capsys: pytest.CaptureFixture[str
                 continue
 
     text = said(lambda f: f(), endless, capsys)
-    assert text.startswith("not yet: your code does not come to an end: it was stopped, in line ")
+    assert text.startswith("not yet: Your code does not come to an end: it was stopped, in line ")
 
 
-ENDLESS = "your code does not come to an end: it was stopped"
+ENDLESS = "Your code does not come to an end: it was stopped"
 
 
 @pytest.mark.parametrize(
@@ -515,3 +515,18 @@ def test_cards_import_no_notebook_library() -> None:
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     )
     assert result.stdout == "[]\n"
+
+
+@pytest.mark.parametrize(
+    ("verdict", "shown"),
+    [
+        ("your function returned 3", "Your function returned 3."),
+        ("Your function returned 'a.'", "Your function returned 'a.'."),
+        ("f(2) gives 2, not 4", "f(2) gives 2, not 4."),
+        ("../key.txt leads out", "../key.txt leads out."),
+        ("for a log, it's {}. Why?", "For a log, it's {}. Why?"),
+        ("`f` is no class", "`f` is no class."),
+    ],
+)
+def test_a_verdict_is_shown_as_sentences(verdict: str, shown: str) -> None:
+    assert judge(lambda thing: verdict, None) == shown

@@ -25,6 +25,9 @@ from learnkit.errors import UsageError
 from learnkit.runtime import notebook
 from learnkit.runtime.notebook import PACE
 
+#: A picture of one pixel.
+PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+
 
 @pytest.fixture
 def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Lab]:
@@ -442,6 +445,35 @@ def test_the_meter_counts_what_was_sent() -> None:
     assert "≈1,000 from the cache" in str(meter)
     assert Meter.of([]) == Meter()
     assert Meter.of(agent.events, lane="nobody") == Meter()
+
+
+@pytest.mark.parametrize("cache", [{}, {"cache_control": None}], ids=["cached", "not cached"])
+def test_the_meter_and_the_pictures_count_alike(tmp_path: Path, cache: dict[str, Any]) -> None:
+    image = {"type": "base64", "media_type": "image/png", "data": PIXEL}
+
+    @lk.tool
+    def look(size: int = 3) -> list[dict[str, Any]]:
+        """Look at the station."""
+        return [{"type": "text", "text": "é" * size}, {"type": "image", "source": image}]
+
+    script = [
+        lk.reply("I'll look.", lk.use("look"), lk.use("look", size=900), thinking="Two looks."),
+        lk.say("Nothing is there."),
+    ]
+    tools = [lk.CodingTools(tmp_path), lk.Toolbox(look)]
+    agent = lk.Agent(lk.scripted(script), tools, system="Be brief.", request=cache)
+    agent.run("Look at the station.")
+    sent = [agent.messages[:1], agent.messages[:3]]
+    head = lk.estimate_tokens(agent.system) + lk.estimate_tokens(list(agent.specs))
+    total = sum(head + lk.estimate_tokens(messages) for messages in sent)
+    assert Meter.of(agent.events).input_tokens == total
+    assert f"2 requests, ≈ {total:,} tokens in all" in str(lk.views.Messages(agent.events))
+    held = head + lk.estimate_tokens(agent.messages)
+    assert f"lead ends with ≈{held:,} tokens" in str(lk.views.Contexts(agent.events))
+    longest = head + lk.estimate_tokens(sent[1])
+    assert f"the longest of 2 requests has ≈{longest:,} tokens" in (
+        str(lk.views.Tokens(agent.events)).lower()
+    )
 
 
 def test_every_lesson_loads() -> None:

@@ -200,7 +200,7 @@ def test_a_task_is_for_those_whose_role_it_names(tmp_path: Path) -> None:
     run = ran(tmp_path, lanes)
     run.go()
     assert owners(board) == {1: "alice", 2: "bob", 3: "alice"}
-    assert run.outputs("claim_task") == ["task 2 is for Tester, lead; you are coder"]
+    assert run.outputs("claim_task") == ["task 2 is for Tester, lead; your role is coder"]
 
 
 @pytest.mark.parametrize(
@@ -208,7 +208,7 @@ def test_a_task_is_for_those_whose_role_it_names(tmp_path: Path) -> None:
     [
         (lk.use("claim_task", task_id=9), "there is no task 9"),
         (lk.use("claim_task", task_id=3), "task 3 is blocked by 1"),
-        (lk.use("claim_task", task_id=2), "you hold task 1; complete it"),
+        (lk.use("claim_task", task_id=2), "you already hold task 1; complete it"),
     ],
 )
 def test_what_cannot_be_claimed_is_a_tool_error(tmp_path: Path, call: Any, problem: str) -> None:

@@ -233,12 +233,12 @@ def test_looking_at_jobs(tmp_path: Path) -> None:
     )
     agent.run("go")
     none, _, _, all, unknown = outputs(agent)
-    assert none == "No command was started in the background."
+    assert none == "No command has been started in the background."
     assert all == (
         "[00000001] running: sleep 5; echo a\n\n"
         "[00000002] failed (exit code 3) after 0.0 s: exit 3\n(no output)"
     )
-    assert unknown == "there is no job 'nope'; the last ones are: 00000001, 00000002"
+    assert unknown == "there is no job 'nope'; the latest jobs are: 00000001, 00000002"
 
 
 # Statuses
@@ -293,7 +293,9 @@ def test_not_too_many_at_a_time(tmp_path: Path) -> None:
     start = lk.reply(*(run("sleep 1") for _ in range(3)))
     agent = agent_of(tmp_path, start, *[lk.say("ok")] * 3, most=2)
     agent.run("go")
-    assert outputs(agent)[2] == "2 jobs are running, and no more may; wait for one to end"
+    assert (
+        outputs(agent)[2] == "2 jobs are already running, which is the limit; wait for one to end"
+    )
     assert len(jobs(agent)) == 2
 
 

@@ -154,9 +154,9 @@ def test_bash_hides_the_real_path_whichever_way_it_is_written(tmp_path: Path) ->
 
 
 def test_at_the_limit_bash_is_an_error_with_what_there_is(tmp_path: Path) -> None:
-    with pytest.raises(ToolError, match=r"^begun\n\[ended at the limit of 2 s; split"):
+    with pytest.raises(ToolError, match=r"^begun\n\[timed out after 2 s; split"):
         Tools(tmp_path, timeout=2).bash("echo begun; sleep 300")
-    with pytest.raises(ToolError, match=r"^\[ended at the limit of 0\.1 s"):
+    with pytest.raises(ToolError, match=r"^\[timed out after 0\.1 s"):
         Tools(tmp_path, timeout=0.1).bash("sleep 300")
 
 
@@ -211,8 +211,8 @@ TEN = "".join(f"line {number}\n" for number in range(10))
     [
         ({}, TEN),
         ({"limit": 10}, TEN),
-        ({"limit": 2}, "line 0\nline 1\n[… 8 more lines; go on with offset=2 …]"),
-        ({"limit": 2, "offset": 3}, "line 3\nline 4\n[… 5 more lines; go on with offset=5 …]"),
+        ({"limit": 2}, "line 0\nline 1\n[… 8 more lines; continue with offset=2 …]"),
+        ({"limit": 2, "offset": 3}, "line 3\nline 4\n[… 5 more lines; continue with offset=5 …]"),
         ({"offset": 8}, "line 8\nline 9\n"),
         ({"limit": 99, "offset": 9}, "line 9\n"),
     ],
@@ -226,8 +226,8 @@ def test_read_file_can_read_a_part(tools: Tools, window: dict[str, int], result:
     ("window", "message"),
     [
         ({"offset": 10}, "past the end: the file has 10 lines"),
-        ({"offset": -1}, "offset -1: limit begins at 1 and offset at 0"),
-        ({"limit": 0}, "limit 0, .*limit begins at 1"),
+        ({"offset": -1}, "offset -1; limit must be at least 1, offset at least 0"),
+        ({"limit": 0}, "limit is 0 .*limit must be at least 1"),
     ],
 )
 def test_a_part_that_is_none_is_an_error(
@@ -244,7 +244,7 @@ def test_a_long_file_is_cut_and_says_so(tools: Tools) -> None:
     assert len(result) < OUTPUT_LIMIT + 100
     assert result.startswith("0\n1\n2\n")
     assert "characters left out" in result
-    assert result.endswith("99999\n\n[… read it in parts, with limit and offset …]")
+    assert result.endswith("99999\n\n[… read it in parts with limit and offset …]")
     assert tools.read("f", limit=1, offset=50_000).startswith("50000\n[… 49,999 more lines")
 
 
@@ -265,7 +265,9 @@ def test_a_binary_file_is_an_error(tools: Tools, data: bytes) -> None:
 
 def test_a_file_that_is_far_too_long_is_an_error(tools: Tools) -> None:
     os.truncate(file_of(tools, ""), FILE_LIMIT + 1)
-    with pytest.raises(ToolError, match="has 10,000,001 bytes; look at parts of it with bash"):
+    with pytest.raises(
+        ToolError, match=r"is too large \(10,000,001 bytes\); read parts of it with bash"
+    ):
         tools.read("f")
 
 
@@ -397,7 +399,7 @@ def test_the_work_for_a_hint_grows_with_the_text_and_not_with_its_square(tools: 
         tools.write("a.txt", "\n".join(rows))
 
         def edit() -> None:
-            with pytest.raises(ToolError, match="does not occur"):
+            with pytest.raises(ToolError, match="was not found"):
                 tools.edit("a.txt", rows[-1][:-2] + "xy", "c")
 
         return steps(edit)
@@ -436,9 +438,11 @@ def test_the_hint_names_the_first_line_that_is_nearest(
 
 def test_text_that_is_not_there_is_an_error_with_the_nearest_line(tools: Tools) -> None:
     path = file_of(tools, "import os\n\n    def greet(name):\n        pass\n")
-    with pytest.raises(ToolError, match=r"nearest is line 3: 'def greet\(name\):'\. White space"):
+    with pytest.raises(
+        ToolError, match=r"closest match is line 3: 'def greet\(name\):'\. White space"
+    ):
         tools.edit("f", "\ndef gret(name):\n    pass", "x")
-    with pytest.raises(ToolError, match=r"does not occur in /workspace/f\. Read"):
+    with pytest.raises(ToolError, match=r"was not found in /workspace/f\. Read"):
         tools.edit("f", "$$$$$$$$", "x")
     assert path.read_text().startswith("import os\n\n    def greet")
 
@@ -552,7 +556,7 @@ def test_the_error_does_not_show_the_real_path(traps: Tools) -> None:
 @pytest.mark.parametrize("path", ["", " ", "a\0b", "\0", "a\ud800"])
 def test_what_cannot_be_a_path_is_an_error(tools: Tools, path: str) -> None:
     for attempt in tools.every(path):
-        with pytest.raises(ToolError, match="cannot be a path"):
+        with pytest.raises(ToolError, match="is not a valid path"):
             attempt()
     assert list(tools.folder.iterdir()) == []
 

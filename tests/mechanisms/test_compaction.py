@@ -220,7 +220,7 @@ def test_the_model_is_told_what_to_keep_and_reads_all_of_it(folder: Path) -> Non
     assert len(asked) == 1
     prompt = asked[0]
     assert result in prompt
-    assert "decisions with their reasons" in prompt
+    assert "decisions and their reasons" in prompt
     assert worker.messages[1] == {"role": "user", "content": "And now?"}, "not seen, so it stays"
     assert "<request>" not in json.dumps(worker.messages)
 
@@ -255,7 +255,7 @@ def test_what_is_too_long_for_one_request_is_summarised_in_parts(
     worker.mechanisms[1].ask("the days")  # type: ignore[attr-defined]
     worker.run("Go on.")
     assert len(asked) == 2
-    assert all("Above all keep what concerns: the days" in prompt for prompt in asked)
+    assert all("Above all, keep what concerns: the days" in prompt for prompt in asked)
     assert "<summary-so-far>" not in asked[0]
     assert "<summary-so-far>\nsummary 1\n</summary-so-far>" in asked[1]
     parts = [prompt.split("<conversation>\n")[1].split("\n</conversation>")[0] for prompt in asked]
@@ -386,7 +386,7 @@ def test_the_model_can_ask_for_it_and_its_focus_is_respected(folder: Path) -> No
     worker = agent(script, lk.Compaction(transcripts=folder))
     worker.run("Read all days.")
     (prompt,) = asked
-    assert "Above all keep what concerns: the units" in prompt
+    assert "Above all, keep what concerns: the units" in prompt
     rewritten = [event for event in worker.events if event.type == "messages.rewritten"]
     (after,) = [event.data["messages"] for event in rewritten]
     assert after[-1]["content"][0]["content"].startswith("The conversation will be replaced")

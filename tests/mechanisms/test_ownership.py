@@ -43,7 +43,7 @@ def test_another_agent_cannot_end_what_alice_has_in_progress(
     bob.run("Go.")
     assert results(bob) == [
         (
-            "task 1 is in the hands of alice; only alice or the team's lead may set it to "
+            "task 1 is in progress and owned by alice; only alice or the team's lead may set it to "
             + status,
             True,
         )
@@ -68,7 +68,7 @@ def test_the_owner_can_and_so_can_its_subagent(board: lk.TaskBoard, name: str, s
 
 @pytest.mark.parametrize("name", ["alicia", "alice2", "al", "lead"])
 def test_a_name_that_is_like_the_owner_s_is_another_one(board: lk.TaskBoard, name: str) -> None:
-    with pytest.raises(lk.ToolError, match="in the hands of alice"):
+    with pytest.raises(lk.ToolError, match="in progress and owned by alice"):
         board.update(1, "completed", by=name)
 
 
@@ -83,7 +83,7 @@ def test_the_lead_of_a_team_can_and_it_is_said(
     boss.run("Go.")
     ((said, error),) = results(boss)
     assert not error
-    assert said.endswith("\nalice had it in progress. You changed it as the lead: say so.")
+    assert said.endswith("\nalice had it in progress. You changed it as the lead; mention it.")
 
 
 def test_nothing_is_said_where_the_lead_overrules_nobody(
@@ -105,7 +105,9 @@ def test_a_teammate_cannot_though_its_lead_could(tmp_path: Path, board: lk.TaskB
         mechanisms=[lk.Tasks(board)],
     )
     ran.go()
-    assert ["in the hands of alice" in said for said in ran.outputs("task_update", "bob")] == [True]
+    assert [
+        "in progress and owned by alice" in said for said in ran.outputs("task_update", "bob")
+    ] == [True]
     assert board.get(1).status == "in_progress"
 
 
@@ -168,5 +170,8 @@ def test_removing_a_worktree_does_not_complete_what_another_one_holds(
     ]
     bob = lk.Agent(lk.scripted(script), [lk.Worktrees(repo, board)], name="bob")
     bob.run("Go.")
-    assert "Its task 1 was not completed: task 1 is in the hands of alice" in results(bob)[1][0]
+    assert (
+        "Its task 1 was not completed: task 1 is in progress and owned by alice"
+        in results(bob)[1][0]
+    )
     assert board.get(1).status == "in_progress"

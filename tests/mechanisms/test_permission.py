@@ -71,8 +71,8 @@ def test_rules_by_name_and_pattern(name: str, decision: str) -> None:
 def test_a_tool_without_a_rule_is_asked_about() -> None:
     lead = agent()
     assert Permission({"bash": "allow"}).refuse(lead, call("other")) == (
-        "Permission denied: no rule allows other: it needs a person's consent; "
-        "nobody can be asked here."
+        "Permission denied: other needs the user's approval (no rule allows it), "
+        "and no user can be asked."
     )
     assert decided(lead)[0]["decision"] == "ask"
 
@@ -93,7 +93,7 @@ def test_the_person_is_asked_about_each_call() -> None:
     permission, lead = Permission(lambda call: ("ask", "it writes"), ask), agent()
     assert permission.refuse(lead, call(command="a")) is None
     assert permission.refuse(lead, call(command="b")) == (
-        "Permission denied: the person said no to this call (it writes)."
+        "Permission denied: the user declined this call (it writes)."
     )
     assert permission.refuse(lead, call(command="c")) is None
     assert [one.input["command"] for one in asked] == ["a", "b", "c"]

@@ -168,8 +168,8 @@ def test_protocol_messages_cannot_be_forged(tmp_path: Path, type: str) -> None:
     [
         (answer("r9999999", True), "there is no request 'r9999999'"),
         (answer(R1, True), "is for bob to answer, not for alice"),
-        (answer(R1, False), "say in reason"),
-        (plan(" "), "the plan is empty"),
+        (answer(R1, False), "reason is empty"),
+        (plan(" "), "the plan is empty; say"),
     ],
 )
 def test_what_does_not_count_changes_nothing(tmp_path: Path, reply: Any, problem: str) -> None:
@@ -221,7 +221,7 @@ def test_one_that_is_not_there_cannot_be_asked(tmp_path: Path) -> None:
     run = ran(tmp_path, {"lead": [ask("carol"), *say("a")]})
     run.go()
     (refused,) = run.of("request.refused")
-    assert refused["problem"] == "'carol' is not there to be asked; there are: none"
+    assert refused["problem"] == "'carol' is not a running teammate; running teammates: none"
 
 
 # Plans
@@ -299,9 +299,9 @@ def test_a_rejection_needs_a_reason_and_a_plan_is_answered_once(tmp_path: Path) 
     )
     run.go()
     problems = [e["problem"] for e in run.of("request.refused")]
-    assert "say why in feedback" in problems[0]
-    assert "not both" in problems[1]
-    assert "rejected already; that stays" in problems[2]
+    assert "feedback is empty" in problems[0]
+    assert "are both true" in problems[1]
+    assert "already rejected, which cannot be changed" in problems[2]
     assert requests(run) == {R1: "rejected"}
 
 
@@ -311,7 +311,7 @@ def test_the_author_cannot_approve_its_own_plan(tmp_path: Path) -> None:
     run.go()
     (refused,) = run.of("request.refused")
     assert "is for lead to answer, not for bob" in refused["problem"]
-    assert run.outputs("work", "bob")[0].startswith("work has to wait")
+    assert run.outputs("work", "bob")[0].startswith("work must wait")
 
 
 def test_a_plan_counts_for_one_assignment_only(tmp_path: Path) -> None:
@@ -371,7 +371,7 @@ def test_when_its_author_has_ended_a_plan_expires(tmp_path: Path) -> None:
     run.go()
     assert requests(run) == {R1: "expired", R2: "approved"}
     (expired,) = run.of("request.expired")
-    assert expired["request"]["note"] == "bob has ended"
+    assert expired["request"]["note"] == "bob has shut down"
 
 
 def test_after_a_restart_the_tracker_knows_what_was_decided(tmp_path: Path) -> None:

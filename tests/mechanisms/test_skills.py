@@ -221,7 +221,7 @@ def test_outside_the_workspace_load_skill_reads_the_files(tmp_path: Path) -> Non
     )
     loaded, read_, printed = (one["content"] for one in results(agent))
     assert f"relative to {folder}. " in loaded
-    assert "Read one with load_skill, giving file when" in loaded
+    assert "Read one with load_skill and its argument file when" in loaded
     assert read_ == "text of references/forms.md"
     assert printed == "text of scripts/look.py"
     tokens = estimate_tokens(read_)
@@ -466,7 +466,7 @@ def test_a_link_to_a_skill_elsewhere_is_refused(tmp_path: Path) -> None:
     root, elsewhere = outside(tmp_path)
     (root / "stolen").symlink_to(elsewhere)
     assert Skills(root).problems == (
-        "stolen/SKILL.md: leads out of the folder, which no path and no link may do",
+        "stolen/SKILL.md: leads out of the folder, which is not allowed",
     )
 
 

@@ -285,7 +285,7 @@ def test_an_explorer_keeps_a_new_tool_that_is_marked_read_only() -> None:
 def test_an_explorer_without_reading_tools_is_an_error() -> None:
     agent = parent({"lead": [task(kind="explore"), lk.say("done")]})
     agent.run("go")
-    assert "kind 'explore' has no tools here" in result(agent)["content"]
+    assert "no tool of the subagents is read-only" in result(agent)["content"]
 
 
 def test_children_have_no_task_unless_the_depth_allows_it() -> None:

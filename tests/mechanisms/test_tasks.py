@@ -151,7 +151,7 @@ def test_deleting_and_failing_and_giving_back(board: lk.TaskBoard) -> None:
         lk.use("task_update", task_id=3, status="deleted"),
         lk.use("task_list"),
     )
-    assert results(agent)[-2] == "#3 is deleted."
+    assert results(agent)[-2] == "Deleted #3."
     assert results(agent)[-1].splitlines() == [
         "[ ] #1: a {docs}",
         "[!] #2: b {docs}",
@@ -166,7 +166,10 @@ def test_what_survives_a_compaction_is_that_there_is_a_board(board: lk.TaskBoard
     (tasks,) = agent.mechanisms
     assert tasks.carry(agent) is None
     board.create("a")
-    assert tasks.carry(agent) == "<tasks>1 open on the board: see task_list</tasks>"
+    assert (
+        tasks.carry(agent)
+        == "<tasks>Open tasks on the board: 1. Call task_list to see them.</tasks>"
+    )
     board.update(1, "completed")
     assert tasks.carry(agent) is None
 

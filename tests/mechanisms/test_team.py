@@ -98,11 +98,11 @@ def test_a_broadcast_reaches_all_teammates(tmp_path: Path) -> None:
     ("call", "problem"),
     [
         (spawn("lead"), "'lead' is the lead; give the teammate another name"),
-        (spawn("../x"), "cannot be a name"),
+        (spawn("../x"), "is not a valid name"),
         (spawn("bob", prompt=" "), "the prompt is empty"),
         (spawn("alice"), "alice is working; write to it with send_message"),
-        (send("carol", "x"), "nobody is called 'carol'; there are: alice, lead"),
-        (send("lead", "x"), "that is yourself"),
+        (send("carol", "x"), "there is no inbox for 'carol'; there are inboxes for: alice, lead"),
+        (send("lead", "x"), "you cannot send a message to yourself"),
         (send("alice", " "), "the message is empty"),
     ],
 )

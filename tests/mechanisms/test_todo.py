@@ -76,12 +76,15 @@ def test_an_update_replaces_the_whole_list() -> None:
 @pytest.mark.parametrize(
     ("items", "words"),
     [
-        ([item("1"), item("1")], "item 2: its id '1' is taken"),
+        ([item("1"), item("1")], "item 2: another item already has the id '1'"),
         ([item(" ")], "item 1 has no id"),
         ([item("1", text=" \n")], "item '1' has no text"),
         ([item("1", "in_progress"), item("2", "in_progress")], "items 1, 2 are in_progress"),
-        ([item(str(n)) for n in range(MAX_ITEMS + 1)], "21 items are too many: at most 20"),
-        ([item("1", text="x" * (MAX_TEXT + 1))], "its text has 501 characters, at most 500"),
+        (
+            [item(str(n)) for n in range(MAX_ITEMS + 1)],
+            "21 items are too many, at most 20 fit",
+        ),
+        ([item("1", text="x" * (MAX_TEXT + 1))], "the text has 501 characters; at most 500"),
         ([item("1", "started")], "items.0.status"),
         ([{"id": "1", "status": "pending"}], "'items.0.text' is missing"),
         ([{**item("1"), "owner": "me"}], "items.0.owner"),
@@ -216,7 +219,7 @@ def test_the_incremental_form_adds_updates_and_deletes() -> None:
     assert todo.render().splitlines()[:2] == ["[>] #1: one", "[ ] #2: two (bigger)"]
     with pytest.raises(lk.ToolError, match="items 1, 2 are in_progress"):
         update.run(None, {"id": "2", "status": "in_progress"})
-    with pytest.raises(lk.ToolError, match=r"no item '9'; the ids are: 1, 2\. The list is as"):
+    with pytest.raises(lk.ToolError, match=r"no item '9'; the ids are: 1, 2\. The list is unch"):
         delete.run(None, {"id": "9"})
     delete.run(None, {"id": "1"})
     add.run(None, {"text": "three"})
@@ -311,12 +314,12 @@ def test_updates_and_refusals_are_events() -> None:
     assert "only one" in told[0][1]["problem"]
     assert (told[1][1]["done"], told[1][1]["total"]) == (1, 2)
     (refused,) = [e for e in agent.events if e.type == "tool.ended" and e.data["is_error"]]
-    assert "The list is as it was." in refused.data["output"]
+    assert "The list is unchanged." in refused.data["output"]
 
 
 def test_the_system_prompt_says_how_and_names_the_tool_there_is() -> None:
     asked = [lk.Agent(lk.scripted([lk.say("x")]), [lk.Todo(incremental=way)]) for way in (0, 1)]
     for agent in asked:
         agent.run("go")
-    assert "tool todo:" in asked[0].system
+    assert "tool todo." in asked[0].system
     assert "todo_add" in asked[1].system

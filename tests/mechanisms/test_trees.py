@@ -92,7 +92,7 @@ def test_names_that_can_be(trees: WorktreeRegistry, name: str) -> None:
 def test_names_that_cannot_be_leave_no_trace(
     repo: Path, trees: WorktreeRegistry, name: str
 ) -> None:
-    with pytest.raises(lk.ToolError, match="cannot be a worktree's name"):
+    with pytest.raises(lk.ToolError, match="is not a valid worktree name"):
         trees.create(name)
     assert branches(repo) == ["main"]
     assert trees.all() == []
@@ -102,14 +102,14 @@ def test_a_name_is_given_once_and_a_branch_that_stayed_is_named(
     repo: Path, trees: WorktreeRegistry
 ) -> None:
     trees.create("parser")
-    with pytest.raises(lk.ToolError, match="the branch wt/parser is there already"):
+    with pytest.raises(lk.ToolError, match="the branch wt/parser already exists"):
         trees.create("parser")
     trees.remove("parser")
     assert branches(repo) == ["main", "wt/parser"]
-    with pytest.raises(lk.ToolError, match="the branch wt/parser is there already"):
+    with pytest.raises(lk.ToolError, match="the branch wt/parser already exists"):
         trees.create("parser")
     (repo / ".worktrees" / "other").mkdir()
-    with pytest.raises(lk.ToolError, match=r"\.worktrees/other is there already"):
+    with pytest.raises(lk.ToolError, match=r"\.worktrees/other already exists"):
         trees.create("other")
 
 
@@ -162,7 +162,7 @@ def test_commits_that_are_in_no_branch_are_not_removed(
         git(folder, "update-ref refs/worktree/mine HEAD")
         git(folder, "checkout -q wt/parser")
     with pytest.raises(
-        lk.ToolError, match=r"in no branch: [0-9a-f]{7} .*git branch NAME"
+        lk.ToolError, match=r"on no branch: [0-9a-f]{7} .*git branch NAME"
     ) as caught:
         trees.remove("parser")
     assert "wt/parser" not in str(caught.value)
@@ -242,7 +242,7 @@ def test_nothing_is_merged_over_work_that_is_not_committed(
     trees.create("parser")
     commit(trees.path("parser"), "two\n")
     ((repo if where == "repo" else trees.path("parser")) / "a.txt").write_text("not yet\n")
-    with pytest.raises(lk.ToolError, match="has changes that are not committed"):
+    with pytest.raises(lk.ToolError, match="has uncommitted changes"):
         trees.merge("parser")
     assert git(repo, "log --format=%s").split() == ["one"]
 
@@ -260,7 +260,7 @@ def test_one_that_was_removed_behind_our_back_is_seen(repo: Path, trees: Worktre
         "by-git": "removed",
         "stays": "active",
     }
-    with pytest.raises(lk.ToolError, match="no worktree 'by-hand'; there are: stays"):
+    with pytest.raises(lk.ToolError, match="no worktree 'by-hand'; the worktrees are: stays"):
         trees.get("by-hand")
 
 
@@ -361,5 +361,5 @@ def test_of_many_who_want_one_name_one_gets_it(repo: Path, trees: WorktreeRegist
     processes = [subprocess.Popen(command, stderr=subprocess.PIPE) for _ in range(4)]
     said = [process.communicate()[1].decode() for process in processes]
     assert sorted(process.returncode for process in processes) == [0, 1, 1, 1]
-    assert sum("is there already" in text for text in said) == 3
+    assert sum("already exists" in text for text in said) == 3
     assert len(trees.all()) == 1

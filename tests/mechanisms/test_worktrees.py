@@ -57,12 +57,12 @@ def test_a_piece_of_work_from_its_folder_to_the_main_branch(repo: Path) -> None:
         use("events"),
     )
     created, run, status, merged, removed, listed, events = outputs(agent)
-    assert re.fullmatch(r"parser is on branch wt/parser, at [0-9a-f]{7}\.", created)
+    assert re.fullmatch(r"Created parser on branch wt/parser, at [0-9a-f]{7}\.", created)
     assert run == "/workspace"
     assert status.startswith("parser: wt/parser, active, 1 commits since ")
-    assert status.endswith("nothing is uncommitted")
-    assert merged == "parser is merged; changed: parse.py"
-    assert removed == "parser is removed; wt/parser stays."
+    assert status.endswith("no uncommitted changes")
+    assert merged == "Merged parser; changed files: parse.py"
+    assert removed == "Removed parser; branch wt/parser is kept."
     assert listed == "parser: wt/parser, removed"
     assert events.splitlines()[0] == "worktree.create.before parser"
     assert (repo / "parse.py").read_text() == "two\n"
@@ -122,7 +122,7 @@ def test_one_whose_task_is_in_progress_is_not_removed(repo: Path, tmp_path: Path
     )
     _, refused, removed = outputs(agent)
     assert refused == "parser is in use: task 1 is in progress by alice"
-    assert removed.startswith("parser is removed")
+    assert removed.startswith("Removed parser")
 
 
 @pytest.mark.parametrize(
@@ -130,8 +130,8 @@ def test_one_whose_task_is_in_progress_is_not_removed(repo: Path, tmp_path: Path
     [
         (use("run", name="nobody", command="ls"), "there is no worktree 'nobody'"),
         (use("status", name="../x"), "there is no worktree"),
-        (use("create", name="a b"), "cannot be a worktree's name"),
-        (use("create", name="x", task_id=1), "there is no board here"),
+        (use("create", name="a b"), "is not a valid worktree name"),
+        (use("create", name="x", task_id=1), "there is no task board"),
         (use("merge", name="x"), "there is no worktree 'x'"),
         (use("keep", name="x"), "there is no worktree 'x'"),
     ],
@@ -154,7 +154,7 @@ def test_a_command_has_a_limit_and_an_exit_code(repo: Path) -> None:
     )
     _, code, limit = outputs(agent)
     assert code == "(no output)\n[exit code 3]"
-    assert "stopped at the limit of 0.5 s" in limit
+    assert "timed out after 0.5 s" in limit
 
 
 def test_two_teammates_edit_the_same_file_each_in_the_worktree_of_its_task(
@@ -179,7 +179,7 @@ def test_two_teammates_edit_the_same_file_each_in_the_worktree_of_its_task(
         {
             "lead": when(
                 ("Go.", lk.reply(*(use("create", name=f"t{n}", task_id=n) for n in (1, 2)))),
-                ("t2 is on", lk.reply(spawn("alice"), spawn("bob"))),
+                ("Created t2 on", lk.reply(spawn("alice"), spawn("bob"))),
             ),
             "alice": worker,
             "bob": worker,

@@ -348,7 +348,7 @@ def test_always_is_asked_once_and_no_is_told_to_the_model(desk: Desk) -> None:
     screen.type(f"a{ENTER}")
     screen.expect("Two of three.")
     assert sorted(path.name for path in desk.work.iterdir() if path.name[0] != ".") == ["b", "c"]
-    assert "the person said no" in json.dumps(desk.server.bodies[1]["messages"])
+    assert "the user declined this call" in json.dumps(desk.server.bodies[1]["messages"])
     leave(screen)
 
 

@@ -94,8 +94,8 @@ class TaskBoard(BoardBackend):
             task = _find(tasks, id)
             if status is not None and by and not may_change(task, by):
                 raise ToolError(
-                    f"task {id} is in the hands of {task.owner}; only {task.owner} or the team's "
-                    f"lead may set it to {status}"
+                    f"task {id} is in progress and owned by {task.owner}; only {task.owner} or "
+                    f"the team's lead may set it to {status}"
                 )
             for blocker in remove_blocked_by:
                 _disconnect(tasks, blocker, id)
@@ -108,7 +108,9 @@ class TaskBoard(BoardBackend):
             elif status is not None:
                 tasks[id] = _moved(tasks, tasks[id], status, owner)
             if result_summary is not None and len(result_summary) > MAX_DESCRIPTION:
-                raise ToolError(f"a result_summary has at most {MAX_DESCRIPTION:,} characters")
+                raise ToolError(
+                    f"result_summary is too long; at most {MAX_DESCRIPTION:,} characters fit"
+                )
             if result_summary is not None and id in tasks:
                 tasks[id] = replace(tasks[id], result_summary=result_summary)
             if worktree is not None and id in tasks:
@@ -125,7 +127,7 @@ class TaskBoard(BoardBackend):
 
     def claim(self, id: int, owner: str) -> Task:
         if not owner:
-            raise ToolError("say who claims the task")
+            raise ToolError("the owner is empty; name the agent that claims the task")
         with self._open(id):
             task = self.get(id)
             near = {id: task, **self._files.tasks(task.blocked_by)}
@@ -214,17 +216,17 @@ def _moved(tasks: dict[int, Task], task: Task, status: Status, owner: str) -> Ta
         raise ToolError(f"task {task.id} is blocked by {blockers}; complete them first")
     taken = task.status == "in_progress" and task.owner
     if status == "in_progress" and taken and owner and owner != task.owner:
-        raise ToolError(f"task {task.id} is in the hands of {task.owner}")
+        raise ToolError(f"task {task.id} is in progress and owned by {task.owner}")
     if status == task.status:
         return task
     if status not in NEXT[task.status]:
         allowed = ", ".join(NEXT[task.status])
-        raise ToolError(f"task {task.id} is {task.status}; it can become: {allowed}")
+        raise ToolError(f"task {task.id} is {task.status}; it can only become: {allowed}")
     if task.status == "completed":
         begun = [id for id in task.blocks if id in tasks and tasks[id].status in _BEGUN]
         if begun:
             after = ", ".join(map(str, begun))
-            raise ToolError(f"task {task.id} cannot be opened again: {after} built on it")
+            raise ToolError(f"task {task.id} cannot be reopened: {after} already built on it")
     if status == "in_progress":
         return replace(task, status=status, owner=owner)
     return replace(task, status=status, owner="" if status == "pending" else task.owner)
@@ -238,12 +240,10 @@ def _connect(tasks: dict[int, Task], blocker: int, blocked: int) -> None:
     if blocker == blocked:
         raise ToolError(f"task {blocker} cannot wait for itself")
     if way := _way(tasks, blocked, blocker):
-        circle = " → ".join(f"#{id}" for id in [*way, blocked])
-        raise ToolError(
-            f"task {blocked} cannot wait for {blocker}: that would be a circle, {circle}"
-        )
+        cycle = " → ".join(f"#{id}" for id in [*way, blocked])
+        raise ToolError(f"task {blocked} cannot wait for {blocker}: that would be a cycle, {cycle}")
     if then.status in _BEGUN and first.status != "completed":
-        raise ToolError(f"task {blocked} is {then.status}: it cannot wait for {blocker} any more")
+        raise ToolError(f"task {blocked} is {then.status}; it can no longer wait for {blocker}")
     tasks[blocker] = replace(first, blocks=tuple(sorted({*first.blocks, blocked})))
     tasks[blocked] = replace(then, blocked_by=tuple(sorted({*then.blocked_by, blocker})))
 

@@ -141,7 +141,7 @@ class Mailbox(MailBackend):
         path = self._path(name)
         if not path.exists():
             there = ", ".join(self.names) or "none"
-            raise ToolError(f"nobody is called {name!r}; there are: {there}")
+            raise ToolError(f"there is no inbox for {name!r}; there are inboxes for: {there}")
         return path
 
     def _path(self, name: str) -> Path:

@@ -75,7 +75,7 @@ class Tracker(RequestBackend):
                 new = replace(new, expires=(self._now() + timedelta(seconds=within)).isoformat())
             for old in self._read(data):
                 if (old.kind, old.mate, old.state) == (kind, new.mate, "pending"):
-                    raise ToolError(f"request {old.id} asks {to} that already; wait for the answer")
+                    raise ToolError(f"request {old.id} to {to} has no answer yet; wait for it")
             data["next_id"] = number + 1
             data["requests"] = _kept([*data["requests"], asdict(new)])
             return new
@@ -86,7 +86,7 @@ class Tracker(RequestBackend):
             if old.to != by:
                 raise ToolError(f"request {id} is for {old.to} to answer, not for {by}")
             if old.state != "pending":
-                raise ToolError(f"request {id} is {old.state} already; that stays")
+                raise ToolError(f"request {id} is already {old.state}, which cannot be changed")
             if not may(old, state, "addressee"):
                 raise ToolError(f"a {old.kind} request cannot become {state}")
             return _put(data, replace(old, state=state, note=note))
@@ -103,7 +103,7 @@ class Tracker(RequestBackend):
         return [request for id in pending if (request := self.expire(id, why))]
 
     def assign(self, mate: str) -> list[Request]:
-        expired = self.expire_all(mate, f"{mate} has another assignment")
+        expired = self.expire_all(mate, f"{mate} has a new assignment")
         with self._file.change(_EMPTY) as data:
             data["assignments"][mate] = data["assignments"].get(mate, 0) + 1
         return expired
@@ -130,7 +130,7 @@ class Tracker(RequestBackend):
             if request.id == id:
                 return request
         known = ", ".join(one.id for one in requests[-5:]) or "none"
-        raise ToolError(f"there is no request {id!r}; the last ones are: {known}")
+        raise ToolError(f"there is no request {id!r}; the latest requests are: {known}")
 
     def _read(self, data: dict[str, Any], late: bool = True) -> list[Request]:
         """The requests; with ``late``, one whose time is up counts as expired."""
@@ -160,7 +160,7 @@ def _highest(data: dict[str, Any]) -> int:
 
 
 def _late(request: Request) -> Request:
-    return replace(request, state="expired", note="nobody has answered in time")
+    return replace(request, state="expired", note="not answered in time")
 
 
 def _put(data: dict[str, Any], request: Request) -> Request:

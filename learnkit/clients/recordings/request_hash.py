@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from learnkit.core.content import clean
-from learnkit.core.token_count import CHARS_PER_TOKEN
+from learnkit.core.token_count import estimate_tokens
 
 Body = dict[str, Any]
 
@@ -50,7 +50,8 @@ class Prefix:
         body: the request as it came.
         canon: canonical JSON of the head (all but the messages), then of each message.
         hashes: running hash after the head, and after each message.
-        tokens: estimated tokens of each of these parts.
+        tokens: estimated tokens of each of these parts, as the views count them: of the head, the
+            system prompt and the tools.
         slots: the volatile values, in order of first appearance.
     """
 
@@ -74,9 +75,9 @@ class Prefix:
             new = cls(body, [*before.canon], [*before.hashes], [*before.tokens], [*before.slots])
         else:
             new, known = cls(body, [], [], [], []), 0
-            new._add(_encode(_normal_head(body)))
+            new._add(_encode(_normal_head(body)), _head_tokens(body))
         for message in messages[known:]:
-            new._add(_encode(_normal_message(message)))
+            new._add(_encode(_normal_message(message)), estimate_tokens(_unmarked(message)))
         return new
 
     @property
@@ -135,13 +136,13 @@ class Prefix:
         """
         return json.loads(_VOLATILE.sub(self._slot_known, _encode(value)))
 
-    def _add(self, canonical: str) -> None:
+    def _add(self, canonical: str, tokens: int) -> None:
         canonical = self._slotted(canonical)
         seed = self.hashes[-1] if self.hashes else ""
         self.canon.append(canonical)
         digest = hashlib.sha256(f"{seed}\n{canonical}".encode("utf-8", "surrogatepass"))
         self.hashes.append(digest.hexdigest())
-        self.tokens.append(-(-len(canonical) // CHARS_PER_TOKEN))
+        self.tokens.append(tokens)
 
     def _slotted(self, text: str) -> str:
         if text.count("-") < 2 and not any(one in text for one in _HINTS):
@@ -172,6 +173,17 @@ def _is_marked(parts: Any) -> bool:
     return isinstance(parts, list) and any(part.get("cache_control") for part in parts)
 
 
+def _unmarked(message: dict[str, Any]) -> dict[str, Any]:
+    """A message without the marks for the cache in its blocks."""
+    if not _is_marked(message.get("content")):
+        return message
+    return {**message, "content": [_without_mark(block) for block in message["content"]]}
+
+
+def _without_mark(part: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in part.items() if name != "cache_control"}
+
+
 def unmarked(body: Body) -> Body:
     """Return a request without the marks for the cache in its system prompt and tools.
 
@@ -183,15 +195,18 @@ def unmarked(body: Body) -> Body:
     plain = dict(body)
     for key in ("system", "tools"):
         if isinstance(body.get(key), list):
-            plain[key] = [
-                {name: value for name, value in part.items() if name != "cache_control"}
-                for part in body[key]
-            ]
+            plain[key] = [_without_mark(part) for part in body[key]]
     if isinstance(plain.get("system"), list):
         kinds = [sorted(part) for part in plain["system"]]
         if kinds == [["text", "type"]]:
             plain["system"] = plain["system"][0]["text"]
     return plain
+
+
+def _head_tokens(body: Body) -> int:
+    """Of the parts before the messages, those that a model reads; settings add nothing to them."""
+    plain = unmarked(body)
+    return estimate_tokens(plain.get("system")) + estimate_tokens(plain.get("tools"))
 
 
 def _normal_head(body: Body) -> Body:

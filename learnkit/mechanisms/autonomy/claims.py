@@ -64,10 +64,12 @@ class Claims:
             ToolError: if it is not ready, does not suit, or the teammate holds another one.
         """
         if held := self.held(mate.name):
-            raise ToolError(f"you hold task {held[0].id}; complete it, or give it back, first")
+            raise ToolError(
+                f"you already hold task {held[0].id}; complete it or give it back first"
+            )
         wanted = next((task for task in self.board.tasks() if task.id == id), None)
         if wanted is not None and not suits(wanted, mate.role):
-            raise ToolError(f"task {id} is for {', '.join(wanted.tags)}; you are {mate.role}")
+            raise ToolError(f"task {id} is for {', '.join(wanted.tags)}; your role is {mate.role}")
         task = self.claim(mate.agent, id)
         self.team.assigned(mate)
         return task

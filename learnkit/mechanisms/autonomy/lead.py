@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from learnkit.mechanisms.teams.lead import Team
 
 _HOW = (
-    "Teammates find work by themselves: put tasks on the board, with tags for the roles that they "
-    "suit, and who is idle claims one. You need not hand them out."
+    "Teammates find work on their own. Put tasks on the board, tagged with the roles that they "
+    "suit, and idle teammates claim them. You do not need to assign them."
 )
 
 
@@ -94,15 +94,15 @@ class Autonomy(Mechanism, Extension):
 
     @tool(internal=True)
     def idle(self) -> str:
-        """Say that you have nothing to do. A lead just ends its turn: mail will wake it."""
-        return "End your turn; as long as teammates work, their mail wakes you."
+        """Report that you have nothing to do. A lead just ends its turn: messages wake it."""
+        return "End your turn. While teammates work, their messages wake you."
 
     @tool(internal=True)
     def claim_task(self, task_id: int) -> str:
-        """Take a task from the board; exactly one of all who try gets it.
+        """Claim a task on the board. If several agents try, exactly one succeeds.
 
         Args:
-            task_id: its number.
+            task_id: Id of the task.
         """
         return as_text(self.claims.claim(self.team.lead, task_id))
 
@@ -140,7 +140,9 @@ class Autonomy(Mechanism, Extension):
     def _remind(self, mate: Teammate, tasks: Sequence[Task]) -> str:
         self._reminded.update((mate.name, task.id) for task in tasks)
         still = ", ".join(f"#{task.id}" for task in tasks)
-        return f"<reminder>You still hold {still}. Complete it, or it goes back.</reminder>"
+        return (
+            f"<reminder>You still hold {still}. Complete it, or it will be given back.</reminder>"
+        )
 
     def wait(self) -> None:
         """Wait until every teammate has shut down.

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from learnkit.mechanisms.teams.teammate import Teammate
 
 _HOW = (
-    "When your work is done, end your turn or call idle. The next task comes to you as "
-    "<auto-claimed>: it is yours then. Set it to completed when it is done, and say what came of "
-    "it in result_summary."
+    "When your work is done, end your turn or call idle. The next task arrives as <auto-claimed> "
+    "and is already yours. When it is done, set it to completed, with the outcome in "
+    "result_summary."
 )
 
 
@@ -79,16 +79,16 @@ class TeammateAutonomy(Mechanism):
 
     @tool(internal=True)
     def idle(self) -> str:
-        """Say that you have nothing to do: mail or a task will wake you, or you shut down."""
+        """Report that you have nothing to do. A message or a task wakes you, or you shut down."""
         self._idle = True
         return "You are idle now."
 
     @tool(internal=True)
     def claim_task(self, task_id: int) -> str:
-        """Take a task from the board; exactly one of all who try gets it.
+        """Claim a task on the board. If several agents try, exactly one succeeds.
 
         Args:
-            task_id: its number.
+            task_id: Id of the task.
         """
         return as_text(self._claims.claim_for(self._mate, task_id))
 

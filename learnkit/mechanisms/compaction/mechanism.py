@@ -44,13 +44,13 @@ SUMMARY_TOKENS, LONG_SUMMARY = 4_000, 16_000
 PART = 20_000
 
 _INSTRUCTIONS = """\
-Write a summary of the conversation below, for the agent that goes on with it and will see nothing \
-else of it. Keep, in this order of importance: decisions with their reasons; errors and how they \
-were got over; what was done and where things stand, with the names of files; what comes next. \
-Leave out raw data that can be read again."""
+Write a summary of the conversation below for the agent that will continue it and will see nothing \
+else of it. Keep, in order of importance: decisions and their reasons; errors and how they were \
+resolved; what was done and the current state, with file names; what comes next. Leave out raw \
+data that can be read again."""
 _PARTS = """
-The conversation is too long to be read at once. Below are your summary of the earlier parts and \
-the next part: write one summary of all of them."""
+The conversation is too long to read at once. Below are your summary of the earlier parts and the \
+next part. Write one summary that covers both."""
 
 #: Reasons to stop that leave a summary unfinished.
 _UNFINISHED = ("max_tokens", "model_context_window_exceeded", "pause_turn", "refusal")
@@ -102,15 +102,15 @@ class Compaction(Mechanism):
 
     @tool(internal=True)
     def compact(self, agent: Agent | None, focus: str = "") -> str:
-        """Make room: replace the conversation so far by a summary, before your next turn.
+        """Replace the conversation so far with a summary before your next turn, to make room.
 
         Args:
-            focus: what the summary must keep above all.
+            focus: Information that the summary must keep above all.
         """
         self.ask(focus)
         if agent is not None:
             agent.emit("compaction.asked", focus=focus, by="tool")
-        return "The conversation will be replaced by a summary before your next turn."
+        return "The conversation will be replaced with a summary before your next turn."
 
     @property
     def tools(self) -> Sequence[Tool]:
@@ -306,7 +306,7 @@ def _parts(text: str, room: int) -> list[str]:
 
 def _prompt(part: str, focus: str, summary: str = "") -> str:
     """The request for a summary: of the whole conversation, or of its next part."""
-    wish = f"\nAbove all keep what concerns: {focus}" if focus else ""
+    wish = f"\nAbove all, keep what concerns: {focus}" if focus else ""
     summary = defused(summary, _FRAMES)
     so_far = f"\n\n<summary-so-far>\n{summary}\n</summary-so-far>" if summary else ""
     more = _PARTS if summary else ""

@@ -36,8 +36,8 @@ OPEN = (
 )
 
 _HOW = (
-    "To end a teammate, ask it with shutdown_request; it may refuse. Plans come to you as "
-    "plan_approval_response, with a request_id: answer each with plan_approval."
+    "To shut down a teammate, ask it with shutdown_request; it may refuse. Plans arrive as "
+    "messages of type plan_approval_response with a request_id. Answer each with plan_approval."
 )
 
 
@@ -105,23 +105,23 @@ class Protocols(Mechanism, Extension):
 
     @tool(internal=True)
     def shutdown_request(self, teammate: str) -> str:
-        """Ask a teammate to end. It may refuse; silence counts as agreement after a while.
+        """Ask a teammate to shut down. It may refuse; if it does not answer in time, it is stopped.
 
         Args:
-            teammate: its name.
+            teammate: Name of the teammate.
         """
         lead = self.team.lead
         with self.requests.refusals(lead, "shutdown_request"):
             self._check_running(teammate)
             request = self.requests.ask(lead, "shutdown", teammate, _ASKED, self.deadline)
-        return f"{teammate} is asked to shut down: request {request.id} is pending."
+        return f"Asked {teammate} to shut down; request {request.id} is pending."
 
     @tool(internal=True)
     def shutdown_response(self, request_id: str) -> str:
-        """Look up what has become of a request.
+        """Return the current state of a request.
 
         Args:
-            request_id: its eight characters.
+            request_id: Id of the request.
         """
         with self.requests.refusals(self.team.lead, "shutdown_response"):
             return self.tracker.get(request_id).line
@@ -134,13 +134,13 @@ class Protocols(Mechanism, Extension):
         feedback: str = "",
         request_changes: bool = False,
     ) -> str:
-        """Answer a teammate's plan.
+        """Approve or reject a teammate's plan, or request changes to it.
 
         Args:
-            request_id: of the plan.
-            approve: whether it may be carried out.
-            feedback: why, or what has to be different; needed unless you approve.
-            request_changes: ask for another plan instead of rejecting this one for good.
+            request_id: Id that came with the plan.
+            approve: Whether the teammate may carry out the plan.
+            feedback: Reason, or changes to make. Required unless you approve.
+            request_changes: Whether to ask for a new plan instead of rejecting this one for good.
         """
         lead = self.team.lead
         state: Answer = "approved" if approve else "rejected"
@@ -148,9 +148,11 @@ class Protocols(Mechanism, Extension):
             state = "changes_requested"
         with self.requests.refusals(lead, "plan_approval"):
             if approve and request_changes:
-                raise ToolError("a plan is approved, or changes are requested: not both")
+                raise ToolError("approve and request_changes are both true; set only one of them")
             if not approve and not feedback.strip():
-                raise ToolError("say why in feedback; its author has nothing else to go by")
+                raise ToolError(
+                    "feedback is empty; tell the author of the plan why you do not approve it"
+                )
             return self.requests.answer(lead, request_id, state, feedback).line
 
     # The team
@@ -182,7 +184,7 @@ class Protocols(Mechanism, Extension):
         running = [one.name for one in self.team.members if one.status != "shutdown"]
         if name not in running:
             there = ", ".join(running) or "none"
-            raise ToolError(f"{name!r} is not there to be asked; there are: {there}")
+            raise ToolError(f"{name!r} is not a running teammate; running teammates: {there}")
 
 
-_ASKED = "Please shut down: answer with shutdown_response and this request_id."
+_ASKED = "Please shut down. Answer with shutdown_response and this request_id."

@@ -125,7 +125,7 @@ class Requests:
             mate: the teammate.
         """
         with mate.agent.events.ordered():
-            expired = self.tracker.expire_all(mate.name, f"{mate.name} has ended")
+            expired = self.tracker.expire_all(mate.name, f"{mate.name} has shut down")
             self._log_expired(mate.agent, expired)
 
     def close(self) -> None:

@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from learnkit.mechanisms.teams.teammate import Teammate
 
 _MEMBER = (
-    "A shutdown_request in your inbox is answered with shutdown_response and its request_id; a "
-    "message does not count as an answer. Approve when your work is in order, else say why not."
+    "Answer a shutdown_request in your inbox with shutdown_response and its request_id; a message "
+    "does not count as an answer. Approve if your work is in order, otherwise say why not."
 )
 _PLAN = (
-    "Before you change anything, submit a plan with plan_approval, and end your turn; the answer "
-    "comes to your inbox. Until it is approved, tools that write are refused."
+    "Before you change anything, submit a plan with plan_approval and end your turn. The answer "
+    "arrives in your inbox. Until the plan is approved, you cannot use tools that write."
 )
 
 
@@ -57,7 +57,7 @@ class TeammateProtocols(Mechanism):
         if plan.state == "approved":
             return None
         if plan.state == "pending":
-            return f"{call.name} has to wait: your plan {plan.id} has no answer yet; end your turn"
+            return f"{call.name} must wait: your plan {plan.id} has no answer yet; end your turn"
         return f"your plan {plan.id} is {plan.state}: {plan.note}; submit another one"
 
     @tool(internal=True)
@@ -65,14 +65,14 @@ class TeammateProtocols(Mechanism):
         """Answer a request to shut down.
 
         Args:
-            request_id: as it stands in the request.
-            approve: whether you end now; the calls of this turn are finished first.
-            reason: why not, if you refuse.
+            request_id: Id of the request.
+            approve: Whether you shut down, once the calls of this turn are finished.
+            reason: Reason for refusing. Required if you refuse.
         """
         mate = self._mate
         with self._requests.refusals(mate.agent, "shutdown_response"):
             if not approve and not reason.strip():
-                raise ToolError("say in reason why you cannot end now")
+                raise ToolError("reason is empty; say why you cannot shut down now")
             state: Answer = "approved" if approve else "rejected"
             request = self._requests.answer(mate.agent, request_id, state, reason)
         mate.leaving = mate.leaving or approve
@@ -80,14 +80,14 @@ class TeammateProtocols(Mechanism):
 
     @tool(internal=True)
     def plan_approval(self, plan: str) -> str:
-        """Submit a plan to the lead, then end your turn; the answer comes to your inbox.
+        """Submit a plan to the lead, then end your turn. The answer arrives in your inbox.
 
         Args:
-            plan: what you will do, in which order, and how it is undone if it goes wrong.
+            plan: Steps in order, and how to undo them if something goes wrong.
         """
         agent, lead = self._mate.agent, self._requests.team.lead
         with self._requests.refusals(agent, "plan_approval"):
             if not plan.strip():
-                raise ToolError("the plan is empty")
+                raise ToolError("the plan is empty; say what you will do")
             request = self._requests.ask(agent, "plan", lead.name, plan)
-        return f"Plan {request.id} is with {lead.name}; end your turn and wait."
+        return f"Sent plan {request.id} to {lead.name}; end your turn and wait for the answer."

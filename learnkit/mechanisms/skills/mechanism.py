@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 __all__ = ["Skill", "Skills"]
 
 _HEADING = (
-    "Skills are instructions for particular kinds of work. When a task fits a description below, "
-    "load that skill with load_skill before you begin, and follow it."
+    "Skills are instructions for particular kinds of work. If a task matches a description below, "
+    "load that skill with load_skill before you start, and follow it."
 )
 
 
@@ -132,9 +132,9 @@ class Skills(Mechanism):
             """Load a skill's instructions, or one of the files that they refer to.
 
             Args:
-                name: a skill of the list in the system prompt.
-                file: a path that the skill gives, such as references/guide.md, to read that file;
-                    leave it out for the instructions.
+                name: Name of a skill listed in the system prompt.
+                file: Path of a file that the skill refers to, e.g. references/guide.md. Leave it
+                    out to load the instructions.
             """
             return self._load(agent, self.skills[name], file)
 
@@ -167,7 +167,7 @@ def _about_files(agent: Agent | None, skill: Skill) -> str:
     if not files:
         return ""
     shown = ", ".join(files[:FILES_SHOWN]) + (", …" if files[FILES_SHOWN:] else "")
-    where, how = str(skill.folder), "load_skill, giving file"
+    where, how = str(skill.folder), "load_skill and its argument file"
     workspace = _workspace(agent)
     if workspace and skill.folder.is_relative_to(workspace.root):
         where, how = workspace.shown(skill.folder), "read_file"

@@ -249,16 +249,16 @@ def _text_of(place: Path, inside: Path) -> str:
     try:
         real = Path(os.path.realpath(place, strict=True))
         if not real.is_relative_to(inside):
-            raise ToolError("leads out of the folder, which no path and no link may do")
+            raise ToolError("leads out of the folder, which is not allowed")
         if not real.is_file():  # reading a pipe would wait for ever
             raise ToolError("is not a regular file")
         if (size := real.stat().st_size) > FILE_LIMIT:
-            raise ToolError(f"has {size:,} bytes, too many to read")
+            raise ToolError(f"is too large to read ({size:,} bytes)")
         text = real.read_bytes().decode()
     except OSError as error:
         raise ToolError(f"cannot be read: {error.strerror or error}") from None
     except ValueError:
-        raise ToolError("is not UTF-8 text, or no possible path") from None
+        raise ToolError("is not UTF-8 text, or not a valid path") from None
     if "\0" in text:
         raise ToolError("is a binary file")
     return text

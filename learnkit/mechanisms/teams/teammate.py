@@ -30,7 +30,7 @@ _ENDS = {
     "turn_limit": "It reached its limit of {turns} turns.",
     "cancelled": "It was cancelled.",
     "max_tokens": "Its last message was cut off.",
-    "refusal": "The model refused.",
+    "refusal": "The model refused to continue.",
     "model_context_window_exceeded": "Its context window is full.",
 }
 
@@ -324,20 +324,20 @@ class TeammateMessages(Mechanism):
 
     @tool(internal=True)
     def send_message(self, to: str, content: str, msg_type: Type = "message") -> str:
-        """Write to somebody in the team; it is read before the next turn there.
+        """Send a message to a member of the team, who reads it before its next turn.
 
         Args:
-            to: the name.
-            content: the message.
-            msg_type: what kind of message it is.
+            to: Name of the member.
+            content: Text of the message.
+            msg_type: Kind of message.
         """
         self._team.send(self._mate.agent, to, content, msg_type)
         return f"Sent to {to}."
 
     @tool(internal=True)
     def read_inbox(self) -> str:
-        """Read what has come for you. It also comes to you by itself."""
-        return self._mate.delivery.deliver() or "There is no new mail."
+        """Read your new messages. They are also delivered to you without this call."""
+        return self._mate.delivery.deliver() or "There are no new messages."
 
 
 def _last_words(outcome: Outcome) -> str:

@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     from learnkit.mechanisms.teams.lead import Team
 
 _HOW = (
-    "Work that runs side by side, or is risky, gets a worktree: a folder and a branch of its own. "
-    "worktree_create makes one, for a task if you name it; worktree_run runs a command there. "
-    "Commit there, then worktree_merge brings it back; then worktree_remove or worktree_keep."
+    "Use a worktree, with its own folder and branch, for work that is risky or runs in parallel. "
+    "Create one with worktree_create, for a task if there is one, and run commands in it with "
+    "worktree_run. Commit there, then worktree_merge, then worktree_remove or worktree_keep."
 )
 
 
@@ -90,44 +90,44 @@ class Worktrees(Mechanism):
         task_id: int | None = None,
         base_ref: str = "HEAD",
     ) -> str:
-        """Make a folder and a branch of their own for a piece of work.
+        """Create a worktree: a folder and a branch for one piece of work.
 
         Args:
-            name: letters, digits, '.', '_' and '-'; the branch is wt/ and the name.
-            task_id: the task that it is for, if there is one.
-            base_ref: the branch, tag or commit to begin at.
+            name: Letters, digits, '.', '_' and '-'. The branch is named wt/NAME.
+            task_id: Id of the task that it is for, if any.
+            base_ref: Branch, tag or commit to start from.
         """
         with self._failure_logged("create", name):
             tree = self.registry.create(name, task_id, base_ref, self._bind)
         self._log("create", tree)
-        return f"{name} is on branch {tree.branch}, at {tree.base[:7]}."
+        return f"Created {name} on branch {tree.branch}, at {tree.base[:7]}."
 
     @tool(read_only=True)
     def worktree_list(self) -> str:
-        """Show all worktrees: branch, task and state."""
+        """List all worktrees, each with its branch, task and status."""
         lines = [_line(tree) for tree in self.registry.all()]
-        return "\n".join(lines) or "There is no worktree."
+        return "\n".join(lines) or "There are no worktrees."
 
     @tool(read_only=True)
     def worktree_status(self, name: str) -> str:
-        """Show what has changed in a worktree, and how far its branch is.
+        """Show a worktree's uncommitted changes and the number of its new commits.
 
         Args:
-            name: of the worktree.
+            name: Name of the worktree.
         """
         tree = self.registry.get(name)
         git, folder = self.registry.git, self.registry.path(name)
         ahead = git.run("rev-list", "--count", f"{tree.base}..{tree.branch}").strip()
-        changes = "\n".join(git.changes(folder)) or "nothing is uncommitted"
+        changes = "\n".join(git.changes(folder)) or "no uncommitted changes"
         return f"{_line(tree)}, {ahead} commits since {tree.base[:7]}\n{changes}"
 
     @tool
     def worktree_run(self, name: str, command: str) -> str:
-        """Run a bash command in a worktree.
+        """Run a bash command in a worktree and return its output.
 
         Args:
-            name: of the worktree.
-            command: what to run; its folder is /workspace there.
+            name: Name of the worktree.
+            command: Bash command to run. It sees the worktree as /workspace.
         """
         self.registry.get(name)
         workspace = Workspace(self.registry.path(name))
@@ -144,22 +144,24 @@ class Worktrees(Mechanism):
             self.history.log(self.agent)
         text = workspace.masked(result.output).strip() or "(no output)"
         if result.timed_out:
-            raise ToolError(f"{text}\n[stopped at the limit of {self.limit:g} s]")
+            raise ToolError(f"{text}\n[timed out after {self.limit:g} s]")
         return text if result.code == 0 else f"{text}\n[exit code {result.code}]"
 
     @tool
     def worktree_merge(self, name: str) -> str:
-        """Merge a worktree's branch into the main folder's. A conflict is undone and reported.
+        """Merge a worktree's branch into the main folder's branch.
+
+        If there are conflicts, the merge is undone and the files are named.
 
         Args:
-            name: of the worktree.
+            name: Name of the worktree.
         """
         with self._failure_logged("merge", name):
             files = self.registry.merge(name)
         self._log("merge", self.registry.get(name))
         if not files:
             return f"{name} has nothing new to merge."
-        return f"{name} is merged; changed: {', '.join(files)}"
+        return f"Merged {name}; changed files: {', '.join(files)}"
 
     @tool
     def worktree_remove(
@@ -168,12 +170,12 @@ class Worktrees(Mechanism):
         force: bool = False,
         complete_task: bool = False,
     ) -> str:
-        """Take a worktree's folder away; its branch and commits stay.
+        """Remove a worktree's folder. Its branch and commits are kept.
 
         Args:
-            name: of the worktree.
-            force: also if work in it is not committed, ignored by git, or going on.
-            complete_task: set its task to completed.
+            name: Name of the worktree.
+            force: Whether to remove it even if work would be lost or it is in use.
+            complete_task: Whether to set its task to completed.
         """
         with self._failure_logged("remove", name):
             tree = self.registry.get(name)
@@ -181,7 +183,7 @@ class Worktrees(Mechanism):
                 raise ToolError(f"{name} is in use: {why}")
             tree = self.registry.remove(name, force=force)
         self._log("remove", tree)
-        said = f"{name} is removed; {tree.branch} stays."
+        said = f"Removed {name}; branch {tree.branch} is kept."
         if complete_task and tree.task_id is not None and self.board is not None:
             try:
                 with logged(self.board, self.agent):
@@ -193,22 +195,22 @@ class Worktrees(Mechanism):
 
     @tool
     def worktree_keep(self, name: str) -> str:
-        """Say that a worktree's work is done, and keep its folder.
+        """Mark the work in a worktree as done, and keep its folder.
 
         Args:
-            name: of the worktree.
+            name: Name of the worktree.
         """
         with self._failure_logged("keep", name):
             tree = self.registry.keep(name)
         self._log("keep", tree)
-        return f"{name} is kept, on branch {tree.branch}."
+        return f"Kept {name} on branch {tree.branch}."
 
     @tool(read_only=True)
     def worktree_events(self, limit: int = 20) -> str:
-        """Show what has happened to worktrees, the last events last.
+        """Show the latest events of all worktrees, oldest first.
 
         Args:
-            limit: how many, at most 200.
+            limit: Number of events, at most 200.
         """
         entries, _ = self.registry.journal.read()
         shown = entries[-max(1, min(limit, 200)) :]
@@ -216,12 +218,12 @@ class Worktrees(Mechanism):
         for entry in shown:
             more = ", ".join(f"{k}: {v}" for k, v in entry.items() if k not in ("event", "name"))
             lines.append(f"{entry['event']} {entry['name']}" + (f" ({more})" if more else ""))
-        return "\n".join(lines) or "Nothing has happened yet."
+        return "\n".join(lines) or "There are no events yet."
 
     def _in_use(self, tree: Worktree, completes: bool) -> str:
         """Why a worktree is still needed; empty if it is not."""
         if self._running[tree.name]:
-            return "a command runs in it"
+            return "a command is running in it"
         if tree.task_id is None or self.board is None or completes:
             return ""
         task = next((one for one in self.board.tasks() if one.id == tree.task_id), None)
@@ -233,7 +235,7 @@ class Worktrees(Mechanism):
         """Write a new worktree into the task that it is for."""
         if tree.task_id is not None:
             if self.board is None:
-                raise ToolError("there is no board here; leave out task_id")
+                raise ToolError("there is no task board; leave out task_id")
             self.board.update(tree.task_id, worktree=tree.name)
 
     @contextmanager

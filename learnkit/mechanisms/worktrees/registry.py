@@ -155,7 +155,7 @@ class WorktreeRegistry:
             raise ToolError(f"the worktree {name!r} is still being created; try again in a moment")
         if name not in there:
             known = ", ".join(there) or "none"
-            raise ToolError(f"there is no worktree {name!r}; there are: {known}")
+            raise ToolError(f"there is no worktree {name!r}; the worktrees are: {known}")
         return there[name]
 
     def create(
@@ -182,12 +182,12 @@ class WorktreeRegistry:
         _check_name(name)
         with self._step("create", name, task_id=task_id), self._reserved(name):
             if not self.git.succeeds("rev-parse", "--verify", "--quiet", "HEAD"):
-                raise ToolError("the repository has no commit yet; make one first")
+                raise ToolError("the repository has no commits yet; make one first")
             branch = f"wt/{name}"
             if self.git.succeeds("rev-parse", "--verify", "--quiet", f"refs/heads/{branch}"):
-                raise ToolError(f"the branch {branch} is there already; take another name")
+                raise ToolError(f"the branch {branch} already exists; choose another name")
             if self.path(name).exists():
-                raise ToolError(f".worktrees/{name} is there already; take another name")
+                raise ToolError(f".worktrees/{name} already exists; choose another name")
             tree = Worktree(name, branch, self.git.commit_of(base_ref), task_id)
             with self._open() as index:
                 old = index.get(name)
@@ -221,11 +221,11 @@ class WorktreeRegistry:
         self.get(name)  # what is not there is no failure to note
         with self._step("remove", name, force=force), self._held(name) as tree:
             if not force and (left := self.git.changes(self.path(name), ignored=True)):
-                raise ToolError(f"{name} has work that is not committed: {_listed(left)}")
+                raise ToolError(f"{name} has uncommitted work: {_listed(left)}")
             if not force and (left := self.git.unnamed_commits(self.path(name))):
                 raise ToolError(
-                    f"{name} has commits that are in no branch: {_listed(left)}. Keep them with: "
-                    "git branch NAME, in that worktree"
+                    f"{name} has commits that are on no branch: {_listed(left)}. Keep them by "
+                    "running git branch NAME in that worktree"
                 )
             try:
                 self.git.run(
@@ -275,7 +275,7 @@ class WorktreeRegistry:
         with self._step("merge", name), self._held(name) as tree, self._lock(_MERGE):
             for what, folder in ((name, self.path(name)), ("the main folder", self.git.root)):
                 if left := [one for one in self.git.changes(folder) if one[:2] != "??"]:
-                    raise ToolError(f"{what} has changes that are not committed: {left[0]}")
+                    raise ToolError(f"{what} has uncommitted changes: {left[0]}")
             before = self.git.commit_of("HEAD")
             try:
                 message = f"Merge {tree.branch}"
@@ -289,7 +289,7 @@ class WorktreeRegistry:
                     files = ", ".join(conflicts)
                     raise ToolError(
                         f"{tree.branch} conflicts in {files}; the merge was undone. Merge the "
-                        "main branch into the worktree, settle it there, and merge again"
+                        "main branch into the worktree, resolve the conflicts there, and try again"
                     ) from None
                 raise error
 
@@ -440,6 +440,6 @@ def _check_name(name: str) -> None:
     bad = name.endswith((".lock", ".")) or ".." in name or name in _OURS
     if bad or not _NAME.fullmatch(name):
         raise ToolError(
-            f"{name!r} cannot be a worktree's name: 1 to 40 of letters, digits, '.', '_' and '-', "
-            "not '..', no '.' or '-' first, no '.' or '.lock' at the end"
+            f"{name!r} is not a valid worktree name: use 1 to 40 letters, digits, '.', '_' or "
+            "'-', without '..', no '.' or '-' at the start, and no '.' or '.lock' at the end"
         )

@@ -27,7 +27,7 @@ _ATTRIBUTE = re.compile(r'(\w+)="([^"]*)"')
 _JOB = re.compile(r"^\[([^\]\s]+)\] (completed|failed|timeout|stopped|error)[^\n]*", re.M)
 _CLAIMED = re.compile(r"Task #(\d+): (.*)", re.S)
 _CLEARED = re.compile(r"\[(?:Previous: used \S+|Large output: .*)\]\Z")
-_TEAMMATE = re.compile(r"You are (\S+), [^;]*, in the team [^;]*; (\S+) leads it")
+_TEAMMATE = re.compile(r"You are (\S+), [^;]*, in the team [^;]*; your lead is (\S+)\. ")
 
 
 @dataclass(frozen=True, slots=True)

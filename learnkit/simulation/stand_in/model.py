@@ -302,7 +302,7 @@ class _Session:
         plan = "; ".join(f"{n}. {one.label}" for n, one in enumerate(self.goals, start=1))
         do.open = len(self.goals)
         result = yield from do.call("plan_approval", plan=plan)
-        id = re.search(r"Plan (\S+) is with", result.text)
+        id = re.search(r"Sent plan (\S+) to ", result.text)
         if id is None:
             raise Failed(f"my plan got no id: {short(result.text)}")
         note = yield from do.wait_for(

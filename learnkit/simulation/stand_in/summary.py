@@ -15,7 +15,7 @@ KEPT = 160
 
 _ASKED = re.compile(r"<conversation>\n(.*)\n</conversation>", re.S)
 _SO_FAR = re.compile(r"<summary-so-far>\n(.*?)\n</summary-so-far>", re.S)
-_FOCUS = re.compile(r"^Above all keep what concerns: (.*)$", re.M)
+_FOCUS = re.compile(r"^Above all, keep what concerns: (.*)$", re.M)
 _ENTRY = re.compile(r"^(user|assistant): ", re.M)
 _CALL = re.compile(r"(\w+) (\{.*\})\Z", re.S)
 _OLD = re.compile(r"^- called .*$|^About .*$", re.M)

@@ -55,7 +55,7 @@ def test_real_tools_in_one_folder_leave_what_the_picture_shows(
     change(agents["alice"], way, read["alice"], ALICE, "alice")
     end = in_one_folder(place, way)
     if end.state == REFUSED:
-        with pytest.raises(lk.ToolError, match="does not occur"):
+        with pytest.raises(lk.ToolError, match="was not found"):
             change(agents["bob"], way, read["bob"], place, "bob")
     else:
         change(agents["bob"], way, read["bob"], place, "bob")

@@ -287,7 +287,7 @@ def one_line(harness: Harness, folder: Path) -> Outcome:
                 return use("worktree_create", name=name)
             if turn == 1:
                 return work(change(name))
-            return say("Merged.") if "is merged" in said else use("worktree_merge", name=name)
+            return say("Merged.") if f"Merged {name}" in said else use("worktree_merge", name=name)
 
         return model
 

@@ -201,7 +201,7 @@ def check_replies(replies: Any) -> Verdict:
     from learnkit.clients.scripted import ScriptEnded
 
     if not isinstance(replies, (list, tuple)):
-        return f"replies should be a list of replies; yours is a {type(replies).__name__}."
+        return f"`replies` should be a list of replies; yours is a {type(replies).__name__}."
     for hottest in ("cairo", "oslo"):
         with tempfile.TemporaryDirectory() as folder:
             workspace = Path(folder) / "heatwatch"

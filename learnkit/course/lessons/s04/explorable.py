@@ -18,7 +18,7 @@ from learnkit.widget.explore import Answer, Explorable, drag, explore, pick
 #: What can be dragged, and chosen.
 FILES, WAYS = range(1, 13), ("alone", "serial", "parallel")
 #: The first request in tokens: system prompt, tools and what is asked; by who sends it.
-ALONE, PARENT, CHILD = 494, 734, 554
+ALONE, PARENT, CHILD = 499, 749, 554
 #: Tokens of a call that reads a file, of the file, of a call that hands it out, and of its report.
 CALL, FILE, TASK, REPORT = 32, 630, 51, 41
 #: Tokens by which each further task in one reply, with its report, is shorter.

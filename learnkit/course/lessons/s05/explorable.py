@@ -21,7 +21,7 @@ SKILLS, FEW, TURNS = 20, 4, 8
 WAYS = {"preload all": SKILLS, "catalogue": 0, f"preload {FEW}": FEW}
 #: The first request in tokens: system prompt with the catalogue, tools, and what is asked; and what
 #: it has more for each skill that is preloaded.
-FIRST, PRELOADED = 2_256, 5_087
+FIRST, PRELOADED = 2_241, 5_013
 #: Tokens of a call that loads a skill, and of what comes back; of a call of the work, and of what
 #: comes back; and what the model writes in a turn.
 LOAD, LOADED, CALL, RESULT, WRITTEN = 32, 5_103, 29, 245, 21

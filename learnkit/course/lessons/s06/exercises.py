@@ -148,7 +148,7 @@ def check_largest(Largest: Any) -> Verdict:
                 f"enough, but choose cleared {_chars(cleared) or 'none'}"
             )
         if [one.chars for one in results(messages)] != sizes:
-            return "choose changed the messages that it was given; it should make new ones"
+            return "`choose` changed the messages that it was given; it should make new ones"
         kept = {one.id for one in clearable(change.messages)}
         if kept & {one.id for one in change.cleared}:
             return "the results in change.cleared still have their content in change.messages"

@@ -20,13 +20,13 @@ from learnkit.widget.explore import Answer, Explorable, drag, explore
 FILES, THRESHOLD = 36, 8_000
 #: Lengths in tokens: the system prompt with the tools, the user's request, a call, and its result
 #: before and after it is cleared.
-HEAD, REQUEST, CALL, RESULT, CLEARED = 524, 35, 31, 381, 29
+HEAD, REQUEST, CALL, RESULT, CLEARED = 550, 29, 31, 381, 29
 #: The tokens of its text, which clearing counts as freed, and how many of the last results stay.
 FREED, KEEP = 350, 3
 #: Tokens that the model writes: a turn, and a summary; and the message that a summary becomes.
 WRITTEN, SUMMARY, FIRST = 23, 407, 466
 #: A request for a summary begins with instructions, and each message is so much shorter as text.
-INSTRUCTIONS, AS_TEXT = 162, 20
+INSTRUCTIONS, AS_TEXT = 140, 20
 #: What is paid for a token read from the cache, written to it, and written by the model, where a
 #: token of plain input costs 1.
 PRICE = PRICES[DEFAULT_MODEL]

@@ -95,7 +95,7 @@ def _finish_board(do: Hands) -> Steps:
 
 def _broadcast(do: Hands, text: str) -> Steps:
     result = yield from do.call("broadcast", content=text)
-    if "nobody" in result.text:
+    if result.text.startswith("Not sent"):
         raise Failed("there is no teammate to write to")
     return f"wrote to all: {text}"
 

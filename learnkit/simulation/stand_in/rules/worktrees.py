@@ -79,7 +79,7 @@ def _merge(do: Hands, name: str) -> Steps:
 def _remove(do: Hands, name: str) -> Steps:
     name = do.tree(name)
     result = yield from do.call("worktree_remove", name=name)
-    confirm(result, "removed", f"removing {name}")
+    confirm(result, "Removed", f"removing {name}")
     do.changed = ""
     return f"removed the worktree {name}"
 
@@ -87,7 +87,7 @@ def _remove(do: Hands, name: str) -> Steps:
 def _keep(do: Hands, name: str) -> Steps:
     name = do.tree(name)
     result = yield from do.call("worktree_keep", name=name)
-    confirm(result, "kept", f"keeping {name}")
+    confirm(result, "Kept", f"keeping {name}")
     return f"the worktree {name} is kept"
 
 
