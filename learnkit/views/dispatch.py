@@ -161,7 +161,7 @@ _MARKS["refused"] = theme.BLOCKED
 def _kind(ended: ToolEnded) -> str:
     if ended.how == "refused":
         return "refused"
-    return "errors" if ended.is_error else "ok"
+    return "ok" if ended.done else "errors"
 
 
 def _cell(column: str, number: int) -> tuple[str, str]:
@@ -189,6 +189,6 @@ def _call_lines(current: Current | None) -> list[blocks.BlockLine]:
     asked = blocks.BlockLine(theme.CALL, arguments(current.input or {}), name=current.name)
     if current.ended is None:
         return [asked]
-    mark = theme.ERROR if current.ended.is_error else theme.RESULT
+    mark = theme.RESULT if current.ended.done else theme.ERROR
     text = current.ended.output or "(empty)"
     return [asked, blocks.BlockLine(mark, text)]

@@ -49,6 +49,8 @@ def test_an_unknown_name_has_a_row_of_its_own_at_the_end(story: EventLog) -> Non
         ("cancelled", True, 3),
         ("cut", True, 3),
         ("raised", True, 3),
+        ("unknown", True, 3),
+        ("unknown", False, 3),  # a log that doesn't mark it
     ],
 )
 @pytest.mark.parametrize("started", [True, False])
