@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from learnkit.core import vocabulary
 from learnkit.core.events import Event
 from learnkit.core.sentences import ended
-from learnkit.core.text import count, listed, one_line
+from learnkit.core.text import count, listed, one_line, quoted
 from learnkit.views import people as folk
 from learnkit.views.drawing import static, theme
 from learnkit.views.drawing.base import Diagram
@@ -118,7 +118,9 @@ class Traffic(Diagram[State]):
             waiting = "unread" if state.waiting else "read"
         senders = Counter(line.sender for line in state.lines for _ in line.ids)
         shares = listed([f"{number} from {name}" for name, number in senders.items()])
-        return ended(f"{count(state.sent, 'message')}, {waiting}: {shares}.")
+        last = next(line for line in reversed(state.lines) if line.ids)
+        ends = f"{last.sender} to {listed(list(last.to))}: {quoted(last.said)}"
+        return ended(f"{count(state.sent, 'message')}, {waiting}: {shares}. The last, {ends}.")
 
     def draw(self, state: State, width: float, rows: int) -> Canvas:
         canvas = Canvas(width)
@@ -228,7 +230,7 @@ def _said(line: TrafficLine, middle: dict[str, float], width: float) -> _Text:
     near = min(side, key=lambda x: abs(x - begin))
     room, low = abs(near - begin) - 24, min(begin, near) + 12
     if room >= _LEAST:
-        return _Text(low, "", tuple(wrapped(line.said, room, most=2 if room > 150 else 3)))
+        return _Text(low, "", tuple(wrapped(line.said, room)))
     low, high = min([begin, *ends]) + 12, max([begin, *ends]) - 12
     if width - low >= high - 52:
         return _Text(low, "", tuple(wrapped(line.said, width - low, most=1)))

@@ -229,7 +229,7 @@ def test_the_rows_of_a_text_lie_one_below_the_other_and_above_their_arrow() -> N
 def test_the_title_counts_all_messages_and_says_who_sent_them() -> None:
     view = Traffic(letters("m1"))
     assert view.finding(view.at(0)) == "No message has been sent yet."
-    end = "3 from alice and 1 from bob."
+    end = "3 from alice and 1 from bob. The last, alice to bob and carol: “hello”."
     assert view.finding(view.at()) == f"4 messages, 3 unread: {end}"
     read = Traffic(letters("m1", "m2", "m3", "m4"))
     assert read.finding(read.at()) == f"4 messages, all read: {end}"
