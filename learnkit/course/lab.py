@@ -146,16 +146,17 @@ class Lab:
 
         return card if answers else card.or_widget(widget)
 
-    def show_source(self, thing: Any) -> Card:
+    def show_source(self, thing: Any, *, only: Sequence[str] = ()) -> Card:
         """Show the source of a function, method or class of the package, with its module.
 
         Args:
             thing: what to show; see :func:`learnkit.course.display.source.show_source`.
+            only: the lines that matter, by a part of each, in order; the others are folded.
 
         Raises:
-            UsageError: if it has no Python source.
+            UsageError: if it has no Python source, or no such line.
         """
-        return source_card(thing)
+        return source_card(thing, only=only)
 
     def remember(self, kind: str, name: str, value: str = "yes") -> None:
         """Note something for the start page; the static form leaves no trace.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import tempfile
 from collections.abc import Sequence
@@ -85,6 +86,23 @@ def _plain(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [_plain(one) for one in value]
     return value
+
+
+#: How the path of a workspace begins, or of a lab's folder, wherever the temporary files are.
+_WORKSPACE = re.compile(
+    rf"[^\s'\"]*/learnkit-\w+/(?:(?P<above>run-\d+/)(?!{EXAMPLE.name}\b)|(?:run-\d+/{EXAMPLE.name}|own)\b/?)"
+)
+
+
+def relative(text: str) -> str:
+    """Return a text in which paths are relative to the workspace that they lead into.
+
+    Args:
+        text: such as an error's.
+    """
+    return _WORKSPACE.sub(
+        lambda found: "../" if found["above"] else "" if found[0].endswith("/") else ".", text
+    )
 
 
 class Workspaces:

@@ -244,6 +244,17 @@ class _World:
         return Trial(done, left, repeated, mixed, len(sent), sum(sent), max(sent))
 
 
+def rate(trials: Sequence[Trial]) -> str:
+    """Return in words how many trials were completed, and how many requests each one took.
+
+    Args:
+        trials: of one kind.
+    """
+    turns = sum(one.turns for one in trials) / len(trials)
+    done = sum(one.completed for one in trials)
+    return f"{done} of {len(trials)} runs right, in {turns:.0f} requests"
+
+
 def _both(
     seeds: Iterable[int], world: _World, prompts: Sequence[str], mechanisms: Mechanisms
 ) -> Both:

@@ -13,8 +13,8 @@ from typing import Any
 
 from learnkit.core.events import Event, EventLog
 from learnkit.core.sentences import ended
-from learnkit.core.text import count, one_line, quoted
-from learnkit.views.drawing import static
+from learnkit.core.text import count, listed, one_line, quoted
+from learnkit.views.drawing import blocks, static, theme
 from learnkit.views.drawing.array import Array, MessageCard, grow
 from learnkit.views.drawing.base import Diagram
 from learnkit.views.drawing.display import Canvas, wrapped
@@ -80,7 +80,11 @@ class Branches(Diagram[State]):
         said = [_parting(state)]
         for lane, array in state.arrays.items():
             if own := array.cards[state.shared :]:
-                said.append(f"{_name(lane)}: {len(own)} more, the last {quoted(own[-1].gist)}.")
+                lines = [line for card in own for line in blocks.lines(card.message)]
+                names = [one_line(line.name, 30) for line in lines if line.mark is theme.CALL]
+                does = f"it calls {listed(names)}" if names else "no further call"
+                last = quoted(own[-1].gist)
+                said.append(f"{_name(lane)}: {does}, and its last message is {last}.")
         return " ".join(map(ended, said))
 
     def told(self, state: State, old: State, event: Event) -> str:

@@ -6,11 +6,12 @@ the tool with that name answers. A name without a tool gets a row, too.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from learnkit.core.events import Event
-from learnkit.core.text import arguments, count, one_line
+from learnkit.core.text import arguments, count, listed, one_line
 from learnkit.core.vocabulary import RunStarted, ToolEnded, ToolStarted, read
 from learnkit.views.drawing import blocks, static, theme
 from learnkit.views.drawing.base import Diagram
@@ -96,15 +97,24 @@ class Dispatch(Diagram[State]):
         calls, running, *ended = (sum(column) for column in _columns(state))
         if not calls:
             return f"{count(len(state.rows), 'tool')} to call, and no call yet."
-        known = sum(row.known for row in state.rows.values())
+        known = [row for row in state.rows.values() if row.known]
         used = sum(row.known for row in names)
-        kinds = zip(ended, ("ok", "failed", "refused"), strict=True)
-        said = [f"{number} {kind}" for number, kind in kinds if number]
+        ok, failed, refused = ended
+        said = [f"{'all' if ok == calls > 1 else ok} ok"] if ok else []
+        for number, kind in ((failed, "errors"), (refused, "refused")):
+            where = _named(row for row in known if getattr(row, kind))
+            word = "failed" if kind == "errors" else kind
+            said += [f"{number} {word}{f' ({where})' if where else ''}"] if number else []
         said += [f"{running} running"] if running else []
-        gone = [one_line(row.name, 30) for row in names if not row.known]
-        missing = f"; there is no tool called {' or '.join(gone)}" if gone else ""
-        what = f"{count(calls, 'call')} to {used} of {count(known, 'tool')}"
-        return f"{what}: {', '.join(said)}{missing}."
+        idle = [row for row in known if not row.counts[0]]
+        if gone := [one_line(row.name, 30) for row in names if not row.known]:
+            more = f"; there is no tool called {' or '.join(gone)}"
+        elif ok == calls and 0 < len(idle) < 3:
+            more = f"; {_named(idle)} {'was' if len(idle) == 1 else 'were'} not used"
+        else:
+            more = ""
+        what = f"{count(calls, 'call')} to {used} of {count(len(known), 'tool')}"
+        return f"{what}: {', '.join(said)}{more}."
 
     def draw(self, state: State, width: float, rows: int) -> Canvas:
         canvas, shown, y = Canvas(width), _ordered(state)[:rows], 16.0
@@ -154,6 +164,10 @@ class Dispatch(Diagram[State]):
         return table + static.table(["current call", ""], call) if call else table
 
 
+def _named(rows: Iterable[ToolRow]) -> str:
+    return listed([one_line(row.name, 30) for row in rows])
+
+
 _MARKS = {"running": theme.WORKING, "ok": theme.DONE, "errors": theme.ERROR}
 _MARKS["refused"] = theme.BLOCKED
 
@@ -161,7 +175,7 @@ _MARKS["refused"] = theme.BLOCKED
 def _kind(ended: ToolEnded) -> str:
     if ended.how == "refused":
         return "refused"
-    return "errors" if ended.is_error else "ok"
+    return "ok" if ended.done else "errors"
 
 
 def _cell(column: str, number: int) -> tuple[str, str]:
@@ -189,6 +203,6 @@ def _call_lines(current: Current | None) -> list[blocks.BlockLine]:
     asked = blocks.BlockLine(theme.CALL, arguments(current.input or {}), name=current.name)
     if current.ended is None:
         return [asked]
-    mark = theme.ERROR if current.ended.is_error else theme.RESULT
+    mark = theme.RESULT if current.ended.done else theme.ERROR
     text = current.ended.output or "(empty)"
     return [asked, blocks.BlockLine(mark, text)]

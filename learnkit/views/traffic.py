@@ -12,16 +12,17 @@ from dataclasses import dataclass, field, replace
 from learnkit.core import vocabulary
 from learnkit.core.events import Event
 from learnkit.core.sentences import ended
-from learnkit.core.text import count, listed, one_line
+from learnkit.core.text import count, listed, one_line, quoted
 from learnkit.views import people as folk
 from learnkit.views.drawing import static, theme
 from learnkit.views.drawing.base import Diagram
-from learnkit.views.drawing.display import Canvas
+from learnkit.views.drawing.display import Canvas, text_width, wrapped
 from learnkit.views.drawing.time_axis import duration
 from learnkit.views.people import People
 
-#: Height of a line, and of the head of a column, in pixels.
-_LINE, _HEAD = 34, 38
+#: Height of a line with its text in one row, of each further row, and of the head of a column, in
+#: pixels; the least room beside a lifeline that a text is kept in.
+_LINE, _ROW, _HEAD, _LEAST = 34, 14, 38, 60
 
 _ASKS = {
     "shutdown_request": "shut down?",
@@ -117,7 +118,9 @@ class Traffic(Diagram[State]):
             waiting = "unread" if state.waiting else "read"
         senders = Counter(line.sender for line in state.lines for _ in line.ids)
         shares = listed([f"{number} from {name}" for name, number in senders.items()])
-        return ended(f"{count(state.sent, 'message')}, {waiting}: {shares}.")
+        last = next(line for line in reversed(state.lines) if line.ids)
+        ends = f"{last.sender} to {listed(list(last.to))}: {quoted(last.said)}"
+        return ended(f"{count(state.sent, 'message')}, {waiting}: {shares}. The last, {ends}.")
 
     def draw(self, state: State, width: float, rows: int) -> Canvas:
         canvas = Canvas(width)
@@ -137,16 +140,20 @@ class Traffic(Diagram[State]):
         hidden = len(state.lines) - len(shown)
         y += 20 * canvas.left_out("gone", left, y + 14, hidden, "earlier line")
         places = {}
+        texts = {line.key: _said(line, middle, width) for line in shown}
         for line in shown:
             if line.type == "joins":
                 tops[line.to[0]] = y
+            y += _ROW * max(0, len(texts[line.key].rows) - 1)
             places[line.key] = y
             y += _HEAD + 8 if line.type == "joins" else 22 if line.type == "ends" else _LINE
         ends = {line.to[0]: places[line.key] + 10 for line in shown if line.type == "ends"}
         for person in people:
             x, top = middle[person.name], tops[person.name]
             low = max(ends.get(person.name, y), top + _HEAD)
-            canvas.edge(f"life {person.name}", f"M0 {_HEAD}V{low - top:g}", x=x, y=top)
+            over = [places[key] for key, text in texts.items() if text.covers(x)]
+            gaps = "".join(f"V{y - top - 1:g}M0 {y - top + 17:g}" for y in over if top < y < low)
+            canvas.edge(f"life {person.name}", f"M0 {_HEAD}{gaps}V{low - top:g}", x=x, y=top)
         for person in people:
             lines = (person.name, person.role or " ")
             box = (middle[person.name] - each / 2 + 3, tops[person.name], each - 6, _HEAD)
@@ -154,6 +161,7 @@ class Traffic(Diagram[State]):
             canvas.box(f"head {person.name}", *box, marks[person.name], lines, says=says)
         for line in shown:
             _draw(canvas, line, middle, marks, places[line.key], each)
+            texts[line.key].write(canvas, line.key, places[line.key], marks.get(line.sender, ""))
         legend = "✓: the recipient has read it · dashed arrow: unread"
         canvas.text("legend", left, y + 16, legend, "q")
         canvas.height = y + 26
@@ -187,6 +195,48 @@ def _posted(
     return (*lines, TrafficLine(f"{event.seq}", event.time, *ends, (mail.id,), request, (mail.id,)))
 
 
+@dataclass(frozen=True, slots=True)
+class _Text:
+    """The text on an arrow: where it begins, or ends with style ``e``, and its rows."""
+
+    x: float
+    style: str
+    rows: tuple[str, ...]
+
+    def covers(self, x: float) -> bool:
+        """Whether it is written across a lifeline, which then has a gap."""
+        wide = max((text_width(row) for row in self.rows), default=0)
+        left = self.x - wide if self.style else self.x
+        return left < x < left + wide
+
+    def write(self, canvas: Canvas, key: str, y: float, mark: str) -> None:
+        """Write it above its arrow; ``y`` is where its last row begins."""
+        for number, row in enumerate(reversed(self.rows)):
+            name = f"say {key} {len(self.rows) - number}" if number else f"say {key}"
+            canvas.text(name, self.x, y + 12 - _ROW * number, row, self.style, mark)
+
+
+def _said(line: TrafficLine, middle: dict[str, float], width: float) -> _Text:
+    """The text of a line, between its sender's lifeline and the next one that the arrow reaches.
+
+    So it crosses no lifeline. Only if they are too close does it go on across the others.
+    """
+    begin = middle.get(line.sender)
+    ends = [middle[name] for name in line.to if middle.get(name, begin) != begin]
+    if line.type in ("joins", "ends") or begin is None or not ends:
+        return _Text(0, "", ())
+    right = max(ends) > begin
+    side = [x for x in middle.values() if (x > begin if right else x < begin)]
+    near = min(side, key=lambda x: abs(x - begin))
+    room, low = abs(near - begin) - 24, min(begin, near) + 12
+    if room >= _LEAST:
+        return _Text(low, "", tuple(wrapped(line.said, room)))
+    low, high = min([begin, *ends]) + 12, max([begin, *ends]) - 12
+    if width - low >= high - 52:
+        return _Text(low, "", tuple(wrapped(line.said, width - low, most=1)))
+    return _Text(high, "e", tuple(wrapped(line.said, high, most=1)))
+
+
 def _draw(
     canvas: Canvas,
     line: TrafficLine,
@@ -205,9 +255,9 @@ def _draw(
     if line.type == "ends":
         for name, x in spots:
             canvas.edge(f"end {key}", "M-6 -6L6 6M6 -6L-6 6", marks[name], "w", x=x, y=y + 10)
-            room, fits = each / 2 + 40, x + 72 < canvas.width
-            side, style = (x + 12, "q") if fits else (x - 12, "qe")
-            canvas.text(f"ends {key}", side, y + 14, "shut down", style, width=room)
+            side, style = (x + 12, "q") if x + 72 < canvas.width else (x - 12, "qe")
+            said = "shut down" if each > 76 else "ended"
+            canvas.text(f"ends {key}", side, y + 14, said, style)
         return
     for number, (_, x) in enumerate(spots):
         if begin is None or begin == x:
@@ -226,11 +276,3 @@ def _draw(
         )
         if line.ids and not unread:
             canvas.dot(f"read {key} {number}", x, y + 20, 7, "done", "✓")
-    if line.type == "joins" or begin is None or not spots:
-        return
-    low = min([begin, *(x for _, x in spots)])
-    high = max([begin, *(x for _, x in spots)])
-    if canvas.width - low >= high - 40:
-        canvas.text(f"say {key}", low + 12, y + 12, line.said, "", mark)
-    else:
-        canvas.text(f"say {key}", high - 12, y + 12, line.said, "e", mark)

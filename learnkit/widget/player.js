@@ -25,6 +25,7 @@ class Stage {
 
   constructor(tape, model, host) {
     this.tape = tape;
+    this.resets = tape.resets;
     this.model = model;
     this.host = host;
     this.root = host.attachShadow({ mode: "open" });
@@ -105,8 +106,9 @@ class Stage {
 
   /** New steps are here: follow them, a few a frame, or only say that there are more. */
   grown() {
-    if (this.again && this.tape.last >= this.k) {
-      this.again = false;
+    // Patches of the picture before may still arrive after another width was asked for.
+    if (this.resets !== this.tape.resets && this.tape.last >= this.k) {
+      this.resets = this.tape.resets;
       this.shown = null;
       this.show(this.k);
     }
@@ -156,9 +158,8 @@ class Stage {
       this.room = this.host.clientWidth;
     }
     const width = roomFor(this.picture);
-    if (!width || width === this.width || !this.diagram.shapes.size) return;
+    if (!width || width === this.width || !this.diagram.svg.isConnected) return;
     this.width = width;
-    this.again = true; // the same steps come anew
     tell(this.model, { width }).catch(() => {});
   }
 

@@ -8,6 +8,7 @@ export class Tape {
   stops = []; // the steps at which the picture changes
   finding = ""; // what the whole picture shows at the end
   tall = 0; // height of the tallest diagram, so that none jumps
+  resets = 0; // how often everything began anew, for a picture of another width
   frames = [{ order: [], html: new Map() }]; // frames[i] stands before step i * KEYFRAME
   listeners = new Set();
 
@@ -15,6 +16,7 @@ export class Tape {
   take({ seq, patches, finding, reset }) {
     if (reset) {
       Object.assign(this, { steps: [], stops: [], tall: 0, frames: this.frames.slice(0, 1) });
+      this.resets++;
       return true;
     }
     if (seq > this.steps.length) return false;

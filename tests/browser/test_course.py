@@ -22,7 +22,7 @@ from learnkit.course.lessons import Lesson, load
 LESSONS = sorted(path.name for path in (ROOT / "notebooks").glob("s[0-9][0-9]_*.ipynb"))
 #: In which lesson a view is pictured.
 PICTURED = {
-    "Messages": "s12",
+    "Messages": "s01",
     "Dispatch": "s02",
     "Todo": "s03",
     "Branches": "s03",

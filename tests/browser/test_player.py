@@ -20,7 +20,8 @@ import learnkit.widget
 from learnkit.core.events import EventLog
 from learnkit.views import Messages, View
 from learnkit.views.drawing import theme
-from learnkit.views.drawing.display import Canvas
+from learnkit.views.drawing.display import WIDE, Canvas
+from learnkit.views.schedule import Schedule
 from learnkit.widget.pump import Feed
 
 WIDGET = Path(learnkit.widget.__file__).parent
@@ -333,6 +334,29 @@ def test_events_are_shown_while_they_arrive(page: Page, capsys: pytest.CaptureFi
             .querySelector('.count').textContent.startsWith('step 400 of 400')"""
     )
     assert page.locator(".msg").count() == 400
+
+
+def test_a_diagram_gets_the_width_of_its_place_although_older_patches_come_late(page: Page) -> None:
+    page.set_viewport_size({"width": 700, "height": 800})
+    open_player(page)
+    log = EventLog()
+    log.append("race.started", lane="alice", reader="alice", writers=["bob"], seed=1)
+    log.append("race.wrote", lane="bob", texts=["bob 1"], content=["bob 1"])
+    view = Schedule(log)
+    for message in messages_of(view):
+        give(page, message)
+    asked = page.wait_for_function("() => window.sent.find((one) => one.width)")
+    width = asked.json_value()["width"]
+    assert width < WIDE
+    for message in messages_of(view):  # once more, because the page had asked for all it missed
+        give(page, message)
+    give(page, {"reset": True})
+    sent: list[dict[str, Any]] = []
+    Feed(view, sent.append, width).flush()
+    for message in sent:
+        give(page, message)
+    expect(page.locator(".diagram")).to_have_attribute("width", str(width))
+    page.set_viewport_size({"width": 900, "height": 800})
 
 
 class Ask(Boxes):

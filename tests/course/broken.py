@@ -165,6 +165,12 @@ def _in_the_core(*cells: NotebookNode) -> Breaker:
     return breaker
 
 
+def _reassigned(reader: str) -> list[NotebookNode]:
+    """Cells of which one reads a name, and a later one gives it another value."""
+    show = "def show():\n    return first"
+    return [new_code_cell(source) for source in ("first = 1", show, reader, "first = 2")]
+
+
 def _boxed(*lines: str) -> Breaker:
     """Replace the box about autumn 2026."""
 
@@ -243,6 +249,10 @@ BREAKERS: list[tuple[str, str, Breaker]] = [
     ("dated_links", "no link", _boxed("- Something, May 2026")),
     ("shown_as_sent", "lab.adds(…)", _without(r"lab\.adds\(", "print(")),
     ("shown_as_sent", "lab.explore(…)", _without(r"lab\.explore\(", "print(")),
+    *(
+        ("lasting_names", f"reads first{through}, and cell", _in_the_core(*_reassigned(reader)))
+        for through, reader in (("", "first"), (" through show", "show()"))
+    ),
     ("plain_words", "write after", _saying("The text comes behind the results.")),
     ("plain_words", "write message", _writing("x = 1  # no letter is lost")),
 ]

@@ -18,7 +18,7 @@ from project import ROOT
 
 from learnkit.core.catalog import MODELS
 
-from . import reading, teaching, texts
+from . import names, reading, teaching, texts
 from .subject import Rule, Subject, parsed, shown, tags
 
 #: What a cell's code must not do: nbval fails on it, or it needs a network.
@@ -205,5 +205,6 @@ RULES: dict[str, Rule] = {
         *teaching.RULES,
         *texts.RULES,
         *reading.RULES,
+        *names.RULES,
     )
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import os
 import re
 import signal
@@ -10,6 +11,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -27,6 +29,7 @@ from learnkit.course.display.question_widgets import STYLE, Choice, quiz_box, te
 from learnkit.course.display.source import show_source
 from learnkit.course.exercise_checks import check_and_hint, judge
 from learnkit.course.lessons import Exercise, Option, Prediction, Question
+from learnkit.course.lessons.s01.loop import IN_STEP
 from learnkit.course.progress import Progress
 from learnkit.views.drawing import theme
 
@@ -157,6 +160,29 @@ def test_source_of_tools_properties_modules_and_instances() -> None:
     name = exercise_checks.__name__
     assert show_source(exercise_checks).text.startswith(f"{name}, {name}, ")
     assert show_source(lk.EventLog()).text.startswith("EventLog, learnkit.core.events, ")
+
+
+def test_of_a_source_the_lines_that_matter_are_shown_and_all_of_them_are_folded() -> None:
+    card = show_source(lk.Agent.step, only=IN_STEP)
+    shown, folded, rest = card.html.partition("<details><summary>all ")
+    code = unescape(shown.partition("<pre><code>")[2])
+    assert folded
+    assert "step, learnkit.core.agent, 10 of " in card.text
+    assert code.startswith("def step(self)")
+    lines = code.removesuffix("</code></pre>").splitlines()
+    assert len([line for line in lines if line.strip() != "…"]) == len(IN_STEP) == 10
+    assert "before_model" not in code
+    assert "before_model" in rest
+    assert not any(a.strip() == b.strip() == "…" for a, b in itertools.pairwise(lines))
+    live = card.live()["text/markdown"]  # type: ignore[misc]
+    assert live.count("```python") == 2
+    assert live.index("batch.run()") < live.index("<details>") < live.index("before_model")
+
+
+@pytest.mark.parametrize("parts", [["no such line"], ["batch.run()", "def step"]])
+def test_lines_that_a_source_does_not_have_in_this_order_are_named(parts: list[str]) -> None:
+    with pytest.raises(UsageError, match=re.escape(repr(parts[-1]))):
+        show_source(lk.Agent.step, only=parts)
 
 
 # Exercises

@@ -41,7 +41,8 @@ def test_what_is_shared_is_shown_once() -> None:
     assert view.at().shared == 3
     assert (cards(view, "both"), cards(view, WAS), cards(view, FORK)) == (3, 3, 3)
     assert view.finding(view.at()) == (
-        "Both runs share 3 messages. As it was: 3 more, the last “x”. Forked: 3 more, the last “y”."
+        "Both runs share 3 messages. As it was: it calls look, and its last message is “x”. "
+        "Forked: it calls look, and its last message is “y”."
     )
 
 

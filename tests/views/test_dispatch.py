@@ -49,6 +49,8 @@ def test_an_unknown_name_has_a_row_of_its_own_at_the_end(story: EventLog) -> Non
         ("cancelled", True, 3),
         ("cut", True, 3),
         ("raised", True, 3),
+        ("unknown", True, 3),
+        ("unknown", False, 3),  # a log that doesn't mark it
     ],
 )
 @pytest.mark.parametrize("started", [True, False])
@@ -62,6 +64,23 @@ def test_every_end_is_counted_once(
     one.end("t", "bash", "out", is_error=is_error, how=how)
     got = counts(Dispatch(one.log))["bash"]
     assert got == tuple(int(place in (0, column)) for place in range(5))
+
+
+def test_the_title_says_what_failed_and_what_was_not_used(run: Callable[..., Any]) -> None:
+    one = run()
+    one.start()
+    one.end("a", "bash", "out")
+    view, unused = Dispatch(one.log), "read_file and write_file were not used."
+    assert view.finding(view.at()) == f"1 call to 1 of 3 tools: 1 ok; {unused}"
+    one.end("b", "bash", "out")
+    view = Dispatch(one.log)
+    assert view.finding(view.at()) == f"2 calls to 1 of 3 tools: all ok; {unused}"
+    one.end("c", "read_file", "no such file", is_error=True, how="raised")
+    one.end("d", "bash", "not allowed", is_error=True, how="refused")
+    view = Dispatch(one.log)
+    assert view.finding(view.at()) == (
+        "4 calls to 2 of 3 tools: 2 ok, 1 failed (read_file), 1 refused (bash)."
+    )
 
 
 def test_parallel_calls_and_equal_ids_in_two_lanes(run: Callable[..., Any]) -> None:

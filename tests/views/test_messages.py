@@ -11,6 +11,7 @@ import pytest
 from learnkit.core.events import EventLog
 from learnkit.core.token_count import estimate_tokens
 from learnkit.views import Messages
+from learnkit.views.drawing import theme
 from learnkit.views.drawing.display import WIDE
 
 
@@ -133,6 +134,27 @@ def test_a_failure_that_is_not_marked_as_one_is_told_apart(
     assert ("✗" in view.draw(view.at(), WIDE, 48)["box lead 1 0"].lines[0]) is fails
     assert ("is_error" in view.finding(view.at())) is fails
     assert "m-error" not in view.frame(view.at())["lead/1"], "it is what the model was told"
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        ("There is no tool 'readding'. The tools are: stations, reading.", "failed"),
+        ("KeyError: 'mars'", "failed"),
+        ("no such file\n[exit code 2]", "completed"),
+        ("31.4 °C", "completed"),
+    ],
+)
+def test_a_call_that_ran_no_tool_to_its_end_has_failed(
+    text: str, word: str, run: Callable[..., Any]
+) -> None:
+    one = run()
+    one.say("assistant", [use("t1", "readding")])
+    one.say("user", [{"type": "tool_result", "tool_use_id": "t1", "content": text}])
+    view = Messages(one.log)
+    stands = {"completed": theme.DONE, "failed": theme.FAILED}
+    frame = view.frame(view.at())["lead/0"]
+    assert [key for key, mark in stands.items() if mark.label in frame] == [word]
 
 
 def test_there_is_no_room_left_where_a_text_is_cut(run: Callable[..., Any]) -> None:

@@ -7,6 +7,7 @@ import re
 from typing import Any
 
 import pytest
+from canvases import inside
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from profiles import examples
@@ -186,6 +187,13 @@ def test_a_lost_message_is_marked_by_glyph_word_and_colour_where_it_was_written_
     ]
     assert after["lost 3"].lines == ("✗ lost: carol 1",)
     assert Page(view.html()).text.count("✗ lost: carol 1") == 1
+
+
+@pytest.mark.parametrize("width", [WIDE, 700, 500, NARROW])
+def test_what_is_lost_is_within_the_picture_and_said_in_full(width: float) -> None:
+    canvas = drawn(Schedule(log_of(*STORY)), width=width)
+    assert inside(canvas["lost 3"], canvas)
+    assert not canvas["lost 3"].lines[0].endswith("…")
 
 
 def test_nothing_is_written_over_something_else() -> None:

@@ -15,7 +15,7 @@ import learnkit as lk
 from learnkit.views import Protocol, Team, Traffic
 from learnkit.views.drawing import static
 from learnkit.views.drawing.base import Diagram
-from learnkit.views.drawing.display import NARROW, WIDE, Canvas
+from learnkit.views.drawing.display import NARROW, WIDE, Canvas, Shape, text_width
 
 
 def words(html: str) -> str:
@@ -175,10 +175,61 @@ def test_that_the_last_agent_shuts_down_is_said_within_the_picture(width: float)
     assert room < end.x if "e" in end.style else end.x + room < width
 
 
+def drawn_parts(lifeline: Shape) -> list[tuple[float, float]]:
+    """From where to where a lifeline is drawn."""
+    parts = re.findall(r"M0 ([\d.]+)V([\d.]+)", lifeline.path)
+    assert "".join(f"M0 {a}V{b}" for a, b in parts) == lifeline.path
+    return [(lifeline.y + float(a), lifeline.y + float(b)) for a, b in parts]
+
+
+LONG = "cairo.csv has -9999 °C in line 4. I'd treat that as missing and leave the row out. Agreed?"
+
+
+@pytest.mark.parametrize("width", [WIDE, NARROW])
+@pytest.mark.parametrize("number", [2, 3, 4])
+def test_no_text_crosses_a_lifeline(number: int, width: float) -> None:
+    names = ["alice", "bob", "carol", "dan"][:number]
+    log = lk.EventLog()
+    log.append("run.started", lane="alice", prompt="x")
+    for n, (sender, to) in enumerate(itertools.permutations(names, 2)):
+        mail = {"id": f"m{n}", "from": sender, "to": to, "content": LONG, "type": "message"}
+        log.append("mail.sent", lane=sender, time=float(n), mail=mail)
+    log.append("team.status", time=99.0, name="alice", status="shutdown")
+    canvas = drawn(log, width)
+    lifelines = [one for one in canvas.shapes if one.key.startswith("life ")]
+    texts = [one for one in canvas.shapes if one.key.split()[0] in ("say", "ends")]
+    assert len({one.key.split()[1] for one in texts}) == number * (number - 1) + 1
+    for text in texts:
+        wide = text_width(text.lines[0])
+        left = text.x - wide if "e" in text.style else text.x
+        crossed = [one for one in lifelines if left < one.x < left + wide]
+        assert not crossed or (number, width) == (4, NARROW), "there is room beside the lifelines"
+        for one in crossed:
+            assert not [a for a, b in drawn_parts(one) if a < text.y - 4 < b], text
+
+
+def test_the_rows_of_a_text_lie_one_below_the_other_and_above_their_arrow() -> None:
+    log = lk.EventLog()
+    log.append("run.started", prompt="x")
+    for n in range(3):
+        mail = {"id": f"m{n}", "from": "lead", "to": "bob", "content": LONG, "type": "message"}
+        log.append("mail.sent", time=float(n), mail=mail)
+    canvas = drawn(log)
+    last = 0.0
+    for n in (1, 2, 3):
+        rows = [one for one in canvas.shapes if one.key.split()[:2] == ["say", str(n)]]
+        rows.sort(key=lambda one: one.y)
+        assert [one.key for one in rows] == [f"say {n} 1", f"say {n}"]
+        assert "".join(one.lines[0] for one in rows).startswith("cairo.csv has -9999")
+        heights = [last, *(one.y for one in rows), canvas[f"arrow {n} 0"].y]
+        assert all(b - a >= 8 for a, b in itertools.pairwise(heights))
+        last = heights[-1]
+
+
 def test_the_title_counts_all_messages_and_says_who_sent_them() -> None:
     view = Traffic(letters("m1"))
     assert view.finding(view.at(0)) == "No message has been sent yet."
-    end = "3 from alice and 1 from bob."
+    end = "3 from alice and 1 from bob. The last, alice to bob and carol: “hello”."
     assert view.finding(view.at()) == f"4 messages, 3 unread: {end}"
     read = Traffic(letters("m1", "m2", "m3", "m4"))
     assert read.finding(read.at()) == f"4 messages, all read: {end}"

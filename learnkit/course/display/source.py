@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from learnkit.core.text import count
@@ -16,14 +17,16 @@ from learnkit.errors import UsageError
 from learnkit.views.drawing.text import esc
 
 
-def show_source(thing: Any) -> Card:
+def show_source(thing: Any, *, only: Sequence[str] = ()) -> Card:
     """Return the source of some code as a card.
 
     Args:
         thing: a module, class, function, method, property or tool; or an instance of a class.
+        only: the lines to show, by a part of each, in order; the whole source is folded below
+            them. By default all lines are shown.
 
     Raises:
-        UsageError: if there is no Python source to show.
+        UsageError: if there is no Python source to show, or no such line.
     """
     thing = _code_of(thing)
     try:
@@ -40,18 +43,40 @@ def show_source(thing: Any) -> Card:
     line = "" if module == "__main__" else f":{max(first, 1)}"  # changes with every edit above it
     source = inspect.cleandoc("\n" + "".join(lines))
     long = count(source.count("\n") + 1, "line")
-    html = (
-        f"<p><strong>{esc(name)}</strong> · <code>{esc(place)}</code> · {long}</p>"
-        f"<pre><code>{esc(source)}</code></pre>"
-    )
+    code = f"<pre><code>{esc(source)}</code></pre>"
+    ticks = max(map(len, re.findall(r"`+", source)), default=0)
+    fence = "`" * max(3, ticks + 1)
+    markdown = f"{fence}python\n{source}\n{fence}"
+    if only:
+        part = _excerpt(source, only)
+        folded = f"<details><summary>all {long}</summary>"
+        code = f"<pre><code>{esc(part)}</code></pre>{folded}{code}</details>"
+        markdown = f"{fence}python\n{part}\n{fence}\n\n{folded}\n\n{markdown}\n\n</details>"
+        long = f"{len(only)} of {long}"
+    html = f"<p><strong>{esc(name)}</strong> · <code>{esc(place)}</code> · {long}</p>"
 
     def live() -> dict[str, str]:
-        ticks = max(map(len, re.findall(r"`+", source)), default=0)
-        fence = "`" * max(3, ticks + 1)
-        heading = f"**{name}** · `{place}{line}` · {long}"
-        return {"text/markdown": f"{heading}\n\n{fence}python\n{source}\n{fence}"}
+        return {"text/markdown": f"**{name}** · `{place}{line}` · {long}\n\n{markdown}"}
 
-    return Card(html, f"{name}, {place}, {long}", live)
+    return Card(html + code, f"{name}, {place}, {long}", live)
+
+
+def _excerpt(source: str, parts: Sequence[str]) -> str:
+    """Those lines of a source that hold the parts, one after the other; dots for what is between.
+
+    Raises:
+        UsageError: if no line holds a part, below the line of the part before it.
+    """
+    shown, wanted = list[str](), list(parts)
+    for line in source.splitlines():
+        if wanted and wanted[0] in line:
+            shown.append(line)
+            del wanted[0]
+        elif line.strip() and not (shown and shown[-1].endswith("…")):
+            shown.append(f"{line[: len(line) - len(line.lstrip())]}…")
+    if wanted:
+        raise UsageError(f"there is no line with {wanted[0]!r}; give parts of lines, in order")
+    return "\n".join(shown)
 
 
 def _code_of(thing: Any) -> Any:

@@ -7,6 +7,7 @@ from typing import Any
 
 from learnkit.core.text import one_line
 from learnkit.course.first_edit.answers import Paused, Rest, answering
+from learnkit.course.scenario import relative
 from learnkit.errors import described
 
 #: Columns of an error that are shown.
@@ -53,4 +54,4 @@ def ending(error: BaseException | None) -> str:
             "At its end the cell checks something that holds for the recorded run, and not for "
             "this one."
         )
-    return f"Then the cell stopped: {one_line(described(error), WIDTH)}"
+    return f"Then the cell stopped: {one_line(relative(described(error)), WIDTH)}"

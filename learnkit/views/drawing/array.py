@@ -141,8 +141,8 @@ def grow(array: Array, event: Event) -> Array:
             return replace(array, waiting=False) if array.waiting else array
         case ToolStarted(id=call):
             return _marked(array, {call: theme.WORKING})
-        case ToolEnded(id=call, is_error=failed):
-            return _marked(array, {call: theme.FAILED if failed else theme.DONE})
+        case ToolEnded(id=call) as ended:
+            return _marked(array, {call: theme.DONE if ended.done else theme.FAILED})
     return array
 
 
@@ -217,7 +217,7 @@ def _opened(message: dict[str, Any]) -> dict[str, tuple[str, Mark]]:
 
 def _answers(results: list[dict[str, Any]]) -> dict[str, Mark]:
     return {
-        str(block.get("tool_use_id")): theme.FAILED if block.get("is_error") else theme.DONE
+        str(block.get("tool_use_id")): theme.FAILED if blocks.is_broken(block) else theme.DONE
         for block in results
     }
 

@@ -16,7 +16,9 @@ from learnkit.views.drawing.theme import Mark
 
 #: Lines and characters of a short text. A longer one is cut, with a button that shows all of it.
 SHORT = 3, 240
-_FAILED = re.compile(r"^There is no tool |^(\w*Error|\w*Exception)\b|\[exit code [1-9]\d*\]\s*$")
+#: How a call ends that ran no tool, or whose tool raised; and a command that reports a failure.
+_BROKEN = re.compile(r"^There is no tool |^(\w*Error|\w*Exception)\b")
+_FAILED = re.compile(rf"{_BROKEN.pattern}|\[exit code [1-9]\d*\]\s*$")
 
 
 def label(mark: Mark, after: str = "") -> str:
@@ -76,6 +78,17 @@ def failure(text: str) -> str:
         text: the content of a result that isn't marked as an error.
     """
     return "reads like a failure, but is_error is not set" if _FAILED.search(text) else ""
+
+
+def is_broken(block: dict[str, Any]) -> bool:
+    """Whether a call has failed: its result says so, or says that no tool has run to its end.
+
+    A command that reports a failure has run.
+
+    Args:
+        block: the ``tool_result`` block.
+    """
+    return bool(block.get("is_error") or _BROKEN.search(content_text(block.get("content"))))
 
 
 def pair(lane: str, call_id: object) -> str:

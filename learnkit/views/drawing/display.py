@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, TypedDict, Unpack
 
-from learnkit.core.text import clean, count, one_line
+from learnkit.core.text import clean, columns, count, one_line
 from learnkit.errors import UsageError
 from learnkit.views.drawing import theme
 from learnkit.views.drawing.text import esc
@@ -444,15 +444,28 @@ def fitting(text: str, width: float, style: str = "") -> str:
         width: room in pixels.
         style: as for :class:`Shape`.
     """
-    each = _MONO if "m" in style else _BOLD if "b" in style else _PLAIN
-    if "h" in style:
-        each = _BOLD * 14 / 12
-    limit = max(int(width / each), 3)
+    limit = max(int(width / _each(style)), 3)
     line = one_line(text, limit)
     words, blank, rest = line.rpartition(" ")
     if not blank or len(rest) > limit / 3 or line == one_line(text, limit + 1):
         return line
     return f"{words}…"  # cut between two words, because little is lost by it
+
+
+def text_width(text: str, style: str = "") -> float:
+    """About how wide a text of one line is, in pixels.
+
+    Args:
+        text: raw text.
+        style: as for :class:`Shape`.
+    """
+    return columns(text) * _each(style)
+
+
+def _each(style: str) -> float:
+    """The width of a character, in pixels."""
+    each = _MONO if "m" in style else _BOLD if "b" in style else _PLAIN
+    return _BOLD * 14 / 12 if "h" in style else each
 
 
 def wrapped(text: str, width: float, style: str = "", most: int = 3) -> list[str]:

@@ -25,6 +25,7 @@ from learnkit.course.first_edit.panel import Cell, Panel
 from learnkit.course.first_edit.rerun import ending, rerun
 from learnkit.course.lab import Lab
 from learnkit.course.lessons import load
+from learnkit.course.scenario import Workspaces
 
 RECORDED = [
     lk.use("bash", command="echo hello > hello.txt && cat hello.txt"),
@@ -407,6 +408,25 @@ def test_the_endings() -> None:
     assert ending(Paused({}, "lead")) == ""
     assert ending(ValueError("x" * 999)).startswith("Then the cell stopped: ValueError: xxx")
     assert len(ending(ValueError("x" * 999))) < 300
+
+
+def test_an_error_names_files_as_the_workspace_does_and_no_temporary_path() -> None:
+    box = Workspaces()
+    try:
+        workspace, own = box.new(), box.folder("naive")
+        for path, name in (
+            (workspace / "greet.py", "greet.py"),
+            (workspace / "heatwatch/none.py", "heatwatch/none.py"),
+            (workspace.parent / "diary.txt", "../diary.txt"),
+            (own / "task_1.json", "naive/task_1.json"),
+        ):
+            with pytest.raises(FileNotFoundError) as raised:
+                path.read_text()
+            assert ending(raised.value).endswith(f"No such file or directory: {name!r}")
+        assert ending(ValueError(f"{workspace} is empty")).endswith("ValueError: . is empty")
+        assert ending(ValueError("see /tmp/notes.txt")).endswith("see /tmp/notes.txt")
+    finally:
+        box.remove()
 
 
 def test_no_thread_is_left_after_a_try(shell: InteractiveShell, no_thread_is_left: None) -> None:

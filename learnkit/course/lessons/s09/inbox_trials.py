@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from learnkit.backends.files.mailbox import Inbox, Mailbox
+from learnkit.course.lessons.s07.processes import in_turns
 from learnkit.runtime.virtual_clock import VirtualClock
 
 
@@ -43,7 +44,7 @@ class Safe:
     """
 
     def __init__(self, folder: Path, pause: Callable[[], object] = lambda: None) -> None:
-        self._box, self._pause = Mailbox(folder), pause
+        self._box, self.pause = Mailbox(folder), pause
         self._box.open("alice")
         self._inbox = Inbox(self._box, "alice")
 
@@ -55,12 +56,39 @@ class Safe:
         """
         self._box.send("bob", "alice", text)
 
+    def take(self) -> list[str]:
+        """Return the new messages, which stay new until they are committed."""
+        return [one.content for one in self._inbox.take()]
+
     def drain(self) -> list[str]:
-        """Return the new messages."""
-        mail = self._inbox.take()
-        self._pause()
+        """Return the new messages, and commit them."""
+        mail = self.take()
+        self.pause()
         self._inbox.commit()
-        return [one.content for one in mail]
+        return mail
+
+
+_WRITER = "until('read'); board.send('second message'); reached('written')"
+_READER = """
+board.send('first message')
+board.pause = lambda: (reached('read'), until('written'))
+first = board.drain()
+board.pause = lambda: None
+print(first + board.drain())
+"""
+
+
+def write_while_it_reads(inbox: type, folder: Path) -> str:
+    """Let a process write a message just after another one has read the file.
+
+    Args:
+        inbox: a class with ``send``, ``drain`` and ``pause``, which ``drain`` calls after reading.
+        folder: of the inbox, empty.
+
+    Returns:
+        The messages that the reader got, of the two that were sent.
+    """
+    return in_turns(inbox, folder, [_READER, _WRITER])[0]
 
 
 def deliveries(
