@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -148,8 +148,10 @@ class Hands:
     Attributes:
         said: the request, read.
         kit: the tools on offer.
+        carry_out: does what a text asks for, and returns the report: for work within the prompt.
         results: of the calls of the last clause that made any.
         files: mentioned so far, the last one last; likewise mates, trees and tasks.
+        folder: made last.
         crew: teammates that were started for this prompt, with their roles.
         place: the worktree in which files are changed; empty for the workspace.
         changed: the worktree in which a file was made last.
@@ -168,8 +170,10 @@ class Hands:
 
     said: Conversation
     kit: Kit
+    carry_out: Callable[[str], Steps]
     results: list[tuple[str, Result]] = field(default_factory=list)
     files: list[str] = field(default_factory=list)
+    folder: str = ""
     mates: list[str] = field(default_factory=list)
     trees: list[str] = field(default_factory=list)
     tasks: list[int] = field(default_factory=list)

@@ -4,21 +4,33 @@ from __future__ import annotations
 
 import ast
 import builtins
+import csv
+import inspect
+import json
 import re
+from collections.abc import Callable, Generator
+from typing import Any
 
 from learnkit.simulation.stand_in.clauses import Quotation, number, ruleset, several
 from learnkit.simulation.stand_in.hands import (
+    Ask,
     Failed,
     Hands,
     Steps,
+    Wait,
     confirm,
     first_line,
     quoted,
     short,
 )
 
-_LIST_PYTHON = "git ls-files --cached --others --exclude-standard -- '*.py'"
-_LIST_ALL = "git ls-files --cached --others --exclude-standard"
+_LIST = "git ls-files --cached --others --exclude-standard"
+_ENDINGS = {"python": "py", "markdown": "md", "text": "txt"}
+_ORDER = ("zeroth", "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
+#: How a figure is called that a column of a table has.
+_COLUMNS = {"temperature": "celsius"}
+#: From here on down a reading says that there is none.
+_NO_READING = -999.0
 #: What a file says is described by such words, and not given.
 _DESCRIBES = re.compile(
     r"^(?:the|an?|all|every|each|some|my|our|your|its|their|this|that|what|whatever|how|whether|"
@@ -29,10 +41,6 @@ _DESCRIBES = re.compile(
     re.I,
 )
 _QUOTES = re.compile(r"\"[^\"]*\"|“[^”]*”|`[^`]*`")
-
-#: Numbers that stand alone: not part of a time, a date or a name.
-_DECIMAL = re.compile(r"(?<![\w:./-])-?\d+\.\d+(?![\w:./-])")
-_WHOLE = re.compile(r"(?<![\w:./-])-?\d+(?![\w:./-])")
 
 _MAKE = "(create|make|write|add|generate|start)"
 _A = (
@@ -125,11 +133,22 @@ def create(do: Hands, files: str) -> Steps:
     return f"created {', '.join(made)}, empty"
 
 
+def _unnamed(do: Hands, n: str = "one", text: str = "") -> Steps:
+    names = [f"file_{place}.txt" for place in range(1, number(n) + 1)]
+    if not text:
+        return (yield from create(do, ", ".join(names))) + "; you gave no name, so I chose it"
+    literal(text)
+    for name in names:
+        yield from do.touch(name)  # there may be one already
+        yield from do.write(name, f"{text}\n")
+    return f"created {', '.join(names)}, a name that I chose, which contains {short(text)!r}"
+
+
 def _folder(do: Hands, folder: str, files: str = "", n: str = "") -> Steps:
     names = several(files)
     if n and number(n) != len(names):
         raise Failed(f"you said {n} files, and named {len(names)}")
-    folder = folder.rstrip("/")
+    do.folder = folder = folder.rstrip("/")
     inside = [f"{folder}/{name.removeprefix(folder + '/')}" for name in names]
     if not inside:
         result = yield from do.run(
@@ -166,9 +185,13 @@ def _remove(do: Hands, files: str) -> Steps:
 
 
 def _listing(do: Hands, kind: str = "", folder: str = "") -> Steps:
-    command = _LIST_PYTHON if "py" in kind.lower() else _LIST_ALL
+    name = kind.lower().lstrip(".")
+    like = f"'*.{_ENDINGS.get(name, name)}'" if name else ""
+    command = f"{_LIST} -- {like}" if like else _LIST
+    if folder.lower() == "it":
+        folder = do.folder
     if folder:
-        command = f"find {quoted(folder)} -type f | sort"
+        command = f"find {quoted(folder)} -type f{like and ' -name ' + like} | sort"
     result = yield from do.run(command)
     do.files = do.text_of("the list", result).split() if not result.cut else do.files
     return f"the files are:\n{do.text_of('the list', result)}"
@@ -194,55 +217,219 @@ def _count_tests(do: Hands) -> Steps:
     return f"there are {first_line(result.text)} tests"
 
 
-def _count_each(do: Hands) -> str:
-    texts = _texts(do)
-    counts = [f"{path}: {len(text.splitlines())} lines" for path, text in texts]
-    return "\n".join(counts)
+def _count_each(do: Hands) -> Steps:
+    lengths = yield from _facts(do, _length)
+    return "\n".join(f"{path}: {lines} lines" for path, lines in lengths.items())
 
 
-def _purposes(do: Hands) -> str:
+def _purposes(do: Hands) -> Steps:
     """What each file says of itself in its first line."""
-    lines = []
-    for path, text in _texts(do):
-        first = next((line for line in text.splitlines() if line.strip()), "")
-        about = first.strip("\"'#/* ") if first.lstrip().startswith(('"', "'", "#", "/")) else ""
-        lines.append(f"{path}: {about or 'its first line says nothing about it'}")
+    about = yield from _facts(do, _about)
+    lines = [f"{path}: {text or 'its first line says nothing'}" for path, text in about.items()]
     return "by their first lines:\n" + "\n".join(lines)
 
 
-def _extreme(do: Hands, which: str) -> str:
-    texts = _texts(do)
-    found = [(float(value), path) for path, text in texts for value in _DECIMAL.findall(text)]
+def _undocumented(do: Hands) -> Steps:
+    found = yield from _facts(do, _documented)
+    without = [path for path, has in found.items() if not has]
+    return f"no docstring at the top: {', '.join(without) or 'none of them'}"
+
+
+def _extreme(do: Hands, which: str) -> Steps:
+    figures = yield from _facts(do, _figures)
+    high = which.lower() in ("highest", "largest", "hottest")
+    units = {unit for unit, _, _ in figures.values()}
+    if "F" in units and "" in units:
+        raise Failed("some of the files have a unit and some have none, so I can't compare them")
+    found = [
+        ((value - 32) / 1.8 if unit == "F" else value, path)
+        for path, (unit, decimals, _) in figures.items()
+        for value in decimals
+    ]
     if not found:
         raise Failed("there is no number with a decimal point in what I read")
-    high = which.lower() in ("highest", "largest", "hottest")
     value, path = max(found) if high else min(found)
-    whole = [int(number) for _, text in texts for number in _WHOLE.findall(text)]
+    whole = [number for _, _, numbers in figures.values() for number in numbers]
     if any(number > value if high else number < value for number in whole):
         raise Failed("there are whole numbers too, and I can't tell which of them are values")
-    return f"the {which} value in what I read is {value:g}, in {path}"
+    shown = f"{value:g}" if units == {""} else f"{value:.1f} °C"
+    note = "; I converted what is in °F" if "F" in units else ""
+    return f"the {which} value in what I read is {shown}, in {path}{note}"
 
 
-def _texts(do: Hands) -> list[tuple[str, str]]:
-    """What was read last, by file."""
+def _facts(do: Hands, find: Callable[[str], Any]) -> Generator[Ask | Wait, Any, dict[str, Any]]:
+    """What a function finds in each file that was read last.
+
+    If compaction has removed a text since, the same function runs on the files themselves.
+    """
     if len(do.results) != len(do.files) or not do.files:
         raise Failed("I have read no file yet")
-    return [
-        (path, do.text_of(path, result))
-        for path, (_, result) in zip(do.files, do.results, strict=True)
-    ]
+    results = do.results
+    read = {path: result for path, (_, result) in zip(do.files, results, strict=True)}
+    if not any(one.cut for one in read.values()) or not do.kit.has("run"):
+        return {path: find(do.text_of(path, result)) for path, result in read.items()}
+    script = (
+        f"import ast, json, re\n\n{inspect.getsource(find)}\n"
+        f"texts = {{path: open(path, encoding='utf-8').read() for path in {list(read)!r}}}\n"
+        f"print(json.dumps({{path: {find.__name__}(text) for path, text in texts.items()}}))"
+    )
+    found = yield from do.run(f"python - <<'EOF'\n{script}\nEOF")
+    do.results = results
+    facts: dict[str, Any] = json.loads(do.text_of("the files", found))
+    return facts
+
+
+# These run in the workspace, too: they use nothing but ast and re.
+
+
+def _length(text: str) -> int:
+    return len(text.splitlines())
+
+
+def _about(text: str) -> str:
+    first = next((line for line in text.splitlines() if line.strip()), "").strip()
+    return first.strip("\"'#/* ") if first.startswith(('"', "'", "#", "/")) else ""
+
+
+def _documented(text: str) -> bool:
+    try:
+        return ast.get_docstring(ast.parse(text)) is not None
+    except SyntaxError:
+        return False
+
+
+def _figures(text: str) -> tuple[str, list[float], list[float]]:
+    """The unit, and the lowest and highest of the decimal and of the whole numbers.
+
+    Only of those that stand alone: not part of a time, a date or a name.
+    """
+    unit = re.search(r"\bunit ([CF])\b", text)
+    alone = r"(?<![\w:./-])-?%s(?![\w:./-])"
+    decimals = [float(one) for one in re.findall(alone % r"\d+\.\d+", text)]
+    whole = [float(one) for one in re.findall(alone % r"\d+", text)]
+    ends = [[min(some), max(some)] if some else [] for some in (decimals, whole)]
+    return (unit[1] if unit else "", *ends)
+
+
+def _of_column(do: Hands, which: str, column: str, name: str) -> Steps:
+    """A figure from the column of a table, a CSV file that is called like the thing."""
+    listed = yield from do.run(f"{_LIST} -- {quoted('*/' + name.lower() + '.csv')}")
+    path = first_line(do.text_of("the list", listed))
+    if not path.endswith(f"{name.lower()}.csv"):
+        raise Failed(f"there is no table about {name}: I find no file {name.lower()}.csv")
+    result = yield from do.read(path)
+    rows = list(csv.DictReader(do.text_of(path, result).splitlines()))
+    key = _COLUMNS.get(column.lower(), column.lower())
+    try:
+        given = [(float(row[key]), row[key]) for row in rows]
+    except (KeyError, TypeError, ValueError):
+        raise Failed(f"{path} has no column of numbers that is called {column}") from None
+    values = [one for one in given if one[0] > _NO_READING]
+    if not values:
+        raise Failed(f"{path} has no {column}")
+    high = which.lower() in ("highest", "maximum")
+    if which.lower() in ("average", "mean"):
+        shown = f"{sum(value for value, _ in values) / len(values):g}"
+    else:
+        shown = (max(values) if high else min(values))[1]
+    left = f", without {len(given) - len(values)} missing" if len(values) < len(given) else ""
+    return f"the {which} {column} in {path} is {shown}, of {len(values)} readings{left}"
+
+
+def _count_things(do: Hands, things: str, folder: str = "") -> Steps:
+    """The things are the files of a folder that is called like them."""
+    folder = (folder or things).rstrip("/")
+    if things.lower() not in ("files", "modules", folder.rpartition("/")[2].lower()):
+        raise Failed(f"I don't know what counts as {things} in {folder}")
+    found = yield from do.run(
+        f"find {quoted(folder)} -maxdepth 1 -type f -not -name '.*' -not -name 'README*' | sort"
+    )
+    paths = do.text_of("the list", found).split()
+    return f"there are {len(paths)} {things} in {folder}: {short(', '.join(paths))}"
+
+
+def _find_text(do: Hands, place: str, text: str, lines: str = "", file: str = "") -> Steps:
+    """The files, or the lines, in which a text occurs; on request in a new file."""
+    how = "n" if lines else "l"
+    search = f"grep -rI{how}F -e {quoted(text)} {quoted(place)} | sort"
+    result = yield from do.run(search)
+    found = do.text_of("the search", result).strip()
+    if not found or found == "(no output)":
+        return f"nothing in {place} contains {text!r}"
+    if file:
+        yield from do.write(file, f"{found}\n")
+        return f"wrote the {len(found.splitlines())} lines that contain {text!r} to {file}"
+    return f"{'the lines' if lines else 'the files'} that contain {text!r} are:\n{found}"
+
+
+def _line_about(do: Hands, word: str, file: str = "", days: str = "") -> Steps:
+    """The lines of a file that have a word."""
+    if days:
+        (file,) = yield from _paths(do, "logs", days=days)
+    path = do.file(file)
+    result = yield from do.read(path)
+    lines = do.text_of(path, result).splitlines()
+    found = [line for line in lines if re.search(rf"\b{re.escape(word)}\b", line, re.I)]
+    if not found:
+        raise Failed(f"no line of {path} says anything about {word!r}")
+    return f"{path} says: {'; '.join(found[:5])}"
+
+
+def _join(do: Hands, things: str, file: str = "") -> Steps:
+    """All files of a folder in one; a table's heading once."""
+    listed = yield from do.run(f"find {quoted(things)} -type f -not -name '.*' | sort")
+    paths = do.text_of("the list", listed).split()
+    endings = {path.rpartition(".")[2] for path in paths}
+    if not paths or len(endings) > 1:
+        raise Failed(f"the files in {things} are not of one kind, or there are none")
+    file = file or f"all_{things.strip('/').rpartition('/')[2]}.{endings.pop()}"
+    texts = []
+    for path in paths:
+        texts.append(do.text_of(path, (yield from do.read(path))).splitlines())
+    head = 1 if file.endswith(".csv") and len({text[0] for text in texts if text}) == 1 else 0
+    rows = texts[0][:head] + [row for text in texts for row in text[head:]]
+    yield from do.write(file, "\n".join(rows) + "\n")
+    return f"put {', '.join(paths)} into {file}: {len(rows)} lines"
 
 
 def _read_files(do: Hands, files: str) -> Steps:
     return (yield from _read_all(do, [do.file(one) for one in several(files)]))
 
 
-def _read_every(do: Hands, kind: str = "", folder: str = "") -> Steps:
+def _read_every(do: Hands, what: str, stop: str = "", **where: str) -> Steps:
+    paths = yield from _paths(do, what, **where)
+    if stop:
+        paths = paths[: _ORDER.index(stop.lower())]
+    return (yield from _read_all(do, paths))
+
+
+def _paths(
+    do: Hands, what: str, kind: str = "", folder: str = "", days: str = ""
+) -> Generator[Ask | Wait, Any, list[str]]:
+    """The files of a kind in a folder; of logs, those of some days, by the last number in a name."""
+    if what.lower().startswith("log"):
+        folder = folder or "logs"
     yield from _listing(do, kind, folder)
     paths = [one for one in do.results[-1][1].text.split("\n") if one and one != "(no output)"]
+    if days:
+        wanted = _numbers(days)
+        paths = [
+            path for path in paths if (found := re.findall(r"\d+", path)) and int(found[-1]) in wanted
+        ]
+        if len(paths) != len(wanted):
+            raise Failed(f"of the {len(wanted)} {what} of {days!r} I find {len(paths)}")
     if not paths:
-        raise Failed(f"there are no {kind or 'files'} to read")
-    return (yield from _read_all(do, paths))
+        raise Failed(f"there are no {kind or what} to read")
+    return paths
+
+
+def _numbers(days: str) -> set[int]:
+    """The numbers in "the first ten days", "days 3 to 5" or "days 1, 2 and 4"."""
+    if found := re.search(r"first (\w+)", days):
+        return set(range(1, number(found[1]) + 1))
+    if found := re.search(r"(\d+) ?(?:to|-) ?(\d+)", days):
+        return set(range(int(found[1]), int(found[2]) + 1))
+    return {int(one) for one in re.findall(r"\d+", days)}
 
 
 def _read_all(do: Hands, paths: list[str]) -> Steps:
@@ -252,7 +439,8 @@ def _read_all(do: Hands, paths: list[str]) -> Steps:
         results += [(path, result)]
     do.results, do.files = results, paths
     if len(paths) > 1:
-        return f"read {', '.join(paths)}"
+        shown = (f"{path}: {short(one.text)}" for path, one in results if not one.cut)
+        return f"read {', '.join(paths)}" + "".join(f"\n{one}" for one in shown)
     path, result = results[0]
     if result.cut:
         return f"read {path}; its text has been removed from the conversation since"
@@ -285,43 +473,180 @@ def _replace(do: Hands, old: str, new: str, file: str, all: str = "") -> Steps:
     return f"replaced {old!r} with {new!r} in {path}, {count if all else 1} time(s)"
 
 
-def _change_value(do: Hands, text: str, file: str, old: str, new: str) -> Steps:
-    """Of the lines with the old value, the one that shares words with what was asked for."""
-    path = do.file(file)
-    result = yield from do.read(path)
-    wanted = set(re.findall(r"[a-z]{3,}", text.lower())) - {"the"}
-    holds = re.compile(rf"(?<![\w.]){re.escape(old)}(?![\w.])")
-    lines = [line for line in do.text_of(path, result).splitlines() if holds.search(line)]
+def _change_value(do: Hands, text: str, new: str, file: str = "", old: str = "") -> Steps:
+    """Of the lines with the old value, the one that shares words with what was asked for.
 
-    def shared(line: str) -> int:
-        code = line.partition("#")[0].lower()
-        return sum(2 * (word in code) + (word in line.lower()) for word in wanted)
-
-    ranked = sorted(lines, key=shared, reverse=True)
-    if not ranked or not shared(ranked[0]):
-        raise Failed(f"no line of {path} has {old} and a word of {text!r}")
-    if len(ranked) > 1 and shared(ranked[0]) == shared(ranked[1]):
-        raise Failed(f"two lines of {path} could be meant: {ranked[0]!r} and {ranked[1]!r}")
-    line = holds.sub(new, ranked[0], count=1)
-    yield from do.replace(path, ranked[0], line)
+    If no file is named, it is in the one that was mentioned last, or in any of the Python files.
+    """
+    paths = [do.file(file)] if file else do.files[-1:]
+    if not paths:
+        yield from _listing(do, "python")
+        paths = do.files[:]
+    wanted = {word.rstrip("s") for word in re.findall(r"[a-z]{3,}", text.lower())} - {"the"}
+    before = rf"(?<![\w.]){re.escape(old)}" if old else r"(?<= = )-?\d+(?:\.\d+)?"
+    holds = re.compile(rf"{before}(?![\w.])")
+    ranked = []
+    for path in paths:
+        result = yield from do.read(path)
+        for line in do.text_of(path, result).splitlines():
+            code = line.partition("#")[0].lower()
+            shared = sum(2 * (word in code) + (word in line.lower()) for word in wanted)
+            if shared and holds.search(line):
+                ranked.append((shared, path, line))
+    ranked.sort(key=lambda one: one[0], reverse=True)
+    if not ranked:
+        value = old or "a value"
+        raise Failed(f"no line of {', '.join(paths)} has {value} and a word of {text!r}")
+    score, path, was = ranked[0]
+    if len(ranked) > 1 and score == ranked[1][0]:
+        raise Failed(f"two lines could be meant: {was!r} and {ranked[1][2]!r}")
+    line = holds.sub(new, was, count=1)
+    yield from do.replace(path, was, line)
     check = yield from do.read(path)
     confirm(check, line, f"the change of {path}")
-    return f"changed {ranked[0].strip()!r} to {line.strip()!r} in {path}"
+    return f"changed {was.strip()!r} to {line.strip()!r} in {path}"
 
 
-def _verify(do: Hands, file: str = "it") -> Steps:
-    path = do.file(file)
+# Changes of a whole file: it is read, changed and written, unless that would break it
+
+
+def _source(do: Hands, path: str) -> Generator[Ask | Wait, Any, str]:
     result = yield from do.read(path)
     text = do.text_of(path, result)
+    if any(line.startswith("[…") for line in text.splitlines()):
+        raise Failed(f"{path} was not shown whole, so I can't change it safely")
+    return text if text.endswith("\n") else f"{text}\n"
+
+
+def _rewrite(do: Hands, path: str, text: str) -> Steps:
     if path.endswith(".py"):
         try:
             ast.parse(text)
         except (SyntaxError, ValueError) as error:
+            raise Failed(f"{path} would be no valid Python ({error}), so I left it") from None
+    yield from do.write(path, text)
+    return ""
+
+
+def _add_line(do: Hands, text: str, file: str) -> Steps:
+    path = do.file(file)
+    source = yield from _source(do, path)
+    yield from _rewrite(do, path, f"{source}{text}\n")
+    return f"added the line {text!r} at the end of {path}"
+
+
+def _rename(do: Hands, old: str, new: str, file: str) -> Steps:
+    path = do.file(file)
+    source = yield from _source(do, path)
+    changed, count = re.subn(rf"\b{re.escape(old)}\b", new, source)
+    if not count:
+        raise Failed(f"{old!r} does not occur in {path}")
+    yield from _rewrite(do, path, changed)
+    return f"renamed {old} to {new} in {path}, {count} time(s); I looked into no other file"
+
+
+def _add_docstring(do: Hands, name: str, text: str, file: str = "") -> Steps:
+    if not file:
+        where = rf"grep -rlE --include='*.py' 'def {name}\(' ."
+        found = do.text_of("the search", (yield from do.run(where))).split()
+        if len(found) != 1 or not found[0].startswith("./"):
+            raise Failed(f"I find no function {name}, or more than one")
+        file = found[0].removeprefix("./")
+    path = do.file(file)
+    source = yield from _source(do, path)
+    function = _function(source, name)
+    if function is None or ast.get_docstring(function):
+        raise Failed(f"{path} has no function {name} without a docstring")
+    first = function.body[0]
+    if first.lineno == function.lineno:
+        raise Failed(f"the body of {name} is on the line of its name, so there is no place")
+    lines = source.splitlines(keepends=True)
+    lines.insert(first.lineno - 1, f'{" " * first.col_offset}"""{text}"""\n')
+    changed = _function("".join(lines), name)
+    if changed is None or ast.get_docstring(changed, clean=False) != text:
+        raise Failed(f"{text!r} can't be a docstring as it is")
+    yield from _rewrite(do, path, "".join(lines))
+    return f"gave {name} in {path} the docstring {text!r}"
+
+
+def _function(source: str, name: str) -> ast.FunctionDef | None:
+    try:
+        nodes = ast.walk(ast.parse(source))
+    except (SyntaxError, ValueError):
+        return None
+    found = [one for one in nodes if isinstance(one, ast.FunctionDef) and one.name == name]
+    return found[0] if len(found) == 1 else None
+
+
+def _add_constant(do: Hands, name: str, value: str = "", folder: str = "", files: str = "") -> Steps:
+    """Below the docstring of each file; without a value, the one number in the docstring."""
+    paths = several(files)
+    if folder:
+        paths = yield from _paths(do, "files", "python", folder)
+    made = []
+    for path in paths:
+        source = yield from _source(do, path)
+        try:
+            tree = ast.parse(source)
+        except (SyntaxError, ValueError) as error:
             raise Failed(f"{path} is no valid Python: {error}") from None
-    kind = "it is valid Python" if path.endswith(".py") else "it is there"
-    return f"checked {path} ({kind}):\n{text.strip()}"
+        numbers = re.findall(r"-?\d+(?:\.\d+)?", ast.get_docstring(tree) or "")
+        if not value and len(numbers) != 1:
+            raise Failed(f"there is not exactly one number in the docstring of {path}")
+        if re.search(rf"^{name}\b", source, re.M):
+            raise Failed(f"{path} has a {name} already")
+        end = tree.body[0].end_lineno or 0 if ast.get_docstring(tree) else 0
+        lines = source.splitlines()
+        line = f"{name} = {value or numbers[0]}"
+        lines[end:end] = ["", line] if end else [line, ""]
+        yield from _rewrite(do, path, "\n".join(lines) + "\n")
+        made.append(f"{path}: {line}")
+    return "added a constant:\n" + "\n".join(made)
 
 
+def verify(do: Hands, file: str = "it") -> Steps:
+    """Check a file, or all that were mentioned: it is there, and a program runs to its end.
+
+    Args:
+        do: what the rules work with.
+        file: the path or the pronoun, as in the prompt.
+
+    Returns:
+        The report.
+
+    Raises:
+        Failed: if a file is empty, is no valid Python, or fails.
+    """
+    many = file.lower() in ("they", "them", "both", "all", "all of them")
+    told = []
+    for path in list(dict.fromkeys(do.files)) if many else [do.file(file)]:
+        text = yield from _source(do, path)
+        kind = "it is there"
+        if path.endswith(".py"):
+            if not text.strip() and not path.endswith("__init__.py"):
+                raise Failed(f"{path} is empty")
+            try:
+                ast.parse(text)
+            except (SyntaxError, ValueError) as error:
+                raise Failed(f"{path} is no valid Python: {error}") from None
+            kind = "it is valid Python"
+            if do.kit.has("run"):
+                yield from do.run(f"python {quoted(path)}")
+                kind = "it runs to its end"
+        told.append(f"checked {path} ({kind}):\n{text.strip()}")
+    if not told:
+        raise Failed("I don't know what is to be checked")
+    return "\n".join(told)
+
+
+_KIND = r"(?P<kind>python|csv|markdown|text|json|yaml|\.\w+)"
+_FOLDER = r"(the )?(folder )?(?P<folder>(?!this\b|the\b)\w[\w./-]*?)/?"
+_DAYS = r"(?P<days>(the )?first \w+( days)?|days? \d[\d, and to-]*)"
+_ITS = r"(its|the|their|each) docstrings?"
+_CONSTANT = (
+    rf"add (a |the )?constant (called |named )?(?P<name>[A-Za-z_]\w*)( = (?P<value>-?\d+(\.\d+)?)|"
+    rf" with the number (from|in) {_ITS})"
+)
 _PRINTS = f"{_MAKE} {_A}{{file}}{_THAT} (just )?(prints?|outputs?) {{text}}"
 _OF = r"( of| in|:)?"
 
@@ -358,16 +683,77 @@ RULES = ruleset(
     (
         "a folder with files",
         rf"{_MAKE} (a |the )?(new )?folder (called |named )?(?P<folder>[\w./-]+)"
-        rf"( (with|containing) ((?P<n>\d+|two|three|four|five) )?(empty )?(files? ?)?"
+        rf"( (with|containing) ((?P<n>\d+|one|two|three|four|five) )?(empty )?(files? ?)?"
         rf"(in it)?[,:]? ?{{files}})?",
         _folder,
-        {"example": "make a folder notes with two files: a.txt and b.txt", "needs": ("file",)},
+        {
+            "example": "make a folder notes with two files: a.txt and b.txt",
+            "needs": ("file",),
+            "each": "files",
+        },
     ),
     (
         "a package",
         rf"{_MAKE} (a |the )?package (called |named )?(?P<folder>\w+) with "
         r"(?P<files>[\w./]+((,? and |, )(an? )?[\w./]+( folder| directory)?)*)",
         _package,
+        {"needs": ("file",), "each": "files"},
+    ),
+    (
+        "a constant",
+        [
+            rf"{_CONSTANT} (to|in) (each|every|all( the)?) (python )?files? in {_FOLDER}",
+            rf"{_CONSTANT} (to|in) {{files}}",
+        ],
+        _add_constant,
+        {"example": "add a constant LIMIT = 10 to each file in app/", "needs": ("file", "look")},
+    ),
+    (
+        "a docstring",
+        [
+            r"give {name} a docstring( that says|:) {text}",
+            r"add a docstring to {name}( in {file})?( that says|:) {text}",
+        ],
+        _add_docstring,
+        {"needs": ("file", "run")},
+    ),
+    (
+        "a line more",
+        r"(add|append|put) (the |a )?(line|sentence|text)( that says|:)? {text} (to|at the end of) "
+        r"{file}",
+        _add_line,
+        {"example": "add the line 'The end' to notes.txt", "needs": ("file", "look")},
+    ),
+    (
+        "rename a name",
+        r"rename (?P<old>[A-Za-z_]\w*) (to|into|as) (?P<new>[A-Za-z_]\w*) in {file}",
+        _rename,
+        {"needs": ("file", "look")},
+    ),
+    (
+        "find a text",
+        [
+            r"(tell me )?which (of (the |these )?)?(\w+ )(in (?P<place>[\w./-]+) )?(contain|mention|"
+            r"say) {text}",
+            rf"{_MAKE} {{file}}: which (?P<lines>lines) (in|of) (?P<place>[\w./-]+) (contain|mention) "
+            r"{text}",
+            rf"{_MAKE} {{file}} with the (?P<lines>lines) (in|of) (?P<place>[\w./-]+) that "
+            r"(contain|mention) {text}",
+        ],
+        _find_text,
+        {"needs": ("run",), "more": (r"(in )?one line (for )?each",)},
+    ),
+    (
+        "put files together",
+        r"(put|join|copy|collect) (all |the |all the )?(files in )?(?P<things>[a-z]+) (in|into|to) "
+        r"(one file|a single file|{file})",
+        _join,
+        {"needs": ("file", "run")},
+    ),
+    (
+        "a file without a name",
+        rf"{_MAKE} (an?|{{n}}) (new |small |empty |text )*files?( that (says?|contains?) {{text}})?",
+        _unnamed,
         {"needs": ("file",)},
     ),
     (
@@ -378,13 +764,16 @@ RULES = ruleset(
     ),
     (
         "remove files",
-        "(delete|remove) (the )?(files? )?{files}",
+        [
+            "(delete|remove) (the )?(files? )?{files}",
+            r"(delete|remove) the (folder|directory) (?P<files>[\w./-]+)",
+        ],
         _remove,
         {"example": "delete old.txt", "needs": ("run",)},
     ),
     (
         "count the files",
-        r"(how many|count the|count all) ((?P<kind>python) )?files"
+        rf"(how many|count the|count all) ({_KIND} )?files"
         r"( (are there|there are|do we have))?( (in|are in) (this|the) (project|repository|"
         r"folder))?",
         _count_files,
@@ -393,11 +782,11 @@ RULES = ruleset(
     (
         "list the files",
         [
-            r"(list|show|show me|which|what|tell me which) (all |the |all the "
-            r")*((?P<kind>python) )?"
+            rf"(list|show|show me|which|what|tell me which) (all |the |all the )*({_KIND} )?"
             r"files( (are there|there are|do we have|exist))?"
             r"( in (this|the) (project|repository|folder))?",
-            r"(list|show|show me) (all |the |all the )*files in (?P<folder>\w[\w./-]*)",
+            rf"(list|show|show me) (all |the |all the )*({_KIND} )?files in {_FOLDER}",
+            rf"(list|show|show me) what is in (?P<folder>it)",
         ],
         _listing,
         {"example": "list the files", "needs": ("run",)},
@@ -424,8 +813,27 @@ RULES = ruleset(
     ),
     (
         "count the lines of each",
-        "tell me how many lines (each|every one|each one) has",
+        r"(say|tell me) how (long (each|every one|each one) is|many lines (each|every one|each "
+        r"one) has)",
         _count_each,
+    ),
+    (
+        "which have no docstring",
+        r"(say|tell me) which( of them)? (have|has) no docstring",
+        _undocumented,
+    ),
+    (
+        "a figure of a table",
+        r"(tell me |what is )the (?P<which>average|mean|highest|lowest|maximum|minimum) "
+        r"(?P<column>\w+) (in|of|at) (?P<name>[a-z]+)",
+        _of_column,
+        {"example": "what is the average humidity in Oslo?", "needs": ("run",)},
+    ),
+    (
+        "a line of a file",
+        r"(in )?(which|what) (?P<word>[a-z]+) (is|was|has) (the log of (?P<days>day \d+)|{file})",
+        _line_about,
+        {"needs": ("look",)},
     ),
     (
         "the highest or lowest value read",
@@ -437,11 +845,17 @@ RULES = ruleset(
     (
         "read every file",
         [
-            r"(read|show me|look at) (every|all|all the|each|the) (?P<kind>python |\.py )files?",
-            r"read (every|all|all the|each|the) (files?|logs?) in (?P<folder>\w[\w./-]*?/?)",
+            rf"(read|show me|look at) (every|all|all the|each|the) {_KIND} (?P<what>files?)"
+            rf"( in {_FOLDER})?",
+            rf"read (every|all|all the|each|the) (?P<what>files?|logs?) in {_FOLDER}",
+            rf"read (every|all|all the|each|the) (?P<what>logs?)( of {_DAYS})?",
         ],
         _read_every,
-        {"example": "read every Python file", "needs": ("look", "run")},
+        {
+            "example": "read every Python file",
+            "needs": ("look", "run"),
+            "more": (rf"stop after the (?P<stop>{'|'.join(_ORDER[1:])})( one| file| log)?",),
+        },
     ),
     (
         "the first lines",
@@ -464,8 +878,12 @@ RULES = ruleset(
     ),
     (
         "change a value",
-        r"(raise|lower|change|set|reduce|increase) (the )?(?P<text>[\w ]+?) in {file} from "
-        r"(?P<old>[\w.-]+) to (?P<new>[\w.-]+)( degrees| °C)?",
+        [
+            r"(raise|lower|change|set|reduce|increase) (the )?(?P<text>[\w ]+?)( in {file})?"
+            r"( from (?P<old>-?\d+(\.\d+)?))? to (?P<new>-?\d+(\.\d+)?)( ?degrees| ?°C)?",
+            r"make (the )?(?P<text>[a-z ]+? )(?P<new>\d+) (characters|days|degrees)"
+            r"( (wide|long|high))?( in {file})?",
+        ],
         _change_value,
         {"example": "raise the limit in settings.py from 30 to 35", "needs": ("look",)},
     ),
@@ -478,8 +896,15 @@ RULES = ruleset(
     ),
     (
         "verify",
-        r"(verify|check) (?P<file>it|that|this|[\w./-]+\.\w+)",
-        _verify,
+        r"(verify|check|make sure|ensure|see)( that| whether)? (?P<file>it|this|that|they|them|both|all of "
+        r"them|[\w./-]+\.\w+)( (works?|runs?|is (valid|fine)|are (valid|fine)))?",
+        verify,
         {"needs": ("look",)},
+    ),
+    (
+        "count things",
+        r"(count|how many)( the)? (?P<things>[a-z]+)( (are|is)( there)?( in (?P<folder>[\w./-]+))?)?",
+        _count_things,
+        {"needs": ("run",)},
     ),
 )
