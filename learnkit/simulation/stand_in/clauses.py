@@ -64,10 +64,11 @@ _REWRITES: tuple[tuple[str, str], ...] = (
     (r"\b(have|let) (\w+), (?:an?|the) (\w+), (?:to )?", r"\1 \2 as \3 "),
     (r"\bI'm\b", "I am"),
     (
-        rf"^in ((?:each|every) file in {_FILE}|{_FILE}(?:{_AND}{_FILE})*),? ({VERBS})\b(.+?)([.!?]?)$",
+        rf"^in ((?:each|every) file in {_FILE}|{_FILE}(?:{_AND}{_FILE})*),? ({VERBS})\b(.+?)"
+        r"([.!?]?)$",
         r"\2\3 in \1\4",
     ),
-    (r"^((?:please )?mail .+?) if (it is .+?)([.!?]?)$", r"if \2, \1\3"),
+    (r"^(please )?(mail .+?) if (it is .+?)([.!?]?)$", r"if \3, \2 \1"),
     (rf"\b({_NUMBER} tasks), (?!each\b|and\b)", r"\1: "),
     # "merge and remove both" is about both, twice.
     (
@@ -78,7 +79,8 @@ _REWRITES: tuple[tuple[str, str], ...] = (
 #: A clause that waits for the one before it. "Tell me when it is done" doesn't: it asks.
 _WHEN = re.compile(
     r"^(?!tell|say|let me)(.+?),? (?:when|once|after|as soon as) "
-    r"(?:they|it|the tests) (?:pass(?:es)?|ends?|finish(?:es)?|(?:is|are) (?:done|finished|ready))$",
+    r"(?:they|it|the tests) "
+    r"(?:pass(?:es)?|ends?|finish(?:es)?|(?:is|are) (?:done|finished|ready))$",
     re.I,
 )
 _POLITE = re.compile(

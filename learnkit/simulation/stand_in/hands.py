@@ -265,6 +265,23 @@ class Hands:
             )
         return result
 
+    def look(self, command: str) -> Generator[Ask | Wait, Any, str]:
+        """Run a command that only looks, again if compaction has removed what it printed.
+
+        Args:
+            command: for the shell.
+
+        Returns:
+            What it prints.
+
+        Raises:
+            Failed: if no tool can run it, or it fails.
+        """
+        result = yield from self.run(command)
+        while result.cut:
+            result = yield from self.run(command)
+        return result.text
+
     # Files
 
     def write(self, path: str, content: str) -> Doing:

@@ -370,8 +370,9 @@ class _Session:
             return ""
         do.held.remove(note)
         goals, unknown = understand(note.text)
-        if note.type == "broadcast":
-            reports.append(f"read a message to all: {short(note.text)}")
+        told = not goals and not note.text.startswith(team.ORDER)
+        if note.type == "broadcast" or told:
+            reports.append(f"read a message: {short(note.text)}")
             return ""
         self.goals, self.unknown, self.now = goals, unknown, None
         reports.clear()

@@ -57,7 +57,7 @@ def _staged(do: Hands, text: str = "", n: str = "", diamond: str = "") -> Steps:
     """Tasks in stages: each waits for all of the stage before it."""
     text = text or ("task 1, then task 2 and task 3, then task 4" if diamond else "")
     text = re.sub(r" (?:at the same time|side by side|in parallel)\b", "", text)
-    text = re.sub(r"(?:, and|,| and) (?!then )([\w ]+) (?:after both|last|at the end)$", r", then \1", text)
+    text = re.sub(r"(?:, and|,| and) (?!then )([\w ]+) (?:after both|last)$", r", then \1", text)
     stages = [several(one) for one in re.split(r",? (?:and )?then ", text.removeprefix("first "))]
     if diamond and [len(one) for one in stages] != [1, 2, 1]:
         raise Failed("a diamond has one task, then two, then one")
@@ -123,7 +123,7 @@ def _show_board(do: Hands, open: str = "") -> Steps:
 
 def _do_tasks(do: Hands) -> Steps:
     """Claim what is ready, do it and complete it, until nothing is left."""
-    told = []
+    told = list[str]()
     for _ in range(50):
         result = yield from do.call("task_list")
         lines = _TASK.findall(do.text_of("task_list", result))
@@ -141,7 +141,11 @@ def _do_tasks(do: Hands) -> Steps:
             yield from do.call("claim_task", task_id=id)
         else:
             yield from do.call("task_update", task_id=id, status="in_progress")
-        said = yield from do.carry_out(subject)
+        try:
+            said = yield from do.carry_out(subject)
+        except Failed as error:
+            yield from do.call("task_update", task_id=id, status="failed")
+            raise Failed(f"task #{id}, {subject}: {error}") from None
         result = yield from do.call(
             "task_update", task_id=id, status="completed", result_summary="done by rule"
         )

@@ -92,7 +92,8 @@ def _mail_if(do: Hands, word: str, n: str, name: str, to: str) -> Steps:
 
 def _is_it(do: Hands, word: str, n: str, name: str) -> Steps:
     _, _, line, beyond = yield from _reading(do, word, n, name)
-    return f"{'yes' if beyond else 'no'}: it says {line!r}, which is {'' if beyond else 'not '}{word} {n}"
+    yes, is_it = ("yes", "is") if beyond else ("no", "is not")
+    return f"{yes}: it says {line!r}, which {is_it} {word} {n}"
 
 
 def _reading(
@@ -194,7 +195,7 @@ def tell(do: Hands) -> str:
 
 
 def _last(text: str) -> str:
-    return short([*filter(str.strip, text.splitlines()), ""][-1] if text.strip() else "")
+    return short(next(filter(str.strip, reversed(text.splitlines())), ""))
 
 
 _BEYOND = r"(?P<word>above|over|below|under) (?P<n>-?\d+(\.\d+)?) ?(°C|degrees|°)?"

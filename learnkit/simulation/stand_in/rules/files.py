@@ -134,14 +134,20 @@ def create(do: Hands, files: str) -> Steps:
 
 
 def _unnamed(do: Hands, n: str = "one", text: str = "") -> Steps:
-    names = [f"file_{place}.txt" for place in range(1, number(n) + 1)]
-    if not text:
-        return (yield from create(do, ", ".join(names))) + "; you gave no name, so I chose it"
-    literal(text)
-    for name in names:
-        yield from do.touch(name)  # there may be one already
+    """Files of which the user gives no name: the first names that are free."""
+    literal(text or "-")
+    made = yield from do.run(
+        f"for one in $(seq {number(n)}); do n=1; while test -e file_$n.txt; do n=$((n+1)); done; "
+        f"touch file_$n.txt && echo file_$n.txt; done"
+    )
+    names = do.text_of("making the files", made).split()
+    if len(names) != number(n) or not all(re.fullmatch(r"file_\d+\.txt", one) for one in names):
+        raise Failed(f"nothing confirms the new files: {first_line(made.text)}")
+    do.files += names
+    for name in names if text else ():
         yield from do.write(name, f"{text}\n")
-    return f"created {', '.join(names)}, a name that I chose, which contains {short(text)!r}"
+    said = f", which contains {short(text)!r}" if text else ""
+    return f"created {', '.join(names)}{said}; you gave no name, so I chose one"
 
 
 def _folder(do: Hands, folder: str, files: str = "", n: str = "") -> Steps:
@@ -192,15 +198,14 @@ def _listing(do: Hands, kind: str = "", folder: str = "") -> Steps:
         folder = do.folder
     if folder:
         command = f"find {quoted(folder)} -type f{like and ' -name ' + like} | sort"
-    result = yield from do.run(command)
-    do.files = do.text_of("the list", result).split() if not result.cut else do.files
-    return f"the files are:\n{do.text_of('the list', result)}"
+    listed = yield from do.look(command)
+    do.files = [one for one in listed.splitlines() if one and one != "(no output)"]
+    return f"the files are:\n{listed}"
 
 
 def _count_files(do: Hands, kind: str = "") -> Steps:
     yield from _listing(do, kind)
-    found = [one for one in do.results[-1][1].text.splitlines() if one != "(no output)"]
-    return f"there are {len(found)} {kind.strip() + ' ' if kind else ''}files: {', '.join(found)}"
+    return f"there are {len(do.files)} {kind and kind + ' '}files: {', '.join(do.files)}"
 
 
 def _count_lines(do: Hands, file: str) -> Steps:
@@ -303,20 +308,18 @@ def _figures(text: str) -> tuple[str, list[float], list[float]]:
 
     Only of those that stand alone: not part of a time, a date or a name.
     """
-    unit = re.search(r"\bunit ([CF])\b", text)
+    unit = re.search(r"^.*\bunit ([CF])\b.*$", text, re.M)
+    text = text.replace(unit[0], "") if unit else text  # a heading, such as "day 60, unit C"
     alone = r"(?<![\w:./-])-?%s(?![\w:./-])"
     decimals = [float(one) for one in re.findall(alone % r"\d+\.\d+", text)]
     whole = [float(one) for one in re.findall(alone % r"\d+", text)]
-    ends = [[min(some), max(some)] if some else [] for some in (decimals, whole)]
-    return (unit[1] if unit else "", *ends)
+    values, others = ([min(some), max(some)] if some else [] for some in (decimals, whole))
+    return unit[1] if unit else "", values, others
 
 
 def _of_column(do: Hands, which: str, column: str, name: str) -> Steps:
     """A figure from the column of a table, a CSV file that is called like the thing."""
-    listed = yield from do.run(f"{_LIST} -- {quoted('*/' + name.lower() + '.csv')}")
-    path = first_line(do.text_of("the list", listed))
-    if not path.endswith(f"{name.lower()}.csv"):
-        raise Failed(f"there is no table about {name}: I find no file {name.lower()}.csv")
+    path = yield from _called(do, name, "csv")
     result = yield from do.read(path)
     rows = list(csv.DictReader(do.text_of(path, result).splitlines()))
     key = _COLUMNS.get(column.lower(), column.lower())
@@ -336,15 +339,32 @@ def _of_column(do: Hands, which: str, column: str, name: str) -> Steps:
     return f"the {which} {column} in {path} is {shown}, of {len(values)} readings{left}"
 
 
+def _called(do: Hands, name: str, ending: str = "*") -> Generator[Ask | Wait, Any, str]:
+    """The one file that is called like a thing."""
+    found = (yield from do.look(f"{_LIST} -- {quoted(f'*{name.lower()}.{ending}')}")).split()
+    paths = [one for one in found if one.rpartition("/")[2].startswith(f"{name.lower()}.")]
+    if len(paths) != 1:
+        raise Failed(f"there is no file about {name}, or more than one")
+    return paths[0]
+
+
+def _check_thing(do: Hands, name: str) -> Steps:
+    path = yield from _called(do, name)
+    result = yield from do.read(path)
+    lines = do.text_of(path, result).splitlines()
+    last = lines[-1] if lines else ""
+    return f"checked {path}: {len(lines)} lines; the last one is {last!r}"
+
+
 def _count_things(do: Hands, things: str, folder: str = "") -> Steps:
     """The things are the files of a folder that is called like them."""
     folder = (folder or things).rstrip("/")
     if things.lower() not in ("files", "modules", folder.rpartition("/")[2].lower()):
         raise Failed(f"I don't know what counts as {things} in {folder}")
-    found = yield from do.run(
+    found = yield from do.look(
         f"find {quoted(folder)} -maxdepth 1 -type f -not -name '.*' -not -name 'README*' | sort"
     )
-    paths = do.text_of("the list", found).split()
+    paths = found.replace("(no output)", "").split()
     return f"there are {len(paths)} {things} in {folder}: {short(', '.join(paths))}"
 
 
@@ -352,8 +372,7 @@ def _find_text(do: Hands, place: str, text: str, lines: str = "", file: str = ""
     """The files, or the lines, in which a text occurs; on request in a new file."""
     how = "n" if lines else "l"
     search = f"grep -rI{how}F -e {quoted(text)} {quoted(place)} | sort"
-    result = yield from do.run(search)
-    found = do.text_of("the search", result).strip()
+    found = (yield from do.look(search)).strip()
     if not found or found == "(no output)":
         return f"nothing in {place} contains {text!r}"
     if file:
@@ -377,8 +396,8 @@ def _line_about(do: Hands, word: str, file: str = "", days: str = "") -> Steps:
 
 def _join(do: Hands, things: str, file: str = "") -> Steps:
     """All files of a folder in one; a table's heading once."""
-    listed = yield from do.run(f"find {quoted(things)} -type f -not -name '.*' | sort")
-    paths = do.text_of("the list", listed).split()
+    listed = yield from do.look(f"find {quoted(things)} -type f -not -name '.*' | sort")
+    paths = listed.split()
     endings = {path.rpartition(".")[2] for path in paths}
     if not paths or len(endings) > 1:
         raise Failed(f"the files in {things} are not of one kind, or there are none")
@@ -406,15 +425,17 @@ def _read_every(do: Hands, what: str, stop: str = "", **where: str) -> Steps:
 def _paths(
     do: Hands, what: str, kind: str = "", folder: str = "", days: str = ""
 ) -> Generator[Ask | Wait, Any, list[str]]:
-    """The files of a kind in a folder; of logs, those of some days, by the last number in a name."""
+    """The files of a kind in a folder; of logs, those of some days, by the number in a name."""
     if what.lower().startswith("log"):
         folder = folder or "logs"
     yield from _listing(do, kind, folder)
-    paths = [one for one in do.results[-1][1].text.split("\n") if one and one != "(no output)"]
+    paths = list(do.files)
     if days:
         wanted = _numbers(days)
         paths = [
-            path for path in paths if (found := re.findall(r"\d+", path)) and int(found[-1]) in wanted
+            path
+            for path in paths
+            if (found := re.findall(r"\d+", path)) and int(found[-1]) in wanted
         ]
         if len(paths) != len(wanted):
             raise Failed(f"of the {len(wanted)} {what} of {days!r} I find {len(paths)}")
@@ -480,11 +501,10 @@ def _change_value(do: Hands, text: str, new: str, file: str = "", old: str = "")
     """
     paths = [do.file(file)] if file else do.files[-1:]
     if not paths:
-        yield from _listing(do, "python")
-        paths = do.files[:]
+        paths = yield from _paths(do, "files", "python")
     wanted = {word.rstrip("s") for word in re.findall(r"[a-z]{3,}", text.lower())} - {"the"}
-    before = rf"(?<![\w.]){re.escape(old)}" if old else r"(?<= = )-?\d+(?:\.\d+)?"
-    holds = re.compile(rf"{before}(?![\w.])")
+    value = rf"(?<![\w.]){re.escape(old)}" if old else r"(?<= = )-?\d+(?:\.\d+)?"
+    holds = re.compile(rf"{value}(?![\w.])")
     ranked = []
     for path in paths:
         result = yield from do.read(path)
@@ -537,18 +557,23 @@ def _add_line(do: Hands, text: str, file: str) -> Steps:
 
 def _rename(do: Hands, old: str, new: str, file: str) -> Steps:
     path = do.file(file)
+    users = yield from do.look(f"grep -rlw --include='*.py' -e {quoted(old)} . | sort")
+    if others := [one for one in users.split() if one.removeprefix("./") != path and "/" in one]:
+        raise Failed(f"{old} is in {', '.join(others)}, too, and I can rename in one file only")
     source = yield from _source(do, path)
     changed, count = re.subn(rf"\b{re.escape(old)}\b", new, source)
     if not count:
         raise Failed(f"{old!r} does not occur in {path}")
     yield from _rewrite(do, path, changed)
-    return f"renamed {old} to {new} in {path}, {count} time(s); I looked into no other file"
+    return f"renamed {old} to {new} in {path}, {count} time(s)"
 
 
 def _add_docstring(do: Hands, name: str, text: str, file: str = "") -> Steps:
+    if not isinstance(text, Quotation) and re.search(r"\band (?:an?|the|it)\b", text):
+        raise Failed(f"I don't know where the docstring {text!r} ends; put it in quotation marks")
     if not file:
         where = rf"grep -rlE --include='*.py' 'def {name}\(' ."
-        found = do.text_of("the search", (yield from do.run(where))).split()
+        found = (yield from do.look(where)).split()
         if len(found) != 1 or not found[0].startswith("./"):
             raise Failed(f"I find no function {name}, or more than one")
         file = found[0].removeprefix("./")
@@ -578,7 +603,9 @@ def _function(source: str, name: str) -> ast.FunctionDef | None:
     return found[0] if len(found) == 1 else None
 
 
-def _add_constant(do: Hands, name: str, value: str = "", folder: str = "", files: str = "") -> Steps:
+def _add_constant(
+    do: Hands, name: str, value: str = "", folder: str = "", files: str = ""
+) -> Steps:
     """Below the docstring of each file; without a value, the one number in the docstring."""
     paths = several(files)
     if folder:
@@ -604,12 +631,13 @@ def _add_constant(do: Hands, name: str, value: str = "", folder: str = "", files
     return "added a constant:\n" + "\n".join(made)
 
 
-def verify(do: Hands, file: str = "it") -> Steps:
-    """Check a file, or all that were mentioned: it is there, and a program runs to its end.
+def verify(do: Hands, file: str = "it", works: str = "") -> Steps:
+    """Check a file, or all that were mentioned.
 
     Args:
         do: what the rules work with.
         file: the path or the pronoun, as in the prompt.
+        works: not empty if a program has to run to its end; without it, none is run.
 
     Returns:
         The report.
@@ -630,7 +658,7 @@ def verify(do: Hands, file: str = "it") -> Steps:
             except (SyntaxError, ValueError) as error:
                 raise Failed(f"{path} is no valid Python: {error}") from None
             kind = "it is valid Python"
-            if do.kit.has("run"):
+            if works:
                 yield from do.run(f"python {quoted(path)}")
                 kind = "it runs to its end"
         told.append(f"checked {path} ({kind}):\n{text.strip()}")
@@ -728,15 +756,15 @@ RULES = ruleset(
         "rename a name",
         r"rename (?P<old>[A-Za-z_]\w*) (to|into|as) (?P<new>[A-Za-z_]\w*) in {file}",
         _rename,
-        {"needs": ("file", "look")},
+        {"needs": ("file", "look", "run")},
     ),
     (
         "find a text",
         [
-            r"(tell me )?which (of (the |these )?)?(\w+ )(in (?P<place>[\w./-]+) )?(contain|mention|"
-            r"say) {text}",
-            rf"{_MAKE} {{file}}: which (?P<lines>lines) (in|of) (?P<place>[\w./-]+) (contain|mention) "
-            r"{text}",
+            r"(tell me )?which (of (the |these )?)?\w+ in (?P<place>[\w./-]+) "
+            r"(contain|mention|say) {text}",
+            rf"{_MAKE} {{file}}: which (?P<lines>lines) (in|of) (?P<place>[\w./-]+) "
+            r"(contain|mention) {text}",
             rf"{_MAKE} {{file}} with the (?P<lines>lines) (in|of) (?P<place>[\w./-]+) that "
             r"(contain|mention) {text}",
         ],
@@ -752,9 +780,12 @@ RULES = ruleset(
     ),
     (
         "a file without a name",
-        rf"{_MAKE} (an?|{{n}}) (new |small |empty |text )*files?( that (says?|contains?) {{text}})?",
+        [
+            rf"{_MAKE} (an?|{{n}}) (new |small |empty |text )*files?",
+            rf"{_MAKE} a (new |small |text )*file that (says|contains) {{text}}",
+        ],
         _unnamed,
-        {"needs": ("file",)},
+        {"needs": ("run",)},
     ),
     (
         "an empty file",
@@ -786,7 +817,7 @@ RULES = ruleset(
             r"files( (are there|there are|do we have|exist))?"
             r"( in (this|the) (project|repository|folder))?",
             rf"(list|show|show me) (all |the |all the )*({_KIND} )?files in {_FOLDER}",
-            rf"(list|show|show me) what is in (?P<folder>it)",
+            r"(list|show|show me) what is in (?P<folder>it)",
         ],
         _listing,
         {"example": "list the files", "needs": ("run",)},
@@ -896,14 +927,17 @@ RULES = ruleset(
     ),
     (
         "verify",
-        r"(verify|check|make sure|ensure|see)( that| whether)? (?P<file>it|this|that|they|them|both|all of "
-        r"them|[\w./-]+\.\w+)( (works?|runs?|is (valid|fine)|are (valid|fine)))?",
+        r"(verify|check|make sure|ensure|see)( that| whether)? "
+        r"(?P<file>it|this|that|they|them|both|all of them|[\w./-]+\.\w+)"
+        r"( (?P<works>works?|runs?)| (is|are) (valid|fine))?",
         verify,
         {"needs": ("look",)},
     ),
+    ("check a thing", r"check (?P<name>[a-z]+)", _check_thing, {"needs": ("look", "run")}),
     (
         "count things",
-        r"(count|how many)( the)? (?P<things>[a-z]+)( (are|is)( there)?( in (?P<folder>[\w./-]+))?)?",
+        r"(count|how many)( the)? (?P<things>[a-z]+)"
+        r"( (are|is)( there)?( in (?P<folder>[\w./-]+))?)?",
         _count_things,
         {"needs": ("run",)},
     ),

@@ -19,6 +19,8 @@ _BOARD_WORK = re.compile(
 _OPEN_TASK = re.compile(r"^\[([ >!])\] #(\d+): (.*)$", re.M)
 _TAGS = re.compile(r"\{([\w, -]+)\}")
 
+#: How a message to a teammate begins that gives it work.
+ORDER = "Please "
 #: What a teammate is told when nothing else is said.
 FIRST = "Wait for messages."
 #: For teammates of whom only the role is given.
@@ -69,7 +71,7 @@ def _spawn(
 def _have(do: Hands, name: str, text: str, role: str = "teammate") -> Steps:
     if name.lower() in do.crew:
         yield from do.report_of(name.lower())
-        told = yield from _send(do, name, _sentence(text))
+        told = yield from _send(do, name, ORDER + text + ".")
         do.due.append(name.lower())
         return told
     return (yield from _spawn(do, f"{name} as {role}", text=text))
@@ -341,8 +343,9 @@ RULES = ruleset(
     ),
     (
         "see that the board is done",
-        r"(see|make sure|ensure) that (they|the tasks|all tasks|all of them) (are|get) done|do (all "
-        r")?the tasks|get (them|the tasks|all of them) done( in (that|the right|their) order)?",
+        r"(see|make sure|ensure) that (they|the tasks|all tasks|all of them) (are|get) done|"
+        r"do (all )?the tasks|get (them|the tasks|all of them) done"
+        r"( in (that|the right|their) order)?",
         _finish_board,
         {"needs": ("spawn_teammate", "task_list")},
     ),

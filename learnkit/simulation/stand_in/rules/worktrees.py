@@ -194,7 +194,8 @@ RULES = ruleset(
         "work in worktrees of their own",
         [
             r"(?P<verb>build|make|create|write) {text} side by side( in (\w+ )?worktrees)?",
-            r"(?P<verb>make|create|write) {text} in one worktree,? and (?P<more>.+) in another( one)?",
+            r"(?P<verb>make|create|write) {text} in one worktree,? and (?P<more>.+) in another"
+            r"( one)?",
         ],
         _side_by_side,
         {"needs": ("worktree_create",)},
