@@ -349,6 +349,21 @@ class Hands:
             raise Failed(_NO_TOOL["read"])
         return (yield from self.run(f"cat {quoted(path)}"))
 
+    def source(self, path: str) -> Generator[Ask | Wait, Any, str]:
+        """Read a file, and return all of its text, which ends in a newline.
+
+        Args:
+            path: of the file, relative to the workspace or the worktree at hand.
+
+        Raises:
+            Failed: if no tool can, or some of the text was left out.
+        """
+        result = yield from self.read(path)
+        text = self.text_of(path, result)
+        if any(line.startswith("[…") for line in text.splitlines()):
+            raise Failed(f"{path} was not shown whole")
+        return text if text.endswith("\n") else f"{text}\n"
+
     def replace(self, path: str, old: str, new: str) -> Doing:
         """Replace a piece of text at the first place where it occurs.
 

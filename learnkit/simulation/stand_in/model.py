@@ -22,7 +22,16 @@ from learnkit.simulation.stand_in import summary
 from learnkit.simulation.stand_in.clauses import Clause, Rule
 from learnkit.simulation.stand_in.conversation import Conversation, Note, Past, read
 from learnkit.simulation.stand_in.hands import Ask, Failed, Hands, Kit, Steps, Wait, short
-from learnkit.simulation.stand_in.rules import board, commands, files, plans, team, worktrees
+from learnkit.simulation.stand_in.rules import (
+    board,
+    changes,
+    commands,
+    contents,
+    files,
+    plans,
+    team,
+    worktrees,
+)
 
 if TYPE_CHECKING:
     from learnkit.clients.transport import Client
@@ -33,7 +42,7 @@ BADGE = "a stand-in that follows rules, not an LLM"
 #: The first rule that fits a clause is taken.
 RULES: tuple[Rule, ...] = (
     *(worktrees.RULES + board.RULES + plans.RULES),
-    *(team.RULES + files.RULES + commands.RULES),
+    *(team.RULES + changes.RULES + contents.RULES + files.RULES + commands.RULES),
 )
 
 #: Replies to one prompt; a run that needs more is one that doesn't get on.

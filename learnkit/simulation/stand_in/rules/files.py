@@ -1,17 +1,14 @@
-"""Files: what lessons 1 and 2 ask for, and everything else builds on."""
+"""Files: what lessons 1 and 2 ask for, and everything else builds on: make, list, read, remove."""
 
 from __future__ import annotations
 
 import ast
 import builtins
-import csv
-import inspect
-import json
 import re
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from typing import Any
 
-from learnkit.simulation.stand_in.clauses import Quotation, number, ruleset, several
+from learnkit.simulation.stand_in.clauses import PARTS, Quotation, number, ruleset, several
 from learnkit.simulation.stand_in.hands import (
     Ask,
     Failed,
@@ -24,13 +21,9 @@ from learnkit.simulation.stand_in.hands import (
     short,
 )
 
-_LIST = "git ls-files --cached --others --exclude-standard"
+LIST = "git ls-files --cached --others --exclude-standard"
 _ENDINGS = {"python": "py", "markdown": "md", "text": "txt"}
 _ORDER = ("zeroth", "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
-#: How a figure is called that a column of a table has.
-_COLUMNS = {"temperature": "celsius"}
-#: From here on down a reading says that there is none.
-_NO_READING = -999.0
 #: What a file says is described by such words, and not given.
 _DESCRIBES = re.compile(
     r"^(?:the|an?|all|every|each|some|my|our|your|its|their|this|that|what|whatever|how|whether|"
@@ -41,14 +34,13 @@ _DESCRIBES = re.compile(
     re.I,
 )
 _QUOTES = re.compile(r"\"[^\"]*\"|“[^”]*”|`[^`]*`")
-
-_MAKE = "(create|make|write|add|generate|start)"
-_A = (
+MAKE = "(create|make|write|add|generate|start)"
+A = (
     "((a|an|the|one)? ?(new |small |empty |python |text )*(file|script|program)? ?"
     "(called |named )?)"
 )
 _THAT = "(,? (in it|there))?,? (that|which|to|and have it|and let it)"
-_SAYS = "(contains?|says?|holds?|reads?|with the text|with the content|with)"
+SAYS = "(contains?|says?|holds?|reads?|with the text|with the content|with)"
 
 
 def _create_prints(do: Hands, file: str, text: str) -> Steps:
@@ -190,10 +182,23 @@ def _remove(do: Hands, files: str) -> Steps:
     return f"removed {', '.join(names)}"
 
 
-def _listing(do: Hands, kind: str = "", folder: str = "") -> Steps:
+def listing(do: Hands, kind: str = "", folder: str = "") -> Steps:
+    """List files, and keep their paths in ``do.files``.
+
+    Args:
+        do: what the rules work with.
+        kind: of file, in a word such as "Python"; empty for all.
+        folder: which folder, "it" for the one made last; empty for all that git knows or would add.
+
+    Returns:
+        The report.
+
+    Raises:
+        Failed: if no tool can, or there is no such folder.
+    """
     name = kind.lower().lstrip(".")
     like = f"'*.{_ENDINGS.get(name, name)}'" if name else ""
-    command = f"{_LIST} -- {like}" if like else _LIST
+    command = f"{LIST} -- {like}" if like else LIST
     if folder.lower() == "it":
         folder = do.folder
     if folder:
@@ -201,197 +206,6 @@ def _listing(do: Hands, kind: str = "", folder: str = "") -> Steps:
     listed = yield from do.look(command)
     do.files = [one for one in listed.splitlines() if one and one != "(no output)"]
     return f"the files are:\n{listed}"
-
-
-def _count_files(do: Hands, kind: str = "") -> Steps:
-    yield from _listing(do, kind)
-    return f"there are {len(do.files)} {kind and kind + ' '}files: {', '.join(do.files)}"
-
-
-def _count_lines(do: Hands, file: str) -> Steps:
-    path = do.file(file)
-    result = yield from do.read(path)
-    lines = do.text_of(path, result).splitlines()
-    if any(line.startswith("[…") for line in lines):
-        raise Failed(f"{path} was not shown whole, so I can't count its lines")
-    return f"{path} has {len(lines)} lines"
-
-
-def _count_tests(do: Hands) -> Steps:
-    result = yield from do.run("grep -rhc --include='test_*.py' 'def test_' . | paste -sd+ - | bc")
-    return f"there are {first_line(result.text)} tests"
-
-
-def _count_each(do: Hands) -> Steps:
-    lengths = yield from _facts(do, _length)
-    return "\n".join(f"{path}: {lines} lines" for path, lines in lengths.items())
-
-
-def _purposes(do: Hands) -> Steps:
-    """What each file says of itself in its first line."""
-    about = yield from _facts(do, _about)
-    lines = [f"{path}: {text or 'its first line says nothing'}" for path, text in about.items()]
-    return "by their first lines:\n" + "\n".join(lines)
-
-
-def _undocumented(do: Hands) -> Steps:
-    found = yield from _facts(do, _documented)
-    without = [path for path, has in found.items() if not has]
-    return f"no docstring at the top: {', '.join(without) or 'none of them'}"
-
-
-def _extreme(do: Hands, which: str) -> Steps:
-    figures = yield from _facts(do, _figures)
-    high = which.lower() in ("highest", "largest", "hottest")
-    units = {unit for unit, _, _ in figures.values()}
-    if "F" in units and "" in units:
-        raise Failed("some of the files have a unit and some have none, so I can't compare them")
-    found = [
-        ((value - 32) / 1.8 if unit == "F" else value, path)
-        for path, (unit, decimals, _) in figures.items()
-        for value in decimals
-    ]
-    if not found:
-        raise Failed("there is no number with a decimal point in what I read")
-    value, path = max(found) if high else min(found)
-    whole = [number for _, _, numbers in figures.values() for number in numbers]
-    if any(number > value if high else number < value for number in whole):
-        raise Failed("there are whole numbers too, and I can't tell which of them are values")
-    shown = f"{value:g}" if units == {""} else f"{value:.1f} °C"
-    note = "; I converted what is in °F" if "F" in units else ""
-    return f"the {which} value in what I read is {shown}, in {path}{note}"
-
-
-def _facts(do: Hands, find: Callable[[str], Any]) -> Generator[Ask | Wait, Any, dict[str, Any]]:
-    """What a function finds in each file that was read last.
-
-    If compaction has removed a text since, the same function runs on the files themselves.
-    """
-    if len(do.results) != len(do.files) or not do.files:
-        raise Failed("I have read no file yet")
-    results = do.results
-    read = {path: result for path, (_, result) in zip(do.files, results, strict=True)}
-    if not any(one.cut for one in read.values()) or not do.kit.has("run"):
-        return {path: find(do.text_of(path, result)) for path, result in read.items()}
-    script = (
-        f"import ast, json, re\n\n{inspect.getsource(find)}\n"
-        f"texts = {{path: open(path, encoding='utf-8').read() for path in {list(read)!r}}}\n"
-        f"print(json.dumps({{path: {find.__name__}(text) for path, text in texts.items()}}))"
-    )
-    found = yield from do.run(f"python - <<'EOF'\n{script}\nEOF")
-    do.results = results
-    facts: dict[str, Any] = json.loads(do.text_of("the files", found))
-    return facts
-
-
-# These run in the workspace, too: they use nothing but ast and re.
-
-
-def _length(text: str) -> int:
-    return len(text.splitlines())
-
-
-def _about(text: str) -> str:
-    first = next((line for line in text.splitlines() if line.strip()), "").strip()
-    return first.strip("\"'#/* ") if first.startswith(('"', "'", "#", "/")) else ""
-
-
-def _documented(text: str) -> bool:
-    try:
-        return ast.get_docstring(ast.parse(text)) is not None
-    except SyntaxError:
-        return False
-
-
-def _figures(text: str) -> tuple[str, list[float], list[float]]:
-    """The unit, and the lowest and highest of the decimal and of the whole numbers.
-
-    Only of those that stand alone: not part of a time, a date or a name.
-    """
-    unit = re.search(r"^.*\bunit ([CF])\b.*$", text, re.M)
-    text = text.replace(unit[0], "") if unit else text  # a heading, such as "day 60, unit C"
-    alone = r"(?<![\w:./-])-?%s(?![\w:./-])"
-    decimals = [float(one) for one in re.findall(alone % r"\d+\.\d+", text)]
-    whole = [float(one) for one in re.findall(alone % r"\d+", text)]
-    values, others = ([min(some), max(some)] if some else [] for some in (decimals, whole))
-    return unit[1] if unit else "", values, others
-
-
-def _of_column(do: Hands, which: str, column: str, name: str) -> Steps:
-    """A figure from the column of a table, a CSV file that is called like the thing."""
-    path = yield from _called(do, name, "csv")
-    result = yield from do.read(path)
-    rows = list(csv.DictReader(do.text_of(path, result).splitlines()))
-    key = _COLUMNS.get(column.lower(), column.lower())
-    try:
-        given = [(float(row[key]), row[key]) for row in rows]
-    except (KeyError, TypeError, ValueError):
-        raise Failed(f"{path} has no column of numbers that is called {column}") from None
-    values = [one for one in given if one[0] > _NO_READING]
-    if not values:
-        raise Failed(f"{path} has no {column}")
-    high = which.lower() in ("highest", "maximum")
-    if which.lower() in ("average", "mean"):
-        shown = f"{sum(value for value, _ in values) / len(values):g}"
-    else:
-        shown = (max(values) if high else min(values))[1]
-    left = f", without {len(given) - len(values)} missing" if len(values) < len(given) else ""
-    return f"the {which} {column} in {path} is {shown}, of {len(values)} readings{left}"
-
-
-def _called(do: Hands, name: str, ending: str = "*") -> Generator[Ask | Wait, Any, str]:
-    """The one file that is called like a thing."""
-    found = (yield from do.look(f"{_LIST} -- {quoted(f'*{name.lower()}.{ending}')}")).split()
-    paths = [one for one in found if one.rpartition("/")[2].startswith(f"{name.lower()}.")]
-    if len(paths) != 1:
-        raise Failed(f"there is no file about {name}, or more than one")
-    return paths[0]
-
-
-def _check_thing(do: Hands, name: str) -> Steps:
-    path = yield from _called(do, name)
-    result = yield from do.read(path)
-    lines = do.text_of(path, result).splitlines()
-    last = lines[-1] if lines else ""
-    return f"checked {path}: {len(lines)} lines; the last one is {last!r}"
-
-
-def _count_things(do: Hands, things: str, folder: str = "") -> Steps:
-    """The things are the files of a folder that is called like them."""
-    folder = (folder or things).rstrip("/")
-    if things.lower() not in ("files", "modules", folder.rpartition("/")[2].lower()):
-        raise Failed(f"I don't know what counts as {things} in {folder}")
-    found = yield from do.look(
-        f"find {quoted(folder)} -maxdepth 1 -type f -not -name '.*' -not -name 'README*' | sort"
-    )
-    paths = found.replace("(no output)", "").split()
-    return f"there are {len(paths)} {things} in {folder}: {short(', '.join(paths))}"
-
-
-def _find_text(do: Hands, place: str, text: str, lines: str = "", file: str = "") -> Steps:
-    """The files, or the lines, in which a text occurs; on request in a new file."""
-    how = "n" if lines else "l"
-    search = f"grep -rI{how}F -e {quoted(text)} {quoted(place)} | sort"
-    found = (yield from do.look(search)).strip()
-    if not found or found == "(no output)":
-        return f"nothing in {place} contains {text!r}"
-    if file:
-        yield from do.write(file, f"{found}\n")
-        return f"wrote the {len(found.splitlines())} lines that contain {text!r} to {file}"
-    return f"{'the lines' if lines else 'the files'} that contain {text!r} are:\n{found}"
-
-
-def _line_about(do: Hands, word: str, file: str = "", days: str = "") -> Steps:
-    """The lines of a file that have a word."""
-    if days:
-        (file,) = yield from _paths(do, "logs", days=days)
-    path = do.file(file)
-    result = yield from do.read(path)
-    lines = do.text_of(path, result).splitlines()
-    found = [line for line in lines if re.search(rf"\b{re.escape(word)}\b", line, re.I)]
-    if not found:
-        raise Failed(f"no line of {path} says anything about {word!r}")
-    return f"{path} says: {'; '.join(found[:5])}"
 
 
 def _join(do: Hands, things: str, file: str = "") -> Steps:
@@ -416,19 +230,33 @@ def _read_files(do: Hands, files: str) -> Steps:
 
 
 def _read_every(do: Hands, what: str, stop: str = "", **where: str) -> Steps:
-    paths = yield from _paths(do, what, **where)
+    paths = yield from paths_of(do, what, **where)
     if stop:
         paths = paths[: _ORDER.index(stop.lower())]
     return (yield from _read_all(do, paths))
 
 
-def _paths(
+def paths_of(
     do: Hands, what: str, kind: str = "", folder: str = "", days: str = ""
 ) -> Generator[Ask | Wait, Any, list[str]]:
-    """The files of a kind in a folder; of logs, those of some days, by the number in a name."""
+    """Find the files of a kind.
+
+    Args:
+        do: what the rules work with.
+        what: how they are called; "logs" are in the folder logs if no other is named.
+        kind: of file, in a word such as "Python"; empty for all.
+        folder: which folder; empty for all that git knows or would add.
+        days: of logs, in words such as "days 3 to 5"; the last number in a name is its day.
+
+    Returns:
+        Their paths, at least one.
+
+    Raises:
+        Failed: if there are none, or not one for each day.
+    """
     if what.lower().startswith("log"):
         folder = folder or "logs"
-    yield from _listing(do, kind, folder)
+    yield from listing(do, kind, folder)
     paths = list(do.files)
     if days:
         wanted = _numbers(days)
@@ -468,221 +296,16 @@ def _read_all(do: Hands, paths: list[str]) -> Steps:
     return f"{path} says:\n{result.text}"
 
 
-def _first_lines(do: Hands, n: str, file: str) -> Steps:
-    path = do.file(file)
-    result = yield from do.read(path)
-    lines = do.text_of(path, result).splitlines()[: number(n)]
-    return f"{path} begins:\n" + "\n".join(lines)
-
-
-def _replace(do: Hands, old: str, new: str, file: str, all: str = "") -> Steps:
-    path = do.file(file)
-    result = yield from do.read(path)
-    count = do.text_of(path, result).count(old)
-    if not count:
-        raise Failed(f"{old!r} does not occur in {path}")
-    if count > 1 and not all:
-        raise Failed(f"{old!r} occurs {count} times in {path}; say which, or everywhere")
-    if old in new and all:
-        raise Failed(f"{new!r} contains {old!r}, so replacing it everywhere would not end")
-    for _ in range(count if all else 1):
-        yield from do.replace(path, old, new)
-    check = yield from do.read(path)
-    if (all or old not in new) and old in check.text:
-        raise Failed(f"{old!r} is still in {path}")
-    confirm(check, new, f"the change of {path}")
-    return f"replaced {old!r} with {new!r} in {path}, {count if all else 1} time(s)"
-
-
-def _change_value(do: Hands, text: str, new: str, file: str = "", old: str = "") -> Steps:
-    """Of the lines with the old value, the one that shares words with what was asked for.
-
-    If no file is named, it is in the one that was mentioned last, or in any of the Python files.
-    """
-    paths = [do.file(file)] if file else do.files[-1:]
-    if not paths:
-        paths = yield from _paths(do, "files", "python")
-    wanted = {word.rstrip("s") for word in re.findall(r"[a-z]{3,}", text.lower())} - {"the"}
-    value = rf"(?<![\w.]){re.escape(old)}" if old else r"(?<= = )-?\d+(?:\.\d+)?"
-    holds = re.compile(rf"{value}(?![\w.])")
-    ranked = []
-    for path in paths:
-        result = yield from do.read(path)
-        for line in do.text_of(path, result).splitlines():
-            code = line.partition("#")[0].lower()
-            shared = sum(2 * (word in code) + (word in line.lower()) for word in wanted)
-            if shared and holds.search(line):
-                ranked.append((shared, path, line))
-    ranked.sort(key=lambda one: one[0], reverse=True)
-    if not ranked:
-        value = old or "a value"
-        raise Failed(f"no line of {', '.join(paths)} has {value} and a word of {text!r}")
-    score, path, was = ranked[0]
-    if len(ranked) > 1 and score == ranked[1][0]:
-        raise Failed(f"two lines could be meant: {was!r} and {ranked[1][2]!r}")
-    line = holds.sub(new, was, count=1)
-    yield from do.replace(path, was, line)
-    check = yield from do.read(path)
-    confirm(check, line, f"the change of {path}")
-    return f"changed {was.strip()!r} to {line.strip()!r} in {path}"
-
-
-# Changes of a whole file: it is read, changed and written, unless that would break it
-
-
-def _source(do: Hands, path: str) -> Generator[Ask | Wait, Any, str]:
-    result = yield from do.read(path)
-    text = do.text_of(path, result)
-    if any(line.startswith("[…") for line in text.splitlines()):
-        raise Failed(f"{path} was not shown whole, so I can't change it safely")
-    return text if text.endswith("\n") else f"{text}\n"
-
-
-def _rewrite(do: Hands, path: str, text: str) -> Steps:
-    if path.endswith(".py"):
-        try:
-            ast.parse(text)
-        except (SyntaxError, ValueError) as error:
-            raise Failed(f"{path} would be no valid Python ({error}), so I left it") from None
-    yield from do.write(path, text)
-    return ""
-
-
-def _add_line(do: Hands, text: str, file: str) -> Steps:
-    path = do.file(file)
-    source = yield from _source(do, path)
-    yield from _rewrite(do, path, f"{source}{text}\n")
-    return f"added the line {text!r} at the end of {path}"
-
-
-def _rename(do: Hands, old: str, new: str, file: str) -> Steps:
-    path = do.file(file)
-    users = yield from do.look(f"grep -rlw --include='*.py' -e {quoted(old)} . | sort")
-    if others := [one for one in users.split() if one.removeprefix("./") != path and "/" in one]:
-        raise Failed(f"{old} is in {', '.join(others)}, too, and I can rename in one file only")
-    source = yield from _source(do, path)
-    changed, count = re.subn(rf"\b{re.escape(old)}\b", new, source)
-    if not count:
-        raise Failed(f"{old!r} does not occur in {path}")
-    yield from _rewrite(do, path, changed)
-    return f"renamed {old} to {new} in {path}, {count} time(s)"
-
-
-def _add_docstring(do: Hands, name: str, text: str, file: str = "") -> Steps:
-    if not isinstance(text, Quotation) and re.search(r"\band (?:an?|the|it)\b", text):
-        raise Failed(f"I don't know where the docstring {text!r} ends; put it in quotation marks")
-    if not file:
-        where = rf"grep -rlE --include='*.py' 'def {name}\(' ."
-        found = (yield from do.look(where)).split()
-        if len(found) != 1 or not found[0].startswith("./"):
-            raise Failed(f"I find no function {name}, or more than one")
-        file = found[0].removeprefix("./")
-    path = do.file(file)
-    source = yield from _source(do, path)
-    function = _function(source, name)
-    if function is None or ast.get_docstring(function):
-        raise Failed(f"{path} has no function {name} without a docstring")
-    first = function.body[0]
-    if first.lineno == function.lineno:
-        raise Failed(f"the body of {name} is on the line of its name, so there is no place")
-    lines = source.splitlines(keepends=True)
-    lines.insert(first.lineno - 1, f'{" " * first.col_offset}"""{text}"""\n')
-    changed = _function("".join(lines), name)
-    if changed is None or ast.get_docstring(changed, clean=False) != text:
-        raise Failed(f"{text!r} can't be a docstring as it is")
-    yield from _rewrite(do, path, "".join(lines))
-    return f"gave {name} in {path} the docstring {text!r}"
-
-
-def _function(source: str, name: str) -> ast.FunctionDef | None:
-    try:
-        nodes = ast.walk(ast.parse(source))
-    except (SyntaxError, ValueError):
-        return None
-    found = [one for one in nodes if isinstance(one, ast.FunctionDef) and one.name == name]
-    return found[0] if len(found) == 1 else None
-
-
-def _add_constant(
-    do: Hands, name: str, value: str = "", folder: str = "", files: str = ""
-) -> Steps:
-    """Below the docstring of each file; without a value, the one number in the docstring."""
-    paths = several(files)
-    if folder:
-        paths = yield from _paths(do, "files", "python", folder)
-    made = []
-    for path in paths:
-        source = yield from _source(do, path)
-        try:
-            tree = ast.parse(source)
-        except (SyntaxError, ValueError) as error:
-            raise Failed(f"{path} is no valid Python: {error}") from None
-        numbers = re.findall(r"-?\d+(?:\.\d+)?", ast.get_docstring(tree) or "")
-        if not value and len(numbers) != 1:
-            raise Failed(f"there is not exactly one number in the docstring of {path}")
-        if re.search(rf"^{name}\b", source, re.M):
-            raise Failed(f"{path} has a {name} already")
-        end = tree.body[0].end_lineno or 0 if ast.get_docstring(tree) else 0
-        lines = source.splitlines()
-        line = f"{name} = {value or numbers[0]}"
-        lines[end:end] = ["", line] if end else [line, ""]
-        yield from _rewrite(do, path, "\n".join(lines) + "\n")
-        made.append(f"{path}: {line}")
-    return "added a constant:\n" + "\n".join(made)
-
-
-def verify(do: Hands, file: str = "it", works: str = "") -> Steps:
-    """Check a file, or all that were mentioned.
-
-    Args:
-        do: what the rules work with.
-        file: the path or the pronoun, as in the prompt.
-        works: not empty if a program has to run to its end; without it, none is run.
-
-    Returns:
-        The report.
-
-    Raises:
-        Failed: if a file is empty, is no valid Python, or fails.
-    """
-    many = file.lower() in ("they", "them", "both", "all", "all of them")
-    told = []
-    for path in list(dict.fromkeys(do.files)) if many else [do.file(file)]:
-        text = yield from _source(do, path)
-        kind = "it is there"
-        if path.endswith(".py"):
-            if not text.strip() and not path.endswith("__init__.py"):
-                raise Failed(f"{path} is empty")
-            try:
-                ast.parse(text)
-            except (SyntaxError, ValueError) as error:
-                raise Failed(f"{path} is no valid Python: {error}") from None
-            kind = "it is valid Python"
-            if works:
-                yield from do.run(f"python {quoted(path)}")
-                kind = "it runs to its end"
-        told.append(f"checked {path} ({kind}):\n{text.strip()}")
-    if not told:
-        raise Failed("I don't know what is to be checked")
-    return "\n".join(told)
-
-
-_KIND = r"(?P<kind>python|csv|markdown|text|json|yaml|\.\w+)"
-_FOLDER = r"(the )?(folder )?(?P<folder>(?!this\b|the\b)\w[\w./-]*?)/?"
-_DAYS = r"(?P<days>(the )?first \w+( days)?|days? \d[\d, and to-]*)"
-_ITS = r"(its|the|their|each) docstrings?"
-_CONSTANT = (
-    rf"add (a |the )?constant (called |named )?(?P<name>[A-Za-z_]\w*)( = (?P<value>-?\d+(\.\d+)?)|"
-    rf" with the number (from|in) {_ITS})"
-)
-_PRINTS = f"{_MAKE} {_A}{{file}}{_THAT} (just )?(prints?|outputs?) {{text}}"
-_OF = r"( of| in|:)?"
+KIND = r"(?P<kind>python|csv|markdown|text|json|yaml|\.\w+)"
+FOLDER = r"(the )?(folder )?(?P<folder>(?!this\b|the\b)\w[\w./-]*?)/?"
+DAYS = rf"(?P<days>(the )?first {PARTS['n']}( days)?|days? \d[\d, and to-]*)"
+_PRINTS = f"{MAKE} {A}{{file}}{_THAT} (just )?(prints?|outputs?) {{text}}"
 
 RULES = ruleset(
     (
         "a file with a function",
         [
-            rf"{_MAKE} {_A}{{file}},? with (a|the) function (?P<call>\w+\([^)]*\)) that returns "
+            rf"{MAKE} {A}{{file}},? with (a|the) function (?P<call>\w+\([^)]*\)) that returns "
             "{text:code}",
             r"have {file} (made|created|written),? with (a|the) function (?P<call>\w+\([^)]*\)) "
             "that returns {text:code}",
@@ -702,15 +325,15 @@ RULES = ruleset(
     (
         "a file with a text",
         [
-            rf"{_MAKE} {_A}{{file}}{_THAT} {_SAYS} {{text}}",
-            rf"{_MAKE} {_A}{{file}} (containing|saying|with the (text|content)|with) {{text}}",
+            rf"{MAKE} {A}{{file}}{_THAT} {SAYS} {{text}}",
+            rf"{MAKE} {A}{{file}} (containing|saying|with the (text|content)|with) {{text}}",
         ],
         create_says,
         {"example": "create notes.txt that says hello", "needs": ("file",)},
     ),
     (
         "a folder with files",
-        rf"{_MAKE} (a |the )?(new )?folder (called |named )?(?P<folder>[\w./-]+)"
+        rf"{MAKE} (a |the )?(new )?folder (called |named )?(?P<folder>[\w./-]+)"
         rf"( (with|containing) ((?P<n>\d+|one|two|three|four|five) )?(empty )?(files? ?)?"
         rf"(in it)?[,:]? ?{{files}})?",
         _folder,
@@ -722,54 +345,10 @@ RULES = ruleset(
     ),
     (
         "a package",
-        rf"{_MAKE} (a |the )?package (called |named )?(?P<folder>\w+) with "
+        rf"{MAKE} (a |the )?package (called |named )?(?P<folder>\w+) with "
         r"(?P<files>[\w./]+((,? and |, )(an? )?[\w./]+( folder| directory)?)*)",
         _package,
         {"needs": ("file",), "each": "files"},
-    ),
-    (
-        "a constant",
-        [
-            rf"{_CONSTANT} (to|in) (each|every|all( the)?) (python )?files? in {_FOLDER}",
-            rf"{_CONSTANT} (to|in) {{files}}",
-        ],
-        _add_constant,
-        {"example": "add a constant LIMIT = 10 to each file in app/", "needs": ("file", "look")},
-    ),
-    (
-        "a docstring",
-        [
-            r"give {name} a docstring( that says|:) {text}",
-            r"add a docstring to {name}( in {file})?( that says|:) {text}",
-        ],
-        _add_docstring,
-        {"needs": ("file", "run")},
-    ),
-    (
-        "a line more",
-        r"(add|append|put) (the |a )?(line|sentence|text)( that says|:)? {text} (to|at the end of) "
-        r"{file}",
-        _add_line,
-        {"example": "add the line 'The end' to notes.txt", "needs": ("file", "look")},
-    ),
-    (
-        "rename a name",
-        r"rename (?P<old>[A-Za-z_]\w*) (to|into|as) (?P<new>[A-Za-z_]\w*) in {file}",
-        _rename,
-        {"needs": ("file", "look", "run")},
-    ),
-    (
-        "find a text",
-        [
-            r"(tell me )?which (of (the |these )?)?\w+ in (?P<place>[\w./-]+) "
-            r"(contain|mention|say) {text}",
-            rf"{_MAKE} {{file}}: which (?P<lines>lines) (in|of) (?P<place>[\w./-]+) "
-            r"(contain|mention) {text}",
-            rf"{_MAKE} {{file}} with the (?P<lines>lines) (in|of) (?P<place>[\w./-]+) that "
-            r"(contain|mention) {text}",
-        ],
-        _find_text,
-        {"needs": ("run",), "more": (r"(in )?one line (for )?each",)},
     ),
     (
         "put files together",
@@ -781,15 +360,15 @@ RULES = ruleset(
     (
         "a file without a name",
         [
-            rf"{_MAKE} (an?|{{n}}) (new |small |empty |text )*files?",
-            rf"{_MAKE} a (new |small |text )*file that (says|contains) {{text}}",
+            rf"{MAKE} (an?|{{n}}) (new |small |empty |text )*files?",
+            rf"{MAKE} a (new |small |text )*file that (says|contains) {{text}}",
         ],
         _unnamed,
         {"needs": ("run",)},
     ),
     (
         "an empty file",
-        rf"{_MAKE} {_A}(files )?{{files}}",
+        rf"{MAKE} {A}(files )?{{files}}",
         create,
         {"needs": ("file",), "each": "files"},
     ),
@@ -803,83 +382,24 @@ RULES = ruleset(
         {"example": "delete old.txt", "needs": ("run",)},
     ),
     (
-        "count the files",
-        rf"(how many|count the|count all) ({_KIND} )?files"
-        r"( (are there|there are|do we have))?( (in|are in) (this|the) (project|repository|"
-        r"folder))?",
-        _count_files,
-        {"example": "how many Python files are there?", "needs": ("run",)},
-    ),
-    (
         "list the files",
         [
-            rf"(list|show|show me|which|what|tell me which) (all |the |all the )*({_KIND} )?"
+            rf"(list|show|show me|which|what|tell me which) (all |the |all the )*({KIND} )?"
             r"files( (are there|there are|do we have|exist))?"
             r"( in (this|the) (project|repository|folder))?",
-            rf"(list|show|show me) (all |the |all the )*({_KIND} )?files in {_FOLDER}",
+            rf"(list|show|show me) (all |the |all the )*({KIND} )?files in {FOLDER}",
             r"(list|show|show me) what is in (?P<folder>it)",
         ],
-        _listing,
+        listing,
         {"example": "list the files", "needs": ("run",)},
-    ),
-    (
-        "count lines",
-        [
-            rf"(count|tell me) (the |how many )?lines{_OF} {{file}}",
-            r"how many lines (does |has |are in |are there in )?{file}( have| has)?",
-        ],
-        _count_lines,
-        {"example": "count the lines of README.md", "needs": ("look",)},
-    ),
-    (
-        "count the tests",
-        "(count the tests|how many tests are there)",
-        _count_tests,
-        {"needs": ("run",)},
-    ),
-    (
-        "what each file is for",
-        r"(say|tell me) what (each|every one|each one)( of them)? is for",
-        _purposes,
-    ),
-    (
-        "count the lines of each",
-        r"(say|tell me) how (long (each|every one|each one) is|many lines (each|every one|each "
-        r"one) has)",
-        _count_each,
-    ),
-    (
-        "which have no docstring",
-        r"(say|tell me) which( of them)? (have|has) no docstring",
-        _undocumented,
-    ),
-    (
-        "a figure of a table",
-        r"(tell me |what is )the (?P<which>average|mean|highest|lowest|maximum|minimum) "
-        r"(?P<column>\w+) (in|of|at) (?P<name>[a-z]+)",
-        _of_column,
-        {"example": "what is the average humidity in Oslo?", "needs": ("run",)},
-    ),
-    (
-        "a line of a file",
-        r"(in )?(which|what) (?P<word>[a-z]+) (is|was|has) (the log of (?P<days>day \d+)|{file})",
-        _line_about,
-        {"needs": ("look",)},
-    ),
-    (
-        "the highest or lowest value read",
-        r"(tell me |what is |report )?the (?P<which>highest|lowest|largest|smallest|hottest|"
-        r"coldest) "
-        r"(value|temperature|number|reading)( of all (days|files|logs))?",
-        _extreme,
     ),
     (
         "read every file",
         [
-            rf"(read|show me|look at) (every|all|all the|each|the) {_KIND} (?P<what>files?)"
-            rf"( in {_FOLDER})?",
-            rf"read (every|all|all the|each|the) (?P<what>files?|logs?) in {_FOLDER}",
-            rf"read (every|all|all the|each|the) (?P<what>logs?)( of {_DAYS})?",
+            rf"(read|show me|look at) (every|all|all the|each|the) {KIND} (?P<what>files?)"
+            rf"( in {FOLDER})?",
+            rf"read (every|all|all the|each|the) (?P<what>files?|logs?) in {FOLDER}",
+            rf"read (every|all|all the|each|the) (?P<what>logs?)( of {DAYS})?",
         ],
         _read_every,
         {
@@ -887,12 +407,6 @@ RULES = ruleset(
             "needs": ("look", "run"),
             "more": (rf"stop after the (?P<stop>{'|'.join(_ORDER[1:])})( one| file| log)?",),
         },
-    ),
-    (
-        "the first lines",
-        r"show me the first {n} lines of {file}",
-        _first_lines,
-        {"needs": ("look",)},
     ),
     (
         "read",
@@ -906,39 +420,5 @@ RULES = ruleset(
         ],
         _read_files,
         {"example": "read README.md", "needs": ("look",)},
-    ),
-    (
-        "change a value",
-        [
-            r"(raise|lower|change|set|reduce|increase) (the )?(?P<text>[\w ]+?)( in {file})?"
-            r"( from (?P<old>-?\d+(\.\d+)?))? to (?P<new>-?\d+(\.\d+)?)( ?degrees| ?°C)?",
-            r"make (the )?(?P<text>[a-z ]+? )(?P<new>\d+) (characters|days|degrees)"
-            r"( (wide|long|high))?( in {file})?",
-        ],
-        _change_value,
-        {"example": "raise the limit in settings.py from 30 to 35", "needs": ("look",)},
-    ),
-    (
-        "replace a text",
-        r"(replace|change) (?P<old>.+?) (with|by|to|into) (?P<new>.+?)"
-        r"( (?P<all>everywhere))? in {file}( (?P<everywhere>everywhere))?",
-        lambda do, everywhere="", all="", **groups: _replace(do, **groups, all=all or everywhere),
-        {"example": "replace red with blue in colours.txt", "needs": ("look",)},
-    ),
-    (
-        "verify",
-        r"(verify|check|make sure|ensure|see)( that| whether)? "
-        r"(?P<file>it|this|that|they|them|both|all of them|[\w./-]+\.\w+)"
-        r"( (?P<works>works?|runs?)| (is|are) (valid|fine))?",
-        verify,
-        {"needs": ("look",)},
-    ),
-    ("check a thing", r"check (?P<name>[a-z]+)", _check_thing, {"needs": ("look", "run")}),
-    (
-        "count things",
-        r"(count|how many)( the)? (?P<things>[a-z]+)"
-        r"( (are|is)( there)?( in (?P<folder>[\w./-]+))?)?",
-        _count_things,
-        {"needs": ("run",)},
     ),
 )

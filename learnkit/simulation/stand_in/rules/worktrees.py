@@ -10,7 +10,7 @@ import re
 from learnkit.simulation.stand_in import clauses
 from learnkit.simulation.stand_in.clauses import number, ruleset, several
 from learnkit.simulation.stand_in.hands import Failed, Hands, Steps, confirm
-from learnkit.simulation.stand_in.rules import board, commands, files
+from learnkit.simulation.stand_in.rules import board, commands, contents, files
 
 
 def _make(do: Hands, name: str, ids: str = "", it: str = "") -> Steps:
@@ -98,7 +98,7 @@ def _show_all(do: Hands) -> Steps:
 
 def _check(do: Hands) -> Steps:
     """Both or all: the worktrees, or the files if there are none."""
-    return (yield from _status(do, "all")) if do.trees else (yield from files.verify(do, "all"))
+    return (yield from _status(do, "all")) if do.trees else (yield from contents.verify(do, "all"))
 
 
 def _status(do: Hands, name: str) -> Steps:
@@ -185,8 +185,8 @@ RULES = ruleset(
     ),
     (
         "a file in the worktree",
-        rf"{files._MAKE} {files._A}{{file}} (in it|there|in the worktree)"
-        rf"(,? (that|which) {files._SAYS} {{text}})?",
+        rf"{files.MAKE} {files.A}{{file}} (in it|there|in the worktree)"
+        rf"(,? (that|which) {files.SAYS} {{text}})?",
         _inside,
         {"needs": ("worktree_run",)},
     ),
