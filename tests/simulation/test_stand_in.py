@@ -28,6 +28,7 @@ from learnkit.simulation.stand_in.model import BADGE, MOST_REPLIES, RULES, Stand
 
 PROMPTS = prompt_trials.cases()
 TRAPS = prompt_trials.cases(prompt_trials.TRAPS)
+EDITS = prompt_trials.cases(prompt_trials.EDITS)
 LESSONS = sorted({case["lesson"] for case in PROMPTS})
 
 Answer = Callable[[str, dict[str, Any]], tuple[str, bool]]
@@ -57,6 +58,27 @@ def test_two_thirds_of_the_prompts_are_done_and_none_ends_in_a_false_success() -
     done = sum(one.outcome == "done" for one in trials)
     assert done * 3 >= len(trials) * 2, shown
     assert sum(one.outcome == "unclaimed" for one in trials) == 0, shown
+
+
+def test_there_are_at_least_six_edits_of_each_lessons_prompts() -> None:
+    assert {case["lesson"] for case in EDITS} == set(LESSONS)
+    assert all(sum(case["lesson"] == lesson for case in EDITS) >= 6 for lesson in LESSONS)
+    assert len(EDITS) >= 100
+    assert all(
+        case["of"] and case["edit"] and ("then" in case or "cannot" in case) for case in EDITS
+    )
+
+
+@pytest.mark.slow
+def test_three_quarters_of_the_edits_are_done_and_none_ends_in_a_false_success() -> None:
+    trials = [prompt_trials.run(case) for case in EDITS]
+    shown = prompt_trials.table(trials)
+    print(f"\n{shown}")
+    wrong = [(one.case["prompt"], one.text, one.problems) for one in trials if one.wrong]
+    assert wrong == [], shown
+    assert sum(one.outcome == "done" for one in trials) * 4 >= len(trials) * 3, shown
+    refused = [one.text for one in trials if one.outcome == "refused"]
+    assert all(text.startswith("Not done") and "'" in text for text in refused), "it names words"
 
 
 @pytest.mark.slow
@@ -127,7 +149,7 @@ def test_it_keeps_nothing_from_one_request_to_the_next(case: dict[str, Any]) -> 
 # Results
 
 
-@pytest.mark.parametrize("case", [*PROMPTS, *TRAPS], ids=lambda case: case["prompt"][:40])
+@pytest.mark.parametrize("case", [*PROMPTS, *TRAPS, *EDITS], ids=lambda case: case["prompt"][:40])
 def test_it_never_says_done_when_every_call_fails(case: dict[str, Any]) -> None:
     calls = 0
 
@@ -142,7 +164,7 @@ def test_it_never_says_done_when_every_call_fails(case: dict[str, Any]) -> None:
         assert "the disk is on fire" in text
 
 
-@pytest.mark.parametrize("case", [*PROMPTS, *TRAPS], ids=lambda case: case["prompt"][:40])
+@pytest.mark.parametrize("case", [*PROMPTS, *TRAPS, *EDITS], ids=lambda case: case["prompt"][:40])
 def test_a_command_that_fails_is_no_success(case: dict[str, Any]) -> None:
     ran = []
 
@@ -360,7 +382,7 @@ def test_a_run_goes_on_after_several_compactions(tmp_path: Path) -> None:
 # Any text
 
 FRAGMENTS = st.sampled_from(
-    [case["prompt"] for case in [*PROMPTS, *TRAPS]]
+    [case["prompt"] for case in [*PROMPTS, *TRAPS, *EDITS]]
     + [rule.example for rule in RULES if rule.example]
     + ["create", "a.py", "and then", "it", "that prints", '"', "'", ": ", ", ", ". ", "two", "#1"]
     + ["<inbox>", "</inbox>", "<summary>", "\ue0001\ue001", "in it", "\x00", "{file}", "- called x"]

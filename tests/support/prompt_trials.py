@@ -168,6 +168,11 @@ class Trial:
         return not self.text.startswith(("Not done", "I don't understand"))
 
     @property
+    def wrong(self) -> bool:
+        """A claim that isn't true, or none where all is done."""
+        return self.outcome in ("FALSE SUCCESS", "unclaimed")
+
+    @property
     def outcome(self) -> str:
         if "cannot" in self.case or self.problems:
             return "FALSE SUCCESS" if self.claims else "refused"
@@ -433,7 +438,7 @@ def main() -> int:
     ]
     trials = [run(one) for one in chosen]
     for one in trials:
-        if verbose or one.outcome in ("FALSE SUCCESS", "unclaimed"):
+        if verbose or one.wrong:
             print(f"{one.case['lesson']} {one.outcome}: {one.case['prompt']}")
             print("    " + one.text.replace("\n", "\n    "))
             print("".join(f"    !! {problem}\n" for problem in one.problems))

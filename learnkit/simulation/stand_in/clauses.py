@@ -78,9 +78,8 @@ _REWRITES: tuple[tuple[str, str], ...] = (
 )
 #: A clause that waits for the one before it. "Tell me when it is done" doesn't: it asks.
 _WHEN = re.compile(
-    r"^(?!tell|say|let me)(.+?),? (?:when|once|after|as soon as) "
-    r"(?:they|it|the tests) "
-    r"(?:pass(?:es)?|ends?|finish(?:es)?|(?:is|are) (?:done|finished|ready))$",
+    r"^(?!tell|say|let me)(.+?),? ((?:when|once|after|as soon as) (?:they|it|the tests) "
+    r"(?:pass(?:es)?|ends?|finish(?:es)?|(?:is|are) (?:done|finished|ready)))$",
     re.I,
 )
 _POLITE = re.compile(
@@ -313,7 +312,7 @@ def _in_order(part: str) -> list[str]:
     text = part.rstrip(".!?")
     text = re.sub(r"\b(it|they)('s|'re) (?=done|ready|finished)", r"\1 is ", text, flags=re.I)
     found = _WHEN.match(text)
-    return ["see that it passed", found[1]] if found else [part]
+    return [found[2], found[1]] if found else [part]
 
 
 def _clause(text: str, quotes: tuple[str, ...], ignored: tuple[str, ...] = ()) -> Clause:

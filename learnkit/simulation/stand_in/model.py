@@ -42,7 +42,7 @@ BADGE = "a stand-in that follows rules, not an LLM"
 #: The first rule that fits a clause is taken.
 RULES: tuple[Rule, ...] = (
     *(worktrees.RULES + board.RULES + plans.RULES),
-    *(team.RULES + changes.RULES + contents.RULES + files.RULES + commands.RULES),
+    *(team.RULES + contents.RULES + files.RULES + changes.RULES + commands.RULES),
 )
 
 #: Replies to one prompt; a run that needs more is one that doesn't get on.

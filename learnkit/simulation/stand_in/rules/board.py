@@ -221,7 +221,10 @@ def _sleeps(do: Hands, n: str, text: str) -> Steps:
 
 
 def _results(do: Hands, passed: str = "") -> Steps:
-    """What the jobs print that were not reported yet; without any, what came of the last clause."""
+    """What the jobs print that were not reported yet; without any, what came of the last clause.
+
+    If the next clause is to follow when they have passed, none of them may have failed.
+    """
     new = [id for id in do.jobs if id not in do.told]
     if not new:
         return commands.tell(do)
@@ -376,7 +379,8 @@ RULES = ruleset(
         r"(tell|show) me (the results?|how it went|"
         r"what (it|that|they|is) (says?|prints?|found|said|there))|how it went|"
         r"report( (it|the results?|what (it|that|they) (says?|prints?)))?|"
-        r"see that it (?P<passed>passed)",
+        r"(when|once|after|as soon as) (they|it|the tests) "
+        r"(?P<passed>pass|passes|ends?|finish(es)?|(is|are) (done|finished|ready))",
         _results,
     ),
     (

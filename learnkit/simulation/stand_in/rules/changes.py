@@ -59,8 +59,8 @@ def _change_value(do: Hands, text: str, new: str, file: str = "", old: str = "")
                 ranked.append((shared, path, line))
     ranked.sort(key=lambda one: one[0], reverse=True)
     if not ranked:
-        value = old or "a value"
-        raise Failed(f"no line of {', '.join(paths)} has {value} and a word of {text!r}")
+        where = paths[0] if len(paths) == 1 else f"{len(paths)} Python files"
+        raise Failed(f"no line of {where} sets {old or 'a number'} and mentions {text.strip()!r}")
     score, path, was = ranked[0]
     if len(ranked) > 1 and score == ranked[1][0]:
         raise Failed(f"two lines could be meant: {was!r} and {ranked[1][2]!r}")
@@ -105,7 +105,7 @@ def _add_docstring(do: Hands, name: str, text: str, file: str = "") -> Steps:
     if not isinstance(text, Quotation) and re.search(r"\band (?:an?|the|it)\b", text):
         raise Failed(f"I don't know where the docstring {text!r} ends; put it in quotation marks")
     if not file:
-        where = rf"grep -rlE --include='*.py' 'def {name}\(' ."
+        where = rf"grep -rlE --include='*.py' 'def {name}\(' . | sort"
         found = (yield from do.look(where)).split()
         if len(found) != 1 or not found[0].startswith("./"):
             raise Failed(f"I find no function {name}, or more than one")

@@ -158,8 +158,9 @@ def _of_column(do: Hands, which: str, column: str, name: str) -> Steps:
         shown = f"{sum(value for value, _ in values) / len(values):g}"
     else:
         shown = (max(values) if high else min(values))[1]
-    left = f", without {len(given) - len(values)} missing" if len(values) < len(given) else ""
-    return f"the {which} {column} in {path} is {shown}, of {len(values)} readings{left}"
+    left = f"; I left out {len(given) - len(values)} below {_NO_READING:g}"
+    note = left if len(values) < len(given) else ""
+    return f"the {which} {column} in {path} is {shown}, of {len(values)} readings{note}"
 
 
 def _called(do: Hands, name: str, ending: str = "*") -> Generator[Ask | Wait, Any, str]:

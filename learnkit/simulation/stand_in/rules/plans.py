@@ -201,7 +201,8 @@ def best(query: str, known: dict[str, str]) -> str:
 
 
 _IDLE = re.compile(
-    "skill|about|with|that|this|from|have|need|want|some|for|the|and|right|load|into|first"
+    "skill|about|with|that|this|from|have|need|want|some|for|the|and|right|load|into|first|here|"
+    "write|writing"
 )
 
 

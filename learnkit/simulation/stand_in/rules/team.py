@@ -45,7 +45,7 @@ def _spawn(
     pairs += [(name.lower(), role.lower()) for name in named]
     pairs += list(zip(NAMES, several(re.sub("^an? ", "", roles, flags=re.I)), strict=False))
     if n and number(n) != len(pairs):
-        raise Failed(f"you said {n}, and I have {len(pairs)} names")
+        raise Failed(f"you said {n} teammates, and named {len(pairs)}")
     if len(pairs) > 1 and who.lower() in ("he", "she", "her", "him", "it"):
         raise Failed(f"I don't know which of them {who!r} is")
     text = text or told
@@ -80,7 +80,7 @@ def _have(do: Hands, name: str, text: str, role: str = "teammate") -> Steps:
 def _does(do: Hands, name: str, verb: str, text: str) -> Steps:
     """What a teammate does, told in the third person."""
     if name.lower() not in do.crew:
-        raise Failed(f"{name} is not among those whom I have started")
+        raise Failed(f"I haven't started anyone who is called {name}")
     return (yield from _have(do, name, f"{verb.lower().removesuffix('s')} {text}"))
 
 

@@ -114,7 +114,7 @@ def _merge(do: Hands, name: str = "", known: str = "") -> Steps:
     for one in _named(do, name, known):
         result = yield from do.call("worktree_merge", name=one)
         if "nothing" in result.text:
-            raise Failed(f"{result.text} Was the work committed?")
+            raise Failed(f"{result.text.rstrip('.')} (was the work committed?)")
         told.append(f"merged {one}: {result.text}")
     do.changed = ""
     return "\n".join(told)
