@@ -201,6 +201,77 @@ def test_a_text_is_written_to_the_character(tmp_path: Path) -> None:
     assert "it.py printed: it's 'so', then" in outcome.text
 
 
+def test_what_compaction_removed_is_found_again_in_the_files(tmp_path: Path) -> None:
+    (tmp_path / "logs").mkdir()
+    for day, unit in ((1, "C"), (2, "F"), (3, "C")):
+        text = (
+            f"day {day:02}, unit {unit}\n" + f"14:00 {80.6 if unit == 'F' else 26.0 + day / 10}\n"
+        )
+        (tmp_path / f"logs/day_{day:02}.txt").write_text(text + "13:00 1.5 battery ok\n" * 40)
+    compaction = lk.Compaction(
+        300, keep=1, clear_at_least=50, transcripts=tmp_path / ".transcripts"
+    )
+    agent = lk.Agent(lk.stand_in(), [lk.CodingTools(tmp_path), compaction])
+    outcome = agent.run("Read the logs one by one, and tell me the highest value of all days.")
+    assert any(event.type.startswith("compaction.") for event in agent.events)
+    assert "the highest value in what I read is 27.0 °C, in logs/day_02.txt" in outcome.text
+    assert "I converted what is in °F" in outcome.text
+
+
+# It breaks no file
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        'Add the line "def" to tool.py.',
+        'Give run a docstring that says "a \\N b".',
+        "Rename run to class in tool.py.",
+        "Add a constant run = 3 to tool.py.",
+        "Add a constant LIMIT = 3 to tool.py.",
+        "Have tool.py made in a subtask.",
+    ],
+)
+def test_a_change_that_would_break_a_file_leaves_it_alone(tmp_path: Path, prompt: str) -> None:
+    source = "from __future__ import annotations\n\n\ndef run(x):\n    return x\n"
+    (tmp_path / "tool.py").write_text(source)
+    subagents = lk.Subagents(lambda: [lk.CodingTools(tmp_path)])
+    outcome = lk.Agent(lk.stand_in(), [lk.CodingTools(tmp_path), subagents]).run(prompt)
+    assert outcome.text.startswith("Not done. I couldn't do")
+    assert (tmp_path / "tool.py").read_text() == source
+
+
+def test_checking_a_program_runs_it_only_if_asked_to(tmp_path: Path) -> None:
+    (tmp_path / "tool.py").write_text("open('ran', 'w')\n")
+    agent = lk.Agent(lk.stand_in(), [lk.CodingTools(tmp_path)])
+    assert agent.run("Check tool.py.").text.startswith("Done.")
+    assert not (tmp_path / "ran").exists()
+    assert agent.run("Make sure that tool.py works.").text.startswith("Done.")
+    assert (tmp_path / "ran").exists()
+
+
+# What it says about the prompt
+
+
+def test_background_is_named_as_such_and_is_no_work(tmp_path: Path) -> None:
+    client = lk.stand_in()
+    agent = lk.Agent(client, [lk.CodingTools(tmp_path)])
+    agent.run("The process died last night. Create a.txt.")
+    said = texts([Reply(tuple(agent.messages[1]["content"]))])[0]
+    assert (
+        said == "I understood: 1. Create a.txt. I take 'The process died last night' as background."
+    )
+    assert {"process", "died"} <= set(client.source.explained[0].ignored)
+    assert agent.run("The process died last night.").text.startswith("Not done.")
+
+
+def test_a_statement_that_binds_is_not_taken_as_background() -> None:
+    for bound in ("The archive must not grew", "The disk never crashed", "Our log ended only once"):
+        goals, unknown = understand(f"{bound}. Create a.txt.")
+        assert goals == []
+        assert unknown[0].shown == bound
+
+
 # What is on offer decides
 
 
@@ -359,6 +430,10 @@ def test_a_value_that_compaction_removed_is_not_made_up() -> None:
             {"role": "assistant", "content": [call]},
             {"role": "user", "content": [result]},
         ]
+        ((tool, again),) = calls_in(StandIn()(request))
+        assert tool == "bash", "it looks into the file again"
+        assert "log.txt" in again["command"]
+        request["tools"] = [one for one in tools if one["name"] != "bash"]
         (text,) = texts([StandIn()(request)])
         assert text.startswith("Not done")
         assert "shortened by compaction" in text

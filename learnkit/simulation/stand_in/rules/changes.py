@@ -74,7 +74,7 @@ def _change_value(do: Hands, text: str, new: str, file: str = "", old: str = "")
 def _rewrite(do: Hands, path: str, text: str) -> Steps:
     if path.endswith(".py"):
         try:
-            ast.parse(text)
+            compile(text, path, "exec", dont_inherit=True)  # stricter than ast.parse; runs nothing
         except (SyntaxError, ValueError) as error:
             raise Failed(f"{path} would be no valid Python ({error}), so I left it") from None
     yield from do.write(path, text)
@@ -153,8 +153,8 @@ def _add_constant(
         numbers = re.findall(r"-?\d+(?:\.\d+)?", ast.get_docstring(tree) or "")
         if not value and len(numbers) != 1:
             raise Failed(f"there is not exactly one number in the docstring of {path}")
-        if re.search(rf"^{name}\b", source, re.M):
-            raise Failed(f"{path} has a {name} already")
+        if re.search(rf"\b{name}\b", source):
+            raise Failed(f"{path} uses the name {name} already")
         end = tree.body[0].end_lineno or 0 if ast.get_docstring(tree) else 0
         lines = source.splitlines()
         line = f"{name} = {value or numbers[0]}"
