@@ -100,7 +100,10 @@ def _delegate(do: Hands, text: str) -> Steps:
 
 def _made_by(do: Hands, file: str, text: str = "") -> Steps:
     if not text:
-        raise Failed(f"you haven't said what should be in {file}, and an empty file is no use")
+        raise Failed(
+            f"you haven't said what should be in {file}; you can add, for example, "
+            "'with a function double(x) that returns x * 2'"
+        )
     return (yield from _delegate(do, f"create {file}{text}"))
 
 
