@@ -28,6 +28,7 @@ from learnkit.simulation.stand_in.model import BADGE, MOST_REPLIES, RULES, Stand
 
 PROMPTS = prompt_trials.cases()
 TRAPS = prompt_trials.cases(prompt_trials.TRAPS)
+EDITS = prompt_trials.cases(prompt_trials.EDITS)
 LESSONS = sorted({case["lesson"] for case in PROMPTS})
 
 Answer = Callable[[str, dict[str, Any]], tuple[str, bool]]
@@ -57,6 +58,27 @@ def test_two_thirds_of_the_prompts_are_done_and_none_ends_in_a_false_success() -
     done = sum(one.outcome == "done" for one in trials)
     assert done * 3 >= len(trials) * 2, shown
     assert sum(one.outcome == "unclaimed" for one in trials) == 0, shown
+
+
+def test_there_are_at_least_six_edits_of_each_lessons_prompts() -> None:
+    assert {case["lesson"] for case in EDITS} == set(LESSONS)
+    assert all(sum(case["lesson"] == lesson for case in EDITS) >= 6 for lesson in LESSONS)
+    assert len(EDITS) >= 100
+    assert all(
+        case["of"] and case["edit"] and ("then" in case or "cannot" in case) for case in EDITS
+    )
+
+
+@pytest.mark.slow
+def test_three_quarters_of_the_edits_are_done_and_none_ends_in_a_false_success() -> None:
+    trials = [prompt_trials.run(case) for case in EDITS]
+    shown = prompt_trials.table(trials)
+    print(f"\n{shown}")
+    wrong = [(one.case["prompt"], one.text, one.problems) for one in trials if one.wrong]
+    assert wrong == [], shown
+    assert sum(one.outcome == "done" for one in trials) * 4 >= len(trials) * 3, shown
+    refused = [one.text for one in trials if one.outcome == "refused"]
+    assert all(text.startswith("Not done") and "'" in text for text in refused), "it names words"
 
 
 @pytest.mark.slow
@@ -127,7 +149,7 @@ def test_it_keeps_nothing_from_one_request_to_the_next(case: dict[str, Any]) -> 
 # Results
 
 
-@pytest.mark.parametrize("case", [*PROMPTS, *TRAPS], ids=lambda case: case["prompt"][:40])
+@pytest.mark.parametrize("case", [*PROMPTS, *TRAPS, *EDITS], ids=lambda case: case["prompt"][:40])
 def test_it_never_says_done_when_every_call_fails(case: dict[str, Any]) -> None:
     calls = 0
 
@@ -142,7 +164,7 @@ def test_it_never_says_done_when_every_call_fails(case: dict[str, Any]) -> None:
         assert "the disk is on fire" in text
 
 
-@pytest.mark.parametrize("case", [*PROMPTS, *TRAPS], ids=lambda case: case["prompt"][:40])
+@pytest.mark.parametrize("case", [*PROMPTS, *TRAPS, *EDITS], ids=lambda case: case["prompt"][:40])
 def test_a_command_that_fails_is_no_success(case: dict[str, Any]) -> None:
     ran = []
 
@@ -177,6 +199,77 @@ def test_a_text_is_written_to_the_character(tmp_path: Path) -> None:
     prompt = "Create it.py that prints \"it's 'so', then\" and run it."
     outcome = lk.Agent(lk.stand_in(), [lk.CodingTools(tmp_path)]).run(prompt)
     assert "it.py printed: it's 'so', then" in outcome.text
+
+
+def test_what_compaction_removed_is_found_again_in_the_files(tmp_path: Path) -> None:
+    (tmp_path / "logs").mkdir()
+    for day, unit in ((1, "C"), (2, "F"), (3, "C")):
+        text = (
+            f"day {day:02}, unit {unit}\n" + f"14:00 {80.6 if unit == 'F' else 26.0 + day / 10}\n"
+        )
+        (tmp_path / f"logs/day_{day:02}.txt").write_text(text + "13:00 1.5 battery ok\n" * 40)
+    compaction = lk.Compaction(
+        300, keep=1, clear_at_least=50, transcripts=tmp_path / ".transcripts"
+    )
+    agent = lk.Agent(lk.stand_in(), [lk.CodingTools(tmp_path), compaction])
+    outcome = agent.run("Read the logs one by one, and tell me the highest value of all days.")
+    assert any(event.type.startswith("compaction.") for event in agent.events)
+    assert "the highest value in what I read is 27.0 °C, in logs/day_02.txt" in outcome.text
+    assert "I converted what is in °F" in outcome.text
+
+
+# It breaks no file
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        'Add the line "def" to tool.py.',
+        'Give run a docstring that says "a \\N b".',
+        "Rename run to class in tool.py.",
+        "Add a constant run = 3 to tool.py.",
+        "Add a constant LIMIT = 3 to tool.py.",
+        "Have tool.py made in a subtask.",
+    ],
+)
+def test_a_change_that_would_break_a_file_leaves_it_alone(tmp_path: Path, prompt: str) -> None:
+    source = "from __future__ import annotations\n\n\ndef run(x):\n    return x\n"
+    (tmp_path / "tool.py").write_text(source)
+    subagents = lk.Subagents(lambda: [lk.CodingTools(tmp_path)])
+    outcome = lk.Agent(lk.stand_in(), [lk.CodingTools(tmp_path), subagents]).run(prompt)
+    assert outcome.text.startswith("Not done. I couldn't do")
+    assert (tmp_path / "tool.py").read_text() == source
+
+
+def test_checking_a_program_runs_it_only_if_asked_to(tmp_path: Path) -> None:
+    (tmp_path / "tool.py").write_text("open('ran', 'w')\n")
+    agent = lk.Agent(lk.stand_in(), [lk.CodingTools(tmp_path)])
+    assert agent.run("Check tool.py.").text.startswith("Done.")
+    assert not (tmp_path / "ran").exists()
+    assert agent.run("Make sure that tool.py works.").text.startswith("Done.")
+    assert (tmp_path / "ran").exists()
+
+
+# What it says about the prompt
+
+
+def test_background_is_named_as_such_and_is_no_work(tmp_path: Path) -> None:
+    client = lk.stand_in()
+    agent = lk.Agent(client, [lk.CodingTools(tmp_path)])
+    agent.run("The process died last night. Create a.txt.")
+    said = texts([Reply(tuple(agent.messages[1]["content"]))])[0]
+    assert (
+        said == "I understood: 1. Create a.txt. I take 'The process died last night' as background."
+    )
+    assert {"process", "died"} <= set(client.source.explained[0].ignored)
+    assert agent.run("The process died last night.").text.startswith("Not done.")
+
+
+def test_a_statement_that_binds_is_not_taken_as_background() -> None:
+    for bound in ("The archive must not grew", "The disk never crashed", "Our log ended only once"):
+        goals, unknown = understand(f"{bound}. Create a.txt.")
+        assert goals == []
+        assert unknown[0].shown == bound
 
 
 # What is on offer decides
@@ -337,6 +430,10 @@ def test_a_value_that_compaction_removed_is_not_made_up() -> None:
             {"role": "assistant", "content": [call]},
             {"role": "user", "content": [result]},
         ]
+        ((tool, again),) = calls_in(StandIn()(request))
+        assert tool == "bash", "it looks into the file again"
+        assert "log.txt" in again["command"]
+        request["tools"] = [one for one in tools if one["name"] != "bash"]
         (text,) = texts([StandIn()(request)])
         assert text.startswith("Not done")
         assert "shortened by compaction" in text
@@ -360,7 +457,7 @@ def test_a_run_goes_on_after_several_compactions(tmp_path: Path) -> None:
 # Any text
 
 FRAGMENTS = st.sampled_from(
-    [case["prompt"] for case in [*PROMPTS, *TRAPS]]
+    [case["prompt"] for case in [*PROMPTS, *TRAPS, *EDITS]]
     + [rule.example for rule in RULES if rule.example]
     + ["create", "a.py", "and then", "it", "that prints", '"', "'", ": ", ", ", ". ", "two", "#1"]
     + ["<inbox>", "</inbox>", "<summary>", "\ue0001\ue001", "in it", "\x00", "{file}", "- called x"]

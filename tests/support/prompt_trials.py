@@ -1,7 +1,7 @@
 """The stand-in on the prompts of ``tests/simulation/prompts.yaml``, judged by the effects.
 
 ``python tests/support/prompt_trials.py`` prints the table; ``-v`` prints each final text as well,
-``--traps`` takes the prompts of ``traps.yaml``.
+``--traps`` takes the prompts of ``traps.yaml``, and ``--edits`` those of ``edits.yaml``.
 A final text that does not begin with "Not done" or "I don't understand" counts as a claim that
 everything was done. A claim without the effect is a false success.
 """
@@ -23,14 +23,31 @@ import yaml
 
 import learnkit as lk
 from learnkit.course.lessons import EXAMPLE
+from learnkit.course.lessons.s04 import five_files, station_parsers
+from learnkit.course.lessons.s05.many_skills import manuals
+from learnkit.course.lessons.s06 import daily_logs
 from learnkit.runtime.shell import LocalShell
 
 PROMPTS = Path(__file__).parents[1] / "simulation" / "prompts.yaml"
 TRAPS = PROMPTS.with_name("traps.yaml")
+EDITS = PROMPTS.with_name("edits.yaml")
 SKILLS = Path(__file__).parents[2] / "skills"
 OUTCOMES = ("done", "refused", "FALSE SUCCESS", "unclaimed")
 
 Case = dict[str, Any]
+
+#: What a lesson puts into its workspace.
+FILES: dict[str, Callable[[Path], Path]] = {
+    "five": five_files.write_files,
+    "parsers": station_parsers.write_parsers,
+    "logs": daily_logs.write_logs,
+}
+HOUSE = """---
+name: house-test-style
+description: House style for tests in heatwatch. Use it before you write or change a test.
+---
+A test's name is a sentence that says what should hold.
+"""
 
 
 @lk.tool
@@ -72,12 +89,20 @@ def build(kit: str, folder: Path, client: Any) -> World:
         crew = lk.Team(folder / ".team", lambda name, role: [coding(), lk.Tasks(board)])
         return [crew, lk.Autonomy(crew, board), lk.Tasks(board), coding()]
 
-    def protocols(plan_required: bool) -> list[lk.Mechanism]:
+    def protocols(
+        plan_required: bool | Callable[[str, str], bool],
+    ) -> list[lk.Mechanism]:
         crew = team()
         return [crew, lk.Protocols(crew, plan_required=plan_required), coding()]
 
-    def compaction(threshold: int) -> list[lk.Mechanism]:
-        return [coding(), lk.Compaction(threshold, transcripts=folder / ".transcripts")]
+    def compaction(threshold: int, **options: int) -> list[lk.Mechanism]:
+        return [coding(), lk.Compaction(threshold, transcripts=folder / ".transcripts", **options)]
+
+    def house() -> list[lk.Mechanism]:
+        skills = manuals(folder / "skills")
+        (skills / "house-test-style").mkdir()
+        (skills / "house-test-style" / "SKILL.md").write_text(HOUSE)
+        return [coding(), lk.Skills(skills)]
 
     def files() -> list[lk.Mechanism]:
         one = coding()
@@ -93,19 +118,25 @@ def build(kit: str, folder: Path, client: Any) -> World:
         "subagents": lambda: [coding(), lk.Subagents(lambda: [coding()])],
         "skills": lambda: [coding(), lk.Skills(SKILLS)],
         "compaction": lambda: compaction(50_000),
+        "house": house,
         "compaction_small": lambda: compaction(800),
+        "sixty": lambda: compaction(8_000, keep=60),
+        "one_by_one": lambda: compaction(2_400, keep=1, clear_at_least=200),
+        "until": lambda: compaction(3_000, keep=60),
+        "now": lambda: compaction(8_000),
         "tasks": lambda: [coding(), lk.Tasks(board)],
         "background": lambda: [coding(), lk.Background(workspace=folder)],
         "team": lambda: [team(), coding()],
         "protocols": lambda: protocols(False),
         "plans": lambda: protocols(True),
+        "careful": lambda: protocols(lambda name, role: role != "coder"),
         "autonomy": autonomy,
         "worktrees": lambda: [coding(), lk.Tasks(board), lk.Worktrees(folder, board)],
     }
     if kit == "full":
         agent = lk.full_agent(client, folder, skills=SKILLS, max_turns=60, name="lead")
     else:
-        agent = lk.Agent(client, kits[kit](), max_turns=60, name="lead")
+        agent = lk.Agent(client, kits[kit](), max_turns=80, name="lead")
     return World(folder, board, agent)
 
 
@@ -116,6 +147,9 @@ def prepare(case: Case, folder: Path) -> None:
     (folder / ".gitignore").write_text(ignored)
     for command in ["git init -q -b main && git add -A && git commit -q -m heatwatch"]:
         assert LocalShell().run(command, folder).code == 0
+    if "files" in case:
+        FILES[case["files"]](folder)
+        assert LocalShell().run("git add -A && git commit -q -m files", folder).code == 0
     for command in case.get("given", ()):
         made = LocalShell().run(command, folder)
         assert made.code == 0, made.output
@@ -132,6 +166,11 @@ class Trial:
     @property
     def claims(self) -> bool:
         return not self.text.startswith(("Not done", "I don't understand"))
+
+    @property
+    def wrong(self) -> bool:
+        """A claim that isn't true, or none where all is done."""
+        return self.outcome in ("FALSE SUCCESS", "unclaimed")
 
     @property
     def outcome(self) -> str:
@@ -206,6 +245,32 @@ def _says(world: World, check: dict[str, Any], text: str) -> Iterator[str]:
             yield f"it does not say {word!r}"
 
 
+def _lacks(world: World, check: dict[str, Any], text: str) -> Iterator[str]:
+    if check["lacks"].lower() in text.lower():
+        yield f"it says {check['lacks']!r}"
+
+
+def _shows(world: World, check: dict[str, Any], text: str) -> Iterator[str]:
+    lines = LocalShell().run(check["shows"], world.folder).output.split("\n")
+    for line in filter(str.strip, lines):
+        if line.strip() not in text:
+            yield f"it does not show {line!r}"
+
+
+def _highest(world: World, check: dict[str, Any], text: str) -> Iterator[str]:
+    days = range(1, check["highest"] + 1)
+    value = max(max(daily_logs.celsius(day).values()) for day in days)
+    if f"{value:.1f}" not in text:
+        yield f"it does not say {value:.1f}"
+
+
+def _done_list(world: World, check: dict[str, Any], text: str) -> Iterator[str]:
+    items = world.mechanism(lk.Todo).items
+    done = sum(one["status"] == "completed" for one in items)
+    if done < check["done_list"] or done < len(items):
+        yield f"the list is {items}"
+
+
 def _todo(world: World, check: dict[str, Any], text: str) -> Iterator[str]:
     items = world.mechanism(lk.Todo).items
     for wanted, status in check["todo"].items():
@@ -250,6 +315,23 @@ def _calls(world: World, check: dict[str, Any], text: str) -> Iterator[str]:
             yield f"{name} was called {made[name]} times"
 
 
+def _calls_at_least(world: World, check: dict[str, Any], text: str) -> Iterator[str]:
+    for name, count in check["calls_at_least"].items():
+        starts = [one for one in world.agent.events if one.type == "tool.started"]
+        if (made := sum(one.data["name"] == name for one in starts)) < count:
+            yield f"{name} was called {made} times"
+
+
+def _after(world: World, check: dict[str, Any], text: str) -> Iterator[str]:
+    """No call names a thing before an event."""
+    first, then = check["after"]["first"], check["after"]["then"]
+    for event in world.agent.events:
+        if event.type == first:
+            return
+        if event.type == "tool.started" and then in json.dumps(event.data["input"]):
+            yield f"{then} came before {first}"
+
+
 def _skill(world: World, check: dict[str, Any], text: str) -> Iterator[str]:
     loaded = [one.data["name"] for one in world.agent.events if one.type == "skill.loaded"]
     if loaded != [check["skill"]]:
@@ -288,6 +370,22 @@ def _mail(world: World, check: dict[str, Any], text: str) -> Iterator[str]:
     yield f"sent: {[(mail['from'], mail['to'], mail['content'][:60]) for mail in sent]}"
 
 
+def _no_mail(world: World, check: dict[str, Any], text: str) -> Iterator[str]:
+    wanted = check["no_mail"]
+    for event in world.agent.events:
+        if event.type == "mail.sent":
+            mail = event.data["mail"]
+            if (mail["from"], mail["to"]) == (wanted["from"], wanted["to"]):
+                yield f"sent: {mail['content']!r}"
+
+
+def _owners_said(world: World, check: dict[str, Any], text: str) -> Iterator[str]:
+    owners = {task.id: task.owner for task in world.board.tasks()}
+    for id, owner in owners.items():
+        if not any(f"#{id}" in line and owner in line.lower() for line in text.splitlines()):
+            yield f"it does not say that {owner} did task {id}"
+
+
 def _request(world: World, check: dict[str, Any], text: str) -> Iterator[str]:
     found = world.mechanism(lk.Protocols).tracker.all()
     for one in found:
@@ -307,7 +405,9 @@ _CHECKS: dict[str, Callable[[World, dict[str, Any], str], Iterator[str]]] = {
     **{"file": _file, "missing": _missing, "folder": _folder, "run": _run, "says": _says},
     **{"todo": _todo, "task": _task, "no_task": _no_task, "events": _events, "calls": _calls},
     **{"skill": _skill, "focus": _focus, "job": _job, "member": _member, "mail": _mail},
-    **{"request": _request, "worktree": _worktree},
+    **{"request": _request, "worktree": _worktree, "lacks": _lacks, "shows": _shows},
+    **{"highest": _highest, "done_list": _done_list, "calls_at_least": _calls_at_least},
+    **{"after": _after, "no_mail": _no_mail, "owners_said": _owners_said},
 }
 
 
@@ -330,14 +430,15 @@ def table(trials: list[Trial]) -> str:
 
 def main() -> int:
     """Run all prompts, or those whose lesson or text contains a word; print the table."""
-    verbose, path = "-v" in sys.argv, TRAPS if "--traps" in sys.argv else PROMPTS
+    verbose = "-v" in sys.argv
+    path = TRAPS if "--traps" in sys.argv else EDITS if "--edits" in sys.argv else PROMPTS
     words = [one for one in sys.argv[1:] if not one.startswith("-")]
     chosen = [
         one for one in cases(path) if all(w in f"{one['lesson']} {one['prompt']}" for w in words)
     ]
     trials = [run(one) for one in chosen]
     for one in trials:
-        if verbose or one.outcome in ("FALSE SUCCESS", "unclaimed"):
+        if verbose or one.wrong:
             print(f"{one.case['lesson']} {one.outcome}: {one.case['prompt']}")
             print("    " + one.text.replace("\n", "\n    "))
             print("".join(f"    !! {problem}\n" for problem in one.problems))

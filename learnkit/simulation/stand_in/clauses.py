@@ -18,7 +18,7 @@ _QUOTED = re.compile(r"\"([^\"\n]+)\"|“([^”\n]+)”|`([^`\n]+)`|(?<!\w)'([^'
 _MARK = rf"{_OPEN}\d+{_SHUT}"
 _FILE = rf"(?:{_MARK}|[\w./-]*\w\.\w+|\w[\w.-]*/[\w./-]*)"
 _NAME = rf"(?:{_MARK}|[A-Za-z][\w.-]*)"
-_NUMBER = r"(?:\d+|two|three|four|five|six|seven|eight|nine|ten)"
+_NUMBER = r"(?:\d+|one|two|three|four|five|six|seven|eight|nine|ten)"
 _AND = r"(?:,? and |, )"
 
 #: What a name in braces stands for in a pattern; ``{file:path}`` names the group ``path``.
@@ -41,12 +41,17 @@ LONGEST = 2_000
 #: Words that begin an instruction.
 VERBS = (
     "add|append|approve|ask|broadcast|build|change|check|claim|clear|commit|compact|complete|count|"
-    "create|delete|do|execute|finish|follow|give|have|keep|let|list|load|lower|mail|make|mark|merge"
-    "|move|print|put|raise|read|refactor|reject|remove|rename|replace|report|review|run|say|see|send|set|"
-    "show|spawn|start|stop|tell|test|update|verify|write"
+    "create|delete|do|ensure|execute|finish|follow|give|have|keep|let|list|load|lower|mail|make|mark|"
+    "merge|move|print|put|raise|read|refactor|reject|remove|rename|replace|report|review|run|say|see|"
+    "send|set|show|spawn|start|stop|tell|test|update|verify|write"
 )
+#: What a teammate does, told in the third person; only words that are hardly ever nouns.
+DOES = "adds|asks|counts|creates|deletes|makes|reads|tells|writes"
+_NO_SUBJECT = "a|all|an|it|my|no|our|that|the|their|these|this|those|which|who|your"
 _NEXT = (
-    rf"(?:please |also )?(?:{VERBS}|don't|do not|another|(?:he|she|they) |the (?:git )?status)\b"
+    rf"(?:(?:please|also|meanwhile|in the meantime),? )?(?:{VERBS}|don't|do not|another|"
+    rf"(?:he|she|they) |the (?:git )?status|(?:what|which|who|how) (?:is|are|was|were|many|long)|"
+    rf"(?!(?:{_NO_SUBJECT})\b)[a-z]+ (?:{DOES}))\b"
 )
 _SPLIT = re.compile(rf",? (?:and then|and|then|but) (?={_NEXT})|, then |, (?={_NEXT})|; ?", re.I)
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
@@ -57,20 +62,39 @@ _REWRITES: tuple[tuple[str, str], ...] = (
     (r"\bwhat's\b", "what is"),
     (r"\bwho's\b", "who is"),
     (r"\b(have|let) (\w+), (?:an?|the) (\w+), (?:to )?", r"\1 \2 as \3 "),
-    (rf"^in ({_FILE}),? ({VERBS})\b(.+?)([.!?]?)$", r"\2\3 in \1\4"),
+    (r"\bI'm\b", "I am"),
+    (
+        rf"^in ((?:each|every) file in {_FILE}|{_FILE}(?:{_AND}{_FILE})*),? ({VERBS})\b(.+?)"
+        r"([.!?]?)$",
+        r"\2\3 in \1\4",
+    ),
+    (r"^(please )?(mail .+?) if (it is .+?)([.!?]?)$", r"if \3, \2 \1"),
+    (rf"\b({_NUMBER} tasks), (?!each\b|and\b)", r"\1: "),
+    # "merge and remove both" is about both, twice.
+    (
+        rf"\b({VERBS}) and ({VERBS}) (both|all(?: of them)?|them|it|the (?:first|second|other))\b",
+        r"\1 \3, \2 \3",
+    ),
+)
+#: A clause that waits for the one before it. "Tell me when it is done" doesn't: it asks.
+_WHEN = re.compile(
+    r"^(?!tell|say|let me)(.+?),? ((?:when|once|after|as soon as) (?:they|it|the tests) "
+    r"(?:pass(?:es)?|ends?|finish(?:es)?|(?:is|are) (?:done|finished|ready)))$",
+    re.I,
 )
 _POLITE = re.compile(
     r"^(?:please|now|then|and|also|first|next|finally|so|ok(?:ay)?|well|hi|hello|good morning|"
     r"(?:could|can|would|will) you|i(?:'d| would) like you to|i want you to|go ahead and|"
-    r"try to)\b[,.!]?\s*",
+    r"try to|meanwhile|in the meantime)\b[,.!]?\s*",
     re.I,
 )
 _TRAILING = re.compile(
     r"[, ]+(?:please|now|too|as well|meanwhile|in the meantime|at the same time|yourself|again|"
-    r"afterwards|first|for me|to me|one (?:by one|after the other))$",
+    r"afterwards|first|for me|to me|one (?:by one|after the other)|to be sure|once more|together|"
+    r"as soon as (?:you can|possible)|when s?he is (?:done|ready|finished))$",
     re.I,
 )
-_COURTESY = re.compile(r"[, ]+please$", re.I)
+_COURTESY = re.compile(r"[, ]+(?:please|meanwhile|in the meantime)$", re.I)
 #: Conditions and exceptions: a rule that doesn't name them itself would overlook them.
 _CONDITION = re.compile(r"\b(?:unless|except|but not|only if|if (?:it|there|they|you))\b", re.I)
 
@@ -178,6 +202,7 @@ def split(prompt: str) -> list[Clause]:
         head, colon, tail = sentence.partition(": ")
         # "If …, do this" is one clause: half of it would be another instruction.
         parts = [head] if re.match(r"if\b", head, re.I) else _SPLIT.split(head)
+        parts = [piece for part in parts for piece in _in_order(part)]
         if colon:
             parts[-1] += colon + tail
         found += [_clause(part, tuple(quotes)) for part in parts]
@@ -282,6 +307,14 @@ def words(texts: Sequence[str]) -> tuple[str, ...]:
     return tuple(re.findall(r"[\w./#&-]*\w[\w./-]*", " ".join(texts)))
 
 
+def _in_order(part: str) -> list[str]:
+    """What has to be true first, and then the rest of a clause such as "go on when they pass"."""
+    text = part.rstrip(".!?")
+    text = re.sub(r"\b(it|they)('s|'re) (?=done|ready|finished)", r"\1 is ", text, flags=re.I)
+    found = _WHEN.match(text)
+    return [found[2], found[1]] if found else [part]
+
+
 def _clause(text: str, quotes: tuple[str, ...], ignored: tuple[str, ...] = ()) -> Clause:
     text, left = text.strip(), list(ignored)
     if text[-1:] in ".!?,:":
@@ -289,7 +322,7 @@ def _clause(text: str, quotes: tuple[str, ...], ignored: tuple[str, ...] = ()) -
     while found := _POLITE.match(text):
         left += words([found[0]])
         text = text[found.end() :]
-    if found := _COURTESY.search(text):  # never part of what is to be written
+    while found := _COURTESY.search(text):  # never part of what is to be written
         left += words([found[0]])
         text = text[: found.start()]
     return Clause(text, quotes, tuple(left))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -148,8 +148,10 @@ class Hands:
     Attributes:
         said: the request, read.
         kit: the tools on offer.
+        carry_out: does what a text asks for, and returns the report: for work within the prompt.
         results: of the calls of the last clause that made any.
         files: mentioned so far, the last one last; likewise mates, trees and tasks.
+        folder: made last.
         crew: teammates that were started for this prompt, with their roles.
         place: the worktree in which files are changed; empty for the workspace.
         changed: the worktree in which a file was made last.
@@ -168,8 +170,10 @@ class Hands:
 
     said: Conversation
     kit: Kit
+    carry_out: Callable[[str], Steps]
     results: list[tuple[str, Result]] = field(default_factory=list)
     files: list[str] = field(default_factory=list)
+    folder: str = ""
     mates: list[str] = field(default_factory=list)
     trees: list[str] = field(default_factory=list)
     tasks: list[int] = field(default_factory=list)
@@ -261,6 +265,23 @@ class Hands:
             )
         return result
 
+    def look(self, command: str) -> Generator[Ask | Wait, Any, str]:
+        """Run a command that only looks, again if compaction has removed what it printed.
+
+        Args:
+            command: for the shell.
+
+        Returns:
+            What it prints.
+
+        Raises:
+            Failed: if no tool can run it, or it fails.
+        """
+        result = yield from self.run(command)
+        while result.cut:
+            result = yield from self.run(command)
+        return result.text
+
     # Files
 
     def write(self, path: str, content: str) -> Doing:
@@ -327,6 +348,21 @@ class Hands:
         if not self.kit.has("run") and not self.place:
             raise Failed(_NO_TOOL["read"])
         return (yield from self.run(f"cat {quoted(path)}"))
+
+    def source(self, path: str) -> Generator[Ask | Wait, Any, str]:
+        """Read a file, and return all of its text, which ends in a newline.
+
+        Args:
+            path: of the file, relative to the workspace or the worktree at hand.
+
+        Raises:
+            Failed: if no tool can, or some of the text was left out.
+        """
+        result = yield from self.read(path)
+        text = self.text_of(path, result)
+        if any(line.startswith("[…") for line in text.splitlines()):
+            raise Failed(f"{path} was not shown whole")
+        return text if text.endswith("\n") else f"{text}\n"
 
     def replace(self, path: str, old: str, new: str) -> Doing:
         """Replace a piece of text at the first place where it occurs.

@@ -22,7 +22,16 @@ from learnkit.simulation.stand_in import summary
 from learnkit.simulation.stand_in.clauses import Clause, Rule
 from learnkit.simulation.stand_in.conversation import Conversation, Note, Past, read
 from learnkit.simulation.stand_in.hands import Ask, Failed, Hands, Kit, Steps, Wait, short
-from learnkit.simulation.stand_in.rules import board, commands, files, plans, team, worktrees
+from learnkit.simulation.stand_in.rules import (
+    board,
+    changes,
+    commands,
+    contents,
+    files,
+    plans,
+    team,
+    worktrees,
+)
 
 if TYPE_CHECKING:
     from learnkit.clients.transport import Client
@@ -33,7 +42,7 @@ BADGE = "a stand-in that follows rules, not an LLM"
 #: The first rule that fits a clause is taken.
 RULES: tuple[Rule, ...] = (
     *(worktrees.RULES + board.RULES + plans.RULES),
-    *(team.RULES + files.RULES + commands.RULES),
+    *(team.RULES + contents.RULES + files.RULES + changes.RULES + commands.RULES),
 )
 
 #: Replies to one prompt; a run that needs more is one that doesn't get on.
@@ -45,7 +54,8 @@ _LIST_RULES = ("write a plan", "put something on the list", "mark an item")
 #: Rules whose clauses plan work, and don't begin it.
 _PLANNING = (
     *_LIST_RULES,
-    *("tasks", "a task", "tasks in a diamond", "put tasks on the board", "leave it at that"),
+    *("tasks", "a task", "tasks in stages", "put tasks on the board", "order two tasks"),
+    *("leave it at that", "background"),
 )
 _STATEMENT = parts.compiled(r"(?:i|we) (?:have|need|want|would like|must|am|are)\b {text}")
 _HIDDEN = (plans.manner, commands.tell)
@@ -198,7 +208,7 @@ class _Session:
             return self._stop(
                 f"I have made {MOST_REPLIES} replies to this prompt, and don't get on"
             )
-        do = Hands(self.said, Kit(self.said.tools))
+        do = Hands(self.said, Kit(self.said.tools), lambda text: self._carry_out(do, text))
         self.goals, self.unknown = understand(self.said.prompt)
         wanted = _replayed(self._work(do), self.said)
         if isinstance(wanted, Wait):
@@ -229,7 +239,7 @@ class _Session:
         if not problem:
             problem, more = yield from self._settle(do)
             reports += more
-        self.done = not problem and not self.unknown and bool(self.goals)
+        self.done = not problem and not self.unknown and any(map(_is_work, self.goals))
         yield from self._return_task(do, problem)
         while True:
             reports += yield from self._answer_requests(do)
@@ -251,6 +261,16 @@ class _Session:
         if listed:
             yield from self._tick(do, listed, None, "completed")
         return reports
+
+    def _carry_out(self, do: Hands, text: str) -> Steps:
+        """Do what a task within the prompt asks for, and return the report."""
+        goals, unknown = understand(text)
+        if unknown or not any(map(_is_work, goals)):
+            raise Failed(f"I don't understand the task {text!r}")
+        reports = []
+        for goal in goals:
+            reports.append((yield from goal.act(do)))
+        return "; ".join(filter(None, reports))
 
     def _listed(self, do: Hands) -> list[Goal]:
         """The clauses that go on a list: none, if nobody wants one."""
@@ -359,15 +379,16 @@ class _Session:
             return ""
         do.held.remove(note)
         goals, unknown = understand(note.text)
-        if note.type == "broadcast":
-            reports.append(f"read a message to all: {short(note.text)}")
+        told = not goals and not note.text.startswith(team.ORDER)
+        if note.type == "broadcast" or told:
+            reports.append(f"read a message: {short(note.text)}")
             return ""
         self.goals, self.unknown, self.now = goals, unknown, None
         reports.clear()
         try:
             yield from self._submit_plan(do)
             reports += yield from self._goals(do)
-            self.done = bool(goals) and not unknown
+            self.done = any(map(_is_work, goals)) and not unknown
         except Failed as error:
             self.done = False
             reports.append(f"I couldn't do {note.text!r}: {error}")
@@ -380,7 +401,9 @@ class _Session:
         if not goals:
             return "I'll look at what was delivered."
         told = "; ".join(f"{n}. {one.label}" for n, one in enumerate(goals, start=1))
-        more = "".join(f" I don't understand {one.shown!r}." for one in self.unknown[:1])
+        aside = [one.label for one in self.goals if not _is_work(one)]
+        more = "".join(f" I take {one!r} as background." for one in aside)
+        more += "".join(f" I don't understand {one.shown!r}." for one in self.unknown[:1])
         return f"I understood: {told}.{more}"
 
     def _final(self, do: Hands, reports: list[str], problem: str, left: list[Goal]) -> str:
@@ -405,6 +428,7 @@ class _Session:
     def _explanation(self, *, done: bool) -> Explanation:
         goal = self.now
         ignored = [word for one in self.goals for c in one.clauses for word in one.left_out(c)]
+        ignored += parts.words([one.label for one in self.goals if not _is_work(one)])
         ignored += parts.words([one.shown for one in self.unknown])
         return Explanation(
             rule=goal.rule.name if goal else ("none fits" if self.unknown else "wait for work"),
@@ -439,7 +463,7 @@ def understand(prompt: str) -> tuple[list[Goal], list[Clause]]:
         if goal is None:
             return goals, [*statements, clause, *left] if not goals else [clause, *left]
         if statements:  # they say what the next clause is about, if it can use that
-            if goal.rule.act is not plans.load:
+            if goal.rule.act not in (plans.load, plans.which_skill):
                 return [], [*statements, clause, *left]
             about = statements.pop()
             goal = replace(goal, groups={**goal.groups, "about": about.shown})
@@ -452,6 +476,11 @@ def understand(prompt: str) -> tuple[list[Goal], list[Clause]]:
         return [], parts.split(prompt)  # do it, and don't do it
     asked = "keep to the list" in names
     return ([piece for one in goals for piece in _pieces(one)] if asked else goals), []
+
+
+def _is_work(goal: Goal) -> bool:
+    """Whether a clause asks for something, and isn't only background."""
+    return goal.rule.name != "background"
 
 
 def _goal(clause: Clause, after: list[Clause]) -> tuple[Goal | None, int]:

@@ -6,6 +6,7 @@ import re
 
 from learnkit.simulation.stand_in.clauses import number, ruleset, several
 from learnkit.simulation.stand_in.hands import Failed, Hands, Steps, confirm, first_line, short
+from learnkit.simulation.stand_in.rules import commands
 
 _TASK = re.compile(r"^(\[.\]) #(\d+): (.*)$", re.M)
 _JOB = re.compile(r"as ([^\s.]+)")
@@ -36,9 +37,10 @@ def add_task(do: Hands, text: str, tags: str = "", ids: str = "", wait: str = ""
     return f"created task #{do.tasks[-1]}: {text}"
 
 
-def _add_tasks(do: Hands, text: str, n: str = "", chain: str = "") -> Steps:
-    subjects = several(text)
-    if n and number(n) != len(subjects):
+def _add_tasks(do: Hands, n: str, text: str = "", chain: str = "") -> Steps:
+    names = [f"task {place}" for place in range(1, number(n) + 1)]
+    subjects = several(text) if text else names
+    if number(n) != len(subjects):
         raise Failed(f"you said {n} tasks, and named {len(subjects)}")
     made = []
     for subject in subjects:
@@ -47,17 +49,44 @@ def _add_tasks(do: Hands, text: str, n: str = "", chain: str = "") -> Steps:
         if chain and len(made) > 1:
             yield from _block(do, made[-1], [made[-2]])
     order = ", each after the one before" if chain else ""
-    return f"created the tasks {', '.join(f'#{id}' for id in made)}{order}"
+    note = "" if text else "; you gave no names, so they have numbers"
+    return f"created the tasks {', '.join(f'#{id}' for id in made)}{order}{note}"
 
 
-def _diamond(do: Hands, first: str, one: str, other: str, last: str) -> Steps:
-    ids = []
-    for subject in (first, one, other, last):
-        yield from _create(do, subject, [])
-        ids.append(do.tasks[-1])
-    for id, waits in ((ids[1], ids[:1]), (ids[2], ids[:1]), (ids[3], ids[1:3])):
-        yield from _block(do, id, waits)
-    return f"created a diamond of the tasks {', '.join(f'#{id}' for id in ids)}"
+def _staged(do: Hands, text: str = "", n: str = "", diamond: str = "") -> Steps:
+    """Tasks in stages: each waits for all of the stage before it."""
+    text = text or ("task 1, then task 2 and task 3, then task 4" if diamond else "")
+    text = re.sub(r" (?:at the same time|side by side|in parallel)\b", "", text)
+    text = re.sub(r"(?:, and|,| and) (?!then )([\w ]+) (?:after both|last)$", r", then \1", text)
+    stages = [several(one) for one in re.split(r",? (?:and )?then ", text.removeprefix("first "))]
+    if diamond and [len(one) for one in stages] != [1, 2, 1]:
+        raise Failed("a diamond has one task, then two, then one")
+    made, before = list[str](), list[int]()
+    for stage in stages:
+        ids = []
+        for subject in stage:
+            yield from _create(do, subject, [])
+            ids.append(do.tasks[-1])
+            made.append(f"#{ids[-1]}: {subject}")
+        for id in ids if before else ():
+            yield from _block(do, id, before)
+        before = ids
+    for place in range(number(n) if n else 0):
+        yield from _create(do, f"task beside it {place + 1}", [])
+        made.append(f"#{do.tasks[-1]} beside it")
+    return f"created the tasks {', '.join(made)}, each after the stage before it"
+
+
+def _order(do: Hands, later: str, earlier: str) -> Steps:
+    result = yield from do.call("task_list")
+    ids = {
+        re.sub(r" (?:\(blocked by|@|\{).*", "", rest).casefold(): int(id)
+        for _, id, rest in _TASK.findall(do.text_of("task_list", result))
+    }
+    if missing := [one for one in (later, earlier) if one.casefold() not in ids]:
+        raise Failed(f"there is no task {missing[0]!r} on the board")
+    yield from _block(do, ids[later.casefold()], [ids[earlier.casefold()]])
+    return f"{later} waits for {earlier} now"
 
 
 def _put_on_board(do: Hands, *, following: list[str], n: str) -> Steps:
@@ -84,9 +113,45 @@ def _block(do: Hands, id: int, waits: list[int]) -> Steps:
     return ""
 
 
-def _show_board(do: Hands) -> Steps:
+def _show_board(do: Hands, open: str = "") -> Steps:
     result = yield from do.call("task_list")
-    return f"the board says:\n{result.text}"
+    lines = do.text_of("task_list", result).splitlines()
+    if open:
+        lines = [line for line in lines if not line.startswith("[x]")]
+    return "the board says:\n" + "\n".join(lines)
+
+
+def _do_tasks(do: Hands) -> Steps:
+    """Claim what is ready, do it and complete it, until nothing is left."""
+    told = list[str]()
+    for _ in range(50):
+        result = yield from do.call("task_list")
+        lines = _TASK.findall(do.text_of("task_list", result))
+        ready = [
+            (int(id), re.sub(r" \{.*\}$", "", rest))
+            for mark, id, rest in lines
+            if mark == "[ ]" and "(blocked by:" not in rest and " @" not in rest
+        ]
+        if not ready:
+            if left := [id for mark, id, _ in lines if mark != "[x]"]:
+                raise Failed(f"task #{left[0]} is not done, and I can't begin it")
+            return "\n".join(told) or "there is nothing to do on the board"
+        id, subject = ready[0]
+        if do.kit.has("claim_task"):
+            yield from do.call("claim_task", task_id=id)
+        else:
+            yield from do.call("task_update", task_id=id, status="in_progress")
+        try:
+            said = yield from do.carry_out(subject)
+        except Failed as error:
+            yield from do.call("task_update", task_id=id, status="failed")
+            raise Failed(f"task #{id}, {subject}: {error}") from None
+        result = yield from do.call(
+            "task_update", task_id=id, status="completed", result_summary="done by rule"
+        )
+        confirm(result, f"#{id}", f"the end of task #{id}")
+        told.append(f"did task #{id}, {subject}: {short(said)}")
+    raise Failed("there are more than fifty tasks on the board")
 
 
 def _task_is(do: Hands, ids: str) -> str:
@@ -155,6 +220,26 @@ def _sleeps(do: Hands, n: str, text: str) -> Steps:
     return f"started {n} sleeps in the background: {', '.join(seconds)} s"
 
 
+def _results(do: Hands, passed: str = "") -> Steps:
+    """What the jobs print that were not reported yet; without any, what came of the last clause.
+
+    If the next clause is to follow when they have passed, none of them may have failed.
+    """
+    new = [id for id in do.jobs if id not in do.told]
+    if not new:
+        return commands.tell(do)
+    report = yield from _job_results(do)
+    if passed and (failed := [id for id in new if do.ended[id].type != "completed"]):
+        raise Failed(f"{do.jobs[failed[0]]!r} has failed: {report}")
+    return report
+
+
+def _first_job(do: Hands) -> Steps:
+    report = yield from _job_results(do)
+    first = next(iter(do.ended))
+    return f"{do.jobs[first]!r} ended first; {report}"
+
+
 def _job_results(do: Hands) -> Steps:
     """Wait for every job whose result was not reported yet, and report it."""
     if not do.jobs:
@@ -198,18 +283,25 @@ RULES = ruleset(
         {"following": lambda groups: number(groups["n"])},
     ),
     (
-        "tasks in a diamond",
-        r"(make |create )?a diamond( of tasks)?: (first )?(?P<first>[\w ]+?),? then (?P<one>[\w "
-        r"]+?) and "
-        r"(?P<other>[\w ]+?)( (at the same time|side by side|in parallel))?,? (and )?(then )?"
-        r"(?P<last>[\w ]+?)( after both| last| at the end)?",
-        _diamond,
+        "tasks in stages",
+        [
+            r"((make|create) )?a (?P<diamond>diamond)( of (four )?tasks)?(: {text})?"
+            r"(,? and {n} tasks? beside it)?",
+            r"(put|plan) (a |an |the )?[\w ]+? (on the board|as tasks): {text}",
+        ],
+        _staged,
         {"needs": ("task_create",)},
+    ),
+    (
+        "order two tasks",
+        r"(?P<later>[\w -]+?) (waits for|comes after|is after|depends on) (?P<earlier>[\w -]+)",
+        _order,
+        {"needs": ("task_update",)},
     ),
     (
         "tasks",
         r"(create|add|make) {n} tasks(,? (?P<chain>each (one )?(after|waits for|blocked by) the "
-        r"(one before|previous one)))?: {text}",
+        r"(one before|previous one)))?(: {text})?",
         _add_tasks,
         {
             "example": "create two tasks: build, test. Each waits for the one before",
@@ -222,7 +314,7 @@ RULES = ruleset(
     ),
     (
         "a task",
-        r"(create|add|make) (a |the )?(new )?task( called| named)?:? {text}"
+        r"(create|add|make) (a |one |the )?(new )?task( called| named| beside it)?:? {text}"
         r"( (with the tags?|tagged) (?P<tags>[\w-]+))?"
         r"(,? (that|which) (has to wait for|waits for|is blocked by|comes after) task "
         r"(?P<wait>#?\d+))?",
@@ -231,7 +323,8 @@ RULES = ruleset(
     ),
     (
         "show the board",
-        r"(show|show me|list|print) (the |all |all the )?(board|tasks)|what is on the board",
+        r"(show|show me|list|print) (the |all |all the )?(?P<open>open )?(board|tasks)|"
+        r"what is (on the board|left( to do)?)|(tell|show) me who did (which|what)",
         _show_board,
         {"example": "show me the board", "needs": ("task_list",)},
     ),
@@ -239,7 +332,7 @@ RULES = ruleset(
     (
         "change a task",
         [
-            r"(?P<verb>complete|finish|close|delete|remove|start|begin) task (number )?{ids}",
+            r"(?P<verb>complete|finish|close|delete|remove|start|begin) tasks? (number )?{ids}",
             rf"mark (it|that|{_TASKNO}) as (?P<verb>completed|done|finished|failed|in progress)",
             r"set task (number )?{ids} to (?P<verb>completed|done|failed|in progress)",
         ],
@@ -248,7 +341,8 @@ RULES = ruleset(
     ),
     (
         "which task is ready",
-        r"(tell me |show me )?(which|what)( tasks?)? (is|are|becomes) (ready|free)",
+        r"(tell me |show me )?(which|what)( tasks?)? (is|are|becomes) (ready|free)|"
+        r"(show|show me|list) the tasks that are (ready|free)",
         _which_ready,
         {"example": "which task is ready?", "needs": ("task_list",)},
     ),
@@ -260,7 +354,7 @@ RULES = ruleset(
     ),
     (
         "sleeps in the background",
-        r"(run|start) {n} sleeps in the background: {text}",
+        r"(run|start) {n} sleeps in the background(:|,) {text}",
         _sleeps,
         {"needs": ("background",)},
     ),
@@ -274,10 +368,25 @@ RULES = ruleset(
         {"example": "run the tests in the background", "needs": ("background",)},
     ),
     (
-        "results from the background",
-        r"(tell|show) me (if|whether) (it|they) (pass|passes|passed|worked?s?)|(tell me )?how it "
-        r"went|"
-        r"report( (what (it|they) prints?|the results?))?|(tell|show) me what (it|they) prints?",
-        _job_results,
+        "which ended first",
+        r"(tell me )?which (one )?(ends|ended|finishes|is done|is ready) first",
+        _first_job,
+    ),
+    (
+        "tell what came of it",
+        r"(tell|show) me (if|whether|how many|when|that) ?(of them |it |they |the tests )?"
+        r"(pass|passes|passed|works?|worked|is ready|is done|it's ready|it's done)|"
+        r"(tell|show) me (the results?|how it went|"
+        r"what (it|that|they|is) (says?|prints?|found|said|there))|how it went|"
+        r"report( (it|the results?|what (it|that|they) (says?|prints?)))?|"
+        r"(when|once|after|as soon as) (they|it|the tests) "
+        r"(?P<passed>pass|passes|ends?|finish(es)?|(is|are) (done|finished|ready))",
+        _results,
+    ),
+    (
+        "do the tasks alone",
+        r"(do|finish) (them|the tasks|all the tasks|all of them) (yourself|alone)",
+        _do_tasks,
+        {"needs": ("task_list", "task_update")},
     ),
 )

@@ -21,6 +21,7 @@ from learnkit.simulation.stand_in.hands import (
 )
 
 _TESTS = "python -m pytest -q"
+_ABOVE = ("above", "over")
 
 
 def _run_file(do: Hands, file: str) -> Steps:
@@ -56,7 +57,19 @@ def _last_commit(do: Hands) -> Steps:
     return f"the last commit is {result.text.strip()}"
 
 
-def _commit(do: Hands, text: str = "Work of the stand-in") -> Steps:
+def commit(do: Hands, text: str = "Work of the stand-in") -> Steps:
+    """Commit everything, in the worktree that was changed last or in the workspace.
+
+    Args:
+        do: what the rules work with.
+        text: the commit's message.
+
+    Returns:
+        The report.
+
+    Raises:
+        Failed: if nothing confirms the commit.
+    """
     message = text.replace("'", "'\\''")
     do.place = do.changed
     result = yield from do.run(f"git add -A && git commit -q -m '{message}' && echo committed")
@@ -65,27 +78,47 @@ def _commit(do: Hands, text: str = "Work of the stand-in") -> Steps:
     return "committed everything" + (f" in the worktree {do.changed}" if do.changed else "")
 
 
-def _mail_if(do: Hands, word: str, n: str, name: str) -> Steps:
-    """Find the command line tool of the project by its usage line, and use it."""
+def _mail_if(do: Hands, word: str, n: str, name: str, to: str) -> Steps:
+    tool, usage, line, beyond = yield from _reading(do, word, n, name)
+    mail = re.search(r"(\w+) TO TEXT", usage)
+    if mail is None:
+        raise Failed(f"{tool} writes no mail; it says: {first_line(usage)}")
+    if not beyond:
+        return f"it says {line!r}, which is not {word} {n}, so there is no mail"
+    sent = yield from do.run(f"{tool} {mail[1]} {quoted(to)} {quoted(line)}")
+    confirm(sent, "written", "the mail")
+    return f"it says {line!r}, which is {word} {n}, so I wrote a mail: {first_line(sent.text)}"
+
+
+def _is_it(do: Hands, word: str, n: str, name: str) -> Steps:
+    _, _, line, beyond = yield from _reading(do, word, n, name)
+    yes, is_it = ("yes", "is") if beyond else ("no", "is not")
+    return f"{yes}: it says {line!r}, which {is_it} {word} {n}"
+
+
+def _reading(
+    do: Hands, word: str, n: str, name: str
+) -> Generator[Ask | Wait, Any, tuple[str, str, str, bool]]:
+    """Find the command line tool of the project by its usage line, and ask it for a value.
+
+    Returns the tool, its usage, its answer, and whether the value is beyond the limit.
+    """
     found = yield from do.run("find . -name __main__.py -not -path './.*'")
     path = first_line(found.text)
     if "__main__.py" not in path:
         raise Failed("I find no command line tool here that could tell a value")
     tool = "python -m " + path.removeprefix("./").removesuffix("/__main__.py").replace("/", ".")
     usage = yield from _said(do, f"{tool}; echo")
-    get, mail = re.search(r"(\w+) STATION", usage), re.search(r"(\w+) TO TEXT", usage)
-    if get is None or mail is None:
+    get = re.search(r"(\w+) STATION", usage)
+    if get is None:
         raise Failed(f"{tool} can't do it; it says: {first_line(usage)}")
     line = first_line((yield from _said(do, f"{tool} {get[1]} {quoted(name.lower())}")))
     value = re.search(r"(-?\d+(?:\.\d+)?) ?°", line)
     if value is None:
         raise Failed(f"there is no temperature in {line!r}")
-    limit, above = float(n), word in ("above", "over", "hotter than", "warmer than")
-    if not (float(value[1]) > limit if above else float(value[1]) < limit):
-        return f"it says {line!r}, which is not {word} {n}, so there is no mail"
-    sent = yield from do.run(f"{tool} {mail[1]} me {quoted(line)}")
-    confirm(sent, "written", "the mail")
-    return f"it says {line!r}, which is {word} {n}, so I wrote a mail: {first_line(sent.text)}"
+    limit, above = float(n), word in _ABOVE
+    beyond = float(value[1]) > limit if above else float(value[1]) < limit
+    return tool, usage, line, beyond
 
 
 def _said(do: Hands, command: str) -> Generator[Ask | Wait, Any, str]:
@@ -94,7 +127,21 @@ def _said(do: Hands, command: str) -> Generator[Ask | Wait, Any, str]:
 
 
 def _which_is(do: Hands, thing: str, which: str) -> Steps:
-    """With a tool that lists things and one that gets a value of one, compare all of them."""
+    values = yield from _values(do, thing)
+    high = which.lower() in ("hottest", "warmest", "highest", "largest")
+    value, name = max(values) if high else min(values)
+    return f"{name} is the {which}: {value:g}, of {', '.join(f'{n} {v:g}' for v, n in values)}"
+
+
+def _which_are(do: Hands, thing: str, word: str, n: str) -> Steps:
+    values = yield from _values(do, thing)
+    above = word in _ABOVE
+    found = [f"{name} {v:g}" for v, name in values if (v > float(n) if above else v < float(n))]
+    return f"{word} {n}: {', '.join(found) or 'none'}, of {len(values)} {thing}"
+
+
+def _values(do: Hands, thing: str) -> Generator[Ask | Wait, Any, list[tuple[float, str]]]:
+    """With a tool that lists things and one that gets a value of one, the value of each."""
     stem = thing.lower().rstrip("s")
     lists = gets = ""
     for name, tool in do.kit.tools.items():
@@ -116,9 +163,17 @@ def _which_is(do: Hands, thing: str, which: str) -> Steps:
         if found is None:
             raise Failed(f"{gets} gives no number for {name}: {first_line(result.text)}")
         values.append((float(found[0]), name))
-    high = which.lower() in ("hottest", "warmest", "highest", "largest")
-    value, name = max(values) if high else min(values)
-    return f"{name} is the {which}: {value:g}, of {', '.join(f'{n} {v:g}' for v, n in values)}"
+    return values
+
+
+def _not_committed(do: Hands) -> Steps:
+    result = yield from do.run("git status --short && git diff HEAD")
+    return f"not committed yet:\n{result.text.strip()}"
+
+
+def _requirements(do: Hands) -> Steps:
+    result = yield from do.read("requirements.txt")
+    return f"requirements.txt asks for:\n{do.text_of('requirements.txt', result).strip()}"
 
 
 def tell(do: Hands) -> str:
@@ -140,8 +195,10 @@ def tell(do: Hands) -> str:
 
 
 def _last(text: str) -> str:
-    return short([*filter(str.strip, text.splitlines()), ""][-1] if text.strip() else "")
+    return short(next(filter(str.strip, reversed(text.splitlines())), ""))
 
+
+_BEYOND = r"(?P<word>above|over|below|under) (?P<n>-?\d+(\.\d+)?) ?(°C|degrees|°)?"
 
 RULES = ruleset(
     (
@@ -173,29 +230,43 @@ RULES = ruleset(
     (
         "commit",
         "commit( it| everything| them| that| all)?( with the message {text})?",
-        _commit,
+        commit,
         {"example": "commit everything", "needs": ("run",)},
     ),
     (
         "mail if a value is beyond a limit",
-        r"if it is (?P<word>above|over|below|under) (?P<n>-?\d+(\.\d+)?) ?(°C|degrees|°)? in "
-        r"{name},? "
-        "(mail|write to|send a mail to) me",
+        rf"if it is {_BEYOND} in {{name}},? (mail|write to|send a mail to) (?P<to>[\w.@-]+)",
         _mail_if,
         {"example": "if it is above 30 °C in Beijing, mail me", "needs": ("run",)},
+    ),
+    (
+        "is a value beyond a limit",
+        [
+            rf"(tell me (whether|if) it is|is it) {_BEYOND} in {{name}}",
+            rf"(tell me (whether|if)|is) {{name}} (is )?{_BEYOND}",
+        ],
+        _is_it,
+        {"needs": ("run",)},
     ),
     (
         "compare by two tools",
         r"(tell me )?which (?P<thing>\w+) is the (?P<which>hottest|coldest|warmest|highest|"
         r"lowest|largest|smallest)",
         _which_is,
+        {"more": (r"what is its \w+|how \w+ is it",)},
+    ),
+    ("compare with a limit", rf"(tell me )?which (?P<thing>\w+) are {_BEYOND}", _which_are),
+    (
+        "what is not committed",
+        r"(show|show me|tell me|which files are|what is) (what is )?not committed( yet)?",
+        _not_committed,
+        {"needs": ("run",)},
     ),
     (
-        "tell what came of it",
-        r"(then )?(tell|show) me (what (it|that|they) (says?|prints?|found|said)|the result|"
-        r"what (it|that) prints)|report( (what it prints|the result|it|what it says))?|"
-        r"(tell|show) me (if|whether) they pass",
-        tell,
+        "what the project needs",
+        r"(find out |tell me )?(which|what) packages (this|the) project (needs|uses|requires)",
+        _requirements,
+        {"needs": ("look",)},
     ),
     (
         "run a command",

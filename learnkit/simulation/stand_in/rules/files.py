@@ -1,24 +1,29 @@
-"""Files: what lessons 1 and 2 ask for, and everything else builds on."""
+"""Files: what lessons 1 and 2 ask for, and everything else builds on: make, list, read, remove."""
 
 from __future__ import annotations
 
 import ast
 import builtins
 import re
+from collections.abc import Generator
+from typing import Any
 
-from learnkit.simulation.stand_in.clauses import Quotation, number, ruleset, several
+from learnkit.simulation.stand_in.clauses import PARTS, Quotation, number, ruleset, several
 from learnkit.simulation.stand_in.hands import (
+    Ask,
     Failed,
     Hands,
     Steps,
+    Wait,
     confirm,
     first_line,
     quoted,
     short,
 )
 
-_LIST_PYTHON = "git ls-files --cached --others --exclude-standard -- '*.py'"
-_LIST_ALL = "git ls-files --cached --others --exclude-standard"
+LIST = "git ls-files --cached --others --exclude-standard"
+_ENDINGS = {"python": "py", "markdown": "md", "text": "txt"}
+_ORDER = ("zeroth", "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
 #: What a file says is described by such words, and not given.
 _DESCRIBES = re.compile(
     r"^(?:the|an?|all|every|each|some|my|our|your|its|their|this|that|what|whatever|how|whether|"
@@ -29,18 +34,13 @@ _DESCRIBES = re.compile(
     re.I,
 )
 _QUOTES = re.compile(r"\"[^\"]*\"|“[^”]*”|`[^`]*`")
-
-#: Numbers that stand alone: not part of a time, a date or a name.
-_DECIMAL = re.compile(r"(?<![\w:./-])-?\d+\.\d+(?![\w:./-])")
-_WHOLE = re.compile(r"(?<![\w:./-])-?\d+(?![\w:./-])")
-
-_MAKE = "(create|make|write|add|generate|start)"
-_A = (
+MAKE = "(create|make|write|add|generate|start)"
+A = (
     "((a|an|the|one)? ?(new |small |empty |python |text )*(file|script|program)? ?"
     "(called |named )?)"
 )
 _THAT = "(,? (in it|there))?,? (that|which|to|and have it|and let it)"
-_SAYS = "(contains?|says?|holds?|reads?|with the text|with the content|with)"
+SAYS = "(contains?|says?|holds?|reads?|with the text|with the content|with)"
 
 
 def _create_prints(do: Hands, file: str, text: str) -> Steps:
@@ -125,11 +125,28 @@ def create(do: Hands, files: str) -> Steps:
     return f"created {', '.join(made)}, empty"
 
 
+def _unnamed(do: Hands, n: str = "one", text: str = "") -> Steps:
+    """Files of which the user gives no name: the first names that are free."""
+    literal(text or "-")
+    made = yield from do.run(
+        f"for one in $(seq {number(n)}); do n=1; while test -e file_$n.txt; do n=$((n+1)); done; "
+        f"touch file_$n.txt && echo file_$n.txt; done"
+    )
+    names = do.text_of("making the files", made).split()
+    if len(names) != number(n) or not all(re.fullmatch(r"file_\d+\.txt", one) for one in names):
+        raise Failed(f"nothing confirms the new files: {first_line(made.text)}")
+    do.files += names
+    for name in names if text else ():
+        yield from do.write(name, f"{text}\n")
+    said = f", which contains {short(text)!r}" if text else ""
+    return f"created {', '.join(names)}{said}; you gave no name, so I chose one"
+
+
 def _folder(do: Hands, folder: str, files: str = "", n: str = "") -> Steps:
     names = several(files)
     if n and number(n) != len(names):
         raise Failed(f"you said {n} files, and named {len(names)}")
-    folder = folder.rstrip("/")
+    do.folder = folder = folder.rstrip("/")
     inside = [f"{folder}/{name.removeprefix(folder + '/')}" for name in names]
     if not inside:
         result = yield from do.run(
@@ -165,84 +182,103 @@ def _remove(do: Hands, files: str) -> Steps:
     return f"removed {', '.join(names)}"
 
 
-def _listing(do: Hands, kind: str = "", folder: str = "") -> Steps:
-    command = _LIST_PYTHON if "py" in kind.lower() else _LIST_ALL
+def listing(do: Hands, kind: str = "", folder: str = "") -> Steps:
+    """List files, and keep their paths in ``do.files``.
+
+    Args:
+        do: what the rules work with.
+        kind: of file, in a word such as "Python"; empty for all.
+        folder: which folder, "it" for the one made last; empty for all that git knows or would add.
+
+    Returns:
+        The report.
+
+    Raises:
+        Failed: if no tool can, or there is no such folder.
+    """
+    name = kind.lower().lstrip(".")
+    like = f"'*.{_ENDINGS.get(name, name)}'" if name else ""
+    command = f"{LIST} -- {like}" if like else LIST
+    if folder.lower() == "it":
+        folder = do.folder
     if folder:
-        command = f"find {quoted(folder)} -type f | sort"
-    result = yield from do.run(command)
-    do.files = do.text_of("the list", result).split() if not result.cut else do.files
-    return f"the files are:\n{do.text_of('the list', result)}"
+        command = f"find {quoted(folder)} -type f{like and ' -name ' + like} | sort"
+    listed = yield from do.look(command)
+    do.files = [one for one in listed.splitlines() if one and one != "(no output)"]
+    return f"the files are:\n{listed}"
 
 
-def _count_files(do: Hands, kind: str = "") -> Steps:
-    yield from _listing(do, kind)
-    found = [one for one in do.results[-1][1].text.splitlines() if one != "(no output)"]
-    return f"there are {len(found)} {kind.strip() + ' ' if kind else ''}files: {', '.join(found)}"
-
-
-def _count_lines(do: Hands, file: str) -> Steps:
-    path = do.file(file)
-    result = yield from do.read(path)
-    lines = do.text_of(path, result).splitlines()
-    if any(line.startswith("[…") for line in lines):
-        raise Failed(f"{path} was not shown whole, so I can't count its lines")
-    return f"{path} has {len(lines)} lines"
-
-
-def _count_tests(do: Hands) -> Steps:
-    result = yield from do.run("grep -rhc --include='test_*.py' 'def test_' . | paste -sd+ - | bc")
-    return f"there are {first_line(result.text)} tests"
-
-
-def _count_each(do: Hands) -> str:
-    texts = _texts(do)
-    counts = [f"{path}: {len(text.splitlines())} lines" for path, text in texts]
-    return "\n".join(counts)
-
-
-def _purposes(do: Hands) -> str:
-    """What each file says of itself in its first line."""
-    lines = []
-    for path, text in _texts(do):
-        first = next((line for line in text.splitlines() if line.strip()), "")
-        about = first.strip("\"'#/* ") if first.lstrip().startswith(('"', "'", "#", "/")) else ""
-        lines.append(f"{path}: {about or 'its first line says nothing about it'}")
-    return "by their first lines:\n" + "\n".join(lines)
-
-
-def _extreme(do: Hands, which: str) -> str:
-    texts = _texts(do)
-    found = [(float(value), path) for path, text in texts for value in _DECIMAL.findall(text)]
-    if not found:
-        raise Failed("there is no number with a decimal point in what I read")
-    high = which.lower() in ("highest", "largest", "hottest")
-    value, path = max(found) if high else min(found)
-    whole = [int(number) for _, text in texts for number in _WHOLE.findall(text)]
-    if any(number > value if high else number < value for number in whole):
-        raise Failed("there are whole numbers too, and I can't tell which of them are values")
-    return f"the {which} value in what I read is {value:g}, in {path}"
-
-
-def _texts(do: Hands) -> list[tuple[str, str]]:
-    """What was read last, by file."""
-    if len(do.results) != len(do.files) or not do.files:
-        raise Failed("I have read no file yet")
-    return [
-        (path, do.text_of(path, result))
-        for path, (_, result) in zip(do.files, do.results, strict=True)
-    ]
+def _join(do: Hands, things: str, file: str = "") -> Steps:
+    """All files of a folder in one; a table's heading once."""
+    listed = yield from do.look(f"find {quoted(things)} -type f -not -name '.*' | sort")
+    paths = listed.split()
+    endings = {path.rpartition(".")[2] for path in paths}
+    if not paths or len(endings) > 1:
+        raise Failed(f"the files in {things} are not of one kind, or there are none")
+    file = file or f"all_{things.strip('/').rpartition('/')[2]}.{endings.pop()}"
+    texts = []
+    for path in paths:
+        texts.append(do.text_of(path, (yield from do.read(path))).splitlines())
+    head = 1 if file.endswith(".csv") and len({text[0] for text in texts if text}) == 1 else 0
+    rows = texts[0][:head] + [row for text in texts for row in text[head:]]
+    yield from do.write(file, "\n".join(rows) + "\n")
+    return f"put {', '.join(paths)} into {file}: {len(rows)} lines"
 
 
 def _read_files(do: Hands, files: str) -> Steps:
     return (yield from _read_all(do, [do.file(one) for one in several(files)]))
 
 
-def _read_every(do: Hands, kind: str = "", folder: str = "") -> Steps:
-    yield from _listing(do, kind, folder)
-    paths = [one for one in do.results[-1][1].text.split("\n") if one and one != "(no output)"]
-    if not paths:
-        raise Failed(f"there are no {kind or 'files'} to read")
+def _read_every(do: Hands, what: str, stop: str = "", **where: str) -> Steps:
+    paths = yield from paths_of(do, what, **where)
+    if stop:
+        paths = paths[: _ORDER.index(stop.lower())]
     return (yield from _read_all(do, paths))
+
+
+def paths_of(
+    do: Hands, what: str, kind: str = "", folder: str = "", days: str = ""
+) -> Generator[Ask | Wait, Any, list[str]]:
+    """Find the files of a kind.
+
+    Args:
+        do: what the rules work with.
+        what: how they are called; "logs" are in the folder logs if no other is named.
+        kind: of file, in a word such as "Python"; empty for all.
+        folder: which folder; empty for all that git knows or would add.
+        days: of logs, in words such as "days 3 to 5"; the last number in a name is its day.
+
+    Returns:
+        Their paths, at least one.
+
+    Raises:
+        Failed: if there are none, or not one for each day.
+    """
+    if what.lower().startswith("log"):
+        folder = folder or "logs"
+    yield from listing(do, kind, folder)
+    paths = list(do.files)
+    if days:
+        wanted = _numbers(days)
+        paths = [
+            path
+            for path in paths
+            if (found := re.findall(r"\d+", path)) and int(found[-1]) in wanted
+        ]
+        if len(paths) != len(wanted):
+            raise Failed(f"of the {len(wanted)} {what} of {days!r} I find {len(paths)}")
+    if not paths:
+        raise Failed(f"there are no {kind or what} to read")
+    return paths
+
+
+def _numbers(days: str) -> set[int]:
+    """The numbers in "the first ten days", "days 3 to 5" or "days 1, 2 and 4"."""
+    if found := re.search(r"first (\w+)", days):
+        return set(range(1, number(found[1]) + 1))
+    if found := re.search(r"(\d+) ?(?:to|-) ?(\d+)", days):
+        return set(range(int(found[1]), int(found[2]) + 1))
+    return {int(one) for one in re.findall(r"\d+", days)}
 
 
 def _read_all(do: Hands, paths: list[str]) -> Steps:
@@ -252,84 +288,24 @@ def _read_all(do: Hands, paths: list[str]) -> Steps:
         results += [(path, result)]
     do.results, do.files = results, paths
     if len(paths) > 1:
-        return f"read {', '.join(paths)}"
+        shown = (f"{path}: {short(one.text)}" for path, one in results if not one.cut)
+        return f"read {', '.join(paths)}" + "".join(f"\n{one}" for one in shown)
     path, result = results[0]
     if result.cut:
         return f"read {path}; its text has been removed from the conversation since"
     return f"{path} says:\n{result.text}"
 
 
-def _first_lines(do: Hands, n: str, file: str) -> Steps:
-    path = do.file(file)
-    result = yield from do.read(path)
-    lines = do.text_of(path, result).splitlines()[: number(n)]
-    return f"{path} begins:\n" + "\n".join(lines)
-
-
-def _replace(do: Hands, old: str, new: str, file: str, all: str = "") -> Steps:
-    path = do.file(file)
-    result = yield from do.read(path)
-    count = do.text_of(path, result).count(old)
-    if not count:
-        raise Failed(f"{old!r} does not occur in {path}")
-    if count > 1 and not all:
-        raise Failed(f"{old!r} occurs {count} times in {path}; say which, or everywhere")
-    if old in new and all:
-        raise Failed(f"{new!r} contains {old!r}, so replacing it everywhere would not end")
-    for _ in range(count if all else 1):
-        yield from do.replace(path, old, new)
-    check = yield from do.read(path)
-    if (all or old not in new) and old in check.text:
-        raise Failed(f"{old!r} is still in {path}")
-    confirm(check, new, f"the change of {path}")
-    return f"replaced {old!r} with {new!r} in {path}, {count if all else 1} time(s)"
-
-
-def _change_value(do: Hands, text: str, file: str, old: str, new: str) -> Steps:
-    """Of the lines with the old value, the one that shares words with what was asked for."""
-    path = do.file(file)
-    result = yield from do.read(path)
-    wanted = set(re.findall(r"[a-z]{3,}", text.lower())) - {"the"}
-    holds = re.compile(rf"(?<![\w.]){re.escape(old)}(?![\w.])")
-    lines = [line for line in do.text_of(path, result).splitlines() if holds.search(line)]
-
-    def shared(line: str) -> int:
-        code = line.partition("#")[0].lower()
-        return sum(2 * (word in code) + (word in line.lower()) for word in wanted)
-
-    ranked = sorted(lines, key=shared, reverse=True)
-    if not ranked or not shared(ranked[0]):
-        raise Failed(f"no line of {path} has {old} and a word of {text!r}")
-    if len(ranked) > 1 and shared(ranked[0]) == shared(ranked[1]):
-        raise Failed(f"two lines of {path} could be meant: {ranked[0]!r} and {ranked[1]!r}")
-    line = holds.sub(new, ranked[0], count=1)
-    yield from do.replace(path, ranked[0], line)
-    check = yield from do.read(path)
-    confirm(check, line, f"the change of {path}")
-    return f"changed {ranked[0].strip()!r} to {line.strip()!r} in {path}"
-
-
-def _verify(do: Hands, file: str = "it") -> Steps:
-    path = do.file(file)
-    result = yield from do.read(path)
-    text = do.text_of(path, result)
-    if path.endswith(".py"):
-        try:
-            ast.parse(text)
-        except (SyntaxError, ValueError) as error:
-            raise Failed(f"{path} is no valid Python: {error}") from None
-    kind = "it is valid Python" if path.endswith(".py") else "it is there"
-    return f"checked {path} ({kind}):\n{text.strip()}"
-
-
-_PRINTS = f"{_MAKE} {_A}{{file}}{_THAT} (just )?(prints?|outputs?) {{text}}"
-_OF = r"( of| in|:)?"
+KIND = r"(?P<kind>python|csv|markdown|text|json|yaml|\.\w+)"
+FOLDER = r"(the )?(folder )?(?P<folder>(?!this\b|the\b)\w[\w./-]*?)/?"
+DAYS = rf"(?P<days>(the )?first {PARTS['n']}( days)?|days? \d[\d, and to-]*)"
+_PRINTS = f"{MAKE} {A}{{file}}{_THAT} (just )?(prints?|outputs?) {{text}}"
 
 RULES = ruleset(
     (
         "a file with a function",
         [
-            rf"{_MAKE} {_A}{{file}},? with (a|the) function (?P<call>\w+\([^)]*\)) that returns "
+            rf"{MAKE} {A}{{file}},? with (a|the) function (?P<call>\w+\([^)]*\)) that returns "
             "{text:code}",
             r"have {file} (made|created|written),? with (a|the) function (?P<call>\w+\([^)]*\)) "
             "that returns {text:code}",
@@ -349,105 +325,88 @@ RULES = ruleset(
     (
         "a file with a text",
         [
-            rf"{_MAKE} {_A}{{file}}{_THAT} {_SAYS} {{text}}",
-            rf"{_MAKE} {_A}{{file}} (containing|saying|with the (text|content)|with) {{text}}",
+            rf"{MAKE} {A}{{file}}{_THAT} {SAYS} {{text}}",
+            rf"{MAKE} {A}{{file}} (containing|saying|with the (text|content)|with) {{text}}",
         ],
         create_says,
         {"example": "create notes.txt that says hello", "needs": ("file",)},
     ),
     (
         "a folder with files",
-        rf"{_MAKE} (a |the )?(new )?folder (called |named )?(?P<folder>[\w./-]+)"
-        rf"( (with|containing) ((?P<n>\d+|two|three|four|five) )?(empty )?(files? ?)?"
+        rf"{MAKE} (a |the )?(new )?folder (called |named )?(?P<folder>[\w./-]+)"
+        rf"( (with|containing) ((?P<n>\d+|one|two|three|four|five) )?(empty )?(files? ?)?"
         rf"(in it)?[,:]? ?{{files}})?",
         _folder,
-        {"example": "make a folder notes with two files: a.txt and b.txt", "needs": ("file",)},
+        {
+            "example": "make a folder notes with two files: a.txt and b.txt",
+            "needs": ("file",),
+            "each": "files",
+        },
     ),
     (
         "a package",
-        rf"{_MAKE} (a |the )?package (called |named )?(?P<folder>\w+) with "
+        rf"{MAKE} (a |the )?package (called |named )?(?P<folder>\w+) with "
         r"(?P<files>[\w./]+((,? and |, )(an? )?[\w./]+( folder| directory)?)*)",
         _package,
-        {"needs": ("file",)},
+        {"needs": ("file",), "each": "files"},
+    ),
+    (
+        "put files together",
+        r"(put|join|copy|collect) (all |the |all the )?(files in )?(?P<things>[a-z]+) (in|into|to) "
+        r"(one file|a single file|{file})",
+        _join,
+        {"needs": ("file", "run")},
+    ),
+    (
+        "a file without a name",
+        [
+            rf"{MAKE} (an?|{{n}}) (new |small |empty |text )*files?",
+            rf"{MAKE} a (new |small |text )*file that (says|contains) {{text}}",
+        ],
+        _unnamed,
+        {"needs": ("run",)},
     ),
     (
         "an empty file",
-        rf"{_MAKE} {_A}(files )?{{files}}",
+        rf"{MAKE} {A}(files )?{{files}}",
         create,
         {"needs": ("file",), "each": "files"},
     ),
     (
         "remove files",
-        "(delete|remove) (the )?(files? )?{files}",
+        [
+            "(delete|remove) (the )?(files? )?{files}",
+            r"(delete|remove) the (folder|directory) (?P<files>[\w./-]+)",
+        ],
         _remove,
         {"example": "delete old.txt", "needs": ("run",)},
     ),
     (
-        "count the files",
-        r"(how many|count the|count all) ((?P<kind>python) )?files"
-        r"( (are there|there are|do we have))?( (in|are in) (this|the) (project|repository|"
-        r"folder))?",
-        _count_files,
-        {"example": "how many Python files are there?", "needs": ("run",)},
-    ),
-    (
         "list the files",
         [
-            r"(list|show|show me|which|what|tell me which) (all |the |all the "
-            r")*((?P<kind>python) )?"
+            rf"(list|show|show me|which|what|tell me which) (all |the |all the )*({KIND} )?"
             r"files( (are there|there are|do we have|exist))?"
             r"( in (this|the) (project|repository|folder))?",
-            r"(list|show|show me) (all |the |all the )*files in (?P<folder>\w[\w./-]*)",
+            rf"(list|show|show me) (all |the |all the )*({KIND} )?files in {FOLDER}",
+            r"(list|show|show me) what is in (?P<folder>it)",
         ],
-        _listing,
+        listing,
         {"example": "list the files", "needs": ("run",)},
-    ),
-    (
-        "count lines",
-        [
-            rf"(count|tell me) (the |how many )?lines{_OF} {{file}}",
-            r"how many lines (does |has |are in |are there in )?{file}( have| has)?",
-        ],
-        _count_lines,
-        {"example": "count the lines of README.md", "needs": ("look",)},
-    ),
-    (
-        "count the tests",
-        "(count the tests|how many tests are there)",
-        _count_tests,
-        {"needs": ("run",)},
-    ),
-    (
-        "what each file is for",
-        r"(say|tell me) what (each|every one|each one)( of them)? is for",
-        _purposes,
-    ),
-    (
-        "count the lines of each",
-        "tell me how many lines (each|every one|each one) has",
-        _count_each,
-    ),
-    (
-        "the highest or lowest value read",
-        r"(tell me |what is |report )?the (?P<which>highest|lowest|largest|smallest|hottest|"
-        r"coldest) "
-        r"(value|temperature|number|reading)( of all (days|files|logs))?",
-        _extreme,
     ),
     (
         "read every file",
         [
-            r"(read|show me|look at) (every|all|all the|each|the) (?P<kind>python |\.py )files?",
-            r"read (every|all|all the|each|the) (files?|logs?) in (?P<folder>\w[\w./-]*?/?)",
+            rf"(read|show me|look at) (every|all|all the|each|the) {KIND} (?P<what>files?)"
+            rf"( in {FOLDER})?",
+            rf"read (every|all|all the|each|the) (?P<what>files?|logs?) in {FOLDER}",
+            rf"read (every|all|all the|each|the) (?P<what>logs?)( of {DAYS})?",
         ],
         _read_every,
-        {"example": "read every Python file", "needs": ("look", "run")},
-    ),
-    (
-        "the first lines",
-        r"show me the first {n} lines of {file}",
-        _first_lines,
-        {"needs": ("look",)},
+        {
+            "example": "read every Python file",
+            "needs": ("look", "run"),
+            "more": (rf"stop after the (?P<stop>{'|'.join(_ORDER[1:])})( one| file| log)?",),
+        },
     ),
     (
         "read",
@@ -461,25 +420,5 @@ RULES = ruleset(
         ],
         _read_files,
         {"example": "read README.md", "needs": ("look",)},
-    ),
-    (
-        "change a value",
-        r"(raise|lower|change|set|reduce|increase) (the )?(?P<text>[\w ]+?) in {file} from "
-        r"(?P<old>[\w.-]+) to (?P<new>[\w.-]+)( degrees| °C)?",
-        _change_value,
-        {"example": "raise the limit in settings.py from 30 to 35", "needs": ("look",)},
-    ),
-    (
-        "replace a text",
-        r"(replace|change) (?P<old>.+?) (with|by|to|into) (?P<new>.+?)"
-        r"( (?P<all>everywhere))? in {file}( (?P<everywhere>everywhere))?",
-        lambda do, everywhere="", all="", **groups: _replace(do, **groups, all=all or everywhere),
-        {"example": "replace red with blue in colours.txt", "needs": ("look",)},
-    ),
-    (
-        "verify",
-        r"(verify|check) (?P<file>it|that|this|[\w./-]+\.\w+)",
-        _verify,
-        {"needs": ("look",)},
     ),
 )

@@ -99,14 +99,23 @@ def _delegate(do: Hands, text: str) -> Steps:
 
 
 def _made_by(do: Hands, file: str, text: str = "") -> Steps:
+    if not text:
+        raise Failed(
+            f"you haven't said what should be in {file}; you can add, for example, "
+            "'with a function double(x) that returns x * 2'"
+        )
     return (yield from _delegate(do, f"create {file}{text}"))
 
 
 # Skills
 
 
-def _skills(do: Hands) -> str:
+def _skills(do: Hands, count: str = "", short: str = "") -> str:
     known = _known(do)
+    if count:
+        return f"there are {len(known)} skills: {', '.join(known)}"
+    if short:
+        return f"the skills are: {', '.join(known)}"
     return "the skills are:\n" + "\n".join(f"- {name}: {about}" for name, about in known.items())
 
 
@@ -139,8 +148,23 @@ def load(do: Hands, text: str = "", about: str = "") -> Steps:
     return f"loaded the skill {name}, whose description fits {query!r} best"
 
 
-def _which_skill(do: Hands, text: str) -> str:
-    do.query = text
+def which_skill(do: Hands, text: str = "", about: str = "") -> str:
+    """Name the skill that fits best; a later "load it" means this one.
+
+    Args:
+        do: what the rules work with.
+        text: what the skill is for.
+        about: a statement before the clause, which says so without a text.
+
+    Returns:
+        The report.
+
+    Raises:
+        Failed: if no skill fits, or two fit equally well.
+    """
+    do.query = text = text or about
+    if not text:
+        raise Failed("I don't know what the skill is wanted for")
     return f"the skill for {text!r} is {best(text, _known(do))}"
 
 
@@ -180,7 +204,8 @@ def best(query: str, known: dict[str, str]) -> str:
 
 
 _IDLE = re.compile(
-    "skill|about|with|that|this|from|have|need|want|some|for|the|and|right|load|into"
+    "skill|about|with|that|this|from|have|need|want|some|for|the|and|right|load|into|first|here|"
+    "write|writing"
 )
 
 
@@ -202,6 +227,13 @@ def _compact(do: Hands, focus: str = "") -> Steps:
 _SUB = "(a |one |another |the )?(sub-?agent|subtask)"
 
 RULES = ruleset(
+    (
+        # What has happened or is too much; never a wish or a rule, which would have to be heeded.
+        "background",
+        r"(the|our|my) (?!.*\b(not|never|no|only|must|should|needs?|all|each|every)\b)[\w ]+? "
+        r"(died|crashed|ended|grew|takes too (much|long|many))( [\w ]+)?",
+        manner,
+    ),
     (
         "keep to the list",
         r"(keep|use|write|make) (a|your|the) (todo list|todo|list|plan)( while you do (it|so|"
@@ -251,27 +283,32 @@ RULES = ruleset(
     ),
     (
         "list the skills",
-        r"(which|what) skills (do you have|are there|have you got)|(list|show|show me) (the|your|"
-        r"all) skills",
+        r"(which|what|(?P<count>how many)) skills (do you have|are there|have you got)|"
+        r"(list|show|show me) (the|your|all) skills",
         _skills,
         {
             "example": "which skills do you have?",
             "needs": ("load_skill",),
-            "more": ("(in )?one line (for )?each",),
+            "more": ("(in )?one line (for )?each", "(?P<short>just|only) (the|their) names"),
         },
     ),
     (
         "find a skill",
-        r"(which|what) skill (helps me|helps|is there|should i use|do i need)( with| for| to)? "
-        r"{text}",
-        _which_skill,
+        [
+            r"(which|what) skill (should i use|do i need|fits|helps me|helps)",
+            r"(which|what) skill (helps me|helps|is there|should i use|do i need)( with| for| to)? "
+            r"{text}",
+            r"(which|what) of your skills is (about|for) {text}",
+        ],
+        which_skill,
         {"needs": ("load_skill",)},
     ),
     (
         "load a skill",
         [
             r"(load|use|open) (?P<text>the (right|best|matching) skill|it)",
-            r"(load|use|open) (the |a )?skill (for|about|on|called|named) {text}",
+            r"(load|use|open) (the |a )?((right|best|matching) )?skill (for|about|on|called|named) "
+            r"{text}",
             r"(load|use|open) (the |a )?{text} (skill|manual)",
             r"(load|use|open) (the )?(skill )?(?P<text>[a-z]+(-[a-z]+)+)",
         ],

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from learnkit.simulation.stand_in.clauses import ruleset, several
+from learnkit.simulation.stand_in import clauses
+from learnkit.simulation.stand_in.clauses import number, ruleset, several
 from learnkit.simulation.stand_in.hands import Failed, Hands, Steps, confirm, first_line, short
 from learnkit.simulation.stand_in.rules import plans
 
@@ -18,6 +19,8 @@ _BOARD_WORK = re.compile(
 _OPEN_TASK = re.compile(r"^\[([ >!])\] #(\d+): (.*)$", re.M)
 _TAGS = re.compile(r"\{([\w, -]+)\}")
 
+#: How a message to a teammate begins that gives it work.
+ORDER = "Please "
 #: What a teammate is told when nothing else is said.
 FIRST = "Wait for messages."
 #: For teammates of whom only the role is given.
@@ -33,12 +36,16 @@ def _spawn(
     text: str = "",
     who: str = "",
     told: str = "",
-    **asks: str,
+    n: str = "",
+    role: str = "teammate",
 ) -> Steps:
     pairs = [(name.lower(), role.lower()) for name, role in _AS.findall(crew)]
     pairs += [(name.lower(), role.lower()) for role, name in _CALLED.findall(crew)]
-    pairs += [(name.lower(), "teammate") for name in several(names)]
+    named = several(names) or list(NAMES[: number(n)] if n else ())
+    pairs += [(name.lower(), role.lower()) for name in named]
     pairs += list(zip(NAMES, several(re.sub("^an? ", "", roles, flags=re.I)), strict=False))
+    if n and number(n) != len(pairs):
+        raise Failed(f"you said {n} teammates, and named {len(pairs)}")
     if len(pairs) > 1 and who.lower() in ("he", "she", "her", "him", "it"):
         raise Failed(f"I don't know which of them {who!r} is")
     text = text or told
@@ -46,17 +53,9 @@ def _spawn(
     if text:
         prompt = FROM_BOARD if on_board else _sentence(text)
     else:
-        prompt = FROM_BOARD if do.kit.has("claim_task") and not asks else FIRST
-    prompts = {name: prompt for name, _ in pairs}
-    if asks:
-        asker, other = asks["asker"].lower(), asks["other"].lower()
-        if asker not in prompts:
-            raise Failed(f"{asker} is not among those to start")
-        question = f"{asks['question']}?" if "question" in asks else asks.get("said", "hello")
-        prompts[asker] = f"Write to {other}: {question}"
+        prompt = FROM_BOARD if do.kit.has("claim_task") else FIRST
     calls = [
-        ("spawn_teammate", {"name": name, "role": role, "prompt": prompts[name]})
-        for name, role in pairs
+        ("spawn_teammate", {"name": name, "role": role, "prompt": prompt}) for name, role in pairs
     ]
     results = yield from do.calls(*calls)
     for (name, role), result in zip(pairs, results, strict=True):
@@ -71,8 +70,25 @@ def _spawn(
 
 def _have(do: Hands, name: str, text: str, role: str = "teammate") -> Steps:
     if name.lower() in do.crew:
-        return (yield from _send(do, name, _sentence(text)))
+        yield from do.report_of(name.lower())
+        told = yield from _send(do, name, ORDER + text + ".")
+        do.due.append(name.lower())
+        return told
     return (yield from _spawn(do, f"{name} as {role}", text=text))
+
+
+def _does(do: Hands, name: str, verb: str, text: str) -> Steps:
+    """What a teammate does, told in the third person."""
+    if name.lower() not in do.crew:
+        raise Failed(f"I haven't started anyone who is called {name}")
+    return (yield from _have(do, name, f"{verb.lower().removesuffix('s')} {text}"))
+
+
+def _send_home(do: Hands) -> Steps:
+    told = []
+    for mate in list(do.crew):
+        told.append((yield from _shut_down(do, mate)))
+    return "\n".join(told) or "there is no teammate to send home"
 
 
 def _finish_board(do: Hands) -> Steps:
@@ -100,7 +116,7 @@ def _broadcast(do: Hands, text: str) -> Steps:
     return f"wrote to all: {text}"
 
 
-def _send(do: Hands, name: str, text: str) -> Steps:
+def _send(do: Hands, name: str, text: str = "hello") -> Steps:
     mate = do.mate(name)
     result = yield from do.call("send_message", to=mate, content=text)
     confirm(result, mate, f"the message to {mate}")
@@ -213,10 +229,10 @@ _START = r"(spawn|start|hire|bring in)"
 _MORE = (
     r"(have|let) (?P<who>her|him|them|it) (?P<told>.+)",
     r"(tell|ask) (?P<who>her|him|them|it) to (?P<told>(?!shut|stop|end).+)",
-    r"(?P<who>he|she|they) (should|shall|must|will|is to|are to|has to|have to) (?P<told>.+)",
-    r"(?P<asker>\w+) asks (?P<other>\w+) (?P<question>.+)",
-    r"(?P<asker>\w+) writes to (?P<other>\w+)(: (?P<said>.+))?",
+    r"(?P<who>he|she|they|each|each of them) (should|shall|must|will|is to|are to|has to|have to) "
+    r"(?P<told>.+)",
 )
+_ROLES = r"(?P<roles>an? [\w-]+((, and |, | and )an? [\w-]+)*)"
 _OTHER = "(me|us|it|them|her|him|the|an?|this|that|one|another|all|every|both)"
 _ALL = "(everybody|everyone|all|them all|all of them|the team|both)"
 
@@ -227,7 +243,9 @@ RULES = ruleset(
             rf"{_START} {_CREW}(,? (to|who shall|who should) {{text}})?",
             rf"{_START} {_CALLED_CREW}(,? (to|who shall|who should) {{text}})?",
             rf"{_CALLED_CREW} (are|is) to {{text}}",
-            r"(?P<roles>an? [\w-]+((, and |, | and )an? [\w-]+)*) (are|is) to {text}",
+            rf"{_ROLES} (are|is) to {{text}}",
+            rf"{_START} {_ROLES}",
+            rf"{_START} {{n}} (?P<role>[a-z-]+?)s(( called|,|:) {{names}})?",
             rf"{_START} (?!{_OTHER}\b){{names}}",
         ],
         _spawn,
@@ -245,6 +263,18 @@ RULES = ruleset(
         ],
         _have,
         {"needs": ("spawn_teammate",)},
+    ),
+    (
+        "a teammate does something",
+        rf"(?!{_OTHER}\b)(?P<name>[a-z]+) (?P<verb>{clauses.DOES}) {{text}}",
+        _does,
+        {"needs": ("spawn_teammate",)},
+    ),
+    (
+        "send the team home",
+        r"send (the team|everybody|everyone|them|them all) home",
+        _send_home,
+        {"needs": ("shutdown_request",)},
     ),
     (
         "write to all",
@@ -268,7 +298,9 @@ RULES = ruleset(
         [
             r"(write|send a message|send|tell)( a message)? to {name}:? {text}",
             r"(send|write) {name} (the |a )?message:? {text}",
-            r"tell {name}: {text}",
+            r"(tell|write to) (only )?{name}: {text}",
+            r"tell {name} that {text}",
+            r"write to (?P<name>[a-z]+)",
         ],
         _send,
         {"example": "write to bob: please wait", "needs": ("send_message",)},
@@ -311,15 +343,17 @@ RULES = ruleset(
     ),
     (
         "see that the board is done",
-        r"(see|make sure) that (they|the tasks|all tasks|all of them) (are|get) done|do (all "
-        r")?the tasks",
+        r"(see|make sure|ensure) that (they|the tasks|all tasks|all of them) (are|get) done|"
+        r"do (all )?the tasks|get (them|the tasks|all of them) done"
+        r"( in (that|the right|their) order)?",
         _finish_board,
         {"needs": ("spawn_teammate", "task_list")},
     ),
     (
         "tasks are mentioned",
         r"(\w+ tasks|there is a board|they|tasks) (are|is) on the board|there is a board(, and "
-        r"an order)?",
+        r"an order)?|there (are|is) \w+ tasks? on the board|(these |the )?(\w+ )?tasks( on the "
+        r"board)? have an order",
         plans.manner,
     ),
     ("wait for work", r"wait for (messages|mail|work)|take what (is ready|suits you)", wait),

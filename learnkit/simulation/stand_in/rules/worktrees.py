@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import re
 
+from learnkit.simulation.stand_in import clauses
 from learnkit.simulation.stand_in.clauses import number, ruleset, several
 from learnkit.simulation.stand_in.hands import Failed, Hands, Steps, confirm
-from learnkit.simulation.stand_in.rules import board, files
+from learnkit.simulation.stand_in.rules import board, commands, contents, files
 
 
 def _make(do: Hands, name: str, ids: str = "", it: str = "") -> Steps:
@@ -49,49 +50,118 @@ def _inside(do: Hands, file: str, text: str = "") -> Steps:
     return f"{said}, in the worktree {do.changed}"
 
 
+def _side_by_side(do: Hands, verb: str, text: str, more: str = "") -> Steps:
+    """Each file in a worktree of its own, and committed there."""
+    verb = verb.lower()
+    tasks = [text, more] if more else re.split(rf",? and (?={clauses.PARTS['file']})", text)
+    if len(tasks) < 2:
+        raise Failed(f"{text!r} is only one task")
+    told = []
+    for task in tasks:
+        if verb == "build" and " " not in task:
+            raise Failed(f"you haven't said what {task} should do")
+        told.append((yield from _committed(do, f"create {task}")))
+    return "\n".join(told)
+
+
+def _do_tasks(do: Hands, n: str, text: str) -> Steps:
+    tasks = several(text)
+    if len(tasks) != number(n):
+        raise Failed(f"you said {n} tasks, and named {len(tasks)}")
+    told = []
+    for task in tasks:
+        told.append((yield from _committed(do, task)))
+    return "\n".join(told)
+
+
+def _committed(do: Hands, task: str) -> Steps:
+    said = yield from _in_tree(do, task)
+    yield from commands.commit(do, task)
+    return f"{said}, and committed it"
+
+
+def _in_tree(do: Hands, text: str, name: str = "") -> Steps:
+    """Do something in a new worktree."""
+    file = re.search(r"([\w-]+)\.\w+", text)
+    name = name or (file[1] if file else f"work-{len(do.trees) + 1}")
+    yield from _make(do, name)
+    do.place = do.changed = name
+    said = yield from do.carry_out(text)
+    do.place = ""
+    return f"{said}, in the worktree {name}"
+
+
 def _show_all(do: Hands) -> Steps:
     result = yield from do.call("worktree_list")
     return f"the worktrees are:\n{result.text}"
 
 
-def _status(do: Hands, which: str) -> Steps:
-    many = which.lower() in ("both", "all", "all of them", "each")
-    names = do.trees if many else [do.tree(which)]
-    if not names:
-        raise Failed("I don't know of any worktree")
+def _check(do: Hands) -> Steps:
+    """Both or all: the worktrees, or the files if there are none."""
+    return (yield from _status(do, "all")) if do.trees else (yield from contents.verify(do, "all"))
+
+
+def _status(do: Hands, name: str) -> Steps:
     told = []
-    for name in names:
-        result = yield from do.call("worktree_status", name=name)
+    for one in _named(do, name):
+        result = yield from do.call("worktree_status", name=one)
         told.append(result.text)
     return "the status is:\n" + "\n".join(told)
 
 
-def _merge(do: Hands, name: str) -> Steps:
-    name = do.tree(name)
-    result = yield from do.call("worktree_merge", name=name)
-    if "nothing" in result.text:
-        raise Failed(f"{result.text} Was the work committed?")
-    do.trees.append(name)
+def _merge(do: Hands, name: str = "", known: str = "") -> Steps:
+    told = []
+    for one in _named(do, name, known):
+        result = yield from do.call("worktree_merge", name=one)
+        if "nothing" in result.text:
+            raise Failed(f"{result.text.rstrip('.')} (was the work committed?)")
+        told.append(f"merged {one}: {result.text}")
     do.changed = ""
-    return f"merged {name}: {result.text}"
+    return "\n".join(told)
 
 
-def _remove(do: Hands, name: str) -> Steps:
-    name = do.tree(name)
-    result = yield from do.call("worktree_remove", name=name)
-    confirm(result, "Removed", f"removing {name}")
+def _remove(do: Hands, name: str = "", known: str = "") -> Steps:
+    names = _named(do, name, known)
+    for one in names:
+        result = yield from do.call("worktree_remove", name=one)
+        confirm(result, "Removed", f"removing {one}")
     do.changed = ""
-    return f"removed the worktree {name}"
+    return f"removed the worktree {', '.join(names)}"
 
 
-def _keep(do: Hands, name: str) -> Steps:
-    name = do.tree(name)
-    result = yield from do.call("worktree_keep", name=name)
-    confirm(result, "Kept", f"keeping {name}")
-    return f"the worktree {name} is kept"
+def _keep(do: Hands, name: str = "", known: str = "") -> Steps:
+    names = _named(do, name, known)
+    for one in names:
+        result = yield from do.call("worktree_keep", name=one)
+        confirm(result, "Kept", f"keeping {one}")
+    return f"the worktree {', '.join(names)} is kept"
 
 
-_TREE = r"(the )?(worktree )?{name}"
+_PLACES = {"one": 0, "the first": 0, "the second": 1, "the other": 1}
+
+
+def _named(do: Hands, name: str, known: str = "") -> list[str]:
+    """The worktrees that a word means: one by its name or place, the last one, or all of them."""
+    made = list(dict.fromkeys(do.trees))
+    if known and known not in made:
+        raise Failed(f"I know of no worktree or file {known!r} here")
+    name = known or name
+    if name.lower() in ("both", "all", "all of them", "them", "each"):
+        if not made:
+            raise Failed("I don't know of any worktree")
+        return made
+    if name.lower() in _PLACES:
+        if len(made) != 2:
+            raise Failed(f"I don't know which worktree {name!r} means")
+        return [made[_PLACES[name.lower()]]]
+    do.trees.append(do.tree(name))
+    return do.trees[-1:]
+
+
+_PRONOUN = r"(?P<name>it|them|both|all|all of them|one|the (first|second|other)|the worktree)"
+_TREE = r"(the )?worktree {name}"
+#: A name alone has to be one that was mentioned.
+_KNOWN = r"(?!(the )?(list|plan)$)(the )?(?P<known>[a-z][\w-]*)"
 
 RULES = ruleset(
     (
@@ -115,10 +185,32 @@ RULES = ruleset(
     ),
     (
         "a file in the worktree",
-        rf"{files._MAKE} {files._A}{{file}} (in it|there|in the worktree)"
-        rf"(,? (that|which) {files._SAYS} {{text}})?",
+        rf"{files.MAKE} {files.A}{{file}} (in it|there|in the worktree)"
+        rf"(,? (that|which) {files.SAYS} {{text}})?",
         _inside,
         {"needs": ("worktree_run",)},
+    ),
+    (
+        "work in worktrees of their own",
+        [
+            r"(?P<verb>build|make|create|write) {text} side by side( in (\w+ )?worktrees)?",
+            r"(?P<verb>make|create|write) {text} in one worktree,? and (?P<more>.+) in another"
+            r"( one)?",
+        ],
+        _side_by_side,
+        {"needs": ("worktree_create",)},
+    ),
+    (
+        "tasks in worktrees",
+        r"do {n} tasks in \w+ worktrees: {text}",
+        _do_tasks,
+        {"needs": ("worktree_create",)},
+    ),
+    (
+        "work in a worktree",
+        r"{text} in a (new )?worktree( (called|named) {name})?",
+        lambda do, text, name="": _in_tree(do, text, name),
+        {"needs": ("worktree_create",)},
     ),
     (
         "show the worktrees",
@@ -128,29 +220,27 @@ RULES = ruleset(
     ),
     (
         "the status of worktrees",
-        r"(show |show me |and )?the (git )?status (of|in) (the worktree )?(?P<which>both|all|all "
+        r"(show |show me |and )?the (git )?status (of|in) (the worktree )?(?P<name>both|all|all "
         r"of them|each|it|[\w.-]+)",
         _status,
         {"needs": ("worktree_status",)},
     ),
+    ("check both", r"(check|verify) (both|all|all of them)", _check),
     (
         "merge a worktree",
-        rf"merge {_TREE}",
+        [rf"merge {one}" for one in (_PRONOUN, _TREE, _KNOWN)],
         _merge,
         {"example": "merge it", "needs": ("worktree_merge",)},
     ),
     (
         "remove a worktree",
-        [
-            r"(remove|delete) (?P<name>it|the worktree)",
-            r"(remove|delete) (the )?worktree {name}",
-        ],
+        [rf"(remove|delete) {one}" for one in (_PRONOUN, _TREE, _KNOWN)],
         _remove,
         {"example": "remove the worktree docs", "needs": ("worktree_remove",)},
     ),
     (
         "keep a worktree",
-        [r"keep (?P<name>it|the worktree)", r"keep (the )?worktree {name}"],
+        [rf"keep {one}" for one in (_PRONOUN, _TREE, _KNOWN)],
         _keep,
         {"example": "keep the worktree", "needs": ("worktree_keep",)},
     ),
