@@ -36,7 +36,6 @@ from playwright.sync_api import Browser, Error, Locator, Page, sync_playwright
 THEMES = ("JupyterLab Light", "JupyterLab Dark", "JupyterLab Dark High Contrast")
 
 _SETTINGS = {
-    "@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False},
     "@jupyterlab/docmanager-extension:plugin": {"autosave": False},
     "@jupyterlab/apputils-extension:themes": {"theme": THEMES[0]},
 }
