@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import shutil
 import tempfile
@@ -130,6 +131,7 @@ class Workspaces:
             raise UsageError("this lab is closed; run the set-up cell again to go on")
         if self._folder is None:
             folder = Path(tempfile.mkdtemp(prefix="learnkit-"))
+            atexit.register(shutil.rmtree, folder, ignore_errors=True)  # of a lab left open
             try:
                 _commit(folder / "pristine")
             except BaseException:
