@@ -7,6 +7,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -360,12 +361,21 @@ def play(run):
     agent = run.agent([lk.CodingTools(run.workspace)], max_turns=100_000)
     return lambda: agent.run("Go."), lambda intent: None
 lab.stage("crew", play, lambda log, **rest: lk.views.Messages(log), buttons={},
-    script=lambda request: lk.use("bash", command="true"))
+    script=lambda request: lk.use("bash", command="sleep 988"))
 made[0].press()
 lab.close()
 import os, tempfile
 print("temporary:", sorted(one.partition("-")[0] for one in os.listdir(tempfile.gettempdir())))
 """
+
+
+def sleeping(kernel: psutil.Process) -> list[str]:
+    """How long the kernel's commands sleep."""
+    lines = []
+    for one in kernel.children(recursive=True):
+        with suppress(psutil.NoSuchProcess):
+            lines.append(one.cmdline())
+    return sorted(line[1] for line in lines if len(line) == 2 and line[0] == "sleep")
 
 
 @pytest.mark.slow
@@ -386,8 +396,9 @@ def test_games_end_with_the_kernel(tmp_path: Path) -> None:
             assert reply["content"]["status"] == "ok", reply["content"]
         found = "".join(printed).partition("temporary:")[2]
         assert found.count("learnkit") == 2, found
-        started = psutil.Process(manager.provisioner.pid).children(recursive=True)  # type: ignore[union-attr]
-        assert any("sleep" in one.name() for one in started)
+        kernel = psutil.Process(manager.provisioner.pid)  # type: ignore[union-attr]
+        until(lambda: sleeping(kernel) == ["987", "988"], "no command runs in both")
+        started = kernel.children(recursive=True)
     finally:
         client.stop_channels()
         manager.shutdown_kernel()
