@@ -130,9 +130,13 @@ def test_a_stage_does_nothing_before_start_and_everything_after_it(
     (player,) = stage._start.below.children
     until(lambda: len(run.events) > 20, "nothing happens on the stage")
     player._heard(player, {"intent": {"any": "click"}}, [])
-    until(lambda: len(PLAYING) == 0, "it goes on")
-    assert list(folders.iterdir()) == []
+    until(lambda: not stage._thread.is_alive(), "it goes on")  # type: ignore[union-attr]
+    assert (len(PLAYING), list(folders.iterdir())) == (0, [])
     assert run.events[-1].data["reason"] == "end_turn"
+    crew.enough.clear()
+    player._heard(player, {"intent": {"too": "late"}}, [])
+    assert not crew.enough.is_set()
+    assert "This run is over. Press Start again" in stage._start._about.value
 
 
 def test_a_started_stage_survives_the_lab_and_says_so(

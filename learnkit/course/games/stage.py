@@ -10,11 +10,13 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from learnkit.core.events import EventLog
 from learnkit.course.games.playing import PLAYING
 from learnkit.course.scenario import Run
+from learnkit.errors import described
 from learnkit.runtime.clock import Clock
 from learnkit.runtime.virtual_clock import VirtualClock
 
@@ -105,12 +107,18 @@ class Stage:
             PLAYING.begin(self._cell, self)
             run = self._run = self._opened(stack)
             work, handle = self._play(run)
-            player = Player(self._look(run.events, handle))
+            player = Player(self._look(run.events, partial(self._clicked, handle)))
             player.settle()
             args = run, work, player, stack.pop_all()
         self._thread = threading.Thread(target=self._work, args=args, daemon=True)
         self._thread.start()
         return [player]
+
+    def _clicked(self, handle: Handle, intent: Intent) -> None:
+        if self._thread is not None and self._thread.is_alive():
+            handle(intent)
+        else:  # its board is no longer there
+            self._start.say("This run is over. Press Start again for a new one.")
 
     def _work(
         self, run: Run, work: Callable[[], object], player: Any, opened: contextlib.ExitStack
@@ -127,6 +135,6 @@ class Stage:
             return
         panel = self._panel(run, error)
         if panel is None:
-            self._start.say(error)
+            self._start.say(f"✗ {described(error)}")
         else:
             self._start.below.children = [player, panel]

@@ -41,12 +41,12 @@ class Start:
         try:
             self.below.children = self._begin()
         except Exception as error:
-            self.say(error)
+            self.say(f"✗ {described(error)}")
 
-    def say(self, error: BaseException) -> None:
-        """Show what has gone wrong.
+    def say(self, text: str) -> None:
+        """Show a sentence beside the button, in place of the one before.
 
         Args:
-            error: what was raised.
+            text: what has gone wrong, or what to do.
         """
-        self._about.value = f'<span role="alert">✗ {esc(described(error))}</span>'
+        self._about.value = f'<span role="alert">{esc(text)}</span>'
