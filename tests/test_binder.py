@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import nbformat
@@ -14,6 +17,7 @@ from packaging.utils import canonicalize_name
 from project import ROOT, lessons, pins, requirements
 from typer.testing import CliRunner
 
+from learnkit.course.workbook import folder
 from learnkit.terminal.cli import app
 
 
@@ -51,6 +55,21 @@ def test_the_post_build_script_installs_the_package_and_makes_the_copies() -> No
     assert "set -euo pipefail" in lines
     assert lines[-3] == "pip install --no-deps -e ."
     assert lines[-1] == "learnkit lab --copy-only"
+
+
+def test_the_kernels_of_binder_get_what_those_of_learnkit_lab_get(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = ("PYTHONSTARTUP", "JUPYTER_CONFIG_PATH")
+    for name in names:
+        monkeypatch.delenv(name, raising=False)
+    shown = "import json, os; print(json.dumps(dict(os.environ)))"
+    command = [ROOT / "binder/start", sys.executable, "-c", shown]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    on_binder, here = json.loads(done.stdout), folder.environment(tmp_path)
+    for name in names:
+        assert on_binder[name] == here[name]
+        assert Path(here[name]).exists()
 
 
 def test_the_links_to_binder_lead_to_the_copies_that_its_script_makes(

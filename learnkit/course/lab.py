@@ -11,6 +11,7 @@ import contextlib
 import importlib
 import os
 import shutil
+import sys
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -27,11 +28,13 @@ from learnkit.course.display.question_cards import prediction_card, quiz_card, r
 from learnkit.course.display.sent import sent_card
 from learnkit.course.display.source import show_source as source_card
 from learnkit.course.exercise_checks import check_and_hint
+from learnkit.course.first_edit.edited_cells import RAN
+from learnkit.course.games.playing import PLAYING
 from learnkit.course.jupyter.errors import explain_errors
 from learnkit.course.lessons import Game, Lesson, load
 from learnkit.course.progress import Progress
 from learnkit.course.questions import Questions
-from learnkit.course.scenario import Run, Workspaces, messages_view
+from learnkit.course.scenario import Run, Workspaces, messages_view, workspace_alone
 from learnkit.errors import UsageError
 from learnkit.runtime.clock import Clock, SystemClock
 from learnkit.runtime.notebook import is_live, pace
@@ -46,8 +49,8 @@ if TYPE_CHECKING:
     from learnkit.core.mechanism import Mechanism
     from learnkit.course.first_edit.offer import Replies
     from learnkit.course.games.be_the_model.panel import BeTheModel
-    from learnkit.course.live_run import LiveRun
-    from learnkit.views import Messages
+    from learnkit.course.games.stage import Click, Play
+    from learnkit.views import Messages, View
     from learnkit.widget.explore import Explorable
 
 
@@ -70,7 +73,6 @@ class Lab:
         self._workspaces = Workspaces()
         self._unused: dict[str, set[str]] = {}
         self._kept: dict[str, Any] = {}
-        self._open: list[BeTheModel | LiveRun] = []
         self._missed = ""  # the text of the cell that did
 
     # Questions
@@ -183,7 +185,9 @@ class Lab:
             UsageError: if the recording has no such scenario.
         """
         with contextlib.ExitStack() as stack:
-            run = self._opened(stack, name, script, paced=script is None)
+            workspace = self._workspaces.new()
+            stack.callback(shutil.rmtree, workspace.parent, ignore_errors=True)
+            run = self._opened(stack, workspace, name, script, paced=script is None)
             stack.enter_context(run.clock)
             with self._stopped(run.client.source):
                 yield run
@@ -208,23 +212,51 @@ class Lab:
         if told:
             print(told)
 
-    def stage(self, name: str, *, script: Script | Source | None = None) -> LiveRun:
-        """Start a scenario that continues after its cell has ended, so that it can handle clicks.
+    def stage(
+        self,
+        name: str,
+        play: Play,
+        view: Callable[..., View[Any]],
+        *,
+        buttons: Mapping[str, dict[str, Any]],
+        clicks: Sequence[Click] = (),
+        script: Script | Source | None = None,
+    ) -> None:
+        """Show a scenario that goes on after its cell has ended, so that it can handle clicks.
+
+        It begins when the learner presses Start, and has a workspace of its own, which outlives the
+        lab. Without a widget it is played in the cell.
 
         Args:
             name: the part of the recording to use.
+            play: sets the agents up on a fresh run, and returns two functions: one runs them to
+                their end, the other handles the intent of a click.
+            view: makes the view from a log, ``buttons`` and ``on_intent``.
+            buttons: label -> intent.
+            clicks: seconds on the clock and intent, in the order of time, where nobody can click.
             script: as for :meth:`scenario`.
 
         Raises:
             UsageError: if the recording has no such scenario.
         """
-        from learnkit.course.live_run import LiveRun
+        from learnkit.course.first_edit.answers import is_again
+        from learnkit.course.games.stage import Stage, play_now
 
-        self._close_open()
-        stack = contextlib.ExitStack()
-        run = self._opened(stack, name, script, paced=True)
-        self._open = [live_run := LiveRun(run, stack, threaded=not self.static)]
-        return live_run
+        def opened(stack: contextlib.ExitStack) -> Run:
+            workspace = stack.enter_context(workspace_alone())
+            return self._opened(stack, workspace, name, script, paced=True)
+
+        def look(events: EventLog, handle: Callable[[dict[str, Any]], object]) -> View[Any]:
+            return view(events, buttons=buttons, on_intent=handle)
+
+        if self.static or is_again():
+            with contextlib.ExitStack() as stack:
+                run = opened(stack)
+                with self._stopped(run.client.source):
+                    play_now(run, play, look, clicks)
+        else:
+            panel = partial(self._panel_below, RAN.id, RAN.text)
+            sys.modules["IPython"].display.display(Stage(opened, play, look, panel).box)
 
     def show(self, messages: Sequence[Any]) -> Messages:
         """Return the message array view of a plain list of messages.
@@ -255,6 +287,9 @@ class Lab:
     ) -> BeTheModel:
         """Let the learner answer in the model's place; without a widget a script plays.
 
+        It begins when the learner presses Start, and has a workspace of its own, which outlives the
+        lab.
+
         Args:
             game: the task, or only its prompt; by default the lesson's own.
             after: continue a run where :func:`learnkit.fork` interrupted it, instead of beginning.
@@ -264,17 +299,20 @@ class Lab:
         """
         from learnkit.course.games.be_the_model.panel import BeTheModel
 
-        chosen = _game(game, self.lesson.game)
-        self._close_open()
-        workspace = self._workspaces.new()
+        chosen, opened = _game(game, self.lesson.game), contextlib.ExitStack()
 
         def agent(client: Client, events: EventLog) -> Agent:
-            mechanisms = chosen.mechanisms(workspace)
+            mechanisms = chosen.mechanisms(opened.enter_context(workspace_alone()))
             return Agent(client, mechanisms, system=chosen.system, events=events)
 
-        made = BeTheModel(agent, chosen.prompt, chosen.script, static=self.static, after=after)
-        self._open = [made]
-        return made
+        return BeTheModel(
+            agent,
+            chosen.prompt,
+            chosen.script,
+            static=self.static,
+            after=after,
+            over=opened.close,
+        )
 
     def mutants(self) -> Card:
         """Kill the mutants: in each run one line of the harness is wrong. Which one is it?"""
@@ -282,16 +320,18 @@ class Lab:
         from learnkit.course.games.mutants.catalogue import MUTANTS
         from learnkit.course.games.mutants.game import MutantGame
 
-        given = {} if self.static else Progress().of(self.name)["play"]
-        folder = self._workspaces.folder("mutants")
-        game = MutantGame(MUTANTS, folder, given, partial(self.remember, "play"))
+        if self.static:
+            return mutants_card(MutantGame(MUTANTS))
+        given = Progress().of(self.name)["play"]
+        game = MutantGame(MUTANTS, given, partial(self.remember, "play"))
 
         def widget() -> Any:
             from learnkit.course.games.mutants.panel import MutantsPanel
+            from learnkit.course.games.start import Start
 
-            return MutantsPanel(game).box
+            return Start(lambda: [MutantsPanel(game).box], f"{game.score()}.").box
 
-        return mutants_card(game).or_widget(widget)
+        return Card("", f"{game.score()}.").or_widget(widget)
 
     def night(
         self,
@@ -349,35 +389,37 @@ class Lab:
         return [t.id for t in turns if t.id in self._unused.get(t.scenario, {t.id})]
 
     def reset(self) -> None:
-        """Forget the predictions made so far, and remove the workspaces of earlier runs."""
+        """Forget the predictions made so far, end all games, and remove the workspaces."""
         self._questions.predicted.clear()
-        self._close_open()
+        PLAYING.end_all()
         self._workspaces.clear()
 
     def remove(self) -> None:
-        """End everything that was started, and remove the workspaces. Twice is no error."""
-        try:
-            self._close_open()
-        finally:
-            self._workspaces.remove()
+        """Remove the workspaces; a game that the learner has started goes on. Twice is no error."""
+        self._workspaces.remove()
 
     def close(self) -> None:
         """Do what :meth:`remove` does, and print what the lesson has used."""
         self.remove()
-        line = "Closed: no thread, process or workspace is left."
+        but = ", except those of the game that you are playing" if len(PLAYING) else ""
+        line = f"Closed: no thread, process or workspace is left{but}."
         if self.mode == "replay":
             unused = self.unused()
             line += f" Recorded turns never used: {', '.join(unused) or 'none'}."
         print(line)
 
     def _opened(
-        self, stack: contextlib.ExitStack, name: str, script: Script | Source | None, *, paced: bool
+        self,
+        stack: contextlib.ExitStack,
+        workspace: Path,
+        name: str,
+        script: Script | Source | None,
+        *,
+        paced: bool,
     ) -> Run:
         """A fresh run, which the stack closes; paced if the learner is to watch it."""
         from learnkit.course.first_edit.answers import is_given
 
-        workspace = self._workspaces.new()
-        stack.callback(shutil.rmtree, workspace.parent, ignore_errors=True)
         watched = paced and not self.static and not is_given()
         client = self._client(name, script, pace() if watched else 0.0)
         stack.callback(self._note_unused, name, client)
@@ -425,23 +467,30 @@ class Lab:
         from learnkit.clients.recordings.replay import Miss
 
         if isinstance(why, Miss) and not self.static:
-            from learnkit.course.first_edit.edited_cells import RAN
             from learnkit.course.first_edit.offer import offer
 
             self._missed = RAN.text
             why.offer = partial(offer, why, self._recording, source.unused())
         return why
 
+    def _panel_below(self, cell: str, text: str, run: Run, why: BaseException) -> Any | None:
+        """The panel of a miss on a stage, to be shown below its picture."""
+        from learnkit.clients.recordings.replay import Miss
+
+        if not isinstance(why, Miss):
+            return None
+        from learnkit.course.first_edit.offer import panel_of
+        from learnkit.course.first_edit.widget import Place
+
+        self._missed = text
+        source: Any = run.client.source  # a recording's, because it has missed
+        return Place(panel_of(why, self._recording, source.unused(), cell, text)).box
+
     def _note_unused(self, scenario: str, client: Client) -> None:
         unused = getattr(client.source, "unused", None)  # only a recording has it
         if unused is not None:
             still = set(unused())
             self._unused[scenario] = self._unused.get(scenario, still) & still
-
-    def _close_open(self) -> None:
-        opened, self._open = self._open, []
-        for one in opened:
-            one.close()
 
 
 def lesson(name: str, mode: str | None = None) -> Lab:

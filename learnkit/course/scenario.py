@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import atexit
+import contextlib
 import re
 import shutil
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -147,6 +149,7 @@ class Workspaces:
             raise UsageError("this lab is closed; run the set-up cell again to go on")
         if self._folder is None:
             folder = Path(tempfile.mkdtemp(prefix="learnkit-"))
+            atexit.register(shutil.rmtree, folder, ignore_errors=True)  # of a lab left open
             try:
                 _commit(folder / "pristine")
             except BaseException:
@@ -167,6 +170,18 @@ class Workspaces:
         if self._folder is not None:
             shutil.rmtree(self._folder, ignore_errors=True)
             self._folder = None
+
+
+@contextlib.contextmanager
+def workspace_alone() -> Iterator[Path]:
+    """A fresh workspace that belongs to no lab; it is removed when the block ends.
+
+    Raises:
+        UsageError: if git does not work.
+    """
+    with tempfile.TemporaryDirectory(prefix="learnkit-", ignore_cleanup_errors=True) as folder:
+        _commit(Path(folder) / EXAMPLE.name)
+        yield Path(folder) / EXAMPLE.name
 
 
 def _commit(folder: Path) -> None:

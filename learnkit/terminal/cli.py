@@ -78,7 +78,6 @@ def lab(
         reset: replace edited copies too; each is kept beside the fresh one.
         copy_only: make or update the copies, and open nothing.
     """
-    from learnkit.course import progress
     from learnkit.course.workbook import folder as workbook
 
     work, lesson, rest = _placed([folder, lesson, *context.args])
@@ -95,13 +94,10 @@ def lab(
     options = [*workbook.options(work, opened, alone=bool(lesson)), *rest]
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         options.append("--allow-root")
-    first = str(Path(course_files.__file__).parent / "jupyter" / "startup.py")
-    # A start-up file that the learner has set is kept; all kernels note progress in this folder.
-    env = {"PYTHONSTARTUP": first, **os.environ, progress.SETTING: str(work)}
     command = [sys.executable, "-m", "jupyterlab", *options]
     sys.stdout.flush()
     # JupyterLab takes the place of this process, so a signal that ends the one ends the other.
-    os.execve(sys.executable, command, env)
+    os.execve(sys.executable, command, workbook.environment(work))
 
 
 _PORT = re.compile(r"--(?:port|ServerApp\.port)(?:=(.*))?")

@@ -36,7 +36,6 @@ from playwright.sync_api import Browser, Error, Locator, Page, sync_playwright
 THEMES = ("JupyterLab Light", "JupyterLab Dark", "JupyterLab Dark High Contrast")
 
 _SETTINGS = {
-    "@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False},
     "@jupyterlab/docmanager-extension:plugin": {"autosave": False},
     "@jupyterlab/apputils-extension:themes": {"theme": THEMES[0]},
 }
@@ -167,15 +166,18 @@ def pictures(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def faults(page: Page, within: str = "html") -> list[str]:
+def faults(page: Page, within: str = "html", *rules: str) -> list[str]:
     """What axe finds that a reader would stumble over.
 
     Args:
         page: as it is now.
         within: a selector of what is looked at.
+        rules: the only ones to look at; by default all.
     """
     # No selectors of what is found, and no lists of what is fine: nobody reads those.
-    options = {"resultTypes": ["violations"], "selectors": False}
+    options: dict[str, Any] = {"resultTypes": ["violations"], "selectors": False}
+    if rules:
+        options["runOnly"] = list(rules)
     found: dict[str, Any] = Axe().run(page, {"include": [[within]]}, options).response
     return [
         f"{one['id']}: {one['help']}: {node['html'][:160]}"

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from pathlib import Path
 
 import lab
-import pytest
 from playwright.sync_api import Page, expect
 
 INBOX = """
@@ -31,24 +30,13 @@ RaceFinder(Inbox)
 """
 
 
-@pytest.fixture(scope="module")
-def page() -> Iterator[Page]:
-    with lab.browser() as one:
-        yield one
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    folder = tmp_path_factory.mktemp("races")
-    lab.write_notebook(folder / "races.ipynb", [INBOX, GAME, "last = 1"])
-    with lab.lab(folder, tmp_path_factory.mktemp("scratch")) as url:
-        yield url
-
-
-def test_seeds_are_chosen_by_arrows_and_by_typing(page: Page, server: str) -> None:
+def test_seeds_are_chosen_by_arrows_and_by_typing(page: Page, server: str, notebooks: Path) -> None:
+    lab.write_notebook(notebooks / "races.ipynb", [INBOX, GAME, "last = 1"])
     notebook = lab.Notebook(page, server, "races.ipynb")
     notebook.run_all()
     game = notebook.output(1)
+    expect(game).not_to_contain_text("seed 0: ")
+    game.get_by_role("button", name="Start").press("Enter")
     expect(game).to_contain_text("seed 0: ")
     game.get_by_role("spinbutton").focus()
     before = active(page)

@@ -44,37 +44,38 @@ from learnkit.mechanisms.autonomy.lead import additions
 from learnkit.course.lessons.s11 import crew
 
 lab = lesson("s11")
-stage = lab.stage("crew", script=crew.lanes())
-board = lk.TaskBoard(stage.run.workspace / ".tasks")
-board.create("look at oslo", tags=["tester"])
-tools = lambda name, role: [lk.Tasks(board), lk.Toolbox(crew.look_at)]
-team = lk.Team(stage.run.workspace / ".team", tools, wait=False)
-autonomy = lk.Autonomy(team, board, idle=3600)  # the tests before may take longer than a minute
-lead = stage.run.agent([team, autonomy])
-add = additions(board, stage.run.events)
 
-def pressed(intent):
-    for mate in team.members:
-        if mate.name == intent.get("stop"):
-            return mate.stop.set()
-    return add(intent)
+def play(run):
+    board = lk.TaskBoard(run.workspace / ".tasks")
+    board.create("look at oslo", tags=["tester"])
+    tools = lambda name, role: [lk.Tasks(board), lk.Toolbox(crew.look_at)]
+    team = lk.Team(run.workspace / ".team", tools, wait=False)
+    autonomy = lk.Autonomy(team, board, idle=3600)  # the test may take longer than a minute
+    lead = run.agent([team, autonomy])
+    add = additions(board, run.events)
 
-def all_day():
-    with team:
-        lead.run("Start them.")
-        autonomy.wait()
+    def pressed(intent):
+        for mate in team.members:
+            if mate.name == intent.get("stop"):
+                return mate.stop.set()
+        return add(intent)
+
+    def all_day():
+        with team:
+            lead.run("Start them.")
+            autonomy.wait()
+
+    return all_day, pressed
 
 buttons = {"work for a coder": {"add": "coder"}, "pull bob's plug": {"stop": "bob"}}
-with lk.views.Team(stage.run.events, buttons=buttons, on_intent=pressed).live():
-    stage.go(all_day, [], pressed)
+lab.stage("crew", play, lk.views.Team, buttons=buttons, script=crew.lanes())
 """
-#: Run for the second time, it ends the crew.
+#: Closes the lab before the crew starts; run for the second time, it ends the crew.
 CLOSE = """
 import threading
-if "again" in globals():
-    lab.close()
-    print([one.name for one in threading.enumerate() if one.name in crew.ROLES])
+lab.reset() if "again" in globals() else lab.close()
 again = True
+print([one.name for one in threading.enumerate() if one.name in crew.ROLES])
 """
 
 
@@ -153,6 +154,8 @@ def test_a_crew_takes_orders_while_it_runs(
     notebook = lab.Notebook(page, server, "crew.ipynb", again=True)
     notebook.run_all()
     view = notebook.output(0)
+    expect(page.locator(".jp-OutputArea-output").last).to_contain_text("Closed: no thread")
+    view.get_by_role("button", name="Start").click()
     expect(view.locator(".diagram .text[data-pair]")).to_have_count(5, timeout=15_000)
     view.locator("[data-intent][aria-label='work for a coder']").click()
     asked = view.locator(".diagram .box[aria-label^='#2 ']")

@@ -190,6 +190,7 @@ def test_a_lesson_is_forked_by_script_and_by_hand() -> None:
         assert played.messages[:5] == first.messages[:5]
         lab.static = False
         live = lab.be_the_model(game, after=point)
+        live.start()
         assert live.wait(20) == "yours"
         assert live.messages == first.messages[:5]
         live.send(lk.say("I am a person."))

@@ -43,8 +43,9 @@ class Board:
         """Start a game and wait for its first request."""
         game = BeTheModel(self.agent, prompt, **options)
         self.games.append(game)
-        game.watch(self.seen.append)
+        game.start()
         assert game.wait(SOON) == "yours"
+        game.watch(self.seen.append)
         return game
 
     def reply(self, game: BeTheModel, reply: object, fault: str = "") -> str:
@@ -134,7 +135,7 @@ def test_the_readme_lists_every_key_of_a_state_and_every_intent(board: Board) ->
     assert [row for row in rows if row.isidentifier()] == list(board.open().state())
     intents = {key for row in rows if row[0] == "{" for key in re.findall(r'"(\w+)":', row)}
     sent = re.findall(r"\b(?:tell|ask)\(\{(.+?)\}\)", script)
-    assert len(sent) == 5
+    assert len(sent) == 6
     keys = {part.partition(":")[0].strip() for one in sent for part in one.split(",")}
     assert keys == intents
 
@@ -387,6 +388,7 @@ def test_a_process_that_ends_in_mid_game_ends(tmp_path: Path) -> None:
         from learnkit.course.games.be_the_model.panel import BeTheModel
 
         game = BeTheModel(lambda client, events: lk.Agent(client, events=events), "Hello?")
+        game.start()
         print(game.wait(20))
     """)
     done = subprocess.run(
@@ -515,6 +517,7 @@ def test_a_request_for_a_summary_is_announced_as_one(board: Board, tmp_path: Pat
     (board.folder / "long.txt").write_text("word " * 800)
     game = BeTheModel(agent, "Read long.txt.")
     board.games.append(game)
+    game.start()
     assert game.wait(SOON) == "yours"
     game.send(lk.use("read_file", path="long.txt"))
     for _ in range(3):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -158,12 +157,11 @@ def test_the_static_form_remembers_nothing_and_the_open_notebook_everything(lab:
     assert (noted["quiz"], noted["predictions"]) == (right, {"p1": "a"})
 
 
-def test_the_game_is_over_when_the_lab_closes(lab: Lab) -> None:
-    game = lab.be_the_model()
-    assert game.outcome.text.startswith("It's 31.4 °C")
-    lab.close()
-    with pytest.raises(lk.UsageError, match="run the set-up cell"):
-        lab.be_the_model()
+def test_a_script_plays_the_game_also_when_the_lab_is_closed(lab: Lab) -> None:
+    for _ in range(2):
+        game = lab.be_the_model()
+        assert game.outcome.text.startswith("It's 31.4 °C")
+        lab.close()
 
 
 def test_a_folder_of_the_labs_own_is_empty_each_time_and_gone_in_the_end(lab: Lab) -> None:
@@ -182,25 +180,14 @@ def test_a_folder_of_the_labs_own_is_empty_each_time_and_gone_in_the_end(lab: La
         lab.folder("board")
 
 
-def test_a_reset_ends_the_game_and_removes_the_workspaces(lab: Lab) -> None:
-    stage = lab.stage("create", script=["done"])
-    other = lab._workspaces.new()
+def test_a_reset_removes_the_workspaces(lab: Lab) -> None:
+    workspace = lab._workspaces.new()
     lab.predict("p2", answer="a")
     lab.reset()
-    assert not stage.run.workspace.exists()
-    assert not other.exists()
+    assert not workspace.exists()
     assert "not predicted" in lab.reveal("p2").text
     with lab.scenario("x", script=["y"]) as run:  # and it goes on
         assert run.workspace.exists()
-
-
-def test_a_new_game_or_stage_ends_the_one_before(lab: Lab) -> None:
-    first = lab.stage("create", script=["done"])
-    second = lab.stage("create", script=["done"])
-    assert (first.run.workspace.exists(), second.run.workspace.exists()) == (False, True)
-    game = lab.be_the_model()
-    assert not second.run.workspace.exists()
-    assert lab._open == [game]
 
 
 def test_a_lesson_that_is_opened_is_remembered_only_where_somebody_sits(
@@ -305,8 +292,7 @@ def test_only_what_a_user_watches_is_paced(
         paces.append(run.clock.pace)  # type: ignore[attr-defined]
     with lab.scenario("mine", script=[]) as run:
         paces.append(run.clock.pace)  # type: ignore[attr-defined]
-    paces.append(lab.stage("crew", script=[]).run.clock.pace)  # type: ignore[attr-defined]
-    assert paces == [pace, 0.0, pace]
+    assert paces == [pace, 0.0]
 
 
 @pytest.mark.parametrize("said", ["fast", "-1", "nan", "inf", "0,2"])
@@ -314,74 +300,6 @@ def test_a_pace_that_is_none_is_refused(said: str, monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv("LEARNKIT_PACE", said)
     with pytest.raises(UsageError, match=f"LEARNKIT_PACE is '{re.escape(said)}'; it should be"):
         notebook.pace()
-
-
-def test_on_a_stage_visits_stand_in_for_a_person(lab: Lab) -> None:
-    stage = lab.stage("create", script=[lk.say("done", latency=5.0)])
-    heard: list[tuple[float, Any]] = []
-    agent = stage.run.agent()
-    visits = [(2.0, {"add": "one"}), (4.0, {"add": "two"})]
-    stage.go(
-        lambda: agent.run("Go."), visits, lambda one: heard.append((stage.run.clock.time(), one))
-    )
-    assert heard == visits
-    assert agent.events[-1].type == "run.ended"
-    lab.close()
-    assert not stage.run.workspace.exists()
-
-
-def test_a_visit_that_is_late_comes_at_once_and_a_stage_closes_twice(lab: Lab) -> None:
-    stage = lab.stage("create", script=[lk.say("done", latency=9.0)])
-    heard: list[float] = []
-
-    def slow(intent: dict[str, Any]) -> None:
-        stage.run.clock.sleep(intent["takes"])
-        heard.append(stage.run.clock.time())
-
-    stage.go(
-        lambda: stage.run.agent().run("Go."),
-        [(1.0, {"takes": 3.0}), (2.0, {"takes": 1.0}), (8.0, {"takes": 0.5})],
-        slow,
-    )
-    assert heard == [4.0, 5.0, 8.5]
-    stage.close()
-    stage.close()
-
-
-def test_with_a_person_a_stage_has_a_thread_and_closing_ends_it(lab: Lab) -> None:
-    lab.static = False
-    before = set(threading.enumerate())
-    stage = lab.stage("create", script=lambda request: lk.use("bash", command="true"))
-    agent = stage.run.agent([lk.CodingTools(stage.run.workspace)], max_turns=10_000)
-    stage.go(lambda: agent.run("Go."))  # the cell is over at once
-    assert set(threading.enumerate()) > before
-    end = time.monotonic() + 20
-    while len(agent.events) < 20:
-        assert time.monotonic() < end, "nothing happens on the stage"
-        time.sleep(0.01)
-    lab.close()
-    assert set(threading.enumerate()) == before
-    assert agent.events[-1].data["reason"] == "cancelled"
-    assert not stage.run.workspace.exists()
-
-
-def test_what_fails_on_a_stage_is_told_when_it_is_closed(lab: Lab) -> None:
-    lab.static = False
-    stage = lab.stage("create", script=[])
-    failed = threading.Event()
-
-    def work() -> None:
-        try:
-            stage.run.agent().run("Go.")
-        finally:
-            failed.set()
-
-    stage.go(work)
-    assert failed.wait(20)
-    with pytest.raises(Exception, match="one more reply"):
-        lab.close()
-    stage.close()  # told once
-    assert not stage.run.workspace.exists()
 
 
 def test_live_mode_runs_the_same_cells(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 import learnkit as lk
+from learnkit.course.games import start
+from learnkit.course.games.mutants import game
 from learnkit.course.games.mutants.card import mutants_card
 from learnkit.course.games.mutants.catalogue import MUTANTS
 from learnkit.course.games.mutants.game import MutantGame
 from learnkit.course.games.mutants.mutant import LINES, Mutant
 from learnkit.course.games.mutants.panel import MutantsPanel
+from learnkit.course.games.start import Start
 from learnkit.course.progress import Progress
 from learnkit.views.drawing.text import esc
 
@@ -27,8 +31,8 @@ def answers() -> list[tuple[str, str]]:
 
 
 @pytest.fixture
-def box(tmp_path: Path, answers: list[tuple[str, str]]) -> Iterator[MutantsPanel]:
-    made = MutantsPanel(MutantGame(THREE, tmp_path, {}, lambda *given: answers.append(given)))
+def box(answers: list[tuple[str, str]]) -> Iterator[MutantsPanel]:
+    made = MutantsPanel(MutantGame(THREE, {}, lambda *given: answers.append(given)))
     yield made
     made.close()
 
@@ -37,9 +41,12 @@ def spoken(box: MutantsPanel) -> str:
     return str(box._score.value)
 
 
-def test_the_committed_form_folds_the_answer(tmp_path: Path) -> None:
+def test_the_committed_form_folds_the_answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     for mutant in THREE:
-        html = mutants_card(MutantGame([mutant], tmp_path)).html
+        html = mutants_card(MutantGame([mutant])).html
         before, _, answer = html.partition("<summary>answer</summary>")
         assert esc(mutant.new) in before
         assert esc(mutant.old) not in before
@@ -93,15 +100,15 @@ def test_the_next_one_comes_and_after_the_last_the_first(box: MutantsPanel) -> N
     assert len(box._players) == 1, "players of other mutants are gone"
 
 
-def test_what_was_found_before_is_marked(tmp_path: Path) -> None:
+def test_what_was_found_before_is_marked() -> None:
     given = {"m01": THREE[0].right, "m02": "found", "m03": "missed"}
-    box = MutantsPanel(MutantGame(THREE, tmp_path, given))
+    box = MutantsPanel(MutantGame(THREE, given))
     assert [label for label, _ in box.chooser.options] == ["✓ 1", "✓ 2", "✗ 3"]
     box.close()
 
 
-def test_a_run_is_played_once_however_often_it_is_shown(tmp_path: Path) -> None:
-    game = MutantGame(THREE, tmp_path)
+def test_a_run_is_played_once_however_often_it_is_shown() -> None:
+    game = MutantGame(THREE)
     mutants_card(game)
     box = MutantsPanel(game)
     assert box._players[0]._view is game.view(THREE[0])
@@ -125,9 +132,9 @@ def test_the_fault_is_not_always_in_the_same_place() -> None:
     assert len(places) > LINES // 2
 
 
-def test_none_is_refused(tmp_path: Path) -> None:
+def test_none_is_refused() -> None:
     with pytest.raises(lk.UsageError, match="no mutant"):
-        MutantGame([], tmp_path)
+        MutantGame([])
 
 
 def test_a_lab_remembers_which_mutants_were_found() -> None:
@@ -136,7 +143,30 @@ def test_a_lab_remembers_which_mutants_were_found() -> None:
         assert lab.mutants().text.startswith("0 of 24 mutants killed, 0 tried. mutant 1: ")
         lab.static = False
         lab.remember("play", "m01", MUTANTS[0].right)
-        assert lab.mutants().text.startswith("1 of 24 mutants killed, 1 tried.")
+        assert lab.mutants().text == "1 of 24 mutants killed, 1 tried."
     finally:
         Progress().forget()
         lab.close()
+
+
+def test_no_run_is_played_before_start_and_the_lab_may_be_closed_by_then(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    played: list[str] = []
+    sound = game.play
+    monkeypatch.setattr(game, "play", lambda one: played.append(one.name) or sound(one))
+    starts: list[Start] = []
+    monkeypatch.setattr(start, "Start", lambda *given: starts.append(Start(*given)) or starts[-1])
+    lab = lk.lesson("s12")
+    lab.static = False
+    card = lab.mutants()
+    assert card.live is not None
+    card.live()
+    lab.close()
+    assert played == []
+    (button,) = starts
+    button.press()
+    assert played == ["m01"]
+    (shown,) = button.below.children
+    assert "lk-choice" in shown._dom_classes
+    assert button.button.description == "Start again"

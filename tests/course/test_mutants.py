@@ -7,6 +7,7 @@ import importlib.util
 import inspect
 import json
 import sys
+import tempfile
 import threading
 from collections import Counter
 from collections.abc import Iterator
@@ -137,13 +138,16 @@ class Played:
     def __call__(self, mutant: Mutant) -> list[EventLog]:
         if mutant.name not in self._logs:
             runs = (healthy, play, healthy, play)
-            self._logs[mutant.name] = [run(mutant, self.folder) for run in runs]
+            self._logs[mutant.name] = [run(mutant) for run in runs]
         return self._logs[mutant.name]
 
 
 @pytest.fixture(scope="module")
-def played(tmp_path_factory: pytest.TempPathFactory) -> Played:
-    return Played(tmp_path_factory.mktemp("mutants"))
+def played(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Played]:
+    folder = tmp_path_factory.mktemp("mutants")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tempfile, "tempdir", str(folder))
+        yield Played(folder)
 
 
 def entered(context: Any) -> Any:
@@ -270,14 +274,14 @@ def test_what_a_row_of_the_data_file_says_wrong_is_named(
         catalogue.read(tmp_path / "mutants.yaml")
 
 
-def test_nothing_is_played_while_another_fault_is_planted(tmp_path: Path) -> None:
+def test_nothing_is_played_while_another_fault_is_planted() -> None:
     first = MUTANTS[0]
     with (
         planted(first.module, first.old, first.new),
         pytest.raises(UsageError, match="another fault is planted"),
     ):
-        play(MUTANTS[1], tmp_path)
-    assert lines(play(first, tmp_path)) != lines(healthy(first, tmp_path))
+        play(MUTANTS[1])
+    assert lines(play(first)) != lines(healthy(first))
 
 
 # Planting

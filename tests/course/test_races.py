@@ -16,10 +16,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from profiles import examples
 
+from learnkit.course.games import start
 from learnkit.course.games.races import panel as racefinder
 from learnkit.course.games.races import schedules
 from learnkit.course.games.races.panel import RaceFinder
 from learnkit.course.games.races.schedules import Schedule, replay, run, shrink
+from learnkit.course.games.start import Start
 from learnkit.course.lessons.s09.inbox_trials import Safe
 from learnkit.errors import UsageError
 from learnkit.views.drawing.static import LIMIT
@@ -315,11 +317,9 @@ def test_a_game_can_be_played_without_widgets() -> None:
         game.choose(50)
 
 
-def test_a_game_needs_a_seed_and_an_inbox_that_works() -> None:
+def test_a_game_needs_a_seed() -> None:
     with pytest.raises(UsageError, match="no seeds"):
         RaceFinder(Naive, [])
-    with pytest.raises(RuntimeError, match="no folder"):
-        RaceFinder(lambda folder, pause: (_ for _ in ()).throw(RuntimeError("no folder")))
 
 
 def test_the_static_form_loads_no_notebook_library() -> None:
@@ -413,11 +413,36 @@ def _works(seed: int) -> bool:
         return False
 
 
-def test_a_live_notebook_gets_the_box(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def starts(monkeypatch: pytest.MonkeyPatch) -> list[Start]:
+    """The Start buttons that are shown, where a notebook is open."""
+    made: list[Start] = []
     monkeypatch.setattr(racefinder, "is_live", lambda: True)
+    monkeypatch.setattr(start, "Start", lambda *given: made.append(Start(*given)) or made[-1])
+    return made
+
+
+def test_in_a_live_notebook_nothing_runs_before_start(starts: list[Start]) -> None:
     game = RaceFinder(Naive, range(10))
     shown = game._repr_mimebundle_()
+    (button,) = starts
     widget = "application/vnd.jupyter.widget-view+json"
-    assert shown[widget]["model_id"] == game.box.model_id
-    assert shown["text/plain"] == f"find the race: {run(Naive, 0)}."
-    assert list(game.tried) == [0]
+    assert shown[widget]["model_id"] == button.box.model_id
+    assert shown["text/plain"] == "find the race: 10 seeds to try."
+    assert list(game.tried) == []
+    button.press()
+    assert button.below.children == (game.box,)
+    assert str(run(Naive, 0)) in game._status.value
+    game.chooser.value = 3
+    button.press()
+    assert list(game.tried) == [0], "it begins again"
+    assert game.chooser.value == 0
+
+
+def test_an_inbox_that_does_not_work_is_told_below_the_button(starts: list[Start]) -> None:
+    game = RaceFinder(lambda folder, pause: (_ for _ in ()).throw(RuntimeError("<no> folder")))
+    game._repr_mimebundle_()
+    (button,) = starts
+    button.press()
+    assert "✗ RuntimeError: &lt;no&gt; folder" in button._about.value
+    assert button.below.children == ()

@@ -179,8 +179,7 @@ def test_a_tab_is_opened_once_and_the_learners_own_are_kept(tmp_path: Path) -> N
 
 def test_jupyterlab_serves_the_learners_folder_or_the_clone_that_it_is_in(tmp_path: Path) -> None:
     lesson = "s03_todo.ipynb"
-    root, page, tabs, news = workbook.options(tmp_path, lesson, alone=True)
-    assert news == "--LabApp.news_url=None", "nothing asks about news on top of the lesson"
+    root, page, tabs = workbook.options(tmp_path, lesson, alone=True)
     assert root == f"--ServerApp.root_dir={tmp_path}"
     assert page == "--LabApp.default_url=/lab/tree/s03_todo.ipynb"
     assert tabs == f"--LabApp.workspaces_dir={tmp_path / workbook.WORKSPACES}"

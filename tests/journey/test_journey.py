@@ -144,6 +144,7 @@ def play(page: Page, diary: Diary, cell: Locator) -> None:
     """Be the model: two calls, then a text."""
     panel = cell.locator(".learnkit-session")
     head = panel.locator(".head")
+    panel.get_by_role("button", name="Start").click()
     expect(head).to_contain_text("You are the model", timeout=30_000)
     for turn, command in enumerate(SAYS, start=1):
         panel.get_by_role("button", name="→ bash").click()

@@ -33,21 +33,34 @@ def offer(miss: Miss, recording: Path, unused: Sequence[str]) -> None:
     from learnkit.course.display.card import bundle
     from learnkit.course.first_edit.widget import Place
 
-    ipython = sys.modules["IPython"]
+    panel = panel_of(miss, recording, unused, RAN.id, RAN.text)
+    shown = {**bundle(Place(panel).box), "text/plain": repr(panel)}
+    display = sys.modules["IPython"].display
+    display.clear_output()  # what the cell has shown comes again with each try
+    display.display(shown, raw=True)
+
+
+def panel_of(miss: Miss, recording: Path, unused: Sequence[str], cell: str, ran: str) -> Panel:
+    """Return the panel of a miss.
+
+    Args:
+        miss: why the run ended.
+        recording: of the lesson.
+        unused: ids of the recorded turns that the run has not asked for.
+        cell: the id of the cell that has missed.
+        ran: its text.
+    """
     loaded = Recording.load(recording)
     lanes = {turn.lane for turn in loaded.turns if turn.scenario == miss.scenario}
     text = script.cell(script.rest_of(loaded, miss, unused), miss)
-    panel = Panel(
+    return Panel(
         miss,
-        Cell(RAN.id, RAN.text, text),
+        Cell(cell, ran, text),
         team=len(lanes) > 1,
         ran=RAN,
         originals=code_cells(course_files.notebook(recording.stem)),
-        shell=ipython.get_ipython(),
+        shell=sys.modules["IPython"].get_ipython(),
     )
-    shown = {**bundle(Place(panel).box), "text/plain": repr(panel)}
-    ipython.display.clear_output()  # what the cell has shown comes again with each try
-    ipython.display.display(shown, raw=True)
 
 
 def answer_with(replies: Replies | Mapping[str, Replies], cell: str) -> str:

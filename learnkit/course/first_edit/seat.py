@@ -99,6 +99,7 @@ class Seat:
             "tools": [forms.form(spec) for spec in body.get("tools") or []],
             "undo": self.phase == "refused",
             "faults": False,
+            "again": "",
         }
 
     def _act(self, intent: Json) -> None:

@@ -7,6 +7,7 @@ overwritten. The start page and the glossary are written anew each time.
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import quote
@@ -67,8 +68,24 @@ def options(work: Path, notebook: str, *, alone: bool) -> list[str]:
         f"--ServerApp.root_dir={root}",
         f"--LabApp.default_url={page}",  # for the address that JupyterLab prints
         f"--LabApp.workspaces_dir={work / WORKSPACES}",
-        "--LabApp.news_url=None",  # it asks whether to show news, on top of the lesson
     ]
+
+
+def environment(work: Path) -> dict[str, str]:
+    """Return the environment of JupyterLab and its kernels.
+
+    JupyterLab gets our defaults for its settings, so it doesn't ask about news on top of a lesson;
+    the learner's own settings stay as they are, and come first. Each kernel explains errors from
+    its start, unless the learner has a start-up file, and notes progress in the learner's folder.
+
+    Args:
+        work: the learner's folder.
+    """
+    ours = Path(course_files.__file__).parent / "jupyter"
+    paths = [str(ours / "config"), os.environ.get("JUPYTER_CONFIG_PATH", "")]
+    first = {"PYTHONSTARTUP": str(ours / "startup.py")}
+    settings = {"JUPYTER_CONFIG_PATH": os.pathsep.join(filter(None, paths))}
+    return {**first, **os.environ, **settings, progress.SETTING: str(work)}
 
 
 def open_tab(work: Path, notebook: str) -> None:

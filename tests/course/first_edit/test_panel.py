@@ -17,12 +17,14 @@ from learnkit.clients.recordings.difference import Change
 from learnkit.clients.recordings.recording import Recording
 from learnkit.clients.recordings.replay import Miss
 from learnkit.clients.scripted import Reply
-from learnkit.course.first_edit import desk, script
+from learnkit.course import lab as lab_module
+from learnkit.course.first_edit import desk, script, widget
 from learnkit.course.first_edit.answers import Given, Paused
 from learnkit.course.first_edit.edited_cells import Ran
 from learnkit.course.first_edit.offer import answer_with
 from learnkit.course.first_edit.panel import Cell, Panel
 from learnkit.course.first_edit.rerun import ending, rerun
+from learnkit.course.games.stage import Stage
 from learnkit.course.lab import Lab
 from learnkit.course.lessons import load
 from learnkit.course.scenario import Workspaces
@@ -435,3 +437,68 @@ def test_no_thread_is_left_after_a_try(shell: InteractiveShell, no_thread_is_lef
     panel.act({"try": True})
     panel.be_the_model()
     assert threading.active_count() == before
+
+
+STAGE = """
+def play(run):
+    agent = run.agent([lk.CodingTools(run.workspace)])
+
+    def work():
+        agent.run("{prompt}")
+        seen.append(sorted(path.name for path in run.workspace.glob("[bm]*.txt")))
+
+    return work, print
+
+lab.stage("hello", play, lambda log, **rest: lk.views.Messages(log), buttons={{}})
+"""
+
+
+def test_a_stage_that_misses_gets_the_panel_below_its_picture(
+    shell: InteractiveShell, monkeypatch: pytest.MonkeyPatch, no_thread_is_left: None
+) -> None:
+    shown: list[Stage] = []
+    panels: list[Panel] = []
+    there = threading.Event()
+    place, stage_init = widget.Place, Stage.__init__
+
+    def placed(panel: Panel) -> widget.Place:
+        panels.append(panel)
+        return place(panel)
+
+    def press() -> Panel:
+        there.clear()
+        shown[-1].press()
+        assert there.wait(20)
+        return panels[-1]
+
+    def begun(self: Stage, *given: Any) -> None:
+        stage_init(self, *given)
+        shown.append(self)
+        self._start.below.observe(
+            lambda change: there.set() if len(change["new"]) == 2 else None, "children"
+        )
+
+    monkeypatch.setattr(Stage, "__init__", begun)
+    monkeypatch.setattr(widget, "Place", placed)
+    monkeypatch.setattr("IPython.display.display", lambda box: None)
+    monkeypatch.setattr("IPython.get_ipython", lambda: shell)
+    text = STAGE.format(prompt="Create bye.txt with bye in it.")
+    ran = Ran()
+    monkeypatch.setattr(lab_module, "RAN", ran)
+    ran.id, ran.text = "c9", text
+    assert shell.run_cell(text, store_history=False).success
+    ran.id, ran.text = "c10", "1 + 1"  # by then another cell has run
+    panel = press()
+    assert panel.cell.id == "c9"
+    assert shell.user_ns["seen"] == []
+    panel.let_the_stand_in_try()
+    assert shell.user_ns["seen"] == [["bye.txt"]]
+    assert panel.state()["note"].startswith("It says it's done")
+    seat = panel.be_the_model()
+    assert seat.phase == "yours", seat.head
+    seat.act({"ask": 1, "reply": [{"text": "I'd rather not."}]})
+    assert seat.phase == "ended"
+    assert shell.user_ns["seen"][-1] == []
+    shell.user_ns["lab"].script([lk.use("bash", command="touch mine.txt"), lk.say("Done.")])
+    assert shell.user_ns["seen"][-1] == ["mine.txt"]
+    assert press() is not panel

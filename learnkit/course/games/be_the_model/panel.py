@@ -1,8 +1,8 @@
 """Be the model: the learner takes the model's place, and answers the loop's requests.
 
 A page shows what a model sees, and nothing else. The learner calls tools with forms made from their
-schemas, or writes text, and watches the harness act. Without a page a script plays, and one card
-shows what the model saw, and the result.
+schemas, or writes text, and watches the harness act. Nothing runs before the page's Start button is
+pressed. Without a page a script plays, and one card shows what the model saw, and the result.
 """
 
 from __future__ import annotations
@@ -10,13 +10,16 @@ from __future__ import annotations
 import copy
 import threading
 from collections.abc import Callable
+from contextlib import ExitStack
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from learnkit.core import tool_form as forms
 from learnkit.core.agent import Outcome
 from learnkit.core.events import EventLog
-from learnkit.course.games.be_the_model.session import Factory, Played, Session
-from learnkit.errors import UsageError
+from learnkit.course.games.be_the_model.session import OVER, Factory, Played, Session
+from learnkit.course.games.playing import PLAYING
+from learnkit.errors import LearnkitError, UsageError, described
 
 if TYPE_CHECKING:
     from learnkit.clients.fork import Fork
@@ -24,8 +27,8 @@ if TYPE_CHECKING:
 
 Json = dict[str, Any]
 
-#: Seconds to wait for the first request before the page is shown.
-_FIRST = 5.0
+_READY = "Press Start, and you are the model."
+_PRESS = "it waits for you to press Start in its cell"
 
 
 class BeTheModel:
@@ -39,9 +42,9 @@ class BeTheModel:
         lane: name of the agent whose model is the learner.
         others: a function of the request that answers for all other agents.
         after: the point where to continue another run; see :func:`learnkit.fork`.
+        over: called when a run is over, to remove what the factory has made for it.
 
     Raises:
-        UsageError: for an empty prompt.
         anthropic.AnthropicError: if the script is static and ends too early.
     """
 
@@ -55,20 +58,45 @@ class BeTheModel:
         lane: str = "lead",
         others: Policy | None = None,
         after: Fork | None = None,
+        over: Callable[[], object] = lambda: None,
     ) -> None:
         self._screens: list[Callable[[Json], object]] = []
         self._lock = threading.Lock()
         self._seq = 0
         self._widget: Any = None
-        self._run: Session | Played
+        self._prompt, self._over = prompt, over
+        self._run: Session | Played | None = None
+        self._session = partial(
+            Session, agent_factory, prompt, lane=lane, others=others, after=after, over=self._ended
+        )
         if static:
-            self._run = Played(agent_factory, prompt, after.then(script) if after else script)
+            with ExitStack() as stack:
+                stack.callback(over)
+                self._run = Played(agent_factory, prompt, after.then(script) if after else script)
+                self._run.close()
         else:
-            self._run = Session(agent_factory, prompt, lane=lane, others=others, after=after)
-            self._run.changed = self._show
-        self._agent = self._run.agent
+            self._cell = PLAYING.place()
 
     # For code in later cells
+
+    def start(self) -> None:
+        """Start the run, or end it and start another one; the page's button does this.
+
+        Raises:
+            UsageError: for an empty prompt, or if a script has played.
+        """
+        if isinstance(self._run, Played):
+            raise UsageError("the script has played this game; there is nothing to start")
+        self.close()
+        PLAYING.begin(self._cell, self)
+        try:
+            session = self._session(asked=self._run.asks if self._run else 0)
+        except BaseException:
+            self._ended()
+            raise
+        self._run = session
+        session.changed = self._show
+        self._show()
 
     @property
     def outcome(self) -> Outcome:
@@ -77,29 +105,32 @@ class BeTheModel:
         Raises:
             UsageError: if it has not ended; the message says what it waits for.
         """
-        if self._run.outcome is None:
-            raise UsageError(f"the game has no outcome yet: {self._run.why()}") from self.error
-        return self._run.outcome
+        outcome = self._run.outcome if self._run else None
+        if outcome is None:
+            raise UsageError(f"the game has no outcome yet: {self._why()}") from self.error
+        return outcome
 
     @property
     def finished(self) -> bool:
         """Whether the run has ended, so that it has an outcome."""
-        return self._run.outcome is not None
+        return self._run is not None and self._run.outcome is not None
 
     @property
     def messages(self) -> list[Json]:
-        """A copy of the message array as it is now."""
-        return copy.deepcopy(list(self._agent.messages))
+        """A copy of the message array as it is now; before the start, it has only the prompt."""
+        if self._run is None:
+            return [{"role": "user", "content": self._prompt}]
+        return copy.deepcopy(list(self._run.agent.messages))
 
     @property
     def events(self) -> EventLog:
-        """The log of the run, from its start."""
-        return self._agent.events
+        """The log of the run, from its start; before that, an empty one."""
+        return self._run.agent.events if self._run else EventLog()
 
     @property
     def error(self) -> Exception | None:
         """The exception of the last request, if the API refused it."""
-        return self._run.error
+        return self._run.error if self._run else None
 
     def send(self, *parts: Reply | str | Json) -> None:
         """Answer from code instead of on the page: ``game.send(lk.use("bash", command="ls"))``.
@@ -135,10 +166,13 @@ class BeTheModel:
         return self._live().wait(timeout)
 
     def close(self) -> None:
-        """Stop the run; no thread is left. Twice is no error."""
-        self._run.close()
+        """Stop the run; no thread is left. Twice is no error, and it can be started again."""
+        if self._run is not None:
+            self._run.close()
 
     def __enter__(self) -> BeTheModel:
+        if self._run is None:
+            self.start()
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -148,11 +182,13 @@ class BeTheModel:
         from learnkit.core.sentences import stopped
         from learnkit.core.text import count, listed, quoted
 
+        if self._run is None:
+            return f"be the model: {_PRESS}."
         names = [event.data["name"] for event in self.events if event.type == "tool.started"]
         calls = f"calls {listed(names)}" if names else "calls nothing"
-        done = f"be the model: {count(self._agent.turns, 'turn')}, {calls}"
+        done = f"be the model: {count(self._run.agent.turns, 'turn')}, {calls}"
         if not self.finished:
-            return f"{done}; {self._run.why()}"
+            return f"{done}; {self._why()}"
         reason, text = self.outcome.reason, self.outcome.text
         if reason != "end_turn":
             return f"{done}; {stopped(reason)}."
@@ -164,7 +200,6 @@ class BeTheModel:
         if self._widget is None:
             from learnkit.course.games.be_the_model.widget import SessionPanel
 
-            self._run.wait(_FIRST)
             with self._lock:
                 self._widget = SessionPanel(self.act, self._message())
                 self._screens.append(self._widget.send)
@@ -184,8 +219,11 @@ class BeTheModel:
         """Return what a page shows now, ready for JSON; ``README.md`` explains the keys."""
         from learnkit.views import request as views
 
+        if self._run is None:
+            ready = {"phase": "ready", "head": _READY, "frame": [], "tools": [], "undo": False}
+            return {**ready, "ask": 0, "faults": True, "again": "Start"}
         session = self._live()
-        body = self._agent.request()
+        body = session.agent.request()
         if session.phase == "yours" and session.request is not None:
             body = session.request
         body = {**body, "messages": list(body["messages"])}
@@ -198,6 +236,7 @@ class BeTheModel:
             "tools": [forms.form(spec) for spec in body.get("tools") or []],
             "undo": session.phase == "refused" and session.request is not None,
             "faults": True,
+            "again": "Play again" if session.phase in OVER else "",
         }
 
     def act(self, intent: Json) -> None:
@@ -218,10 +257,19 @@ class BeTheModel:
     def _act(self, intent: Json) -> None:
         from learnkit.clients.scripted import Reply
 
-        session = self._live()
         if intent.get("want"):
-            self._show()
-        elif intent.get("stop"):
+            return self._show()
+        if intent.get("start"):
+            if self._run is None or self._live().phase in OVER:  # and not for a second click
+                try:
+                    self.start()
+                except LearnkitError:
+                    raise
+                except Exception as error:  # of the learner's own mechanisms
+                    raise UsageError(described(error)) from error
+            return None
+        session = self._live()
+        if intent.get("stop"):
             session.leave()
         elif intent.get("back"):
             session.take_back()
@@ -235,6 +283,7 @@ class BeTheModel:
                 content = forms.assemble(given, (session.request or {}).get("tools") or [])
             reply = Reply(tuple(content), stop, latency=0.0)
             session.send(reply, str(intent.get("fault") or ""))
+        return None
 
     def _show(self) -> None:
         with self._lock:  # states arrive in the order in which they are made
@@ -249,7 +298,16 @@ class BeTheModel:
     def _live(self) -> Session:
         if isinstance(self._run, Played):
             raise UsageError("the script has played this game; there is nothing to answer")
+        if self._run is None:
+            raise UsageError(f"there is nothing to answer yet: {_PRESS}")
         return self._run
+
+    def _why(self) -> str:
+        return self._run.why() if self._run else _PRESS
+
+    def _ended(self) -> None:
+        PLAYING.over(self)
+        self._over()
 
 
 def _card(run: Played) -> str:

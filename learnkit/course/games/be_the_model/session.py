@@ -7,6 +7,7 @@ session: the learner can take back the reply that led to it.
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import threading
 from collections.abc import Callable
@@ -31,6 +32,8 @@ Factory = Callable[["Client", EventLog], Agent]
 _SHOWN = ("message.added", "messages.rewritten", "tool.started", "tool.ended")
 #: Seconds between two checks whether the process is about to end.
 _CHECK = 1.0
+#: Phases in which nothing runs any more.
+OVER = ("ended", "left", "broken")
 
 
 class Careless(Mechanism):
@@ -78,12 +81,14 @@ class Session:
         lane: name of the agent whose model is the learner.
         others: a function of the request that answers for all other agents.
         after: replies that are given first, before the learner's.
+        asked: how many requests of earlier sessions have waited; their numbers don't come again.
+        over: called once, in any thread, when nothing of the run goes on any more.
 
     Attributes:
         phase: ``yours`` (a request waits for a reply), ``works`` (the harness runs), ``refused``
             (by the API), or over: ``ended``, ``left``, ``broken``.
         head: what happened last, in a sentence.
-        asks: how many requests have waited for a reply so far.
+        asks: how many requests have waited for a reply so far, with those of earlier sessions.
         request: the request that waits, or the last one that did.
         outcome: how the run ended; None before.
         error: what the API or a faulty mechanism raised.
@@ -101,17 +106,20 @@ class Session:
         lane: str,
         others: Policy | None,
         after: Fork | None = None,
+        asked: int = 0,
+        over: Callable[[], object] = lambda: None,
     ) -> None:
         from learnkit.clients.connect import from_source
         from learnkit.clients.human import Human
 
         self.phase = "works"
         self.head = "The harness makes its first request."
-        self.asks = 0
+        self.asks = asked
         self.request: Json | None = None
         self.outcome: Outcome | None = None
         self.error: Exception | None = None
         self.changed: Callable[[], object] = lambda: None
+        self._over = over
         self._lock = threading.Lock()
         self._closed = False
         self._clock = clock = SystemClock()
@@ -195,7 +203,7 @@ class Session:
         if self.phase == "refused":
             return "the API refused the last request; take the reply back to go on"
         if self.phase == "left":
-            return "the game was left before its end; run the cell that starts it once more"
+            return "the game was left before its end; play it again"
         return self.head
 
     # In the loop's thread
@@ -283,6 +291,10 @@ class Session:
         try:
             self.changed()
         finally:
+            if phase in OVER:
+                with contextlib.ExitStack() as stack:
+                    stack.callback(self._over)
+                    stack.callback(self.agent.close)
             with self._lock:
                 if self.phase != "works":  # a screen may have answered already
                     self._idle.set()
@@ -327,7 +339,8 @@ class Played:
         return f"the script ended in an error: {self.error}"
 
     def close(self) -> None:
-        """Do nothing: the script has ended, and nothing is open."""
+        """End what the mechanisms still have open."""
+        self.agent.close()
 
 
 def _ending(outcome: Outcome) -> str:

@@ -237,7 +237,8 @@ class Session {
   show(fresh = this.cells.size === 0) {
     const { state } = this.desk;
     if (this.head.textContent !== state.head) this.head.textContent = state.head;
-    this.stop.hidden = ["ended", "left", "broken"].includes(state.phase);
+    this.stop.hidden = ["ready", "ended", "left", "broken"].includes(state.phase);
+    this.sees.hidden = state.frame.length === 0;
     const keys = new Set(state.frame.map(([key]) => key));
     for (const [key, cell] of this.cells) {
       if (!keys.has(key)) cell.remove(), this.cells.delete(key), this.shown.delete(key);
@@ -318,13 +319,21 @@ class Session {
     return mine;
   }
 
-  /** The sentence of the header once more, where the reader looks after sending. */
+  /** The header's sentence once more, where the reader looks after sending, and how to start. */
   news(phase) {
-    const [mark, glyph] = NEWS[phase];
-    this.line = build("span", {}, this.desk.state.head);
-    const line = build("div", { class: "line" }, build("i", { class: `t-${mark}` }, glyph), this.line);
-    const again = phase === "works" ? "" : "Run the cell that starts the game once more to play again.";
-    return build("div", { class: "news" }, line, build("p", { class: "status" }, again));
+    const { head, again } = this.desk.state;
+    const news = build("div", { class: "news" });
+    if (phase in NEWS) {
+      const [mark, glyph] = NEWS[phase];
+      this.line = build("span", {}, head);
+      news.append(build("div", { class: "line" }, build("i", { class: `t-${mark}` }, glyph), this.line));
+    }
+    if (again) {
+      const start = () => this.desk.ask({ start: true });
+      news.append(build("div", { class: "row" }, button(again, start, { class: "primary" })));
+      news.append(build("p", { class: "problem", role: "alert" }, this.desk.problem?.problem ?? ""));
+    }
+    return news;
   }
 
   composer() {

@@ -7,7 +7,6 @@ the views of the runs.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -30,7 +29,6 @@ class MutantGame:
 
     Args:
         mutants: in order.
-        workspace: a folder for their runs.
         given: name -> what was answered before: ``found`` or ``missed``; a letter is from the time
             when the question was what the fault does.
         on_answer: called with the name, and ``found`` or ``missed``.
@@ -42,13 +40,12 @@ class MutantGame:
     def __init__(
         self,
         mutants: Sequence[Mutant],
-        workspace: Path,
         given: Mapping[str, str] = MappingProxyType({}),
         on_answer: Callable[[str, str], object] = lambda name, letter: None,
     ) -> None:
         if not mutants:
             raise UsageError("there is no mutant to find; give at least one")
-        self.mutants, self._workspace = tuple(mutants), workspace
+        self.mutants = tuple(mutants)
         self._given, self._on_answer = dict(given), on_answer
         self._views: dict[tuple[str, bool], View[Any]] = {}
 
@@ -72,7 +69,7 @@ class MutantGame:
         from learnkit import views
 
         if (mutant.name, fault) not in self._views:
-            log = (play if fault else healthy)(mutant, self._workspace)
+            log = (play if fault else healthy)(mutant)
             self._views[mutant.name, fault] = getattr(views, mutant.view)(log)
         return self._views[mutant.name, fault]
 

@@ -102,12 +102,11 @@ def _code(source: str) -> dict[int, str]:
     return {n: one for n, one in lines.items() if one.strip() and not one.strip().startswith("#")}
 
 
-def play(mutant: Mutant, workspace: str | Path) -> EventLog:
+def play(mutant: Mutant) -> EventLog:
     """Play a mutant's run with its fault planted.
 
     Args:
         mutant: which one.
-        workspace: an existing folder; the run gets a new folder in it, which is removed again.
 
     Returns:
         The log of the run.
@@ -116,20 +115,19 @@ def play(mutant: Mutant, workspace: str | Path) -> EventLog:
         UsageError: if another fault is planted, or the line has changed since Python started.
     """
     with planted(mutant.module, mutant.old, mutant.new):
-        return healthy(mutant, workspace)
+        return healthy(mutant)
 
 
-def healthy(mutant: Mutant, workspace: str | Path) -> EventLog:
-    """Play the same run with the harness as it is.
+def healthy(mutant: Mutant) -> EventLog:
+    """Play the same run with the harness as it is, in a folder that is removed again.
 
     Args:
         mutant: the one whose run is played.
-        workspace: as for :func:`play`.
 
     Returns:
         The log of the run.
     """
-    with tempfile.TemporaryDirectory(prefix=f"{mutant.name}-", dir=workspace) as folder:
+    with tempfile.TemporaryDirectory(prefix=f"learnkit-{mutant.name}-") as folder:
         return mutant.run(Path(folder))
 
 

@@ -1,8 +1,9 @@
 """Find the race: choose a seed of the virtual clock under which an inbox loses a message.
 
 One seed is one order in which several writers and one reader take their steps. The game tries
-seeds, shrinks a schedule that loses a message, and shows it step by step. The static form shows the
-shrunk schedule at once, and imports nothing of ipywidgets.
+seeds, shrinks a schedule that loses a message, and shows it step by step. In a notebook, nothing
+runs before Start is pressed. The static form shows the shrunk schedule at once, and imports nothing
+of ipywidgets.
 """
 
 from __future__ import annotations
@@ -37,13 +38,10 @@ class RaceFinder:
         each: how many messages each of them writes.
 
     Attributes:
-        shown: the schedule that is shown now.
         tried: seed -> its schedule, in the order in which they were tried.
-        said: what happened last, in a sentence.
 
     Raises:
         UsageError: if there are no seeds.
-        Exception: what the inbox raised with the first seed.
     """
 
     def __init__(
@@ -53,11 +51,22 @@ class RaceFinder:
         if not self.seeds:
             raise UsageError("there are no seeds to try; give some, such as range(100)")
         self.tried: dict[int, Schedule] = {}
+        self._shown: Schedule | None = None
+        self._seed, self._said = self.seeds[0], ""
         self._box: Any = None
         self._player: Any = None
-        self._seed = self.seeds[0]
-        self.shown = self._run(self._seed)
-        self.said = self._line()
+
+    @property
+    def shown(self) -> Schedule:
+        """The schedule that is shown now; at first, that of the first seed."""
+        if self._shown is None:
+            self._shown = self._run(self._seed)
+        return self._shown
+
+    @property
+    def said(self) -> str:
+        """What happened last, in a sentence."""
+        return self._said or self._line()
 
     # What the learner can do, with a widget or without one
 
@@ -107,7 +116,11 @@ class RaceFinder:
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
         if is_live():
-            return {**bundle(self.box), "text/plain": f"find the race: {self.said}"}
+            from learnkit.course.games.start import Start
+
+            said = f"{count(len(self.seeds), 'seed')} to try."
+            shown = bundle(Start(self._begin, said).box)
+            return {**shown, "text/plain": f"find the race: {said}"}
         one, said = self._summary()
         html = f"<p>{esc(said)}</p>{View(one.events).embedded()}"
         return {"text/html": html, "text/plain": f"find the race: {said}"}
@@ -133,16 +146,23 @@ class RaceFinder:
         steps = f"{count(len(first.steps), 'step')} of seed {first.seed} become {len(small.steps)}"
         return small, f"{lose} Shrunk, the {steps}: {small.sentence}"
 
+    def _begin(self) -> list[Any]:
+        self.tried.clear()
+        self._shown, self._seed, self._said = None, self.seeds[0], ""
+        if self._box is not None:
+            self._refresh()
+        return [self.box]
+
     def _run(self, seed: int) -> Schedule:
         if seed not in self.tried:
             self.tried[seed] = schedules.run(self.make, seed, *self._crew)
         return self.tried[seed]
 
     def _show(self, schedule: Schedule, text: str) -> Schedule:
-        self.shown = schedule
+        self._shown = schedule
         if schedule.seed is not None:
             self._seed = schedule.seed
-        self.said = f"{self._line()} {text}".strip()
+        self._said = f"{self._line()} {text}".strip()
         if self._box is not None:
             self._refresh()
         return schedule
@@ -185,7 +205,7 @@ class RaceFinder:
         try:
             act()
         except Exception as error:
-            self.said = f"{_BAD.glyph} {type(error).__name__}: {error}"
+            self._said = f"{_BAD.glyph} {type(error).__name__}: {error}"
             self._update_texts()
 
     def _update_texts(self) -> None:

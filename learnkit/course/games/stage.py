@@ -1,0 +1,140 @@
+"""A stage: agents that work on after their cell has ended, so that the reader can take part.
+
+A notebook's kernel handles no click while a cell runs. So the agents run in a thread of their own,
+on a paced virtual clock, from the press of Start until they are done. In the static form nobody
+clicks: planned clicks, at given times on the clock, take the reader's place.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from learnkit.core.events import EventLog
+from learnkit.course.games.playing import PLAYING
+from learnkit.course.scenario import Run
+from learnkit.errors import described
+from learnkit.runtime.clock import Clock
+from learnkit.runtime.virtual_clock import VirtualClock
+
+if TYPE_CHECKING:
+    from learnkit.views import View
+
+Intent = dict[str, Any]
+Handle = Callable[[Intent], object]
+Click = tuple[float, Intent]  # seconds on the clock, and what was asked for
+#: Sets the agents up on a fresh run. Returns what runs them to their end, and handles a click.
+Play = Callable[[Run], tuple[Callable[[], object], Handle]]
+#: Makes the view of a log, which hands each click on.
+Look = Callable[[EventLog, Handle], "View[Any]"]
+
+
+def play_now(run: Run, play: Play, look: Look, clicks: Sequence[Click]) -> None:
+    """Play in the cell that runs now, with planned clicks, until all is done.
+
+    Args:
+        run: a fresh one.
+        play: sets the agents up.
+        look: makes the view.
+        clicks: in the order of time.
+    """
+    work, handle = play(run)
+    with look(run.events, handle).live(), run.clock:
+        clicking = run.clock.spawn("clicks", _click, run.clock, clicks, handle)
+        work()
+        clicking.join()
+
+
+def _click(clock: Clock, clicks: Sequence[Click], handle: Handle) -> None:
+    for seconds, intent in clicks:
+        clock.sleep(max(0.0, seconds - clock.time()))
+        handle(intent)
+
+
+class Stage:
+    """A stage with a Start button, which can be pressed again for a fresh run.
+
+    Args:
+        opened: opens a fresh run, and leaves to the stack what has to be closed after it.
+        play: sets the agents up.
+        look: makes the view.
+        panel: makes the widget that is shown when a request had no reply, if there is one.
+
+    Attributes:
+        box: the widget to show.
+        press: what the button does.
+    """
+
+    def __init__(
+        self,
+        opened: Callable[[contextlib.ExitStack], Run],
+        play: Play,
+        look: Look,
+        panel: Callable[[Run, BaseException], Any | None],
+    ) -> None:
+        from learnkit.course.games.start import Start
+
+        self._opened, self._play, self._look, self._panel = opened, play, look, panel
+        self._cell = PLAYING.place()
+        self._thread: threading.Thread | None = None
+        self._run: Run | None = None
+        self._ending = False
+        self._start = Start(self._begin, "Nothing runs yet.")
+        self.box, self.press = self._start.box, self._start.press
+
+    def close(self) -> None:
+        """Stop the agents; no thread and no workspace is left. Twice is no error."""
+        if self._thread is None or self._run is None:
+            return
+        self._ending = True
+        clock = self._run.clock
+        while self._thread.is_alive():
+            clock.stop_all()
+            if isinstance(clock, VirtualClock):
+                clock.skip()
+            self._thread.join(0.05)
+        self._thread, self._ending = None, False
+
+    def _begin(self) -> list[Any]:
+        from learnkit.widget.host import Player
+
+        self.close()
+        with contextlib.ExitStack() as stack:
+            stack.callback(PLAYING.over, self)
+            PLAYING.begin(self._cell, self)
+            run = self._run = self._opened(stack)
+            work, handle = self._play(run)
+            player = Player(self._look(run.events, partial(self._clicked, handle)))
+            player.settle()
+            args = run, work, player, stack.pop_all()
+        self._thread = threading.Thread(target=self._work, args=args, daemon=True)
+        self._thread.start()
+        return [player]
+
+    def _clicked(self, handle: Handle, intent: Intent) -> None:
+        if self._thread is not None and self._thread.is_alive():
+            handle(intent)
+        else:  # its board is no longer there
+            self._start.say("This run is over. Press Start again for a new one.")
+
+    def _work(
+        self, run: Run, work: Callable[[], object], player: Any, opened: contextlib.ExitStack
+    ) -> None:
+        error: BaseException | None = None
+        with opened:
+            try:
+                with run.clock:
+                    work()
+            except BaseException as raised:  # shown below the picture
+                error = raised
+        error = getattr(run.client.source, "stopped", None) or error
+        if error is None or self._ending:
+            return
+        panel = self._panel(run, error)
+        if panel is None:
+            self._start.say(f"✗ {described(error)}")
+        else:
+            self._start.below.children = [player, panel]
