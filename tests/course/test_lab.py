@@ -351,13 +351,13 @@ def test_with_a_person_a_stage_has_a_thread_and_closing_ends_it(lab: Lab) -> Non
     stage = lab.stage("create", script=lambda request: lk.use("bash", command="true"))
     agent = stage.run.agent([lk.CodingTools(stage.run.workspace)], max_turns=10_000)
     stage.go(lambda: agent.run("Go."))  # the cell is over at once
-    assert set(threading.enumerate()) > before
+    assert set(threading.enumerate()) - before
     end = time.monotonic() + 20
     while len(agent.events) < 20:
         assert time.monotonic() < end, "nothing happens on the stage"
         time.sleep(0.01)
     lab.close()
-    assert set(threading.enumerate()) == before
+    assert set(threading.enumerate()) <= before
     assert agent.events[-1].data["reason"] == "cancelled"
     assert not stage.run.workspace.exists()
 
