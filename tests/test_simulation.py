@@ -56,7 +56,7 @@ def test_a_thread_that_the_run_leaves_is_found(
     over = threading.Event()
     own = threading.Thread(target=over.wait, name="left over")
     monkeypatch.setattr(simulated, "_arm", lambda run, plan: own.start())
-    with pytest.raises(AssertionError, match="a thread is left: .*left over"):
+    with pytest.raises(AssertionError, match=r"a thread is left: .*left over"):
         simulate(7, tmp_path)
     over.set()
     own.join()
