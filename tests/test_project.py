@@ -112,6 +112,12 @@ def test_every_requirement_has_a_pin_that_it_accepts() -> None:
         assert requirement.specifier.contains(version), f"{requirement} against {version}"
 
 
+def test_no_pinned_package_builds_grammars_when_nbformat_is_imported() -> None:
+    """Which every start of ``learnkit lab`` and of pytest would wait for; see constraints.txt."""
+    assert not {"lark", "rfc3987-syntax"} & pins().keys()
+    assert SpecifierSet("<4.25").contains(pins()["jsonschema"])
+
+
 def test_every_pinned_version_runs_on_the_oldest_python_that_is_promised() -> None:
     needs = {}
     for name in pins():

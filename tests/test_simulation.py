@@ -6,10 +6,12 @@ import os
 import re
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
+import simulated
 from simulated import simulate
 
 import learnkit as lk
@@ -29,6 +31,35 @@ def test_a_random_team_keeps_what_was_promised(tmp_path: Path, seed: int) -> Non
 @pytest.mark.parametrize("seed", range(4))
 def test_a_random_team_on_the_wall_clock_too(tmp_path: Path, seed: int) -> None:
     simulate(seed, tmp_path, real=True)
+
+
+def test_a_thread_of_another_test_may_end_meanwhile(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    over = threading.Event()
+    other = threading.Thread(target=over.wait)
+    arm = simulated._arm
+
+    def end(run: Any, plan: Any) -> None:
+        over.set()
+        other.join()
+        arm(run, plan)
+
+    monkeypatch.setattr(simulated, "_arm", end)
+    other.start()
+    simulate(7, tmp_path)
+
+
+def test_a_thread_that_the_run_leaves_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    over = threading.Event()
+    own = threading.Thread(target=over.wait, name="left over")
+    monkeypatch.setattr(simulated, "_arm", lambda run, plan: own.start())
+    with pytest.raises(AssertionError, match=r"a thread is left: .*left over"):
+        simulate(7, tmp_path)
+    over.set()
+    own.join()
 
 
 def test_the_same_seed_gives_the_same_log_to_the_byte(tmp_path: Path) -> None:

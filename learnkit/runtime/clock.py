@@ -97,6 +97,11 @@ class Worker:
         return self.ended.is_set()
 
     @property
+    def _alive(self) -> bool:
+        """Whether the thread has not ended yet, which it does a moment after ``done``."""
+        return not self.done or (self._thread is not None and self._thread.is_alive())
+
+    @property
     def error(self) -> BaseException | None:
         """What the thread's function raised, if it did."""
         return self._error
@@ -235,7 +240,7 @@ class Clock(ABC):
         context = contextvars.copy_context()
         with self._guard:
             workers = self._workers
-            keep = [w for w in workers if not w.done or (w._error and not w._raised)]
+            keep = [w for w in workers if w._alive or (w._error and not w._raised)]
             self._workers = [*keep, worker]
         with uninterrupted():  # a thread that runs is known, and one that is known runs
             try:

@@ -59,12 +59,16 @@ def _take(agent: lk.Agent, seconds: float, how: str = "") -> str:
     return _go_wrong(agent, how) if how else f"took {seconds} s"
 
 
+#: Made once: pydantic takes longer for their schemas than the loop for a run.
+TOOLS = (
+    lk.tool(name="blocks")(_blocks),
+    lk.tool(name="go_wrong")(_go_wrong),
+    lk.tool(name="take", parallel=3)(_take),
+)
+
+
 def tools() -> lk.Toolbox:
-    return lk.Toolbox(
-        lk.tool(name="blocks")(_blocks),
-        lk.tool(name="go_wrong")(_go_wrong),
-        lk.tool(name="take", parallel=3)(_take),
-    )
+    return lk.Toolbox(*TOOLS)
 
 
 # Replies
@@ -346,7 +350,7 @@ def interrupted_at(line: int, replies: list[Any], plan: list[str | None], seed: 
         else:
             raise AssertionError("the run never comes to an end")
         assert heard == list(agent.events), at.where
-    assert set(threading.enumerate()) == before
+    assert set(threading.enumerate()) <= before
     return at
 
 

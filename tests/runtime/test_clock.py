@@ -161,6 +161,29 @@ def test_closing_stops_and_joins_everything(clock: Clock) -> None:
     assert clock.sleep(0) is False  # only its threads are gone
 
 
+def test_closing_also_joins_a_thread_that_is_just_about_to_end(
+    clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its function has returned, and others were started since, but the thread is still there."""
+    hold, run = threading.Event(), threading.Thread.run
+
+    def slowly(thread: threading.Thread) -> None:
+        run(thread)
+        if thread.name == "first":
+            hold.wait(20)
+
+    monkeypatch.setattr(threading.Thread, "run", slowly)
+    first = clock.spawn("first", lambda: None)
+    assert clock.wait(first.ended, timeout=20)
+    clock.spawn("second", lambda: None)
+    release = threading.Timer(0.3, hold.set)
+    release.start()
+    clock.close()
+    assert first._thread is not None
+    assert not first._thread.is_alive()
+    release.join()
+
+
 def test_closing_also_stops_what_was_just_about_to_begin() -> None:
     clock = SystemClock()
     began = threading.Event()

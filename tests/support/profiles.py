@@ -1,6 +1,6 @@
 """How much is tried: a few examples of a property while you work, many in the gate.
 
-``pytest --hypothesis-profile=thorough`` is what the gate's slow tier runs.
+``pytest --hypothesis-profile=thorough`` is what the gate runs.
 """
 
 from __future__ import annotations

@@ -235,7 +235,8 @@ def test_a_shipped_recording_is_written_as_it_is_read(path: Path, tmp_path: Path
         recorder, requests = Recorder(copy, scenario, "scripted"), shipped.prefixes(scenario)
         for turn in shipped.turns:
             if turn.scenario == scenario:
-                recorder.keep(requests[turn.id], turn.lane, turn.answer)
+                recorder.add(requests[turn.id], turn.lane, turn.answer)
+        recorder.recording.save(copy)
     assert copy.read_text("utf-8") == path.read_text("utf-8")
     assert "source: scripted" in path.read_text("utf-8")
     counted = [turn.id for turn in shipped.turns if getattr(turn.answer, "usage", None)]

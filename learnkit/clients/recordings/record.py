@@ -55,19 +55,29 @@ class Recorder:
             # Read again each time: recorders of other scenarios write to the same file.
             if self.path.exists():
                 self.recording = Recording.load(self.path)
-            meta = {"lesson": self.path.stem, **self.recording.meta, **self._made}
-            self.recording.meta = meta
-            for key in DEFAULTS:
-                if key in prefix.body:
-                    meta.setdefault(key, prefix.body[key])
-            id = f"{self.scenario}/{len(self._turns) + 1}"
-            turn = self._turn(id, prefix, lane, answer)
-            self._turns.append(turn)
-            self._by_hash[prefix.hash] = turn
-            if isinstance(answer, Reply):
-                self._last[lane] = (turn, prefix)
-            self._replace_turns()
+            self.add(prefix, lane, answer)
             self.recording.save(self.path)
+
+    def add(self, prefix: Prefix, lane: str, answer: Reply | Failure) -> None:
+        """Add one request and its answer to ``recording``, without reading or saving the file.
+
+        Args:
+            prefix: the request.
+            lane: the agent that asked.
+            answer: the reply, or the API's error.
+        """
+        meta = {"lesson": self.path.stem, **self.recording.meta, **self._made}
+        self.recording.meta = meta
+        for key in DEFAULTS:
+            if key in prefix.body:
+                meta.setdefault(key, prefix.body[key])
+        id = f"{self.scenario}/{len(self._turns) + 1}"
+        turn = self._turn(id, prefix, lane, answer)
+        self._turns.append(turn)
+        self._by_hash[prefix.hash] = turn
+        if isinstance(answer, Reply):
+            self._last[lane] = (turn, prefix)
+        self._replace_turns()
 
     def start_over(self) -> None:
         """Begin the scenario again, with empty conversations; no turn is removed."""
