@@ -15,7 +15,7 @@ from learnkit.core.events import Event
 from learnkit.core.text import columns, count, listed, one_line
 from learnkit.views.drawing import static, theme
 from learnkit.views.drawing.base import Diagram
-from learnkit.views.drawing.display import Canvas
+from learnkit.views.drawing.display import Canvas, wrapped
 
 #: The most columns that are drawn.
 COLUMNS = 12
@@ -249,7 +249,8 @@ class _Sheet:
             else:
                 box = (x - self.each / 2 + 2, 4, self.each - 4, _HEAD)
                 canvas.box(f"head {key}", *box, mark, [label], says=label)
-        canvas.text("content", self.right, 21, "the file after the step", "b")
+        after = "after the step" if self.narrow else "the file after the step"
+        canvas.text("content", self.right, 21, after, "b")
         since = None
         for place, row in enumerate(state.rows[first:], first):
             ends = row.who == state.reader and row.type not in _MIDDLE
@@ -265,8 +266,10 @@ class _Sheet:
         canvas.height = y + 4
         if state.reader:
             says = f"thick line: {state.reader} has read the file and hasn't emptied it yet"
-            canvas.text("legend", 2, y + 16, says, "q")
-            canvas.height = y + 24
+            for number, line in enumerate(wrapped(says, canvas.width - 2, most=2)):
+                canvas.text(f"legend {number}", 2, y + 16, line, "q")
+                y += 16
+            canvas.height = y + 8
 
     def open(self, top: float, low: float) -> None:
         """The time between reading the file and emptying it, on the reader's lifeline."""

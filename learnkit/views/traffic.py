@@ -163,8 +163,10 @@ class Traffic(Diagram[State]):
             _draw(canvas, line, middle, marks, places[line.key], each)
             texts[line.key].write(canvas, line.key, places[line.key], marks.get(line.sender, ""))
         legend = "✓: the recipient has read it · dashed arrow: unread"
-        canvas.text("legend", left, y + 16, legend, "q")
-        canvas.height = y + 26
+        for number, row in enumerate(wrapped(legend, width - left, most=2)):
+            canvas.text(f"legend {number}", left, y + 16, row, "q")
+            y += 16
+        canvas.height = y + 10
         return canvas
 
     def facts(self, state: State, rows: int) -> str:

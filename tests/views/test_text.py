@@ -22,6 +22,7 @@ from learnkit.core.text import (
     listed,
     one_line,
 )
+from learnkit.views.drawing.display import wrapped
 from learnkit.views.drawing.text import esc
 from learnkit.views.words import describe
 
@@ -129,3 +130,9 @@ def test_what_a_server_does_is_said_in_a_sentence(
 ) -> None:
     why = stopped(str(data.get("stop_reason", "")))
     assert describe(Event(0, 0.0, "lead", type, data)) == said.format(why)
+
+
+def test_a_text_is_wrapped_between_words_and_a_word_only_if_it_is_longer_than_a_line() -> None:
+    assert wrapped("shut down? r1: shut down?", 65) == ["shut", "down? r1:", "shut down?"]
+    assert wrapped("a " + "w" * 15, 65, most=3) == ["a", "w" * 9, "w" * 6]
+    assert " ".join(wrapped("one two three four", 65)) == "one two three four"

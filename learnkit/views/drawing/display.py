@@ -484,6 +484,8 @@ def wrapped(text: str, width: float, style: str = "", most: int = 3) -> list[str
         if line == rest:
             break
         head = line.removesuffix("…").rstrip()
+        if rest[len(head)] != " ":  # in the middle of a word
+            head = head.rpartition(" ")[0] or head
         lines.append(head)
         rest = rest[len(head) :].lstrip()
     return [*lines, fitting(rest, width, style)] if rest else lines
