@@ -35,6 +35,8 @@ from playwright.sync_api import Browser, Error, Locator, Page, sync_playwright
 #: The themes that come with JupyterLab and that every view has to be readable in.
 THEMES = ("JupyterLab Light", "JupyterLab Dark", "JupyterLab Dark High Contrast")
 
+#: axe's rules of the category cat.color that check what WCAG asks of everyone, at level AA.
+_OF_COLOUR = ["color-contrast", "link-in-text-block"]
 _SETTINGS = {
     "@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False},
     "@jupyterlab/docmanager-extension:plugin": {"autosave": False},
@@ -167,15 +169,19 @@ def pictures(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def faults(page: Page, within: str = "html") -> list[str]:
+def faults(page: Page, within: str = "html", *, colours: bool = False) -> list[str]:
     """What axe finds that a reader would stumble over.
 
     Args:
         page: as it is now.
         within: a selector of what is looked at.
+        colours: only by the rules about colours: a theme cannot break the others, so a page that
+            is looked at in several themes needs them once.
     """
     # No selectors of what is found, and no lists of what is fine: nobody reads those.
-    options = {"resultTypes": ["violations"], "selectors": False}
+    options: dict[str, Any] = {"resultTypes": ["violations"], "selectors": False}
+    if colours:
+        options["runOnly"] = {"type": "rule", "values": _OF_COLOUR}
     found: dict[str, Any] = Axe().run(page, {"include": [[within]]}, options).response
     return [
         f"{one['id']}: {one['help']}: {node['html'][:160]}"
@@ -338,6 +344,8 @@ class Notebook:
 
     def theme(self, name: str) -> None:
         """Switch to a theme, by the name in the menu, and wait until the page wears it."""
+        if self.page.evaluate("document.body.dataset.jpThemeName") == name:
+            return
         self.page.evaluate(
             "theme => jupyterapp.commands.execute('apputils:change-theme', {theme})", name
         )
