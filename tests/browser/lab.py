@@ -37,6 +37,13 @@ THEMES = ("JupyterLab Light", "JupyterLab Dark", "JupyterLab Dark High Contrast"
 
 #: axe's rules of the category cat.color that check what WCAG asks of everyone, at level AA.
 _OF_COLOUR = ["color-contrast", "link-in-text-block"]
+# JupyterLab's body has no height, and hides what leaves it: axe takes all text for hidden, as well
+# as what has to be scrolled to, and would look at the colours of none of it.
+_UNCUT = """(uncut) => {
+  if (!uncut) return document.getElementById('uncut').remove();
+  const rule = ':has(.jp-Notebook) { overflow: visible !important; }';
+  document.head.insertAdjacentHTML('beforeend', `<style id="uncut">${rule}</style>`);
+}"""
 _SETTINGS = {
     "@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False},
     "@jupyterlab/docmanager-extension:plugin": {"autosave": False},
@@ -182,7 +189,9 @@ def faults(page: Page, within: str = "html", *, colours: bool = False) -> list[s
     options: dict[str, Any] = {"resultTypes": ["violations"], "selectors": False}
     if colours:
         options["runOnly"] = {"type": "rule", "values": _OF_COLOUR}
+    page.evaluate(_UNCUT, True)
     found: dict[str, Any] = Axe().run(page, {"include": [[within]]}, options).response
+    page.evaluate(_UNCUT, False)
     return [
         f"{one['id']}: {one['help']}: {node['html'][:160]}"
         for one in found["violations"]

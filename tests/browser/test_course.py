@@ -262,13 +262,15 @@ def test_axe_would_find_a_fault_inside_a_player(opened: Open) -> None:
     spoil = """(spoil) => {
       const { shadowRoot } = document.querySelector('.learnkit-player');
       if (spoil) shadowRoot.querySelector('.controls').insertAdjacentHTML(
-        'beforeend', '<button class="spoilt">\u00a0</button>');
-      else shadowRoot.querySelector('.spoilt').remove();
+        'beforeend', '<button class="spoilt">\u00a0</button>'
+          + '<b class="spoilt" style="color: #999; background: #aaa">faint</b>');
+      else for (const one of shadowRoot.querySelectorAll('.spoilt')) one.remove();
     }"""
     opened.page.evaluate(spoil, True)
-    found = lab.faults(opened.page, _OURS)
+    found = [lab.faults(opened.page, _OURS, colours=only) for only in (False, True)]
     opened.page.evaluate(spoil, False)
-    assert [one.partition(":")[0] for one in found] == ["button-name"]
+    rules = [sorted(one.partition(":")[0] for one in each) for each in found]
+    assert rules == [["button-name", "color-contrast"], ["color-contrast"]]
 
 
 def test_a_narrow_window_cuts_nothing_off(opened: Open, shots: Path) -> None:
