@@ -35,6 +35,15 @@ from playwright.sync_api import Browser, Error, Locator, Page, sync_playwright
 #: The themes that come with JupyterLab and that every view has to be readable in.
 THEMES = ("JupyterLab Light", "JupyterLab Dark", "JupyterLab Dark High Contrast")
 
+#: axe's rules of the category cat.color that check what WCAG asks of everyone, at level AA.
+_OF_COLOUR = ["color-contrast", "link-in-text-block"]
+# JupyterLab's body has no height, and hides what leaves it: axe takes all text for hidden, as well
+# as what has to be scrolled to, and would look at the colours of none of it.
+_UNCUT = """(uncut) => {
+  if (!uncut) return document.getElementById('uncut').remove();
+  const rule = ':has(.jp-Notebook) { overflow: visible !important; }';
+  document.head.insertAdjacentHTML('beforeend', `<style id="uncut">${rule}</style>`);
+}"""
 _SETTINGS = {
     "@jupyterlab/docmanager-extension:plugin": {"autosave": False},
     "@jupyterlab/apputils-extension:themes": {"theme": THEMES[0]},
@@ -166,19 +175,22 @@ def pictures(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def faults(page: Page, within: str = "html", *rules: str) -> list[str]:
+def faults(page: Page, within: str = "html", *, colours: bool = False) -> list[str]:
     """What axe finds that a reader would stumble over.
 
     Args:
         page: as it is now.
         within: a selector of what is looked at.
-        rules: the only ones to look at; by default all.
+        colours: only by the rules about colours: a theme cannot break the others, so a page that
+            is looked at in several themes needs them once.
     """
     # No selectors of what is found, and no lists of what is fine: nobody reads those.
     options: dict[str, Any] = {"resultTypes": ["violations"], "selectors": False}
-    if rules:
-        options["runOnly"] = list(rules)
+    if colours:
+        options["runOnly"] = {"type": "rule", "values": _OF_COLOUR}
+    page.evaluate(_UNCUT, True)
     found: dict[str, Any] = Axe().run(page, {"include": [[within]]}, options).response
+    page.evaluate(_UNCUT, False)
     return [
         f"{one['id']}: {one['help']}: {node['html'][:160]}"
         for one in found["violations"]
@@ -340,6 +352,8 @@ class Notebook:
 
     def theme(self, name: str) -> None:
         """Switch to a theme, by the name in the menu, and wait until the page wears it."""
+        if self.page.evaluate("document.body.dataset.jpThemeName") == name:
+            return
         self.page.evaluate(
             "theme => jupyterapp.commands.execute('apputils:change-theme', {theme})", name
         )

@@ -118,8 +118,10 @@ def test_everything_fits_and_axe_finds_nothing_serious(
         page.emulate_media(**media, reduced_motion="reduce")  # type: ignore[arg-type]
         hosts = page.locator("[data-dark]")
         expect(hosts).to_have_count(27 if media["color_scheme"] == "dark" else 0)
-        assert lab.faults(page) == [], name
-        page.screenshot(path=shots / f"all-{width}-{name.replace(' ', '-')}.png", full_page=True)
+        assert lab.faults(page, colours=name != "light") == [], name
+        if width in (360, 1600):
+            file = shots / f"all-{width}-{name.replace(' ', '-')}.png"
+            page.screenshot(path=file, full_page=True)
 
 
 @pytest.fixture
