@@ -368,6 +368,58 @@ def _console(picture: Path | None) -> Console:
 
 
 @app.command()
+def join(
+    url: Annotated[str, typer.Argument(help="where the team is kept, such as sqlite:///team.db")],
+    name: Annotated[str, typer.Option(help="of the teammate: its address for mail")],
+    role: Annotated[str, typer.Option(help="what it is there for: the tag of its tasks")] = "coder",
+    team: Annotated[str, typer.Option(help="name of the team")] = "team",
+    lead: Annotated[str, typer.Option(help="name of the agent that leads it")] = "lead",
+    workspace: Annotated[Path, typer.Option(help="the folder it works in")] = Path(),
+    max_idle: Annotated[
+        float | None, typer.Option(help="end after so many seconds without work")
+    ] = None,
+    lease: Annotated[
+        float, typer.Option(help="seconds until others may take its tasks when it has died")
+    ] = 60.0,
+    plan: Annotated[
+        bool, typer.Option("--plan", help="the lead must approve its plan before it may write")
+    ] = False,
+    stand_in: Annotated[
+        bool, typer.Option("--stand-in", help="no key: a model that follows rules, not an LLM")
+    ] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="run every call without asking")] = False,
+) -> None:
+    """Join a team as a teammate in this process, which may be on another machine than its lead.
+    \f
+
+    Args:
+        url: of the backend, as for :func:`learnkit.open_backend`.
+        name: of the teammate.
+        role: what it is there for.
+        team: name of the team.
+        lead: name of the agent that leads it.
+        workspace: the folder that it works in.
+        max_idle: seconds without messages and tasks after which it ends; by default it stays.
+        lease: seconds after which others may claim its tasks when it has died.
+        plan: whether the lead must approve its plan before it may write.
+        stand_in: ask the stand-in instead of the API.
+        yes: run every call without asking.
+    """
+    from learnkit.terminal.join import Seat, join
+    from learnkit.terminal.session import by_rules, live
+
+    if not (stand_in or os.environ.get("ANTHROPIC_API_KEY")):
+        raise UsageError("there is no ANTHROPIC_API_KEY; set one, or try: join … --stand-in")
+    if not (yes or sys.stdin.isatty()):
+        raise UsageError(
+            "nobody can be asked here about commands and edits; add --yes to allow all"
+        )
+    session = by_rules(workspace) if stand_in else live(workspace)
+    seat = Seat(url, team, name, role, lead=lead, max_idle=max_idle, lease=lease, plan=plan)
+    raise typer.Exit(join(seat, session, _console(None), ask=not yes))
+
+
+@app.command()
 def doctor(
     live: Annotated[
         bool,

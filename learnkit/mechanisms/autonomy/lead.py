@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from learnkit.backends import rules
 from learnkit.backends.task import Task
 from learnkit.core.mechanism import Mechanism
 from learnkit.core.tools import tool
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from learnkit.backends.interface import BoardBackend
     from learnkit.core.agent import Agent
     from learnkit.core.events import EventLog
-    from learnkit.mechanisms.teams.lead import Team
+    from learnkit.mechanisms.teams.base import TeamBase
 
 _HOW = (
     "Teammates find work by themselves: put tasks on the board, with tags for the roles that they "
@@ -69,7 +70,7 @@ class Autonomy(Mechanism, Extension):
     """
 
     def __init__(
-        self, team: Team, board: BoardBackend, *, poll: float = 5.0, idle: float = 60.0
+        self, team: TeamBase, board: BoardBackend, *, poll: float = 5.0, idle: float = 60.0
     ) -> None:
         if not (poll > 0 and idle >= 0):
             raise UsageError(f"poll is {poll} s and idle {idle} s; give numbers above 0")
@@ -120,13 +121,22 @@ class Autonomy(Mechanism, Extension):
     def work(self, mate: Teammate, *, late: bool = False) -> Work | None:
         """A task that suits an idle teammate, if it holds none; late, a reminder of what it holds.
 
-        It is reminded of each task once: what it still holds when it shuts down is given back.
+        It is reminded of each task once: what it still holds when it shuts down is given back. One
+        that stays gives it back after the same time.
         """
         if held := self.claims.held(mate.name):
             new = [task for task in held if (mate.name, task.id) not in self._reminded]
+            if late and not new and self.team.stays:
+                return partial(self._give_back, mate)
             return partial(self._remind, mate, new) if late and new else None
         ready = [task for task in self.board.ready() if suits(task, mate.role)]
         return partial(self._claim_first, mate, ready) if ready else None
+
+    def has_work_for(self, name: str, role: str, incarnation: str) -> bool:
+        """Whether a task suits a teammate of another process that holds none."""
+        if any(rules.holds(task, name, incarnation) for task in self.board.tasks()):
+            return False
+        return any(suits(task, role) for task in self.board.ready())
 
     def _claim_first(self, mate: Teammate, tasks: Sequence[Task]) -> str | None:
         """Claim the first of the tasks that is still there; None if there is none."""
@@ -141,6 +151,9 @@ class Autonomy(Mechanism, Extension):
         self._reminded.update((mate.name, task.id) for task in tasks)
         still = ", ".join(f"#{task.id}" for task in tasks)
         return f"<reminder>You still hold {still}. Complete it, or it goes back.</reminder>"
+
+    def _give_back(self, mate: Teammate) -> None:
+        self.claims.give_back(mate.name, mate.agent)
 
     def wait(self) -> None:
         """Wait until every teammate has shut down.

@@ -26,7 +26,7 @@ from learnkit.mechanisms.teams.teammate import Change, Extension, Teammate
 if TYPE_CHECKING:
     from learnkit.backends.interface import RequestBackend
     from learnkit.core.agent import Agent
-    from learnkit.mechanisms.teams.lead import Team
+    from learnkit.mechanisms.teams.base import TeamBase
 
 #: What may be called before a plan is approved, besides tools marked ``read_only``: the board and
 #: messages.
@@ -62,7 +62,7 @@ class Protocols(Mechanism, Extension):
 
     def __init__(
         self,
-        team: Team,
+        team: TeamBase,
         *,
         plan_required: bool | Callable[[str, str], bool] = False,
         deadline: float = 60.0,
@@ -179,7 +179,7 @@ class Protocols(Mechanism, Extension):
         self.requests.close()
 
     def _check_running(self, name: str) -> None:
-        running = [one.name for one in self.team.members if one.status != "shutdown"]
+        running = self.team.running()
         if name not in running:
             there = ", ".join(running) or "none"
             raise ToolError(f"{name!r} is not there to be asked; there are: {there}")

@@ -85,9 +85,9 @@ class TeammateProtocols(Mechanism):
         Args:
             plan: what you will do, in which order, and how it is undone if it goes wrong.
         """
-        agent, lead = self._mate.agent, self._requests.team.lead
+        agent, lead = self._mate.agent, self._requests.team.lead_name
         with self._requests.refusals(agent, "plan_approval"):
             if not plan.strip():
                 raise ToolError("the plan is empty")
-            request = self._requests.ask(agent, "plan", lead.name, plan)
-        return f"Plan {request.id} is with {lead.name}; end your turn and wait."
+            request = self._requests.ask(agent, "plan", lead, plan)
+        return f"Plan {request.id} is with {lead}; end your turn and wait."

@@ -46,33 +46,18 @@ class Other:
 
     @property
     def there(self) -> bool:
-        """Whether it has not shut down, and was heard of."""
+        """Whether it has not shut down, and was heard from."""
         return self.status != "shutdown" and not self.lost
 
     @property
     def doing(self) -> str:
-        """What it is doing, where it lives and when it was last heard of, for the lead."""
+        """What it is doing, where it lives and when it was last heard from, for the lead."""
         where = f" on {self.where}" if self.where else ""
         if self.status == "shutdown":
             return f"shutdown{where}"
         if self.lost:
-            return f"not heard of for {self.silent} s (it was {self.status}{where})"
-        return f"{self.status}{where}, heard of {self.silent} s ago"
-
-
-def other(entry: Member, silence: float) -> Other | None:
-    """Return what the roster says of a teammate, if that lives in a process of its own.
-
-    Args:
-        entry: of the roster.
-        silence: seconds without a beat after which it counts as gone.
-    """
-    if not entry.get("incarnation"):
-        return None
-    silent = int(entry.get("silent") or 0)
-    names = ("name", "role", "status", "incarnation")
-    given = {name: entry[name] for name in names}
-    return Other(**given, where=entry.get("where", ""), silent=silent, lost=silent >= silence)
+            return f"not heard from for {self.silent} s (it was {self.status}{where})"
+        return f"{self.status}{where}, last heard from {self.silent} s ago"
 
 
 class Others:
@@ -101,7 +86,7 @@ class Others:
         Returns:
             The teammates that live in processes of their own.
         """
-        entries = [other(one, self._silence) for one in self._team.roster.members()]
+        entries = map(self.known, self._team.roster.members())
         found = [one for one in entries if one is not None]
         with lead.events.ordered():
             for one in found:
@@ -122,7 +107,26 @@ class Others:
             name: of the teammate.
         """
         entries = (one for one in self._team.roster.members() if one["name"] == name)
-        return next((other(one, self._silence) for one in entries), None)
+        return next(map(self.known, entries), None)
+
+    def known(self, entry: Member) -> Other | None:
+        """Return what the roster says of a teammate; None if that lives in the lead's process.
+
+        Args:
+            entry: of the roster.
+        """
+        if not entry.get("incarnation"):
+            return None
+        silent = int(entry.get("silent") or 0)
+        return Other(
+            entry["name"],
+            entry["role"],
+            entry["status"],
+            entry["incarnation"],
+            where=entry.get("where", ""),
+            silent=silent,
+            lost=silent >= self._silence,
+        )
 
     def sent(self, mail: Mail) -> None:
         """Take note of a message that was sent in this process.
@@ -152,7 +156,9 @@ class Others:
             before = None
         if now.lost and not (before and before.lost):
             _emit(lead, now.name, "team.lost", {"name": now.name, "seconds": now.silent})
-        elif not now.lost and (before is None or (before.status, before.lost) != (now.status, False)):
+        elif not now.lost and (
+            before is None or (before.status, before.lost) != (now.status, False)
+        ):
             _emit(lead, now.name, "team.status", {**entry, "status": now.status})
 
 
