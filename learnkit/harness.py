@@ -30,7 +30,9 @@ from learnkit.mechanisms.tasks import Tasks
 from learnkit.mechanisms.teams.joined import JoinedTeam
 from learnkit.mechanisms.teams.lead import Team
 from learnkit.mechanisms.todo import Todo
+from learnkit.mechanisms.worktrees.assignment import History, WorktreeAssignments
 from learnkit.mechanisms.worktrees.mechanism import Worktrees
+from learnkit.mechanisms.worktrees.registry import WorktreeRegistry
 from learnkit.runtime.git import Git
 from learnkit.runtime.shell import LocalShell, Shell
 
@@ -66,6 +68,7 @@ def full_agent(
     skills: str | Path | None = None,
     plan_required: bool | Callable[[str, str], bool] = False,
     compaction: Mapping[str, Any] = MappingProxyType({}),
+    remote: str = "",
     **options: Any,
 ) -> Agent:
     """An agent with all twelve mechanisms, or with those that you want.
@@ -91,6 +94,7 @@ def full_agent(
             :class:`learnkit.Protocols`.
         compaction: options as for :class:`learnkit.Compaction`, for this agent and its teammates,
             such as ``{"threshold": 150_000}``.
+        remote: a common remote for the branches of worktrees, as for :class:`learnkit.Worktrees`.
         options: as for :class:`learnkit.Agent`.
 
     Raises:
@@ -120,7 +124,8 @@ def full_agent(
             made.append(Autonomy(team, board))
     if "worktrees" in chosen and place.git is not None:
         known = board if "tasks" in chosen else None
-        made.append(Worktrees(root, known, team=team, shell=shell, state=state / "worktrees"))
+        trees = state / "worktrees"
+        made.append(Worktrees(root, known, team=team, shell=shell, state=trees, remote=remote))
     return Agent(client, [*made, *extra], **{"system": _SYSTEM, **options})
 
 
@@ -144,6 +149,7 @@ def full_teammate(
     skills: str | Path | None = None,
     plan_required: bool = False,
     compaction: Mapping[str, Any] = MappingProxyType({}),
+    remote: str = "",
     **options: Any,
 ) -> JoinedTeam:
     """A teammate in a process of its own, with what :func:`full_agent` gives to its teammates.
@@ -163,13 +169,15 @@ def full_teammate(
         lease: seconds after which others may claim its tasks when it has died.
         max_idle: seconds without messages and tasks after which it ends; None for never.
         poll: seconds between two looks at its inbox and the board, when it is idle.
-        without: parts to leave out, of ``todo``, ``skills``, ``compaction`` and ``protocols``.
+        without: parts to leave out: ``todo``, ``skills``, ``compaction``, ``protocols`` or
+            ``worktrees``.
         extra: further mechanisms.
         permission: decides which calls may run; by default all of them may.
         shell: as for :func:`full_agent`.
         skills: as for :func:`full_agent`.
         plan_required: whether the lead must approve its plan before it may write.
         compaction: as for :func:`full_agent`.
+        remote: as for :func:`full_agent`; the workspace is a clone of it.
         options: as for :class:`learnkit.Agent`.
 
     Returns:
@@ -197,6 +205,14 @@ def full_teammate(
         Protocols(joined, plan_required=plan_required, tracker=backend.requests(team))
     Autonomy(joined, joined.board, poll=poll, idle=60.0 if max_idle is None else max_idle)
     joined.stays = max_idle is None
+    if "worktrees" in chosen and place.git is not None:
+        registry = WorktreeRegistry(
+            place.root, place.shell, state=place.state / "worktrees", remote=remote
+        )
+        history = History(registry.git)
+        joined.extensions.append(
+            WorktreeAssignments(registry, joined.board, history, joined.incarnation)
+        )
     asked = [permission] if permission is not None else []
     joined.start(client, [*asked, *place.member(joined.board), *extra], **options)
     return joined

@@ -381,6 +381,9 @@ def join(
     lease: Annotated[
         float, typer.Option(help="seconds until others may take its tasks when it has died")
     ] = 60.0,
+    remote: Annotated[
+        str, typer.Option(help="the workspace's remote for branches of worktrees, such as origin")
+    ] = "",
     plan: Annotated[
         bool, typer.Option("--plan", help="the lead must approve its plan before it may write")
     ] = False,
@@ -401,6 +404,7 @@ def join(
         workspace: the folder that it works in.
         max_idle: seconds without messages and tasks after which it ends; by default it stays.
         lease: seconds after which others may claim its tasks when it has died.
+        remote: of the workspace, a clone, for branches of worktrees; a name or a URL.
         plan: whether the lead must approve its plan before it may write.
         stand_in: ask the stand-in instead of the API.
         yes: run every call without asking.
@@ -415,7 +419,7 @@ def join(
             "nobody can be asked here about commands and edits; add --yes to allow all"
         )
     session = by_rules(workspace) if stand_in else live(workspace)
-    seat = Seat(url, team, name, role, lead=lead, max_idle=max_idle, lease=lease, plan=plan)
+    seat = Seat(url, team, name, role, lead, max_idle, lease, plan, remote)
     raise typer.Exit(join(seat, session, _console(None), ask=not yes))
 
 

@@ -38,6 +38,7 @@ class Seat:
         max_idle: seconds without work after which it ends; None for never.
         lease: seconds after which others may claim its tasks when it has died.
         plan: whether the lead must approve its plan before it may write.
+        remote: URL or name of the common remote of the clones; empty for none.
     """
 
     url: str
@@ -48,6 +49,7 @@ class Seat:
     max_idle: float | None = None
     lease: float = 60.0
     plan: bool = False
+    remote: str = ""
 
 
 class _Ended(BaseException):
@@ -96,6 +98,7 @@ def join(
                     max_idle=seat.max_idle,
                     lease=seat.lease,
                     plan_required=seat.plan,
+                    remote=seat.remote,
                     permission=Consent(Lines(input, output).ask) if ask else None,
                     events=session.events,
                 )
