@@ -35,6 +35,11 @@ app = typer.Typer(
     help="learnkit: build a coding agent, one mechanism at a time.",
 )
 
+backend = typer.Typer(
+    no_args_is_help=True, help="Prepare the place that keeps teams of several machines."
+)
+app.add_typer(backend, name="backend")
+
 #: A lesson's name or the beginning of its file's, and how it may be mistyped.
 _LESSON = re.compile(r"[sS]?\d\w*")
 
@@ -367,10 +372,38 @@ def _console(picture: Path | None) -> Console:
     return Console(highlight=False, record=True, width=100)
 
 
+@backend.command()
+def init(
+    address: Annotated[
+        str, typer.Argument(help="by default what LEARNKIT_BACKEND says", show_default=False)
+    ] = "",
+) -> None:
+    """Make the tables of a database in which teams are kept, once.
+
+    Put a password into LEARNKIT_BACKEND or ~/.pgpass: other users can see a command's arguments.
+    \f
+
+    Args:
+        address: as for :func:`learnkit.open_backend`; by default what ``LEARNKIT_BACKEND`` says.
+    """
+    from learnkit.backends.connect import SETTING, open_backend
+
+    if not address and not os.environ.get(SETTING):
+        raise UsageError(f"name the backend: learnkit backend init URL, or set {SETTING}")
+    try:
+        opened = open_backend(address, create=True)
+    except OSError as error:
+        raise LearnkitError(str(error)) from None
+    opened.close()
+    typer.echo(f"{opened.address} is ready for teams")
+
+
 @app.command()
 def join(
-    url: Annotated[str, typer.Argument(help="where the team is kept, such as sqlite:///team.db")],
     name: Annotated[str, typer.Option(help="of the teammate: its address for mail")],
+    address: Annotated[
+        str, typer.Argument(help="by default what LEARNKIT_BACKEND says", show_default=False)
+    ] = "",
     role: Annotated[str, typer.Option(help="what it is there for: the tag of its tasks")] = "coder",
     team: Annotated[str, typer.Option(help="name of the team")] = "team",
     lead: Annotated[str, typer.Option(help="name of the agent that leads it")] = "lead",
@@ -393,11 +426,13 @@ def join(
     yes: Annotated[bool, typer.Option("--yes", help="run every call without asking")] = False,
 ) -> None:
     """Join a team as a teammate in this process, which may be on another machine than its lead.
+
+    Put a password into LEARNKIT_BACKEND or ~/.pgpass: other users can see a command's arguments.
     \f
 
     Args:
-        url: of the backend, as for :func:`learnkit.open_backend`.
         name: of the teammate.
+        address: of the backend, as for :func:`learnkit.open_backend`.
         role: what it is there for.
         team: name of the team.
         lead: name of the agent that leads it.
@@ -419,7 +454,7 @@ def join(
             "nobody can be asked here about commands and edits; add --yes to allow all"
         )
     session = by_rules(workspace) if stand_in else live(workspace)
-    seat = Seat(url, team, name, role, lead, max_idle, lease, plan, remote)
+    seat = Seat(address, team, name, role, lead, max_idle, lease, plan, remote)
     raise typer.Exit(join(seat, session, _console(None), ask=not yes))
 
 

@@ -30,7 +30,7 @@ class Seat:
     """A teammate's place in a team.
 
     Attributes:
-        url: where the team is kept.
+        address: of the backend that keeps the team; empty for what LEARNKIT_BACKEND says.
         team: its name.
         name: of the teammate.
         role: what it is there for.
@@ -41,7 +41,7 @@ class Seat:
         remote: URL or name of the common remote of the clones; empty for none.
     """
 
-    url: str
+    address: str
     team: str
     name: str
     role: str
@@ -85,7 +85,7 @@ def join(
         with opened as session, _signals():
             clock: Clock = session.client.clock  # type: ignore[attr-defined]
             session.events.subscribe(output.event)
-            backend = open_backend(seat.url, clock=clock)
+            backend = open_backend(seat.address, clock=clock)
             try:
                 joined = full_teammate(
                     session.client,

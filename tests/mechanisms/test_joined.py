@@ -50,14 +50,8 @@ class Place:
         self.backend = open_backend(f"files:{folder}", clock=self.clock)
         self.client = lk.scripted(lanes, clock=self.clock)
         self.board = self.backend.board()
-        self.team = Team(
-            folder / "lead",
-            lambda name, role: [],
-            mailbox=self.backend.mail(),
-            roster=self.backend.roster(),
-        )
-        requests = self.backend.requests()
-        self.protocols = lk.Protocols(self.team, tracker=requests, deadline=30.0)
+        self.team = Team(None, lambda name, role: [], backend=self.backend)
+        self.protocols = lk.Protocols(self.team, deadline=30.0)
         board = self.backend.board()
         parts = [lk.Tasks(board), self.team, self.protocols, lk.Autonomy(self.team, board)]
         self.lead = Agent(self.client, parts)
@@ -66,9 +60,9 @@ class Place:
     def joined(self, name: str = "alice", role: str = "coder", **options: Any) -> Iterator[Any]:
         """Join, and leave at the end."""
         stays, plan = options.pop("stays", True), options.pop("plan", False)
-        own = {"folder": self.folder / name, "clock": self.clock, "where": "host-b"}
+        own = {"transcripts": self.folder / name, "clock": self.clock, "where": "host-b"}
         joined = JoinedTeam(self.backend, name, role, **{**own, **options})
-        lk.Protocols(joined, plan_required=plan, tracker=self.backend.requests())
+        lk.Protocols(joined, plan_required=plan)
         lk.Autonomy(joined, joined.board, poll=1.0, idle=20.0)
         joined.stays = stays
         try:
@@ -237,9 +231,9 @@ def test_a_name_is_held_by_one_side(tmp_path: Path) -> None:
         with place.team:
             place.team.spawn("bob", "coder", "Begin.")
             with pytest.raises(lk.UsageError, match="bob is a teammate in the lead's process"):
-                JoinedTeam(place.backend, "bob", "x", folder=tmp_path, clock=place.clock)
+                JoinedTeam(place.backend, "bob", "x", transcripts=tmp_path, clock=place.clock)
     with pytest.raises(lk.UsageError, match="'lead' is the lead"):
-        JoinedTeam(place.backend, "lead", "x", folder=tmp_path, clock=place.clock)
+        JoinedTeam(place.backend, "lead", "x", transcripts=tmp_path, clock=place.clock)
 
 
 def test_silence_to_a_request_to_end_takes_its_name_away(tmp_path: Path) -> None:

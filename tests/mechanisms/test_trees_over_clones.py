@@ -189,7 +189,9 @@ def test_an_ssh_address_is_reached_with_the_users_own_command(
     ssh = tmp_path / "ssh"
     ssh.write_text('#!/bin/sh\nfor last; do :; done\nexec sh -c "$last"\n')
     ssh.chmod(0o755)
-    (tmp_path / "gitconfig").write_text(f"[core]\n\tsshCommand = {ssh}\n[ssh]\n\tvariant = simple\n")
+    (tmp_path / "gitconfig").write_text(
+        f"[core]\n\tsshCommand = {ssh}\n[ssh]\n\tvariant = simple\n"
+    )
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(tmp_path / "gitconfig"))
     monkeypatch.delenv("LEARNKIT_REPRODUCIBLE", raising=False)
     git(clones["lead"], "config core.sshCommand false")  # an agent's has no effect

@@ -19,7 +19,7 @@ from learnkit.mechanisms.teams.handover import Handover
 from learnkit.mechanisms.teams.teammate import Extension, Teammate
 
 if TYPE_CHECKING:
-    from learnkit.backends.interface import MailBackend, Member, RosterBackend
+    from learnkit.backends.interface import MailBackend, Member, RequestBackend, RosterBackend
     from learnkit.core.agent import Agent
     from learnkit.runtime.clock import Clock
 
@@ -35,7 +35,6 @@ class TeamBase:
     """Members, messages and statuses of a team.
 
     Attributes:
-        folder: where the transcripts are.
         name: of the team.
         mailbox: the inboxes of all members.
         roster: name, role and status of each member.
@@ -50,7 +49,7 @@ class TeamBase:
         extensions: what other mechanisms add to the team.
 
     Args:
-        folder: where the transcripts are.
+        transcripts: the folder of the members' conversations, which stay on this machine.
         name: of the team.
         mailbox: the inboxes of all members.
         roster: where the members are kept.
@@ -62,9 +61,10 @@ class TeamBase:
     stays = False
 
     def __init__(
-        self, folder: str | Path, name: str, mailbox: MailBackend, roster: RosterBackend
+        self, transcripts: Path, name: str, mailbox: MailBackend, roster: RosterBackend
     ) -> None:
-        self.folder, self.name = Path(folder), name
+        self.name = name
+        self._transcripts = transcripts
         self.mailbox, self.roster = mailbox, roster
         self.handover = Handover(self._wake_lead)
         self.types: Sequence[str] = get_args(Type)
@@ -77,6 +77,14 @@ class TeamBase:
 
         Raises:
             UsageError: if it is not in this process.
+        """
+        raise NotImplementedError
+
+    def tracker(self) -> RequestBackend:
+        """Return where the requests of the team are kept.
+
+        Raises:
+            UsageError: if it serves no lead yet.
         """
         raise NotImplementedError
 
@@ -170,4 +178,4 @@ class TeamBase:
         """Let a lead that waits look again: there is a message for it, or a changed status."""
 
     def _transcript(self, name: str) -> Journal:
-        return Journal(self.folder / "transcripts" / f"{name}.jsonl")
+        return Journal(self._transcripts / f"{name}.jsonl")

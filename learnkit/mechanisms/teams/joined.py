@@ -23,7 +23,7 @@ from learnkit.mechanisms.teams.teammate import Teammate, TeammateMessages
 if TYPE_CHECKING:
     import anthropic
 
-    from learnkit.backends.interface import Backend, Member
+    from learnkit.backends.interface import Backend, Member, RequestBackend
     from learnkit.core.mechanism import Mechanism
     from learnkit.runtime.clock import Clock
 
@@ -42,7 +42,7 @@ class JoinedTeam(TeamBase):
         backend: where the team is kept.
         member: the teammate's name, its address for mail.
         role: what it is there for.
-        folder: for its transcripts.
+        transcripts: the folder for its conversation, which stays on this machine.
         clock: on which it waits.
         name: of the team.
         lead: name of the agent that leads it.
@@ -60,14 +60,15 @@ class JoinedTeam(TeamBase):
         member: str,
         role: str,
         *,
-        folder: str | Path,
+        transcripts: str | Path,
         clock: Clock,
         name: str = "team",
         lead: str = "lead",
         where: str = "",
         lease: float = 60.0,
     ) -> None:
-        super().__init__(folder, name, backend.mail(name), backend.roster(name))
+        super().__init__(Path(transcripts), name, backend.mail(name), backend.roster(name))
+        self._backend = backend
         self.incarnation = uuid.uuid4().hex[:12]
         self.board = LeasedBoard(backend.board(name), member, self.incarnation, lease)
         self.where, self._lead_name, self._clock = where, lead, clock
@@ -98,6 +99,9 @@ class JoinedTeam(TeamBase):
     @property
     def lead(self) -> Agent:
         raise UsageError("the lead of this team is in another process")
+
+    def tracker(self) -> RequestBackend:
+        return self._backend.requests(self.name)
 
     @property
     def lead_name(self) -> str:

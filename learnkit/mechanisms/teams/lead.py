@@ -13,8 +13,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, cast
 
+from learnkit.backends.files.backend import FilesBackend
 from learnkit.backends.files.mailbox import Mailbox
 from learnkit.backends.files.roster import Roster
+from learnkit.backends.files.tracker import Tracker
 from learnkit.backends.mail import Mail, Type
 from learnkit.core.agent import Agent
 from learnkit.core.inherit import child_of
@@ -26,9 +28,15 @@ from learnkit.mechanisms.teams.base import MEMBER, TeamBase
 from learnkit.mechanisms.teams.delivery import Delivery
 from learnkit.mechanisms.teams.others import LOOK, Other, Others
 from learnkit.mechanisms.teams.teammate import Teammate, TeammateMessages
+from learnkit.runtime.virtual_clock import VirtualClock
 
 if TYPE_CHECKING:
-    from learnkit.backends.interface import MailBackend, RosterBackend
+    from learnkit.backends.interface import (
+        Backend,
+        MailBackend,
+        RequestBackend,
+        RosterBackend,
+    )
     from learnkit.runtime.clock import Signal, Worker
 
 Factory = Callable[[str, str], Sequence[Mechanism]]
@@ -51,13 +59,19 @@ class Team(TeamBase, Mechanism):
     ``learnkit join`` starts, it emits what :class:`.others.Others` says.
 
     Args:
-        folder: such as ``.team``: ``config.json``, ``inbox/`` and ``transcripts/``.
+        folder: such as ``.team``: ``config.json``, ``inbox/`` and ``transcripts/``; None with a
+            backend.
         factory: makes a teammate's mechanisms, new ones each time, from its name and role.
         name: of the team.
         max_turns: how many requests a teammate may make for one piece of work.
         wait: whether a lead that has nothing left to do waits as long as a teammate works.
         mailbox: where messages are kept; by default in files in the folder.
         roster: where the members are kept; by default in ``config.json`` in the folder.
+        backend: where all of this is kept, in place of the folder; see
+            :func:`learnkit.open_backend`. The team's name tells it from others there.
+        transcripts: the folder of the members' conversations, which stay on this machine; by
+            default ``transcripts`` in the team's folder, which is ``.team`` if a server keeps the
+            rest.
         silence: seconds without a beat after which a teammate of another process counts as gone.
 
     Raises:
@@ -68,26 +82,34 @@ class Team(TeamBase, Mechanism):
 
     def __init__(
         self,
-        folder: str | Path,
-        factory: Factory,
+        folder: str | Path | None = None,
+        factory: Factory | None = None,
         *,
         name: str = "team",
         max_turns: int = 50,
         wait: bool = True,
         mailbox: MailBackend | None = None,
         roster: RosterBackend | None = None,
+        backend: Backend | None = None,
+        transcripts: str | Path | None = None,
         silence: float = 60.0,
     ) -> None:
-        if not callable(factory):
+        if factory is None or not callable(factory):
             raise UsageError(
                 f"{factory!r} makes no mechanisms; give a function of name and role, as in "
                 "Team('.team', lambda name, role: [CodingTools(workspace)])"
             )
         if max_turns < 1:
             raise UsageError(f"max_turns is {max_turns}; give a number from 1 up")
-        folder = Path(folder)
+        self.folder, self._backend = _folder(folder, backend, name), backend
+        if backend is not None:
+            mailbox = mailbox or backend.mail(name)
+            roster = roster or backend.roster(name)
         super().__init__(
-            folder, name, mailbox or Mailbox(folder / "inbox"), roster or Roster(folder, name)
+            Path(transcripts or self.folder / "transcripts"),
+            name,
+            mailbox or Mailbox(self.folder / "inbox"),
+            roster or Roster(self.folder, name),
         )
         self._factory, self._max_turns, self._wait = factory, max_turns, wait
         self._delivery: Delivery | None = None
@@ -194,6 +216,11 @@ class Team(TeamBase, Mechanism):
                 self._announce(self.lead, one)
         return f"Sent to {', '.join(one.to for one in mail) or 'nobody: there is no teammate'}."
 
+    def tracker(self) -> RequestBackend:
+        if self._backend is not None:
+            return self._backend.requests(self.name)
+        return Tracker(self.folder / "requests.json", self.lead.clock.now)
+
     def spawn(self, name: str, role: str, prompt: str) -> Teammate:
         """Start a teammate in a thread of its own.
 
@@ -291,6 +318,7 @@ class Team(TeamBase, Mechanism):
     def _begin(self) -> Delivery:
         """The lead's delivery; its first use begins the roster."""
         if self._delivery is None:
+            self._check_clock()
             self._delivery = Delivery(
                 self.mailbox,
                 self.lead,
@@ -332,3 +360,27 @@ class Team(TeamBase, Mechanism):
 
     def _wake_lead(self) -> None:
         self.lead.wake.set()
+
+    def _check_clock(self) -> None:
+        """Simulated time and a server's cannot both say when something is due."""
+        own = self._backend is not None and self._backend.has_clock
+        if own and isinstance(self.lead.clock, VirtualClock):
+            raise UsageError(
+                "this backend measures time on a clock of its own, which a VirtualClock cannot "
+                "move; give the client a SystemClock, or the team another backend"
+            )
+
+
+def _folder(folder: str | Path | None, backend: Backend | None, name: str) -> Path:
+    """The folder of a team: what it keeps on this machine."""
+    if folder is not None and backend is not None:
+        raise UsageError(
+            f"a team's state is in one place: either in the folder {str(folder)!r} or in the "
+            f"backend {backend.address}; give one of the two"
+        )
+    if folder is not None:
+        return Path(folder)
+    if backend is None:
+        raise UsageError("say where the team's state is: Team('.team', …) or Team(backend=…, …)")
+    here = backend if isinstance(backend, FilesBackend) else FilesBackend(".")
+    return here.folder(name)
