@@ -331,6 +331,12 @@ def record(
 def chat(
     workspace: Annotated[Path, typer.Argument(help="the folder to work in")] = Path(),
     replay: Annotated[str, typer.Option(help="no key: play a recorded lesson, s12")] = "",
+    stand_in: Annotated[
+        bool, typer.Option("--stand-in", help="no key: a model that follows rules, not an LLM")
+    ] = False,
+    remote: Annotated[
+        str, typer.Option(help="a git remote that teammates on other machines share, as origin")
+    ] = "",
     yes: Annotated[bool, typer.Option("--yes", help="run every call without asking")] = False,
     picture: Annotated[Path | None, typer.Option(help="save what was shown, as an SVG")] = None,
 ) -> None:
@@ -340,22 +346,27 @@ def chat(
     Args:
         workspace: the folder that the agent works in.
         replay: the lesson whose recording to play; without one the API answers.
+        stand_in: ask the stand-in instead of the API.
+        remote: for branches of worktrees; the name of a remote of the workspace, or a URL.
         yes: run every call without asking.
         picture: the file for an SVG of what was shown.
     """
     from learnkit.terminal.chat import Chat
     from learnkit.terminal.replay import check
-    from learnkit.terminal.session import live, recorded
+    from learnkit.terminal.session import by_rules, live, recorded
 
     if replay:
         check(replay)
         session = recorded(replay)
+    elif stand_in:
+        session = by_rules(workspace)
     elif not os.environ.get("ANTHROPIC_API_KEY"):
         raise UsageError("there is no ANTHROPIC_API_KEY; set one, or try: chat --replay s12")
     else:
         session = live(workspace)
     console = _console(picture)
-    code = Chat(session, workspace, console=console, ask=not (yes or replay)).run()
+    asks = not (yes or replay)
+    code = Chat(session, workspace, console=console, ask=asks, remote=remote).run()
     if picture is not None:
         svg = console.export_svg(title="learnkit chat")
         # A browser would fetch the fonts from a server.

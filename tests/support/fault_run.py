@@ -25,7 +25,7 @@ from learnkit.backends.task import Task
 NAMES = ("alice", "bob", "carol", "dave")
 #: Seconds of a lease, and how much later than that a look at the board may be.
 LEASE, LATE = 2.0, 1.0
-#: Open tasks as long as there are faults to come, and seconds without any progress that are an error.
+#: Open tasks as long as there are faults to come; seconds without progress that are an error.
 OPEN, STUCK = 8, 120.0
 
 
