@@ -62,11 +62,12 @@ class Worker:
         self.command += ["--stand-in", "--yes"]
         self.log = (folder / f"{name}.log").open("ab")
         self.incarnation = ""  # as the roster has it, once it has joined
+        self.due = 0.0  # seconds from when it has joined to its fault
         self.begin()
 
     def begin(self) -> None:
         self.incarnation = ""
-        self.due = random.uniform(0.1, 2.5)  # seconds from when it has joined to its fault
+        self.begun = time.monotonic()
         self.joined: float | None = None
         self.process = subprocess.Popen(self.command, stdout=self.log, stderr=self.log)
 
@@ -189,6 +190,8 @@ class Run:
             if worker.joined is None:
                 if incarnation and incarnation not in self.died:
                     worker.incarnation, worker.joined = incarnation, now
+                    # A slow machine starts it slowly, and also gives it more time to work.
+                    worker.due = random.uniform(0.1, max(2.5, 1.5 * (now - worker.begun)))
                 continue
             if not more or name in self.paused or now - worker.joined < worker.due:
                 continue
