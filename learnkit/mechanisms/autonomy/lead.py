@@ -115,20 +115,17 @@ class Autonomy(Mechanism, Extension):
         return [TeammateAutonomy(self.claims, mate)]
 
     def changed(self, mate: Teammate, what: Change) -> None:
-        """A teammate that has shut down gives its tasks back."""
-        if what == "shutdown":
+        """A teammate that has shut down, or found nothing for too long, gives its tasks back."""
+        if what in ("shutdown", "unused"):
             self.claims.give_back(mate.name, mate.agent)
 
     def work(self, mate: Teammate, *, late: bool = False) -> Work | None:
         """A task that suits an idle teammate, if it holds none; late, a reminder of what it holds.
 
-        It is reminded of each task once: what it still holds when it shuts down is given back. One
-        that stays gives it back after the same time.
+        It is reminded of each task once: what it still holds when it shuts down is given back.
         """
         if held := self.claims.held(mate.name):
             new = [task for task in held if (mate.name, task.id) not in self._reminded]
-            if late and not new and self.team.stays:
-                return partial(self._give_back, mate)
             return partial(self._remind, mate, new) if late and new else None
         ready = [task for task in self.board.ready() if suits(task, mate.role)]
         return partial(self._claim_first, mate, ready) if ready else None
@@ -152,9 +149,6 @@ class Autonomy(Mechanism, Extension):
         self._reminded.update((mate.name, task.id) for task in tasks)
         still = ", ".join(f"#{task.id}" for task in tasks)
         return f"<reminder>You still hold {still}. Complete it, or it goes back.</reminder>"
-
-    def _give_back(self, mate: Teammate) -> None:
-        self.claims.give_back(mate.name, mate.agent)
 
     def wait(self) -> None:
         """Wait until every teammate has shut down.

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from learnkit.runtime.clock import Clock, Worker
 
 Status = Literal["working", "idle", "shutdown"]
-Change = Literal["assigned", "working", "idle", "shutdown"]
+Change = Literal["assigned", "working", "idle", "unused", "shutdown"]
 Work = Callable[[], str | None]
 
 #: Characters of a report that the lead gets, about; a message may not be much longer.
@@ -57,7 +57,8 @@ class Extension:
 
         Args:
             mate: the teammate.
-            what: ``assigned`` for its first prompt or a task, otherwise its new status.
+            what: ``assigned`` for its first prompt or a task; ``unused`` if it found nothing for
+                ``patience`` s, but stays; otherwise its new status.
         """
 
     def work(self, mate: Teammate, *, late: bool = False) -> Work | None:
@@ -262,6 +263,8 @@ class Teammate:
             if late and not any(one.expects_answer(self) for one in team.extensions):
                 if (text := self._take(late=True)) or not team.stays:
                     return text
+                for extension in team.extensions:
+                    extension.changed(self, "unused")
                 end = clock.time() + (team.patience or 0.0)
             clock.wait(self.agent.wake, self.stop, timeout=team.poll)
         return None
