@@ -6,12 +6,16 @@ one board, one shell), and which of them a subagent and a teammate get.
 
 from __future__ import annotations
 
+import os
+import platform
+import weakref
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from learnkit.backends.files.board import TaskBoard
+from learnkit.backends import connect
+from learnkit.backends.files.backend import FilesBackend
 from learnkit.backends.files.state import open_state
 from learnkit.core.agent import Agent
 from learnkit.core.mechanism import Mechanism
@@ -26,14 +30,21 @@ from learnkit.mechanisms.protocols.lead import Protocols
 from learnkit.mechanisms.skills.mechanism import Skills
 from learnkit.mechanisms.subagents import Subagents
 from learnkit.mechanisms.tasks import Tasks
+from learnkit.mechanisms.teams.joined import JoinedTeam
 from learnkit.mechanisms.teams.lead import Team
 from learnkit.mechanisms.todo import Todo
+from learnkit.mechanisms.worktrees.assignment import History, WorktreeAssignments
 from learnkit.mechanisms.worktrees.mechanism import Worktrees
+from learnkit.mechanisms.worktrees.registry import WorktreeRegistry
+from learnkit.runtime.clock import Clock, SystemClock
 from learnkit.runtime.git import Git
 from learnkit.runtime.shell import LocalShell, Shell
+from learnkit.runtime.virtual_clock import VirtualClock
 
 if TYPE_CHECKING:
     import anthropic
+
+    from learnkit.backends.interface import Backend, BoardBackend
 
 #: What can be left out, in the order of the lessons; coding (bash and files) always stays.
 PARTS = (
@@ -62,12 +73,16 @@ def full_agent(
     skills: str | Path | None = None,
     plan_required: bool | Callable[[str, str], bool] = False,
     compaction: Mapping[str, Any] = MappingProxyType({}),
+    backend: Backend | str | None = None,
+    team: str = "team",
+    remote: str = "",
     **options: Any,
 ) -> Agent:
     """An agent with all twelve mechanisms, or with those that you want.
 
     Its tasks, mail, transcripts and the index of worktrees are kept in the workspace, in
     ``.learnkit``, out of reach of the file tools and of git; the worktrees are in ``.worktrees``.
+    With a backend, its tasks and mail are kept there.
     When you are done with it, close the client's clock: that ends teammates and jobs (``with
     client.clock: …``).
 
@@ -87,6 +102,12 @@ def full_agent(
             :class:`learnkit.Protocols`.
         compaction: options as for :class:`learnkit.Compaction`, for this agent and its teammates,
             such as ``{"threshold": 150_000}``.
+        backend: where tasks, messages, requests and members are kept: what
+            :func:`learnkit.open_backend` returns, or an address as it takes one. By default the
+            address in the environment variable ``LEARNKIT_BACKEND``, which simulated time leaves
+            out, or else the workspace.
+        team: the team's name in the backend, which tells it from others there.
+        remote: a common remote for the branches of worktrees, as for :class:`learnkit.Worktrees`.
         options: as for :class:`learnkit.Agent`.
 
     Raises:
@@ -94,51 +115,164 @@ def full_agent(
             the name of one that is there, or a ``.learnkit`` that came with the repository.
     """
     chosen = _chosen(parts, without)
-    root = Path(workspace)
-    root.mkdir(parents=True, exist_ok=True)
-    shell = LocalShell() if shell is None else shell
-    git = _repository(root, shell)
-    state = open_state(root, git)
-    board = TaskBoard(state / "tasks")
-    folder = Path(skills) if skills is not None else root / "skills"
-    with_skills = "skills" in chosen and (skills is not None or folder.is_dir())
-
-    def alone() -> list[Mechanism]:
-        """What a subagent gets, and every agent has."""
-        made: list[Mechanism] = [CodingTools(root, shell)]
-        return [*made, Skills(folder)] if with_skills else made
-
-    def member() -> list[Mechanism]:
-        """What the lead and its teammates have alike."""
-        made = alone()
-        if "todo" in chosen:
-            made.append(Todo())
-        if "compaction" in chosen:
-            made.append(Compaction(**{"transcripts": state / "transcripts", **compaction}))
-        if "tasks" in chosen:
-            made.append(Tasks(board))
-        return made
+    place = _Place(workspace, chosen, shell, skills, compaction)
+    root, shell, state = place.root, place.shell, place.state
+    shared, opened = _backend(backend, state, options.get("clock") or client)
+    board = shared.board(team)
 
     def teammate(name: str, role: str) -> Sequence[Mechanism]:
-        return [*member(), *teammate_extra(name, role)]
+        return [*place.member(board), *teammate_extra(name, role)]
 
     made: list[Mechanism] = [permission] if permission is not None else []
-    made += member()
+    made += place.member(board)
     if "subagents" in chosen:
-        made.append(Subagents(alone))
+        made.append(Subagents(place.alone))
     if "background" in chosen:
         made.append(Background(shell, workspace=root))
-    team = Team(state / "team", teammate) if "team" in chosen else None
-    if team is not None:
-        made.append(team)
+    crew = None
+    if "team" in chosen:
+        conversations = FilesBackend(state).folder(team) / "transcripts"
+        crew = Team(None, teammate, name=team, backend=shared, transcripts=conversations)
+        made.append(crew)
         if "protocols" in chosen:
-            made.append(Protocols(team, plan_required=plan_required))
+            made.append(Protocols(crew, plan_required=plan_required))
         if "autonomy" in chosen:
-            made.append(Autonomy(team, board))
-    if "worktrees" in chosen and git is not None:
+            made.append(Autonomy(crew, board))
+    if "worktrees" in chosen and place.git is not None:
         known = board if "tasks" in chosen else None
-        made.append(Worktrees(root, known, team=team, shell=shell, state=state / "worktrees"))
-    return Agent(client, [*made, *extra], **{"system": _SYSTEM, **options})
+        trees = state / "worktrees"
+        made.append(Worktrees(root, known, team=crew, shell=shell, state=trees, remote=remote))
+    agent = Agent(client, [*made, *extra], **{"system": _SYSTEM, **options})
+    if opened:
+        weakref.finalize(agent, shared.close)
+    return agent
+
+
+def full_teammate(
+    client: Any,
+    workspace: str | Path = ".",
+    *,
+    backend: Backend,
+    name: str,
+    role: str,
+    team: str = "team",
+    lead: str = "lead",
+    where: str = "",
+    lease: float = 60.0,
+    max_idle: float | None = None,
+    poll: float = 1.0,
+    without: Collection[str] = (),
+    extra: Sequence[Mechanism] = (),
+    permission: Permission | None = None,
+    shell: Shell | None = None,
+    skills: str | Path | None = None,
+    plan_required: bool = False,
+    compaction: Mapping[str, Any] = MappingProxyType({}),
+    remote: str = "",
+    **options: Any,
+) -> JoinedTeam:
+    """A teammate in a process of its own, with what :func:`full_agent` gives to its teammates.
+
+    It takes the name and looks for messages and tasks at once, in a thread. The lead may be on
+    another machine, and need not have started yet.
+
+    Args:
+        client: an ``anthropic.Anthropic`` with a clock, as :func:`learnkit.connect` makes it.
+        workspace: the folder it works in; its transcripts are in ``.learnkit`` there.
+        backend: where the team is kept; see :func:`learnkit.open_backend`.
+        name: its address for mail.
+        role: what it is there for; it claims tasks with this tag, and those without a tag.
+        team: name of the team.
+        lead: name of the agent that leads the team.
+        where: where it runs, as the others see it; by default the name of the machine.
+        lease: seconds after which others may claim its tasks when it has died.
+        max_idle: seconds without messages and tasks after which it ends; None for never.
+        poll: seconds between two looks at its inbox and the board, when it is idle.
+        without: parts to leave out: ``todo``, ``skills``, ``compaction``, ``protocols`` or
+            ``worktrees``.
+        extra: further mechanisms.
+        permission: decides which calls may run; by default all of them may.
+        shell: as for :func:`full_agent`.
+        skills: as for :func:`full_agent`.
+        plan_required: whether the lead must approve its plan before it may write.
+        compaction: as for :func:`full_agent`.
+        remote: as for :func:`full_agent`; the workspace is a clone of it.
+        options: as for :class:`learnkit.Agent`.
+
+    Returns:
+        The team as this teammate sees it; ``wait`` and ``leave`` end it.
+
+    Raises:
+        UsageError: for a name that is taken by the lead or by a teammate in its process, and as for
+            :func:`full_agent`.
+        OSError: if the backend is away.
+    """
+    chosen = _chosen(PARTS, without)
+    place = _Place(workspace, chosen, shell, skills, compaction)
+    joined = JoinedTeam(
+        backend,
+        name,
+        role,
+        transcripts=FilesBackend(place.state).folder(team) / "transcripts",
+        clock=client.clock,
+        name=team,
+        lead=lead,
+        where=where or platform.node(),
+        lease=lease,
+    )
+    if "protocols" in chosen:
+        Protocols(joined, plan_required=plan_required)
+    Autonomy(joined, joined.board, poll=poll, idle=60.0 if max_idle is None else max_idle)
+    joined.stays = max_idle is None
+    if "worktrees" in chosen and place.git is not None:
+        registry = WorktreeRegistry(
+            place.root, place.shell, state=place.state / "worktrees", remote=remote
+        )
+        history = History(registry.git)
+        joined.extensions.append(
+            WorktreeAssignments(registry, joined.board, history, joined.incarnation)
+        )
+    asked = [permission] if permission is not None else []
+    joined.start(client, [*asked, *place.member(joined.board), *extra], **options)
+    return joined
+
+
+class _Place:
+    """What all agents in a workspace share, and the mechanisms that they have alike."""
+
+    def __init__(
+        self,
+        workspace: str | Path,
+        chosen: Collection[str],
+        shell: Shell | None,
+        skills: str | Path | None,
+        compaction: Mapping[str, Any],
+    ) -> None:
+        self.root = Path(workspace)
+        self.root.mkdir(parents=True, exist_ok=True)
+        self.shell = LocalShell() if shell is None else shell
+        self.git = _repository(self.root, self.shell)
+        self.state = open_state(self.root, self.git)
+        self._chosen, self._compaction = chosen, compaction
+        self._skills = Path(skills) if skills is not None else self.root / "skills"
+        self._with_skills = "skills" in chosen and (skills is not None or self._skills.is_dir())
+
+    def alone(self) -> list[Mechanism]:
+        """What a subagent gets, and every agent has."""
+        made: list[Mechanism] = [CodingTools(self.root, self.shell)]
+        return [*made, Skills(self._skills)] if self._with_skills else made
+
+    def member(self, board: BoardBackend) -> list[Mechanism]:
+        """What the lead and its teammates have alike."""
+        made = self.alone()
+        if "todo" in self._chosen:
+            made.append(Todo())
+        if "compaction" in self._chosen:
+            transcripts = {"transcripts": self.state / "transcripts"}
+            made.append(Compaction(**{**transcripts, **self._compaction}))
+        if "tasks" in self._chosen:
+            made.append(Tasks(board))
+        return made
 
 
 def token_costs(agent: Agent) -> dict[str, int]:
@@ -164,6 +298,18 @@ def _chosen(parts: Collection[str], without: Collection[str]) -> set[str]:
         if part in chosen and missing:
             raise UsageError(f"{part} needs {missing[0]}; leave out {part} as well")
     return chosen
+
+
+def _backend(given: Backend | str | None, state: Path, timed: Any) -> tuple[Backend, bool]:
+    """Where the state of a team is, and whether it was opened for this agent alone."""
+    clock = timed if isinstance(timed, Clock) else getattr(timed, "clock", None) or SystemClock()
+    if given is None and not isinstance(clock, VirtualClock):
+        given = os.environ.get(connect.SETTING) or None
+    if given is None:
+        return FilesBackend(state, clock.now), False
+    if isinstance(given, str):
+        return connect.open_backend(given, clock=clock), True
+    return given, False
 
 
 def _repository(folder: Path, shell: Shell) -> Git | None:

@@ -23,6 +23,12 @@ PRINTED = {
         "run.html",
     ],
     "own_view": ["calls: bash 2×, write_file 1×", "True"],
+    "several_machines": [
+        "they ended with [0, 0]",
+        "['completed', 'completed', 'completed', 'completed']",
+        "['a.txt', 'b.txt', 'c.txt', 'd.txt']",
+        "True",
+    ],
     "whole_harness": ["tools; True", "[('second', 'active')]", "completed"],
 }
 

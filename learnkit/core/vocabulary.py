@@ -672,6 +672,34 @@ class TeamSpawned:
     prompt: str = ""
 
 
+@event(
+    "team.joined",
+    lesson="s09",
+    sentence=lambda mate: (
+        f"{mate.name} joins the team as {mate.role}"
+        f"{f', in a process on {mate.where}' if mate.where else ''}."
+    ),
+)
+class TeamJoined:
+    """A teammate in a process of its own joins the team."""
+
+    name: str
+    role: str = ""
+    where: str = ""
+
+
+@event(
+    "team.lost",
+    lesson="s09",
+    sentence=lambda mate: f"{mate.name} has not been heard from for {mate.seconds} s.",
+)
+class TeamLost:
+    """A teammate in a process of its own has sent no beat for so long that it counts as gone."""
+
+    name: str
+    seconds: int = 0
+
+
 _STATUSES = {"working": "working", "idle": "idle, and waits for mail", "shutdown": "shut down"}
 
 

@@ -69,8 +69,22 @@ _KEPT = """
 """
 
 
-def _preamble() -> str:
-    """Bash that leaves git nothing to run but itself; it is read anew before each command."""
+#: What git needs to reach a server, and what it may be reached by. Values of the repository's own
+#: are replaced by these; the user's come after them.
+_ONLINE = {"core.sshCommand": "ssh", "credential.helper": "", "core.askPass": ""}
+_PROTOCOLS = "file:ssh:http:https"
+_KEPT_ONLINE = "core.sshcommand|ssh.*|credential.*|http.*|url.*) ;;"
+
+
+def preamble(*, online: bool = False) -> str:
+    """Bash that leaves git nothing to run but itself; it is read anew before each command.
+
+    Args:
+        online: it may also run what reaches a server, as the user has configured it; the
+            repository's own configuration of that has no effect.
+    """
+    users = _KEPT_ONLINE if online else ""
+    forbidden = "url.*" if online else "''"  # it would lead to another server
     return "\n".join(
         [
             "n=0",
@@ -80,23 +94,33 @@ def _preamble() -> str:
             "  GIT_CONFIG_NOSYSTEM) ;;",
             "  *) unset $name ;;",
             "esac; done",
+            *(f"off {key} {shlex.quote(value)}" for key, value in _ONLINE.items() if online),
             "while IFS= read -r -d '' scope && IFS= read -r -d '' entry; do",
             "  key=${entry%%$'\\n'*} value=${entry#*$'\\n'}",
             "  case $entry in *$'\\n'*) ;; *) value=true ;; esac",  # a key without '=' is true
             f'  case $key in {_KEPT} *) false ;; esac && off "$key" "$value"',
-            "  case $scope in system|global) ;; *)",
+            "  case $scope in system|global)",
+            f'    case $key in {users} *) false ;; esac && off "$key" "$value" ;;',
+            "  *)",
+            f'    case $key in {forbidden}) echo "this repository\'s configuration has $key"',
+            "      exit 1 ;; esac",
             f"    case $key in {_OFF_IF_THERE} esac ;;",
             "  esac",
             "done < <(git config --list --show-scope -z)",
-            *(f"off {key} {shlex.quote(value)}" for key, value in _OFF.items()),
+            *(
+                f"off {key} {shlex.quote(value)}"
+                for key, value in _OFF.items()
+                if not (online and key in _ONLINE)
+            ),
             "export GIT_CONFIG_COUNT=$n GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_NOSYSTEM=1",
-            "export GIT_ATTR_NOSYSTEM=1 GIT_ALLOW_PROTOCOL=none GIT_NO_LAZY_FETCH=1",
+            "export GIT_ATTR_NOSYSTEM=1 GIT_NO_LAZY_FETCH=1",
+            f"export GIT_ALLOW_PROTOCOL={_PROTOCOLS if online else 'none'}",
             "export GIT_TERMINAL_PROMPT=0 GIT_EDITOR=: GIT_PAGER=cat",
         ]
     )
 
 
-_PREAMBLE = _preamble()
+_PREAMBLE = preamble()
 
 
 class GitError(ToolError):

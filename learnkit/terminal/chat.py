@@ -77,6 +77,7 @@ class Chat:
             one, else ``input``.
         ask: whether to ask before a call that could change something.
         without: names of mechanisms to leave out, as for :func:`learnkit.full_agent`.
+        remote: a common git remote, as for :func:`learnkit.full_agent`.
 
     Attributes:
         agent: the agent, once the session is open.
@@ -94,9 +95,10 @@ class Chat:
         read: Read | None = None,
         ask: bool = True,
         without: Collection[str] = (),
+        remote: str = "",
     ) -> None:
         self._session, self._workspace = session, Path(workspace)
-        self._asks, self._without = ask, without
+        self._asks, self._without, self._remote = ask, without, remote
         drawn = read is None and can_draw()
         self.output = Output(console or plain_console(), markdown=drawn, changed=self._changed)
         self._keyboard = Keyboard(self.output, self, history_file()) if drawn else None
@@ -147,6 +149,7 @@ class Chat:
             session.workspace,
             permission=Consent(self._ask) if self._asks else None,
             without=self._without,
+            remote=self._remote,
             events=session.events,
         )
         self.agent.hear = self._hear

@@ -35,6 +35,11 @@ app = typer.Typer(
     help="learnkit: build a coding agent, one mechanism at a time.",
 )
 
+backend = typer.Typer(
+    no_args_is_help=True, help="Prepare the place that keeps teams of several machines."
+)
+app.add_typer(backend, name="backend")
+
 #: A lesson's name or the beginning of its file's, and how it may be mistyped.
 _LESSON = re.compile(r"[sS]?\d\w*")
 
@@ -322,6 +327,12 @@ def record(
 def chat(
     workspace: Annotated[Path, typer.Argument(help="the folder to work in")] = Path(),
     replay: Annotated[str, typer.Option(help="no key: play a recorded lesson, s12")] = "",
+    stand_in: Annotated[
+        bool, typer.Option("--stand-in", help="no key: a model that follows rules, not an LLM")
+    ] = False,
+    remote: Annotated[
+        str, typer.Option(help="a git remote that teammates on other machines share, as origin")
+    ] = "",
     yes: Annotated[bool, typer.Option("--yes", help="run every call without asking")] = False,
     picture: Annotated[Path | None, typer.Option(help="save what was shown, as an SVG")] = None,
 ) -> None:
@@ -331,22 +342,27 @@ def chat(
     Args:
         workspace: the folder that the agent works in.
         replay: the lesson whose recording to play; without one the API answers.
+        stand_in: ask the stand-in instead of the API.
+        remote: for branches of worktrees; the name of a remote of the workspace, or a URL.
         yes: run every call without asking.
         picture: the file for an SVG of what was shown.
     """
     from learnkit.terminal.chat import Chat
     from learnkit.terminal.replay import check
-    from learnkit.terminal.session import live, recorded
+    from learnkit.terminal.session import by_rules, live, recorded
 
     if replay:
         check(replay)
         session = recorded(replay)
+    elif stand_in:
+        session = by_rules(workspace)
     elif not os.environ.get("ANTHROPIC_API_KEY"):
         raise UsageError("there is no ANTHROPIC_API_KEY; set one, or try: chat --replay s12")
     else:
         session = live(workspace)
     console = _console(picture)
-    code = Chat(session, workspace, console=console, ask=not (yes or replay)).run()
+    asks = not (yes or replay)
+    code = Chat(session, workspace, console=console, ask=asks, remote=remote).run()
     if picture is not None:
         svg = console.export_svg(title="learnkit chat")
         # A browser would fetch the fonts from a server.
@@ -361,6 +377,92 @@ def _console(picture: Path | None) -> Console:
     if picture is None:
         return Console(highlight=False)
     return Console(highlight=False, record=True, width=100)
+
+
+@backend.command()
+def init(
+    address: Annotated[
+        str, typer.Argument(help="by default what LEARNKIT_BACKEND says", show_default=False)
+    ] = "",
+) -> None:
+    """Make the tables of a database in which teams are kept, once.
+
+    Put a password into LEARNKIT_BACKEND or ~/.pgpass: other users can see a command's arguments.
+    \f
+
+    Args:
+        address: as for :func:`learnkit.open_backend`; by default what ``LEARNKIT_BACKEND`` says.
+    """
+    from learnkit.backends.connect import SETTING, open_backend
+
+    if not address and not os.environ.get(SETTING):
+        raise UsageError(f"name the backend: learnkit backend init URL, or set {SETTING}")
+    try:
+        opened = open_backend(address, create=True)
+    except OSError as error:
+        raise LearnkitError(str(error)) from None
+    opened.close()
+    typer.echo(f"{opened.address} is ready for teams")
+
+
+@app.command()
+def join(
+    name: Annotated[str, typer.Option(help="of the teammate: its address for mail")],
+    address: Annotated[
+        str, typer.Argument(help="by default what LEARNKIT_BACKEND says", show_default=False)
+    ] = "",
+    role: Annotated[str, typer.Option(help="what it is there for: the tag of its tasks")] = "coder",
+    team: Annotated[str, typer.Option(help="name of the team")] = "team",
+    lead: Annotated[str, typer.Option(help="name of the agent that leads it")] = "lead",
+    workspace: Annotated[Path, typer.Option(help="the folder it works in")] = Path(),
+    max_idle: Annotated[
+        float | None, typer.Option(help="end after so many seconds without work")
+    ] = None,
+    lease: Annotated[
+        float, typer.Option(help="seconds until others may take its tasks when it has died")
+    ] = 60.0,
+    remote: Annotated[
+        str, typer.Option(help="the workspace's remote for branches of worktrees, such as origin")
+    ] = "",
+    plan: Annotated[
+        bool, typer.Option("--plan", help="the lead must approve its plan before it may write")
+    ] = False,
+    stand_in: Annotated[
+        bool, typer.Option("--stand-in", help="no key: a model that follows rules, not an LLM")
+    ] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="run every call without asking")] = False,
+) -> None:
+    """Join a team as a teammate in this process, which may be on another machine than its lead.
+
+    Put a password into LEARNKIT_BACKEND or ~/.pgpass: other users can see a command's arguments.
+    \f
+
+    Args:
+        name: of the teammate.
+        address: of the backend, as for :func:`learnkit.open_backend`.
+        role: what it is there for.
+        team: name of the team.
+        lead: name of the agent that leads it.
+        workspace: the folder that it works in.
+        max_idle: seconds without messages and tasks after which it ends; by default it stays.
+        lease: seconds after which others may claim its tasks when it has died.
+        remote: of the workspace, a clone, for branches of worktrees; a name or a URL.
+        plan: whether the lead must approve its plan before it may write.
+        stand_in: ask the stand-in instead of the API.
+        yes: run every call without asking.
+    """
+    from learnkit.terminal.join import Seat, join
+    from learnkit.terminal.session import by_rules, live
+
+    if not (stand_in or os.environ.get("ANTHROPIC_API_KEY")):
+        raise UsageError("there is no ANTHROPIC_API_KEY; set one, or try: join … --stand-in")
+    if not (yes or sys.stdin.isatty()):
+        raise UsageError(
+            "nobody can be asked here about commands and edits; add --yes to allow all"
+        )
+    session = by_rules(workspace) if stand_in else live(workspace)
+    seat = Seat(address, team, name, role, lead, max_idle, lease, plan, remote)
+    raise typer.Exit(join(seat, session, _console(None), ask=not yes))
 
 
 @app.command()

@@ -13,6 +13,8 @@ from learnkit.core.vocabulary import (
     RunStarted,
     TaskData,
     TaskEvent,
+    TeamJoined,
+    TeamLost,
     TeamSpawned,
     TeamStatus,
     read,
@@ -34,6 +36,8 @@ class Person:
         mark: working, idle or shutdown.
         unread: ids of the messages that it hasn't read.
         holds: numbers of the tasks it is working on.
+        where: where it lives, if that is a process of its own.
+        lost: whether it was not heard from for too long.
     """
 
     name: str
@@ -41,11 +45,14 @@ class Person:
     mark: theme.Mark = theme.WORKING
     unread: tuple[str, ...] = ()
     holds: tuple[int, ...] = ()
+    where: str = ""
+    lost: bool = False
 
     @property
     def said(self) -> str:
         """Its status, tasks and unread messages in words."""
-        parts = [self.mark.word]
+        doing = "not heard from" if self.lost else self.mark.word
+        parts = [f"{doing} on {self.where}" if self.where else doing]
         if self.holds:
             parts.append(f"at {', '.join(f'#{id}' for id in self.holds)}")
         if self.unread:
@@ -73,7 +80,12 @@ def grown(people: People, event: Event) -> People:
             return _with(people, replace(known, role=role))
         case TeamStatus(name=name, role=role, status=status):
             known = people.get(name) or Person(name)
-            return _with(people, replace(known, role=role, mark=_MARKS[status]))
+            return _with(people, replace(known, role=role, mark=_MARKS[status], lost=False))
+        case TeamJoined(name=name, role=role, where=where):
+            known = people.get(name) or Person(name)
+            return _with(people, replace(known, role=role, where=where, mark=theme.IDLE))
+        case TeamLost(name=name) if lost := people.get(name):
+            return _with(people, replace(lost, mark=theme.SHUTDOWN, lost=True))
         case MailSent(mail=mail):
             return _sent(people, mail)
         case MailRead(by=by, ids=ids) if reader := people.get(by):
@@ -147,4 +159,6 @@ def status(person: Person) -> str:
     Args:
         person: the agent.
     """
+    if person.lost:
+        return "not heard from"
     return "shut down" if person.mark is theme.SHUTDOWN else person.mark.word

@@ -101,7 +101,10 @@ class Traffic(Diagram[State]):
                     replace(line, unread=tuple(id for id in line.unread if id not in ids))
                     for line in lines
                 )
-            case vocabulary.TeamSpawned(name=name, role=role):
+            case (
+                vocabulary.TeamSpawned(name=name, role=role)
+                | vocabulary.TeamJoined(name=name, role=role)
+            ):
                 lead = next(iter(people), "")  # who was there first lets the others join
                 lines = (*lines, TrafficLine(*at, lead, (name,), "joins", role))
             case vocabulary.TeamStatus(name=name, status="shutdown"):

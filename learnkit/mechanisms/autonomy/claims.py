@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from learnkit.backends import rules
 from learnkit.backends.task import Task
 from learnkit.core.frames import defused
 from learnkit.errors import ToolError
@@ -16,7 +17,7 @@ from learnkit.mechanisms.tasks import logged
 if TYPE_CHECKING:
     from learnkit.backends.interface import BoardBackend
     from learnkit.core.agent import Agent
-    from learnkit.mechanisms.teams.lead import Team
+    from learnkit.mechanisms.teams.base import TeamBase
     from learnkit.mechanisms.teams.teammate import Teammate
 
 
@@ -28,17 +29,16 @@ class Claims:
         board: where the tasks are.
     """
 
-    def __init__(self, team: Team, board: BoardBackend) -> None:
+    def __init__(self, team: TeamBase, board: BoardBackend) -> None:
         self.team, self.board = team, board
 
     def held(self, name: str) -> list[Task]:
-        """Return the tasks that a member has in progress.
+        """Return the tasks that a member has in progress; those of an earlier run do not count.
 
         Args:
             name: of the member.
         """
-        tasks = self.board.tasks()
-        return [one for one in tasks if one.status == "in_progress" and one.owner == name]
+        return [one for one in self.board.tasks() if rules.holds(one, name, self.team.incarnation)]
 
     def claim(self, agent: Agent, id: int) -> Task:
         """Claim a task for an agent: of all that try, exactly one succeeds.
@@ -82,8 +82,7 @@ class Claims:
             by: in whose lane this is logged.
         """
         with logged(self.board, by):
-            for task in self.held(name):
-                self.board.update(task.id, "pending")
+            self.board.release(name, self.team.incarnation)
 
 
 def suits(task: Task, role: str) -> bool:

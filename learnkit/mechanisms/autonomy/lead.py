@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from learnkit.backends import rules
 from learnkit.backends.task import Task
 from learnkit.core.mechanism import Mechanism
 from learnkit.core.tools import tool
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from learnkit.backends.interface import BoardBackend
     from learnkit.core.agent import Agent
     from learnkit.core.events import EventLog
-    from learnkit.mechanisms.teams.lead import Team
+    from learnkit.mechanisms.teams.base import TeamBase
 
 _HOW = (
     "Teammates find work on their own. Put tasks on the board, tagged with the roles that they "
@@ -69,7 +70,7 @@ class Autonomy(Mechanism, Extension):
     """
 
     def __init__(
-        self, team: Team, board: BoardBackend, *, poll: float = 5.0, idle: float = 60.0
+        self, team: TeamBase, board: BoardBackend, *, poll: float = 5.0, idle: float = 60.0
     ) -> None:
         if not (poll > 0 and idle >= 0):
             raise UsageError(f"poll is {poll} s and idle {idle} s; give numbers above 0")
@@ -88,7 +89,8 @@ class Autonomy(Mechanism, Extension):
         log_board(self.board, agent)
         there = {one.name for one in self.team.members if one.status != "shutdown"}
         for entry in self.team.roster.members():
-            if entry["name"] not in there:
+            elsewhere = "incarnation" in entry  # in a process of its own, perhaps alive
+            if entry["name"] not in there and not elsewhere:
                 self.claims.give_back(entry["name"], agent)
         return _HOW
 
@@ -113,8 +115,8 @@ class Autonomy(Mechanism, Extension):
         return [TeammateAutonomy(self.claims, mate)]
 
     def changed(self, mate: Teammate, what: Change) -> None:
-        """A teammate that has shut down gives its tasks back."""
-        if what == "shutdown":
+        """A teammate that has shut down, or found nothing for too long, gives its tasks back."""
+        if what in ("shutdown", "unused"):
             self.claims.give_back(mate.name, mate.agent)
 
     def work(self, mate: Teammate, *, late: bool = False) -> Work | None:
@@ -127,6 +129,12 @@ class Autonomy(Mechanism, Extension):
             return partial(self._remind, mate, new) if late and new else None
         ready = [task for task in self.board.ready() if suits(task, mate.role)]
         return partial(self._claim_first, mate, ready) if ready else None
+
+    def has_work_for(self, name: str, role: str, incarnation: str) -> bool:
+        """Whether a task suits a teammate of another process that holds none."""
+        if any(rules.holds(task, name, incarnation) for task in self.board.tasks()):
+            return False
+        return any(suits(task, role) for task in self.board.ready())
 
     def _claim_first(self, mate: Teammate, tasks: Sequence[Task]) -> str | None:
         """Claim the first of the tasks that is still there; None if there is none."""

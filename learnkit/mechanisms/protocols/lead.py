@@ -26,7 +26,7 @@ from learnkit.mechanisms.teams.teammate import Change, Extension, Teammate
 if TYPE_CHECKING:
     from learnkit.backends.interface import RequestBackend
     from learnkit.core.agent import Agent
-    from learnkit.mechanisms.teams.lead import Team
+    from learnkit.mechanisms.teams.base import TeamBase
 
 #: What may be called before a plan is approved, besides tools marked ``read_only``: the board and
 #: messages.
@@ -54,7 +54,8 @@ class Protocols(Mechanism, Extension):
         deadline: seconds that a teammate has to answer a request to shut down; without an answer
             it is stopped where it stands.
         open: names of tools that need no approved plan; those marked ``read_only`` never do.
-        tracker: where requests are kept; by default in ``requests.json`` in the team's folder.
+        tracker: where requests are kept; by default in the team's backend, or in
+            ``requests.json`` in its folder.
 
     Raises:
         UsageError: for a deadline that is not above 0, or a team that has protocols already.
@@ -62,7 +63,7 @@ class Protocols(Mechanism, Extension):
 
     def __init__(
         self,
-        team: Team,
+        team: TeamBase,
         *,
         plan_required: bool | Callable[[str, str], bool] = False,
         deadline: float = 60.0,
@@ -181,7 +182,7 @@ class Protocols(Mechanism, Extension):
         self.requests.close()
 
     def _check_running(self, name: str) -> None:
-        running = [one.name for one in self.team.members if one.status != "shutdown"]
+        running = self.team.running()
         if name not in running:
             there = ", ".join(running) or "none"
             raise ToolError(f"{name!r} is not a running teammate; running teammates: {there}")

@@ -8,11 +8,10 @@ lead and those of a teammate both use this service, and do not know each other.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from learnkit.backends.files.tracker import Tracker
 from learnkit.backends.mail import Type
 from learnkit.backends.request import Answer, Kind, Request
 from learnkit.errors import ToolError
@@ -20,7 +19,7 @@ from learnkit.errors import ToolError
 if TYPE_CHECKING:
     from learnkit.backends.interface import RequestBackend
     from learnkit.core.agent import Agent
-    from learnkit.mechanisms.teams.lead import Team
+    from learnkit.mechanisms.teams.base import TeamBase
     from learnkit.mechanisms.teams.teammate import Teammate
     from learnkit.runtime.clock import Signal, Worker
 
@@ -40,10 +39,11 @@ class Requests:
 
     Args:
         team: whose requests they are.
-        tracker: where they are kept; by default in ``requests.json`` in the team's folder.
+        tracker: where they are kept; by default in the team's backend, or in ``requests.json`` in
+            its folder.
     """
 
-    def __init__(self, team: Team, tracker: RequestBackend | None = None) -> None:
+    def __init__(self, team: TeamBase, tracker: RequestBackend | None = None) -> None:
         self.team = team
         self._tracker = tracker
         self._watches: dict[str, tuple[Signal, Worker]] = {}  # by request id: answered, deadline
@@ -56,8 +56,7 @@ class Requests:
             UsageError: if the team has no lead yet.
         """
         if self._tracker is None:
-            now = self.team.lead.clock.now
-            self._tracker = Tracker(self.team.folder / "requests.json", now)
+            self._tracker = self.team.tracker()
         return self._tracker
 
     def ask(
@@ -82,7 +81,7 @@ class Requests:
             request = self.tracker.open(kind, by.name, to, content, deadline)
             by.emit("request.opened", request=request.to_json())
         if deadline is not None:
-            self._watch(request, deadline)
+            self._watch(by, request, deadline)
         self._deliver(by, to, content, _TYPES[kind][0], request)
         return request
 
@@ -152,27 +151,28 @@ class Requests:
     def _deliver(self, by: Agent, to: str, text: str, type: Type, request: Request) -> None:
         self.team.send(by, to, text, type, request_id=request.id, state=request.state)
 
-    def _watch(self, request: Request, deadline: float) -> None:
-        clock, name = self.team.lead.clock, f"deadline of {request.id}"
-        (mate,) = (one for one in self.team.members if one.name == request.to)
+    def _watch(self, by: Agent, request: Request, deadline: float) -> None:
+        clock, name = self.team.clock, f"deadline of {request.id}"
         answered = clock.signal(f"the answer to {request.id}")
-        watch = clock.spawn(name, self._enforce, request, mate, deadline, answered)
+        here = [one.stop for one in self.team.members if one.name == request.to]
+        watch = clock.spawn(name, self._enforce, by, request, deadline, [answered, *here])
         self._watches[request.id] = answered, watch
 
     def _end_watch(self, request: Request) -> None:
         if request.id in self._watches:
             self._watches[request.id][0].set()
 
-    def _enforce(self, request: Request, mate: Teammate, deadline: float, answered: Signal) -> None:
+    def _enforce(
+        self, by: Agent, request: Request, deadline: float, over: Sequence[Signal]
+    ) -> None:
         """Silence is no refusal: at the deadline the teammate is stopped where it stands."""
-        lead = self.team.lead
-        if lead.clock.wait(answered, mate.stop, timeout=deadline):
+        if self.team.clock.wait(*over, timeout=deadline):
             return
-        with lead.events.ordered():
+        with by.events.ordered():
             expired = self.tracker.expire(request.id, f"no answer in {deadline:g} s")
-            self._log_expired(lead, [expired] if expired else [])
+            self._log_expired(by, [expired] if expired else [])
         if expired:
-            mate.stop.set()
+            self.team.stop(request.to)
 
     def _log_expired(self, by: Agent, requests: list[Request]) -> None:
         for request in requests:

@@ -85,9 +85,9 @@ class TeammateProtocols(Mechanism):
         Args:
             plan: Steps in order, and how to undo them if something goes wrong.
         """
-        agent, lead = self._mate.agent, self._requests.team.lead
+        agent, lead = self._mate.agent, self._requests.team.lead_name
         with self._requests.refusals(agent, "plan_approval"):
             if not plan.strip():
                 raise ToolError("the plan is empty; say what you will do")
-            request = self._requests.ask(agent, "plan", lead.name, plan)
-        return f"Sent plan {request.id} to {lead.name}; end your turn and wait for the answer."
+            request = self._requests.ask(agent, "plan", lead, plan)
+        return f"Sent plan {request.id} to {lead}; end your turn and wait for the answer."

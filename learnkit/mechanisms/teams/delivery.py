@@ -7,7 +7,7 @@ when it comes back; one that is killed after does not.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from learnkit.backends.files.store import Journal
@@ -28,15 +28,23 @@ class Delivery:
         mailbox: where the inbox is; it is created if it does not exist.
         agent: to which the inbox belongs.
         transcript: the journal of the agent's messages.
+        arrived: is called with each new message, before it is logged that it was read.
     """
 
-    def __init__(self, mailbox: MailBackend, agent: Agent, transcript: Journal) -> None:
+    def __init__(
+        self,
+        mailbox: MailBackend,
+        agent: Agent,
+        transcript: Journal,
+        *,
+        arrived: Callable[[Mail], object] = lambda mail: None,
+    ) -> None:
         mailbox.open(agent.name)
         entries, _ = transcript.read()
         lists = (entry.get("mail") for entry in entries)
         seen = [id for ids in lists if isinstance(ids, list) for id in ids if isinstance(id, str)]
         self.inbox = mailbox.reader(agent.name, seen)
-        self._agent, self._transcript = agent, transcript
+        self._agent, self._transcript, self._arrived = agent, transcript, arrived
         self._unsafe: list[tuple[list[str], str]] = []  # ids and text of what is not yet safe
         self._kept = len(agent.events)
 
@@ -50,6 +58,8 @@ class Delivery:
                 ids = [one.id for one in new]
                 text = clean("\n".join(["<inbox>", *map(_as_text, new), "</inbox>"]))
                 self._unsafe.append((ids, text))
+            for one in new:
+                self._arrived(one)
             self._agent.emit("mail.read", ids=ids, by=self._agent.name)
         return text
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from learnkit.runtime.clock import Clock, Worker
 
 Status = Literal["working", "idle", "shutdown"]
-Change = Literal["assigned", "working", "idle", "shutdown"]
+Change = Literal["assigned", "working", "idle", "unused", "shutdown"]
 Work = Callable[[], str | None]
 
 #: Characters of a report that the lead gets, about; a message may not be much longer.
@@ -57,7 +57,8 @@ class Extension:
 
         Args:
             mate: the teammate.
-            what: ``assigned`` for its first prompt or a task, otherwise its new status.
+            what: ``assigned`` for its first prompt or a task; ``unused`` if it found nothing for
+                ``patience`` s, but stays; otherwise its new status.
         """
 
     def work(self, mate: Teammate, *, late: bool = False) -> Work | None:
@@ -75,6 +76,16 @@ class Extension:
         """
         return None
 
+    def has_work_for(self, name: str, role: str, incarnation: str) -> bool:
+        """Whether an idle teammate in a process of its own will find work, as ``work`` finds it.
+
+        Args:
+            name: of the teammate.
+            role: what it is there for.
+            incarnation: which run of it.
+        """
+        return False
+
     def expects_answer(self, mate: Teammate) -> bool:
         """Whether a teammate waits for an answer, and must not shut down for want of work.
 
@@ -88,11 +99,12 @@ class TeamServices(Protocol):
     """What a teammate needs of its team.
 
     ``poll`` and ``patience`` are seconds: how often an idle teammate looks for work, and how long
-    it is idle without any before it shuts down; None for never.
+    it is idle without any before it shuts down, or looks on if it ``stays``; None for never.
     """
 
     poll: float | None
     patience: float | None
+    stays: bool
     types: Sequence[str]  # of messages that the model may send
 
     @property
@@ -100,8 +112,8 @@ class TeamServices(Protocol):
         """Counts what passes to a teammate: messages, tasks, its own status."""
 
     @property
-    def lead(self) -> Agent:
-        """The agent to which teammates report."""
+    def lead_name(self) -> str:
+        """The address of the agent to which teammates report."""
 
     @property
     def extensions(self) -> Sequence[Extension]:
@@ -140,9 +152,11 @@ class Teammate:
     working   its turn has ended, or it has called ``idle``              idle
     idle      a message has come, or an extension has work               working
     idle      nothing for ``patience`` s, but an extension has late work working
-    idle      nothing for ``patience`` s, and no answer is expected      shutdown
+    idle      nothing for ``patience`` s, and no answer is expected      shutdown [1]_
     any       ``stop`` is set, or it is leaving and its calls are done   shutdown
     ========  =========================================================  ========
+
+    .. [1] In a team whose members stay, it remains idle.
 
     ``_live`` is the loop over this table, and :meth:`rest` holds its rows ``idle``.
 
@@ -187,14 +201,14 @@ class Teammate:
             one.work(self) is not None for one in self._team.extensions
         )
 
-    def start(self, prompt: str) -> None:
+    def start(self, prompt: str | None) -> None:
         """Start its thread.
 
         Args:
-            prompt: its first task.
+            prompt: its first task; None for one that begins idle, and looks for work.
         """
         try:
-            self.become("working")
+            self.become("working" if prompt is not None else "idle")
             with uninterrupted():
                 self.worker = self._clock.spawn(self.name, self._live, prompt)
         except BaseException:
@@ -247,15 +261,19 @@ class Teammate:
                 return text
             late = end is not None and clock.time() >= end
             if late and not any(one.expects_answer(self) for one in team.extensions):
-                return self._take(late=True)
+                if (text := self._take(late=True)) or not team.stays:
+                    return text
+                for extension in team.extensions:
+                    extension.changed(self, "unused")
+                end = clock.time() + (team.patience or 0.0)
             clock.wait(self.agent.wake, self.stop, timeout=team.poll)
         return None
 
-    def _live(self, prompt: str) -> None:
+    def _live(self, prompt: str | None) -> None:
         """Work and rest in turn, until there is nothing more to do."""
-        text: str | None = prompt
         try:
             with self._clock.interruptible(self.stop), self.agent:
+                text = self.rest("") if prompt is None else prompt
                 while text is not None:
                     text = self.rest(self._work(text))
         finally:
@@ -278,7 +296,7 @@ class Teammate:
     def _tell_lead(self, report: str) -> None:
         """Send a report to the lead: of a long one the head and the tail."""
         text, _ = head_and_tail([report], REPORT)
-        self._team.send(self.agent, self._team.lead.name, text)
+        self._team.send(self.agent, self._team.lead_name, text)
 
     def _take(self, *, late: bool = False) -> str | None:
         """Take new messages, or else work, and be working from the same moment on."""

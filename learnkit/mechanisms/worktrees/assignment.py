@@ -9,8 +9,11 @@ import itertools
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from learnkit.core.interface import AgentLike, Call
+from learnkit.backends import rules
+from learnkit.core.frames import defused
+from learnkit.core.interface import AgentLike, Call, Result
 from learnkit.core.mechanism import Mechanism
+from learnkit.errors import ToolError
 from learnkit.mechanisms.teams.teammate import Change, Extension, Teammate
 from learnkit.mechanisms.worktrees.registry import WorktreeRegistry
 from learnkit.runtime.git import Git
@@ -83,17 +86,25 @@ class WorktreeAssignments(Extension):
         registry: the worktrees.
         board: where a task names its worktree; without a board no task has one.
         history: logs what teammates commit.
+        incarnation: which run of a worker this process is; empty in the lead's.
     """
 
     def __init__(
-        self, registry: WorktreeRegistry, board: BoardBackend | None, history: History
+        self,
+        registry: WorktreeRegistry,
+        board: BoardBackend | None,
+        history: History,
+        incarnation: str = "",
     ) -> None:
         self._registry, self._board, self._history = registry, board, history
+        self._incarnation = incarnation
+        self._watches: dict[str, _CommitWatch] = {}
         self._homes: dict[str, list[tuple[Any, Workspace]]] = {}
 
     def member(self, mate: Teammate) -> Sequence[Mechanism]:
-        """A teammate needs no tools for it; what it commits is logged."""
-        return [_CommitWatch(self._history)]
+        """A teammate needs no tools for it; what it commits is logged, and pushed."""
+        self._watches[mate.name] = watch = _CommitWatch(self._history, self._registry)
+        return [watch]
 
     def changed(self, mate: Teammate, what: Change) -> None:
         """Move its tools into the worktree of its task, or back to their own workspace.
@@ -114,18 +125,49 @@ class WorktreeAssignments(Extension):
 
     def _assigned_to(self, name: str) -> Workspace | None:
         """The worktree of the task that a teammate holds, if it is there."""
+        watch = self._watches[name]
+        watch.name = watch.problem = ""
         for task in self._board.tasks() if self._board is not None else []:
-            mine = task.status == "in_progress" and task.owner == name
-            if mine and task.worktree and self._registry.exists(task.worktree):
+            if not task.worktree or not rules.holds(task, name, self._incarnation):
+                continue
+            try:
+                if self._incarnation:  # the lead has made it in its own clone
+                    self._registry.join(task.worktree, task.id)
+            except ToolError as error:
+                watch.problem = f"the worktree {task.worktree} of your task is not there: {error}"
+                return None
+            if self._registry.exists(task.worktree):
+                watch.name = task.worktree
                 return Workspace(self._registry.path(task.worktree))
         return None
 
 
 class _CommitWatch(Mechanism):
-    """Logs the commits that a teammate has made."""
+    """Logs the commits that a teammate has made, and pushes them if there is a common remote.
 
-    def __init__(self, history: History) -> None:
-        self._history = history
+    Attributes:
+        name: of the worktree of the teammate's task; empty for none.
+        problem: why it cannot work there; what writes is refused then.
+    """
+
+    def __init__(self, history: History, registry: WorktreeRegistry) -> None:
+        self.name = self.problem = ""
+        self._history, self._registry = history, registry
+
+    def refuse(self, agent: Agent, call: Call) -> str | None:
+        """Nothing is written elsewhere when the worktree of the task could not be fetched."""
+        tool = agent.tools[call.name]
+        return None if tool.read_only or tool.internal else self.problem or None
+
+    def after_tool(self, agent: Agent, call: Call, result: Result) -> str | None:
+        """Push new commits, before the next call can say that the task is completed."""
+        if not self.name:
+            return None
+        try:
+            self._registry.publish(self.name)
+        except ToolError as error:
+            return f"<worktree>Your commits could not be pushed: {defused(str(error))}</worktree>"
+        return None
 
     def after_tools(self, agent: Agent, calls: Sequence[Call]) -> str | None:
         """Look for new ones."""

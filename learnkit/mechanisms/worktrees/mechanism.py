@@ -52,9 +52,11 @@ class Worktrees(Mechanism):
         shell: runs git and commands; by default a :class:`LocalShell`.
         limit: seconds that a command in a worktree may take.
         state: the folder of the index of worktrees; by default ``.worktrees`` in the repository.
+        remote: URL, or name of a remote, of a repository that teammates on other machines share
+            with this one: branches of worktrees are pushed to it, and fetched before a merge.
 
     Raises:
-        UsageError: if it is no repository, or for a limit that is not above 0.
+        UsageError: if it is no repository or has no such remote, or the limit is not above 0.
     """
 
     def __init__(
@@ -66,11 +68,12 @@ class Worktrees(Mechanism):
         shell: Shell | None = None,
         limit: float = 300.0,
         state: str | Path | None = None,
+        remote: str = "",
     ) -> None:
         if not limit > 0:
             raise UsageError(f"the limit is {limit} s; it must be above 0")
         self.shell: Shell = LocalShell() if shell is None else shell
-        self.registry = WorktreeRegistry(repo, self.shell, state=state)
+        self.registry = WorktreeRegistry(repo, self.shell, state=state, remote=remote)
         self.board, self.limit = board, limit
         self._running: Counter[str] = Counter()  # commands by worktree
         self.history = History(self.registry.git)

@@ -23,6 +23,7 @@ from typing_extensions import TypedDict  # pydantic wants this one before Python
 from learnkit.backends.files.store import POLL, VERSION, Document, Journal
 from learnkit.errors import ToolError
 from learnkit.runtime.git import Checkout, Git, GitError
+from learnkit.runtime.git_remote import GitRemote
 from learnkit.runtime.shell import Shell
 
 State = Literal["creating", "active", "kept", "removed"]
@@ -97,15 +98,24 @@ class WorktreeRegistry:
         shell: runs git.
         state: the folder of the index and its journal; by default it is the one of the worktrees,
             ``.worktrees``.
+        remote: URL, or name of a remote, of a repository that other clones share with this one. The
+            branches of worktrees are pushed to it, and fetched before they are merged.
 
     Raises:
-        UsageError: if it is no repository.
+        UsageError: if it is no repository, or has no such remote.
     """
 
     def __init__(
-        self, repo: str | Path, shell: Shell | None = None, *, state: str | Path | None = None
+        self,
+        repo: str | Path,
+        shell: Shell | None = None,
+        *,
+        state: str | Path | None = None,
+        remote: str = "",
     ) -> None:
         self.git = Git(repo, shell)
+        self._remote = GitRemote(self.git, remote) if remote else None
+        self._pushed: dict[str, str] = {}  # the last commit that was pushed or fetched, by branch
         self.root = self.git.root / ".worktrees"
         self._state = self.root if state is None else Path(state)
         self._index = Document(self._state / "index.json", _Index)
@@ -188,12 +198,15 @@ class WorktreeRegistry:
                 raise ToolError(f"the branch {branch} already exists; choose another name")
             if self.path(name).exists():
                 raise ToolError(f".worktrees/{name} already exists; choose another name")
+            if self._remote is not None and self._remote.fetch(branch) is not None:
+                raise ToolError(f"the branch {branch} already exists in the common remote; choose another name")
             tree = Worktree(name, branch, self.git.commit_of(base_ref), task_id)
             with self._open() as index:
                 old = index.get(name)
                 index[name] = replace(tree, status="creating")
             try:
                 self.git.run("worktree", "add", "-q", "-b", branch, str(self.path(name)), tree.base)
+                self._publish(branch)  # before another clone can learn of it
                 bind(tree)
                 with self._open() as index:
                     index[name] = tree
@@ -203,6 +216,78 @@ class WorktreeRegistry:
                     _put(index, name, old)
                 raise
             return tree
+
+    def join(self, name: str, task_id: int | None = None) -> Worktree | None:
+        """Make a worktree that another clone has made, or bring it up to date.
+
+        Args:
+            name: of the worktree.
+            task_id: the task that it is for.
+
+        Returns:
+            The worktree; None if there is no common remote, or no such branch in it.
+
+        Raises:
+            ToolError: if the remote cannot be reached, or the branch has commits of its own on both
+                sides.
+        """
+        _check_name(name)
+        branch = f"wt/{name}"
+        if self._remote is None or (commit := self._remote.fetch(branch)) is None:
+            return None
+        self._pushed[branch] = commit
+        with self._step("join", name, task_id=task_id), self._reserved(name):
+            if not self.exists(name):
+                there = f"refs/heads/{branch}"
+                if not self.git.succeeds("rev-parse", "--verify", "--quiet", there):
+                    self.git.run("branch", "--no-track", branch, commit)
+                self.git.run("worktree", "add", "-q", str(self.path(name)), branch)
+            tree = Worktree(name, branch, commit, task_id)
+            with self._open() as index:
+                index[name] = tree
+            self._forward(tree, commit)
+            return tree
+
+    def publish(self, name: str) -> bool:
+        """Push the commits of a worktree's branch to the common remote, if there are new ones.
+
+        Args:
+            name: of the worktree.
+
+        Returns:
+            Whether there were some.
+
+        Raises:
+            ToolError: if the remote cannot be reached, or has commits that this clone lacks.
+        """
+        return self._publish(f"wt/{name}")
+
+    def _publish(self, branch: str) -> bool:
+        if self._remote is None:
+            return False
+        commit = self.git.commit_of(f"refs/heads/{branch}")
+        if self._pushed.get(branch) == commit:
+            return False
+        self._remote.push(branch)
+        self._pushed[branch] = commit
+        return True
+
+    def _update(self, tree: Worktree) -> None:
+        """Bring a worktree up to what other clones have pushed."""
+        if self._remote is not None and (commit := self._remote.fetch(tree.branch)) is not None:
+            self._forward(tree, commit)
+
+    def _forward(self, tree: Worktree, commit: str) -> None:
+        """Move a worktree's branch on to a later commit."""
+        folder = self.path(tree.name)
+        if self.git.succeeds("merge-base", "--is-ancestor", commit, tree.branch):
+            return
+        if not self.git.succeeds("merge-base", "--is-ancestor", tree.branch, commit):
+            raise ToolError(
+                f"{tree.branch} has commits here and others in the common remote; merge "
+                f"{commit[:7]} into the worktree {tree.name} first"
+            )
+        self.git.run("merge", "--ff-only", "--no-stat", commit, cwd=folder)
 
     def remove(self, name: str, *, force: bool = False) -> Worktree:
         """Remove the folder; its branch stays, with all that was committed.
@@ -259,7 +344,7 @@ class WorktreeRegistry:
             return index[name]
 
     def merge(self, name: str) -> list[str]:
-        """Merge a worktree's commits into the branch of the main folder.
+        """Merge a worktree's commits into the branch of the main folder; first fetch them.
 
         Args:
             name: of the worktree.
@@ -268,14 +353,16 @@ class WorktreeRegistry:
             The files that have changed there; none if there was nothing to merge.
 
         Raises:
-            ToolError: if something is not committed, or both sides have changed the same lines:
-                then the main folder is as it was, and the files are named.
+            ToolError: if something is not committed, the common remote cannot be reached, or both
+                sides have changed the same lines: then the main folder is as it was, and the files
+                are named.
         """
         self.get(name)
         with self._step("merge", name), self._held(name) as tree, self._lock(_MERGE):
             for what, folder in ((name, self.path(name)), ("the main folder", self.git.root)):
                 if left := [one for one in self.git.changes(folder) if one[:2] != "??"]:
                     raise ToolError(f"{what} has uncommitted changes: {left[0]}")
+            self._update(tree)
             before = self.git.commit_of("HEAD")
             try:
                 message = f"Merge {tree.branch}"

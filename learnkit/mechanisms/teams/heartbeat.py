@@ -1,0 +1,90 @@
+"""The heartbeat of a teammate in a process of its own: it is alive, and keeps what it has claimed.
+
+It has a thread of its own, so a model that answers slowly or a long command does not stop it. When
+the process dies, the beats end, and after its lease another worker may claim its tasks.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from learnkit.errors import LearnkitError
+
+if TYPE_CHECKING:
+    from learnkit.backends.interface import BoardBackend, RosterBackend
+    from learnkit.mechanisms.teams.teammate import Teammate
+    from learnkit.runtime.clock import Clock, Worker
+
+#: Beats in the time of one lease: two may be missed.
+BEATS = 3
+
+
+class Heartbeat:
+    """Says that a teammate is alive and prolongs its leases, until it is ended.
+
+    Attributes:
+        lost: why the teammate was stopped; empty as long as the name is its own.
+
+    Args:
+        mate: the teammate; it is stopped when its name belongs to another one.
+        roster: of its team.
+        board: of its team.
+        clock: on which it beats.
+        incarnation: which run of the teammate this is.
+        where: where it runs, as the others see it.
+        lease: seconds for which a claim holds without a beat.
+    """
+
+    def __init__(
+        self,
+        mate: Teammate,
+        roster: RosterBackend,
+        board: BoardBackend,
+        clock: Clock,
+        *,
+        incarnation: str,
+        where: str,
+        lease: float,
+    ) -> None:
+        self.lost = ""
+        self._mate, self._roster, self._board, self._clock = mate, roster, board, clock
+        self._incarnation, self._where, self._lease = incarnation, where, lease
+        self._over = clock.signal(f"the end of the heartbeat of {mate.name!r}")
+        self._worker: Worker | None = None
+
+    def start(self) -> None:
+        """Beat for the first time, and then from a thread, until :meth:`end`."""
+        self.beat()
+        name = f"the heartbeat of {self._mate.name}"
+        self._worker = self._clock.spawn(name, self._run)
+
+    def beat(self) -> bool:
+        """Say once that the teammate is alive.
+
+        Returns:
+            Whether the name is still its own. If not, the teammate is stopped.
+        """
+        name = self._mate.name
+        if not self.lost:
+            try:
+                if not self._roster.beat(name, self._incarnation, self._where):
+                    self.lost = f"the name {name} belongs to another process now, or was taken back"
+                self._board.renew(name, self._incarnation, self._lease)
+            except LearnkitError as error:
+                self.lost = str(error)
+        if self.lost:
+            self._mate.stop.set()
+        return not self.lost
+
+    def end(self) -> None:
+        """Stop beating, and wait for the thread."""
+        self._over.set()
+        if self._worker is not None:
+            self._worker.join()
+
+    def _run(self) -> None:
+        while not self._clock.wait(self._over, timeout=self._lease / BEATS):
+            try:
+                self.beat()
+            except OSError:
+                continue  # the server is away; its leases run on, and the next beat may get through

@@ -1,0 +1,166 @@
+"""The teammates that live in processes of their own, as the lead's process sees them.
+
+They are known only by what the backend says: the roster has their status and their last beat, and
+their inboxes show what they have read. What changes there is logged here as a teammate in a thread
+would log it itself, so that the views show both alike.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from learnkit.backends.interface import Member
+    from learnkit.backends.mail import Mail
+    from learnkit.core.agent import Agent
+    from learnkit.mechanisms.teams.base import TeamBase
+
+#: Seconds between two looks of a lead that waits for such a teammate.
+LOOK = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Other:
+    """A teammate in a process of its own.
+
+    Attributes:
+        name: its address.
+        role: what it is there for.
+        status: working, idle or shutdown, as it has said itself.
+        incarnation: which run of it this is.
+        where: where it runs; empty before its first beat.
+        silent: whole seconds since its last beat.
+        lost: whether that is so long that it counts as gone.
+    """
+
+    name: str
+    role: str
+    status: str
+    incarnation: str
+    where: str = ""
+    silent: int = 0
+    lost: bool = False
+
+    @property
+    def there(self) -> bool:
+        """Whether it has not shut down, and was heard from."""
+        return self.status != "shutdown" and not self.lost
+
+    @property
+    def doing(self) -> str:
+        """What it is doing, where it lives and when it was last heard from, for the lead."""
+        where = f" on {self.where}" if self.where else ""
+        if self.status == "shutdown":
+            return f"shutdown{where}"
+        if self.lost:
+            return f"not heard from for {self.silent} s (it was {self.status}{where})"
+        return f"{self.status}{where}, last heard from {self.silent} s ago"
+
+
+class Others:
+    """Logs in the lead's process what the teammates of other processes do.
+
+    Emits, in the lane of the teammate: ``team.joined`` with ``name``, ``role`` and ``where``;
+    ``team.status``; ``team.lost`` with ``name`` and ``seconds``; and ``mail.sent`` and
+    ``mail.read`` for the messages between it and the lead.
+
+    Args:
+        team: whose roster and inboxes are read.
+        silence: seconds without a beat after which a teammate counts as gone.
+    """
+
+    def __init__(self, team: TeamBase, silence: float) -> None:
+        self._team, self._silence = team, silence
+        self._known: dict[str, Other] = {}
+        self._unread: dict[str, list[str]] = {}  # ids of what the lead's process has sent them
+
+    def look(self, lead: Agent) -> list[Other]:
+        """Read the roster and the inboxes, and log what has changed.
+
+        Args:
+            lead: whose log it is.
+
+        Returns:
+            The teammates that live in processes of their own.
+        """
+        entries = map(self.known, self._team.roster.members())
+        found = [one for one in entries if one is not None]
+        with lead.events.ordered():
+            for one in found:
+                self._log(lead, one, self._known.get(one.name))
+            self._known = {one.name: one for one in found}
+            for name in [name for name, ids in self._unread.items() if ids]:
+                left = {mail.id for mail in self._team.mailbox.unread(name)}
+                read = [id for id in self._unread[name] if id not in left]
+                self._unread[name] = [id for id in self._unread[name] if id in left]
+                if read:
+                    _emit(lead, name, "mail.read", {"ids": read, "by": name})
+        return found
+
+    def find(self, name: str) -> Other | None:
+        """Return a teammate that lives in a process of its own, as the roster has it now.
+
+        Args:
+            name: of the teammate.
+        """
+        entries = (one for one in self._team.roster.members() if one["name"] == name)
+        return next(map(self.known, entries), None)
+
+    def known(self, entry: Member) -> Other | None:
+        """Return what the roster says of a teammate; None if that lives in the lead's process.
+
+        Args:
+            entry: of the roster.
+        """
+        if not entry.get("incarnation"):
+            return None
+        silent = int(entry.get("silent") or 0)
+        return Other(
+            entry["name"],
+            entry["role"],
+            entry["status"],
+            entry["incarnation"],
+            where=entry.get("where", ""),
+            silent=silent,
+            lost=silent >= self._silence,
+        )
+
+    def sent(self, mail: Mail) -> None:
+        """Take note of a message that was sent in this process.
+
+        Args:
+            mail: the message; it counts if its addressee lives in another process.
+        """
+        if mail.to in self._known:
+            self._unread.setdefault(mail.to, []).append(mail.id)
+
+    def arrived(self, lead: Agent, mail: Mail) -> None:
+        """Log that a message was sent, if that has happened in another process.
+
+        Args:
+            lead: who reads it.
+            mail: the message.
+        """
+        if mail.sender in self._known:
+            _emit(lead, mail.sender, "mail.sent", {"mail": mail.to_json()})
+
+    def _log(self, lead: Agent, now: Other, before: Other | None) -> None:
+        entry = {"name": now.name, "role": now.role}
+        if before is None or before.incarnation != now.incarnation:
+            if now.status == "shutdown" or now.lost:
+                return  # of an earlier day
+            _emit(lead, now.name, "team.joined", {**entry, "where": now.where})
+            before = None
+        if now.lost and not (before and before.lost):
+            _emit(lead, now.name, "team.lost", {"name": now.name, "seconds": now.silent})
+        elif not now.lost and (
+            before is None or (before.status, before.lost) != (now.status, False)
+        ):
+            _emit(lead, now.name, "team.status", {**entry, "status": now.status})
+
+
+def _emit(lead: Agent, lane: str, type: str, data: Mapping[str, Any]) -> None:
+    lead.events.add(type, dict(data), lane, lead.clock.time())

@@ -1,0 +1,302 @@
+"""A teammate in a process of its own: it leases its tasks, and its lead sees and leads it.
+
+Here lead and teammate share a process and a virtual clock, but only the backend connects them:
+``tests/terminal/test_join.py`` has real processes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from teams import say, send, work
+
+import learnkit as lk
+from learnkit.backends.connect import open_backend
+from learnkit.backends.leased import LeasedBoard
+from learnkit.core.agent import Agent
+from learnkit.mechanisms.teams.joined import JoinedTeam
+from learnkit.mechanisms.teams.lead import Team
+
+pytestmark = pytest.mark.usefixtures("no_thread_is_left")
+
+
+def done(id: int) -> Any:
+    return lk.use("task_update", task_id=id, status="completed", result_summary="by me")
+
+
+def worker(request: Any) -> Any:
+    """A model that completes the task that it was given last, if it has not done so."""
+    said = request["messages"][-1]["content"]
+    if found := re.findall(r"<auto-claimed>Task #(\d+)", str(said)):
+        return done(int(found[-1]))
+    return lk.say("done")
+
+
+class Place:
+    """A backend, a lead and any number of joined teammates.
+
+    Args:
+        folder: of the backend.
+        lanes: the script of each lane.
+    """
+
+    def __init__(self, folder: Path, lanes: Any) -> None:
+        self.folder, self.clock = folder, lk.VirtualClock()
+        self.backend = open_backend(f"files:{folder}", clock=self.clock)
+        self.client = lk.scripted(lanes, clock=self.clock)
+        self.board = self.backend.board()
+        self.team = Team(None, lambda name, role: [], backend=self.backend)
+        self.protocols = lk.Protocols(self.team, deadline=30.0)
+        board = self.backend.board()
+        parts = [lk.Tasks(board), self.team, self.protocols, lk.Autonomy(self.team, board)]
+        self.lead = Agent(self.client, parts)
+
+    @contextmanager
+    def joined(self, name: str = "alice", role: str = "coder", **options: Any) -> Iterator[Any]:
+        """Join, and leave at the end."""
+        stays, plan = options.pop("stays", True), options.pop("plan", False)
+        own = {"transcripts": self.folder / name, "clock": self.clock, "where": "host-b"}
+        joined = JoinedTeam(self.backend, name, role, **{**own, **options})
+        lk.Protocols(joined, plan_required=plan)
+        lk.Autonomy(joined, joined.board, poll=1.0, idle=20.0)
+        joined.stays = stays
+        try:
+            joined.start(self.client, [lk.Tasks(joined.board), lk.Toolbox(work)])
+            yield joined
+        finally:
+            joined.mate.stop.set()
+            joined.wait()
+
+    def until(self, met: Any, seconds: float = 300.0) -> None:
+        """Let virtual time pass until something is so."""
+        end = self.clock.time() + seconds
+        while not met():
+            assert self.clock.time() < end, "it did not come to pass"
+            self.clock.sleep(0.5)
+
+    def of(self, type: str) -> list[dict[str, Any]]:
+        return [event.data for event in self.lead.events if event.type == type]
+
+
+def test_it_claims_what_suits_it_and_gives_its_name_free(tmp_path: Path) -> None:
+    place = Place(tmp_path, {"alice": worker})
+    for subject, tags in (("one", ["coder"]), ("two", ["tester"]), ("three", [])):
+        place.board.create(subject, tags=tags)
+    with place.joined() as joined:
+        place.until(lambda: place.board.get(3).status == "completed")
+        place.until(lambda: joined.mate.status == "idle")
+        one, two, three = place.board.tasks()
+        assert (one.owner, two.status, three.owner) == ("alice", "pending", "alice")
+        assert one.incarnation == joined.incarnation
+        assert one.token == 1
+        (entry,) = place.backend.roster().members()
+        assert (entry["status"], entry["where"]) == ("idle", "host-b")
+    (entry,) = place.backend.roster().members()
+    assert entry["status"] == "shutdown"
+
+
+def test_beats_hold_a_task_through_a_call_that_takes_longer_than_the_lease(tmp_path: Path) -> None:
+    place = Place(tmp_path, {"alice": [lk.reply(done(1), latency=200.0), *say("done")]})
+    place.board.create("long")
+    with place.joined(lease=6.0):
+        place.until(lambda: place.board.get(1).status == "in_progress")
+        for _ in range(150):
+            place.clock.sleep(1.0)
+            assert place.board.ready() == []
+        place.until(lambda: place.board.get(1).status == "completed")
+
+
+def test_a_late_completion_is_refused_and_the_model_reads_who_has_the_task(tmp_path: Path) -> None:
+    lanes = {"alice": [lk.reply(done(1), latency=50.0), *say("I stop.")]}
+    place = Place(tmp_path, lanes)
+    place.board.create("long")
+    with place.joined(lease=6.0) as joined:
+        place.until(lambda: place.board.get(1).status == "in_progress")
+        joined.heartbeat.end()  # cut off: the server does not hear it any more
+        place.clock.sleep(7.0)
+        place.backend.board().claim(1, "bob", incarnation="b", lease=1000.0)
+        place.until(lambda: joined.mate.status == "idle")
+        refused = [e for e in joined.mate.agent.events if e.type == "task.refused"]
+        said = "task 1 is not yours any more: bob has it now. Stop working on it."
+        assert [event.data["problem"] for event in refused] == [said]
+    task = place.board.get(1)
+    assert (task.status, task.owner, task.result_summary) == ("in_progress", "bob", "")
+
+
+def test_who_comes_back_under_its_name_neither_inherits_nor_waits(tmp_path: Path) -> None:
+    place = Place(tmp_path, {"alice": worker})
+    place.board.create("one")
+    place.board.create("two")
+    place.board.claim(1, "alice", incarnation="dead", lease=40.0)
+    with place.joined():
+        place.until(lambda: place.board.get(2).status == "completed", 5.0)
+        assert place.board.get(1).incarnation == "dead"
+        place.until(lambda: place.board.get(1).status == "completed", 60.0)
+    assert place.clock.time() > 40
+
+
+def test_a_second_process_of_the_same_name_ends_the_first(tmp_path: Path) -> None:
+    place = Place(tmp_path, {"alice": []})
+    with place.joined() as first, place.joined() as second:
+        place.until(lambda: first.mate.status == "shutdown", 30.0)
+        assert "belongs to another process" in first.heartbeat.lost
+        place.clock.sleep(60.0)
+        assert second.mate.status == "idle"
+        assert second.heartbeat.lost == ""
+        (entry,) = place.backend.roster().members()
+        assert (entry["incarnation"], entry["status"]) == (second.incarnation, "idle")
+
+
+def test_what_it_does_not_finish_it_is_reminded_of_once_and_then_gives_back(tmp_path: Path) -> None:
+    place = Place(tmp_path, {"alice": say("hm", "hm", *["again"] * 4)})
+    place.board.create("one")
+    with place.joined() as joined:
+        place.until(lambda: place.board.get(1).status == "in_progress")
+        place.until(lambda: place.board.get(1).status == "pending", 50.0)
+        assert joined.mate.status != "shutdown"
+        assert "You still hold #1" in str(joined.mate.agent.messages)
+
+
+def test_without_work_it_ends_when_that_was_asked_for(tmp_path: Path) -> None:
+    place = Place(tmp_path, {"alice": []})
+    with place.joined(stays=False) as joined:
+        place.until(lambda: joined.mate.status == "shutdown", 25.0)
+
+
+def test_the_lead_sees_where_it_lives_and_leads_it_with_its_own_tools(tmp_path: Path) -> None:
+    def alice(request: Any) -> Any:
+        said = str(request["messages"][-1]["content"])
+        if asked := re.search(r'request_id=\\?"(\w+)', said):
+            return lk.use("shutdown_response", request_id=asked[1], approve=True)
+        return send("lead", "hello back") if "hello" in said else lk.say("done")
+
+    lead = [
+        lk.use("list_teammates"),
+        send("alice", "hello"),
+        *say("I wait.", "I have read it."),
+        lk.use("shutdown_request", teammate="alice"),
+        *say("I wait.", "It has ended."),
+    ]
+    place = Place(tmp_path, {"lead": lead, "alice": alice})
+    with place.joined() as joined:
+        place.lead.run("Say hello.")
+        assert "hello back" in str(place.lead.messages)
+        place.lead.run("End it.")
+        place.until(lambda: joined.mate.status == "shutdown", 10.0)
+        place.team.read_inbox()  # looks at the roster, too
+    place.protocols.close()
+    (listed,) = (e["output"] for e in place.of("tool.ended") if e["name"] == "list_teammates")
+    pattern = r"alice \(coder\): idle on host-b, last heard from \d+ s ago, 0 unread"
+    assert re.fullmatch(pattern, listed)
+    assert place.of("team.joined") == [{"name": "alice", "role": "coder", "where": "host-b"}]
+    mails = [one["mail"] for one in place.of("mail.sent")]
+    assert ("alice", "lead") in {(mail["from"], mail["to"]) for mail in mails}
+    read = {id for one in place.of("mail.read") for id in one["ids"]}
+    assert read == {mail["id"] for mail in mails}
+    assert place.of("team.status")[-1]["status"] == "shutdown"
+
+
+def test_the_lead_waits_for_what_it_has_put_on_the_board(tmp_path: Path) -> None:
+    lead = [lk.use("task_create", subject="one"), *say("I wait.", "Done.", "Done.", "Done.")]
+    place = Place(tmp_path, {"lead": lead, "alice": worker})
+    with place.joined():
+        place.lead.run("Have it done.")
+        assert place.board.get(1).status == "completed"
+
+
+def test_the_lead_does_not_wait_for_the_dead(tmp_path: Path) -> None:
+    place = Place(tmp_path, {"lead": say("I wait.", "x"), "alice": [lk.say("x", latency=1e5)]})
+    roster = place.backend.roster()
+    roster.note({"name": "alice", "role": "coder", "status": "working", "incarnation": "a"})
+    roster.beat("alice", "a", "host-b")
+    place.backend.mail().open("alice")
+    place.lead.run("Wait.")
+    assert 59 <= place.clock.time() <= 70
+    assert [one["name"] for one in place.of("team.lost")] == ["alice"]
+    line = r"alice \(coder\): not heard from for \d+ s \(it was working on host-b\), 0 unread"
+    assert re.fullmatch(line, place.team.list_teammates())
+
+
+def test_a_name_is_held_by_one_side(tmp_path: Path) -> None:
+    place = Place(tmp_path, {"lead": say("x"), "alice": [], "bob": say("x")})
+    with place.joined():
+        place.lead.run("Look.")
+        with pytest.raises(lk.ToolError, match="alice is idle in a process of its own on host-b"):
+            place.team.spawn("alice", "coder", "Begin.")
+        with place.team:
+            place.team.spawn("bob", "coder", "Begin.")
+            with pytest.raises(lk.UsageError, match="bob is a teammate in the lead's process"):
+                JoinedTeam(place.backend, "bob", "x", transcripts=tmp_path, clock=place.clock)
+    with pytest.raises(lk.UsageError, match="'lead' is the lead"):
+        JoinedTeam(place.backend, "lead", "x", transcripts=tmp_path, clock=place.clock)
+
+
+def test_silence_to_a_request_to_end_takes_its_name_away(tmp_path: Path) -> None:
+    place = Place(tmp_path, {"lead": say("x", "y"), "alice": [lk.say("x", latency=1e4)]})
+    with place.joined(lease=30.0) as joined:
+        place.lead.run("Look.")
+        place.board.create("one")
+        place.until(lambda: place.board.get(1).status == "in_progress")
+        place.protocols.shutdown_request("alice")
+        place.clock.sleep(45.0)  # the deadline, and a beat
+        assert joined.mate.stop.is_set()
+        assert joined.heartbeat.lost
+    place.protocols.close()
+    (entry,) = place.backend.roster().members()
+    assert (entry["status"], entry.get("incarnation")) == ("shutdown", None)
+
+
+def test_its_plan_is_approved_by_a_lead_elsewhere(tmp_path: Path) -> None:
+    def lead(request: Any) -> Any:
+        said = str(request["messages"][-1]["content"])
+        if "approved" not in said and (asked := re.search(r'request_id=\\?"(\w+)', said)):
+            return lk.use("plan_approval", request_id=asked[1], approve=True)
+        return lk.say("I wait.")
+
+    def alice(request: Any) -> Any:
+        said = str(request["messages"][-1]["content"])
+        if "<auto-claimed>" in said:
+            return lk.use("work")
+        if "needs an approved plan" in said:
+            return lk.use("plan_approval", plan="I work.")
+        return lk.use("work") if "approved" in said and "worked" not in said else lk.say("done")
+
+    place = Place(tmp_path, {"lead": lead, "alice": alice})
+    place.board.create("one")
+    with place.joined(plan=True) as joined:
+        place.lead.run("Go.")
+        place.until(lambda: "worked" in str(joined.mate.agent.messages), 60.0)
+        outputs = [e.data["output"] for e in joined.mate.agent.events if e.type == "tool.ended"]
+    assert "work needs an approved plan" in outputs[0]
+    assert outputs[-1] == "worked"
+
+
+def test_a_board_under_leases_changes_what_it_holds_and_nothing_else(tmp_path: Path) -> None:
+    clock = lk.VirtualClock()
+    board = open_backend(f"files:{tmp_path}", clock=clock).board()
+    for subject in ("one", "two", "three"):
+        board.create(subject)
+    mine = LeasedBoard(board, "alice", "new", 60.0)
+    board.claim(1, "alice", incarnation="old", lease=10.0)
+    with pytest.raises(lk.ToolError, match="an earlier run of alice has begun task 1"):
+        mine.update(1, "completed", by="alice")
+    with pytest.raises(lk.ToolError, match="task 1 is in_progress by alice"):
+        mine.update(1, "in_progress", owner="alice", by="alice")
+    begun = mine.update(2, "in_progress", owner="alice", by="alice")
+    assert begun is not None
+    assert (begun.incarnation, begun.token) == ("new", 1)
+    with pytest.raises(lk.ToolError, match="no task 9"):
+        mine.update(3, "in_progress", owner="alice", by="alice", add_blocks=[9])
+    assert board.get(3).status == "pending"
+    clock.sleep(11.0)
+    mine.update(1, "in_progress", owner="alice", by="alice")
+    mine.update(1, "completed", by="alice")
+    assert (board.get(1).incarnation, board.get(1).status) == ("new", "completed")
+    assert [task.id for task in mine.release("alice", "new")] == [2]
+    with pytest.raises(lk.ToolError, match="nobody has it now"):
+        mine.update(2, "completed", by="alice")

@@ -1,0 +1,200 @@
+"""Worktrees over clones: what one machine commits reaches another through a common bare remote."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import learnkit as lk
+from learnkit.mechanisms.worktrees.registry import WorktreeRegistry
+from learnkit.runtime.git import Git, GitError
+from learnkit.runtime.git_remote import GitRemote
+
+SHELL = lk.LocalShell({"GIT_AUTHOR_NAME": "a", "GIT_AUTHOR_EMAIL": "a@example.org"})
+
+
+def git(folder: Path, command: str) -> str:
+    result = SHELL.run(f"git -c user.name=a -c user.email=a@example.org {command}", folder)
+    assert result.code == 0, result.output
+    return result.output.strip()
+
+
+def commit(folder: Path, text: str, file: str = "a.txt") -> None:
+    (folder / file).write_text(text)
+    git(folder, "add -A")
+    git(folder, f"commit -q -m '{text.strip()}'")
+
+
+@pytest.fixture
+def clones(tmp_path: Path) -> dict[str, Path]:
+    """A lead's clone, a worker's clone, and the bare repository between them."""
+    git(tmp_path, "init -q --bare -b main common.git")
+    for name in ("lead", "worker"):
+        git(tmp_path, f"clone -q common.git {name} 2>&1")
+        git(tmp_path / name, "config user.name a")
+        git(tmp_path / name, "config user.email a@example.org")
+        if name == "lead":
+            git(tmp_path / name, "checkout -q -b main")
+            commit(tmp_path / name, "one\n")
+            git(tmp_path / name, "push -q origin main")
+    return {name: tmp_path / name for name in ("common.git", "lead", "worker")}
+
+
+def both(clones: dict[str, Path]) -> tuple[WorktreeRegistry, WorktreeRegistry]:
+    lead, worker = (WorktreeRegistry(clones[one], remote="origin") for one in ("lead", "worker"))
+    return lead, worker
+
+
+def test_a_branch_goes_to_a_worker_and_comes_back_merged(clones: dict[str, Path]) -> None:
+    lead, worker = both(clones)
+    made = lead.create("parser", task_id=3)
+    joined = worker.join("parser", 3)
+    assert joined is not None
+    assert (joined.branch, joined.base, joined.task_id) == (made.branch, made.base, 3)
+    assert worker.exists("parser")
+    assert not worker.publish("parser")
+    commit(worker.path("parser"), "two\n", "b.txt")
+    assert worker.publish("parser")
+    assert not worker.publish("parser")
+    assert lead.merge("parser") == ["b.txt"]
+    assert (clones["lead"] / "b.txt").read_text() == "two\n"
+
+
+def test_a_conflict_is_reported_and_undone(clones: dict[str, Path]) -> None:
+    lead, worker = both(clones)
+    lead.create("parser")
+    worker.join("parser")
+    commit(worker.path("parser"), "theirs\n")
+    worker.publish("parser")
+    commit(clones["lead"], "ours\n")
+    before = git(clones["lead"], "rev-parse HEAD")
+    with pytest.raises(lk.ToolError, match=r"wt/parser conflicts in a\.txt; the merge was undone"):
+        lead.merge("parser")
+    assert git(clones["lead"], "rev-parse HEAD") == before
+    assert (clones["lead"] / "a.txt").read_text() == "ours\n"
+    # Settled in the lead's worktree, which has the worker's commit by now.
+    tree = lead.path("parser")
+    SHELL.run("git -c user.name=a -c user.email=a@example.org merge -q main", tree)
+    commit(tree, "both\n")
+    assert lead.merge("parser") == ["a.txt"]
+
+
+def test_a_second_worker_takes_over_where_the_first_has_pushed(
+    clones: dict[str, Path], tmp_path: Path
+) -> None:
+    lead, worker = both(clones)
+    lead.create("parser")
+    worker.join("parser")
+    commit(worker.path("parser"), "half\n", "b.txt")
+    worker.publish("parser")
+    git(tmp_path, "clone -q common.git other 2>&1")
+    other = WorktreeRegistry(tmp_path / "other", remote=str(clones["common.git"]))
+    other.join("parser")
+    assert (other.path("parser") / "b.txt").read_text() == "half\n"
+    commit(other.path("parser"), "whole\n", "b.txt")
+    other.publish("parser")
+    worker.join("parser")  # the first comes back: its worktree is brought up to date
+    assert (worker.path("parser") / "b.txt").read_text() == "whole\n"
+
+
+def test_commits_on_both_sides_are_said_and_nothing_is_pushed_over(
+    clones: dict[str, Path],
+) -> None:
+    lead, worker = both(clones)
+    lead.create("parser")
+    worker.join("parser")
+    commit(worker.path("parser"), "theirs\n", "b.txt")
+    worker.publish("parser")
+    commit(lead.path("parser"), "ours\n", "c.txt")
+    with pytest.raises(GitError, match="git push"):
+        lead.publish("parser")
+    with pytest.raises(lk.ToolError, match="wt/parser has commits here and others in the common"):
+        lead.merge("parser")
+    assert not (clones["lead"] / "b.txt").exists()
+
+
+def test_a_branch_that_the_remote_does_not_have_is_no_worktree(clones: dict[str, Path]) -> None:
+    lead, worker = both(clones)
+    assert worker.join("parser") is None
+    assert WorktreeRegistry(clones["worker"]).join("parser") is None
+    git(clones["lead"], "push -q origin main:wt/taken")
+    with pytest.raises(lk.ToolError, match="wt/taken is in the common remote already"):
+        lead.create("taken")
+
+
+def test_a_worktree_that_cannot_be_pushed_is_not_made(clones: dict[str, Path]) -> None:
+    lead, _ = both(clones)
+    clones["common.git"].rename(clones["common.git"].with_name("moved"))
+    with pytest.raises(GitError, match="common remote"):
+        lead.create("parser")
+    assert not lead.exists("parser")
+    assert lead.all() == []
+
+
+@pytest.mark.parametrize("address", ["--upload-pack=touch", "ext::touch made", "nowhere"])
+def test_an_address_that_git_would_run_or_does_not_know_is_refused(
+    clones: dict[str, Path], address: str
+) -> None:
+    with pytest.raises(lk.UsageError, match=r"cannot be used|has no remote"):
+        GitRemote(Git(clones["lead"]), address)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "configured",
+    [
+        "core.sshCommand 'touch RAN; false'",
+        "core.hooksPath hooks",
+        "remote.origin.uploadpack 'touch RAN; git-upload-pack'",
+        "remote.origin.receivepack 'touch RAN; git-receive-pack'",
+        "remote.$URL.uploadpack 'touch RAN; git-upload-pack'",
+        "remote.$URL.vcs ext",
+        "credential.helper '!touch RAN'",
+        "core.gitProxy 'touch RAN'",
+    ],
+)
+def test_what_an_agent_configures_is_not_run(
+    clones: dict[str, Path], tmp_path: Path, configured: str
+) -> None:
+    """A push and a fetch run nothing that the repository names, and still arrive."""
+    ran, url = tmp_path / "RAN", str(clones["common.git"])
+    lead, _ = both(clones)
+    hooks = clones["lead"] / "hooks"
+    hooks.mkdir()
+    (hooks / "pre-push").write_text(f"#!/bin/sh\ntouch {ran}\n")
+    (hooks / "pre-push").chmod(0o755)
+    git(clones["lead"], "config " + configured.replace("RAN", str(ran)).replace("$URL", url))
+    lead.create("parser")
+    assert "wt/parser" in git(clones["common.git"], "branch --list 'wt/*'")
+    assert not ran.exists()
+
+
+def test_an_agent_cannot_lead_pushes_to_another_server(
+    clones: dict[str, Path], tmp_path: Path
+) -> None:
+    git(tmp_path, "init -q --bare elsewhere.git")
+    lead, _ = both(clones)
+    url = f"url.{tmp_path}/elsewhere.git.insteadOf {clones['common.git']}"
+    git(clones["lead"], f"config {url}")
+    with pytest.raises(GitError, match="this repository's configuration has url"):
+        lead.create("parser")
+    assert git(tmp_path / "elsewhere.git", "branch --list") == ""
+
+
+def test_an_ssh_address_is_reached_with_the_users_own_command(
+    clones: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A stand-in for ssh, in the user's own configuration, runs the command on this machine."""
+    ssh = tmp_path / "ssh"
+    ssh.write_text('#!/bin/sh\nfor last; do :; done\nexec sh -c "$last"\n')
+    ssh.chmod(0o755)
+    (tmp_path / "gitconfig").write_text(
+        f"[core]\n\tsshCommand = {ssh}\n[ssh]\n\tvariant = simple\n"
+    )
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(tmp_path / "gitconfig"))
+    monkeypatch.delenv("LEARNKIT_REPRODUCIBLE", raising=False)
+    git(clones["lead"], "config core.sshCommand false")  # an agent's has no effect
+    lead = WorktreeRegistry(clones["lead"], remote=f"ssh://host{clones['common.git']}")
+    lead.create("parser")
+    assert "wt/parser" in git(clones["common.git"], "branch --list 'wt/*'")

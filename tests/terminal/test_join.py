@@ -1,0 +1,116 @@
+"""``learnkit join`` as a process: it works, is led, and leaves without a trace."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from fault_run import Run, sqlite
+from typer.testing import CliRunner
+
+import learnkit as lk
+from learnkit.backends.interface import Backend
+from learnkit.errors import UsageError
+from learnkit.terminal.cli import app
+
+PROGRAM = "from learnkit.terminal.cli import main; main()"
+
+
+@contextmanager
+def joined(folder: Path, url: str, name: str, *more: str) -> Iterator[subprocess.Popen[str]]:
+    command = [sys.executable, "-c", PROGRAM, "join", url, "--name", name, "--stand-in", "--yes"]
+    command += ["--workspace", str(folder / name), *more]
+    pipe = subprocess.PIPE
+    process = subprocess.Popen(command, stdout=pipe, stderr=subprocess.STDOUT, text=True)
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def until(met: Callable[[], bool]) -> None:
+    end = time.monotonic() + 120
+    while not met():
+        assert time.monotonic() < end, "it did not come to pass"
+        time.sleep(0.05)
+
+
+def status(backend: Backend, name: str) -> str:
+    entries = [one for one in backend.roster().members() if one["name"] == name]
+    return entries[0]["status"] if entries else ""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_it_in_the_middle_of_a_task_which_is_free_at_once(
+    tmp_path: Path, number: signal.Signals
+) -> None:
+    url = sqlite(tmp_path)
+    backend = lk.open_backend(url)
+    board = backend.board()
+    board.create("create hello.txt that says hello")
+    board.create("run sleep 100")
+    with joined(tmp_path, url, "alice") as process:
+        until(lambda: board.get(2).status == "in_progress")
+        assert board.get(1).status == "completed"
+        assert (tmp_path / "alice/hello.txt").read_text().strip() == "hello"
+        process.send_signal(number)
+        said, _ = process.communicate(timeout=60)
+        assert process.returncode == 128 + number
+    assert "alice leaves, and gives back what it holds." in said
+    assert "Traceback" not in said
+    assert board.get(2).status == "pending"
+    assert status(backend, "alice") == "shutdown"
+    backend.close()
+
+
+@pytest.mark.slow
+def test_the_second_of_a_name_ends_the_first_and_max_idle_ends_the_second(tmp_path: Path) -> None:
+    url = sqlite(tmp_path)
+    backend = lk.open_backend(url)
+    with joined(tmp_path, url, "alice", "--lease", "3") as first:
+        until(lambda: status(backend, "alice") == "idle")
+        with joined(tmp_path, url, "alice", "--lease", "3", "--max-idle", "6") as second:
+            said, _ = first.communicate(timeout=60)
+            assert first.returncode == 1
+            assert "alice has ended: the name alice belongs to another process now" in said
+            second.communicate(timeout=60)
+            assert second.returncode == 0
+    assert status(backend, "alice") == "shutdown"
+    backend.close()
+
+
+@pytest.mark.slow
+def test_nothing_is_lost_when_workers_are_killed_and_stopped(tmp_path: Path) -> None:
+    summary = Run(tmp_path, sqlite(tmp_path), kills=3, seed=1).go(6)
+    assert summary.problems == []
+    assert (summary.lost, summary.twice) == (0, 0)
+    assert summary.kills >= 3
+    assert summary.tasks >= 6
+
+
+def test_it_says_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
+    run = CliRunner().invoke
+    with pytest.raises(UsageError, match=r"no ANTHROPIC_API_KEY.*join … --stand-in"):
+        run(app, ["join", "files:.", "--name", "alice"], catch_exceptions=False)
+    with pytest.raises(UsageError, match="nobody can be asked here about commands and edits"):
+        run(app, ["join", "files:.", "--name", "alice", "--stand-in"], catch_exceptions=False)
+    assert run(app, ["join", "files:."]).exit_code == 2
+    assert os.environ.get("LEARNKIT_BACKEND") is None
+
+
+def test_a_name_that_cannot_be_is_refused(tmp_path: Path) -> None:
+    words = ["--stand-in", "--yes", "--workspace", str(tmp_path)]
+    with pytest.raises(UsageError, match="'lead' is the lead; join under another name"):
+        CliRunner().invoke(
+            app, ["join", f"files:{tmp_path}", "--name", "lead", *words], catch_exceptions=False
+        )
