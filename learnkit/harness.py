@@ -114,8 +114,8 @@ def full_agent(
     shell = LocalShell() if shell is None else shell
     git = _repository(root, shell)
     state = open_state(root, git)
-    shared, opened = _backend(backend, state, options.get("clock") or client)
-    board = shared.board(team)
+    shared, opened = _backend(backend, options.get("clock") or client)
+    board = (shared or FilesBackend(state)).board(team)
     folder = Path(skills) if skills is not None else root / "skills"
     with_skills = "skills" in chosen and (skills is not None or folder.is_dir())
 
@@ -146,8 +146,12 @@ def full_agent(
         made.append(Background(shell, workspace=root))
     crew = None
     if "team" in chosen:
-        conversations = FilesBackend(state).folder(team) / "transcripts"
-        crew = Team(None, teammate, name=team, backend=shared, transcripts=conversations)
+        folder = FilesBackend(state).folder(team)
+        if shared is None:
+            crew = Team(folder, teammate, name=team)
+        else:
+            said = folder / "transcripts"
+            crew = Team(None, teammate, name=team, backend=shared, transcripts=said)
         made.append(crew)
         if "protocols" in chosen:
             made.append(Protocols(crew, plan_required=plan_required))
@@ -157,7 +161,7 @@ def full_agent(
         known = board if "tasks" in chosen else None
         made.append(Worktrees(root, known, team=crew, shell=shell, state=state / "worktrees"))
     agent = Agent(client, [*made, *extra], **{"system": _SYSTEM, **options})
-    if opened:
+    if opened and shared is not None:
         weakref.finalize(agent, shared.close)
     return agent
 
@@ -187,13 +191,11 @@ def _chosen(parts: Collection[str], without: Collection[str]) -> set[str]:
     return chosen
 
 
-def _backend(given: Backend | str | None, state: Path, timed: Any) -> tuple[Backend, bool]:
-    """Where the state of a team is, and whether it was opened for this agent alone."""
+def _backend(given: Backend | str | None, timed: Any) -> tuple[Backend | None, bool]:
+    """What keeps a team, None for the workspace; and whether it was opened for this agent alone."""
     clock = timed if isinstance(timed, Clock) else getattr(timed, "clock", None) or SystemClock()
     if given is None and not isinstance(clock, VirtualClock):
         given = os.environ.get(connect.SETTING) or None
-    if given is None:
-        return FilesBackend(state, clock.now), False
     if isinstance(given, str):
         return connect.open_backend(given, clock=clock), True
     return given, False

@@ -18,7 +18,7 @@ import threading
 import time
 import uuid
 import zlib
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import islice
@@ -38,6 +38,7 @@ from learnkit.backends.interface import (
 from learnkit.backends.mail import Mail, Type, checked_content, checked_name
 from learnkit.backends.request import Answer, Kind, Request, may
 from learnkit.backends.task import Change, Status, Task, checked
+from learnkit.backends.watch import EVERY, Wait, in_thread, looking
 from learnkit.errors import ToolError, UsageError, extra
 
 with extra("sql"):
@@ -92,6 +93,12 @@ _FINAL = re.compile(
     r"authentication failed|does not exist|no pg_hba\.conf entry|permission denied|"
     r"no password supplied|could not translate host name|failed to resolve host|unable to open"
 )
+
+#: Seconds after which a thread that listens looks whether it is to end.
+_PATIENCE = 0.5
+
+#: The channel on which PostgreSQL tells whose state has changed.
+_CHANNEL = "learnkit"
 
 #: The first of the two numbers of PostgreSQL's advisory locks, so that they are ours: "lkit".
 _LOCKS = 0x6C6B6974
@@ -256,11 +263,15 @@ class Database:
         return self._patiently(act, writes=False)
 
     def write(
-        self, act: Callable[[Connection], Sequence[S]], stored: Callable[[dict[str, Any]], S | None]
+        self,
+        team: str,
+        act: Callable[[Connection], Sequence[S]],
+        stored: Callable[[dict[str, Any]], S | None],
     ) -> list[S]:
         """Let a function change something, in one transaction, and exactly once.
 
         Args:
+            team: that is told of it.
             act: gets a connection; it is called again when nothing of its change has come to pass.
             stored: makes one of its results anew from what its ``to_json`` returns.
 
@@ -283,7 +294,8 @@ class Database:
             results = list(act(connection))
             if self.remote:  # of a file on this machine it is known
                 noted = json.dumps([one.to_json() for one in results])
-                connection.execute(insert(_CALLS).values(key=key, result=noted, at=self.now))
+                note = insert(_CALLS).values(key=key, result=noted, at=self.now)
+                connection.execute(note.returning(func.pg_notify(_CHANNEL, team)))
             return results
 
         return self._patiently(once, writes=True)
@@ -363,6 +375,32 @@ class Database:
         old = delete(_CALLS).where(_CALLS.c.at < self.now - _KEPT)
         self.change(lambda connection: connection.execute(old))
 
+    def watch(self, team: str, changed: Callable[[], object]) -> Callable[[], None]:
+        """Call a function after the changes of a team, and every few seconds.
+
+        Args:
+            team: its name.
+            changed: is called, from a thread of its own.
+
+        Returns:
+            What ends it.
+        """
+        if not self.remote:
+            return looking(changed)
+
+        def listen(wait: Wait) -> None:  # psycopg lends its connection to nobody meanwhile
+            _, settings = self._engine.dialect.create_connect_args(self._engine.url)
+            while not wait(0):
+                try:
+                    _notified(settings, team, changed, wait)
+                except psycopg.OperationalError:  # the server is away: until it is back, look
+                    changed()
+                    wait(1.0)
+
+        import psycopg
+
+        return in_thread("listen for changes", listen)
+
     def close(self) -> None:
         """Close all connections."""
         self._engine.dispose()
@@ -436,6 +474,23 @@ def _sqlite(url: URL, patience: float) -> Engine:
     return engine
 
 
+def _notified(
+    settings: Mapping[str, Any], team: str, changed: Callable[[], object], wait: Wait
+) -> None:
+    """Listen on a connection of its own, until it breaks or the thread is to end."""
+    import psycopg
+
+    with psycopg.connect(**settings, autocommit=True) as connection:
+        connection.execute(f"LISTEN {_CHANNEL}")
+        silent = EVERY  # what has changed before this is not told
+        while not wait(0):
+            if silent >= EVERY:
+                silent = 0.0
+                changed()
+            told = [one.payload for one in connection.notifies(timeout=_PATIENCE, stop_after=1)]
+            silent = EVERY if team in told else silent + _PATIENCE
+
+
 def _address(url: URL) -> str:
     """Where a database is, without what only its user may know."""
     if url.host is None and not url.drivername.startswith("postgresql"):
@@ -494,6 +549,9 @@ class SqlBackend(Backend):
     def roster(self, team: str = "team") -> SqlRoster:
         return SqlRoster(self._database, team)
 
+    def watch(self, team: str, changed: Callable[[], object]) -> Callable[[], None]:
+        return self._database.watch(team, changed)
+
     def close(self) -> None:
         self._database.close()
 
@@ -539,7 +597,7 @@ class SqlMail(MailBackend):
                 self._nobody(connection, to)
             return mail
 
-        (mail,) = self._database.write(act, Mail.from_json)
+        (mail,) = self._database.write(self._team, act, Mail.from_json)
         return mail
 
     def broadcast(self, sender: str, content: str, *, at: datetime | None = None) -> list[Mail]:
@@ -549,7 +607,7 @@ class SqlMail(MailBackend):
         def act(connection: Connection) -> list[Mail]:
             return self._deliver(connection, others, sender, content, "broadcast", {})
 
-        return self._database.write(act, Mail.from_json)
+        return self._database.write(self._team, act, Mail.from_json)
 
     def unread(self, name: str) -> list[Mail]:
         return [mail for _, mail in self._unread(name)]
@@ -724,7 +782,7 @@ class SqlBoard(BoardBackend):
             self._store(connection, old, tasks)
             return [self._load(connection, [id])[id]] if id in tasks else []
 
-        results = self._database.write(act, Task.from_json)
+        results = self._database.write(self._team, act, Task.from_json)
         return results[0] if results else None
 
     def claim(
@@ -787,7 +845,7 @@ class SqlBoard(BoardBackend):
             ids = connection.scalars(gift).all()
             return list(self._load(connection, ids).values())
 
-        return self._database.write(act, Task.from_json)
+        return self._database.write(self._team, act, Task.from_json)
 
     def open(self) -> None:
         with self._guard:
@@ -819,7 +877,7 @@ class SqlBoard(BoardBackend):
         return [(known[id][1] if id in known else None, new.get(id)) for id in ids]
 
     def _one(self, act: Callable[[Connection], list[Task]]) -> Task:
-        (task,) = self._database.write(act, Task.from_json)
+        (task,) = self._database.write(self._team, act, Task.from_json)
         return task
 
     def _held_by(self, owner: str, incarnation: str) -> list[ColumnElement[bool]]:
@@ -1015,7 +1073,7 @@ class SqlRequests(RequestBackend):
             self._lock(connection)
             return self._expire(connection, [self._find(connection, id, late=False)], why)
 
-        expired = self._database.write(act, _request)
+        expired = self._database.write(self._team, act, _request)
         return expired[0] if expired else None
 
     def expire_all(self, mate: str, why: str) -> list[Request]:
@@ -1024,7 +1082,7 @@ class SqlRequests(RequestBackend):
             pending = [one for one in self._load(connection, mate=mate) if one.state == "pending"]
             return self._expire(connection, pending, why)
 
-        return self._database.write(act, _request)
+        return self._database.write(self._team, act, _request)
 
     def assign(self, mate: str) -> list[Request]:
         first = self._database.insert(_ASSIGNMENTS).values(team=self._team, mate=mate, number=1)
@@ -1037,7 +1095,7 @@ class SqlRequests(RequestBackend):
             connection.execute(count)
             return self._expire(connection, pending, f"{mate} has another assignment")
 
-        return self._database.write(act, _request)
+        return self._database.write(self._team, act, _request)
 
     def get(self, id: str) -> Request:
         return self._database.read(lambda connection: self._find(connection, id))
@@ -1061,7 +1119,7 @@ class SqlRequests(RequestBackend):
         self._database.lock(connection, "requests", self._team)
 
     def _one(self, act: Callable[[Connection], list[Request]]) -> Request:
-        (request,) = self._database.write(act, _request)
+        (request,) = self._database.write(self._team, act, _request)
         return request
 
     def _find(self, connection: Connection, id: str, late: bool = True) -> Request:

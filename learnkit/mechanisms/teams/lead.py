@@ -128,6 +128,7 @@ class Team(Mechanism):
         self.extensions: list[Extension] = []
         self._members: dict[str, Teammate] = {}
         self._delivery: Delivery | None = None
+        self._unwatch: Callable[[], None] = lambda: None
 
     @property
     def lead(self) -> Agent:
@@ -339,6 +340,7 @@ class Team(Mechanism):
         Raises:
             BaseException: the first exception that ended a teammate's thread.
         """
+        self._unwatch()
         for member in self.members:
             member.stop.set()
         errors = [error for member in self.members if (error := member.ended())]
@@ -362,6 +364,8 @@ class Team(Mechanism):
             self._check_clock()
             self._delivery = Delivery(self.mailbox, self.lead, self._transcript(self.lead.name))
             self.roster.begin()
+            if self._backend is not None and not isinstance(self.lead.clock, VirtualClock):
+                self._unwatch = self._backend.watch(self.name, self._wake_all)
         return self._delivery
 
     def _announce(self, agent: Agent, mail: Mail) -> None:
@@ -370,6 +374,12 @@ class Team(Mechanism):
             self._members[mail.to].agent.wake.set()
         elif mail.to == self.lead.name:
             self._wake_lead()
+
+    def _wake_all(self) -> None:
+        """Let everyone who waits look again: another process may have changed something."""
+        for member in self.members:
+            member.agent.wake.set()
+        self._wake_lead()
 
     def _wake_lead(self) -> None:
         """Let a lead that waits look again: there is a message for it, or a changed status."""
