@@ -21,6 +21,7 @@ import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from itertools import islice
 from typing import Any, Literal, Protocol, TypeVar
 
@@ -171,7 +172,14 @@ _TASKS = _table(
     Col("incarnation", _Text, nullable=False),
     Col("lease_until", Double),
     Col("version", Integer, nullable=False),  # rises with each change, but not when renewed
-    Index("learnkit_tasks_status", "team", "status"),
+)
+#: What may be claimed or is held: few, however many are done. The text is that of the index.
+_OPEN = _TASKS.c.status.in_([literal_column("'pending'"), literal_column("'in_progress'")])
+Index(
+    "learnkit_tasks_open",
+    *(_TASKS.c.team, _TASKS.c.id),
+    postgresql_where=_OPEN,
+    sqlite_where=_OPEN,
 )
 _EDGES = _table(
     "edges",
@@ -388,17 +396,8 @@ class Database:
         if not self.remote:
             return looking(changed)
 
-        def listen(wait: Wait) -> None:  # psycopg lends its connection to nobody meanwhile
-            _, settings = self._engine.dialect.create_connect_args(self._engine.url)
-            while not wait(0):
-                try:
-                    _notified(settings, team, changed, wait)
-                except psycopg.OperationalError:  # the server is away: until it is back, look
-                    changed()
-                    wait(1.0)
-
-        import psycopg
-
+        _, settings = self._engine.dialect.create_connect_args(self._engine.url)
+        listen = partial(_listen, settings, team, changed)
         return in_thread("listen for changes", listen)
 
     def close(self) -> None:
@@ -474,21 +473,30 @@ def _sqlite(url: URL, patience: float) -> Engine:
     return engine
 
 
-def _notified(
+def _listen(
     settings: Mapping[str, Any], team: str, changed: Callable[[], object], wait: Wait
 ) -> None:
-    """Listen on a connection of its own, until it breaks or the thread is to end."""
-    import psycopg
+    """Call a function after each notification for a team, until the thread is to end.
 
-    with psycopg.connect(**settings, autocommit=True) as connection:
-        connection.execute(f"LISTEN {_CHANNEL}")
-        silent = EVERY  # what has changed before this is not told
-        while not wait(0):
-            if silent >= EVERY:
-                silent = 0.0
-                changed()
-            told = [one.payload for one in connection.notifies(timeout=_PATIENCE, stop_after=1)]
-            silent = EVERY if team in told else silent + _PATIENCE
+    psycopg lends a connection to nobody else while it listens, so this has one of its own.
+    """
+    with extra("postgres"):
+        import psycopg
+    while not wait(0):
+        try:
+            with psycopg.connect(**settings, autocommit=True) as connection:
+                connection.execute(f"LISTEN {_CHANNEL}")
+                silent = EVERY  # what has changed before this is not told
+                while not wait(0):
+                    if silent >= EVERY:
+                        silent = 0.0
+                        changed()
+                    told = connection.notifies(timeout=_PATIENCE, stop_after=1)
+                    ours = team in [one.payload for one in told]
+                    silent = EVERY if ours else silent + _PATIENCE
+        except psycopg.OperationalError:  # the server is away: until it is back, look
+            changed()
+            wait(1.0)
 
 
 def _address(url: URL) -> str:
@@ -736,14 +744,19 @@ class SqlBoard(BoardBackend):
         return self._one(act)
 
     def get(self, id: int) -> Task:
-        return self._database.read(lambda connection: self._known(connection, [id])[id])
+        def act(connection: Connection) -> Task:
+            if not (found := self._load(connection, [id])):
+                raise self._unknown(connection, id)
+            return found[id]
+
+        return self._database.read(act)
 
     def tasks(self) -> list[Task]:
         return list(self._database.read(self._load).values())
 
     def ready(self) -> list[Task]:
         free = and_(_TASKS.c.status == "pending", _TASKS.c.owner == "", ~self._waits())
-        where = or_(free, self._is_over())
+        where = and_(_OPEN, or_(free, self._is_over()))
         return list(self._database.read(lambda c: self._load(c, where=where)).values())
 
     def update(
@@ -766,19 +779,22 @@ class SqlBoard(BoardBackend):
             self._database.lock(connection, "board", self._team)
             old = self._near(connection, [id, *before, *after, *no_more], bool(before or after))
             tasks = dict(old)
-            rules.change(
-                tasks,
-                id,
-                status,
-                owner=owner,
-                add_blocked_by=before,
-                add_blocks=after,
-                remove_blocked_by=no_more,
-                result_summary=result_summary,
-                worktree=worktree,
-                by=by,
-                token=token,
-            )
+            try:
+                rules.change(
+                    tasks,
+                    id,
+                    status,
+                    owner=owner,
+                    add_blocked_by=before,
+                    add_blocks=after,
+                    remove_blocked_by=no_more,
+                    result_summary=result_summary,
+                    worktree=worktree,
+                    by=by,
+                    token=token,
+                )
+            except rules.UnknownTask as error:  # it names only what was loaded
+                raise self._unknown(connection, error.id) from None
             self._store(connection, old, tasks)
             return [self._load(connection, [id])[id]] if id in tasks else []
 
@@ -882,7 +898,8 @@ class SqlBoard(BoardBackend):
 
     def _held_by(self, owner: str, incarnation: str) -> list[ColumnElement[bool]]:
         held = {"team": self._team, "status": "in_progress", "owner": owner}
-        return [_TASKS.c[key] == one for key, one in {**held, "incarnation": incarnation}.items()]
+        held["incarnation"] = incarnation
+        return [_OPEN, *(_TASKS.c[key] == value for key, value in held.items())]
 
     def _is_over(self) -> ColumnElement[bool]:
         """Whether a task's lease is over."""
@@ -931,19 +948,19 @@ class SqlBoard(BoardBackend):
             for row in connection.execute(wanted.order_by(edge.blocked, edge.blocker)):
                 yield row.blocked, row.blocker
 
-    def _known(self, connection: Connection, ids: Sequence[int]) -> dict[int, Task]:
-        """These tasks by id; an error if one of them is not there."""
-        tasks = self._load(connection, ids)
-        for id in ids:
-            if id not in tasks:
-                known = select(_TASKS.c.id).where(_TASKS.c.team == self._team)
-                some = known.order_by(_TASKS.c.id).limit(rules.NAMED + 1)
-                raise rules.unknown(id, connection.scalars(some).all())
-        return tasks
+    def _unknown(self, connection: Connection, id: int) -> rules.UnknownTask:
+        known = select(_TASKS.c.id).where(_TASKS.c.team == self._team)
+        some = known.order_by(_TASKS.c.id).limit(rules.NAMED + 1)
+        return rules.UnknownTask(id, connection.scalars(some).all())
 
     def _near(self, connection: Connection, ids: Sequence[int], connect: bool) -> dict[int, Task]:
-        """These tasks and their neighbours; to connect them, also all that waits for them."""
-        near = self._known(connection, ids)
+        """These tasks and their neighbours; to connect them, also all that waits for them.
+
+        The first one must be there.
+        """
+        near = self._load(connection, ids)
+        if ids[0] not in near:
+            raise self._unknown(connection, ids[0])
         around = {id for task in near.values() for id in (*task.blocked_by, *task.blocks)}
         if connect:
             around |= self._downstream(connection, ids)
