@@ -543,6 +543,18 @@ class BackendTests:
         assert done is not None
         assert done.status == "completed"
 
+    def test_a_claim_without_a_lease_fences_the_late_one_off_as_well(
+        self, backend: Backend
+    ) -> None:
+        """Once a task has a token, every claim raises it."""
+        board = _board(backend, count=1)
+        late = board.claim(1, "alice", incarnation="a1", lease=SHORT)
+        self.let_pass(2 * SHORT)
+        assert board.claim(1, "bob").token > late.token
+        assert board.get(1).lease_until == ""
+        with pytest.raises(ToolError, match="not yours any more: bob has it now"):
+            board.update(1, "completed", by="alice", token=late.token)
+
     def test_a_lease_that_is_renewed_does_not_end(self, backend: Backend) -> None:
         """Renewing tells what is still held, and touches no one else's tasks."""
         board = _board(backend, count=4)
