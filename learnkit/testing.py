@@ -319,11 +319,11 @@ class BackendTests:
                 act()
         refused: list[tuple[dict[str, Any], str]] = [
             ({"add_blocked_by": [1]}, "task 1 cannot wait for itself"),
-            ({"add_blocked_by": [3]}, "a circle, #1 → #2 → #3 → #1"),
+            ({"add_blocked_by": [3]}, "a cycle, #1 → #2 → #3 → #1"),
             ({"add_blocked_by": [9]}, "there is no task 9; the board has: 1, 2, 3, 4$"),
             ({"add_blocks": [9]}, "there is no task 9"),
             ({"remove_blocked_by": [3]}, "task 1 does not wait for 3; it waits for nothing"),
-            ({"add_blocks": [4], "add_blocked_by": [4]}, "a circle"),
+            ({"add_blocks": [4], "add_blocked_by": [4]}, "a cycle"),
         ]
         for change, problem in refused:
             before = board.tasks()
@@ -333,7 +333,7 @@ class BackendTests:
         board.update(1, "completed")
         assert _ids(board.ready()) == [2, 4]
         board.update(2, "in_progress", owner="alice")
-        with pytest.raises(ToolError, match="task 1 cannot be opened again: 2 built on it"):
+        with pytest.raises(ToolError, match="task 1 cannot be reopened: 2 already built on it"):
             board.update(1, "pending")
         with pytest.raises(ToolError, match="task 2 is in_progress: it cannot wait for 4"):
             board.update(4, add_blocks=[2])
@@ -344,6 +344,32 @@ class BackendTests:
         assert _ids(board.ready()) == [3]
         assert board.get(3).blocked_by == ()
         _check(board)
+
+    def test_a_long_way_round_is_a_circle_too(self, backend: Backend) -> None:
+        """However many tasks are between the two, and when one change closes it at both ends."""
+        board = _board(backend, "1>2 2>3 3>4 4>5 6>7")
+        for id, change in (
+            (1, {"add_blocked_by": [5]}),
+            (5, {"add_blocks": [1]}),
+            (7, {"add_blocks": [1], "add_blocked_by": [5]}),
+        ):
+            with pytest.raises(ToolError, match="that would be a circle"):
+                board.update(id, **change)  # type: ignore[arg-type]
+        board.update(1, add_blocked_by=[7])
+        assert board.get(1).blocked_by == (7,)
+        _check(board)
+
+    def test_a_deleted_task_leaves_the_others_as_they_were(self, backend: Backend) -> None:
+        """What waited for it and for another still waits for the other one."""
+        board = _board(backend, "1>3 2>3 2>4 3>5 4>5")
+        assert board.update(3, "deleted") is None
+        assert [(task.id, task.blocked_by, task.blocks) for task in board.tasks()] == [
+            *((1, (), ()), (2, (), (4,)), (4, (2,), (5,)), (5, (4,), ())),
+        ]
+        assert board.update(2, "deleted") is None
+        assert _ids(board.ready()) == [1, 4]
+        board.update(5, remove_blocked_by=[4])
+        assert _ids(board.ready()) == [1, 4, 5]
 
     def test_an_unknown_task_is_an_error_that_names_the_known_ones(self, backend: Backend) -> None:
         """Of many the first twenty."""
@@ -362,13 +388,13 @@ class BackendTests:
         board = _board(backend, count=1)
         board.claim(1, "alice")
         for by in ("bob", "alicia", "alice2"):
-            with pytest.raises(ToolError, match="task 1 is in the hands of alice; only alice or"):
+            with pytest.raises(ToolError, match="task 1 is in progress and owned by alice; only alice or"):
                 board.update(1, "completed", by=by)
         with pytest.raises(ToolError, match="task 1 is in_progress by alice; claim one that is"):
             board.claim(1, "bob")
-        with pytest.raises(ToolError, match="task 1 is in the hands of alice"):
+        with pytest.raises(ToolError, match="task 1 is in progress and owned by alice"):
             board.update(1, "in_progress", owner="bob")
-        with pytest.raises(ToolError, match="say who claims"):
+        with pytest.raises(ToolError, match="the owner is empty"):
             board.claim(1, "")
         for by in ("alice", "alice.t1", ""):
             assert board.update(1, "pending", by=by) == board.get(1)
@@ -376,7 +402,7 @@ class BackendTests:
             assert board.claim(1, "alice").owner == "alice"
         board.update(1, "completed", by="alice")
         assert (board.get(1).status, board.get(1).owner) == ("completed", "alice")
-        with pytest.raises(ToolError, match="task 1 is completed; it can become: pending"):
+        with pytest.raises(ToolError, match="task 1 is completed; it can only become: pending"):
             board.update(1, "failed")
 
     def test_of_all_who_claim_one_succeeds(self, backend: Backend) -> None:
@@ -517,6 +543,18 @@ class BackendTests:
         assert done is not None
         assert done.status == "completed"
 
+    def test_a_claim_without_a_lease_fences_the_late_one_off_as_well(
+        self, backend: Backend
+    ) -> None:
+        """Once a task has a token, every claim raises it."""
+        board = _board(backend, count=1)
+        late = board.claim(1, "alice", incarnation="a1", lease=SHORT)
+        self.let_pass(2 * SHORT)
+        assert board.claim(1, "bob").token > late.token
+        assert board.get(1).lease_until == ""
+        with pytest.raises(ToolError, match="not yours any more: bob has it now"):
+            board.update(1, "completed", by="alice", token=late.token)
+
     def test_a_lease_that_is_renewed_does_not_end(self, backend: Backend) -> None:
         """Renewing tells what is still held, and touches no one else's tasks."""
         board = _board(backend, count=4)
@@ -597,10 +635,10 @@ class BackendTests:
             requests.answer(asked.id, "alice", "changes_requested")
         answered = requests.answer(asked.id, "alice", "rejected", TEXTS[0])
         assert (answered.state, answered.note) == ("rejected", TEXTS[0])
-        with pytest.raises(ToolError, match="rejected already; that stays"):
+        with pytest.raises(ToolError, match="already rejected, which cannot be changed"):
             requests.answer(asked.id, "alice", "approved")
         assert requests.get(asked.id) == answered
-        with pytest.raises(ToolError, match=f"no request 'r9'; the last ones are: {asked.id}"):
+        with pytest.raises(ToolError, match=f"no request 'r9'; the latest requests are: {asked.id}"):
             requests.answer("r9", "lead", "approved")
         with pytest.raises(ToolError, match="no request"):
             backend.requests("none").get("r0000001")

@@ -18,6 +18,7 @@ from learnkit.backends.interface import InboxReader, Member
 from learnkit.backends.mail import Mail, Type, checked_content, checked_name
 from learnkit.backends.request import Answer, Kind, Request, may
 from learnkit.backends.task import Change, Status, Task, checked
+from learnkit.backends.watch import looking
 
 Now = Callable[[], datetime]
 
@@ -50,6 +51,9 @@ class MemoryBackend:
 
     def roster(self, team: str = "team") -> MemoryRoster:
         return self._rosters.setdefault(team, MemoryRoster(self._now))
+
+    def watch(self, team: str, changed: Callable[[], object]) -> Callable[[], None]:
+        return looking(changed)
 
     def close(self) -> None:
         """Nothing is open."""
@@ -239,7 +243,7 @@ class MemoryRequests:
                 new = replace(new, expires=(self._now() + timedelta(seconds=within)).isoformat())
             for old in self.all():
                 if (old.kind, old.mate, old.state) == (kind, new.mate, "pending"):
-                    raise lk.ToolError(f"request {old.id} asks {to} that already")
+                    raise lk.ToolError(f"request {old.id} to {to} has no answer yet")
             self._requests.append(new)
             return new
 
@@ -249,7 +253,7 @@ class MemoryRequests:
             if old.to != by:
                 raise lk.ToolError(f"request {id} is for {old.to} to answer, not for {by}")
             if old.state != "pending":
-                raise lk.ToolError(f"request {id} is {old.state} already; that stays")
+                raise lk.ToolError(f"request {id} is already {old.state}, which cannot be changed")
             if not may(old, state, "addressee"):
                 raise lk.ToolError(f"a {old.kind} request cannot become {state}")
             return self._put(replace(old, state=state, note=note))
@@ -270,14 +274,14 @@ class MemoryRequests:
     def assign(self, mate: str) -> list[Request]:
         with self._lock:
             self._assignments[mate] = self._assignments.get(mate, 0) + 1
-            return self.expire_all(mate, f"{mate} has another assignment")
+            return self.expire_all(mate, f"{mate} has a new assignment")
 
     def get(self, id: str) -> Request:
         for request in self.all():
             if request.id == id:
                 return request
         known = ", ".join(one.id for one in self.all()[-5:]) or "none"
-        raise lk.ToolError(f"there is no request {id!r}; the last ones are: {known}")
+        raise lk.ToolError(f"there is no request {id!r}; the latest requests are: {known}")
 
     def all(self) -> list[Request]:
         with self._lock:

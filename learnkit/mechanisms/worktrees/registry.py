@@ -199,7 +199,9 @@ class WorktreeRegistry:
             if self.path(name).exists():
                 raise ToolError(f".worktrees/{name} already exists; choose another name")
             if self._remote is not None and self._remote.fetch(branch) is not None:
-                raise ToolError(f"the branch {branch} already exists in the common remote; choose another name")
+                raise ToolError(
+                    f"the branch {branch} already exists in the common remote; choose another name"
+                )
             tree = Worktree(name, branch, self.git.commit_of(base_ref), task_id)
             with self._open() as index:
                 old = index.get(name)
