@@ -8,14 +8,20 @@ message is untrusted text; its sender is not: the harness stamps it.
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterable
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from learnkit.backends.files.store import Counter, Document, Journal, Reader, locked
+from learnkit.backends.files.store import (
+    Counter,
+    Journal,
+    Reader,
+    append_together,
+    locked,
+    settled,
+)
 from learnkit.backends.interface import InboxReader, MailBackend
 from learnkit.backends.mail import (
     MAX_CONTENT,
@@ -87,8 +93,8 @@ class Mailbox(MailBackend):
         Raises:
             ToolError: if there is no such inbox.
         """
-        entries, _ = Journal(self._known(name)).read()
-        return list(filter(None, map(Mail.from_json, entries)))
+        journal = Journal(self._known(name))
+        return _messages(settled(self.folder, lambda: journal.read()[0]))
 
     def unread(self, name: str) -> list[Mail]:
         return Inbox(self, name).look()
@@ -109,20 +115,13 @@ class Mailbox(MailBackend):
         if not names:
             return []
         first = self._counter.next(self._highest())
-        messages, sizes = [], {}
         sent = at.isoformat() if at else ""
-        Document(self._counter.path).write(self._counter.after(first + len(names) - 1))
-        try:
-            for number, to in enumerate(names, start=first):
-                message = Mail(f"m{number}", type, sender, to, content, sent, more)
-                path = self._path(to)
-                sizes[path] = path.stat().st_size
-                Journal(path).append(message.to_json())
-                messages.append(message)
-        except OSError:  # there was no room for one of them: nothing was sent
-            for path, size in sizes.items():
-                os.truncate(path, size)
-            raise
+        messages = [
+            Mail(f"m{number}", type, sender, to, content, sent, more)
+            for number, to in enumerate(names, start=first)
+        ]
+        self._counter.give(first + len(names) - 1)
+        append_together(self.folder, {f"{one.to}.jsonl": [one.to_json()] for one in messages})
         return messages
 
     def _highest(self) -> int:
@@ -168,14 +167,14 @@ class Inbox(InboxReader):
         self._path = mailbox._known(name)
         self._reader = self._open()
         # What comes later cannot have been seen, whatever its id.
-        self._seen = {mail.id for mail in _messages(self._open())} & set(seen)
+        self._seen = {mail.id for mail in self._pending(self._open())} & set(seen)
         self._passed: set[str] = set()  # ids after which commit would move the cursor
 
     def look(self) -> list[Mail]:
-        return [mail for mail in _messages(self._open()) if mail.id not in self._seen]
+        return [mail for mail in self._pending(self._open()) if mail.id not in self._seen]
 
     def take(self) -> list[Mail]:
-        pending = _messages(self._reader)
+        pending = self._pending(self._reader)
         self._passed = {mail.id for mail in pending}
         new = [mail for mail in pending if mail.id not in self._seen]
         self._seen |= self._passed
@@ -192,6 +191,9 @@ class Inbox(InboxReader):
     def _open(self) -> Reader:
         return Reader(Journal(self._path), self._path.with_suffix(".place.json"))
 
+    def _pending(self, reader: Reader) -> list[Mail]:
+        return _messages(settled(self._path.parent, reader.pending))
 
-def _messages(reader: Reader) -> list[Mail]:
-    return list(filter(None, map(Mail.from_json, reader.pending())))
+
+def _messages(entries: Iterable[dict[str, Any]]) -> list[Mail]:
+    return list(filter(None, map(Mail.from_json, entries)))
