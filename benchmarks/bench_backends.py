@@ -90,7 +90,8 @@ class Real:
     """A backend's mailbox, with the reader that an agent has."""
 
     def __init__(self, box: Any) -> None:
-        self._box, self._inbox = box, None
+        self._box = box
+        self._inbox: Any = None
         self.open, self.send = box.open, box.send
 
     def drain(self) -> list[str]:
@@ -330,6 +331,7 @@ def main() -> int:
         what, url, *numbers = arguments.urls
         work(what, url, *map(int, numbers))
         return 0
+    boards: tuple[int, ...]
     count, boards, inboxes = 2_000, (100, 10_000, 100_000), (100, 100_000)
     if arguments.quick:
         count, boards, inboxes = 300, (10, 1_000), (100, 10_000)

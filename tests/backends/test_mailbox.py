@@ -67,6 +67,46 @@ def test_numbers_count_from_one_through_all_inboxes(box: Mailbox) -> None:
     assert Mailbox(box.folder).send("bob", "lead", "d").id == "m5"
 
 
+@pytest.mark.parametrize(
+    ("counter", "number"),
+    [(9, 9), (6, 6), (5, 6), (1, 6), (None, 6)],
+    ids=["beyond", "next", "behind", "at the start", "none"],
+)
+def test_a_counter_that_a_message_contradicts_is_not_believed(
+    box: Mailbox, counter: int | None, number: int
+) -> None:
+    """If it is not beyond the last message of each inbox, all messages are looked at."""
+    sent = Mail("m5", "message", "lead", "bob", "numbered by hand", "")
+    Journal(box.folder / "bob.jsonl").append({**sent.to_json(), "id": "m2"}, sent.to_json())
+    if counter is not None:
+        (box.folder / "mail.json").write_text(f'{{"next_id": {counter}}}')
+    again = Mailbox(box.folder)
+    assert [again.send("lead", "alice", "x").id for _ in range(2)] == [
+        f"m{number}",
+        f"m{number + 1}",
+    ]
+    assert Mailbox(box.folder).send("lead", "bob", "x").id == f"m{number + 2}"
+    Journal(box.folder / "bob.jsonl").append({**sent.to_json(), "id": "m40"})  # while they run
+    assert [one.send("lead", "bob", "x").id for one in (again, box)] == ["m41", "m42"]
+
+
+def test_the_first_message_of_a_process_does_not_read_a_large_inbox(box: Mailbox) -> None:
+    def read() -> int:
+        """Bytes that this process has read."""
+        fields = Path("/proc/self/io").read_text().split()
+        return int(fields[fields.index("rchar:") + 1])
+
+    for _ in range(40):
+        box.send("lead", "bob", "x" * 20_000)
+    before = read()
+    assert Mailbox(box.folder).send("lead", "bob", "y").id == "m41"
+    assert read() - before < 400_000
+    (box.folder / "mail.json").unlink()
+    before = read()
+    assert Mailbox(box.folder).send("lead", "bob", "y").id == "m42"
+    assert read() - before > 800_000
+
+
 def test_each_message_is_taken_once_and_none_is_missed(box: Mailbox) -> None:
     inbox = Inbox(box, "alice")
     box.send("lead", "alice", "one")

@@ -8,6 +8,7 @@ message is untrusted text; its sender is not: the harness stamps it.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable
 from datetime import datetime
@@ -49,7 +50,7 @@ class Mailbox(MailBackend):
     def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder)
         self._counter = Counter(self.folder / "mail.json")
-        self._numbered: dict[str, tuple[int, int]] = {}  # inbox -> bytes read, and highest number
+        self._numbered: dict[str, tuple[int, int]] = {}  # file -> bytes read, and highest number
 
     def open(self, name: str) -> None:
         path = self._path(name)
@@ -121,19 +122,30 @@ class Mailbox(MailBackend):
             for number, to in enumerate(names, start=first)
         ]
         self._counter.give(first + len(names) - 1)
-        append_together(self.folder, {f"{one.to}.jsonl": [one.to_json()] for one in messages})
+        lines = {f"{one.to}.jsonl": [one.to_json()] for one in messages}
+        for number, (name, size) in enumerate(append_together(self.folder, lines).items(), first):
+            self._numbered[name] = size, number
         return messages
 
     def _highest(self) -> int:
-        """The highest number of a message; each message is looked at once."""
-        for name in self.names:
-            path = self._path(name)
-            read, highest = self._numbered.get(name, (0, 0))
-            if path.stat().st_size != read:
-                entries, read = Journal(path).read(read)
-                found = (_ID.fullmatch(str(entry.get("id"))) for entry in entries)
-                highest = max([highest, *(int(match[1]) for match in found if match)])
-                self._numbered[name] = read, highest
+        """The highest number of a message.
+
+        Of an inbox that is new to this object only the last message is looked at, if the counter
+        is beyond it: numbers rise in each inbox. Otherwise each message is looked at once.
+        """
+        with os.scandir(self.folder) as files:
+            sizes = {file.name: file.stat().st_size for file in files if _of_inbox(file.name)}
+        for name, size in sizes.items():
+            journal = Journal(self.folder / name)
+            if name not in self._numbered:
+                last, end = journal.last()
+                number = _number(last or {})
+                sound = 0 < number < self._counter.next(0)
+                self._numbered[name] = (end, number) if sound else (0, 0)
+            read, highest = self._numbered[name]
+            if size != read:
+                entries, read = journal.read(read)
+                self._numbered[name] = read, max([highest, *map(_number, entries)])
         return max((highest for _, highest in self._numbered.values()), default=0)
 
     def _known(self, name: str) -> Path:
@@ -193,6 +205,16 @@ class Inbox(InboxReader):
 
     def _pending(self, reader: Reader) -> list[Mail]:
         return _messages(settled(self._path.parent, reader.pending))
+
+
+def _of_inbox(file: str) -> bool:
+    return file.endswith(".jsonl") and is_name(file.removesuffix(".jsonl"))
+
+
+def _number(entry: dict[str, Any]) -> int:
+    """The number of a message; 0 if it has none."""
+    match = _ID.fullmatch(str(entry.get("id")))
+    return int(match[1]) if match else 0
 
 
 def _messages(entries: Iterable[dict[str, Any]]) -> list[Mail]:

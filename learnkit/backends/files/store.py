@@ -100,7 +100,9 @@ def write_together(folder: str | Path, changes: Mapping[str, Any]) -> None:
             _rename(folder, renames)
 
 
-def append_together(folder: str | Path, entries: Mapping[str, Iterable[dict[str, Any]]]) -> None:
+def append_together(
+    folder: str | Path, entries: Mapping[str, Iterable[dict[str, Any]]]
+) -> dict[str, int]:
     """Add entries to several journals of a folder: to all of them, or to none if the process dies.
 
     Read them through :func:`settled`.
@@ -108,6 +110,9 @@ def append_together(folder: str | Path, entries: Mapping[str, Iterable[dict[str,
     Args:
         folder: where they are.
         entries: file name and JSON-ready dicts.
+
+    Returns:
+        File name and new size in bytes.
 
     Raises:
         UsageError: if an entry cannot be written as JSON; none is added then.
@@ -124,15 +129,16 @@ def append_together(folder: str | Path, entries: Mapping[str, Iterable[dict[str,
             }
             _write(decision, {"version": VERSION, "appends": appends})
         try:
-            for name, data in lines.items():
-                _append(folder / name, data)
+            ends = {name: _append(folder / name, data) for name, data in lines.items()}
         except OSError:
             for name, size in sizes.items():
                 if _size(folder / name) > size:
                     os.truncate(folder / name, size)
             decision.unlink(missing_ok=True)
             raise
-        decision.unlink(missing_ok=True)
+        if len(lines) > 1:
+            decision.unlink()
+        return ends
 
 
 def settled(folder: str | Path, read: Callable[[], T]) -> T:
@@ -371,11 +377,42 @@ class Journal:
         except FileNotFoundError:
             return [], 0
         except OSError as error:
-            problem = f"{self.path} cannot be read ({error.strerror}); mend it or remove it"
-            raise UsageError(problem) from None
+            raise self._unreadable(error) from None
         whole = data[: data.rfind(b"\n") + 1]
         entries = (_decoded(line) for line in whole.split(b"\n"))
         return [entry for entry in entries if entry is not None], start + len(whole)
+
+    def last(self) -> tuple[dict[str, Any] | None, int]:
+        """Return the last whole entry, found from the end; None if there is none. Takes no lock.
+
+        Returns:
+            The entry, and where the whole lines end, in bytes.
+
+        Raises:
+            UsageError: as for :meth:`read`.
+        """
+        block = 1 << 16
+        try:
+            with self.path.open("rb") as file:
+                size = file.seek(0, os.SEEK_END)
+                while True:
+                    start = max(0, size - block)
+                    file.seek(start)
+                    found = file.read(size - start)
+                    whole = found[: found.rfind(b"\n") + 1]
+                    lines = whole.split(b"\n")[1 if start else 0 :]  # the first one may be half
+                    entry = next(filter(None, map(_decoded, reversed(lines))), None)
+                    if entry is not None or not start:
+                        return entry, start + len(whole)
+                    block *= 4
+        except FileNotFoundError:
+            return None, 0
+        except OSError as error:
+            raise self._unreadable(error) from None
+
+    def _unreadable(self, error: OSError) -> UsageError:
+        problem = f"{self.path} cannot be read ({error.strerror}); mend it or remove it"
+        return UsageError(problem)
 
 
 class Reader:
@@ -470,8 +507,8 @@ def _file_name(name: str, folder: Path) -> str:
     return name
 
 
-def _append(path: Path, lines: bytes, start: int | None = None) -> None:
-    """Add whole lines to a journal.
+def _append(path: Path, lines: bytes, start: int | None = None) -> int:
+    """Add whole lines to a journal; returns its new size.
 
     ``start`` is where a writer that died has begun to add them: only the rest of them is added.
     """
@@ -483,7 +520,7 @@ def _append(path: Path, lines: bytes, start: int | None = None) -> None:
         before, there = found[: start > 0], found[start > 0 :]
         data = lines if before in (b"", b"\n") else b"\n" + lines  # a torn line ends there
         if there.startswith(data):
-            return
+            return end
         if data.startswith(there):
             data = data[len(there) :]
         elif not there.endswith(b"\n"):  # the file was edited since
@@ -493,6 +530,7 @@ def _append(path: Path, lines: bytes, start: int | None = None) -> None:
         except OSError:
             file.truncate(end)
             raise
+        return end + len(data)
 
 
 def _write_all(file: FileIO, data: bytes) -> None:
