@@ -14,6 +14,7 @@ __version__ = "0.1.0"
 #: Module -> the public names that it defines. What is public is written here and nowhere else; the
 #: imports below tell the same to a type checker, and a test compares the two.
 _PUBLIC = {
+    "backends.connect": "open_backend",
     "backends.files.board": "TaskBoard",
     "backends.files.mailbox": "Mailbox",
     "clients.connect": "connect scripted",
@@ -61,6 +62,7 @@ __all__ = sorted([*_HOMES, *_MODULES])
 
 if TYPE_CHECKING:
     from learnkit import views as views
+    from learnkit.backends.connect import open_backend as open_backend
     from learnkit.backends.files.board import TaskBoard as TaskBoard
     from learnkit.backends.files.mailbox import Mailbox as Mailbox
     from learnkit.clients.connect import connect as connect

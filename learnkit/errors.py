@@ -26,8 +26,11 @@ class ArgumentsError(ToolError):
 
 
 @contextlib.contextmanager
-def lab_extra() -> Iterator[None]:
-    """Import in this block what only the extra ``lab`` brings: notebooks and widgets.
+def extra(name: str) -> Iterator[None]:
+    """Import in this block what only an extra brings.
+
+    Args:
+        name: of the extra, such as ``lab``.
 
     Raises:
         UsageError: if it is not installed; the message says how to install it.
@@ -36,8 +39,16 @@ def lab_extra() -> Iterator[None]:
         yield
     except ModuleNotFoundError as error:
         raise UsageError(
-            f"{error.name} is not installed; get it with: pip install 'learnkit[lab]'"
+            f"{error.name} is not installed; get it with: pip install 'learnkit[{name}]'"
         ) from error
+
+
+def lab_extra() -> contextlib.AbstractContextManager[None]:
+    """Import in a block what only the extra ``lab`` brings, notebooks and widgets.
+
+    See :func:`extra`.
+    """
+    return extra("lab")
 
 
 def text_of(error: BaseException) -> str:

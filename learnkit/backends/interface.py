@@ -1,21 +1,24 @@
 """What a backend promises: where the messages, tasks, requests and members of a team are kept.
 
-The mechanisms use these four interfaces and nothing else, so a team can work with a server in place
-of the files in ``learnkit.backends.files``. A backend is any object with these methods; it need not
-inherit from anything. What is stored is in the modules beside this one: ``mail``, ``task`` and
-``request``.
+The mechanisms use these interfaces and nothing else, so a team can work with a server in place of
+the files in ``learnkit.backends.files``; ``learnkit.backends.sql`` keeps the same promises with a
+database. A backend is any object with these methods; it need not inherit from anything. What is
+stored is in the modules beside this one: ``mail``, ``task`` and ``request``. ``learnkit.testing``
+has a test for each promise, to run against a backend of your own.
 
-All four have in common:
+All of them have in common:
 
-- **Shared.** Several threads, and for the files several processes, call the methods at the same
-  time. Each call is atomic: others see all of its effect or nothing.
+- **Shared.** Several threads and several processes call the methods at the same time, for a server
+  also from several machines. Each call is atomic: others see all of its effect or nothing.
 - **Durable.** When a call has returned, its effect survives the end of the process. When it has
   raised, or the process was killed during it, either all of it or nothing has happened.
 - **Consistent.** A call sees the effect of every call that returned before it began.
 - **Errors.** What an agent can correct (an unknown name, a task that is taken) raises
   :class:`learnkit.ToolError`, and the model reads its text. Stored data that cannot be read raises
   :class:`learnkit.UsageError`, which names where it is. A backend that cannot store (a full disk, a
-  connection that broke) raises ``OSError``.
+  connection that broke and does not come back) raises ``OSError``.
+- **One clock.** Leases, deadlines and times of messages are measured on the backend's own clock. A
+  worker whose clock is wrong changes nothing.
 """
 
 from __future__ import annotations
@@ -30,7 +33,9 @@ if TYPE_CHECKING:
     from learnkit.backends.request import Answer, Kind, Request
     from learnkit.backends.task import Change, Status, Task
 
-#: ``name``, ``role`` and ``status`` of one member of a team.
+#: One member of a team: ``name``, ``role`` and ``status``. A member that lives in a process of its
+#: own also has its ``incarnation`` and, after its first beat, ``where`` it runs; ``heard``, when
+#: its last beat came (ISO 8601); and ``silent``, how many whole seconds ago that was.
 Member = dict[str, str]
 
 
@@ -99,7 +104,7 @@ class MailBackend(Protocol):
             to: the name of the recipient.
             content: the text.
             type: what kind of message it is.
-            at: when it was sent.
+            at: when it was sent; a server uses its own clock instead.
             more: further fields, JSON-ready, such as ``request_id``.
 
         Returns:
@@ -115,7 +120,7 @@ class MailBackend(Protocol):
         Args:
             sender: the agent that sends it.
             content: the text.
-            at: when it was sent.
+            at: as for :meth:`send`.
 
         Returns:
             One message for each recipient; each has its own id.
@@ -153,6 +158,17 @@ class BoardBackend(Protocol):
 
     Every change keeps one promise: a task that is in progress or completed has no open blocker.
     ``blocked_by`` and ``blocks`` always agree.
+
+    **Leases.** The worker of another machine can die without a word. So a claim may be a lease: it
+    ends after a time, unless its holder renews it. A task whose lease is over is still in progress,
+    but counts as ready, and another worker may claim it. The first one may be alive after all, only
+    slow, and must not complete a task that another has by then. Each claim under a lease therefore
+    raises the task's *fencing token*, a number. The harness of the holder (never its model) names
+    the token with every later change, and a change that names an old token is refused.
+
+    **Owner and incarnation.** The owner is a name; the incarnation tells one run of a worker from
+    the next. A worker that was restarted under its old name holds nothing of what its former self
+    has claimed, and can claim it when that lease is over.
     """
 
     def create(self, subject: str, description: str = "", *, tags: Iterable[str] = ()) -> Task:
@@ -184,8 +200,9 @@ class BoardBackend(Protocol):
         """Return all tasks as they were at one moment, by id."""
 
     def ready(self) -> list[Task]:
-        """Return the tasks that are pending, unowned and not blocked, by id.
+        """Return the tasks that can be claimed, by id.
 
+        They are pending, unowned and not blocked, or in progress under a lease that is over.
         Another worker may claim one of them before the caller does.
         """
 
@@ -201,6 +218,7 @@ class BoardBackend(Protocol):
         result_summary: str | None = None,
         worktree: str | None = None,
         by: str = "",
+        token: int | None = None,
     ) -> Task | None:
         """Change a task: all that is asked for, or nothing.
 
@@ -217,26 +235,65 @@ class BoardBackend(Protocol):
             by: who asks. The status of a task that another owner has in progress is not changed,
                 nor is the task deleted, unless ``by`` is a subagent of its owner (its name is the
                 owner's, a dot, and more). Empty for the user and the harness, who may do anything.
+            token: the fencing token that the claim of the task has returned. Without it, only
+                ``by`` counts.
 
         Returns:
             The task as it is now; None if it was deleted.
 
         Raises:
-            ToolError: if the change is not allowed, with the reason.
+            ToolError: if the change is not allowed, with the reason; also if ``token`` is not the
+                task's present one, with the name of who has the task now.
         """
 
-    def claim(self, id: int, owner: str) -> Task:
+    def claim(
+        self, id: int, owner: str, *, incarnation: str = "", lease: float | None = None
+    ) -> Task:
         """Check that a task is ready and begin it, in one step: of all callers one succeeds.
 
         Args:
             id: of the task.
             owner: who begins it.
+            incarnation: which run of the owner that is; empty if there is only one.
+            lease: seconds after which another worker may claim the task, unless :meth:`renew` is
+                called before; None for never.
 
         Returns:
-            The task, in progress and owned.
+            The task, in progress and owned. With an incarnation or a lease its ``token`` is
+            higher than any that this task has had.
 
         Raises:
             ToolError: if it is blocked, taken, or no longer pending.
+            UsageError: for a lease that is not above 0.
+        """
+
+    def renew(self, owner: str, incarnation: str, lease: float) -> list[int]:
+        """Prolong the leases of all tasks that one run of a worker has in progress.
+
+        A task whose lease is over is prolonged as well, if no other worker has claimed it.
+
+        Args:
+            owner: who holds them.
+            incarnation: as it was given to :meth:`claim`.
+            lease: seconds from now on.
+
+        Returns:
+            The ids of the tasks that it still holds, in order. A task that is missing here was
+            completed, given back, or claimed by another worker.
+
+        Raises:
+            UsageError: for a lease that is not above 0.
+        """
+
+    def release(self, owner: str, incarnation: str) -> list[Task]:
+        """Give back all tasks that one run of a worker has in progress, as when it ends.
+
+        Args:
+            owner: who holds them.
+            incarnation: as it was given to :meth:`claim`.
+
+        Returns:
+            The tasks that were given back, as they are now: pending, and without an owner.
         """
 
     def open(self) -> None:
@@ -251,7 +308,7 @@ class BoardBackend(Protocol):
 
         Returns:
             The task before and after, by id; None before for a new task, and None after for a
-            deleted one. Several changes to one task count as one.
+            deleted one. Several changes to one task count as one, and a renewed lease is none.
         """
 
 
@@ -361,18 +418,84 @@ class RosterBackend(Protocol):
     """The members of a team; ``files.roster.Roster`` keeps them in a file.
 
     People read it, and after a restart the harness: a member of an earlier process gives its tasks
-    back.
+    back. A member that runs in a process of its own, perhaps on another machine, says by its beats
+    that it is alive.
     """
 
     def members(self) -> list[Member]:
-        """Return name, role and status of each member, in the order in which they joined."""
+        """Return what is known of each member, in the order in which they joined."""
 
     def note(self, entry: Member) -> None:
         """Add a member, or replace the entry with the same name.
 
         Args:
-            entry: ``name``, ``role`` and ``status``.
+            entry: ``name``, ``role`` and ``status``. A member that lives in a process of its own
+                also gives its ``incarnation``, a text that no other run of it has: it has the name
+                from then on, and its beats stay in the entry when it is noted again.
+        """
+
+    def beat(self, name: str, incarnation: str, where: str) -> bool:
+        """Note that a member is alive.
+
+        Args:
+            name: of the member.
+            incarnation: with which it was noted.
+            where: where it runs, such as the name of its machine.
+
+        Returns:
+            False if the name belongs to another incarnation now, or to a member in the lead's
+            process: then this one should end.
+
+        Raises:
+            ToolError: if there is no such member.
         """
 
     def begin(self) -> None:
-        """Begin a new process: every member of an earlier one has shut down."""
+        """Begin a new process of the lead: the members of its earlier ones have shut down.
+
+        Members with an incarnation live in processes of their own, and stay as they are.
+        """
+
+
+@runtime_checkable
+class Backend(Protocol):
+    """One place that keeps everything of one or several teams; see :func:`learnkit.open_backend`.
+
+    A team's name separates it from the others in the same place. Each method returns an object of
+    its own at each call, for one process; all of them show the same stored state.
+    """
+
+    @property
+    def address(self) -> str:
+        """Where it is, for people: without a user name, a password, or other settings."""
+
+    def mail(self, team: str = "team") -> MailBackend:
+        """Return the inboxes of a team.
+
+        Args:
+            team: its name.
+        """
+
+    def board(self, team: str = "team") -> BoardBackend:
+        """Return the task board of a team.
+
+        Args:
+            team: its name.
+        """
+
+    def requests(self, team: str = "team") -> RequestBackend:
+        """Return the requests of a team.
+
+        Args:
+            team: its name.
+        """
+
+    def roster(self, team: str = "team") -> RosterBackend:
+        """Return the members of a team.
+
+        Args:
+            team: its name.
+        """
+
+    def close(self) -> None:
+        """End all connections. Nothing that is stored changes."""

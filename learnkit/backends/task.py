@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any, Literal, get_args
 
 from learnkit.errors import ToolError
@@ -30,6 +31,10 @@ class Task:
         tags: roles that it suits.
         result_summary: what came of it.
         worktree: name of the worktree that it is done in; empty for none.
+        token: its fencing token: a number that rises whenever it changes hands, from its first
+            claim with an incarnation or a lease on; 0 before.
+        incarnation: which run of its owner has claimed it; empty if that was not said.
+        lease_until: when its lease is over, ISO 8601; empty without a lease.
         more: what else is in the file; it is kept.
     """
 
@@ -43,6 +48,9 @@ class Task:
     tags: tuple[str, ...] = ()
     result_summary: str = ""
     worktree: str = ""
+    token: int = 0
+    incarnation: str = ""
+    lease_until: str = ""
     more: dict[str, Any] = field(default_factory=dict)
 
     @property
@@ -68,6 +76,9 @@ class Task:
             "tags": list(self.tags),
             **({"result_summary": self.result_summary} if self.result_summary else {}),
             **({"worktree": self.worktree} if self.worktree else {}),
+            **({"token": self.token} if self.token else {}),
+            **({"incarnation": self.incarnation} if self.incarnation else {}),
+            **({"lease_until": self.lease_until} if self.lease_until else {}),
             **self.more,
         }
 
@@ -100,6 +111,10 @@ class Task:
             raise ValueError("it has no id, or no subject")
         if given.get("status", "pending") not in get_args(Status):
             raise ValueError(f"status is {given['status']!r}")
+        if type(given.get("token", 0)) is not int:
+            raise ValueError(f"token is {given['token']!r}")
+        if given.get("lease_until") and not _is_time(given["lease_until"]):
+            raise ValueError(f"lease_until is {given['lease_until']!r}")
         return cls(**given, more=fields)
 
 
@@ -118,7 +133,18 @@ _FIELDS: dict[str, tuple[str, type, type]] = {
     "tags": ("tags", list, str),
     "result_summary": ("result_summary", str, str),
     "worktree": ("worktree", str, str),
+    "token": ("token", int, int),
+    "incarnation": ("incarnation", str, str),
+    "lease_until": ("lease_until", str, str),
 }
+
+
+def _is_time(text: str) -> bool:
+    """Whether a text is a date and time with its zone: others cannot be compared."""
+    try:
+        return datetime.fromisoformat(text).tzinfo is not None
+    except ValueError:
+        return False
 
 
 def checked(task: Task) -> Task:

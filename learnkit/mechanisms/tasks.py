@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from learnkit.backends.files.board import TaskBoard, may_change
+from learnkit.backends.files.board import TaskBoard
+from learnkit.backends.rules import may_change
 from learnkit.backends.task import Status, Task
 from learnkit.core.mechanism import Mechanism
 from learnkit.core.readiness import is_ready, open_blockers
@@ -137,7 +138,12 @@ class Tasks(Mechanism):
         Args:
             task_id: its number.
         """
-        return self._done("task_get", lambda: self.board.get(task_id).to_json())
+
+        def get() -> dict[str, Any]:  # what fences a claim is the harness's, and says nothing here
+            task = self.board.get(task_id)
+            return replace(task, token=0, incarnation="", lease_until="").to_json()
+
+        return self._done("task_get", get)
 
     def _overruled(self, id: int) -> str:
         """Who has a task in progress that this agent may change only because it leads the team."""

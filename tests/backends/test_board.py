@@ -21,9 +21,10 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from profiles import examples
 from steps import steps
 
-from learnkit.backends.files.board import NEXT, TaskBoard
+from learnkit.backends.files.board import TaskBoard
 from learnkit.backends.files.store import write_together
 from learnkit.backends.files.task_folder import Folder
+from learnkit.backends.rules import NEXT
 from learnkit.backends.task import MAX_DESCRIPTION, MAX_SUBJECT, Task
 from learnkit.core.readiness import is_ready
 from learnkit.errors import ToolError, UsageError

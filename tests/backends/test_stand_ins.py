@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import re
-import threading
-from collections.abc import Iterable
-from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
+from memory_backend import MemoryBoard, MemoryMail, MemoryRoster
 from teams import spawn, when
 
 import learnkit as lk
-from learnkit.backends.files.board import Change, TaskBoard
-from learnkit.backends.files.mailbox import Mail, Mailbox, Type
-from learnkit.backends.files.roster import Member, Roster
+from learnkit.backends.files.board import TaskBoard
+from learnkit.backends.files.mailbox import Mailbox
+from learnkit.backends.files.roster import Roster
 from learnkit.backends.files.tracker import Tracker
 from learnkit.backends.interface import (
     BoardBackend,
@@ -25,141 +23,6 @@ from learnkit.backends.interface import (
     RequestBackend,
     RosterBackend,
 )
-from learnkit.backends.task import Task
-from learnkit.core.readiness import is_ready
-
-
-class MemoryReader:
-    """One reader's cursor in a list."""
-
-    def __init__(self, messages: list[Mail], done: set[str]) -> None:
-        self._messages, self._done, self._taken = messages, done, set[str]()
-
-    def look(self) -> list[Mail]:
-        return [one for one in self._messages if one.id not in self._done | self._taken]
-
-    def take(self) -> list[Mail]:
-        new = self.look()
-        self._taken |= {one.id for one in new}
-        return new
-
-    def put_back(self, ids: Iterable[str]) -> None:
-        self._taken -= set(ids)
-
-    def commit(self) -> None:
-        self._done |= self._taken
-
-
-class MemoryMail:
-    """A server of mail: lists under one lock."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._boxes: dict[str, list[Mail]] = {}
-        self._done: dict[str, set[str]] = {}
-        self.sent = 0
-
-    @property
-    def names(self) -> list[str]:
-        return sorted(self._boxes)
-
-    def open(self, name: str) -> None:
-        with self._lock:
-            self._boxes.setdefault(name, [])
-            self._done.setdefault(name, set())
-
-    def send(
-        self,
-        sender: str,
-        to: str,
-        content: str,
-        type: Type = "message",
-        *,
-        at: datetime | None = None,
-        **more: Any,
-    ) -> Mail:
-        with self._lock:
-            if to not in self._boxes:
-                raise lk.ToolError(f"nobody is called {to!r}")
-            self.sent += 1
-            mail = Mail(f"m{self.sent}", type, sender, to, content, "", more)
-            self._boxes[to].append(mail)
-            return mail
-
-    def broadcast(self, sender: str, content: str, *, at: datetime | None = None) -> list[Mail]:
-        return [self.send(sender, to, content, "broadcast") for to in self.names if to != sender]
-
-    def unread(self, name: str) -> list[Mail]:
-        return self.reader(name).look()
-
-    def reader(self, name: str, seen: Iterable[str] = ()) -> InboxReader:
-        return MemoryReader(self._boxes[name], self._done[name])
-
-
-class MemoryBoard:
-    """A server of tasks: a dict under one lock, with claims that check and take in one step."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._tasks: dict[int, Task] = {}
-        self._told: dict[int, Task] | None = None
-
-    def create(self, subject: str, description: str = "", *, tags: Iterable[str] = ()) -> Task:
-        with self._lock:
-            id = len(self._tasks) + 1
-            self._tasks[id] = Task(id, subject, description, tags=tuple(tags))
-            return self._tasks[id]
-
-    def get(self, id: int) -> Task:
-        return self._tasks[id]
-
-    def tasks(self) -> list[Task]:
-        with self._lock:
-            return list(self._tasks.values())
-
-    def ready(self) -> list[Task]:
-        return [task for task in self.tasks() if is_ready(task, self._tasks)]
-
-    def update(self, id: int, status: Any = None, **changes: Any) -> Task | None:
-        with self._lock:
-            owner = "" if status == "pending" else self._tasks[id].owner
-            self._tasks[id] = replace(self._tasks[id], status=status, owner=owner)
-            return self._tasks[id]
-
-    def claim(self, id: int, owner: str) -> Task:
-        with self._lock:
-            if self._tasks[id].owner:
-                raise lk.ToolError(f"task {id} is taken")
-            self._tasks[id] = replace(self._tasks[id], status="in_progress", owner=owner)
-            return self._tasks[id]
-
-    def open(self) -> None:
-        with self._lock:
-            if self._told is None:
-                self._told = dict(self._tasks)
-
-    def news(self) -> list[Change]:
-        with self._lock:
-            old, now = self._told or {}, dict(self._tasks)
-            self._told = now
-        return [(old.get(id), one) for id, one in now.items() if old.get(id) != one]
-
-
-class MemoryRoster:
-    """A server of members: a dict."""
-
-    def __init__(self) -> None:
-        self._members: dict[str, Member] = {}
-
-    def members(self) -> list[Member]:
-        return list(self._members.values())
-
-    def note(self, entry: Member) -> None:
-        self._members[entry["name"]] = entry
-
-    def begin(self) -> None:
-        for entry in self._members.values():
-            entry["status"] = "shutdown"
 
 
 def test_the_files_are_backends(tmp_path: Path) -> None:

@@ -86,6 +86,7 @@ AREAS: dict[str, list[tuple[str, str]]] = {
     ],
     "board": [
         ("learnkit/backends/files/board.py", "tests/backends/test_board.py"),
+        ("learnkit/backends/rules.py", "tests/backends/test_board.py"),
         ("learnkit/backends/files/task_folder.py", "tests/backends/test_board.py"),
         ("learnkit/backends/task.py", "tests/backends/test_board.py"),
         ("learnkit/backends/files/store.py", "tests/backends"),

@@ -7,29 +7,19 @@ process changes the board and when one of them is killed.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
+from learnkit.backends import rules
 from learnkit.backends.files.store import Counter, locked, recover, write_together
 from learnkit.backends.files.task_folder import Folder
 from learnkit.backends.interface import BoardBackend
-from learnkit.backends.task import MAX_DESCRIPTION, Change, Status, Task, checked
-from learnkit.core.readiness import is_ready, open_blockers
-from learnkit.errors import ToolError
-
-#: Which status may follow which. Any task may be deleted.
-NEXT: dict[Status, tuple[Status, ...]] = {
-    "pending": ("in_progress", "completed", "failed"),
-    "in_progress": ("pending", "completed", "failed"),
-    "failed": ("pending", "in_progress"),
-    "completed": ("pending",),
-}
+from learnkit.backends.task import Change, Status, Task, checked
 
 _COUNTER = "board.json"
-_BEGUN = ("in_progress", "completed")
 
 
 class TaskBoard(BoardBackend):
@@ -37,13 +27,15 @@ class TaskBoard(BoardBackend):
 
     Args:
         folder: such as ``.tasks``; is created with the first task.
+        now: the date and time, for leases; by default the machine's.
 
     Raises:
         UsageError: if a file in it holds no task, or a newer version has written it.
     """
 
-    def __init__(self, folder: str | Path) -> None:
+    def __init__(self, folder: str | Path, now: Callable[[], datetime] | None = None) -> None:
         self.folder = Path(folder)
+        self._now = now or _utc
         self._files = Folder(self.folder)
         self._counter = Counter(self.folder / _COUNTER)
         self._reported: dict[int, Task] | None = None
@@ -63,7 +55,7 @@ class TaskBoard(BoardBackend):
 
     def get(self, id: int) -> Task:
         with self._open(id):
-            return _find(self._files.tasks([id]) or self._files.tasks(), id)
+            return rules.find(self._files.tasks([id]) or self._files.tasks(), id)
 
     def tasks(self) -> list[Task]:
         if not self.folder.is_dir():
@@ -73,7 +65,8 @@ class TaskBoard(BoardBackend):
 
     def ready(self) -> list[Task]:
         tasks = {task.id: task for task in self.tasks()}
-        return [task for task in tasks.values() if is_ready(task, tasks)]
+        now = self._now()
+        return [task for task in tasks.values() if rules.can_be_claimed(task, tasks, now)]
 
     def update(
         self,
@@ -87,32 +80,24 @@ class TaskBoard(BoardBackend):
         result_summary: str | None = None,
         worktree: str | None = None,
         by: str = "",
+        token: int | None = None,
     ) -> Task | None:
         with self._open(id):
             old = self._files.tasks()
             tasks = dict(old)
-            task = _find(tasks, id)
-            if status is not None and by and not may_change(task, by):
-                raise ToolError(
-                    f"task {id} is in the hands of {task.owner}; only {task.owner} or the team's "
-                    f"lead may set it to {status}"
-                )
-            for blocker in remove_blocked_by:
-                _disconnect(tasks, blocker, id)
-            for blocker in add_blocked_by:
-                _connect(tasks, blocker, id)
-            for blocked in add_blocks:
-                _connect(tasks, id, blocked)
-            if status == "deleted":
-                _delete(tasks, id)
-            elif status is not None:
-                tasks[id] = _moved(tasks, tasks[id], status, owner)
-            if result_summary is not None and len(result_summary) > MAX_DESCRIPTION:
-                raise ToolError(f"a result_summary has at most {MAX_DESCRIPTION:,} characters")
-            if result_summary is not None and id in tasks:
-                tasks[id] = replace(tasks[id], result_summary=result_summary)
-            if worktree is not None and id in tasks:
-                tasks[id] = replace(tasks[id], worktree=worktree)
+            rules.change(
+                tasks,
+                id,
+                status,
+                owner=owner,
+                add_blocked_by=add_blocked_by,
+                add_blocks=add_blocks,
+                remove_blocked_by=remove_blocked_by,
+                result_summary=result_summary,
+                worktree=worktree,
+                by=by,
+                token=token,
+            )
             try:
                 self._write(old, tasks)
             except OSError:
@@ -123,18 +108,27 @@ class TaskBoard(BoardBackend):
                 (self.folder / old[id].file).unlink(missing_ok=True)
             return tasks.get(id)
 
-    def claim(self, id: int, owner: str) -> Task:
-        if not owner:
-            raise ToolError("say who claims the task")
+    def claim(
+        self, id: int, owner: str, *, incarnation: str = "", lease: float | None = None
+    ) -> Task:
+        rules.checked_owner(owner)
+        rules.checked_lease(lease)
         with self._open(id):
             task = self.get(id)
             near = {id: task, **self._files.tasks(task.blocked_by)}
-            if task.status != "pending":
-                taken = f" by {task.owner}" if task.owner else ""
-                raise ToolError(f"task {id} is {task.status}{taken}; claim one that is ready")
-            claimed = _moved(near, task, "in_progress", owner)
+            claimed = rules.claimed(near, task, owner, incarnation, lease, self._now())
             self._write({id: task}, {id: claimed})
             return claimed
+
+    def renew(self, owner: str, incarnation: str, lease: float) -> list[int]:
+        rules.checked_lease(lease)
+        renewed = self._change_all(
+            lambda tasks: rules.renewed(tasks, owner, incarnation, lease, self._now())
+        )
+        return [task.id for task in renewed]
+
+    def release(self, owner: str, incarnation: str) -> list[Task]:
+        return self._change_all(lambda tasks: rules.released(tasks, owner, incarnation))
 
     def open(self) -> None:
         if self._reported is not None:
@@ -152,15 +146,26 @@ class TaskBoard(BoardBackend):
             before, now = self._reported or {}, self._files.tasks()
             self._reported = now
         ids = [id for id in sorted({*before, *now}) if before.get(id) is not now.get(id)]
-        return [(before.get(id), now.get(id)) for id in ids if before.get(id) != now.get(id)]
+        pairs = [(before.get(id), now.get(id)) for id in ids]
+        return [(old, new) for old, new in pairs if rules.differs(old, new)]
 
     @contextmanager
     def _open(self, id: int) -> Iterator[None]:
         """Hold the board's lock, if there is a board: looking for a task does not make one."""
         if not self.folder.is_dir():
-            _find({}, id)
+            rules.find({}, id)
         with locked(self.folder):
             yield
+
+    def _change_all(self, change: Callable[[Iterable[Task]], list[Task]]) -> list[Task]:
+        """Replace what ``change`` returns of all tasks, and return that."""
+        if not self.folder.is_dir():
+            return []
+        with locked(self.folder):
+            old = self._files.tasks()
+            changed = change(old.values())
+            self._write(old, {**old, **{task.id: task for task in changed}})
+            return changed
 
     def _write(self, old: dict[int, Task], new: dict[int, Task]) -> None:
         changes: dict[str, Any] = {
@@ -178,7 +183,7 @@ class TaskBoard(BoardBackend):
                 if blocker in blocked:
                     blocked[blocker].append(id)
         repaired = {
-            id: _like(
+            id: rules.like(
                 task,
                 blocked_by=tuple(one for one in task.blocked_by if one in tasks),
                 blocks=tuple(blocked[id]),
@@ -189,104 +194,5 @@ class TaskBoard(BoardBackend):
             self._write(tasks, repaired)
 
 
-def may_change(task: Task, by: str) -> bool:
-    """Whether an agent may complete, release or delete a task: nobody else has it in progress.
-
-    Args:
-        task: the one in question.
-        by: name of the agent. A subagent, whose name begins with its parent's, acts for that one.
-    """
-    owner = task.owner if task.status == "in_progress" else ""
-    return not owner or by == owner or by.startswith(f"{owner}.")
-
-
-def _find(tasks: dict[int, Task], id: int) -> Task:
-    if id not in tasks:
-        known = ", ".join(map(str, list(tasks)[:20])) + (", …" if len(tasks) > 20 else "")
-        raise ToolError(f"there is no task {id}; the board has: {known or 'none'}")
-    return tasks[id]
-
-
-def _moved(tasks: dict[int, Task], task: Task, status: Status, owner: str) -> Task:
-    """A task with another status, if it may have it."""
-    if status in _BEGUN and (waits := open_blockers(task, tasks)):
-        blockers = ", ".join(map(str, waits))
-        raise ToolError(f"task {task.id} is blocked by {blockers}; complete them first")
-    taken = task.status == "in_progress" and task.owner
-    if status == "in_progress" and taken and owner and owner != task.owner:
-        raise ToolError(f"task {task.id} is in the hands of {task.owner}")
-    if status == task.status:
-        return task
-    if status not in NEXT[task.status]:
-        allowed = ", ".join(NEXT[task.status])
-        raise ToolError(f"task {task.id} is {task.status}; it can become: {allowed}")
-    if task.status == "completed":
-        begun = [id for id in task.blocks if id in tasks and tasks[id].status in _BEGUN]
-        if begun:
-            after = ", ".join(map(str, begun))
-            raise ToolError(f"task {task.id} cannot be opened again: {after} built on it")
-    if status == "in_progress":
-        return replace(task, status=status, owner=owner)
-    return replace(task, status=status, owner="" if status == "pending" else task.owner)
-
-
-def _connect(tasks: dict[int, Task], blocker: int, blocked: int) -> None:
-    """Make one task wait for another, if that can be."""
-    first, then = _find(tasks, blocker), _find(tasks, blocked)
-    if blocker in then.blocked_by:
-        return
-    if blocker == blocked:
-        raise ToolError(f"task {blocker} cannot wait for itself")
-    if way := _way(tasks, blocked, blocker):
-        circle = " → ".join(f"#{id}" for id in [*way, blocked])
-        raise ToolError(
-            f"task {blocked} cannot wait for {blocker}: that would be a circle, {circle}"
-        )
-    if then.status in _BEGUN and first.status != "completed":
-        raise ToolError(f"task {blocked} is {then.status}: it cannot wait for {blocker} any more")
-    tasks[blocker] = replace(first, blocks=tuple(sorted({*first.blocks, blocked})))
-    tasks[blocked] = replace(then, blocked_by=tuple(sorted({*then.blocked_by, blocker})))
-
-
-def _disconnect(tasks: dict[int, Task], blocker: int, blocked: int) -> None:
-    then = _find(tasks, blocked)
-    if blocker not in then.blocked_by:
-        waits = ", ".join(map(str, then.blocked_by)) or "nothing"
-        raise ToolError(f"task {blocked} does not wait for {blocker}; it waits for {waits}")
-    first = tasks[blocker]
-    tasks[blocker] = replace(first, blocks=tuple(id for id in first.blocks if id != blocked))
-    left = tuple(id for id in then.blocked_by if id != blocker)
-    tasks[blocked] = replace(then, blocked_by=left)
-
-
-def _delete(tasks: dict[int, Task], id: int) -> None:
-    gone = tasks.pop(id)  # a neighbour may be missing, or know nothing of it: files are edited
-    for other in {*gone.blocks, *gone.blocked_by} & tasks.keys():
-        tasks[other] = _like(
-            tasks[other],
-            blocked_by=tuple(one for one in tasks[other].blocked_by if one != id),
-            blocks=tuple(one for one in tasks[other].blocks if one != id),
-        )
-
-
-def _way(tasks: dict[int, Task], start: int, goal: int) -> list[int]:
-    """A way along blocks from one task to another; empty if there is none."""
-    before = {start: start}
-    queue = [start]
-    for id in queue:
-        if id == goal:
-            way = [id]
-            while way[-1] != start:
-                way.append(before[way[-1]])
-            return way[::-1]
-        for after in tasks[id].blocks:
-            if after not in before and after in tasks:
-                before[after] = id
-                queue.append(after)
-    return []
-
-
-def _like(task: Task, **fields: Any) -> Task:
-    """The task with these fields: the same object if nothing differs."""
-    changed = replace(task, **fields)
-    return task if changed == task else changed
+def _utc() -> datetime:
+    return datetime.now(UTC)

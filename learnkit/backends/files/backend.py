@@ -1,0 +1,62 @@
+"""Everything of a team in the files of one folder."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+
+from learnkit.backends.files.board import TaskBoard
+from learnkit.backends.files.mailbox import Mailbox
+from learnkit.backends.files.roster import Roster
+from learnkit.backends.files.tracker import Tracker
+from learnkit.backends.interface import Backend
+from learnkit.runtime.workspace import STATE
+
+
+class FilesBackend(Backend):
+    """Teams in files that people can read: ``ROOT/.team`` and ``ROOT/.tasks``.
+
+    In the state folder of a workspace, ``.learnkit``, they are ``team`` and ``tasks``. A team with
+    another name than ``team`` has that name at the end of its folders'.
+
+    Args:
+        root: the folder; is created with the first file.
+        now: the date and time; by default the machine's.
+    """
+
+    def __init__(
+        self, root: str | Path, now: Callable[[], datetime] = lambda: datetime.now(UTC)
+    ) -> None:
+        self.root, self._now = Path(root), now
+
+    @property
+    def address(self) -> str:
+        return f"files:{self.root}"
+
+    def mail(self, team: str = "team") -> Mailbox:
+        return Mailbox(self.folder(team) / "inbox")
+
+    def board(self, team: str = "team") -> TaskBoard:
+        return TaskBoard(self._named("tasks", team), self._now)
+
+    def requests(self, team: str = "team") -> Tracker:
+        return Tracker(self.folder(team) / "requests.json", self._now)
+
+    def roster(self, team: str = "team") -> Roster:
+        return Roster(self.folder(team), team, self._now)
+
+    def folder(self, team: str = "team") -> Path:
+        """Return the folder of a team's messages and members.
+
+        Args:
+            team: its name.
+        """
+        return self._named("team", team)
+
+    def close(self) -> None:
+        """There is nothing to end."""
+
+    def _named(self, what: str, team: str) -> Path:
+        hidden = "" if self.root.name == STATE else "."
+        return self.root / f"{hidden}{what}{'' if team == 'team' else f'-{team}'}"

@@ -1,0 +1,374 @@
+"""What may happen to a task: the rules of every board, whatever keeps its tasks.
+
+The functions work on tasks by id. A file-based board gives them all of its tasks, a database those
+that the change may touch. They change the dict and store nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any, Literal
+
+from learnkit.backends.task import MAX_DESCRIPTION, Status, Task
+from learnkit.core.readiness import is_ready, open_blockers
+from learnkit.errors import ToolError, UsageError
+
+#: Which status may follow which. Any task may be deleted.
+NEXT: dict[Status, tuple[Status, ...]] = {
+    "pending": ("in_progress", "completed", "failed"),
+    "in_progress": ("pending", "completed", "failed"),
+    "failed": ("pending", "in_progress"),
+    "completed": ("pending",),
+}
+
+#: How many ids an error about an unknown one names.
+NAMED = 20
+
+_BEGUN = ("in_progress", "completed")
+
+
+def change(
+    tasks: dict[int, Task],
+    id: int,
+    status: Status | Literal["deleted"] | None = None,
+    *,
+    owner: str = "",
+    add_blocked_by: Iterable[int] = (),
+    add_blocks: Iterable[int] = (),
+    remove_blocked_by: Iterable[int] = (),
+    result_summary: str | None = None,
+    worktree: str | None = None,
+    by: str = "",
+    token: int | None = None,
+) -> None:
+    """Change a task as :meth:`BoardBackend.update` says.
+
+    Args:
+        tasks: by id; the changed ones are replaced in it. When this raises, it may be half changed.
+        id: of the task.
+        status: as for ``update``.
+        owner: as for ``update``.
+        add_blocked_by: as for ``update``.
+        add_blocks: as for ``update``.
+        remove_blocked_by: as for ``update``.
+        result_summary: as for ``update``.
+        worktree: as for ``update``.
+        by: as for ``update``.
+        token: as for ``update``.
+
+    Raises:
+        ToolError: if the change is not allowed, with the reason.
+    """
+    task = find(tasks, id)
+    if token is not None and token != task.token:
+        raise ToolError(f"task {id} is not yours any more: {_present(task)}")
+    if status is not None and by and not may_change(task, by):
+        raise ToolError(
+            f"task {id} is in the hands of {task.owner}; only {task.owner} or the team's "
+            f"lead may set it to {status}"
+        )
+    for blocker in remove_blocked_by:
+        _disconnect(tasks, blocker, id)
+    for blocker in add_blocked_by:
+        _connect(tasks, blocker, id)
+    for blocked in add_blocks:
+        _connect(tasks, id, blocked)
+    if status == "deleted":
+        _delete(tasks, id)
+    elif status is not None:
+        tasks[id] = _moved(tasks, tasks[id], status, owner)
+    if result_summary is not None and len(result_summary) > MAX_DESCRIPTION:
+        raise ToolError(f"a result_summary has at most {MAX_DESCRIPTION:,} characters")
+    if result_summary is not None and id in tasks:
+        tasks[id] = replace(tasks[id], result_summary=result_summary)
+    if worktree is not None and id in tasks:
+        tasks[id] = replace(tasks[id], worktree=worktree)
+
+
+def claimed(
+    tasks: dict[int, Task],
+    task: Task,
+    owner: str,
+    incarnation: str,
+    lease: float | None,
+    now: datetime,
+) -> Task:
+    """Return a task as it is after a claim.
+
+    Args:
+        tasks: by id; those that it waits for are needed.
+        task: the one that is claimed.
+        owner: who claims it.
+        incarnation: which run of the owner.
+        lease: seconds that the claim holds; None for ever.
+        now: the date and time.
+
+    Raises:
+        ToolError: if it is blocked, taken, or no longer pending.
+    """
+    if task.status != "pending" and not is_over(task, now):
+        taken = f" by {task.owner}" if task.owner else ""
+        raise ToolError(f"task {task.id} is {task.status}{taken}; claim one that is ready")
+    free = replace(task, status="pending", owner="")
+    until = "" if lease is None else (now + timedelta(seconds=lease)).isoformat()
+    return _moved(tasks, free, "in_progress", owner, incarnation, until)
+
+
+def released(tasks: Iterable[Task], owner: str, incarnation: str) -> list[Task]:
+    """Return the tasks that a run of a worker holds, as they are once it has given them back.
+
+    Args:
+        tasks: of the board.
+        owner: who gives them back.
+        incarnation: which run of the owner.
+    """
+    return [_handed_on(task, "pending") for task in tasks if holds(task, owner, incarnation)]
+
+
+def renewed(
+    tasks: Iterable[Task], owner: str, incarnation: str, lease: float, now: datetime
+) -> list[Task]:
+    """Return the tasks that a run of a worker holds, with a new end of their leases.
+
+    Args:
+        tasks: of the board.
+        owner: who holds them.
+        incarnation: which run of the owner.
+        lease: seconds from now on.
+        now: the date and time.
+    """
+    until = (now + timedelta(seconds=lease)).isoformat()
+    return [replace(one, lease_until=until) for one in tasks if holds(one, owner, incarnation)]
+
+
+def holds(task: Task, owner: str, incarnation: str) -> bool:
+    """Whether a run of a worker has a task in progress.
+
+    Args:
+        task: the one in question.
+        owner: name of the worker.
+        incarnation: which run of it.
+    """
+    return (task.status, task.owner, task.incarnation) == ("in_progress", owner, incarnation)
+
+
+def is_over(task: Task, now: datetime) -> bool:
+    """Whether a task is in progress under a lease that is over.
+
+    Args:
+        task: the one in question.
+        now: the date and time.
+    """
+    leased = task.status == "in_progress" and task.lease_until
+    return bool(leased) and now > datetime.fromisoformat(task.lease_until)
+
+
+def can_be_claimed(task: Task, tasks: dict[int, Task], now: datetime) -> bool:
+    """Whether a task is ready, or in progress under a lease that is over.
+
+    Args:
+        task: the one in question.
+        tasks: every task of the board by its id.
+        now: the date and time.
+    """
+    return is_ready(task, tasks) or is_over(task, now)
+
+
+def differs(old: Task | None, new: Task | None) -> bool:
+    """Whether something has happened to a task; that its lease was renewed does not count.
+
+    Args:
+        old: as it was; None if it was not there.
+        new: as it is; None if it is gone.
+    """
+    if old is None or new is None:
+        return old is not new
+    return old != replace(new, lease_until=old.lease_until)
+
+
+def checked_lease(lease: float | None) -> float | None:
+    """Return the seconds of a lease.
+
+    Args:
+        lease: in seconds; None for none.
+
+    Raises:
+        UsageError: if it is not above 0.
+    """
+    if lease is not None and not 0 < lease < float("inf"):
+        raise UsageError(f"the lease is {lease} s; give a number above 0, or None")
+    return lease
+
+
+def checked_owner(owner: str) -> str:
+    """Return the name of who claims a task.
+
+    Args:
+        owner: as given.
+
+    Raises:
+        ToolError: if it is empty.
+    """
+    if not owner:
+        raise ToolError("say who claims the task")
+    return owner
+
+
+def may_change(task: Task, by: str) -> bool:
+    """Whether an agent may complete, release or delete a task: nobody else has it in progress.
+
+    Args:
+        task: the one in question.
+        by: name of the agent. A subagent, whose name begins with its parent's, acts for that one.
+    """
+    owner = task.owner if task.status == "in_progress" else ""
+    return not owner or by == owner or by.startswith(f"{owner}.")
+
+
+def find(tasks: dict[int, Task], id: int) -> Task:
+    """Return a task.
+
+    Args:
+        tasks: by id.
+        id: of the task.
+
+    Raises:
+        ToolError: if there is none with this id; it names those that there are.
+    """
+    if id not in tasks:
+        raise unknown(id, list(tasks))
+    return tasks[id]
+
+
+def unknown(id: int, known: Collection[int]) -> ToolError:
+    """Return the error for an id that no task has.
+
+    Args:
+        id: that was asked for.
+        known: ids that there are, in order; of many, one more than :data:`NAMED` is enough.
+    """
+    named = ", ".join(map(str, list(known)[:NAMED])) + (", …" if len(known) > NAMED else "")
+    return ToolError(f"there is no task {id}; the board has: {named or 'none'}")
+
+
+def like(task: Task, **fields: Any) -> Task:
+    """Return the task with these fields: the same object if nothing differs.
+
+    Args:
+        task: as it is.
+        fields: their new values.
+    """
+    changed = replace(task, **fields)
+    return task if changed == task else changed
+
+
+def _moved(
+    tasks: dict[int, Task],
+    task: Task,
+    status: Status,
+    owner: str,
+    incarnation: str = "",
+    lease_until: str = "",
+) -> Task:
+    """A task with another status, if it may have it."""
+    if status in _BEGUN and (waits := open_blockers(task, tasks)):
+        blockers = ", ".join(map(str, waits))
+        raise ToolError(f"task {task.id} is blocked by {blockers}; complete them first")
+    taken = task.status == "in_progress" and task.owner
+    if status == "in_progress" and taken and owner and owner != task.owner:
+        raise ToolError(f"task {task.id} is in the hands of {task.owner}")
+    if status == task.status:
+        return task
+    if status not in NEXT[task.status]:
+        allowed = ", ".join(NEXT[task.status])
+        raise ToolError(f"task {task.id} is {task.status}; it can become: {allowed}")
+    if task.status == "completed":
+        begun = [id for id in task.blocks if id in tasks and tasks[id].status in _BEGUN]
+        if begun:
+            after = ", ".join(map(str, begun))
+            raise ToolError(f"task {task.id} cannot be opened again: {after} built on it")
+    if status in ("completed", "failed"):
+        return replace(task, status=status, lease_until="")
+    return _handed_on(task, status, owner, incarnation, lease_until)
+
+
+def _handed_on(
+    task: Task, status: Status, owner: str = "", incarnation: str = "", lease_until: str = ""
+) -> Task:
+    """A task in other hands, or in nobody's: what its former holder knows of it is out of date."""
+    fenced = task.token or incarnation or lease_until
+    return replace(
+        task,
+        status=status,
+        owner=owner if status == "in_progress" else "",
+        token=task.token + 1 if fenced else 0,
+        incarnation=incarnation,
+        lease_until=lease_until,
+    )
+
+
+def _present(task: Task) -> str:
+    """Who has a task now, for one that has it no longer."""
+    if task.status == "in_progress":
+        return f"{task.owner or 'another worker'} has it now. Stop working on it."
+    if task.status == "pending":
+        return "it was given back, and nobody has it now. Claim it again before you go on."
+    return f"it is {task.status}{f' by {task.owner}' if task.owner else ''}."
+
+
+def _connect(tasks: dict[int, Task], blocker: int, blocked: int) -> None:
+    """Make one task wait for another, if that can be."""
+    first, then = find(tasks, blocker), find(tasks, blocked)
+    if blocker in then.blocked_by:
+        return
+    if blocker == blocked:
+        raise ToolError(f"task {blocker} cannot wait for itself")
+    if way := _way(tasks, blocked, blocker):
+        circle = " → ".join(f"#{id}" for id in [*way, blocked])
+        raise ToolError(
+            f"task {blocked} cannot wait for {blocker}: that would be a circle, {circle}"
+        )
+    if then.status in _BEGUN and first.status != "completed":
+        raise ToolError(f"task {blocked} is {then.status}: it cannot wait for {blocker} any more")
+    tasks[blocker] = replace(first, blocks=tuple(sorted({*first.blocks, blocked})))
+    tasks[blocked] = replace(then, blocked_by=tuple(sorted({*then.blocked_by, blocker})))
+
+
+def _disconnect(tasks: dict[int, Task], blocker: int, blocked: int) -> None:
+    then = find(tasks, blocked)
+    if blocker not in then.blocked_by:
+        waits = ", ".join(map(str, then.blocked_by)) or "nothing"
+        raise ToolError(f"task {blocked} does not wait for {blocker}; it waits for {waits}")
+    first = tasks[blocker]
+    tasks[blocker] = replace(first, blocks=tuple(id for id in first.blocks if id != blocked))
+    left = tuple(id for id in then.blocked_by if id != blocker)
+    tasks[blocked] = replace(then, blocked_by=left)
+
+
+def _delete(tasks: dict[int, Task], id: int) -> None:
+    gone = tasks.pop(id)  # a neighbour may be missing, or know nothing of it: files are edited
+    for other in {*gone.blocks, *gone.blocked_by} & tasks.keys():
+        tasks[other] = like(
+            tasks[other],
+            blocked_by=tuple(one for one in tasks[other].blocked_by if one != id),
+            blocks=tuple(one for one in tasks[other].blocks if one != id),
+        )
+
+
+def _way(tasks: dict[int, Task], start: int, goal: int) -> list[int]:
+    """A way along blocks from one task to another; empty if there is none."""
+    before = {start: start}
+    queue = [start]
+    for id in queue:
+        if id == goal:
+            way = [id]
+            while way[-1] != start:
+                way.append(before[way[-1]])
+            return way[::-1]
+        for after in tasks[id].blocks:
+            if after not in before and after in tasks:
+                before[after] = id
+                queue.append(after)
+    return []
