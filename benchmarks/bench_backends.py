@@ -5,34 +5,35 @@ after the other for each number of writers, so that their ratios hold on a busy 
 yardsticks run beside them: bare commits of SQLite, and the inbox of many tutorials, which its
 reader reads and then blanks.
 
-    python benchmarks/bench_backends.py [--quick] [URL ...]
+    python benchmarks/bench_backends.py [--quick] [ADDRESS ...]
 
-Exits with 1 when a backend loses a message, has one twice, or gives a task to two; when the blanked
-inbox loses none in the whole run (then nothing was tested); when claiming a task, sending or taking
-a message takes more than five times as long on the largest board or inbox as on the smallest; or
-when listing a board of files is not three times as fast as reading every file.
+The addresses are ``files``, ``sqlite``, or that of a PostgreSQL for tests, where the teams of a run
+stay. By default it is the first two, and ``LEARNKIT_TEST_POSTGRES`` if that is set.
+
+Exits with 1 when a backend loses a message, has one twice, or gives a task to another; when the
+blanked inbox loses none in the whole run (then nothing was tested); when a claim, a get, a send or
+a take is more than five times as slow on the largest board or inbox as on the smallest; or when to
+list a board of files is not three times as fast as to read every file.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
+import os
 import sqlite3
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
+import uuid
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from learnkit import Mailbox, TaskBoard
-from learnkit.backends.mail import Mail
-from learnkit.backends.task import Task
-
-WRITERS = (1, 4, 16)
 DRAIN = 0.002  # seconds between two looks of the reader
 
 
@@ -104,53 +105,82 @@ class Real:
 YARDSTICKS = {"blanked": Blanked, "sqlite3": Bare}
 
 
-def mailbox(url: str) -> Any:
-    kind, _, rest = url.partition(":")
-    if kind in YARDSTICKS:
-        return YARDSTICKS[kind](Path(rest))
-    return Real(Mailbox(Path(rest) / "inbox"))
+class Place:
+    """Where one team of a run keeps its state.
+
+    Args:
+        kind: an address, as on the command line, or a yardstick.
+        folder: for what is kept in files.
+        team: its name.
+    """
+
+    def __init__(self, kind: str, folder: str, team: str = "") -> None:
+        self.kind, self.folder = kind, Path(folder)
+        self.team = team or f"bench-{uuid.uuid4().hex[:12]}"
+        self._backend: Any = None
+
+    @property
+    def backend(self) -> Any:
+        """The backend; it is opened once in each process."""
+        import learnkit as lk
+
+        addresses = {
+            "files": f"files:{self.folder}",
+            "sqlite": f"sqlite:///{self.folder / 'team.db'}",
+        }
+        if self._backend is None:
+            self._backend = lk.open_backend(addresses.get(self.kind, self.kind), create=True)
+        return self._backend
+
+    def mailbox(self) -> Any:
+        if self.kind in YARDSTICKS:
+            return YARDSTICKS[self.kind](self.folder)
+        return Real(self.backend.mail(self.team))
+
+    def board(self) -> Any:
+        return self.backend.board(self.team)
 
 
-def board(url: str) -> Any:
-    return TaskBoard(Path(url.partition(":")[2]) / "tasks")
+def named(kind: str) -> str:
+    """A short name, without the password that an address may have."""
+    return kind.partition(":")[0].partition("+")[0]
 
 
-# What a writer does
+# Writers
 
 
-def work(what: str, url: str, number: int, writers: int, count: int) -> None:
-    """Do something ``count`` times, and print the seconds that each time took."""
-    act: Callable[[int], Any]
+def work(place: Place, what: str, number: int, writers: int, most: int, seconds: float) -> None:
+    """Do something again and again, and print when it began and ended, and how long each took."""
     if what == "mail":
-        box = mailbox(url)
+        send = place.mailbox().send
 
         def act(turn: int) -> None:
-            box.send(f"w{number}", "alice", f"w{number}-{turn}")
+            send(f"w{number}", "alice", f"w{number}-{turn}")
 
     else:
-        tasks = board(url)
+        claim = place.board().claim
 
         def act(turn: int) -> None:
-            tasks.claim(turn * writers + number + 1, f"w{number}")
+            claim(turn * writers + number + 1, f"w{number}")
 
     print("ready", flush=True)
     sys.stdin.readline()
-    times = []
-    for turn in range(count):
-        began = time.perf_counter()
-        act(turn)
-        times.append(time.perf_counter() - began)
-    print(json.dumps(times))
+    begin = time.perf_counter()
+    moments = [begin]
+    while len(moments) <= most and moments[-1] < begin + seconds:
+        act(len(moments) - 1)
+        moments.append(time.perf_counter())
+    print(json.dumps(moments))
 
 
 def together(
-    what: str, url: str, writers: int, count: int, meanwhile: Callable[[], Any]
-) -> tuple[float, list[float]]:
-    """Seconds that all writers took, and those of each of their steps."""
-    command = [sys.executable, __file__, "--work", what, url]
+    place: Place, what: str, writers: int, most: int, seconds: float, meanwhile: Callable[[], Any]
+) -> list[list[float]]:
+    """Let several processes work at once; returns the moments between their steps."""
+    command = [sys.executable, __file__, "--work", place.kind, str(place.folder), place.team, what]
     started = [
         subprocess.Popen(
-            [*command, str(number), str(writers), str(count)],
+            [*command, str(number), str(writers), str(most), str(seconds)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -159,196 +189,249 @@ def together(
     ]
     for process in started:
         process.stdout.readline()  # type: ignore[union-attr]
-    began = time.perf_counter()
     for process in started:
         process.stdin.write("go\n")  # type: ignore[union-attr]
         process.stdin.flush()  # type: ignore[union-attr]
-    while any(process.poll() is None for process in started):
+    end = time.perf_counter() + seconds
+    while time.perf_counter() < end:
         meanwhile()
         time.sleep(DRAIN)
-    took = time.perf_counter() - began
-    times = [one for process in started for one in json.loads(process.communicate()[0])]
-    return took, times
+    return [json.loads(process.communicate()[0]) for process in started]
 
 
-def mails(url: str, writers: int, count: int) -> tuple[float, list[float], int]:
+def mails(place: Place, writers: int, seconds: float) -> tuple[list[list[float]], int]:
     """As ``together``, and how many messages were lost or came twice."""
-    box, got = mailbox(url), Counter[str]()
+    box, got = place.mailbox(), Counter[str]()
     box.open("alice")
-    took, times = together("mail", url, writers, count, lambda: got.update(box.drain()))
+    moments = together(place, "mail", writers, 1_000_000, seconds, lambda: got.update(box.drain()))
     got.update(box.drain())
-    sent = Counter(f"w{number}-{turn}" for number in range(writers) for turn in range(count))
-    return took, times, sum(((sent - got) + (got - sent)).values())
+    sent = Counter(
+        f"w{name}-{turn}" for name, own in enumerate(moments) for turn in range(len(own) - 1)
+    )
+    return moments, sum(((sent - got) + (got - sent)).values())
 
 
-def claims(url: str, writers: int, count: int) -> tuple[float, list[float], int]:
+def claims(place: Place, writers: int, seconds: float) -> tuple[list[list[float]], int]:
     """As ``together``, and how many tasks are not with the one who has claimed them."""
-    tasks = board(url)
-    for number in range(writers * count):
-        tasks.create(f"step {number}")
-    took, times = together("claim", url, writers, count, lambda: None)
-    owners = [task.owner for task in tasks.tasks()]
-    wrong = [one for one in range(len(owners)) if owners[one] != f"w{one % writers}"]
-    return took, times, len(wrong)
+    most = int(1_500 * seconds)
+    fill_board(place, most * writers, chained=False)
+    moments = together(place, "claim", writers, most, seconds, lambda: None)
+    wrong = 0
+    for task in place.board().tasks():
+        turn, writer = divmod(task.id - 1, writers)
+        claimed = turn < len(moments[writer]) - 1
+        wrong += task.owner != (f"w{writer}" if claimed else "")
+    return moments, wrong
 
 
-def contest(title: str, run: Any, urls: list[str], count: int) -> dict[str, int]:
+def contest(
+    title: str, run: Any, kinds: list[str], writers: list[int], seconds: float
+) -> Counter[str]:
     """Print a line for each backend and number of writers; returns the mistakes of each."""
-    print(f"\n{title:<9}  writers  a second  ratio     median       99 %  wrong")
-    wrong = dict.fromkeys(urls, 0)
-    for writers in WRITERS:
+    print(f"\n{title:<11} writers  a second  ratio     median       99 %  wrong")
+    wrong = Counter[str]()
+    for many in writers:
         first = 0.0
-        for url in urls:
+        for kind in kinds:
             with tempfile.TemporaryDirectory() as folder:
-                took, times, mistakes = run(placed(url, folder), writers, max(10, count // writers))
+                moments, mistakes = run(Place(kind, folder), many, seconds)
+            times = [b - a for own in moments for a, b in itertools.pairwise(own)]
+            took = max(own[-1] for own in moments) - min(own[0] for own in moments)
             speed = len(times) / took
             first = first or speed
-            wrong[url] += mistakes
+            wrong[kind] += mistakes
             late = statistics.quantiles(times, n=100)[98]
             print(
-                f"{url:<9} {writers:>8} {speed:>9,.0f} {speed / first:>6.2f} "
+                f"{named(kind):<11} {many:>7} {speed:>9,.0f} {speed / first:>6.2f} "
                 f"{1000 * statistics.median(times):>7.2f} ms {1000 * late:>7.2f} ms {mistakes:>6}"
             )
     return wrong
 
 
-def placed(url: str, folder: str) -> str:
-    """The URL of a backend that is empty."""
-    return f"{url.partition(':')[0]}:{folder}"
-
-
 # Size
 
 
-def fill_board(url: str, size: int) -> None:
-    """A board on which every tenth task waits for the one before."""
-    folder = Path(url.partition(":")[2]) / "tasks"
-    folder.mkdir()
-    for id in range(1, size + 1):
-        waits = (id - 1,) if id % 10 == 0 else ()
-        blocks = (id + 1,) if id % 10 == 9 and id < size else ()
-        text = "read the station file and report " * 5
-        task = Task(id, f"step {id}", text, blocked_by=waits, blocks=blocks)
-        (folder / task.file).write_text(json.dumps(task.to_json()))
+def fill_board(place: Place, size: int, *, chained: bool = True) -> None:
+    """Make tasks; every tenth one waits for the one before.
+
+    A hundred thousand calls of ``create`` would take minutes, so all but one are copied.
+    """
+    first = place.board().create("step 1", "read the station file and report " * 5)
+    waiting = range(10, size + 1, 10) if chained else range(0)
+    if place.kind == "files":
+        folder = place.board().folder
+        for id in range(2, size + 1):
+            task = {**first.to_json(), "id": id}
+            task["blockedBy"] = [id - 1] if id in waiting else []
+            task["blocks"] = [id + 1] if id + 1 in waiting else []
+            (folder / f"task_{id}.json").write_text(json.dumps(task))
+        (folder / "board.json").write_text(json.dumps({"next_id": size + 1}))
+        return
+    copy_row(place, "tasks", size, id="n.i")
+    execute(place, "UPDATE learnkit_counters SET last = :size WHERE team = :team", size=size)
+    if chained:
+        edges = "INSERT INTO learnkit_edges (team, blocked, blocker) SELECT team, id, id - 1"
+        execute(place, f"{edges} FROM learnkit_tasks WHERE team = :team AND id % 10 = 0")
 
 
-def fill_inbox(url: str, size: int) -> None:
-    """An inbox whose reader has committed all but the last message."""
-    folder = Path(url.partition(":")[2]) / "inbox"
-    box = Mailbox(folder)
+def fill_inbox(place: Place, size: int) -> None:
+    """Make messages; all but the last one are committed."""
+    box = place.backend.mail(place.team)
     box.open("alice")
-    text = "station 3 reports 31.4 degrees " * 4
-    with (folder / "alice.jsonl").open("a") as file:
-        for id in range(1, size):
-            mail = Mail(f"m{id}", "message", "bob", "alice", text, "2026-01-01T00:00:00+00:00")
-            file.write(json.dumps(mail.to_json()) + "\n")
+    first = box.send("bob", "alice", "station 3 reports 31.4 degrees " * 4)
+    if place.kind == "files":
+        with (box.folder / "alice.jsonl").open("a") as file:
+            for id in range(2, size):
+                file.write(json.dumps({**first.to_json(), "id": f"m{id}"}) + "\n")
+        (box.folder / "mail.json").write_text(json.dumps({"next_id": size}))
     inbox = box.reader("alice")
     inbox.take()
     inbox.commit()
+    if place.kind != "files":
+        copy_row(place, "mail", size - 1, number=None)
     box.send("bob", "alice", "the last one")
 
 
-def milliseconds(act: Callable[[int], Any], times: int) -> float:
-    """The shortest of several times: what the operation takes when nothing disturbs it."""
+def copy_row(place: Place, table: str, size: int, **others: str | None) -> None:
+    """Copy the only row that a team has in a table of a database.
+
+    Args:
+        place: of the team.
+        table: its name.
+        size: rows that there are afterwards.
+        others: what columns have instead, as SQL with the row's number ``n.i``; None for those
+            that the database fills.
+    """
+    from learnkit.backends import sql
+
+    columns = [column.name for column in sql._META.tables[f"learnkit_{table}"].columns]
+    values = {name: others.get(name, f"t.{name}") for name in columns}
+    filled = {name: value for name, value in values.items() if value}
+    execute(
+        place,
+        f"WITH RECURSIVE n(i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < :size) "
+        f"INSERT INTO learnkit_{table} ({', '.join(filled)}) "
+        f"SELECT {', '.join(filled.values())} FROM learnkit_{table} t, n WHERE t.team = :team",
+        size=size,
+    )
+    execute(place, "ANALYZE")
+
+
+def execute(place: Place, statement: str, **values: Any) -> None:
+    from sqlalchemy import text
+
+    names = {"team": place.team, **values} if ":" in statement else {}
+    place.backend._database.change(lambda connection: connection.execute(text(statement), names))
+
+
+def milliseconds(act: Callable[[], Any], times: int) -> float:
+    """The shortest of several times: what it takes when nothing disturbs it."""
     best = float("inf")
-    for number in range(times):
+    for _ in range(times):
         began = time.perf_counter()
-        act(number)
+        act()
         best = min(best, time.perf_counter() - began)
     return 1000 * best
 
 
-def every_file(url: str) -> list[Any]:
-    folder = Path(url.partition(":")[2]) / "tasks"
-    return [json.loads(path.read_text()) for path in folder.glob("task_*.json")]
-
-
-def on_a_board(url: str) -> dict[str, float]:
+def on_a_board(place: Place) -> dict[str, float]:
     """Milliseconds of each operation."""
-    found = {"open": milliseconds(lambda _: board(url), 1)}
-    tasks = board(url)
-    found["claim"] = milliseconds(lambda number: tasks.claim(number + 1, "alice"), 9)
-    found["complete"] = milliseconds(lambda number: tasks.update(number + 1, "completed"), 9)
-    found["get"] = milliseconds(lambda number: tasks.get(number + 1), 9)
-    found["create"] = milliseconds(lambda number: tasks.create(f"new {number}"), 9)
-    found["list"] = milliseconds(lambda _: tasks.tasks(), 5)
-    found["ready"] = milliseconds(lambda _: tasks.ready(), 5)
-    found["every file"] = milliseconds(lambda _: every_file(url), 3)
+    found = {"open": milliseconds(place.board, 1)}
+    tasks, ids, done = place.board(), itertools.count(1), itertools.count(1)
+    found["claim"] = milliseconds(lambda: tasks.claim(next(ids), "alice"), 9)
+    found["complete"] = milliseconds(lambda: tasks.update(next(done), "completed"), 9)
+    found["get"] = milliseconds(lambda: tasks.get(7), 9)
+    found["create"] = milliseconds(lambda: tasks.create("a new one"), 9)
+    found["ready"] = milliseconds(tasks.ready, 3)
+    found["list"] = milliseconds(tasks.tasks, 3)
+    if place.kind == "files":
+        found["all files"] = milliseconds(
+            lambda: [json.loads(path.read_text()) for path in tasks.folder.glob("task_*.json")], 2
+        )
     return found
 
 
-def in_an_inbox(url: str) -> dict[str, float]:
-    """Milliseconds of each operation; the first ones are those of a new process."""
-    box = mailbox(url)
-    found = {"first take": milliseconds(lambda _: box.drain(), 1)}
-    found["first send"] = milliseconds(lambda _: box.send("bob", "alice", "one"), 1)
-    box.drain()
-
-    def take(_: int) -> None:
-        assert len(box.drain()) == 1
-
+def in_an_inbox(place: Place) -> dict[str, float]:
+    """Milliseconds of each operation; the first send and take are those of a new process."""
+    place.mailbox().drain()
+    found = {
+        "first send": milliseconds(lambda: place.mailbox().send("bob", "alice", "one"), 5),
+        "first take": milliseconds(lambda: place.mailbox().drain(), 5),
+    }
+    box = place.mailbox()
     sending, taking = [], []
     for _ in range(20):
-        sending.append(milliseconds(lambda number: box.send("bob", "alice", "one more"), 1))
-        taking.append(milliseconds(take, 1))
+        sending.append(milliseconds(lambda: box.send("bob", "alice", "one more"), 1))
+        taking.append(milliseconds(box.drain, 1))
     return {**found, "send": min(sending), "take": min(taking)}
 
 
 def by_size(
     title: str,
-    fill: Callable[[str, int], None],
-    measure: Callable[[str], dict[str, float]],
-    urls: list[str],
-    sizes: tuple[int, ...],
+    fill: Callable[[Place, int], None],
+    measure: Callable[[Place], dict[str, float]],
+    kinds: list[str],
+    sizes: list[int],
 ) -> dict[str, dict[str, float]]:
     """Print a line for each size; returns how much longer each operation takes on the largest."""
     growth = {}
-    for url in urls:
+    for kind in kinds:
         found = []
         for size in sizes:
             with tempfile.TemporaryDirectory() as folder:
-                fill(placed(url, folder), size)
-                found.append(measure(placed(url, folder)))
+                place = Place(kind, folder)
+                fill(place, size)
+                found.append(measure(place))
+                place.backend.close()
             if size == sizes[0]:
-                heads = "".join(f"{key:>11}" for key in found[0])
-                print(f"\n{url + ', ms':<14} {title:>8}{heads}")
-            values = "".join(f"{value:>11.2f}" for value in found[-1].values())
-            print(f"{'':<14} {size:>8,}{values}")
-        growth[url] = {key: found[-1][key] / found[0][key] for key in found[0]}
-        print(f"{'':<14} {'times':>8}" + "".join(f"{one:>11.1f}" for one in growth[url].values()))
-        if "list" in growth[url]:
-            growth[url]["faster"] = found[-1]["every file"] / found[-1]["list"]
+                print(f"\n{named(kind) + ', ms':<15}{title:>9}" + _cells(found[0], ">11"))
+            print(f"{'':<15}{size:>9,}" + _cells(found[-1].values(), ">11.2f"))
+        growth[kind] = {key: found[-1][key] / found[0][key] for key in found[0]}
+        print(f"{'':<15}{'times':>9}" + _cells(growth[kind].values(), ">11.1f"))
+        if "all files" in growth[kind]:
+            growth[kind]["faster"] = found[-1]["all files"] / found[-1]["list"]
     return growth
+
+
+def _cells(values: Iterable[Any], form: str) -> str:
+    return "".join(format(value, form) for value in values)
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("urls", nargs="*", default=["files"], metavar="URL")
+    parser.add_argument("kinds", nargs="*", metavar="ADDRESS", help="files, sqlite, or a database")
     parser.add_argument("--quick", action="store_true", help="a few seconds: less of everything")
     parser.add_argument("--work", action="store_true", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.work:
-        what, url, *numbers = arguments.urls
-        work(what, url, *map(int, numbers))
+        kind, folder, team, what, number, writers, most, seconds = arguments.kinds
+        numbers = int(number), int(writers), int(most), float(seconds)
+        work(Place(kind, folder, team), what, *numbers)
         return 0
-    boards: tuple[int, ...]
-    count, boards, inboxes = 2_000, (100, 10_000, 100_000), (100, 100_000)
+    writers, seconds, boards, inboxes = [1, 4, 16], 3.0, [100, 10_000, 100_000], [100, 100_000]
     if arguments.quick:
-        count, boards, inboxes = 300, (10, 1_000), (100, 10_000)
-    urls = arguments.urls
-    wrong = contest("mail", mails, [*urls, *YARDSTICKS], count)
-    misplaced = contest("claims", claims, urls, count)
-    tasks = by_size("tasks", fill_board, on_a_board, urls, boards)
-    inbox = by_size("mails", fill_inbox, in_an_inbox, urls, inboxes)
-    faults = [f"{url}: {wrong[url]} messages lost or twice" for url in urls if wrong[url]]
-    faults += [f"{url}: {misplaced[url]} tasks with another" for url in urls if misplaced[url]]
-    faults += [] if wrong["blanked"] else ["the blanked inbox has lost nothing: a longer run"]
-    for url in urls:
-        grown = {"claim": tasks[url]["claim"], "get": tasks[url]["get"]}
-        grown |= {key: inbox[url][key] for key in ("send", "take")}
-        faults += [f"{url}: {key} × {much:.1f}" for key, much in grown.items() if much > 5]
-    if "files" in urls and tasks["files"]["faster"] < 3:
-        faults.append(f"files: a list takes 1/{tasks['files']['faster']:.1f} of every file's time")
+        writers, seconds, boards, inboxes = [1, 4], 0.3, [10, 1_000], [100, 10_000]
+    kinds = arguments.kinds or [
+        "files",
+        "sqlite",
+        *filter(None, [os.environ.get("LEARNKIT_TEST_POSTGRES")]),
+    ]
+    wrong = contest("mail", mails, [*kinds, *YARDSTICKS], writers, seconds)
+    misplaced = contest("claims", claims, kinds, writers, seconds)
+    tasks = by_size("tasks", fill_board, on_a_board, kinds, boards)
+    inbox = by_size("messages", fill_inbox, in_an_inbox, kinds, inboxes)
+    faults = [] if wrong["blanked"] else ["the blanked inbox has lost nothing: nothing was tested"]
+    for kind in kinds:
+        if wrong[kind] or misplaced[kind]:
+            faults.append(
+                f"{named(kind)}: {wrong[kind]} messages lost or twice, {misplaced[kind]} tasks "
+                "with another"
+            )
+        grown = {key: tasks[kind][key] for key in ("claim", "get")}
+        grown |= {key: inbox[kind][key] for key in ("send", "take")}
+        faults += [f"{named(kind)}: {key} × {one:.1f}" for key, one in grown.items() if one > 5]
+        if tasks[kind].get("faster", 3) < 3:
+            faults.append(f"{named(kind)}: a list is not three times as fast as to read every file")
     print("", *faults, sep="\n")
     return 1 if faults else 0
 

@@ -276,11 +276,7 @@ class Counter:
         return {"next_id": number + 1, "version": VERSION}
 
     def give(self, number: int) -> None:
-        """Note that a number was given, in place. The caller holds the folder's lock.
-
-        This takes a tenth of the time of a new file in place of the old one. Both survive the end
-        of the process, as a write of so few bytes is done or not. Should it be torn all the same,
-        the file is a damaged one.
+        """Note that a number was given. The caller holds the folder's lock.
 
         Args:
             number: the highest that was given.
@@ -288,12 +284,7 @@ class Counter:
         Raises:
             OSError: if there is no room for the file.
         """
-        try:
-            with self.path.open("r+b", buffering=0) as file:
-                _write_all(file, _encoded(self.after(number), 2))
-                file.truncate()  # it was longer if somebody has edited it
-        except FileNotFoundError:
-            _write(self.path, self.after(number))
+        _write_in_place(self.path, self.after(number))
 
 
 def following(stored: Any, highest: int) -> int:
@@ -439,7 +430,8 @@ class Reader:
     def commit(self) -> None:
         """Move the cursor after the entries that ``pending`` returned last."""
         if self._end != self._cursor.read(0):
-            self._cursor.write(self._end)
+            with locked(self._cursor.path.parent):
+                _write_in_place(self._cursor.path, self._end)
 
 
 @contextmanager
@@ -505,6 +497,23 @@ def _file_name(name: str, folder: Path) -> str:
     if name in ("", "..") or Path(name).name != name or "\0" in name or own:
         raise UsageError(f"{name!r} is no file name in {folder}; nothing was written to it")
     return name
+
+
+def _write_in_place(path: Path, value: Any) -> None:
+    """Replace a few bytes by about as many: ten times as fast as a new file and a rename.
+
+    For a rename over a file, the kernel first writes the new one out. In place, nothing waits for
+    the disk, and the end of the process leaves the old bytes or the new ones: they are written in
+    one call, within one page. This is for numbers that are checked when they are read, and never
+    for a document of several pages.
+    """
+    try:
+        with path.open("r+b", buffering=0) as file:
+            size = file.seek(0, os.SEEK_END)
+            file.seek(0)
+            _write_all(file, _encoded(value, 2).ljust(size))  # spaces, as cutting is a second call
+    except FileNotFoundError:
+        _write(path, value)
 
 
 def _append(path: Path, lines: bytes, start: int | None = None) -> int:
