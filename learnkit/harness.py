@@ -6,12 +6,15 @@ one board, one shell), and which of them a subagent and a teammate get.
 
 from __future__ import annotations
 
+import os
+import weakref
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from learnkit.backends.files.board import TaskBoard
+from learnkit.backends import connect
+from learnkit.backends.files.backend import FilesBackend
 from learnkit.backends.files.state import open_state
 from learnkit.core.agent import Agent
 from learnkit.core.mechanism import Mechanism
@@ -29,11 +32,15 @@ from learnkit.mechanisms.tasks import Tasks
 from learnkit.mechanisms.teams.lead import Team
 from learnkit.mechanisms.todo import Todo
 from learnkit.mechanisms.worktrees.mechanism import Worktrees
+from learnkit.runtime.clock import Clock, SystemClock
 from learnkit.runtime.git import Git
 from learnkit.runtime.shell import LocalShell, Shell
+from learnkit.runtime.virtual_clock import VirtualClock
 
 if TYPE_CHECKING:
     import anthropic
+
+    from learnkit.backends.interface import Backend
 
 #: What can be left out, in the order of the lessons; coding (bash and files) always stays.
 PARTS = (
@@ -62,12 +69,15 @@ def full_agent(
     skills: str | Path | None = None,
     plan_required: bool | Callable[[str, str], bool] = False,
     compaction: Mapping[str, Any] = MappingProxyType({}),
+    backend: Backend | str | None = None,
+    team: str = "team",
     **options: Any,
 ) -> Agent:
     """An agent with all twelve mechanisms, or with those that you want.
 
     Its tasks, mail, transcripts and the index of worktrees are kept in the workspace, in
     ``.learnkit``, out of reach of the file tools and of git; the worktrees are in ``.worktrees``.
+    With a backend, its tasks and mail are kept there.
     When you are done with it, close the client's clock: that ends teammates and jobs (``with
     client.clock: …``).
 
@@ -87,6 +97,11 @@ def full_agent(
             :class:`learnkit.Protocols`.
         compaction: options as for :class:`learnkit.Compaction`, for this agent and its teammates,
             such as ``{"threshold": 150_000}``.
+        backend: where tasks, messages, requests and members are kept: what
+            :func:`learnkit.open_backend` returns, or an address as it takes one. By default the
+            address in the environment variable ``LEARNKIT_BACKEND``, which simulated time leaves
+            out, or else the workspace.
+        team: the team's name in the backend, which tells it from others there.
         options: as for :class:`learnkit.Agent`.
 
     Raises:
@@ -99,7 +114,8 @@ def full_agent(
     shell = LocalShell() if shell is None else shell
     git = _repository(root, shell)
     state = open_state(root, git)
-    board = TaskBoard(state / "tasks")
+    shared, opened = _backend(backend, state, options.get("clock") or client)
+    board = shared.board(team)
     folder = Path(skills) if skills is not None else root / "skills"
     with_skills = "skills" in chosen and (skills is not None or folder.is_dir())
 
@@ -128,17 +144,22 @@ def full_agent(
         made.append(Subagents(alone))
     if "background" in chosen:
         made.append(Background(shell, workspace=root))
-    team = Team(state / "team", teammate) if "team" in chosen else None
-    if team is not None:
-        made.append(team)
+    crew = None
+    if "team" in chosen:
+        conversations = FilesBackend(state).folder(team) / "transcripts"
+        crew = Team(None, teammate, name=team, backend=shared, transcripts=conversations)
+        made.append(crew)
         if "protocols" in chosen:
-            made.append(Protocols(team, plan_required=plan_required))
+            made.append(Protocols(crew, plan_required=plan_required))
         if "autonomy" in chosen:
-            made.append(Autonomy(team, board))
+            made.append(Autonomy(crew, board))
     if "worktrees" in chosen and git is not None:
         known = board if "tasks" in chosen else None
-        made.append(Worktrees(root, known, team=team, shell=shell, state=state / "worktrees"))
-    return Agent(client, [*made, *extra], **{"system": _SYSTEM, **options})
+        made.append(Worktrees(root, known, team=crew, shell=shell, state=state / "worktrees"))
+    agent = Agent(client, [*made, *extra], **{"system": _SYSTEM, **options})
+    if opened:
+        weakref.finalize(agent, shared.close)
+    return agent
 
 
 def token_costs(agent: Agent) -> dict[str, int]:
@@ -164,6 +185,18 @@ def _chosen(parts: Collection[str], without: Collection[str]) -> set[str]:
         if part in chosen and missing:
             raise UsageError(f"{part} needs {missing[0]}; leave out {part} as well")
     return chosen
+
+
+def _backend(given: Backend | str | None, state: Path, timed: Any) -> tuple[Backend, bool]:
+    """Where the state of a team is, and whether it was opened for this agent alone."""
+    clock = timed if isinstance(timed, Clock) else getattr(timed, "clock", None) or SystemClock()
+    if given is None and not isinstance(clock, VirtualClock):
+        given = os.environ.get(connect.SETTING) or None
+    if given is None:
+        return FilesBackend(state, clock.now), False
+    if isinstance(given, str):
+        return connect.open_backend(given, clock=clock), True
+    return given, False
 
 
 def _repository(folder: Path, shell: Shell) -> Git | None:

@@ -21,8 +21,6 @@ from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from typing import Any
 
-import pytest
-
 from learnkit.backends.interface import (
     Backend,
     BoardBackend,
@@ -33,7 +31,10 @@ from learnkit.backends.interface import (
 )
 from learnkit.backends.mail import MAX_CONTENT
 from learnkit.backends.task import MAX_DESCRIPTION, MAX_SUBJECT, Task
-from learnkit.errors import ToolError, UsageError
+from learnkit.errors import ToolError, UsageError, extra
+
+with extra("test"):
+    import pytest
 
 #: Texts that a model may write, and that not every store keeps.
 TEXTS = ("Grüße 你好 🎈", "two\nlines\r\n\ttab", "'; DROP TABLE mail; --", '{"a": "\\u41"}', "%s ?")
@@ -450,12 +451,12 @@ class BackendTests:
         mine = backend.board()
         mine.open()
         assert mine.news() == []
+        before = board.tasks()
         with self._second(backend) as second:
-            board = second.board()
-            before = board.tasks()
-            board.create("three")
-            board.claim(1, "alice", incarnation="i", lease=LONG)
-            board.update(2, "deleted")
+            theirs = second.board()
+            theirs.create("three")
+            theirs.claim(1, "alice", incarnation="i", lease=LONG)
+            theirs.update(2, "deleted")
         news = mine.news()
         assert [old for old, _ in news] == [*before, None]
         assert [new for _, new in news] == [board.get(1), None, board.get(3)]

@@ -107,7 +107,7 @@ def first_line(path: Path) -> str:
 
 def test_every_requirement_has_a_pin_that_it_accepts() -> None:
     known_good = pins()
-    for requirement in requirements("lab", "test", "dev"):
+    for requirement in requirements("lab", "sql", "postgres", "test", "dev"):
         version = known_good[canonicalize_name(requirement.name)]
         assert requirement.specifier.contains(version), f"{requirement} against {version}"
 
@@ -216,25 +216,31 @@ for name, act in acts.items():
 # Imports and requirements
 
 
-def imported(path: Path) -> Iterator[tuple[str, bool]]:
-    """Each package that a module imports, and whether it does so under ``lab_extra()``.
+#: The extras under whose name a module may import, and how its text says so.
+UNDER = {f'extra("{name}")': name for name in ("sql", "postgres", "test")}
+UNDER["lab_extra()"] = "lab"
 
-    What only a type checker imports counts as under it: any extra may bring it.
+
+def imported(path: Path) -> Iterator[tuple[str, str]]:
+    """Each package that a module imports, and the extra under which it does so; empty for none.
+
+    What only a type checker imports may be of any extra.
     """
 
-    def walk(node: ast.AST, extra: bool) -> Iterator[tuple[str, bool]]:
+    def walk(node: ast.AST, extra: str) -> Iterator[tuple[str, str]]:
         if isinstance(node, ast.Import):
             yield from ((one.name.partition(".")[0], extra) for one in node.names)
         elif isinstance(node, ast.ImportFrom) and not node.level:
             yield (node.module or "").partition(".")[0], extra
         elif isinstance(node, ast.With):
-            extra = extra or any(ast.unparse(one) == "lab_extra()" for one in node.items)
-        elif isinstance(node, ast.If):
-            extra = extra or ast.unparse(node.test) == "TYPE_CHECKING"
+            found = [UNDER.get(ast.unparse(one).replace("'", '"'), "") for one in node.items]
+            extra = extra or "".join(found)
+        elif isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            extra = "any"
         for child in ast.iter_child_nodes(node):
             yield from walk(child, extra)
 
-    yield from walk(ast.parse(path.read_text("utf-8")), False)
+    yield from walk(ast.parse(path.read_text("utf-8")), "")
 
 
 def modules() -> list[Path]:
@@ -244,9 +250,10 @@ def modules() -> list[Path]:
 
 
 @functools.cache
-def declared_for(*, extra: bool) -> set[str]:
-    """The packages that learnkit requires, with the extra ``lab`` or without."""
-    return {canonicalize_name(one.name) for one in requirements(*["lab"] * extra)}
+def declared_for(extra: str) -> set[str]:
+    """The packages that learnkit requires with an extra; without one, if it is empty."""
+    extras = ["lab", "sql", "postgres"] if extra == "any" else [extra] if extra else []
+    return {canonicalize_name(one.name) for one in requirements(*extras)}
 
 
 @functools.cache
@@ -258,14 +265,13 @@ def distributions() -> Mapping[str, Sequence[str]]:
 def undeclared(path: Path) -> list[str]:
     """What a module imports, and neither the standard library nor a requirement provides."""
     brings = distributions()
-    declared = [declared_for(extra=False), declared_for(extra=True)]
     ours = {*sys.stdlib_module_names, "learnkit", "heatwatch", "annotationlib"}
     comes_with = {"pydantic-core": "pydantic"}  # of which it is the half that is compiled
     return [
         name
         for name, extra in imported(path)
         if name not in ours
-        and not declared[extra]
+        and not declared_for(extra)
         & {comes_with.get(one, one) for one in map(canonicalize_name, brings.get(name, ()))}
     ]
 
@@ -275,14 +281,14 @@ def test_what_a_module_imports_is_declared() -> None:
     assert {name: packages for name, packages in found.items() if packages} == {}
 
 
-@pytest.mark.parametrize("extra", [False, True])
-def test_what_is_declared_is_imported_or_started(extra: bool) -> None:
-    started = {"jupyterlab"} if extra else set()
+@pytest.mark.parametrize("extra", ["", "lab", "sql", "postgres"])
+def test_what_is_declared_is_imported_or_started(extra: str) -> None:
+    started = {"jupyterlab"} if extra == "lab" else set()
     brings = distributions()
-    names = {name for path in modules() for name, under in imported(path) if under is extra}
+    names = {name for path in modules() for name, under in imported(path) if under == extra}
     used = {canonicalize_name(one) for name in names for one in brings.get(name, ())} | started
-    wanted = declared_for(extra=True) - declared_for(extra=False)
-    assert (wanted if extra else declared_for(extra=False)) <= used
+    wanted = declared_for(extra) - (declared_for("") if extra else set())
+    assert wanted <= used
 
 
 @pytest.mark.parametrize(
@@ -293,6 +299,8 @@ def test_what_is_declared_is_imported_or_started(extra: bool) -> None:
         ("with lab_extra():\n    import nbformat.v4", []),
         ("if TYPE_CHECKING:\n    from nbformat.v4 import Figure", []),
         ("with lab_extra():\n    import pytest", ["pytest"]),
+        ("with extra('sql'):\n    import sqlalchemy.exc, psycopg", ["psycopg"]),
+        ("import sqlalchemy", ["sqlalchemy"]),
         ("import jiter", ["jiter"]),
         ("import pydantic_core, yaml, anthropic.types\nfrom . import x", []),
     ],

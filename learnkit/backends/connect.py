@@ -63,10 +63,9 @@ def open_backend(
             "PostgreSQL measures leases on its own clock, which a VirtualClock cannot move; use a "
             "SystemClock, or an address that begins with sqlite: or files:"
         )
-    with extra("postgres" if url.get_backend_name() == "postgresql" else "sql"):
-        from learnkit.backends.sql import Database, SqlBackend
+    from learnkit.backends.sql import Database, SqlBackend
 
-        database = Database(url, now, patience)
+    database = Database(url, now, patience)
     try:
         if create:
             database.create()
@@ -84,12 +83,15 @@ def _parsed(scheme: str, address: str) -> URL:
         address = f"postgresql+psycopg{address[len(scheme) :]}"
     if not address.startswith(("postgresql+psycopg:", "sqlite:")):
         raise UsageError(f"a backend's address cannot begin with {scheme[:30]!r}; give {_FORMS}")
-    with extra("postgres" if address.startswith("postgresql") else "sql"):
-        from sqlalchemy.engine import make_url
-        from sqlalchemy.exc import ArgumentError
+    if address.startswith("postgresql"):
+        with extra("postgres"):
+            import psycopg  # noqa: F401  # here, SQLAlchemy's error would be a longer one
+            import sqlalchemy
+    with extra("sql"):
+        import sqlalchemy
     try:
-        url = make_url(address)
-    except (ArgumentError, ValueError):
+        url = sqlalchemy.make_url(address)
+    except (sqlalchemy.exc.ArgumentError, ValueError):
         raise UsageError(f"this address cannot be read; give {_FORMS}") from None
     if url.get_backend_name() == "sqlite" and url.database in (None, "", ":memory:"):
         raise UsageError("SQLite needs a file, as in sqlite:///team.db: memory is not shared")

@@ -469,6 +469,10 @@ class Backend(Protocol):
     def address(self) -> str:
         """Where it is, for people: without a user name, a password, or other settings."""
 
+    @property
+    def has_clock(self) -> bool:
+        """Whether it measures time on a clock of its own, which a ``VirtualClock`` cannot move."""
+
     def mail(self, team: str = "team") -> MailBackend:
         """Return the inboxes of a team.
 

@@ -24,43 +24,6 @@ from datetime import UTC, datetime
 from itertools import islice
 from typing import Any, Literal, Protocol, TypeVar
 
-from sqlalchemy import (
-    BigInteger,
-    ColumnElement,
-    Connection,
-    Double,
-    Engine,
-    Identity,
-    Index,
-    Integer,
-    MetaData,
-    Row,
-    SmallInteger,
-    Table,
-    Text,
-    and_,
-    case,
-    cast,
-    create_engine,
-    delete,
-    event,
-    exists,
-    extract,
-    func,
-    insert,
-    inspect,
-    literal,
-    literal_column,
-    or_,
-    select,
-    update,
-)
-from sqlalchemy import Column as Col
-from sqlalchemy.dialects import postgresql, sqlite
-from sqlalchemy.engine import URL
-from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
-from sqlalchemy.types import TypeDecorator
-
 from learnkit.backends import rules
 from learnkit.backends.files.roster import no_member, silence
 from learnkit.backends.interface import (
@@ -75,7 +38,45 @@ from learnkit.backends.interface import (
 from learnkit.backends.mail import Mail, Type, checked_content, checked_name
 from learnkit.backends.request import Answer, Kind, Request, may
 from learnkit.backends.task import Change, Status, Task, checked
-from learnkit.errors import ToolError, UsageError
+from learnkit.errors import ToolError, UsageError, extra
+
+with extra("sql"):
+    from sqlalchemy import (
+        BigInteger,
+        ColumnElement,
+        Connection,
+        Double,
+        Engine,
+        Identity,
+        Index,
+        Integer,
+        MetaData,
+        Row,
+        SmallInteger,
+        Table,
+        Text,
+        and_,
+        case,
+        cast,
+        create_engine,
+        delete,
+        event,
+        exists,
+        extract,
+        func,
+        insert,
+        inspect,
+        literal,
+        literal_column,
+        or_,
+        select,
+        update,
+    )
+    from sqlalchemy import Column as Col
+    from sqlalchemy.dialects import postgresql, sqlite
+    from sqlalchemy.engine import URL
+    from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
+    from sqlalchemy.types import TypeDecorator
 
 #: Version of the tables.
 VERSION = 1
@@ -230,6 +231,10 @@ class Database:
         self.patience = patience
         self._now = now
         self._engine = _postgres(url, patience) if self.remote else _sqlite(url, patience)
+        # PostgreSQL reads everything as it was when the first statement began; SQLite always does.
+        options: dict[str, Any] = {"isolation_level": "REPEATABLE READ"} if self.remote else {}
+        self._reader = self._engine.execution_options(**options)
+        self._writer = self._engine.execution_options(learnkit_writes=True)
         self.insert = postgresql.insert if self.remote else sqlite.insert
 
     @property
@@ -364,14 +369,11 @@ class Database:
 
     def _patiently(self, act: Callable[[Connection], T], *, writes: bool) -> T:
         """Run a transaction, again and again while the database is away or in the way."""
-        options = {"learnkit_writes": writes}
-        if self.remote and not writes:
-            options["isolation_level"] = "REPEATABLE READ"  # type: ignore[assignment]
+        engine = self._writer if writes else self._reader
         end, pause = time.monotonic() + self.patience, 0.02
         while True:
             try:
-                connecting = self._engine.execution_options(**options).begin()
-                with connecting as connection:
+                with engine.begin() as connection:
                     return act(connection)
             except SQLAlchemyError as error:
                 problem = _first_line(error)
@@ -475,6 +477,10 @@ class SqlBackend(Backend):
     @property
     def address(self) -> str:
         return self._database.address
+
+    @property
+    def has_clock(self) -> bool:
+        return self._database.remote
 
     def mail(self, team: str = "team") -> SqlMail:
         return SqlMail(self._database, team)

@@ -35,6 +35,11 @@ app = typer.Typer(
     help="learnkit: build a coding agent, one mechanism at a time.",
 )
 
+backend = typer.Typer(
+    no_args_is_help=True, help="Prepare the place that keeps teams of several machines."
+)
+app.add_typer(backend, name="backend")
+
 #: A lesson's name or the beginning of its file's, and how it may be mistyped.
 _LESSON = re.compile(r"[sS]?\d\w*")
 
@@ -365,6 +370,32 @@ def _console(picture: Path | None) -> Console:
     if picture is None:
         return Console(highlight=False)
     return Console(highlight=False, record=True, width=100)
+
+
+@backend.command()
+def init(
+    address: Annotated[
+        str, typer.Argument(help="by default what LEARNKIT_BACKEND says", show_default=False)
+    ] = "",
+) -> None:
+    """Make the tables of a database in which teams are kept, once.
+
+    Put a password into LEARNKIT_BACKEND or ~/.pgpass: other users can see a command's arguments.
+    \f
+
+    Args:
+        address: as for :func:`learnkit.open_backend`; by default what ``LEARNKIT_BACKEND`` says.
+    """
+    from learnkit.backends.connect import SETTING, open_backend
+
+    if not address and not os.environ.get(SETTING):
+        raise UsageError(f"name the backend: learnkit backend init URL, or set {SETTING}")
+    try:
+        opened = open_backend(address, create=True)
+    except OSError as error:
+        raise LearnkitError(str(error)) from None
+    opened.close()
+    typer.echo(f"{opened.address} is ready for teams")
 
 
 @app.command()

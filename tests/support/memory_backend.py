@@ -30,6 +30,7 @@ class MemoryBackend:
     """Everything of several teams in this process."""
 
     address = "memory"
+    has_clock = False
 
     def __init__(self, now: Now = utc) -> None:
         self._now = now

@@ -34,6 +34,10 @@ class FilesBackend(Backend):
     def address(self) -> str:
         return f"files:{self.root}"
 
+    @property
+    def has_clock(self) -> bool:
+        return False
+
     def mail(self, team: str = "team") -> Mailbox:
         return Mailbox(self.folder(team) / "inbox")
 

@@ -88,7 +88,8 @@ class Autonomy(Mechanism, Extension):
         log_board(self.board, agent)
         there = {one.name for one in self.team.members if one.status != "shutdown"}
         for entry in self.team.roster.members():
-            if entry["name"] not in there:
+            elsewhere = "incarnation" in entry  # in a process of its own, perhaps alive
+            if entry["name"] not in there and not elsewhere:
                 self.claims.give_back(entry["name"], agent)
         return _HOW
 

@@ -54,7 +54,8 @@ class Protocols(Mechanism, Extension):
         deadline: seconds that a teammate has to answer a request to shut down; without an answer
             it is stopped where it stands.
         open: names of tools that need no approved plan; those marked ``read_only`` never do.
-        tracker: where requests are kept; by default in ``requests.json`` in the team's folder.
+        tracker: where requests are kept; by default in the team's backend, or in
+            ``requests.json`` in its folder.
 
     Raises:
         UsageError: for a deadline that is not above 0, or a team that has protocols already.

@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from learnkit.backends.files.tracker import Tracker
 from learnkit.backends.mail import Type
 from learnkit.backends.request import Answer, Kind, Request
 from learnkit.errors import ToolError
@@ -40,7 +39,8 @@ class Requests:
 
     Args:
         team: whose requests they are.
-        tracker: where they are kept; by default in ``requests.json`` in the team's folder.
+        tracker: where they are kept; by default in the team's backend, or in ``requests.json`` in
+            its folder.
     """
 
     def __init__(self, team: Team, tracker: RequestBackend | None = None) -> None:
@@ -56,8 +56,7 @@ class Requests:
             UsageError: if the team has no lead yet.
         """
         if self._tracker is None:
-            now = self.team.lead.clock.now
-            self._tracker = Tracker(self.team.folder / "requests.json", now)
+            self._tracker = self.team.tracker()
         return self._tracker
 
     def ask(

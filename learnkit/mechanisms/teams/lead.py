@@ -12,9 +12,11 @@ from contextlib import ExitStack, nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, cast, get_args
 
+from learnkit.backends.files.backend import FilesBackend
 from learnkit.backends.files.mailbox import Mailbox
 from learnkit.backends.files.roster import Roster
 from learnkit.backends.files.store import Journal
+from learnkit.backends.files.tracker import Tracker
 from learnkit.backends.mail import Mail, Type
 from learnkit.core.agent import Agent
 from learnkit.core.inherit import child_of
@@ -25,9 +27,15 @@ from learnkit.errors import ToolError, UsageError
 from learnkit.mechanisms.teams.delivery import Delivery
 from learnkit.mechanisms.teams.handover import Handover
 from learnkit.mechanisms.teams.teammate import Extension, Teammate, TeammateMessages
+from learnkit.runtime.virtual_clock import VirtualClock
 
 if TYPE_CHECKING:
-    from learnkit.backends.interface import MailBackend, RosterBackend
+    from learnkit.backends.interface import (
+        Backend,
+        MailBackend,
+        RequestBackend,
+        RosterBackend,
+    )
     from learnkit.runtime.clock import Signal
 
 Factory = Callable[[str, str], Sequence[Mechanism]]
@@ -65,13 +73,19 @@ class Team(Mechanism):
         extensions: what other mechanisms add to the team.
 
     Args:
-        folder: such as ``.team``: ``config.json``, ``inbox/`` and ``transcripts/``.
+        folder: such as ``.team``: ``config.json``, ``inbox/`` and ``transcripts/``; None with a
+            backend.
         factory: makes a teammate's mechanisms, new ones each time, from its name and role.
         name: of the team.
         max_turns: how many requests a teammate may make for one piece of work.
         wait: whether a lead that has nothing left to do waits as long as a teammate works.
         mailbox: where messages are kept; by default in files in the folder.
         roster: where the members are kept; by default in ``config.json`` in the folder.
+        backend: where all of this is kept, in place of the folder; see
+            :func:`learnkit.open_backend`. The team's name tells it from others there.
+        transcripts: the folder of the members' conversations, which stay on this machine; by
+            default ``transcripts`` in the team's folder, which is ``.team`` if a server keeps the
+            rest.
 
     Raises:
         UsageError: for an argument that cannot work.
@@ -81,23 +95,29 @@ class Team(Mechanism):
 
     def __init__(
         self,
-        folder: str | Path,
-        factory: Factory,
+        folder: str | Path | None = None,
+        factory: Factory | None = None,
         *,
         name: str = "team",
         max_turns: int = 50,
         wait: bool = True,
         mailbox: MailBackend | None = None,
         roster: RosterBackend | None = None,
+        backend: Backend | None = None,
+        transcripts: str | Path | None = None,
     ) -> None:
-        if not callable(factory):
+        if factory is None or not callable(factory):
             raise UsageError(
                 f"{factory!r} makes no mechanisms; give a function of name and role, as in "
                 "Team('.team', lambda name, role: [CodingTools(workspace)])"
             )
         if max_turns < 1:
             raise UsageError(f"max_turns is {max_turns}; give a number from 1 up")
-        self.folder, self.name = Path(folder), name
+        self.folder, self.name, self._backend = _folder(folder, backend, name), name, backend
+        self._transcripts = Path(transcripts or self.folder / "transcripts")
+        if backend is not None:
+            mailbox = mailbox or backend.mail(name)
+            roster = roster or backend.roster(name)
         self.mailbox: MailBackend = mailbox or Mailbox(self.folder / "inbox")
         self._factory, self._max_turns, self._wait = factory, max_turns, wait
         self.roster: RosterBackend = roster or Roster(self.folder, name)
@@ -205,6 +225,16 @@ class Team(Mechanism):
             for one in mail:
                 self._announce(self.lead, one)
         return f"Sent to {', '.join(one.to for one in mail) or 'nobody: there is no teammate'}."
+
+    def tracker(self) -> RequestBackend:
+        """Return where the requests of the team are kept.
+
+        Raises:
+            UsageError: if it serves no lead yet.
+        """
+        if self._backend is not None:
+            return self._backend.requests(self.name)
+        return Tracker(self.folder / "requests.json", self.lead.clock.now)
 
     def spawn(self, name: str, role: str, prompt: str) -> Teammate:
         """Start a teammate in a thread of its own.
@@ -329,6 +359,7 @@ class Team(Mechanism):
     def _begin(self) -> Delivery:
         """The lead's delivery; its first use begins the roster."""
         if self._delivery is None:
+            self._check_clock()
             self._delivery = Delivery(self.mailbox, self.lead, self._transcript(self.lead.name))
             self.roster.begin()
         return self._delivery
@@ -345,4 +376,28 @@ class Team(Mechanism):
         self.lead.wake.set()
 
     def _transcript(self, name: str) -> Journal:
-        return Journal(self.folder / "transcripts" / f"{name}.jsonl")
+        return Journal(self._transcripts / f"{name}.jsonl")
+
+    def _check_clock(self) -> None:
+        """Simulated time and a server's cannot both say when something is due."""
+        own = self._backend is not None and self._backend.has_clock
+        if own and isinstance(self.lead.clock, VirtualClock):
+            raise UsageError(
+                "this backend measures time on a clock of its own, which a VirtualClock cannot "
+                "move; give the client a SystemClock, or the team another backend"
+            )
+
+
+def _folder(folder: str | Path | None, backend: Backend | None, name: str) -> Path:
+    """The folder of a team: what it keeps on this machine."""
+    if folder is not None and backend is not None:
+        raise UsageError(
+            f"a team's state is in one place: either in the folder {str(folder)!r} or in the "
+            f"backend {backend.address}; give one of the two"
+        )
+    if folder is not None:
+        return Path(folder)
+    if backend is None:
+        raise UsageError("say where the team's state is: Team('.team', …) or Team(backend=…, …)")
+    here = backend if isinstance(backend, FilesBackend) else FilesBackend(".")
+    return here.folder(name)

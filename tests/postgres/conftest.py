@@ -1,0 +1,39 @@
+"""A PostgreSQL server for the tests in this folder, and an empty place in it for each of them."""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections.abc import Iterator
+
+import psycopg
+import pytest
+from postgres import Cluster
+from sqlalchemy.engine import make_url
+
+_NUMBERS = itertools.count(1)
+
+
+@pytest.fixture(scope="session")
+def cluster() -> Iterator[Cluster]:
+    """A server of this run's own."""
+    cluster = Cluster()
+    try:
+        cluster.start()
+        yield cluster
+    finally:
+        cluster.remove()
+
+
+@pytest.fixture
+def address(request: pytest.FixtureRequest) -> Iterator[str]:
+    """An empty schema, on the server that LEARNKIT_TEST_POSTGRES names or on our own."""
+    given = os.environ.get("LEARNKIT_TEST_POSTGRES", "")
+    base = given or request.getfixturevalue("cluster").url()
+    schema = f"learnkit_test_{os.getpid()}_{next(_NUMBERS)}"
+    url = make_url(base)
+    parts = {"host": url.host, "port": url.port, "user": url.username, "password": url.password}
+    with psycopg.connect(**parts, dbname=url.database, autocommit=True) as connection:
+        connection.execute(f"CREATE SCHEMA {schema}")
+        yield f"{base}{'&' if '?' in base else '?'}options=-csearch_path%3D{schema}"
+        connection.execute(f"DROP SCHEMA {schema} CASCADE")
