@@ -65,10 +65,8 @@ def is_free(path: str | Path) -> bool:
     Args:
         path: of the file, as for :func:`held`.
     """
-    descriptor, file = _opened(path)
+    descriptor, _ = _opened(path)
     try:
-        if file in _HELD.files:
-            return False
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         return True
     except BlockingIOError:
