@@ -12,7 +12,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from filelock import Timeout
 from pydantic import TypeAdapter, ValidationError
 
 from learnkit.backends.files.store import Document
@@ -110,7 +109,7 @@ class Progress:
             self._put_damage_aside()
             with self._file.change({}) as notes:
                 notes.setdefault(lesson, {}).setdefault(kind, {})[name] = value
-        except (OSError, Timeout):
+        except OSError:
             return False
         return True
 

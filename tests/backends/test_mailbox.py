@@ -14,6 +14,7 @@ from typing import Any
 
 import dying
 import pytest
+from full_disk import room
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
@@ -64,6 +65,46 @@ def test_numbers_count_from_one_through_all_inboxes(box: Mailbox) -> None:
     assert [mail.to for mail in sent[2:]] == ["alice", "lead"]
     assert [mail.id for mail in box.all("alice")] == ["m1", "m3"]
     assert Mailbox(box.folder).send("bob", "lead", "d").id == "m5"
+
+
+@pytest.mark.parametrize(
+    ("counter", "number"),
+    [(9, 9), (6, 6), (5, 6), (1, 6), (None, 6)],
+    ids=["beyond", "next", "behind", "at the start", "none"],
+)
+def test_a_counter_that_a_message_contradicts_is_not_believed(
+    box: Mailbox, counter: int | None, number: int
+) -> None:
+    """If it is not beyond the last message of each inbox, all messages are looked at."""
+    sent = Mail("m5", "message", "lead", "bob", "numbered by hand", "")
+    Journal(box.folder / "bob.jsonl").append({**sent.to_json(), "id": "m2"}, sent.to_json())
+    if counter is not None:
+        (box.folder / "mail.json").write_text(f'{{"next_id": {counter}}}')
+    again = Mailbox(box.folder)
+    assert [again.send("lead", "alice", "x").id for _ in range(2)] == [
+        f"m{number}",
+        f"m{number + 1}",
+    ]
+    assert Mailbox(box.folder).send("lead", "bob", "x").id == f"m{number + 2}"
+    Journal(box.folder / "bob.jsonl").append({**sent.to_json(), "id": "m40"})  # while they run
+    assert [one.send("lead", "bob", "x").id for one in (again, box)] == ["m41", "m42"]
+
+
+def test_the_first_message_of_a_process_does_not_read_a_large_inbox(box: Mailbox) -> None:
+    def read() -> int:
+        """Bytes that this process has read."""
+        fields = Path("/proc/self/io").read_text().split()
+        return int(fields[fields.index("rchar:") + 1])
+
+    for _ in range(40):
+        box.send("lead", "bob", "x" * 20_000)
+    before = read()
+    assert Mailbox(box.folder).send("lead", "bob", "y").id == "m41"
+    assert read() - before < 400_000
+    (box.folder / "mail.json").unlink()
+    before = read()
+    assert Mailbox(box.folder).send("lead", "bob", "y").id == "m42"
+    assert read() - before > 800_000
 
 
 def test_each_message_is_taken_once_and_none_is_missed(box: Mailbox) -> None:
@@ -309,3 +350,114 @@ def test_a_sender_that_is_killed_has_sent_or_not(box: Mailbox) -> None:
         assert len(set(ids)) == len(ids)
         counts.add(len(mail))
     assert len(counts) > 3
+
+
+def test_a_broadcast_that_is_killed_has_reached_everybody_or_nobody(box: Mailbox) -> None:
+    met = []
+    inboxes = [box.reader("alice"), box.reader("bob")]
+    for _ in dying.at_every_step(lambda: box.broadcast("lead", "killed")):
+        inboxes.reverse()  # whoever looks first finds it finished
+        counts = [[one.content for one in inbox.take()].count("killed") for inbox in inboxes]
+        assert len({*counts}) == 1
+        met.append(counts[0])
+        for inbox in inboxes:
+            inbox.commit()
+    assert {*met} == {0, 1}
+    ids = [one.id for name in box.names for one in box.all(name)]
+    assert len({*ids}) == len(ids)
+
+
+@pytest.mark.parametrize("size", range(0, 360, 30))
+def test_a_broadcast_that_dies_between_two_bytes_has_reached_everybody_or_nobody(
+    box: Mailbox, size: int
+) -> None:
+    box.send("lead", "bob", "x" * 500)  # his inbox is the second one, and the first that is full
+    died = dying.while_writing(lambda: box.broadcast("lead", "killed " * 10), 500 + size)
+    box.broadcast("lead", "after")
+    alice, bob = ([one.content for one in box.all(name)] for name in ("alice", "bob"))
+    assert alice == bob[1:]
+    assert alice in (["after"], ["killed " * 10, "after"])
+    assert died or alice[:-1]
+
+
+@pytest.mark.parametrize(
+    ("there", "kept"),
+    [
+        ("", []),
+        ('{"id": "m1", "ty', []),
+        ('{"id": "m1", "type": "message", "from"', []),
+        ("LINE", []),
+        ("LINE\n", []),
+        ('LINE\n{"of": "another"}\n', [{"of": "another"}]),
+        ('{"of": "another"}\n', [{"of": "another"}]),
+        ('{"of": "ano', []),
+    ],
+)
+def test_what_a_dead_writer_had_begun_to_append_is_completed_once(
+    box: Mailbox, there: str, kept: list[Any]
+) -> None:
+    mail = Mail("m1", "message", "lead", "bob", "decided", "")
+    line = json.dumps(mail.to_json())
+    path = box.folder / "bob.jsonl"
+    path.write_text(there.replace("LINE", line))
+    decided = {"bob.jsonl": {"start": 0, "lines": line + "\n"}}
+    (box.folder / ".together.json").write_text(json.dumps({"version": 1, "appends": decided}))
+    assert box.reader("bob").take() == [mail]
+    others = [entry for entry in Journal(path).read()[0] if entry != mail.to_json()]
+    assert others == kept
+    assert not (box.folder / ".together.json").exists()
+
+
+def test_an_inbox_can_be_read_when_there_is_no_room_to_complete_it(box: Mailbox) -> None:
+    decided = {"bob.jsonl": {"start": 0, "lines": "x" * 99 + "\n"}}
+    box.send("lead", "alice", "hello")
+    (box.folder / ".together.json").write_text(json.dumps({"version": 1, "appends": decided}))
+    with room(50):
+        assert [one.content for one in box.unread("alice")] == ["hello"]
+        assert box.unread("bob") == []
+    assert (box.folder / ".together.json").exists()
+
+
+@pytest.mark.slow
+def test_what_a_killed_process_was_told_is_sent_is_there(tmp_path: Path) -> None:
+    kill_writers(tmp_path, 4)
+
+
+def kill_writers(folder: Path, kills: int, seed: int = 5) -> None:
+    """Kill that many of processes that send, two at a time; look at what they have left."""
+    box, chance = Mailbox(folder), random.Random(seed)
+    for name in ("alice", "bob", "carol"):
+        box.open(name)
+    told: dict[str, list[list[str]]] = {}
+    beside: subprocess.Popen[bytes] | None = None
+    for kill in range(kills + 1):
+        name = f"w{kill}"
+        writer = subprocess.Popen(
+            [sys.executable, str(WORKER), "confirm", str(folder), name], stdout=subprocess.PIPE
+        )
+        assert writer.stdout is not None
+        first = [writer.stdout.readline() for _ in range(chance.randrange(1, 6))]
+        if beside is not None:  # killed while the new one writes
+            time.sleep(chance.uniform(0, 0.01))
+            beside.kill()
+            rest = beside.communicate()[0].splitlines(keepends=True)
+            told[f"w{kill - 1}"] += [one.split() for one in lines_of(rest)]
+        told[name] = [one.split() for one in lines_of(first)]
+        beside = writer
+    assert beside is not None
+    beside.kill()
+    told[f"w{kills}"] += [one.split() for one in lines_of(beside.communicate()[0].splitlines(True))]
+    inboxes = {name: box.all(name) for name in box.names}
+    ids = [one.id for mail in inboxes.values() for one in mail]
+    assert len({*ids}) == len(ids)
+    for name, lines in told.items():
+        assert [int(number) for number, *_ in lines] == list(range(len(lines)))
+        assert {id for _, *some in lines for id in some} <= {*ids}
+        texts = [[one.content for one in mail if one.sender == name] for mail in inboxes.values()]
+        assert texts[1] == texts[2] == [one for one in texts[0] if int(one.split("-")[1]) % 2]
+        assert texts[0] in ([f"{name}-{n}" for n in range(len(lines) + more)] for more in (0, 1))
+
+
+def lines_of(printed: list[bytes]) -> list[str]:
+    """The whole lines: a process may be killed while it prints."""
+    return [line.decode() for line in printed if line.endswith(b"\n")]

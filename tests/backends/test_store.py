@@ -350,6 +350,22 @@ def test_reading_on_from_any_place_gives_the_rest(
     assert first + journal.read(place)[0] == journal.read()[0]
 
 
+@pytest.mark.parametrize("text", ["", "x" * 70_000, "x" * 400_000])
+@pytest.mark.parametrize("torn", ["", '{"n": 3', "y" * 100_000])
+@pytest.mark.parametrize("damage", ["", "no JSON\n", "[1]\n" * 50_000])
+def test_the_last_entry_is_found_from_the_end(
+    tmp_path: Path, text: str, torn: str, damage: str
+) -> None:
+    journal = Journal(tmp_path / "a.jsonl")
+    assert journal.last() == (None, 0)
+    journal.append({"n": 1}, {"n": 2, "text": text})
+    with journal.path.open("a") as file:
+        file.write(damage + torn)
+    assert journal.last() == ({"n": 2, "text": text}, journal.path.stat().st_size - len(torn))
+    journal.path.write_text(damage + torn)
+    assert journal.last() == (None, len(damage))
+
+
 def test_a_line_that_is_not_complete_stays_unread_until_it_is(tmp_path: Path) -> None:
     journal = Journal(tmp_path / "a.jsonl")
     journal.path.write_text('{"n": 1}\n{"n": 2}')

@@ -47,7 +47,7 @@ class TaskBoard(BoardBackend):
 
     def create(self, subject: str, description: str = "", *, tags: Iterable[str] = ()) -> Task:
         with locked(self.folder):
-            id = self._counter.next(max(self._files.tasks(), default=0))
+            id = self._next_id()
             task = checked(Task(id, subject, description, tags=tuple(tags)))
             changes = {_COUNTER: self._counter.after(id), task.file: task.to_json()}
             write_together(self.folder, changes)
@@ -83,7 +83,8 @@ class TaskBoard(BoardBackend):
         token: int | None = None,
     ) -> Task | None:
         with self._open(id):
-            old = self._files.tasks()
+            connects = add_blocked_by or add_blocks or remove_blocked_by
+            old = self._files.tasks() if connects else self._near(id)
             tasks = dict(old)
             rules.change(
                 tasks,
@@ -156,6 +157,19 @@ class TaskBoard(BoardBackend):
             rules.find({}, id)
         with locked(self.folder):
             yield
+
+    def _next_id(self) -> int:
+        """The number of a new task: what the counter says, unless a file contradicts it."""
+        id = self._counter.next(0)
+        if id > 1 and not self._files.tasks([id]):
+            return id
+        return self._counter.next(max(self._files.tasks(), default=0))
+
+    def _near(self, id: int) -> dict[int, Task]:
+        """A task with all that it waits for and that wait for it; all tasks if it is not there."""
+        if task := self._files.tasks([id]).get(id):
+            return self._files.tasks([id, *task.blocked_by, *task.blocks])
+        return self._files.tasks()
 
     def _change_all(self, change: Callable[[Iterable[Task]], list[Task]]) -> list[Task]:
         """Replace what ``change`` returns of all tasks, and return that."""

@@ -15,7 +15,14 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from learnkit.backends.files.store import Counter, Document, Journal, Reader, locked
+from learnkit.backends.files.store import (
+    Counter,
+    Journal,
+    Reader,
+    append_together,
+    locked,
+    settled,
+)
 from learnkit.backends.interface import InboxReader, MailBackend
 from learnkit.backends.mail import (
     MAX_CONTENT,
@@ -43,7 +50,7 @@ class Mailbox(MailBackend):
     def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder)
         self._counter = Counter(self.folder / "mail.json")
-        self._numbered: dict[str, tuple[int, int]] = {}  # inbox -> bytes read, and highest number
+        self._numbered: dict[str, tuple[int, int]] = {}  # file -> bytes read, and highest number
 
     def open(self, name: str) -> None:
         path = self._path(name)
@@ -87,8 +94,8 @@ class Mailbox(MailBackend):
         Raises:
             ToolError: if there is no such inbox.
         """
-        entries, _ = Journal(self._known(name)).read()
-        return list(filter(None, map(Mail.from_json, entries)))
+        journal = Journal(self._known(name))
+        return _messages(settled(self.folder, lambda: journal.read()[0]))
 
     def unread(self, name: str) -> list[Mail]:
         return Inbox(self, name).look()
@@ -109,32 +116,36 @@ class Mailbox(MailBackend):
         if not names:
             return []
         first = self._counter.next(self._highest())
-        messages, sizes = [], {}
         sent = at.isoformat() if at else ""
-        Document(self._counter.path).write(self._counter.after(first + len(names) - 1))
-        try:
-            for number, to in enumerate(names, start=first):
-                message = Mail(f"m{number}", type, sender, to, content, sent, more)
-                path = self._path(to)
-                sizes[path] = path.stat().st_size
-                Journal(path).append(message.to_json())
-                messages.append(message)
-        except OSError:  # there was no room for one of them: nothing was sent
-            for path, size in sizes.items():
-                os.truncate(path, size)
-            raise
+        messages = [
+            Mail(f"m{number}", type, sender, to, content, sent, more)
+            for number, to in enumerate(names, start=first)
+        ]
+        self._counter.give(first + len(names) - 1)
+        lines = {f"{one.to}.jsonl": [one.to_json()] for one in messages}
+        for number, (name, size) in enumerate(append_together(self.folder, lines).items(), first):
+            self._numbered[name] = size, number
         return messages
 
     def _highest(self) -> int:
-        """The highest number of a message; each message is looked at once."""
-        for name in self.names:
-            path = self._path(name)
-            read, highest = self._numbered.get(name, (0, 0))
-            if path.stat().st_size != read:
-                entries, read = Journal(path).read(read)
-                found = (_ID.fullmatch(str(entry.get("id"))) for entry in entries)
-                highest = max([highest, *(int(match[1]) for match in found if match)])
-                self._numbered[name] = read, highest
+        """The highest number of a message.
+
+        Of an inbox that is new to this object only the last message is looked at, if the counter
+        is beyond it: numbers rise in each inbox. Otherwise each message is looked at once.
+        """
+        with os.scandir(self.folder) as files:
+            sizes = {file.name: file.stat().st_size for file in files if _of_inbox(file.name)}
+        for name, size in sizes.items():
+            journal = Journal(self.folder / name)
+            if name not in self._numbered:
+                last, end = journal.last()
+                number = _number(last or {})
+                sound = 0 < number < self._counter.next(0)
+                self._numbered[name] = (end, number) if sound else (0, 0)
+            read, highest = self._numbered[name]
+            if size != read:
+                entries, read = journal.read(read)
+                self._numbered[name] = read, max([highest, *map(_number, entries)])
         return max((highest for _, highest in self._numbered.values()), default=0)
 
     def _known(self, name: str) -> Path:
@@ -168,14 +179,14 @@ class Inbox(InboxReader):
         self._path = mailbox._known(name)
         self._reader = self._open()
         # What comes later cannot have been seen, whatever its id.
-        self._seen = {mail.id for mail in _messages(self._open())} & set(seen)
+        self._seen = {mail.id for mail in self._pending(self._open())} & set(seen)
         self._passed: set[str] = set()  # ids after which commit would move the cursor
 
     def look(self) -> list[Mail]:
-        return [mail for mail in _messages(self._open()) if mail.id not in self._seen]
+        return [mail for mail in self._pending(self._open()) if mail.id not in self._seen]
 
     def take(self) -> list[Mail]:
-        pending = _messages(self._reader)
+        pending = self._pending(self._reader)
         self._passed = {mail.id for mail in pending}
         new = [mail for mail in pending if mail.id not in self._seen]
         self._seen |= self._passed
@@ -192,6 +203,19 @@ class Inbox(InboxReader):
     def _open(self) -> Reader:
         return Reader(Journal(self._path), self._path.with_suffix(".place.json"))
 
+    def _pending(self, reader: Reader) -> list[Mail]:
+        return _messages(settled(self._path.parent, reader.pending))
 
-def _messages(reader: Reader) -> list[Mail]:
-    return list(filter(None, map(Mail.from_json, reader.pending())))
+
+def _of_inbox(file: str) -> bool:
+    return file.endswith(".jsonl") and is_name(file.removesuffix(".jsonl"))
+
+
+def _number(entry: dict[str, Any]) -> int:
+    """The number of a message; 0 if it has none."""
+    match = _ID.fullmatch(str(entry.get("id")))
+    return int(match[1]) if match else 0
+
+
+def _messages(entries: Iterable[dict[str, Any]]) -> list[Mail]:
+    return list(filter(None, map(Mail.from_json, entries)))

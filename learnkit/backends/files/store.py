@@ -13,19 +13,18 @@ import errno
 import functools
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from io import FileIO
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from filelock import FileLock
+from typing_extensions import TypedDict
 
 from learnkit.errors import UsageError
 from learnkit.runtime import atomic_write as files
 from learnkit.runtime import stored_json
-
-#: Seconds between two tries to get a lock that another thread or process holds.
-POLL = 0.005
+from learnkit.runtime.file_lock import held
 
 #: Version of the files that a backend writes. A file without one has version 1.
 VERSION = 1
@@ -36,7 +35,18 @@ MAX_ID = 10**9
 _LOCK = ".lock"
 _TOGETHER = ".together.json"  # changes of several documents that were decided and are not all made
 _KIND = "store"  # of temporary files
+_Renames = dict[str, str | None]
+
+T = TypeVar("T")
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+
+class _Append(TypedDict):
+    start: int
+    lines: str
+
+
+_Appends = dict[str, _Append]
 
 
 @contextmanager
@@ -51,10 +61,9 @@ def locked(folder: str | Path) -> Iterator[None]:
     Raises:
         UsageError: if a killed writer had decided on changes that cannot be made.
     """
-    folder = Path(os.path.realpath(folder))
-    folder.mkdir(parents=True, exist_ok=True)
-    with FileLock(folder / _LOCK, is_singleton=True, poll_interval=POLL):
-        if (folder / _TOGETHER).exists():
+    folder = Path(folder)
+    with held(folder / _LOCK) as taken_now:
+        if taken_now and (folder / _TOGETHER).exists():
             _carry_out(folder)  # a writer died between deciding and doing
         yield
 
@@ -89,6 +98,66 @@ def write_together(folder: str | Path, changes: Mapping[str, Any]) -> None:
             _carry_out(folder)  # it counts already: who finds that file does this
         else:
             _rename(folder, renames)
+
+
+def append_together(
+    folder: str | Path, entries: Mapping[str, Iterable[dict[str, Any]]]
+) -> dict[str, int]:
+    """Add entries to several journals of a folder: to all of them, or to none if the process dies.
+
+    Read them through :func:`settled`.
+
+    Args:
+        folder: where they are.
+        entries: file name and JSON-ready dicts.
+
+    Returns:
+        File name and new size in bytes.
+
+    Raises:
+        UsageError: if an entry cannot be written as JSON; none is added then.
+        OSError: if there is no room; none is added then, nor later.
+    """
+    folder = Path(folder)
+    lines = {_file_name(name, folder): _lines(some) for name, some in entries.items()}
+    with locked(folder):
+        sizes = {name: _size(folder / name) for name in lines}
+        decision = folder / _TOGETHER
+        if len(lines) > 1:
+            appends = {
+                name: {"start": sizes[name], "lines": data.decode()} for name, data in lines.items()
+            }
+            _write(decision, {"version": VERSION, "appends": appends})
+        try:
+            ends = {name: _append(folder / name, data) for name, data in lines.items()}
+        except OSError:
+            for name, size in sizes.items():
+                if _size(folder / name) > size:
+                    os.truncate(folder / name, size)
+            decision.unlink(missing_ok=True)
+            raise
+        if len(lines) > 1:
+            decision.unlink()
+        return ends
+
+
+def settled(folder: str | Path, read: Callable[[], T]) -> T:
+    """Return what ``read`` returns when no change of several files is half made.
+
+    If one is, this waits until it is made, and makes it if its writer has died.
+
+    Args:
+        folder: where the files are.
+        read: reads some of them; it may be called twice.
+
+    Raises:
+        UsageError: if a killed writer had decided on changes that cannot be made.
+    """
+    found = read()
+    if (Path(folder) / _TOGETHER).exists():  # what was found may be a part of it
+        with contextlib.suppress(OSError), locked(folder):  # without room, what can be read is read
+            return read()
+    return found
 
 
 class Document:
@@ -206,6 +275,17 @@ class Counter:
         """
         return {"next_id": number + 1, "version": VERSION}
 
+    def give(self, number: int) -> None:
+        """Note that a number was given. The caller holds the folder's lock.
+
+        Args:
+            number: the highest that was given.
+
+        Raises:
+            OSError: if there is no room for the file.
+        """
+        _write_in_place(self.path, self.after(number))
+
 
 def following(stored: Any, highest: int) -> int:
     """Return the number that comes next, from what a counter says and from what is in use.
@@ -259,21 +339,9 @@ class Journal:
             UsageError: if one is no object, or cannot be written as JSON; none is added then.
             OSError: if there is no room; none is added then.
         """
-        for entry in entries:
-            if not isinstance(entry, dict):
-                raise UsageError(f"a journal's entries are dicts, not {entry!r}")
-        data = b"".join(_encoded(entry) for entry in entries)
-        with locked(self.path.parent), self.path.open("ab+", buffering=0) as file:
-            end = file.seek(0, os.SEEK_END)
-            file.seek(max(0, end - 1))
-            if file.read(1) not in (b"", b"\n"):
-                data = b"\n" + data  # a torn line ends here
-            try:
-                while data:
-                    data = data[file.write(data) :]
-            except OSError:
-                file.truncate(end)
-                raise
+        data = _lines(entries)
+        with locked(self.path.parent):
+            _append(self.path, data)
 
     def read(self, start: int = 0) -> tuple[list[dict[str, Any]], int]:
         """Return the whole entries from ``start`` on. Takes no lock.
@@ -300,11 +368,42 @@ class Journal:
         except FileNotFoundError:
             return [], 0
         except OSError as error:
-            problem = f"{self.path} cannot be read ({error.strerror}); mend it or remove it"
-            raise UsageError(problem) from None
+            raise self._unreadable(error) from None
         whole = data[: data.rfind(b"\n") + 1]
         entries = (_decoded(line) for line in whole.split(b"\n"))
         return [entry for entry in entries if entry is not None], start + len(whole)
+
+    def last(self) -> tuple[dict[str, Any] | None, int]:
+        """Return the last whole entry, found from the end; None if there is none. Takes no lock.
+
+        Returns:
+            The entry, and where the whole lines end, in bytes.
+
+        Raises:
+            UsageError: as for :meth:`read`.
+        """
+        block = 1 << 16
+        try:
+            with self.path.open("rb") as file:
+                size = file.seek(0, os.SEEK_END)
+                while True:
+                    start = max(0, size - block)
+                    file.seek(start)
+                    found = file.read(size - start)
+                    whole = found[: found.rfind(b"\n") + 1]
+                    lines = whole.split(b"\n")[1 if start else 0 :]  # the first one may be half
+                    entry = next(filter(None, map(_decoded, reversed(lines))), None)
+                    if entry is not None or not start:
+                        return entry, start + len(whole)
+                    block *= 4
+        except FileNotFoundError:
+            return None, 0
+        except OSError as error:
+            raise self._unreadable(error) from None
+
+    def _unreadable(self, error: OSError) -> UsageError:
+        problem = f"{self.path} cannot be read ({error.strerror}); mend it or remove it"
+        return UsageError(problem)
 
 
 class Reader:
@@ -331,7 +430,8 @@ class Reader:
     def commit(self) -> None:
         """Move the cursor after the entries that ``pending`` returned last."""
         if self._end != self._cursor.read(0):
-            self._cursor.write(self._end)
+            with locked(self._cursor.path.parent):
+                _write_in_place(self._cursor.path, self._end)
 
 
 @contextmanager
@@ -361,10 +461,14 @@ def _carry_out(folder: Path) -> None:
     document = Document(folder / _TOGETHER, dict[str, Any])
     decided = document.read()
     versioned = isinstance(decided.get("version"), int)
-    if versioned and (problem := _mismatch(decided.get("renames"), dict[str, str | None])):
+    what, kind = ("appends", _Appends) if "appends" in decided else ("renames", _Renames)
+    if versioned and (problem := _mismatch(decided.get(what), kind)):
         raise document.damaged(f"does not hold what it should: {problem}")
     try:
-        if versioned:
+        if versioned and what == "appends":
+            for name, one in decided["appends"].items():
+                _append(folder / _file_name(name, folder), one["lines"].encode(), one["start"])
+        elif versioned:
             _rename(folder, decided["renames"])
         else:  # before there were versions it held the values, and a writer died then
             for name, value in decided.items():
@@ -393,6 +497,70 @@ def _file_name(name: str, folder: Path) -> str:
     if name in ("", "..") or Path(name).name != name or "\0" in name or own:
         raise UsageError(f"{name!r} is no file name in {folder}; nothing was written to it")
     return name
+
+
+def _write_in_place(path: Path, value: Any) -> None:
+    """Replace a few bytes by about as many: ten times as fast as a new file and a rename.
+
+    For a rename over a file, the kernel first writes the new one out. In place, nothing waits for
+    the disk, and the end of the process leaves the old bytes or the new ones: they are written in
+    one call, within one page. This is for numbers that are checked when they are read, and never
+    for a document of several pages.
+    """
+    try:
+        with path.open("r+b", buffering=0) as file:
+            size = file.seek(0, os.SEEK_END)
+            file.seek(0)
+            _write_all(file, _encoded(value, 2).ljust(size))  # spaces, as cutting is a second call
+    except FileNotFoundError:
+        _write(path, value)
+
+
+def _append(path: Path, lines: bytes, start: int | None = None) -> int:
+    """Add whole lines to a journal; returns its new size.
+
+    ``start`` is where a writer that died has begun to add them: only the rest of them is added.
+    """
+    with path.open("ab+", buffering=0) as file:
+        end = file.seek(0, os.SEEK_END)
+        start = end if start is None else min(start, end)
+        file.seek(max(0, start - 1))
+        found = file.read()
+        before, there = found[: start > 0], found[start > 0 :]
+        data = lines if before in (b"", b"\n") else b"\n" + lines  # a torn line ends there
+        if there.startswith(data):
+            return end
+        if data.startswith(there):
+            data = data[len(there) :]
+        elif not there.endswith(b"\n"):  # the file was edited since
+            data = b"\n" + lines
+        try:
+            _write_all(file, data)
+        except OSError:
+            file.truncate(end)
+            raise
+        return end + len(data)
+
+
+def _write_all(file: FileIO, data: bytes) -> None:
+    while data:
+        data = data[file.write(data) :]
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:
+        return 0
+
+
+def _lines(entries: Iterable[dict[str, Any]]) -> bytes:
+    """The entries as a journal has them."""
+    entries = list(entries)
+    for entry in entries:
+        if not isinstance(entry, dict):
+            raise UsageError(f"a journal's entries are dicts, not {entry!r}")
+    return b"".join(map(_encoded, entries))
 
 
 def _write(path: Path, value: Any) -> None:

@@ -12,16 +12,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, NotRequired
 
-from filelock import FileLock, Timeout
 from typing_extensions import TypedDict  # pydantic wants this one before Python 3.12
 
-from learnkit.backends.files.store import POLL, VERSION, Document, Journal
+from learnkit.backends.files.store import VERSION, Document, Journal
 from learnkit.errors import ToolError
+from learnkit.runtime import file_lock
 from learnkit.runtime.git import Checkout, Git, GitError
 from learnkit.runtime.git_remote import GitRemote
 from learnkit.runtime.shell import Shell
@@ -445,21 +445,15 @@ class WorktreeRegistry:
 
     # Locks: first that of a worktree, then the one for merges, then the index's
 
-    def _lock(self, name: str) -> FileLock:
-        folder = self._state / ".locks"
-        folder.mkdir(parents=True, exist_ok=True)
-        return FileLock(folder / f"{name}.lock", is_singleton=True, poll_interval=POLL)
+    def _lock(self, name: str) -> AbstractContextManager[bool]:
+        return file_lock.held(self._lock_file(name))
 
     def _is_free(self, name: str) -> bool:
         """Whether nobody creates, removes, keeps or merges a worktree; the own thread counts."""
-        lock = self._lock(name)
-        if lock.is_locked:
-            return False
-        try:
-            with lock.acquire(blocking=False):
-                return True
-        except Timeout:
-            return False
+        return file_lock.is_free(self._lock_file(name))
+
+    def _lock_file(self, name: str) -> Path:
+        return self._state / ".locks" / f"{name}.lock"
 
     @contextmanager
     def _reserved(self, name: str) -> Iterator[None]:
