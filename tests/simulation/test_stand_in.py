@@ -233,7 +233,8 @@ def test_what_compaction_removed_is_found_again_in_the_files(tmp_path: Path) -> 
     ],
 )
 def test_a_change_that_would_break_a_file_leaves_it_alone(tmp_path: Path, prompt: str) -> None:
-    source = "from __future__ import annotations\n\n\ndef run(x):\n    return x\n"
+    future = "from __future__ import annotations\n\n\n" if "LIMIT" in prompt else ""
+    source = f"{future}def run(x):\n    return x\n"
     (tmp_path / "tool.py").write_text(source)
     subagents = lk.Subagents(lambda: [lk.CodingTools(tmp_path)])
     outcome = lk.Agent(lk.stand_in(), [lk.CodingTools(tmp_path), subagents]).run(prompt)
@@ -266,7 +267,7 @@ def test_background_is_named_as_such_and_is_no_work(tmp_path: Path) -> None:
 
 
 def test_a_statement_that_binds_is_not_taken_as_background() -> None:
-    for bound in ("The archive must not grew", "The disk never crashed", "Our log ended only once"):
+    for bound in ("The log must have ended", "The disk never crashed", "Our log ended only once"):
         goals, unknown = understand(f"{bound}. Create a.txt.")
         assert goals == []
         assert unknown[0].shown == bound
