@@ -388,7 +388,9 @@ class BackendTests:
         board = _board(backend, count=1)
         board.claim(1, "alice")
         for by in ("bob", "alicia", "alice2"):
-            with pytest.raises(ToolError, match="task 1 is in progress and owned by alice; only alice or"):
+            with pytest.raises(
+                ToolError, match="owned by alice; only alice or"
+            ):
                 board.update(1, "completed", by=by)
         with pytest.raises(ToolError, match="task 1 is in_progress by alice; claim one that is"):
             board.claim(1, "bob")
@@ -638,7 +640,9 @@ class BackendTests:
         with pytest.raises(ToolError, match="already rejected, which cannot be changed"):
             requests.answer(asked.id, "alice", "approved")
         assert requests.get(asked.id) == answered
-        with pytest.raises(ToolError, match=f"no request 'r9'; the latest requests are: {asked.id}"):
+        with pytest.raises(
+            ToolError, match=f"no request 'r9'; the latest .*: {asked.id}"
+        ):
             requests.answer("r9", "lead", "approved")
         with pytest.raises(ToolError, match="no request"):
             backend.requests("none").get("r0000001")

@@ -333,9 +333,7 @@ def _connect(tasks: dict[int, Task], blocker: int, blocked: int) -> None:
         raise ToolError(f"task {blocker} cannot wait for itself")
     if way := _way(tasks, blocked, blocker):
         cycle = " → ".join(f"#{id}" for id in [*way, blocked])
-        raise ToolError(
-            f"task {blocked} cannot wait for {blocker}: that would be a cycle, {cycle}"
-        )
+        raise ToolError(f"task {blocked} cannot wait for {blocker}: that would be a cycle, {cycle}")
     if then.status in _BEGUN and first.status != "completed":
         raise ToolError(f"task {blocked} is {then.status}; it can no longer wait for {blocker}")
     tasks[blocker] = replace(first, blocks=tuple(sorted({*first.blocks, blocked})))

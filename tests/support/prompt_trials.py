@@ -95,7 +95,7 @@ def build(kit: str, folder: Path, client: Any) -> World:
         crew = team()
         return [crew, lk.Protocols(crew, plan_required=plan_required), coding()]
 
-    def compaction(threshold: int, **options: int) -> list[lk.Mechanism]:
+    def compaction(threshold: int, **options: Any) -> list[lk.Mechanism]:
         return [coding(), lk.Compaction(threshold, transcripts=folder / ".transcripts", **options)]
 
     def house() -> list[lk.Mechanism]:
