@@ -49,6 +49,7 @@ def pytest_configure(config: pytest.Config) -> None:
     # A key on this machine must neither be used nor change a result.
     for name in [name for name in os.environ if name.startswith("ANTHROPIC_")]:
         del os.environ[name]
+    os.environ.pop("LEARNKIT_BACKEND", None)  # nor may a server that somebody's team is on
     os.environ["LEARNKIT_STATIC"] = "1"
     os.environ["LEARNKIT_REPRODUCIBLE"] = "1"  # commits without a name and a date of this machine
     if executed.KEEP in os.environ:

@@ -117,8 +117,8 @@ def full_agent(
     chosen = _chosen(parts, without)
     place = _Place(workspace, chosen, shell, skills, compaction)
     root, shell, state = place.root, place.shell, place.state
-    shared, opened = _backend(backend, state, options.get("clock") or client)
-    board = shared.board(team)
+    shared, opened = _backend(backend, options.get("clock") or client)
+    board = (shared or FilesBackend(state)).board(team)
 
     def teammate(name: str, role: str) -> Sequence[Mechanism]:
         return [*place.member(board), *teammate_extra(name, role)]
@@ -131,8 +131,12 @@ def full_agent(
         made.append(Background(shell, workspace=root))
     crew = None
     if "team" in chosen:
-        conversations = FilesBackend(state).folder(team) / "transcripts"
-        crew = Team(None, teammate, name=team, backend=shared, transcripts=conversations)
+        folder = FilesBackend(state).folder(team)
+        if shared is None:
+            crew = Team(folder, teammate, name=team)
+        else:
+            said = folder / "transcripts"
+            crew = Team(None, teammate, name=team, backend=shared, transcripts=said)
         made.append(crew)
         if "protocols" in chosen:
             made.append(Protocols(crew, plan_required=plan_required))
@@ -143,7 +147,7 @@ def full_agent(
         trees = state / "worktrees"
         made.append(Worktrees(root, known, team=crew, shell=shell, state=trees, remote=remote))
     agent = Agent(client, [*made, *extra], **{"system": _SYSTEM, **options})
-    if opened:
+    if opened and shared is not None:
         weakref.finalize(agent, shared.close)
     return agent
 
@@ -300,13 +304,11 @@ def _chosen(parts: Collection[str], without: Collection[str]) -> set[str]:
     return chosen
 
 
-def _backend(given: Backend | str | None, state: Path, timed: Any) -> tuple[Backend, bool]:
-    """Where the state of a team is, and whether it was opened for this agent alone."""
+def _backend(given: Backend | str | None, timed: Any) -> tuple[Backend | None, bool]:
+    """What keeps a team, None for the workspace; and whether it was opened for this agent alone."""
     clock = timed if isinstance(timed, Clock) else getattr(timed, "clock", None) or SystemClock()
     if given is None and not isinstance(clock, VirtualClock):
         given = os.environ.get(connect.SETTING) or None
-    if given is None:
-        return FilesBackend(state, clock.now), False
     if isinstance(given, str):
         return connect.open_backend(given, clock=clock), True
     return given, False

@@ -345,6 +345,32 @@ class BackendTests:
         assert board.get(3).blocked_by == ()
         _check(board)
 
+    def test_a_long_way_round_is_a_circle_too(self, backend: Backend) -> None:
+        """However many tasks are between the two, and when one change closes it at both ends."""
+        board = _board(backend, "1>2 2>3 3>4 4>5 6>7")
+        for id, change in (
+            (1, {"add_blocked_by": [5]}),
+            (5, {"add_blocks": [1]}),
+            (7, {"add_blocks": [1], "add_blocked_by": [5]}),
+        ):
+            with pytest.raises(ToolError, match="that would be a circle"):
+                board.update(id, **change)  # type: ignore[arg-type]
+        board.update(1, add_blocked_by=[7])
+        assert board.get(1).blocked_by == (7,)
+        _check(board)
+
+    def test_a_deleted_task_leaves_the_others_as_they_were(self, backend: Backend) -> None:
+        """What waited for it and for another still waits for the other one."""
+        board = _board(backend, "1>3 2>3 2>4 3>5 4>5")
+        assert board.update(3, "deleted") is None
+        assert [(task.id, task.blocked_by, task.blocks) for task in board.tasks()] == [
+            *((1, (), ()), (2, (), (4,)), (4, (2,), (5,)), (5, (4,), ())),
+        ]
+        assert board.update(2, "deleted") is None
+        assert _ids(board.ready()) == [1, 4]
+        board.update(5, remove_blocked_by=[4])
+        assert _ids(board.ready()) == [1, 4, 5]
+
     def test_an_unknown_task_is_an_error_that_names_the_known_ones(self, backend: Backend) -> None:
         """Of many the first twenty."""
         board = _board(backend, count=21)
@@ -516,6 +542,18 @@ class BackendTests:
         done = board.update(1, "completed", by="alice", token=task.token)
         assert done is not None
         assert done.status == "completed"
+
+    def test_a_claim_without_a_lease_fences_the_late_one_off_as_well(
+        self, backend: Backend
+    ) -> None:
+        """Once a task has a token, every claim raises it."""
+        board = _board(backend, count=1)
+        late = board.claim(1, "alice", incarnation="a1", lease=SHORT)
+        self.let_pass(2 * SHORT)
+        assert board.claim(1, "bob").token > late.token
+        assert board.get(1).lease_until == ""
+        with pytest.raises(ToolError, match="not yours any more: bob has it now"):
+            board.update(1, "completed", by="alice", token=late.token)
 
     def test_a_lease_that_is_renewed_does_not_end(self, backend: Backend) -> None:
         """Renewing tells what is still held, and touches no one else's tasks."""

@@ -85,7 +85,7 @@ def _parsed(scheme: str, address: str) -> URL:
         raise UsageError(f"a backend's address cannot begin with {scheme[:30]!r}; give {_FORMS}")
     if address.startswith("postgresql"):
         with extra("postgres"):
-            import psycopg  # noqa: F401  # here, SQLAlchemy's error would be a longer one
+            import psycopg  # noqa: F401  # the driver, which SQLAlchemy imports late
             import sqlalchemy
     with extra("sql"):
         import sqlalchemy

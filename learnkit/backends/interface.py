@@ -23,7 +23,7 @@ All of them have in common:
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
@@ -499,6 +499,20 @@ class Backend(Protocol):
 
         Args:
             team: its name.
+        """
+
+    def watch(self, team: str, changed: Callable[[], object]) -> Callable[[], None]:
+        """Call a function when something of a team may have changed, and every few seconds.
+
+        The call is a hint to look, and comes from a thread of the backend's own. It may come when
+        nothing has changed, and once for several changes.
+
+        Args:
+            team: its name.
+            changed: is called; it must be quick, and must not raise.
+
+        Returns:
+            What ends this. After it has returned there is no call any more.
         """
 
     def close(self) -> None:

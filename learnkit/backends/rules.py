@@ -6,7 +6,7 @@ that the change may touch. They change the dict and store nothing.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any, Literal
@@ -27,6 +27,23 @@ NEXT: dict[Status, tuple[Status, ...]] = {
 NAMED = 20
 
 _BEGUN = ("in_progress", "completed")
+
+
+class UnknownTask(ToolError):
+    """No task has an id.
+
+    Attributes:
+        id: that was asked for.
+
+    Args:
+        id: that was asked for.
+        known: ids that there are, in order; of many, one more than :data:`NAMED` is enough.
+    """
+
+    def __init__(self, id: int, known: Sequence[int]) -> None:
+        self.id = id
+        named = ", ".join(map(str, known[:NAMED])) + (", …" if len(known) > NAMED else "")
+        super().__init__(f"there is no task {id}; the board has: {named or 'none'}")
 
 
 def change(
@@ -238,19 +255,8 @@ def find(tasks: dict[int, Task], id: int) -> Task:
         ToolError: if there is none with this id; it names those that there are.
     """
     if id not in tasks:
-        raise unknown(id, list(tasks))
+        raise UnknownTask(id, list(tasks))
     return tasks[id]
-
-
-def unknown(id: int, known: Collection[int]) -> ToolError:
-    """Return the error for an id that no task has.
-
-    Args:
-        id: that was asked for.
-        known: ids that there are, in order; of many, one more than :data:`NAMED` is enough.
-    """
-    named = ", ".join(map(str, list(known)[:NAMED])) + (", …" if len(known) > NAMED else "")
-    return ToolError(f"there is no task {id}; the board has: {named or 'none'}")
 
 
 def like(task: Task, **fields: Any) -> Task:

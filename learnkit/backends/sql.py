@@ -18,9 +18,10 @@ import threading
 import time
 import uuid
 import zlib
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from itertools import islice
 from typing import Any, Literal, Protocol, TypeVar
 
@@ -38,6 +39,7 @@ from learnkit.backends.interface import (
 from learnkit.backends.mail import Mail, Type, checked_content, checked_name
 from learnkit.backends.request import Answer, Kind, Request, may
 from learnkit.backends.task import Change, Status, Task, checked
+from learnkit.backends.watch import EVERY, Wait, in_thread, looking
 from learnkit.errors import ToolError, UsageError, extra
 
 with extra("sql"):
@@ -92,6 +94,12 @@ _FINAL = re.compile(
     r"authentication failed|does not exist|no pg_hba\.conf entry|permission denied|"
     r"no password supplied|could not translate host name|failed to resolve host|unable to open"
 )
+
+#: Seconds after which a thread that listens looks whether it is to end.
+_PATIENCE = 0.5
+
+#: The channel on which PostgreSQL tells whose state has changed.
+_CHANNEL = "learnkit"
 
 #: The first of the two numbers of PostgreSQL's advisory locks, so that they are ours: "lkit".
 _LOCKS = 0x6C6B6974
@@ -164,7 +172,14 @@ _TASKS = _table(
     Col("incarnation", _Text, nullable=False),
     Col("lease_until", Double),
     Col("version", Integer, nullable=False),  # rises with each change, but not when renewed
-    Index("learnkit_tasks_status", "team", "status"),
+)
+#: What may be claimed or is held: few, however many are done. The text is that of the index.
+_OPEN = _TASKS.c.status.in_([literal_column("'pending'"), literal_column("'in_progress'")])
+Index(
+    "learnkit_tasks_open",
+    *(_TASKS.c.team, _TASKS.c.id),
+    postgresql_where=_OPEN,
+    sqlite_where=_OPEN,
 )
 _EDGES = _table(
     "edges",
@@ -256,11 +271,15 @@ class Database:
         return self._patiently(act, writes=False)
 
     def write(
-        self, act: Callable[[Connection], Sequence[S]], stored: Callable[[dict[str, Any]], S | None]
+        self,
+        team: str,
+        act: Callable[[Connection], Sequence[S]],
+        stored: Callable[[dict[str, Any]], S | None],
     ) -> list[S]:
         """Let a function change something, in one transaction, and exactly once.
 
         Args:
+            team: that is told of it.
             act: gets a connection; it is called again when nothing of its change has come to pass.
             stored: makes one of its results anew from what its ``to_json`` returns.
 
@@ -283,7 +302,8 @@ class Database:
             results = list(act(connection))
             if self.remote:  # of a file on this machine it is known
                 noted = json.dumps([one.to_json() for one in results])
-                connection.execute(insert(_CALLS).values(key=key, result=noted, at=self.now))
+                note = insert(_CALLS).values(key=key, result=noted, at=self.now)
+                connection.execute(note.returning(func.pg_notify(_CHANNEL, team)))
             return results
 
         return self._patiently(once, writes=True)
@@ -363,6 +383,23 @@ class Database:
         old = delete(_CALLS).where(_CALLS.c.at < self.now - _KEPT)
         self.change(lambda connection: connection.execute(old))
 
+    def watch(self, team: str, changed: Callable[[], object]) -> Callable[[], None]:
+        """Call a function after the changes of a team, and every few seconds.
+
+        Args:
+            team: its name.
+            changed: is called, from a thread of its own.
+
+        Returns:
+            What ends it.
+        """
+        if not self.remote:
+            return looking(changed)
+
+        _, settings = self._engine.dialect.create_connect_args(self._engine.url)
+        listen = partial(_listen, settings, team, changed)
+        return in_thread("listen for changes", listen)
+
     def close(self) -> None:
         """Close all connections."""
         self._engine.dispose()
@@ -436,6 +473,32 @@ def _sqlite(url: URL, patience: float) -> Engine:
     return engine
 
 
+def _listen(
+    settings: Mapping[str, Any], team: str, changed: Callable[[], object], wait: Wait
+) -> None:
+    """Call a function after each notification for a team, until the thread is to end.
+
+    psycopg lends a connection to nobody else while it listens, so this has one of its own.
+    """
+    with extra("postgres"):
+        import psycopg
+    while not wait(0):
+        try:
+            with psycopg.connect(**settings, autocommit=True) as connection:
+                connection.execute(f"LISTEN {_CHANNEL}")
+                silent = EVERY  # what has changed before this is not told
+                while not wait(0):
+                    if silent >= EVERY:
+                        silent = 0.0
+                        changed()
+                    told = connection.notifies(timeout=_PATIENCE, stop_after=1)
+                    ours = team in [one.payload for one in told]
+                    silent = EVERY if ours else silent + _PATIENCE
+        except psycopg.OperationalError:  # the server is away: until it is back, look
+            changed()
+            wait(1.0)
+
+
 def _address(url: URL) -> str:
     """Where a database is, without what only its user may know."""
     if url.host is None and not url.drivername.startswith("postgresql"):
@@ -494,6 +557,9 @@ class SqlBackend(Backend):
     def roster(self, team: str = "team") -> SqlRoster:
         return SqlRoster(self._database, team)
 
+    def watch(self, team: str, changed: Callable[[], object]) -> Callable[[], None]:
+        return self._database.watch(team, changed)
+
     def close(self) -> None:
         self._database.close()
 
@@ -539,7 +605,7 @@ class SqlMail(MailBackend):
                 self._nobody(connection, to)
             return mail
 
-        (mail,) = self._database.write(act, Mail.from_json)
+        (mail,) = self._database.write(self._team, act, Mail.from_json)
         return mail
 
     def broadcast(self, sender: str, content: str, *, at: datetime | None = None) -> list[Mail]:
@@ -549,7 +615,7 @@ class SqlMail(MailBackend):
         def act(connection: Connection) -> list[Mail]:
             return self._deliver(connection, others, sender, content, "broadcast", {})
 
-        return self._database.write(act, Mail.from_json)
+        return self._database.write(self._team, act, Mail.from_json)
 
     def unread(self, name: str) -> list[Mail]:
         return [mail for _, mail in self._unread(name)]
@@ -678,14 +744,19 @@ class SqlBoard(BoardBackend):
         return self._one(act)
 
     def get(self, id: int) -> Task:
-        return self._database.read(lambda connection: self._known(connection, [id])[id])
+        def act(connection: Connection) -> Task:
+            if not (found := self._load(connection, [id])):
+                raise self._unknown(connection, id)
+            return found[id]
+
+        return self._database.read(act)
 
     def tasks(self) -> list[Task]:
         return list(self._database.read(self._load).values())
 
     def ready(self) -> list[Task]:
         free = and_(_TASKS.c.status == "pending", _TASKS.c.owner == "", ~self._waits())
-        where = or_(free, self._is_over())
+        where = and_(_OPEN, or_(free, self._is_over()))
         return list(self._database.read(lambda c: self._load(c, where=where)).values())
 
     def update(
@@ -708,23 +779,26 @@ class SqlBoard(BoardBackend):
             self._database.lock(connection, "board", self._team)
             old = self._near(connection, [id, *before, *after, *no_more], bool(before or after))
             tasks = dict(old)
-            rules.change(
-                tasks,
-                id,
-                status,
-                owner=owner,
-                add_blocked_by=before,
-                add_blocks=after,
-                remove_blocked_by=no_more,
-                result_summary=result_summary,
-                worktree=worktree,
-                by=by,
-                token=token,
-            )
+            try:
+                rules.change(
+                    tasks,
+                    id,
+                    status,
+                    owner=owner,
+                    add_blocked_by=before,
+                    add_blocks=after,
+                    remove_blocked_by=no_more,
+                    result_summary=result_summary,
+                    worktree=worktree,
+                    by=by,
+                    token=token,
+                )
+            except rules.UnknownTask as error:  # it names only what was loaded
+                raise self._unknown(connection, error.id) from None
             self._store(connection, old, tasks)
             return [self._load(connection, [id])[id]] if id in tasks else []
 
-        results = self._database.write(act, Task.from_json)
+        results = self._database.write(self._team, act, Task.from_json)
         return results[0] if results else None
 
     def claim(
@@ -787,7 +861,7 @@ class SqlBoard(BoardBackend):
             ids = connection.scalars(gift).all()
             return list(self._load(connection, ids).values())
 
-        return self._database.write(act, Task.from_json)
+        return self._database.write(self._team, act, Task.from_json)
 
     def open(self) -> None:
         with self._guard:
@@ -819,12 +893,13 @@ class SqlBoard(BoardBackend):
         return [(known[id][1] if id in known else None, new.get(id)) for id in ids]
 
     def _one(self, act: Callable[[Connection], list[Task]]) -> Task:
-        (task,) = self._database.write(act, Task.from_json)
+        (task,) = self._database.write(self._team, act, Task.from_json)
         return task
 
     def _held_by(self, owner: str, incarnation: str) -> list[ColumnElement[bool]]:
         held = {"team": self._team, "status": "in_progress", "owner": owner}
-        return [_TASKS.c[key] == one for key, one in {**held, "incarnation": incarnation}.items()]
+        held["incarnation"] = incarnation
+        return [_OPEN, *(_TASKS.c[key] == value for key, value in held.items())]
 
     def _is_over(self) -> ColumnElement[bool]:
         """Whether a task's lease is over."""
@@ -873,19 +948,19 @@ class SqlBoard(BoardBackend):
             for row in connection.execute(wanted.order_by(edge.blocked, edge.blocker)):
                 yield row.blocked, row.blocker
 
-    def _known(self, connection: Connection, ids: Sequence[int]) -> dict[int, Task]:
-        """These tasks by id; an error if one of them is not there."""
-        tasks = self._load(connection, ids)
-        for id in ids:
-            if id not in tasks:
-                known = select(_TASKS.c.id).where(_TASKS.c.team == self._team)
-                some = known.order_by(_TASKS.c.id).limit(rules.NAMED + 1)
-                raise rules.unknown(id, connection.scalars(some).all())
-        return tasks
+    def _unknown(self, connection: Connection, id: int) -> rules.UnknownTask:
+        known = select(_TASKS.c.id).where(_TASKS.c.team == self._team)
+        some = known.order_by(_TASKS.c.id).limit(rules.NAMED + 1)
+        return rules.UnknownTask(id, connection.scalars(some).all())
 
     def _near(self, connection: Connection, ids: Sequence[int], connect: bool) -> dict[int, Task]:
-        """These tasks and their neighbours; to connect them, also all that waits for them."""
-        near = self._known(connection, ids)
+        """These tasks and their neighbours; to connect them, also all that waits for them.
+
+        The first one must be there.
+        """
+        near = self._load(connection, ids)
+        if ids[0] not in near:
+            raise self._unknown(connection, ids[0])
         around = {id for task in near.values() for id in (*task.blocked_by, *task.blocks)}
         if connect:
             around |= self._downstream(connection, ids)
@@ -1015,7 +1090,7 @@ class SqlRequests(RequestBackend):
             self._lock(connection)
             return self._expire(connection, [self._find(connection, id, late=False)], why)
 
-        expired = self._database.write(act, _request)
+        expired = self._database.write(self._team, act, _request)
         return expired[0] if expired else None
 
     def expire_all(self, mate: str, why: str) -> list[Request]:
@@ -1024,7 +1099,7 @@ class SqlRequests(RequestBackend):
             pending = [one for one in self._load(connection, mate=mate) if one.state == "pending"]
             return self._expire(connection, pending, why)
 
-        return self._database.write(act, _request)
+        return self._database.write(self._team, act, _request)
 
     def assign(self, mate: str) -> list[Request]:
         first = self._database.insert(_ASSIGNMENTS).values(team=self._team, mate=mate, number=1)
@@ -1037,7 +1112,7 @@ class SqlRequests(RequestBackend):
             connection.execute(count)
             return self._expire(connection, pending, f"{mate} has another assignment")
 
-        return self._database.write(act, _request)
+        return self._database.write(self._team, act, _request)
 
     def get(self, id: str) -> Request:
         return self._database.read(lambda connection: self._find(connection, id))
@@ -1061,7 +1136,7 @@ class SqlRequests(RequestBackend):
         self._database.lock(connection, "requests", self._team)
 
     def _one(self, act: Callable[[Connection], list[Request]]) -> Request:
-        (request,) = self._database.write(act, _request)
+        (request,) = self._database.write(self._team, act, _request)
         return request
 
     def _find(self, connection: Connection, id: str, late: bool = True) -> Request:

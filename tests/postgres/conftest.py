@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 import psycopg
 import pytest
@@ -29,11 +30,28 @@ def cluster() -> Iterator[Cluster]:
 def address(request: pytest.FixtureRequest) -> Iterator[str]:
     """An empty schema, on the server that LEARNKIT_TEST_POSTGRES names or on our own."""
     given = os.environ.get("LEARNKIT_TEST_POSTGRES", "")
-    base = given or request.getfixturevalue("cluster").url()
-    schema = f"learnkit_test_{os.getpid()}_{next(_NUMBERS)}"
+    with schema(given or request.getfixturevalue("cluster").url()) as address:
+        yield address
+
+
+@pytest.fixture
+def own_address(cluster: Cluster) -> Iterator[str]:
+    """An empty schema on our own server, which a test may stop."""
+    with schema(cluster.url()) as address:
+        yield address
+
+
+@contextmanager
+def schema(base: str) -> Iterator[str]:
+    """An address whose tables are apart from all others on a server."""
+    name = f"learnkit_test_{os.getpid()}_{next(_NUMBERS)}"
     url = make_url(base)
     parts = {"host": url.host, "port": url.port, "user": url.username, "password": url.password}
-    with psycopg.connect(**parts, dbname=url.database, autocommit=True) as connection:
-        connection.execute(f"CREATE SCHEMA {schema}")
-        yield f"{base}{'&' if '?' in base else '?'}options=-csearch_path%3D{schema}"
-        connection.execute(f"DROP SCHEMA {schema} CASCADE")
+
+    def execute(statement: str) -> None:
+        with psycopg.connect(**parts, dbname=url.database, autocommit=True) as connection:
+            connection.execute(statement)
+
+    execute(f"CREATE SCHEMA {name}")
+    yield f"{base}{'&' if '?' in base else '?'}options=-csearch_path%3D{name}"
+    execute(f"DROP SCHEMA {name} CASCADE")

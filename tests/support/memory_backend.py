@@ -18,6 +18,7 @@ from learnkit.backends.interface import InboxReader, Member
 from learnkit.backends.mail import Mail, Type, checked_content, checked_name
 from learnkit.backends.request import Answer, Kind, Request, may
 from learnkit.backends.task import Change, Status, Task, checked
+from learnkit.backends.watch import looking
 
 Now = Callable[[], datetime]
 
@@ -50,6 +51,9 @@ class MemoryBackend:
 
     def roster(self, team: str = "team") -> MemoryRoster:
         return self._rosters.setdefault(team, MemoryRoster(self._now))
+
+    def watch(self, team: str, changed: Callable[[], object]) -> Callable[[], None]:
+        return looking(changed)
 
     def close(self) -> None:
         """Nothing is open."""

@@ -86,7 +86,14 @@ AREAS: dict[str, list[tuple[str, str]]] = {
     ],
     "board": [
         ("learnkit/backends/files/board.py", "tests/backends/test_board.py"),
-        ("learnkit/backends/rules.py", "tests/backends/test_board.py"),
+        (
+            "learnkit/backends/rules.py",
+            "tests/backends/test_board.py tests/backends/test_conformance.py",
+        ),
+        (
+            "learnkit/backends/sql.py",
+            "tests/backends/test_sql.py tests/backends/test_conformance.py",
+        ),
         ("learnkit/backends/files/task_folder.py", "tests/backends/test_board.py"),
         ("learnkit/backends/task.py", "tests/backends/test_board.py"),
         ("learnkit/backends/files/store.py", "tests/backends"),

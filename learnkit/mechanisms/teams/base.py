@@ -175,6 +175,7 @@ class TeamBase(ABC):
         if mail.to in self._members:
             self._members[mail.to].agent.wake.set()
 
+    @abstractmethod
     def _wake_lead(self) -> None:
         """Let a lead that waits look again: there is a message for it, or a changed status."""
 

@@ -115,6 +115,7 @@ class Team(TeamBase, Mechanism):
         self._delivery: Delivery | None = None
         self._others = Others(self, silence)
         self._tick: Worker | None = None
+        self._unwatch: Callable[[], None] = lambda: None
 
     @property
     def lead(self) -> Agent:
@@ -282,6 +283,7 @@ class Team(TeamBase, Mechanism):
         Raises:
             BaseException: the first exception that ended a teammate's thread.
         """
+        self._unwatch()
         for member in self.members:
             member.stop.set()
         errors = [error for member in self.members if (error := member.ended())]
@@ -327,6 +329,8 @@ class Team(TeamBase, Mechanism):
             )
             self.roster.begin()
             self._others.look(self.lead)
+            if self._backend is not None and not isinstance(self.lead.clock, VirtualClock):
+                self._unwatch = self._backend.watch(self.name, self._wake_all)
         return self._delivery
 
     def _news(self) -> str | None:
@@ -357,6 +361,12 @@ class Team(TeamBase, Mechanism):
         self._others.sent(mail)
         if mail.to == self.lead.name:
             self._wake_lead()
+
+    def _wake_all(self) -> None:
+        """Let everyone who waits look again: another process may have changed something."""
+        for member in self.members:
+            member.agent.wake.set()
+        self._wake_lead()
 
     def _wake_lead(self) -> None:
         self.lead.wake.set()

@@ -1,0 +1,53 @@
+"""Wake-ups: a function that is called when something of a team may have changed.
+
+A call is a hint to look. Nothing depends on it: who looks from time to time finds everything.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+#: Seconds between two calls when nothing is known of a change.
+EVERY = 5.0
+
+Wait = Callable[[float], bool]
+
+
+def looking(changed: Callable[[], object]) -> Callable[[], None]:
+    """Call a function every :data:`EVERY` seconds, in a thread.
+
+    Args:
+        changed: is called.
+
+    Returns:
+        What ends it.
+    """
+
+    def look(wait: Wait) -> None:
+        while not wait(EVERY):
+            changed()
+
+    return in_thread("look for changes", look)
+
+
+def in_thread(name: str, body: Callable[[Wait], None]) -> Callable[[], None]:
+    """Run a function in a thread that does not keep the process alive.
+
+    Args:
+        name: of the thread.
+        body: gets a function that waits for some seconds and returns True when it is to end.
+
+    Returns:
+        What ends it, and waits for that; from the thread itself it does not wait.
+    """
+    stop = threading.Event()
+    thread = threading.Thread(target=body, args=(stop.wait,), name=name, daemon=True)
+    thread.start()
+
+    def end() -> None:
+        stop.set()
+        if threading.current_thread() is not thread:
+            thread.join()
+
+    return end

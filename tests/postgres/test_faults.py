@@ -1,0 +1,273 @@
+"""Servers restart, lines are cut, clocks are wrong: nothing is lost, and nothing happens twice."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
+
+import psycopg
+import pytest
+from postgres import LIMIT, PASSWORD, Cluster
+from sqlalchemy.engine import make_url
+from tcp_proxy import Proxy
+
+import learnkit as lk
+from learnkit.backends.interface import Backend
+from learnkit.backends.sql import Database
+
+HOUR = timedelta(hours=1)
+
+
+@pytest.fixture
+def backend(address: str) -> Iterator[Backend]:
+    with closing(lk.open_backend(address, create=True, patience=LIMIT)) as backend:
+        yield backend
+
+
+@pytest.fixture
+def proxy(address: str) -> Iterator[Proxy]:
+    with closing(Proxy(make_url(address).port or 5432)) as proxy:
+        yield proxy
+
+
+def through(proxy: Proxy, address: str) -> Backend:
+    url = make_url(address).set(host="127.0.0.1", port=proxy.port)
+    return lk.open_backend(url.render_as_string(hide_password=False), patience=LIMIT)
+
+
+def everything(error: BaseException | None) -> str:
+    """What an error says, and those that it came from."""
+    return f"{error!r} {error} {everything(error.__context__)}" if error else ""
+
+
+# A line that is cut
+
+
+@pytest.mark.parametrize("word", [b"COMMIT", b"INSERT INTO learnkit_mail", b"BEGIN"])
+def test_a_message_whose_line_is_cut_is_sent_once(
+    word: bytes, backend: Backend, proxy: Proxy, address: str
+) -> None:
+    """After COMMIT it was stored already; before, it was not: the sender cannot see which."""
+    backend.mail().open("alice")
+    with closing(through(proxy, address)) as remote:
+        mail = remote.mail()
+        assert mail.names == ["alice"]
+        proxy.cut_after(word)
+        sent = mail.send("lead", "alice", "hello")
+    assert proxy.cuts == 1
+    assert backend.mail().unread("alice") == [sent]
+
+
+def test_a_claim_whose_line_is_cut_is_the_caller_s(
+    backend: Backend, proxy: Proxy, address: str
+) -> None:
+    backend.board().create("a task")
+    with closing(through(proxy, address)) as remote:
+        board = remote.board()
+        assert len(board.tasks()) == 1
+        proxy.cut_after(b"COMMIT")
+        task = board.claim(1, "alice", incarnation="a1", lease=60)
+        proxy.cut_after(b"COMMIT")
+        made = board.create("another")
+        proxy.cut_after(b"COMMIT")
+        done = board.update(1, "completed", token=task.token)
+        proxy.cut_after(b"COMMIT")
+        assert board.update(2, "deleted") is None
+    assert proxy.cuts == 4
+    assert (task.owner, task.token, made.id) == ("alice", 1, 2)
+    assert backend.board().tasks() == [done]
+
+
+# A server that goes and comes
+
+
+def test_what_happens_while_the_server_restarts_happens_once(
+    cluster: Cluster, own_address: str
+) -> None:
+    """Writers and workers go on through three restarts, one of them a crash."""
+    with closing(lk.open_backend(own_address, create=True, patience=LIMIT)) as backend:
+        go_on_through_restarts(backend, cluster, own_address)
+
+
+def go_on_through_restarts(backend: Backend, cluster: Cluster, address: str) -> None:
+    tasks, writers, each = 30, 3, 30
+    backend.mail().open("lead")
+    for number in range(tasks):
+        backend.board().create(f"task {number}")
+    done, at_work = list[int](), threading.Barrier(writers + 3)
+
+    def write(number: int) -> None:
+        with closing(lk.open_backend(address, patience=LIMIT)) as mine:
+            at_work.wait(LIMIT)
+            for count in range(each):
+                mine.mail().send(f"w{number}", "lead", f"{number}-{count}")
+
+    def work(name: str) -> None:
+        with closing(lk.open_backend(address, patience=LIMIT)) as mine:
+            board = mine.board()
+            at_work.wait(LIMIT)
+            while any(task.status != "completed" for task in board.tasks()):
+                for task in board.ready():
+                    try:
+                        held = board.claim(task.id, name, incarnation="1", lease=600)
+                    except lk.ToolError:
+                        continue
+                    board.update(held.id, "completed", by=name, token=held.token)
+                    done.append(held.id)
+
+    with ThreadPoolExecutor(writers + 2) as pool:
+        running = [pool.submit(write, number) for number in range(writers)]
+        running += [pool.submit(work, name) for name in ("alice", "bob")]
+        at_work.wait(LIMIT)
+        for how in (signal.SIGINT, signal.SIGQUIT, signal.SIGINT):
+            cluster.stop(how)
+            cluster.start()
+        for one in running:
+            one.result()
+    assert sorted(done) == list(range(1, tasks + 1))
+    assert all(task.status == "completed" for task in backend.board().tasks())
+    reader = backend.mail().reader("lead")
+    read = [mail.content for mail in reader.take()]
+    assert sorted(read) == sorted(f"{w}-{n}" for w in range(writers) for n in range(each))
+    reader.commit()
+    assert backend.mail().unread("lead") == []
+
+
+def test_a_server_that_stays_away_is_one_error(cluster: Cluster, own_address: str) -> None:
+    with closing(lk.open_backend(own_address, create=True, patience=1)) as backend:
+        board = backend.board()
+        cluster.stop()
+        try:
+            with pytest.raises(OSError, match="has not answered for 1 s") as caught:
+                board.create("a task")
+        finally:
+            cluster.start()
+        assert PASSWORD not in everything(caught.value)
+        assert board.tasks() == []
+
+
+# What waiting does not mend
+
+
+def test_a_wrong_password_is_said_at_once(cluster: Cluster) -> None:
+    wrong = cluster.url().replace(PASSWORD, "wr0ng")
+    with pytest.raises(
+        OSError, match=r"cannot do this: .*password authentication failed"
+    ) as caught:
+        lk.open_backend(wrong, patience=LIMIT)
+    assert "wr0ng" not in everything(caught.value)
+    nowhere = cluster.url().replace("/postgres", "/nowhere")
+    with pytest.raises(OSError, match=r'cannot do this: .*"nowhere" does not exist'):
+        lk.open_backend(nowhere, patience=LIMIT)
+
+
+def test_a_user_without_rights_hears_it(cluster: Cluster) -> None:
+    with cluster.connect() as connection:
+        connection.execute(f"CREATE USER guest PASSWORD '{PASSWORD}'")
+        connection.execute("REVOKE CREATE ON SCHEMA public FROM PUBLIC")
+    guest = cluster.url().replace("//learnkit:", "//guest:")
+    with pytest.raises(OSError, match="permission denied for schema public"):
+        lk.open_backend(guest, create=True)
+
+
+# Time and order
+
+
+def test_a_clock_that_is_wrong_changes_nothing(address: str, backend: Backend) -> None:
+    """A worker an hour ahead takes no lease from others, and one an hour behind keeps none."""
+    for away in (HOUR, -HOUR):
+        wrong = lk.SystemClock()
+        wrong.now = lambda away=away: datetime.now(UTC) + away  # type: ignore[misc, method-assign]
+        with closing(lk.open_backend(address, clock=wrong)) as theirs:
+            held = backend.board().create("held")
+            backend.board().claim(held.id, "alice", lease=600)
+            assert held.id not in [task.id for task in theirs.board().ready()]
+            with pytest.raises(lk.ToolError, match="in_progress by alice"):
+                theirs.board().claim(held.id, "bob", lease=60)
+            short = theirs.board().create("short")
+            theirs.board().claim(short.id, "bob", lease=0.05)
+            end = time.monotonic() + LIMIT
+            while short.id not in [task.id for task in backend.board().ready()]:
+                assert time.monotonic() < end
+            asked = theirs.requests().open("shutdown", "lead", f"m{held.id}", "x", within=600)
+            assert backend.requests().get(asked.id).state == "pending"
+
+
+def test_a_message_that_becomes_visible_late_is_read(address: str, backend: Backend) -> None:
+    """It has a lower number than one that was read and committed before it."""
+    mail = backend.mail()
+    mail.open("alice")
+    reader = mail.reader("alice")
+    url = make_url(address)
+    parts = {"host": url.host, "port": url.port, "user": url.username, "password": url.password}
+    options = {"dbname": url.database, "options": url.query["options"]}
+    with psycopg.connect(**parts, **options) as slow:
+        slow.execute(
+            "INSERT INTO learnkit_mail (team, inbox, sender, type, content, sent, more, done)"
+            " VALUES ('team', 'alice', 'bob', 'message', 'slow', 0, '{}', 0)"
+        )
+        quick = mail.send("lead", "alice", "quick")
+        assert reader.take() == [quick]
+        reader.commit()
+        slow.commit()
+    (late,) = reader.take()
+    assert late.content == "slow"
+    assert int(late.id[1:]) < int(quick.id[1:])
+    reader.commit()
+    assert mail.unread("alice") == []
+
+
+def test_a_killed_writer_holds_up_nobody(address: str, backend: Backend) -> None:
+    """Its transaction ends with its connection, and the lock of the board is free."""
+    backend.board().create("a task")
+    doomed = Database(make_url(address), lambda: datetime.now(UTC), LIMIT)
+    with closing(doomed), doomed._engine.connect() as connection:
+        doomed.lock(connection, "board", "team")
+        pid = connection.connection.driver_connection.info.backend_pid  # type: ignore[union-attr]
+        with ThreadPoolExecutor(1) as pool:
+            claim = pool.submit(backend.board().claim, 1, "alice")
+            url = make_url(address).set(query={})
+            plain = url.render_as_string(hide_password=False).replace("+psycopg", "")
+            with psycopg.connect(plain, autocommit=True) as other:
+                waits = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
+                end = time.monotonic() + LIMIT
+                while other.execute(waits).fetchone() == (0,):
+                    assert time.monotonic() < end
+                other.execute("SELECT pg_terminate_backend(%s)", [pid])
+            assert claim.result(LIMIT).owner == "alice"
+        connection.invalidate()
+
+
+# Wake-ups
+
+
+def test_a_change_wakes_who_watches(
+    backend: Backend, address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At once, and not only at the next look."""
+    monkeypatch.setattr("learnkit.backends.sql.EVERY", 3600.0)
+    backend.mail().open("alice")
+    woken = threading.Event()
+    with closing(lk.open_backend(address)) as watching:
+        end = watching.watch("team", woken.set)
+        try:
+            assert woken.wait(LIMIT)  # once at the beginning: what was before is not told
+            for act in (
+                lambda: backend.mail().send("lead", "alice", "hello"),
+                lambda: backend.board().create("a task"),
+                lambda: backend.board().claim(1, "alice"),
+                lambda: backend.requests().open("plan", "alice", "lead", "a plan"),
+            ):
+                woken.clear()
+                act()
+                assert woken.wait(LIMIT)
+        finally:
+            end()
+        woken.clear()
+        backend.board().create("another")
+        assert not woken.wait(1)
