@@ -21,8 +21,8 @@ def join(name):
 
 backend = lk.open_backend(ADDRESS)
 board = backend.board()
-for letter in "abcd":
-    board.create(f"create {letter}.txt that says {letter}", tags=["coder"])
+for word in ("red", "green", "blue", "white"):
+    board.create(f"create {word}.txt that says hello", tags=["coder"])
 board.update(4, add_blocked_by=[1, 2, 3])
 teammates = [join("alice"), join("bob")]
 print("they ended with", [process.wait() for process in teammates])

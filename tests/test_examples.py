@@ -26,7 +26,7 @@ PRINTED = {
     "several_machines": [
         "they ended with [0, 0]",
         "['completed', 'completed', 'completed', 'completed']",
-        "['a.txt', 'b.txt', 'c.txt', 'd.txt']",
+        "['blue.txt', 'green.txt', 'red.txt', 'white.txt']",
         "True",
     ],
     "whole_harness": ["tools; True", "[('second', 'active')]", "completed"],

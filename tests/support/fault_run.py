@@ -152,7 +152,8 @@ class Run:
 
     def _look(self, now: float) -> list[Task]:
         """What has changed on the board, and whether that may be."""
-        there, ready = self.board.tasks(), {task.id for task in self.board.ready()}
+        ready = {task.id for task in self.board.ready()}
+        there = self.board.tasks()  # later, so that a claim between the two is no problem
         for task in there:
             old = self.before.get(task.id)
             if old == task:

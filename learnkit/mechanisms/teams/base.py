@@ -7,6 +7,7 @@ Members send messages, have a status, and get mechanisms from the team's extensi
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -31,7 +32,7 @@ MEMBER = (
 )
 
 
-class TeamBase:
+class TeamBase(ABC):
     """Members, messages and statuses of a team.
 
     Attributes:
@@ -72,21 +73,21 @@ class TeamBase:
         self._members: dict[str, Teammate] = {}
 
     @property
+    @abstractmethod
     def lead(self) -> Agent:
         """The agent that leads the team.
 
         Raises:
             UsageError: if it is not in this process.
         """
-        raise NotImplementedError
 
+    @abstractmethod
     def tracker(self) -> RequestBackend:
         """Return where the requests of the team are kept.
 
         Raises:
             UsageError: if it serves no lead yet.
         """
-        raise NotImplementedError
 
     @property
     def lead_name(self) -> str:
@@ -174,6 +175,7 @@ class TeamBase:
         if mail.to in self._members:
             self._members[mail.to].agent.wake.set()
 
+    @abstractmethod
     def _wake_lead(self) -> None:
         """Let a lead that waits look again: there is a message for it, or a changed status."""
 

@@ -8,7 +8,7 @@ here: it begins idle, says by its beats that it is alive, and claims tasks under
 from __future__ import annotations
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,7 @@ from learnkit.mechanisms.teams.base import MEMBER, TeamBase
 from learnkit.mechanisms.teams.delivery import Delivery
 from learnkit.mechanisms.teams.heartbeat import Heartbeat
 from learnkit.mechanisms.teams.teammate import Teammate, TeammateMessages
+from learnkit.runtime.virtual_clock import VirtualClock
 
 if TYPE_CHECKING:
     import anthropic
@@ -69,6 +70,7 @@ class JoinedTeam(TeamBase):
     ) -> None:
         super().__init__(Path(transcripts), name, backend.mail(name), backend.roster(name))
         self._backend = backend
+        self._unwatch: Callable[[], object] = lambda: None
         self.incarnation = uuid.uuid4().hex[:12]
         self.board = LeasedBoard(backend.board(name), member, self.incarnation, lease)
         self.where, self._lead_name, self._clock = where, lead, clock
@@ -154,9 +156,11 @@ class JoinedTeam(TeamBase):
         try:
             mate.agent.emit("team.joined", name=mate.name, role=mate.role, where=self.where)
             self.assigned(mate)
+            if not isinstance(self.clock, VirtualClock):
+                self._unwatch = self._backend.watch(self.name, mate.agent.wake.set)
             mate.start(None)
         except BaseException:
-            self.heartbeat.end()
+            self._close()
             raise
         return mate
 
@@ -166,10 +170,10 @@ class JoinedTeam(TeamBase):
         Raises:
             BaseException: the exception that ended its thread.
         """
-        if error := self.mate.ended():
-            self.heartbeat.end()
+        error = self.mate.ended()
+        self._close()
+        if error:
             raise error
-        self.heartbeat.end()
 
     def leave(self, patience: float) -> bool:
         """Stop the teammate, and give back what it holds.
@@ -191,9 +195,16 @@ class JoinedTeam(TeamBase):
         if not ended:
             self.board.release(mate.name, self.incarnation)
             self._note({"name": mate.name, "role": mate.role, "status": "shutdown"})
-        self.heartbeat.end()
+        self._close()
         return ended
+
+    def _close(self) -> None:
+        self._unwatch()
+        self.heartbeat.end()
 
     def _note(self, entry: Member) -> None:
         if self.heartbeat.beat():  # else the entry is another one's now
             self.roster.note({**entry, "incarnation": self.incarnation})
+
+    def _wake_lead(self) -> None:
+        """It is in another process, which looks by itself."""
