@@ -193,10 +193,12 @@ class BackendTests:
     def test_a_message_that_cannot_be_sent_says_why(self, backend: Backend) -> None:
         """Unknown and impossible names, empty and long texts are refused, and nothing is sent."""
         mail = _inboxes(backend)
-        with pytest.raises(ToolError, match="nobody is called 'carol'; there are: alice, bob"):
+        with pytest.raises(
+            ToolError, match="no inbox for 'carol'; there are inboxes for: alice, bob"
+        ):
             mail.send("lead", "carol", "hello")
         for name in ("", "../alice", "Alice", "a b", "a" * 41, "alice\n"):
-            with pytest.raises(ToolError, match="cannot be a name"):
+            with pytest.raises(ToolError, match="is not a valid name"):
                 mail.open(name)
         long = "x" * (MAX_CONTENT + 1)
         for text, problem in (("", "is empty"), (" \n", "is empty"), (long, "characters")):
@@ -205,7 +207,7 @@ class BackendTests:
             with pytest.raises(ToolError, match=problem):
                 mail.broadcast("lead", text)
         for act in (mail.unread, mail.reader):
-            with pytest.raises(ToolError, match="nobody is called 'carol'"):
+            with pytest.raises(ToolError, match="no inbox for 'carol'"):
                 act("carol")
         assert mail.names == ["alice", "bob", "lead"]
         assert mail.unread("alice") == mail.unread("bob") == []
@@ -289,7 +291,7 @@ class BackendTests:
                 board.create(*arguments)
         assert board.tasks() == []
         assert board.create("x" * MAX_SUBJECT, "x" * MAX_DESCRIPTION).id == 1
-        with pytest.raises(ToolError, match="result_summary has at most"):
+        with pytest.raises(ToolError, match="result_summary is too long"):
             board.update(1, result_summary="x" * (MAX_DESCRIPTION + 1))
 
     def test_numbers_are_never_given_twice(self, backend: Backend) -> None:
@@ -335,7 +337,7 @@ class BackendTests:
         board.update(2, "in_progress", owner="alice")
         with pytest.raises(ToolError, match="task 1 cannot be reopened: 2 already built on it"):
             board.update(1, "pending")
-        with pytest.raises(ToolError, match="task 2 is in_progress: it cannot wait for 4"):
+        with pytest.raises(ToolError, match="task 2 is in_progress; it can no longer wait for 4"):
             board.update(4, add_blocks=[2])
         board.update(3, remove_blocked_by=[2], add_blocked_by=[4])
         assert board.get(3).blocked_by == (4,)
@@ -353,7 +355,7 @@ class BackendTests:
             (5, {"add_blocks": [1]}),
             (7, {"add_blocks": [1], "add_blocked_by": [5]}),
         ):
-            with pytest.raises(ToolError, match="that would be a circle"):
+            with pytest.raises(ToolError, match="that would be a cycle"):
                 board.update(id, **change)  # type: ignore[arg-type]
         board.update(1, add_blocked_by=[7])
         assert board.get(1).blocked_by == (7,)
@@ -388,9 +390,7 @@ class BackendTests:
         board = _board(backend, count=1)
         board.claim(1, "alice")
         for by in ("bob", "alicia", "alice2"):
-            with pytest.raises(
-                ToolError, match="owned by alice; only alice or"
-            ):
+            with pytest.raises(ToolError, match="owned by alice; only alice or"):
                 board.update(1, "completed", by=by)
         with pytest.raises(ToolError, match="task 1 is in_progress by alice; claim one that is"):
             board.claim(1, "bob")
@@ -640,9 +640,7 @@ class BackendTests:
         with pytest.raises(ToolError, match="already rejected, which cannot be changed"):
             requests.answer(asked.id, "alice", "approved")
         assert requests.get(asked.id) == answered
-        with pytest.raises(
-            ToolError, match=f"no request 'r9'; the latest .*: {asked.id}"
-        ):
+        with pytest.raises(ToolError, match=f"no request 'r9'; the latest .*: {asked.id}"):
             requests.answer("r9", "lead", "approved")
         with pytest.raises(ToolError, match="no request"):
             backend.requests("none").get("r0000001")
@@ -670,7 +668,7 @@ class BackendTests:
         _at_once(ask)
         assert [one.id for one in requests.all()] == opened
         assert len(opened) == 1
-        with pytest.raises(ToolError, match=f"{opened[0]} asks lead that already"):
+        with pytest.raises(ToolError, match=f"{opened[0]} to lead has no answer yet"):
             requests.open("plan", "alice", "lead", "a plan")
         requests.open("plan", "bob", "lead", "another's plan")
         requests.open("shutdown", "lead", "alice", "please")
@@ -685,7 +683,7 @@ class BackendTests:
         assert asked.expires
         self.let_pass(2 * SHORT)
         assert [one.state for one in requests.all()] == ["pending", "expired"]
-        with pytest.raises(ToolError, match="expired already"):
+        with pytest.raises(ToolError, match="already expired"):
             requests.answer(asked.id, "alice", "approved")
         assert requests.open("shutdown", "lead", "alice", "again").state == "pending"
         assert requests.get(stays.id).state == "pending"
@@ -710,7 +708,7 @@ class BackendTests:
         assert [one.id for one in requests.assign("bob")] == [late.id, asked.id]
         assert requests.current("bob") is None
         assert requests.current("carol") == other
-        with pytest.raises(ToolError, match="expired already"):
+        with pytest.raises(ToolError, match="already expired"):
             requests.answer(late.id, "lead", "approved")
         new = requests.open("plan", "bob", "lead", "the new one")
         assert new.assignment == late.assignment + 1

@@ -667,7 +667,7 @@ class SqlMail(MailBackend):
 
     def _nobody(self, connection: Connection, name: str) -> None:
         there = ", ".join(self._names(connection)) or "none"
-        raise ToolError(f"nobody is called {name!r}; there are: {there}")
+        raise ToolError(f"there is no inbox for {name!r}; there are inboxes for: {there}")
 
 
 class _SqlReader(InboxReader):

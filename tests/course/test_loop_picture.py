@@ -61,7 +61,7 @@ def test_a_lesson_lights_its_own_hooks_only() -> None:
 
 
 def test_runs_of_lessons_are_spans() -> None:
-    assert used_by("refuse") == "2, 10"
+    assert used_by("refuse") == "2, 10, 12"
     assert used_by("tools") == "2–12"
     assert used_by("system") == "3–5, 7–12"
 

@@ -283,7 +283,7 @@ def test_a_repository_without_commits_and_a_folder_that_is_none(tmp_path: Path) 
     with pytest.raises(lk.UsageError, match="is no folder"):
         WorktreeRegistry(tmp_path / "nothing")
     git(tmp_path, "init -q")
-    with pytest.raises(lk.ToolError, match="has no commit yet"):
+    with pytest.raises(lk.ToolError, match="has no commits yet"):
         WorktreeRegistry(tmp_path).create("parser")
 
 

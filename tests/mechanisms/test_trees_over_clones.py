@@ -119,7 +119,7 @@ def test_a_branch_that_the_remote_does_not_have_is_no_worktree(clones: dict[str,
     assert worker.join("parser") is None
     assert WorktreeRegistry(clones["worker"]).join("parser") is None
     git(clones["lead"], "push -q origin main:wt/taken")
-    with pytest.raises(lk.ToolError, match="wt/taken is in the common remote already"):
+    with pytest.raises(lk.ToolError, match="wt/taken already exists in the common remote"):
         lead.create("taken")
 
 

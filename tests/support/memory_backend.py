@@ -139,7 +139,7 @@ class MemoryMail:
         if name not in self._boxes:
             checked_name(name)
             there = ", ".join(self.names) or "none"
-            raise lk.ToolError(f"nobody is called {name!r}; there are: {there}")
+            raise lk.ToolError(f"there is no inbox for {name!r}; there are inboxes for: {there}")
         return self._boxes[name]
 
 

@@ -51,7 +51,7 @@ def test_lengths_are_estimates_of_what_was_sent() -> None:
     told = sum(n for key, n in lead.parts if key == "system")
     assert told == estimate_tokens(agent.system) + estimate_tokens(specs)
     results = sum(n for key, n in lead.parts if key == "result")
-    assert results == estimate_tokens(agent.messages[2]["content"][0])
+    assert results == estimate_tokens(agent.messages[2])
 
 
 def test_the_finding_says_what_came_back_of_what_the_children_read() -> None:
@@ -155,8 +155,8 @@ def test_compaction_makes_a_row_shorter() -> None:
     log.append("message.added", index=0, message=long)
     log.append("messages.rewritten", messages=[{"role": "user", "content": "short"}], why="x")
     view = Contexts(log)
-    assert view.at(1).lanes["lead"].tokens == 1_000
-    assert view.at(2).lanes["lead"].tokens == 2
+    assert view.at(1).lanes["lead"].tokens == estimate_tokens(long) == 1_007
+    assert view.at(2).lanes["lead"].tokens == 9
 
 
 def test_a_long_row_has_no_more_segments_than_can_be_seen() -> None:

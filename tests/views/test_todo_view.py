@@ -106,8 +106,8 @@ def test_a_refused_update_is_told_for_one_step() -> None:
     view = ran(listed("in_progress", "in_progress"), WORK)
     k = next(e.seq for e in view.events if e.type == "todo.rejected")
     told = view.at(k if view.events[k - 1].type == "todo.rejected" else k + 1)
-    assert "only one may be" in str(view.draw(told, WIDE, 20).shapes)
-    assert "only one may be" not in str(view.draw(view.at(), WIDE, 20).shapes)
+    assert "only one item may be" in str(view.draw(told, WIDE, 20).shapes)
+    assert "only one item may be" not in str(view.draw(view.at(), WIDE, 20).shapes)
     assert view.at().rounds[0].kind == "refused"
 
 

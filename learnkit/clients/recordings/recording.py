@@ -123,6 +123,11 @@ class Recording:
                 if key in turn.params and turn.params[key] not in list(shared):
                     what = f"its {key}, {turn.params[key]!r}, are not in `shared`"
                     raise UsageError(f"{path}, turn {turn.id}: {what}")
+                if key in turn.params and not _can_be(key, shared[turn.params[key]]):
+                    what = (
+                        "a text or a list of text blocks" if key == "system" else "a list of tools"
+                    )
+                    raise UsageError(f"{path}, shared {turn.params[key]!r} must be {what}")
         return cls(meta, shared, turns)
 
     def save(self, path: str | Path) -> None:
@@ -273,6 +278,17 @@ _KEYS = frozenset(
     {"id", "scenario", "lane", "after", "params", "said", "edits"}
     | {"reply", "error", "stop", "usage", "latency"}
 )
+
+
+def _can_be(key: str, value: Any) -> bool:
+    """Whether a stored value can be a system prompt, or the tools, of a request."""
+    if key == "system" and isinstance(value, str):
+        return True
+    parts = value if isinstance(value, list) else [None]
+    return all(
+        isinstance(part, dict) and (key != "system" or isinstance(part.get("text", ""), str))
+        for part in parts
+    )
 
 
 def _read_turn(entry: dict[str, Any]) -> Turn:

@@ -35,7 +35,12 @@ LESSONS: dict[int, dict[str, str]] = {
         "after_tools": "back to idle",
         "on_stop": "look for work",
     },
-    12: {"system": "where to work", "tools": "worktrees", "after_tools": "new commits"},
+    12: {
+        "system": "where to work",
+        "tools": "worktrees",
+        "refuse": "no other folder",
+        "after_tools": "new commits",
+    },
 }
 #: What each hook may do.
 HOOKS = {

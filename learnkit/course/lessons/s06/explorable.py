@@ -26,7 +26,7 @@ FREED, KEEP = 350, 3
 #: Tokens that the model writes: a turn, and a summary; and the message that a summary becomes.
 WRITTEN, SUMMARY, FIRST = 23, 407, 466
 #: A request for a summary begins with instructions, and each message is so much shorter as text.
-INSTRUCTIONS, AS_TEXT = 140, 20
+INSTRUCTIONS, AS_TEXT = 150, 20
 #: What is paid for a token read from the cache, written to it, and written by the model, where a
 #: token of plain input costs 1.
 PRICE = PRICES[DEFAULT_MODEL]
