@@ -30,7 +30,7 @@ def test_the_first_build_pack_that_accepts_the_repository_is_conda(
     assert accepted.binder_dir == "binder"
     assert accepted.python_version == "3.12"
     assert accepted.get_post_build_scripts() == ["binder/postBuild"]
-    assert accepted.get_start_script() == "binder/start"
+    assert accepted.get_start_script() == "${REPO_DIR}/binder/start"
     accepted.platform = "linux/amd64"
     dockerfile = accepted.render(build_args={})
     assert "binder/environment.yml" in dockerfile
