@@ -104,7 +104,7 @@ AREAS: dict[str, list[tuple[str, str]]] = {
     ],
     "lab": [
         ("learnkit/course/lab.py", "tests/course/test_lab.py"),
-        ("learnkit/course/games/stage.py", "tests/course/test_lab.py"),
+        ("learnkit/course/games/stage.py", "tests/course/test_games.py"),
     ],
     "exercise checks": [
         ("learnkit/course/exercise_checks.py", "tests/course/test_cards.py"),
