@@ -11,6 +11,9 @@ const LONGEST = 30000;
 const CADENCE = 700; // milliseconds a step, if that is between them
 const SPEEDS = [0.5, 1, 2, 4];
 
+/** What a press there asks Python for, as JSON; undefined for nothing. */
+const intentAt = (event) => event.target.closest("[data-intent]")?.dataset.intent;
+
 class Stage {
   k = -1; // the step that is shown
   shown = null; // its frame
@@ -85,6 +88,8 @@ class Stage {
     // On the window and first, so that the notebook's own shortcuts do not take our keys.
     on(window, "keydown", (event) => this.key(event), true);
     on(this.picture, "click", (event) => this.click(event));
+    on(this.picture, "pointerdown", (event) => (this.pressed = intentAt(event)));
+    on(this.picture, "pointerup", (event) => this.release(event));
     for (const [enter, leave] of [["pointerover", "pointerout"], ["focusin", "focusout"]]) {
       on(this.picture, enter, (event) => this.pair(event.target));
       on(this.picture, leave, () => this.pair(null));
@@ -323,8 +328,14 @@ class Stage {
   click(event) {
     const button = event.target.closest("[data-expand]");
     if (button) return this.expand(button);
-    const asks = event.target.closest("[data-intent]");
-    if (asks) this.intend(JSON.parse(asks.dataset.intent));
+    if (event.detail === 0 && intentAt(event)) this.intend(JSON.parse(intentAt(event)));
+  }
+
+  /** The pointer is up. No click comes where the picture was drawn anew since it went down. */
+  release(event) {
+    const asks = intentAt(event);
+    if (asks && asks === this.pressed && event.button === 0) this.intend(JSON.parse(asks));
+    this.pressed = null;
   }
 
   /** Tell Python what the reader wants. It happens now, so now is what is shown. */

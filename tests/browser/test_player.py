@@ -377,6 +377,25 @@ def test_a_click_becomes_an_intent_until_the_kernel_is_gone(page: Page) -> None:
     assert page.errors == []  # type: ignore[attr-defined]
 
 
+def test_a_press_counts_though_the_picture_is_drawn_anew_before_the_release(page: Page) -> None:
+    open_player(page)
+    for message in messages_of(Ask(EventLog())):
+        give(page, message)
+    page.locator("#b").hover()
+    page.mouse.down()
+    page.locator("#b").evaluate("(one) => one.replaceWith(one.cloneNode(true))")
+    page.mouse.up()
+    claim = {"intent": {"do": "claim", "task": 2}}
+    assert page.evaluate("() => window.sent.slice(1)") == [claim]
+    page.mouse.down()
+    page.mouse.move(600, 500)
+    page.mouse.up()  # elsewhere: the reader has thought better of it
+    page.locator("#b").focus()
+    page.keyboard.press("Enter")
+    assert page.evaluate("() => window.sent.slice(1)") == [claim, claim]
+    assert page.errors == []  # type: ignore[attr-defined]
+
+
 def test_the_theme_is_read_from_the_page_and_closing_leaves_nothing_behind(page: Page) -> None:
     open_player(page)
     give(page, messages_of(Boxes(EventLog()))[0])

@@ -122,16 +122,25 @@ def test_after_a_leap_only_the_last_step_is_marked(notebook: lab.Notebook) -> No
         assert view.locator("[data-changed]").count() <= most
 
 
+def paired(view: Locator, edge: Locator) -> int:
+    """How much is marked with an edge that the pointer is on, once the picture has its width."""
+    for _ in range(20):
+        edge.hover(force=True)
+        if found := view.locator("[data-paired]").count():
+            return found
+        view.page.mouse.move(5, 5)
+        view.page.wait_for_timeout(100)
+    return 0
+
+
 def test_a_request_is_paired_with_its_answer(notebook: lab.Notebook, shots: Path) -> None:
     view = notebook.output(0)
-    view.locator(".edge[aria-label*='shut down']").first.hover(force=True)
-    assert view.locator("[data-paired]").count() >= 2
+    assert paired(view, view.locator(".edge[aria-label*='shut down']").first) >= 2
     notebook.page.mouse.move(5, 5)
     requests = notebook.output(1)
     expect(requests.locator(".edge[aria-label]")).to_have_count(2)
     expect(requests.locator("[aria-live]")).to_contain_text("mate1 approves shutdown r0000001")
-    requests.locator(".edge[aria-label]").last.hover()
-    assert requests.locator("[data-paired]").count() >= 4
+    assert paired(requests, requests.locator(".edge[aria-label]").last) >= 4
     notebook.shoot(1, shots / "protocol")
 
 
