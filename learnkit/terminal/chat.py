@@ -435,7 +435,7 @@ class Chat:
         if number != signal.SIGINT:
             self.code, self._leaving = 128 + number, True
             if number == signal.SIGHUP:
-                _be_silent()
+                be_silent()
         if self._heard_end:
             return
         if self._leaving:
@@ -452,7 +452,7 @@ def plain_console() -> Console:
     return Console(highlight=False)
 
 
-def _be_silent() -> None:
+def be_silent() -> None:
     """The terminal is gone: what is still printed must not fail."""
     nothing = os.open(os.devnull, os.O_WRONLY)
     for stream in (1, 2):

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NoReturn
 
 from learnkit.core.text import clean
+from learnkit.terminal.chat import be_silent
 from learnkit.terminal.output import Output
 from learnkit.terminal.permission import Consent
 
@@ -136,6 +137,8 @@ def _signals() -> Iterator[None]:
     def heard(number: int, frame: object) -> NoReturn:
         for one in wanted:  # what ends now is not interrupted again
             signal.signal(one, signal.SIG_IGN)
+        if number == signal.SIGHUP:  # the terminal is gone, and whatever is written to it fails
+            be_silent()
         raise _Ended(number)
 
     before = {one: signal.signal(one, heard) for one in wanted}

@@ -72,6 +72,32 @@ def test_a_signal_ends_it_in_the_middle_of_a_task_which_is_free_at_once(
     backend.close()
 
 
+def test_it_ends_with_its_terminal(tmp_path: Path) -> None:
+    """A closed window sends SIGHUP, and from then on nothing can be printed there."""
+    url = sqlite(tmp_path)
+    backend = lk.open_backend(url)
+    window, terminal = os.openpty()
+    command = [sys.executable, "-c", PROGRAM, "join", url, "--name", "alice", "--stand-in", "--yes"]
+    process = subprocess.Popen(
+        [*command, "--workspace", str(tmp_path / "alice")],
+        stdin=terminal,
+        stdout=terminal,
+        stderr=terminal,
+        start_new_session=True,
+    )
+    try:
+        os.close(terminal)
+        until(lambda: status(backend, "alice") == "idle")
+        os.close(window)
+        process.send_signal(signal.SIGHUP)
+        assert process.wait(60) == 128 + signal.SIGHUP
+        assert status(backend, "alice") == "shutdown"
+    finally:
+        process.kill()
+        process.wait()
+        backend.close()
+
+
 @pytest.mark.slow
 def test_the_second_of_a_name_ends_the_first_and_max_idle_ends_the_second(tmp_path: Path) -> None:
     url = sqlite(tmp_path)
