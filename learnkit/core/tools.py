@@ -13,7 +13,7 @@ import inspect
 import json
 import re
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, overload
+from typing import Any, Literal, get_args, overload
 
 from learnkit.core.interface import AgentLike, Call
 from learnkit.core.tool_schema import Arguments
@@ -21,6 +21,8 @@ from learnkit.errors import ArgumentsError, UsageError
 
 #: How many calls of a tool marked ``parallel=True`` run side by side.
 SIDE_BY_SIDE = 4
+#: How long the result of a tool matters.
+Holds = Literal["", "last", "always"]
 
 
 class Tool:
@@ -39,9 +41,13 @@ class Tool:
             of the kind ``explore`` keeps it, and a teammate needs no approved plan for it.
         internal: it changes only what the harness keeps for its agents, such as tasks, messages and
             teammates: no file of the user's, and it runs no command, so the user is not asked.
+        holds: how long a result matters, for compaction: ``"always"``, such as instructions;
+            ``"last"``, until the next one of the tool or its group, such as a plan; ``""``, not
+            longer than other output.
 
     Raises:
-        UsageError: for a name the API refuses, or a signature that no schema can express.
+        UsageError: for a name the API refuses, a signature that no schema can express, or another
+            ``holds``.
     """
 
     def __init__(
@@ -54,6 +60,7 @@ class Tool:
         group: str = "",
         read_only: bool = False,
         internal: bool = False,
+        holds: Holds = "",
     ) -> None:
         functools.update_wrapper(self, function)
         self.name: str = name or str(getattr(function, "__name__", ""))
@@ -66,7 +73,10 @@ class Tool:
         if parallel is not True and parallel < 0:
             raise UsageError(f"tool {self.name!r}: parallel is {parallel}; give 1 or more")
         self.parallel = SIDE_BY_SIDE if parallel is True else max(1, parallel)
+        if holds not in get_args(Holds):
+            raise UsageError(f"tool {self.name!r}: holds is {holds!r}; give 'always', 'last' or ''")
         self.group, self.read_only, self.internal = group, read_only, internal
+        self.holds: Holds = holds
         self._function = function
         self._arguments = Arguments(function, self.name)
         self.description = self._arguments.text if description is None else description
@@ -161,6 +171,7 @@ def tool(
     group: str = "",
     read_only: bool = False,
     internal: bool = False,
+    holds: Holds = "",
 ) -> Callable[[Callable[..., Any]], Tool]: ...
 def tool(function: Callable[..., Any] | None = None, /, **options: Any) -> Any:
     """Make a :class:`Tool` of a function: ``@tool``, or with options ``@tool(parallel=3)``.

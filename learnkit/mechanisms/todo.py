@@ -122,7 +122,7 @@ class Todo(Mechanism):
         lines = [_line(item) for item in self._items]
         return "\n".join([*lines, f"({done}/{len(lines)} completed)"])
 
-    @tool(read_only=True)
+    @tool(read_only=True, group="todo", holds="last")
     def todo(self, items: list[Item]) -> str:
         """Replace your todo list. Send all items, including completed ones.
 
@@ -131,7 +131,7 @@ class Todo(Mechanism):
         """
         return self._replace(items)
 
-    @tool(read_only=True)
+    @tool(read_only=True, group="todo", holds="last")
     def todo_add(self, text: str, note: str = "") -> str:
         """Add an item at the end of your todo list. Its id is the next number.
 
@@ -145,7 +145,7 @@ class Todo(Mechanism):
             new["note"] = note
         return self._replace([*self._items, new])
 
-    @tool(read_only=True)
+    @tool(read_only=True, group="todo", holds="last")
     def todo_update(self, id: str, status: Status | None = None, note: str | None = None) -> str:
         """Change the status or the note of an item on your todo list.
 
@@ -161,7 +161,7 @@ class Todo(Mechanism):
             changed["note"] = note
         return self._replace([changed if i["id"] == id else i for i in self._items])
 
-    @tool(read_only=True)
+    @tool(read_only=True, group="todo", holds="last")
     def todo_delete(self, id: str) -> str:
         """Remove an item from your todo list.
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from project import ROOT
 
 import learnkit as lk
 from learnkit.core.token_count import TokenCount
@@ -23,6 +24,7 @@ from learnkit.mechanisms.compaction.edits import (
 from learnkit.mechanisms.compaction.policies import Change, Layers, Limits, Pressure, plan
 
 LONG = "x" * 150
+SKILLS = ROOT / "skills"
 
 
 def call(id: str, name: str = "read_file", *, thinking: bool = False) -> dict[str, Any]:
@@ -89,7 +91,8 @@ def test_failures_and_loaded_skills_and_the_last_list_are_kept() -> None:
         answer("new"),
         *[part for id in "wxyz" for part in (call(id), answer(id))],
     ]
-    kept = texts(lk.micro_compact(messages, keep=0))
+    agent = lk.Agent(lk.scripted([]), [lk.Todo(), lk.Skills(SKILLS)])
+    kept = texts(lk.micro_compact(messages, keep=0, tools=agent.tools))
     assert kept == [
         LONG,
         LONG,
@@ -197,7 +200,7 @@ def test_a_plan_changes_nothing_itself(threshold: int, wait_until: int, planned:
 
 def test_a_summary_is_planned_for_the_array_that_a_clearing_leaves() -> None:
     class Both:
-        def choose(self, messages: Any, tokens: int, threshold: int) -> Change:
+        def choose(self, messages: Any, tokens: int, threshold: int, tools: Any) -> Change:
             found = clearable(messages)
             return (
                 Change(replaced(messages, found, str), found, 1) if found else Change((), (), 0, 3)
@@ -224,6 +227,45 @@ def test_from_seventy_per_cent_on_long_output_that_can_be_read_again_goes() -> N
     assert shown[:5] == ["[Large output: 6000 chars, can re-read]"] * 5
     assert shown[5] == "x" * 6_000, "nobody knows whether it can be had again"
     assert Pressure().choose(rounds(9), 750, 1_000) is None, "short output stays"
+
+
+@lk.tool(holds="always")
+def rules() -> str:
+    """Return the rules."""
+    return LONG
+
+
+@lk.tool(holds="last", group="plan")
+def draft() -> str:
+    """Write the plan."""
+    return LONG
+
+
+@lk.tool(holds="last", group="plan")
+def change() -> str:
+    """Change the plan."""
+    return LONG
+
+
+@pytest.mark.parametrize("policy", [Layers(keep=0, clear_at_least=0), Pressure(keep=0)])
+def test_what_still_holds_is_said_at_the_tool(policy: Any) -> None:
+    """In every policy; and the last of a group is the last of all its tools."""
+    names = ["rules", "draft", "read_file", "change", *["read_file"] * 5]
+    messages: list[dict[str, Any]] = [{"role": "user", "content": "go"}]
+    for n, name in enumerate(names):
+        messages += [call(f"t{n}", name), answer(f"t{n}", name * 30)]
+    messages.append({"role": "assistant", "content": [{"type": "text", "text": "Seen."}]})
+    marked = {"rules": rules, "draft": draft, "change": change}
+    for tools, kept in ((marked, {"rules", "change"}), ({}, set())):
+        made = policy.choose(messages, 950, 1_000, tools)
+        assert made is not None
+        whole = {one.name for one in results(made.messages) if one.chars > 100}
+        assert whole == kept
+
+
+def test_another_word_for_how_long_a_result_holds_is_refused() -> None:
+    with pytest.raises(lk.UsageError, match="holds is 'forever'; give 'always', 'last' or ''"):
+        lk.tool(holds="forever")(len)  # type: ignore[call-overload]
 
 
 def test_from_ninety_per_cent_on_chains_of_calls_become_notes() -> None:

@@ -154,7 +154,7 @@ def test_compacting_by_hand_at_any_moment_leaves_an_array_that_can_be_sent(
     """Not by a policy, but before every single request."""
 
     class Always:
-        def choose(self, messages: Any, tokens: int, threshold: int) -> None:
+        def choose(self, messages: Any, tokens: int, threshold: int, tools: Any) -> None:
             compaction.ask("all of it")
 
     def answer(request: dict[str, Any]) -> Any:

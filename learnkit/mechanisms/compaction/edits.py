@@ -7,19 +7,19 @@ change is dropped, and an array is cut only where no call would lose its result.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from learnkit.core.token_count import length
+from learnkit.core.tools import Tool
 
 Message = dict[str, Any]
 
 #: Results longer than this are worth clearing, in characters.
 WORTH = 100
-#: Tools whose results are instructions that still hold, and tools of which the last result does.
-HOLDING, LAST_HOLDS = ("load_skill",), ("todo", "todo_add", "todo_update", "todo_delete")
 
+_NONE: Mapping[str, Tool] = {}
 _THINKING = ("thinking", "redacted_thinking")
 
 
@@ -74,29 +74,48 @@ def seen(messages: Sequence[Message]) -> int:
     return next(last, 0)
 
 
-def clearable(messages: Sequence[Message], keep: int = 3, over: int = WORTH) -> list[Result]:
+def protected(found: Sequence[Result], keep: int, tools: Mapping[str, Tool]) -> list[Result]:
+    """The results that stay: the last ones, and those that still hold.
+
+    Args:
+        found: results, in order.
+        keep: how many of the last ones stay.
+        tools: the agent's, by name; ``holds`` of a tool says how long its results do.
+    """
+    kept = list(found[max(0, len(found) - keep) :])
+    last = {}
+    for one in found:
+        tool = tools.get(one.name)
+        if tool and tool.holds == "always":
+            kept.append(one)
+        elif tool and tool.holds == "last":
+            last[tool.group or tool.name] = one
+    return [*kept, *last.values()]
+
+
+def clearable(
+    messages: Sequence[Message], keep: int = 3, over: int = WORTH, tools: Mapping[str, Tool] = _NONE
+) -> list[Result]:
     """The results that may go: seen by the model, old, long, no failures, nothing that holds.
 
     Args:
         messages: the array.
         keep: how many of the last results stay.
         over: results of at most so many characters stay.
+        tools: the agent's, by name, which say whose results hold.
     """
     found, end = results(messages), seen(messages)
-    kept = {one.id for one in found[max(0, len(found) - keep) :]}
-    kept |= {one.id for one in [one for one in found if one.name in LAST_HOLDS][-1:]}
+    kept = {one.id for one in protected(found, keep, tools)}
     return [
         one
         for one in found
-        if one.index < end
-        and one.chars > over
-        and not one.failed
-        and one.name not in HOLDING
-        and one.id not in kept
+        if one.index < end and one.chars > over and not one.failed and one.id not in kept
     ]
 
 
-def micro_compact(messages: Sequence[Message], keep: int = 3) -> list[Message]:
+def micro_compact(
+    messages: Sequence[Message], keep: int = 3, tools: Mapping[str, Tool] = _NONE
+) -> list[Message]:
     """Clear old tool results, in the form that is widely known: layer 1 of compaction.
 
     It leaves thinking as it is. Done before every request, it changes what stands before returned
@@ -106,11 +125,22 @@ def micro_compact(messages: Sequence[Message], keep: int = 3) -> list[Message]:
     Args:
         messages: the array; it stays as it is.
         keep: how many of the last results stay.
+        tools: the agent's, by name, which say whose results hold.
 
     Returns:
         A new array, in which each cleared result reads ``[Previous: used NAME]``.
     """
-    return replaced(messages, clearable(messages, keep), lambda one: f"[Previous: used {one.name}]")
+    return shortened(messages, clearable(messages, keep, tools=tools))
+
+
+def shortened(messages: Sequence[Message], chosen: Sequence[Result]) -> list[Message]:
+    """A new array in which some results are cleared: only the tool's name is left.
+
+    Args:
+        messages: the array; it stays as it is.
+        chosen: some of its results.
+    """
+    return replaced(messages, chosen, lambda one: f"[Previous: used {one.name}]")
 
 
 def replaced(

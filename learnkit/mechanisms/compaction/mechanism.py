@@ -134,7 +134,8 @@ class Compaction(Mechanism):
             if upto := pending(agent.messages):
                 tokens = self._apply(agent, Change(summarise=upto), tokens, focus)
         limits = Limits(self.threshold, self._wait_until)
-        for change in plan(self._policy, agent.messages, limits, self._count, self._head):
+        given = (agent.messages, limits, self._count, self._head, agent.tools)
+        for change in plan(self._policy, *given):
             tokens = self._apply(agent, change, tokens)
         agent.emit(
             "tokens.estimated",

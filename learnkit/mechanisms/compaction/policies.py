@@ -8,26 +8,29 @@ reasons and decisions first, then errors and what came of them, then what was ca
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from learnkit.core.frames import defused
 from learnkit.core.token_count import TokenCount, length
+from learnkit.core.tools import Tool
 from learnkit.errors import UsageError
 from learnkit.mechanisms.compaction.edits import (
-    HOLDING,
-    LAST_HOLDS,
     Message,
     Result,
     clearable,
     cut_before,
     pending,
+    protected,
     replaced,
     results,
     seen,
+    shortened,
     without_stale_thinking,
 )
+
+_NONE: Mapping[str, Tool] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,13 +53,16 @@ class Change:
 class Policy(Protocol):
     """Chooses what to do before a request."""
 
-    def choose(self, messages: Sequence[Message], tokens: int, threshold: int) -> Change | None:
+    def choose(
+        self, messages: Sequence[Message], tokens: int, threshold: int, tools: Mapping[str, Tool]
+    ) -> Change | None:
         """The change to make, or None.
 
         Args:
             messages: the array, at a point where no call is open.
             tokens: the estimated length of the request.
             threshold: tokens at which the context counts as full.
+            tools: the agent's, by name; ``holds`` of a tool says how long its results matter.
         """
         ...
 
@@ -75,7 +81,12 @@ class Limits:
 
 
 def plan(
-    policy: Policy, messages: Sequence[Message], limits: Limits, count: TokenCount, head: int = 0
+    policy: Policy,
+    messages: Sequence[Message],
+    limits: Limits,
+    count: TokenCount,
+    head: int = 0,
+    tools: Mapping[str, Tool] = _NONE,
 ) -> list[Change]:
     """What to do before a request: a clearing, a summary, one after the other, or nothing.
 
@@ -85,6 +96,7 @@ def plan(
         limits: how long the request may be.
         count: has measured the array, and estimates other ones.
         head: characters of the system prompt and the tools.
+        tools: the agent's, by name.
 
     Returns:
         The changes in order, each for the array that the one before leaves. A clearing has
@@ -92,12 +104,12 @@ def plan(
     """
     planned = []
     tokens = count.measure(messages, head)
-    change = policy.choose(messages, tokens, limits.threshold)
+    change = policy.choose(messages, tokens, limits.threshold, tools)
     if change is not None and not change.summarise:
         messages = without_stale_thinking(change.messages, change.first)
         planned.append(replace(change, messages=messages))
         tokens = count.tokens(sum(map(length, messages)) + head)
-        change = policy.choose(messages, tokens, limits.threshold)
+        change = policy.choose(messages, tokens, limits.threshold, tools)
     if change is not None and change.summarise and tokens >= limits.wait_until:
         gain = count.tokens(length(list(messages[: change.summarise])))
         if gain > limits.threshold // 10:
@@ -127,16 +139,21 @@ class Layers:
                 f"clear_at_least {self.clear_at_least} (0 or more)"
             )
 
-    def choose(self, messages: Sequence[Message], tokens: int, threshold: int) -> Change | None:
+    def choose(
+        self,
+        messages: Sequence[Message],
+        tokens: int,
+        threshold: int,
+        tools: Mapping[str, Tool] = _NONE,
+    ) -> Change | None:
         """Clear when that gains enough, else summarise when the threshold is passed."""
         if tokens >= threshold * self.clear_at:
-            found = clearable(messages, self.keep)
+            found = clearable(messages, self.keep, tools=tools)
             least = threshold // 5 if self.clear_at_least is None else self.clear_at_least
             gain = sum(one.chars for one in found) // 4
             enough = tokens - gain <= threshold if tokens > threshold else True
             if found and gain >= least and enough:
-                new = replaced(messages, found, lambda one: f"[Previous: used {one.name}]")
-                return Change(new, found, found[0].index)
+                return Change(shortened(messages, found), found, found[0].index)
         if tokens > threshold and (before := pending(messages)):
             return Change(summarise=before)
         return None
@@ -160,7 +177,13 @@ class Pressure:
     again: Sequence[str] = ("read_file", "bash")
     keep: int = 3
 
-    def choose(self, messages: Sequence[Message], tokens: int, threshold: int) -> Change | None:
+    def choose(
+        self,
+        messages: Sequence[Message],
+        tokens: int,
+        threshold: int,
+        tools: Mapping[str, Tool] = _NONE,
+    ) -> Change | None:
         """What the present grade asks for, or what the one below it still leaves to do."""
         share = tokens / threshold
         if share < 0.7:
@@ -169,28 +192,27 @@ class Pressure:
             end = pending(messages)
             half = cut_before(messages, max(end // 2, min(end, 1)))
             return Change(summarise=half or end) if half or end else None
-        long = [one for one in clearable(messages, self.keep, self.long) if one.name in self.again]
+        old = clearable(messages, self.keep, self.long, tools)
+        long = [one for one in old if one.name in self.again]
         if long:
             new = replaced(messages, long, _reread)
             return Change(new, long, long[0].index)
-        return _chains(messages, self.keep) if share >= 0.9 else None
+        return _chains(messages, self.keep, tools) if share >= 0.9 else None
 
 
 def _reread(one: Result) -> str:
     return f"[Large output: {one.chars} chars, can re-read]"
 
 
-def _chains(messages: Sequence[Message], keep: int) -> Change | None:
+def _chains(messages: Sequence[Message], keep: int, tools: Mapping[str, Tool]) -> Change | None:
     """Chains of calls that the model has seen, each become one note."""
     found = results(messages)
-    protected = {one.index for one in found[max(0, len(found) - keep) :]}
-    protected |= {one.index for one in found if one.name in HOLDING}
-    protected |= {one.index for one in [one for one in found if one.name in LAST_HOLDS][-1:]}
+    kept = {one.index for one in protected(found, keep, tools)}
     end = seen(messages)
     new: list[Message] = []
     cleared: list[Result] = []
     first = len(messages)
-    for place, chain in _runs(messages, end, protected):
+    for place, chain in _runs(messages, end, kept):
         if len(chain) < 4:  # one round is no chain
             new += chain
             continue
@@ -201,16 +223,16 @@ def _chains(messages: Sequence[Message], keep: int) -> Change | None:
 
 
 def _runs(
-    messages: Sequence[Message], end: int, protected: set[int]
+    messages: Sequence[Message], end: int, kept: set[int]
 ) -> Iterator[tuple[int, list[Message]]]:
-    """The first ``end`` messages, cut into chains of unprotected rounds and everything else."""
+    """The first ``end`` messages, cut into chains of rounds that may go and everything else."""
     rounds: list[tuple[int, bool, list[Message]]] = []
     place = 0
     while place < end:
         calls = _kinds(messages[place]) & {"tool_use"}
         answered = place + 1 < end and "tool_result" in _kinds(messages[place + 1])
         size = 2 if calls and answered else 1
-        free = size == 2 and place + 1 not in protected
+        free = size == 2 and place + 1 not in kept
         rounds.append((place, free, list(messages[place : place + size])))
         place += size
     for _, group in itertools.groupby(rounds, key=lambda one: (one[1], not one[1] and one[0])):

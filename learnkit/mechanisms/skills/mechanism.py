@@ -139,7 +139,7 @@ class Skills(Mechanism):
             return self._load(agent, self.skills[name], file)
 
         load_skill.__annotations__["name"] = _one_of(tuple(self.skills))
-        return Tool(load_skill, read_only=True)
+        return Tool(load_skill, read_only=True, holds="always")
 
     def _load(self, agent: Agent | None, skill: Skill, file: str) -> str:
         text = skill.text(file) if file else skill.wrapped + _about_files(agent, skill)

@@ -5,18 +5,23 @@ from __future__ import annotations
 from typing import Any
 
 import learnkit as lk
+from learnkit.core.tools import tool
 from learnkit.course.lessons import Verdict
 from learnkit.course.lessons.sources import SOLUTION, Check
 from learnkit.mechanisms.compaction.edits import clearable, results
 from learnkit.mechanisms.compaction.policies import Change
 
 
-def _rounds(sizes: list[int]) -> list[dict[str, Any]]:
-    """A conversation with one call in each round; the results have these lengths."""
+def _rounds(sizes: list[int], *names: str) -> list[dict[str, Any]]:
+    """A conversation with one call in each round; the results have these lengths.
+
+    The first calls are of the tools ``names``, the others of ``read_file``.
+    """
     messages: list[dict[str, Any]] = [{"role": "user", "content": "go"}]
     for number, size in enumerate(sizes):
         id = f"t{number}"
-        call = {"type": "tool_use", "id": id, "name": "read_file", "input": {}}
+        name = names[number] if number < len(names) else "read_file"
+        call = {"type": "tool_use", "id": id, "name": name, "input": {}}
         result = {"type": "tool_result", "tool_use_id": id, "content": "x" * size}
         messages += [
             {"role": "assistant", "content": [call]},
@@ -129,14 +134,14 @@ def check_largest(Largest: Any) -> Verdict:
         Largest: the learner's class; it is a policy of compaction.
     """
     policy = Largest()
-    change = policy.choose(_rounds([4_000] * 6), 900, 1_000)
+    change = policy.choose(_rounds([4_000] * 6), 900, 1_000, {})
     if change is not None:
         return "900 tokens fit under a threshold of 1,000, so choose should return None"
     sizes = [400, 2_000, 800, 4_000, 1_200, 300, 300, 300]
     for tokens, wanted, first in ((1_400, [4_000], 8), (2_600, [4_000, 2_000, 1_200], 4)):
         messages = _rounds(sizes)
         over = f"with {tokens:,} tokens and a threshold of 1,000"
-        change = policy.choose(messages, tokens, 1_000)
+        change = policy.choose(messages, tokens, 1_000, {})
         if change is None:
             return f"{over}, choose returned None; it should return a Change that clears results"
         if not isinstance(change, Change):
@@ -157,7 +162,21 @@ def check_largest(Largest: Any) -> Verdict:
                 f"the first message that changes has index {first}, but change.first is "
                 f"{change.first!r}"
             )
+    change = policy.choose(
+        _rounds([4_000, 400, 400, 400, 400], "rules"), 1_010, 1_000, {"rules": _rules}
+    )
+    if change is None or "rules" in [one.name for one in change.cleared]:
+        return (
+            "the results of a tool with holds='always' are instructions, and must stay, also if "
+            "they are the largest; give `tools` to clearable"
+        )
     return None
+
+
+@tool(name="rules", holds="always")
+def _rules(agent: Any = None) -> str:
+    """Return the rules of the house."""
+    return "measure twice"
 
 
 def _chars(sizes: list[int]) -> str:
@@ -172,8 +191,8 @@ from learnkit.mechanisms.compaction.policies import Change
 class Largest:
     """Over the threshold, clears the largest old results first, and no more than it must."""
 
-    def choose(self, messages, tokens, threshold):
-        found = clearable(messages)
+    def choose(self, messages, tokens, threshold, tools):
+        found = clearable(messages, tools=tools)
         if tokens <= threshold or not found:
             return None
         chosen, excess = [], tokens - threshold
@@ -222,6 +241,7 @@ EXERCISES = {
             SOLUTION.replace("key=lambda one: -one.chars", "key=lambda one: one.chars"),
             SOLUTION.replace("            tokens -= one.chars // 4\n", ""),
             SOLUTION.replace("min(one.index for one in chosen)", "0"),
+            SOLUTION.replace("clearable(messages, tools=tools)", "clearable(messages)"),
         ],
     ),
 }
