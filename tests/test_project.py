@@ -282,11 +282,13 @@ def undeclared(path: Path) -> list[str]:
     ]
 
 
+@pytest.mark.slow
 def test_what_a_module_imports_is_declared() -> None:
     found = {path.relative_to(ROOT).as_posix(): undeclared(path) for path in modules()}
     assert {name: packages for name, packages in found.items() if packages} == {}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("extra", ["", "lab", "sql", "postgres"])
 def test_what_is_declared_is_imported_or_started(extra: str) -> None:
     started = {"jupyterlab"} if extra == "lab" else set()

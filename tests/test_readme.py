@@ -86,6 +86,7 @@ def test_the_index_of_the_documentation_lists_every_page() -> None:
     )
 
 
+@pytest.mark.slow
 def test_the_script_runs_and_prints_what_it_says(tmp_path: Path) -> None:
     page = (DOCS / "scripts.md").read_text("utf-8")
     before, _, after = page.partition("<!-- example: script -->\n")
@@ -99,6 +100,7 @@ def test_the_script_runs_and_prints_what_it_says(tmp_path: Path) -> None:
     assert (tmp_path / "workspace/hello.py").read_text("utf-8") == "print('Hello, World!')\n"
 
 
+@pytest.mark.slow
 def test_the_compared_agent_runs_and_costs_what_the_page_says() -> None:
     page = (DOCS / "compared.md").read_text("utf-8")
     _, _, after = page.partition("<!-- compared: learnkit -->\n")

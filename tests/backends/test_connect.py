@@ -221,6 +221,7 @@ def test_simulated_time_and_a_server_do_not_go_together(tmp_path: Path) -> None:
         lead.run("Go.")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("given", ["address", "backend", "environment"])
 def test_the_whole_harness_works_on_a_backend(
     given: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -37,6 +37,7 @@ def leftovers(folder: Path) -> list[Path]:
     return [*folder.glob(".*.part"), *folder.glob(".together*")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CHANGES)
 def test_a_change_of_a_board_that_failed_is_not_carried_out_later(
     tmp_path: Path, name: str

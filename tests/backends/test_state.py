@@ -42,6 +42,7 @@ def full(repo: Path, script: Any = (), **options: Any) -> lk.Agent:
     return agent
 
 
+@pytest.mark.slow
 def test_all_state_is_in_one_folder_and_git_ignores_it(repo: Path) -> None:
     def lead(request: Any) -> Any:
         if "<conversation>" in str(request["messages"][-1]["content"]):
@@ -68,6 +69,7 @@ def test_all_state_is_in_one_folder_and_git_ignores_it(repo: Path) -> None:
     assert (repo / ".learnkit").stat().st_mode & 0o077 == 0  # other users cannot read the mail
 
 
+@pytest.mark.slow
 def test_lines_of_the_exclude_file_do_not_repeat(repo: Path) -> None:
     (repo / ".git" / "info" / "exclude").write_text("mine\n")
     # With this, git check-ignore says of no path that it is ignored.

@@ -144,11 +144,13 @@ SPOILS: dict[Spoil, set[str]] = {
 }
 
 
+@pytest.mark.slow
 @given(body=conversations())
 def test_a_valid_conversation_is_accepted(body: Body) -> None:
     assert check(body, size=len(json.dumps(body))) is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spoil", SPOILS, ids=lambda spoil: spoil.__name__)
 @settings(max_examples=examples(40))  # of each of the ways
 @given(body=conversations(), data=st.data())
@@ -199,6 +201,7 @@ def thinking_stripped(body: Body) -> None:
 SAME = [as_blocks, one_message_a_block, marked_for_the_cache, keys_in_another_order]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rewrite", [*SAME, thinking_stripped], ids=lambda one: one.__name__)
 @settings(max_examples=examples(40))  # of each of the ways
 @given(body=conversations())
@@ -232,6 +235,7 @@ RICH: Body = {
 }
 
 
+@pytest.mark.slow
 @given(body=conversations(), junk=JSON, data=st.data())
 def test_junk_anywhere_in_a_request_is_answered(body: Body, junk: Any, data: st.DataObject) -> None:
     body |= copy.deepcopy(RICH)

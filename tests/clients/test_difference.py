@@ -118,6 +118,7 @@ def test_what_differs_from_run_to_run_is_no_change_and_is_not_shown() -> None:
     assert found(new, old) == ["the result of note(tea): … holds [-1-][+2+]"]
 
 
+@pytest.mark.slow
 def test_phrases_stay_together_and_long_text_is_shortened() -> None:
     assert words("one two three.", "one 2 3.") == (
         ("same", "one "),

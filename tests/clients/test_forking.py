@@ -42,6 +42,7 @@ def test_the_step_is_the_views_step() -> None:
     assert repr(lk.fork(agent, 0)) == "Fork(after step 0; replies so far: none)"
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(25))
 @given(st.integers(0, 40), st.booleans())
 def test_up_to_the_step_everything_is_as_it_was(step: int, changed: bool) -> None:
@@ -170,6 +171,7 @@ def test_new_calls_get_ids_that_recorded_replies_have_not_used() -> None:
     assert ids == ["toolu_0001", "toolu_0003", "toolu_0002", "toolu_0004"]
 
 
+@pytest.mark.slow
 def test_a_lesson_is_forked_by_script_and_by_hand() -> None:
     lab = lk.lesson("s01")
     game = Game("Go on.", lambda folder: [lk.CodingTools(folder)], [lk.say("by hand")])

@@ -81,6 +81,7 @@ says = st.lists(
 rewrites = st.sampled_from(["", "", "clear", "summary"])
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(40))
 @given(st.lists(st.tuples(says, says, rewrites), min_size=1, max_size=6))
 def test_a_run_with_other_values_replays_with_its_own(
@@ -424,6 +425,7 @@ def test_recorders_of_two_scenarios_share_a_file(path: Path) -> None:
     assert len(stored.turns) == 6
 
 
+@pytest.mark.slow
 def test_lanes_asking_at_once_lose_no_turn(path: Path) -> None:
     script = [lk.say(str(n), latency=0.0) for n in range(24)]
     client = lk.connect("record", recording=path, upstream=script, clock=lk.SystemClock())

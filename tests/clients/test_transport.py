@@ -203,6 +203,7 @@ def test_what_breaks_in_a_source_or_a_clock_is_told_at_once() -> None:
     assert source.asked == 1
 
 
+@pytest.mark.slow
 def test_bodies_that_are_too_large_or_too_deep_are_refused() -> None:
     client = lk.scripted(["never"])
     with pytest.raises(anthropic.BadRequestError, match="too long"):

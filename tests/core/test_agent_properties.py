@@ -416,6 +416,7 @@ FAULTS = st.fixed_dictionaries(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(60))
 @given(
     replies=st.lists(REPLIES, max_size=5),

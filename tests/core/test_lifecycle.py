@@ -86,6 +86,7 @@ def test_the_mechanisms_of_a_teammate_are_closed_when_it_ends(tmp_path: Path) ->
     assert closed == ["coder of alice"]
 
 
+@pytest.mark.slow
 def test_a_subagent_that_reaches_its_limit_leaves_no_job_running(tmp_path: Path) -> None:
     start = lk.use("background_run", command="sleep 300; echo never")
     task = lk.use("task", prompt="Begin.", description="a job")
@@ -153,6 +154,7 @@ def processes(mark: str) -> list[str]:
     return [line for line in found.stdout.splitlines() if line.startswith(f"sleep {mark}.")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("end", "code"), [("", 0), ("error", 1), ("exit", 3)])
 def test_a_script_that_forgets_its_team_ends_and_leaves_no_process(
     tmp_path: Path, end: str, code: int

@@ -476,6 +476,7 @@ def test_the_static_card_is_plain_small_and_the_same_twice(board: Board) -> None
     assert not re.search(r"claude|/tmp", first["text/html"])
 
 
+@pytest.mark.slow
 def test_a_long_scripted_game_still_fits(board: Board) -> None:
     many = [lk.use("bash", command=f"echo {'x' * 400} {i}") for i in range(60)]
     options = {"script": [*many, lk.say("done " * 500)], "static": True}

@@ -297,6 +297,7 @@ def test_an_endless_loop_is_cut_where_it_turns(capsys: pytest.CaptureFixture[str
 ENDLESS = "Your code does not come to an end: it was stopped"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "body",
     [
@@ -333,6 +334,7 @@ def test_whatever_goes_on_for_ever_is_stopped_and_no_thread_is_left(
     assert capsys.readouterr().err == ""
 
 
+@pytest.mark.slow
 def test_a_tool_that_never_ends_is_stopped_inside_our_loop() -> None:
     def check(tool: Any) -> str:
         return str(lk.Agent(lk.scripted([lk.use("look"), "done"]), tools=[tool]).run("go").text)
@@ -503,6 +505,7 @@ def ask() -> Iterator[Callable[[str], list[dict[str, Any]]]]:
 WIDGET = "application/vnd.jupyter.widget-view+json"
 
 
+@pytest.mark.slow
 def test_in_a_notebook_questions_are_widgets(ask: Callable[[str], list[dict[str, Any]]]) -> None:
     for cell in ("lab.predict('p1')", "lab.quiz()"):
         (shown,) = ask(cell)

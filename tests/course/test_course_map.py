@@ -22,6 +22,7 @@ FOUND = lesson_progress(COURSE)
 KEPT = {"position", "left", "top", "width", "height", "max-width", "line-height"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [WIDE, NARROW])
 def test_each_mechanism_stands_once_at_each_hook_that_it_uses(width: float) -> None:
     _, areas = course_map.course_map(FOUND, width)

@@ -84,6 +84,7 @@ def run() -> Iterator[Callable[[str], str]]:
         manager.shutdown_kernel(now=True)
 
 
+@pytest.mark.slow
 def test_a_lesson_begun_in_its_middle_says_what_to_run_first(run: Callable[[str], str]) -> None:
     assert "'lab' is made by a cell under “Set-up”" in run('lab.predict("p1")')
     said = run("outcome")
@@ -95,6 +96,7 @@ def test_a_lesson_begun_in_its_middle_says_what_to_run_first(run: Callable[[str]
     assert run("explain_errors").count("NameError"), "the start leaves no names behind"
 
 
+@pytest.mark.slow
 def test_what_learnkit_and_the_api_refuse_comes_without_frames(run: Callable[[str], str]) -> None:
     assert run('from learnkit import lesson\nlab = lesson("s02")') == ""
     said = run('lab.predict("p9")')
@@ -119,6 +121,7 @@ def test_an_interrupt_and_a_missing_key_are_a_sentence_each(run: Callable[[str],
     assert "\n" not in said
 
 
+@pytest.mark.slow
 def test_a_miss_ends_its_cell_without_an_error_to_see(run: Callable[[str], str]) -> None:
     edited = (
         'import learnkit as lk\nfrom learnkit import lesson\nlab = lesson("s02")\n'
@@ -142,6 +145,7 @@ def test_a_python_without_learnkit_starts_in_peace() -> None:
     assert (done.stdout, done.stderr) == ("[]\n", "")
 
 
+@pytest.mark.slow
 def test_a_cell_that_should_fail_is_known_by_its_tag(tmp_path: Path) -> None:
     for path in sorted((ROOT / "notebooks").glob("s*.ipynb")):
         cells = nbformat.read(path, as_version=4).cells

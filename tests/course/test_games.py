@@ -114,6 +114,7 @@ def crew(monkeypatch: pytest.MonkeyPatch) -> Crew:
 # A stage.
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("closed", [False, True])
 def test_a_stage_does_nothing_before_start_and_everything_after_it(
     lab: Lab, crew: Crew, shown: list[Stage], folders: Path, closed: bool
@@ -139,6 +140,7 @@ def test_a_stage_does_nothing_before_start_and_everything_after_it(
     assert "This run is over. Press Start again" in stage._start._about.value
 
 
+@pytest.mark.slow
 def test_a_started_stage_survives_the_lab_and_says_so(
     lab: Lab, crew: Crew, shown: list[Stage], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -159,6 +161,7 @@ def test_a_started_stage_survives_the_lab_and_says_so(
     assert "playing" not in capsys.readouterr().out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["again", "reset", "cell", "close", "exit"])
 def test_what_ends_a_stage_leaves_nothing_of_it(
     lab: Lab, crew: Crew, shown: list[Stage], ran: Callable[[str], None], how: str
@@ -233,6 +236,7 @@ def test_without_a_person_planned_clicks_come_at_their_time_or_at_once(
     assert list(folders.iterdir()) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("said", "pace"), [("0", 0.0), ("0.05", 0.05)])
 def test_a_stage_is_as_fast_as_a_scenario_that_is_watched(
     lab: Lab,
@@ -268,6 +272,7 @@ def test_a_game_does_nothing_before_start(lab: Lab, folders: Path) -> None:
     assert (set(threading.enumerate()), list(folders.iterdir())) == (before, [])
 
 
+@pytest.mark.slow
 def test_after_run_all_every_game_can_be_played(
     lab: Lab, ran: Callable[[str], None], folders: Path
 ) -> None:

@@ -12,6 +12,7 @@ from learnkit.course.display import loop as picture
 from learnkit.course.display.loop import HOOKS, LESSONS, alt, loop, loop_card, used_by
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lesson", [name for name in NAMES if name != "s01"])
 def test_a_lesson_lights_the_hooks_that_its_mechanisms_define(lesson: str) -> None:
     defined = set(addition(lesson).hooks) & set(HOOKS)

@@ -184,6 +184,7 @@ def test_the_line_stands_once_in_its_module(mutant: Mutant) -> None:
     assert mutant.new != mutant.old
 
 
+@pytest.mark.slow
 @each
 def test_the_fault_shows_in_the_view_and_is_gone_afterwards(mutant: Mutant, played: Played) -> None:
     before, ill, after, again = played(mutant)

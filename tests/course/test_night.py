@@ -30,6 +30,7 @@ class Broken(lk.Todo):
         raise ZeroDivisionError("division by zero")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda one: one.lesson)
 def test_an_hour_is_decided_by_the_part_of_its_lesson(fault: Fault, tmp_path: Path) -> None:
     part = DECIDES[fault.hour]
@@ -74,6 +75,7 @@ def test_a_part_costs_its_prompt_and_tools_in_every_request() -> None:
     assert having.tokens - without.tokens == expected
 
 
+@pytest.mark.slow
 def test_a_class_of_the_learners_takes_the_place_of_ours() -> None:
     night = play(["todo"], {"todo": MyTodo})
     assert night.survived == 2
@@ -97,6 +99,7 @@ def test_what_a_class_is_called_is_escaped_in_the_page() -> None:
     assert "&lt;script&gt;" in card.page(night)
 
 
+@pytest.mark.slow
 def test_the_panel_plays_what_is_ticked_and_writes_a_page(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -132,6 +135,7 @@ def test_an_error_in_a_class_of_the_learners_is_said_and_the_panel_goes_on() -> 
     assert [night.survived for night in nights] == [1]
 
 
+@pytest.mark.slow
 def test_the_lab_shows_the_rules_and_plays_with_given_parts(tmp_path: Path) -> None:
     lab = lk.lesson("s12")
     try:

@@ -44,6 +44,7 @@ json_values = st.recursive(
 )
 
 
+@pytest.mark.slow
 @given(json_values.map(json.dumps).map(str.encode) | st.binary(max_size=40))
 def test_whatever_stands_in_the_file_the_lesson_goes_on(
     tmp_path_factory: pytest.TempPathFactory, content: bytes
@@ -82,6 +83,7 @@ for number in range(20):
 """
 
 
+@pytest.mark.slow
 def test_two_kernels_at_once_lose_nothing(tmp_path: Path) -> None:
     path = tmp_path / "progress.json"
     command = [sys.executable, "-c", _KERNEL, str(path)]

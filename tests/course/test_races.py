@@ -211,6 +211,7 @@ def test_a_step_without_a_name_is_refused() -> None:
 # Shrinking.
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("make", "steps"), [(Naive, 3), (Lazy, 4), (Rewriting, 4)], ids=["naive", "lazy", "rewriting"]
 )
@@ -270,6 +271,7 @@ def test_a_lock_that_is_held_while_it_pauses_is_told(monkeypatch: pytest.MonkeyP
 # The game, without a page.
 
 
+@pytest.mark.slow
 def test_the_static_form_says_how_many_lose_and_shows_the_smallest() -> None:
     game = RaceFinder(Naive)
     shown = game._repr_mimebundle_()
@@ -322,6 +324,7 @@ def test_a_game_needs_a_seed() -> None:
         RaceFinder(Naive, [])
 
 
+@pytest.mark.slow
 def test_the_static_form_loads_no_notebook_library() -> None:
     code = """
 import os, sys
@@ -398,6 +401,7 @@ def test_a_search_without_a_result_says_so() -> None:
     assert game._marks.value.count("✓") == 5
 
 
+@pytest.mark.slow
 def test_an_error_of_the_inbox_is_shown_where_it_happens() -> None:
     first = next(seed for seed in range(100) if _works(seed))
     game = RaceFinder(Broken, [first, *range(100)])

@@ -80,6 +80,7 @@ some = pytest.mark.parametrize(
 each = pytest.mark.parametrize("path", lessons(), ids=lambda path: path.stem[:3])
 
 
+@pytest.mark.slow
 @some
 def test_every_picture_is_in_the_page_with_its_text(path: Path) -> None:
     shown = reader(path).pictures
@@ -90,6 +91,7 @@ def test_every_picture_is_in_the_page_with_its_text(path: Path) -> None:
             assert len(alt) >= 20
 
 
+@pytest.mark.slow
 @each
 def test_every_view_says_its_facts_in_words(path: Path) -> None:
     text = unescape("".join(reader(path).text))

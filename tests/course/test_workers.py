@@ -50,6 +50,7 @@ def test_two_processes_that_meet_lose_a_naive_task_every_time(
     assert [path.name for path in folder.iterdir()] == ["task_1.json"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("_", range(3))
 def test_and_lose_none_on_the_package_s_board(tmp_path: Path, _: int) -> None:
     race(lk.TaskBoard, tmp_path, CREATE)
@@ -65,11 +66,13 @@ def test_a_death_in_the_middle_tears_a_naive_file(naive: type, tmp_path: Path, s
         json.loads(text)
 
 
+@pytest.mark.slow
 def test_a_process_that_lives_is_told_from_one_that_dies(tmp_path: Path) -> None:
     assert not in_process(lk.TaskBoard, tmp_path, "board.create('parse')")
     assert lk.TaskBoard(tmp_path).get(1).subject == "parse"
 
 
+@pytest.mark.slow
 def test_what_fails_is_said(tmp_path: Path) -> None:
     with pytest.raises(lk.UsageError, match=r"the process failed: .*there is no task 9"):
         in_process(lk.TaskBoard, tmp_path, "board.get(9)")
@@ -84,6 +87,7 @@ def test_a_class_without_a_text_cannot_be_used() -> None:
         source_of(made)
 
 
+@pytest.mark.slow
 def test_the_simulated_race_is_the_same_every_time_and_a_lock_wins_it(naive: type) -> None:
     first = races(naive, range(8))
     assert races(naive, range(8)) == first

@@ -193,6 +193,7 @@ def test_each_result_is_delivered_exactly_once(
         assert injected.count(f"\njob-{i}\n") <= 1
 
 
+@pytest.mark.slow
 def test_on_the_virtual_clock_the_same_run_is_the_same_to_the_byte(tmp_path: Path) -> None:
     def log() -> list[Any]:
         start = lk.reply(*(run(f"sleep {n}; seq {n}") for n in (2, 2, 1, 3)))
@@ -359,6 +360,7 @@ def test_a_command_cannot_end_the_frame_around_its_output(tmp_path: Path) -> Non
     assert texts(agent)[0].count("</background-results>") == 1
 
 
+@pytest.mark.slow
 def test_only_the_newest_outputs_are_kept(tmp_path: Path) -> None:
     many = KEPT + 5
     script = [step for n in range(many) for step in (run(f"echo {n}"), lk.use("work"))]
@@ -520,6 +522,7 @@ lk.Agent(lk.scripted(script, clock=lk.SystemClock()), mechanisms).run("go")
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["bash", "worktree_run"])
 def test_a_command_dies_with_the_killed_process_of_its_agent(tmp_path: Path, name: str) -> None:
     begin = "git init -q && git commit -q --allow-empty -m first"

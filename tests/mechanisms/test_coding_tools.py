@@ -153,6 +153,7 @@ def test_bash_hides_the_real_path_whichever_way_it_is_written(tmp_path: Path) ->
     )
 
 
+@pytest.mark.slow
 def test_at_the_limit_bash_is_an_error_with_what_there_is(tmp_path: Path) -> None:
     with pytest.raises(ToolError, match=r"^begun\n\[timed out after 2 s; split"):
         Tools(tmp_path, timeout=2).bash("echo begun; sleep 300")

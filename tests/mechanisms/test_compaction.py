@@ -228,6 +228,7 @@ def test_the_model_is_told_what_to_keep_and_reads_all_of_it(folder: Path) -> Non
 SMALL = next(id for id, spec in MODELS.items() if spec.window == 200_000)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("separator", ["\n", " "])
 def test_what_is_too_long_for_one_request_is_summarised_in_parts(
     folder: Path, separator: str
@@ -298,6 +299,7 @@ def test_a_summary_that_was_cut_is_asked_for_again_with_more_room(folder: Path) 
     assert SUMMARY in worker.messages[0]["content"][0]["text"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("summary", "error"),
     [

@@ -66,6 +66,7 @@ scripts = st.lists(st.lists(st.sampled_from(REPLIES), max_size=9), min_size=1, m
 policies = st.sampled_from([None, None, Pressure(long=200), Pressure(long=200, keep=0)])
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(80))
 @given(
     runs=scripts,
@@ -146,6 +147,7 @@ def survivors_stand(
         assert "Write °C." in text
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(60))
 @given(script=st.lists(st.sampled_from(REPLIES[:6]), min_size=4, max_size=14), fails=st.booleans())
 def test_compacting_by_hand_at_any_moment_leaves_an_array_that_can_be_sent(

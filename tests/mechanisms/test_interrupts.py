@@ -23,6 +23,7 @@ from learnkit.runtime.interrupts import uninterrupted
 pytestmark = pytest.mark.usefixtures("no_thread_is_left")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", mostly_slow(range(60), 5))
 def test_after_an_interrupt_at_any_line_the_team_is_whole_and_the_next_run_works(
     tmp_path: Path, seed: int

@@ -100,6 +100,7 @@ def test_it_claims_what_suits_it_and_gives_its_name_free(tmp_path: Path) -> None
     assert entry["status"] == "shutdown"
 
 
+@pytest.mark.slow
 def test_beats_hold_a_task_through_a_call_that_takes_longer_than_the_lease(tmp_path: Path) -> None:
     place = Place(tmp_path, {"alice": [lk.reply(done(1), latency=200.0), *say("done")]})
     place.board.create("long")

@@ -131,6 +131,7 @@ def test_the_user_and_the_harness_may_change_any_task(board: lk.TaskBoard) -> No
     assert board.get(1).owner == ""
 
 
+@pytest.mark.slow
 def test_of_many_that_try_at_once_only_the_owner_succeeds(board: lk.TaskBoard) -> None:
     """Owner and right are checked under one lock."""
     ended: list[str] = []
@@ -157,6 +158,7 @@ def test_of_many_that_try_at_once_only_the_owner_succeeds(board: lk.TaskBoard) -
         ended.clear()
 
 
+@pytest.mark.slow
 def test_removing_a_worktree_does_not_complete_what_another_one_holds(
     tmp_path: Path, board: lk.TaskBoard
 ) -> None:

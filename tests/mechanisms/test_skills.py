@@ -395,6 +395,7 @@ def test_a_long_description_is_cut_in_the_catalogue_only(tmp_path: Path) -> None
     assert len(skills.skills["d5000"].description) == 5_000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("fields", "reason"),
     [

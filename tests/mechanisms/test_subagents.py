@@ -162,6 +162,7 @@ def test_at_most_so_many_run_side_by_side(parallel: int, seconds: float) -> None
     assert agent.clock.time() == pytest.approx(2 + 2 * rounds)
 
 
+@pytest.mark.slow
 def test_side_by_side_is_reproducible_to_the_byte() -> None:
     def once() -> str:
         agent = parent(three([2.0, 1.0, 2.0, 1.0, 1.5]))
@@ -379,6 +380,7 @@ REPLIES = st.sampled_from(
 )
 
 
+@pytest.mark.slow
 @given(st.lists(REPLIES, max_size=6), st.lists(REPLIES, max_size=6), st.sampled_from([1, 2]))
 def test_every_request_is_one_that_the_api_takes(
     of_parent: list[Reply], of_child: list[Reply], depth: int

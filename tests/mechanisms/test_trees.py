@@ -355,6 +355,7 @@ def test_many_processes_that_create_at_once_lose_nothing(
     assert len(Git(repo).checkouts()) == 16
 
 
+@pytest.mark.slow
 def test_of_many_who_want_one_name_one_gets_it(repo: Path, trees: WorktreeRegistry) -> None:
     script = SCRIPT.replace('f"{sys.argv[2]}-{number}"', '"same"').replace("range(5)", "range(1)")
     command = [sys.executable, "-c", script, str(repo), "x"]

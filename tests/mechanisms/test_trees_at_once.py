@@ -133,6 +133,7 @@ def prepared(trees: WorktreeRegistry) -> None:
         commit(trees.path(name), name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("word", "act"),
     [
@@ -171,6 +172,7 @@ def test_nobody_waits_for_the_git_of_another_agent(
     assert ("slow" in git(repo, "log --format=%s").split()) == ("merge" in word)
 
 
+@pytest.mark.slow
 def test_merges_into_the_main_folder_take_turns(
     repo: Path, trees: WorktreeRegistry, tmp_path: Path
 ) -> None:
@@ -186,6 +188,7 @@ def test_merges_into_the_main_folder_take_turns(
     assert merged == ["slow", "other"]
 
 
+@pytest.mark.slow
 def test_an_agent_makes_looks_and_claims_while_another_one_merges(
     repo: Path, trees: WorktreeRegistry, tmp_path: Path
 ) -> None:
@@ -221,6 +224,7 @@ def test_an_agent_makes_looks_and_claims_while_another_one_merges(
     assert [event.data["is_error"] for event in ended] == [False] * 4
 
 
+@pytest.mark.slow
 def test_one_that_is_being_made_is_shown_and_cannot_be_used_yet(
     repo: Path, trees: WorktreeRegistry, tmp_path: Path
 ) -> None:
@@ -263,6 +267,7 @@ class Overtaken(lk.LocalShell):
         return result
 
 
+@pytest.mark.slow
 def test_an_answer_of_git_that_is_out_of_date_changes_nothing(
     repo: Path, trees: WorktreeRegistry
 ) -> None:
@@ -386,6 +391,7 @@ def killed(
     return code != 0
 
 
+@pytest.mark.slow
 def test_what_a_killed_process_has_left_half_made_is_removed(
     repo: Path, trees: WorktreeRegistry
 ) -> None:

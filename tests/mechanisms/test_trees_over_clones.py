@@ -80,6 +80,7 @@ def test_a_conflict_is_reported_and_undone(clones: dict[str, Path]) -> None:
     assert lead.merge("parser") == ["a.txt"]
 
 
+@pytest.mark.slow
 def test_a_second_worker_takes_over_where_the_first_has_pushed(
     clones: dict[str, Path], tmp_path: Path
 ) -> None:

@@ -88,6 +88,7 @@ def test_commits_are_logged_when_there_are_others(repo: Path) -> None:
     assert [one["files"] for one in logged[2]] == [["parse.py"], ["parse.py"]]
 
 
+@pytest.mark.slow
 def test_a_task_knows_its_worktree_and_is_completed_with_it(repo: Path, tmp_path: Path) -> None:
     board = lk.TaskBoard(tmp_path / ".tasks")
     board.create("parse")
@@ -109,6 +110,7 @@ def test_a_task_knows_its_worktree_and_is_completed_with_it(repo: Path, tmp_path
     assert "task.completed" in [e.type for e in agent.events]
 
 
+@pytest.mark.slow
 def test_one_whose_task_is_in_progress_is_not_removed(repo: Path, tmp_path: Path) -> None:
     board = lk.TaskBoard(tmp_path / ".tasks")
     board.create("parse")
@@ -144,6 +146,7 @@ def test_what_cannot_be_is_a_tool_error(repo: Path, call: Any, says: str) -> Non
     assert str(repo) not in ended["output"]
 
 
+@pytest.mark.slow
 def test_a_command_has_a_limit_and_an_exit_code(repo: Path) -> None:
     agent = ran(
         repo,

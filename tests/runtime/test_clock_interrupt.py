@@ -299,6 +299,7 @@ def test_a_script_with_a_system_clock_ends_when_its_threads_have_ended(tmp_path:
     assert out.splitlines() == ["main's end", "the thread's end"]
 
 
+@pytest.mark.slow
 def test_an_agent_that_is_interrupted_can_go_on(tmp_path: Path) -> None:
     out = child(
         """

@@ -185,6 +185,7 @@ def test_other_keys_that_name_programs_are_overridden(key: str, tmp_path: Path) 
     assert str(repo.program) not in Git(repo.root).run("config", "--get", key)
 
 
+@pytest.mark.slow
 def test_a_merge_driver_of_the_repositorys_is_a_conflict_and_no_silent_choice(
     tmp_path: Path,
 ) -> None:
@@ -194,6 +195,7 @@ def test_a_merge_driver_of_the_repositorys_is_a_conflict_and_no_silent_choice(
         repo.registry.merge("old")
 
 
+@pytest.mark.slow
 def test_an_alias_does_not_take_the_place_of_a_command(tmp_path: Path) -> None:
     repo = Repo(tmp_path)
     for name in ("status", "log", "merge", "worktree", "rev-parse"):
@@ -202,6 +204,7 @@ def test_an_alias_does_not_take_the_place_of_a_command(tmp_path: Path) -> None:
     assert not repo.mark.exists()
 
 
+@pytest.mark.slow
 def test_a_folder_that_looks_like_a_repository_is_none(tmp_path: Path) -> None:
     repo = Repo(tmp_path)
     inner = repo.root / "inner"
@@ -216,6 +219,7 @@ def test_a_folder_that_looks_like_a_repository_is_none(tmp_path: Path) -> None:
     assert not repo.mark.exists()
 
 
+@pytest.mark.slow
 def test_variables_that_name_programs_and_folders_are_not_passed_on(tmp_path: Path) -> None:
     repo, other = Repo(tmp_path / "repo"), Repo(tmp_path / "other")
     shell = lk.LocalShell(
@@ -257,6 +261,7 @@ def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return home
 
 
+@pytest.mark.slow
 def test_of_the_users_configuration_it_takes_the_name_and_no_program(
     own: Path, tmp_path: Path
 ) -> None:
@@ -309,6 +314,7 @@ def test_a_git_that_is_too_old_is_refused(tmp_path: Path, monkeypatch: pytest.Mo
         Git(tmp_path, shell)
 
 
+@pytest.mark.slow
 def test_a_pattern_is_excluded_once(tmp_path: Path) -> None:
     lk.LocalShell().run("git init -q && printf old >.git/info/exclude", tmp_path)
     for _ in range(3):

@@ -100,6 +100,7 @@ def test_the_value_of_a_variable_with_such_a_name_is_found(
         refuse_secrets("correct horse battery staple")
 
 
+@pytest.mark.slow
 def test_nothing_in_the_project_raises_a_false_alarm() -> None:
     """Its own text and code, apart from the tests that hold such forms on purpose."""
     root = Path(__file__).resolve().parents[2]

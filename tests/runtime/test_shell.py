@@ -118,6 +118,7 @@ def test_a_limit_must_be_above_zero(tmp_path: Path, timeout: float) -> None:
 # The time limit and the stop signal
 
 
+@pytest.mark.slow
 def test_the_limit_ends_the_command_and_keeps_its_output(tmp_path: Path) -> None:
     result = run("echo begun; sleep 300; echo never", tmp_path, timeout=2)
     assert result == ShellResult("begun\n", None, timed_out=True)
@@ -464,6 +465,7 @@ def test_an_environment_in_the_current_folder_needs_no_activation(
     assert done.stdout.split() == [str(python), str(tmp_path / ".venv")]
 
 
+@pytest.mark.slow
 def test_a_lesson_asks_for_what_repeats(own: Path, tmp_path: Path) -> None:
     """In a process of its own, since it holds for the whole kernel."""
     script = (

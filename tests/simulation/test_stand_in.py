@@ -499,6 +499,7 @@ def test_splitting_loses_no_word(prompt: str) -> None:
     assert len(left) <= len(clauses.words([prompt])) + prompt.count("\n") + prompt.count("'") + 50
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "prompt",
     [

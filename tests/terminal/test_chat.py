@@ -120,6 +120,7 @@ def test_what_runs_without_asking_neither_writes_files_nor_runs_commands(tmp_pat
     }
 
 
+@pytest.mark.slow
 def test_every_command_answers(tmp_path: Path) -> None:
     lk.LocalShell().run("git init -q", tmp_path)
     items = [{"id": "1", "text": "write", "status": "in_progress"}]
@@ -243,6 +244,7 @@ def test_what_was_shown_can_be_saved_and_fetches_nothing(tmp_path: Path) -> None
     assert "url(" not in re.sub(r"url\(#", "", svg)
 
 
+@pytest.mark.slow
 def test_live_in_a_terminal_with_ctrl_c(tmp_path: Path, live: Any) -> None:
     mark = f"7{os.getpid()}19"
     live.replies += [lk.use("bash", command=f"sleep {mark}"), lk.say("I am still here.")]
@@ -293,6 +295,7 @@ def test_closing_the_window_ends_it() -> None:
         assert terminal.ended() == 128 + signal.SIGHUP
 
 
+@pytest.mark.slow
 def test_a_server_that_refuses_cache_control_is_asked_without_it(tmp_path: Path) -> None:
     script = [lk.use("task_list"), lk.say("Nothing to do."), lk.say("Still nothing.")]
     with serving(script, refused=["cache_control"]) as server:

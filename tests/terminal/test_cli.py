@@ -226,6 +226,7 @@ def test_a_failing_notebook_is_a_sentence(
 RECORDINGS = sorted((ROOT / "notebooks" / "recordings").glob("*.yaml"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", RECORDINGS, ids=lambda path: path.stem)
 def test_a_shipped_recording_is_written_as_it_is_read(path: Path, tmp_path: Path) -> None:
     """Its requests are those that the lesson makes: the replay in ``--nbval`` compares them."""

@@ -72,6 +72,7 @@ def test_a_signal_ends_it_in_the_middle_of_a_task_which_is_free_at_once(
     backend.close()
 
 
+@pytest.mark.slow
 def test_it_ends_with_its_terminal(tmp_path: Path) -> None:
     """A closed window sends SIGHUP, and from then on nothing can be printed there."""
     url = sqlite(tmp_path)

@@ -133,6 +133,7 @@ def test_nobody_there_is_said() -> None:
     assert (answer.works, answer.advice) == (False, "check ANTHROPIC_BASE_URL and the network")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("script", "code", "words"),
     [
@@ -156,6 +157,7 @@ def test_the_command_prints_what_it_found(script: Any, code: int, words: list[st
     assert "local-test" not in run.stdout
 
 
+@pytest.mark.slow
 def test_without_a_key_the_command_says_what_to_do() -> None:
     env = {name: value for name, value in os.environ.items() if name != "ANTHROPIC_API_KEY"}
     command = [str(Path(sys.executable).with_name("learnkit")), "doctor", "--live"]

@@ -102,6 +102,7 @@ def failure(repository: Path, agent: Path, **options: object) -> str:
     return str(error.value)
 
 
+@pytest.mark.slow
 def test_the_command_works_on_a_copy_and_says_what_became_of_it(
     repository: Path, agent: Path
 ) -> None:
@@ -139,6 +140,7 @@ def test_the_command_works_on_a_copy_and_says_what_became_of_it(
     assert nothing_is_left(repository)
 
 
+@pytest.mark.slow
 def test_the_report_fits_forty_columns(
     repository: Path, agent: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -151,6 +153,7 @@ def test_the_report_fits_forty_columns(
     assert nothing_is_left(repository)
 
 
+@pytest.mark.slow
 def test_what_the_agent_commits_counts_as_changed_too(repository: Path, agent: Path) -> None:
     subprocess.run(["git", "rm", "-q", "a.txt"], cwd=repository, check=True)
     agent.write_text(
@@ -165,6 +168,7 @@ def test_what_the_agent_commits_counts_as_changed_too(repository: Path, agent: P
     assert [line.split()[0] for line in lines if " | " in line] == ["b.txt", "c.txt"]
 
 
+@pytest.mark.slow
 def test_a_repository_without_a_commit_is_an_empty_copy(tmp_path: Path, agent: Path) -> None:
     empty = tmp_path / "empty"
     subprocess.run(["git", "init", "-q", empty], check=True)
@@ -183,6 +187,7 @@ def test_the_copy_shares_no_file_and_no_remote_with_the_original(
     assert "remote" not in (tmp_path / "copy/.git/config").read_text()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("source", "why"),
     [
@@ -210,6 +215,7 @@ def test_an_error_is_a_sentence_with_the_line(
     assert why in failure(repository, agent)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("source", "why"),
     [
@@ -241,6 +247,7 @@ def test_an_endless_loop_is_stopped(
     assert failure(repository, agent).startswith(why)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_ends_all_of_it(number: int, repository: Path, agent: Path) -> None:
     agent.write_text(
@@ -270,6 +277,7 @@ def test_what_cannot_work_is_a_sentence(repository: Path, agent: Path, tmp_path:
     assert "it is made when the check of an exercise passes" in failure(repository, tmp_path / "x")
 
 
+@pytest.mark.slow
 def test_live_asks_first_and_then_asks_the_server(
     repository: Path, agent: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

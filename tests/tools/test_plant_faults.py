@@ -133,6 +133,7 @@ def test_name():
 """
 
 
+@pytest.mark.slow
 def test_what_a_test_asserts_is_found_and_what_none_asserts_survives(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -122,6 +122,7 @@ def test_in_front_of_a_reader_it_has_the_colours_of_the_page(
     assert "<td>a</td>" in html
 
 
+@pytest.mark.slow
 def test_a_notebook_shows_the_picture_with_an_alt_text_and_the_table(tmp_path: Path) -> None:
     source = 'import learnkit as lk\nlk.charts.bars({"a": {"read": 10}}, "Lists <help>.", "tok")'
     cell = nbformat.v4.new_code_cell(source, id="cell-01")

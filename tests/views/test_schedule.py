@@ -244,6 +244,7 @@ def test_the_static_form_is_plain_small_and_has_the_same_facts_as_a_table() -> N
         assert said in shown
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("steps", [0, 1, 40, 200])
 def test_it_stays_small_however_long_the_run(steps: int) -> None:
     many = [f"bob {number}" for number in range(steps)]

@@ -161,6 +161,7 @@ def test_skills_that_nobody_listed_and_numbers_that_are_none() -> None:
     assert "<script>" not in view.html()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [WIDE, NARROW])
 def test_a_hundred_skills_are_counted_and_fit(width: float) -> None:
     log = listed(EventLog(), {f"skill-{number}": 100 for number in range(100)})

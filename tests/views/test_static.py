@@ -37,6 +37,7 @@ def test_only_plain_tags_and_a_picture_with_a_real_alt_text(
     assert shown.finding(shown.at()) in page.text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("view", VIEWS)
 @pytest.mark.parametrize("turns", [0, 1, 40, 400])
 def test_under_20_kilobytes_however_long_the_run(

@@ -267,6 +267,7 @@ def test_of_many_lines_the_last_are_drawn_and_the_others_counted() -> None:
     assert view.draw(state, WIDE, 10)["gone"].lines == ("… 90 earlier lines …",)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [Traffic, Protocol, Team])
 def test_eight_teammates_and_much_mail_have_a_small_static_form(tmp_path: Path, kind: Any) -> None:
     log = simulate(17, tmp_path).lead.events

@@ -142,6 +142,7 @@ def test_a_step_is_a_request_or_a_compaction(cleared: Any) -> None:
     assert steps(view) == len(view.at().requests) + len(view.at().shortened)
 
 
+@pytest.mark.slow
 def test_sixty_turns_have_at_most_sixty_steps_and_a_static_form(tmp_path: Path) -> None:
     agent = lk.Agent(
         lk.scripted([*[lk.use("read", day=n) for n in range(61)], lk.say("x")]),

@@ -66,6 +66,7 @@ def clash(tmp_path_factory: pytest.TempPathFactory) -> lk.EventLog:
     return agent.events
 
 
+@pytest.mark.slow
 def test_the_finding_tells_a_success_and_the_conflict_on_the_way(clash: lk.EventLog) -> None:
     view = Worktrees(clash)
     assert view.finding(view.at()) == (

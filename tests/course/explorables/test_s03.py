@@ -17,6 +17,7 @@ from learnkit.views.drawing.display import NARROW, WIDE
 STATES = [(window, said) for said in explorable.LENGTHS for window in completion.WINDOWS]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("window", "lines"), [(1_000, 8), (2_000, 8)])
 def test_the_table_is_what_the_simulation_gives(window: int, lines: int) -> None:
     assert explorable.rows()[window, lines] == completion.measured(window, lines)
@@ -87,6 +88,7 @@ def test_there_is_a_block_of_output_for_each_step_done() -> None:
     assert [key for key in canvas.frame() if "without again" in key] == ["@/without again 1"]
 
 
+@pytest.mark.slow
 def test_the_findings_are_those_of_the_runs() -> None:
     said = {state: explorable.draw(WIDE, *state) for state in STATES}
     assert said[3_000, "360 tokens"].finding == (

@@ -52,6 +52,7 @@ def real(files: int, way: str, folder: Path) -> tuple[dict[str, list[int]], floa
     return lanes, clock.time()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", explorable.WAYS)
 @pytest.mark.parametrize("files", [1, 4, 7, 12])
 def test_it_is_what_a_real_run_sends(files: int, way: str, tmp_path: Path) -> None:

@@ -27,6 +27,7 @@ def real(used: int, preloaded: int, folder: Path) -> list[dict[str, int]]:
     return [event.data["usage"] for event in agent.events if event.type == "model.replied"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", explorable.WAYS)
 @pytest.mark.parametrize("used", [0, 3, 15, 20])
 def test_it_is_what_a_real_run_sends(used: int, way: str, tmp_path: Path) -> None:

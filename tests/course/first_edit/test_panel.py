@@ -147,6 +147,7 @@ def test_the_stand_in_reads_the_edited_prompt_and_says_which_rule_it_used(
     assert [one["phase"] for one in states][:2] == ["runs", "runs"], "explained as it goes"
 
 
+@pytest.mark.slow
 def test_it_does_not_say_done_when_it_understands_nothing(shell: InteractiveShell) -> None:
     panel = panel_of(shell, CELL.format(prompt="Ponder the weather, please."))
     panel.act({"try": True})
@@ -184,6 +185,7 @@ def test_half_a_prompt_is_begun_again_and_nothing_is_done_twice(shell: Interacti
     assert "half done" in panel.state()["note"]
 
 
+@pytest.mark.slow
 def test_a_cell_that_then_fails_is_told_in_a_sentence(shell: InteractiveShell) -> None:
     panel = panel_of(shell, BYE + "assert made == ['hello.txt']\n")
     panel.act({"try": True})
@@ -205,6 +207,7 @@ def test_the_handler_of_errors_is_there_again_after_a_try(shell: InteractiveShel
         run.agent([lk.CodingTools(run.workspace)]).run("Something else.")
 
 
+@pytest.mark.slow
 def test_the_model_s_place_runs_the_cell_again_for_each_reply(shell: InteractiveShell) -> None:
     panel = panel_of(shell, BYE)
     seats: list[Any] = []
@@ -247,6 +250,7 @@ def test_a_refused_reply_is_taken_back(shell: InteractiveShell) -> None:
     assert seat.phase == "left"
 
 
+@pytest.mark.slow
 def test_every_agent_of_a_team_can_be_played(shell: InteractiveShell, lab: Lab) -> None:
     text = CELL.format(prompt="Ask alice.").replace(
         "[lk.CodingTools(run.workspace)]",
@@ -265,6 +269,7 @@ def test_every_agent_of_a_team_can_be_played(shell: InteractiveShell, lab: Lab) 
     assert "It played every agent of the team." in panel.state()["note"]
 
 
+@pytest.mark.slow
 def test_one_agent_s_miss_ends_the_run_of_all(shell: InteractiveShell, lab: Lab) -> None:
     text = """
 with lab.scenario("hello") as run:
@@ -300,6 +305,7 @@ def test_the_recorded_replies_come_as_a_cell_that_works(
     assert shell.user_ns["made"] == ["hello.txt", "requirements.txt"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("answer", "text"),
     [
@@ -453,6 +459,7 @@ lab.stage("hello", play, lambda log, **rest: lk.views.Messages(log), buttons={{}
 """
 
 
+@pytest.mark.slow
 def test_a_stage_that_misses_gets_the_panel_below_its_picture(
     shell: InteractiveShell, monkeypatch: pytest.MonkeyPatch, no_thread_is_left: None
 ) -> None:
