@@ -33,7 +33,7 @@ def inside(one: Shape, canvas: Canvas) -> bool:
 def crowded(canvas: Canvas) -> list[str]:
     """What is wrong with the texts of a diagram, by the widths that layouts reckon with.
 
-    That is: texts upon others, beyond an edge, out of their box, or upon the bar of something else.
+    That is: texts upon others, beyond an edge, or out of their box.
     """
     texts, found = [], []
     for one in canvas.shapes:
