@@ -245,7 +245,7 @@ def _draw(
     """An arrow, or the end of a lifeline; and beside it what happened, and when."""
     key, begin, at = line.key, middle.get(line.sender), duration(line.at)
     mark = marks.get(line.sender or line.to[0], "system")
-    room = canvas.width - left - text_width(at) - 12
+    room = canvas.width - left - text_width(at) - 8
     canvas.text(f"who {key}", left, y + 12, line.title, "b", mark, width=room)
     canvas.text(f"at {key}", canvas.width - 2, y + 12, at, "qe")
     for number, row in enumerate(_texts(line, canvas.width - left), start=1):
