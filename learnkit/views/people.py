@@ -83,7 +83,9 @@ def grown(people: People, event: Event) -> People:
             return _with(people, replace(known, role=role, mark=_MARKS[status], lost=False))
         case TeamJoined(name=name, role=role, where=where):
             known = people.get(name) or Person(name)
-            return _with(people, replace(known, role=role, where=where, mark=theme.IDLE))
+            return _with(
+                people, replace(known, role=role, where=where, mark=theme.IDLE, lost=False)
+            )
         case TeamLost(name=name) if lost := people.get(name):
             return _with(people, replace(lost, mark=theme.SHUTDOWN, lost=True))
         case MailSent(mail=mail):

@@ -221,11 +221,16 @@ class _Sheet:
         self.narrow = canvas.width < 560
         read = [one for one in state.people if one == state.reader]
         order = [*(one for one in state.people if one != state.reader), "", *read]
-        left = 22.0 if self.narrow else 32.0
-        self.each = (canvas.width * 0.6 - left) / (len(order) + 0.3)
+        left = 14.0 if self.narrow else 32.0
+        share = canvas.width * (0.61 if self.narrow else 0.6)
+        # What the reader does must have room between the file and the reader's thick line.
+        more = 0.9 if self.narrow and read else 0.0
+        self.each = (share - left) / (len(order) + 0.3 + more)
         #: The middle of each lifeline; the file's has no name.
         self.x = {name: left + self.each * (place + 0.5) for place, name in enumerate(order)}
-        self.right = canvas.width * 0.6 + 8
+        if read:
+            self.x[state.reader] += more * self.each
+        self.right = share + 8
         # The reader is the first that colours are given to, in this picture and in others.
         names = [*read, *(one for one in order if one and one != state.reader)]
         self.marks = {name: theme.agent(place).key for place, name in enumerate(names, 1)}
@@ -245,7 +250,7 @@ class _Sheet:
             canvas.edge(f"life {key}", path, style="" if name else "w", x=x, y=4 + _HEAD)
             mark, label = self.marks.get(name, ""), name or "file"
             if self.each < 60:  # too narrow for a box
-                canvas.text(f"head {key}", x, 21, label, "c", mark, width=self.each + 3, says=label)
+                canvas.text(f"head {key}", x, 21, label, "c", mark, width=self.each + 4, says=label)
             else:
                 box = (x - self.each / 2 + 2, 4, self.each - 4, _HEAD)
                 canvas.box(f"head {key}", *box, mark, [label], says=label)
@@ -301,7 +306,7 @@ class _Sheet:
             style = "d" if row.type == "race.emptied" else ""
             canvas.edge(f"arrow {place}", path, mark, style, x=begin, y=mid, says=says, pair=pair)
         if label:
-            left = min(begin, end) + 6
+            left = min(begin, end) + (2 if self.narrow else 6)
             canvas.text(
                 f"label {place}", left, y + 17, label, "", mark, width=self.right - left - 2
             )

@@ -1,12 +1,13 @@
-"""The team: which task each agent had, and when; when it worked, was idle, and was shut down.
+"""The team: which task each agent had, and when; when it worked, was idle, and how it left.
 
-Each agent has a lane on one scale of time. A box is a task, from its start to its end; a thick line
-is work, and a thin one idleness. Tasks that nobody has stand below, and move to the lane of the
-agent that takes them.
+Each agent has a lane on one scale of time. A band is work, with its tasks as boxes on it; a line is
+idleness, and a cross at the end says whether the agent shut down or was lost. Tasks that nobody has
+stand below, and move to the lane of the agent that takes them.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
@@ -29,15 +30,14 @@ from learnkit.views.board import (
 )
 from learnkit.views.drawing import static, theme
 from learnkit.views.drawing.base import Diagram
-from learnkit.views.drawing.display import Canvas
+from learnkit.views.drawing.display import Canvas, text_width
 from learnkit.views.drawing.time_axis import Axis, duration
 from learnkit.views.people import People, Person, drawn
 
 #: The height of a lane with the names beside it, and with the names above it, in pixels.
-_LANE, _NAMED = 42, 60
+_LANE, _NAMED = 56, 76
 
-
-#: Agent -> the keys of the marks of its statuses, each with when it began, in seconds.
+#: Agent -> the keys of its statuses, or ``lost``, each with when it began, in seconds.
 Lives = dict[str, tuple[tuple[str, float], ...]]
 #: The most changes of an agent's status that are drawn: the first, and the newest.
 CHANGES = 80
@@ -54,13 +54,24 @@ class State:
     now: float = field(default=0.0, compare=False)
 
     def spans(self, name: str) -> list[tuple[str, float, float]]:
-        """The key of the mark, begin and end in seconds of each status that an agent had.
+        """Key, begin and end in seconds of each status that an agent had.
 
         Args:
             name: the agent's.
         """
         lived = self.lives.get(name, ())
         return [(*one, end) for one, (_, end) in pairwise([*lived, ("", self.now)])]
+
+    def idle(self, person: Person) -> float:
+        """For how long an agent that is shut down had been idle before, in seconds.
+
+        Args:
+            person: any agent.
+        """
+        match self.spans(person.name)[-2:]:
+            case [("idle", begin, end), ("shutdown", _, _)]:
+                return end - begin
+        return 0.0
 
 
 class Team(Diagram[State]):
@@ -99,8 +110,9 @@ class Team(Diagram[State]):
         lives = state.lives
         for one in people.values():
             lived = lives.get(one.name, ())
-            if not lived or lived[-1][0] != one.mark.key:
-                lived = (*lived[:1], *lived[1:][-CHANGES:], (one.mark.key, event.time))
+            status = "lost" if one.lost else one.mark.key
+            if not lived or lived[-1][0] != status:
+                lived = (*lived[:1], *lived[1:][-CHANGES:], (status, event.time))
                 lives = {**lives, one.name: lived}
         spells = spells_after(state.spells, state.tasks, tasks, event.time)
         return State(people, lives, tasks, spells, max(event.time, state.now))
@@ -111,26 +123,27 @@ class Team(Diagram[State]):
     def finding(self, state: State) -> str:
         if not state.people:
             return "The team is empty."
-        people = drawn(state.people)
-        groups: dict[str, list[str]] = {}
-        for one in people:
-            groups.setdefault(folk.status(one), []).append(one.name)
-        parts = [
-            f"{listed(names)} {'is' if len(names) == 1 else 'are'} {word}"
-            for word, names in groups.items()
-        ]
+        groups: dict[tuple[str, bool], list[Person]] = {}
+        for one in drawn(state.people):
+            groups.setdefault((folk.status(one), state.idle(one) > 0), []).append(one)
+        parts = []
+        for (word, _), those in groups.items():
+            names, idle = [one.name for one in those], sorted(map(state.idle, those))
+            limits = [duration(round(idle[0], 1)), duration(round(idle[-1], 1))]
+            after = f" after {' to '.join(dict.fromkeys(limits))} without work" if idle[0] else ""
+            parts.append(f"{listed(names)} {'is' if len(names) == 1 else 'are'} {word}{after}")
         said = f"{'; '.join(parts)}."
         if not state.tasks:
             return ended(said)
         done = {one.id: one.owner for one in state.spells if one.mark is theme.DONE}
-        by = [name for name in dict.fromkeys(done.values()) if name]
-        shares = listed([f"{list(done.values()).count(name)} by {name}" for name in by])
+        by = Counter(name for name in done.values() if name).most_common()
+        shares = listed([f"{many} by {name}" for name, many in by])
         return ended(f"{progress(state.tasks)}{f': {shares}' if by else ''}. {said}")
 
     def draw(self, state: State, width: float, rows: int) -> Canvas:
         canvas, people = Canvas(width), drawn(state.people)[: max(3, rows)]
         beside = width >= 480
-        left, tall = (148.0, _LANE) if beside else (2.0, _NAMED)
+        left, tall = (112.0, _LANE) if beside else (2.0, _NAMED)
         time, low = Axis(state.now, left, width - left - 8), 26.0 + tall * len(people)
         time.ruled(canvas, 4, low)
         latest = _latest(state)
@@ -138,12 +151,9 @@ class Team(Diagram[State]):
             top, mark = 26 + tall * number, theme.agent(number).key
             _names(canvas, person, mark, top, left if beside else 0)
             _lane(canvas, state, person, mark, top + (20 if beside else 40), time, latest)
-        if people:
-            legend = "box: a task · thick line: working · thin line: idle · end mark: shut down"
-            canvas.text("legend", left, low + 16, legend, "q")
         free = [card for card in state.tasks.values() if card.id not in latest]
         low = _waiting(canvas, [card for card in free if card.mark is not theme.DONE], rows, low)
-        x, low = 2.0, low + 28
+        x, low = 2.0, low + (28 if self.buttons else 8)
         for label, intent in self.buttons.items():
             wide = 7 * len(label) + 24
             if x > 2 and x + wide > width:
@@ -156,10 +166,11 @@ class Team(Diagram[State]):
     def facts(self, state: State, rows: int) -> str:
         roster: list[list[object]] = []
         for one in drawn(state.people):
-            times = {"working": 0.0, "idle": 0.0, "shutdown": 0.0}
+            times = dict.fromkeys(("working", "idle", "shutdown", "lost"), 0.0)
             for key, begin, end in state.spans(one.name):
                 times[key] += end - begin
-            roster.append([one.name, one.role, one.said, *map(duration, [*times.values()][:2])])
+            spent = [duration(times[key]) for key in ("working", "idle")]
+            roster.append([one.name, one.role, one.said, *spent])
         board = []
         for card in state.tasks.values():
             subject, now = one_line(card.subject, 50), f"{card.mark.glyph} {card.state}"
@@ -180,13 +191,14 @@ def _latest(state: State) -> dict[int, int]:
 
 
 def _names(canvas: Canvas, person: Person, mark: str, top: float, beside: float) -> None:
-    """An agent's name, role and status, beside its lane or above it."""
-    said = f"{person.mark.glyph} {folk.status(person)}"
-    said = f"{person.role} · {said}" if person.role else said
-    name, says = f"name {person.name}", f"{person.name}, {person.role}: {person.said}"
-    canvas.text(name, 2, top + 16, person.name, "b", mark, width=110, says=says, pair=person.name)
-    x, y = (2, top + 31) if beside else (14 + min(7 * len(person.name), 110), top + 16)
-    canvas.text(f"role {person.name}", x, y, said, "q", width=max(beside - 8, 0))
+    """An agent's name and role, beside its lane or above it."""
+    role = f"{person.role} on {person.where}" if person.where else person.role
+    says = f"{person.name}, {person.role}: {person.said}"
+    room = beside - 8 if beside else 110
+    name = f"name {person.name}"
+    canvas.text(name, 2, top + 16, person.name, "b", mark, width=room, says=says, pair=person.name)
+    x, y = (2.0, top + 32) if beside else (14 + min(text_width(person.name, "b"), 110), top + 16)
+    canvas.text(f"role {person.name}", x, y, role, "q", width=max(beside - 8, 0))
 
 
 def _lane(
@@ -198,20 +210,40 @@ def _lane(
     time: Axis,
     latest: dict[int, int],
 ) -> None:
-    """When an agent worked and was idle, and its tasks."""
-    for number, (key, begin, end) in enumerate(state.spans(person.name)):
-        x, thick = time.x(begin), 8 if key == "working" else 2
-        if key == "shutdown":
-            if number and person.mark is theme.SHUTDOWN:
-                canvas.edge(f"end {person.name}", "M0 -7V7", mark, "w", x=x, y=y)
+    """When an agent worked and was idle, said below each, and its tasks."""
+    spans = state.spans(person.name)
+    said: list[tuple[float, float, str]] = []
+    ends: list[tuple[str, str, float]] = []
+    for number, (key, begin, end) in enumerate(spans):
+        name, x, last = f"{key} {person.name} {number}", time.x(begin), number == len(spans) - 1
+        wide = max(time.x(end) - x, 0)
+        if key in ("shutdown", "lost"):
+            word, colour = (
+                ("not heard from", theme.FAILED.key) if key == "lost" else ("shut down", mark)
+            )
+            if number:
+                ends.append((f"end {name}", colour, x))
+            said.append((x, canvas.width if last else x + wide, word))
             continue
-        name, wide = f"{key} {person.name} {number}", max(time.x(end) - x, 0)
-        canvas.bar(name, x, y - thick / 2, wide, thick, mark)
+        thick, style = (TASK, "p") if key == "working" else (2, "")
+        canvas.bar(name, x, y - thick / 2, wide, thick, mark, style)
+        long = f" {duration(round(end - begin, 1))}" if end > begin else ""
+        said.append((x, canvas.width if last else x + wide, f"{key}{long}"))
+    low = canvas.width
+    for number, (x, end, text) in reversed([*enumerate(said)]):
+        wide = text_width(text) + 6
+        if number == len(said) - 1:  # how it is now is said in any case
+            x = min(x, canvas.width - wide)
+        if x + wide <= min(end, low):
+            canvas.text(f"says {person.name} {number}", x, y + 27, text, "q")
+            low = x
     for number, one in enumerate(state.spells):
         if one.owner == person.name:
             key = f"task {one.id}" if latest.get(one.id) == number else f"was {number}"
             x, end = time.x(one.begin) + 1, time.x(state.now if one.end is None else one.end)
             draw_spell(canvas, key, one, state.tasks, (x, y - TASK / 2, max(end - x - 1, 3)))
+    for key, colour, x in ends:
+        canvas.edge(key, "M-5 -5L5 5M5 -5L-5 5", colour, "w", x=x, y=y)
 
 
 def _waiting(canvas: Canvas, cards: list[TaskCard], rows: int, y: float) -> float:

@@ -1,12 +1,12 @@
 """Traffic: a sequence diagram of the team's messages, and which of them have been read.
 
-Each agent has a column that begins where it joins, and time runs downwards. An arrow is dashed
-until its message is read; then a tick stands at its end.
+Time runs downwards. On the left each agent has a lifeline that begins where it joins and ends where
+it shuts down or is lost, and an arrow leads from sender to recipient; beside it, the message is
+written out. An arrow is dashed until its message is read; then a tick stands at its end.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass, field, replace
 
 from learnkit.core import vocabulary
@@ -20,9 +20,9 @@ from learnkit.views.drawing.display import Canvas, text_width, wrapped
 from learnkit.views.drawing.time_axis import duration
 from learnkit.views.people import People
 
-#: Height of a line with its text in one row, of each further row, and of the head of a column, in
-#: pixels; the least room beside a lifeline that a text is kept in.
-_LINE, _ROW, _HEAD, _LEAST = 34, 14, 38, 60
+#: Height of a row of text, of the room below a line, and of the box with an agent's name; the
+#: greatest distance of two lifelines; all in pixels.
+_ROW, _GAP, _HEAD, _APART = 16, 8, 24, 96
 
 _ASKS = {
     "shutdown_request": "shut down?",
@@ -33,15 +33,15 @@ _ASKS = {
 
 @dataclass(frozen=True, slots=True)
 class TrafficLine:
-    """One line of the diagram: a message, an agent that joins, or one that shuts down.
+    """One line of the diagram: a message, an agent that joins, or one that is gone.
 
     Attributes:
         key: the key of its shapes.
         at: the time in seconds.
-        sender: the agent that writes; nobody if an agent joins or shuts down.
-        to: the recipients, or the agent that joins or shuts down.
-        type: the type of the message; ``joins`` or ``ends`` otherwise.
-        text: its content; the role of an agent that joins.
+        sender: the agent that writes, or that starts another one; empty for nobody.
+        to: the recipients, or the agent that joins or is gone.
+        type: the type of the message; ``joins``, ``ends`` or ``lost`` otherwise.
+        text: its content; the role of an agent that joins; why one is lost.
         ids: the ids of the messages: several for a broadcast.
         request: the id of the request that it belongs to; empty for none.
         unread: ids of the messages that haven't been read yet.
@@ -58,11 +58,20 @@ class TrafficLine:
     unread: tuple[str, ...] = ()
 
     @property
+    def title(self) -> str:
+        """Who does what to whom, in a few words."""
+        who = listed(list(self.to))
+        if self.type == "joins":
+            return f"{self.sender} starts {who}" if self.sender else f"{who} joins"
+        gone = {"ends": "shuts down", "lost": "is lost"}.get(self.type)
+        return f"{who} {gone}" if gone else f"{self.sender} to {who}"
+
+    @property
     def said(self) -> str:
-        """The text on the arrow."""
+        """The text below the title."""
         if asks := _ASKS.get(self.type):
             return f"{asks} {self.request}: {self.text}".rstrip(" :")
-        return self.text or self.type
+        return self.text or (self.type if self.ids else "")
 
     @property
     def same(self) -> tuple[str, str, str, float]:
@@ -101,14 +110,17 @@ class Traffic(Diagram[State]):
                     replace(line, unread=tuple(id for id in line.unread if id not in ids))
                     for line in lines
                 )
-            case (
-                vocabulary.TeamSpawned(name=name, role=role)
-                | vocabulary.TeamJoined(name=name, role=role)
-            ):
-                lead = next(iter(people), "")  # who was there first lets the others join
+            case vocabulary.TeamSpawned(name=name, role=role):
+                lead = next(iter(people), "")  # who was there first starts the others
                 lines = (*lines, TrafficLine(*at, lead, (name,), "joins", role))
+            case vocabulary.TeamJoined(name=name, role=role, where=where):
+                what = f"{role} on {where}" if where else role
+                lines = (*lines, TrafficLine(*at, "", (name,), "joins", what))
             case vocabulary.TeamStatus(name=name, status="shutdown"):
                 lines = (*lines, TrafficLine(*at, "", (name,), "ends", ""))
+            case vocabulary.TeamLost(name=name, seconds=silent) if name in people:
+                why = f"not heard from for {duration(silent)}"
+                lines = (*lines, TrafficLine(*at, "", (name,), "lost", why))
             case _:  # who works and who is idle isn't shown here
                 people = people if people.keys() != state.people.keys() else state.people
         return State(people, lines, sent)
@@ -119,56 +131,59 @@ class Traffic(Diagram[State]):
         waiting = f"{state.waiting} unread" if state.waiting else "all read"
         if state.sent == 1:
             waiting = "unread" if state.waiting else "read"
-        senders = Counter(line.sender for line in state.lines for _ in line.ids)
-        shares = listed([f"{number} from {name}" for name, number in senders.items()])
-        last = next(line for line in reversed(state.lines) if line.ids)
-        ends = f"{last.sender} to {listed(list(last.to))}: {quoted(last.said)}"
-        return ended(f"{count(state.sent, 'message')}, {waiting}: {shares}. The last, {ends}.")
+        mails = [line for line in state.lines if line.ids]
+        ways = listed(_ways(mails, next(iter(state.people))))
+        last = next((one for one in reversed(mails) if one.type not in _ASKS), mails[-1])
+        about = "shutdowns" if mails[-1].type.startswith("shutdown") else "answer about a plan"
+        which = "The last" if last is mails[-1] else f"Before the {about}"
+        said = f"{last.sender} to {listed(list(last.to))}: {quoted(last.said, 110)}"
+        return ended(f"{count(state.sent, 'message')}, {waiting}: {ways}. {which}, {said}.")
 
     def draw(self, state: State, width: float, rows: int) -> Canvas:
-        canvas = Canvas(width)
-        people = folk.drawn(state.people)
-        left = 46.0
-        each = (width - left) / max(1, len(people))
-        middle = {one.name: left + each * (n + 0.5) for n, one in enumerate(people)}
+        canvas, people = Canvas(width), folk.drawn(state.people)
+        each = min(_APART, 0.47 * width / max(1, len(people)))
+        left = each * len(people) + 8
+        middle = {one.name: each * (n + 0.5) for n, one in enumerate(people)}
         marks = {one.name: theme.agent(n).key for n, one in enumerate(people)}
         shown = state.lines[-rows:]
-        joining = {line.to[0]: line for line in shown if line.type == "joins"}
-        tops = {}
-        y = 8.0
-        for person in people:
-            if person.name not in joining:
-                tops[person.name] = y
-        y += _HEAD + 4 if tops else 0
+        coming = {line.to[0] for line in shown if line.type == "joins"}
+        here = [one.name for one in people if one.name not in coming]
+        y = 4.0 + (_HEAD + _GAP if here else 0)
         hidden = len(state.lines) - len(shown)
-        y += 20 * canvas.left_out("gone", left, y + 14, hidden, "earlier line")
+        y += 20 * canvas.left_out("gone", left, y + 12, hidden, "earlier line")
+        # Lifelines lie below everything, but only what follows tells where they end.
+        tops, parts = dict.fromkeys(here, 4.0), {name: [4.0 + _HEAD] for name in here}
         places = {}
-        texts = {line.key: _said(line, middle, width) for line in shown}
         for line in shown:
-            if line.type == "joins":
-                tops[line.to[0]] = y
-            y += _ROW * max(0, len(texts[line.key].rows) - 1)
             places[line.key] = y
-            y += _HEAD + 8 if line.type == "joins" else 22 if line.type == "ends" else _LINE
-        ends = {line.to[0]: places[line.key] + 10 for line in shown if line.type == "ends"}
+            name = line.to[0]
+            if line.type == "joins" and len(parts.get(name, ())) % 2 == 0:
+                tops.setdefault(name, y - 4)
+                parts.setdefault(name, []).append(y + (_HEAD - 4 if tops[name] == y - 4 else 8))
+            elif not line.ids and line.type != "joins" and len(parts.get(name, ())) % 2:
+                parts[name].append(y + 8)
+            y += _GAP + _ROW * (1 + len(_texts(line, width - left)))
+        for name, ends in parts.items():
+            many = [*ends, y] if len(ends) % 2 else ends
+            path = "".join(
+                f"{'MV'[n % 2]}{'' if n % 2 else '0 '}{at - tops[name]:g}"
+                for n, at in enumerate(many)
+            )
+            canvas.edge(f"life {name}", path, x=middle[name], y=tops[name])
         for person in people:
-            x, top = middle[person.name], tops[person.name]
-            low = max(ends.get(person.name, y), top + _HEAD)
-            over = [places[key] for key, text in texts.items() if text.covers(x)]
-            gaps = "".join(f"V{y - top - 1:g}M0 {y - top + 17:g}" for y in over if top < y < low)
-            canvas.edge(f"life {person.name}", f"M0 {_HEAD}{gaps}V{low - top:g}", x=x, y=top)
-        for person in people:
-            lines = (person.name, person.role or " ")
-            box = (middle[person.name] - each / 2 + 3, tops[person.name], each - 6, _HEAD)
+            x, top, mark = middle[person.name], tops[person.name], marks[person.name]
             says = f"{person.name}, {person.role}" if person.role else person.name
-            canvas.box(f"head {person.name}", *box, marks[person.name], lines, says=says)
+            place = (x - each / 2 + 2, top, each - 4, _HEAD)
+            canvas.box(f"head {person.name}", *place, mark, says=says)
+            if each > 28:
+                canvas.text(
+                    f"name {person.name}", x, top + 16, person.name, "bcn", mark, width=each - 6
+                )
         for line in shown:
-            _draw(canvas, line, middle, marks, places[line.key], each)
-            texts[line.key].write(canvas, line.key, places[line.key], marks.get(line.sender, ""))
-        legend = "✓: the recipient has read it · dashed arrow: unread"
-        for number, row in enumerate(wrapped(legend, width - left, most=2)):
-            canvas.text(f"legend {number}", left, y + 16, row, "q")
-            y += 16
+            _draw(canvas, line, middle, marks, places[line.key], left, each)
+        if state.sent:
+            canvas.text("legend", 2, y + 14, "✓ read · ○ unread, in the inbox", "q")
+            y += 14
         canvas.height = y + 10
         return canvas
 
@@ -200,46 +215,22 @@ def _posted(
     return (*lines, TrafficLine(f"{event.seq}", event.time, *ends, (mail.id,), request, (mail.id,)))
 
 
-@dataclass(frozen=True, slots=True)
-class _Text:
-    """The text on an arrow: where it begins, or ends with style ``e``, and its rows."""
-
-    x: float
-    style: str
-    rows: tuple[str, ...]
-
-    def covers(self, x: float) -> bool:
-        """Whether it is written across a lifeline, which then has a gap."""
-        wide = max((text_width(row) for row in self.rows), default=0)
-        left = self.x - wide if self.style else self.x
-        return left < x < left + wide
-
-    def write(self, canvas: Canvas, key: str, y: float, mark: str) -> None:
-        """Write it above its arrow; ``y`` is where its last row begins."""
-        for number, row in enumerate(reversed(self.rows)):
-            name = f"say {key} {len(self.rows) - number}" if number else f"say {key}"
-            canvas.text(name, self.x, y + 12 - _ROW * number, row, self.style, mark)
+def _ways(mails: list[TrafficLine], lead: str) -> list[str]:
+    """How many messages went among the teammates, to the lead, and from it."""
+    pairs = [(line.sender, to) for line in mails for to in line.to]
+    among = [pair for pair in pairs if lead not in pair]
+    who = sorted({name for pair in among for name in pair})
+    ways = {
+        f"between {listed(who)}" if len(who) == 2 else "among teammates": len(among),
+        f"to {lead}": sum(to == lead for _, to in pairs),
+        f"from {lead}": sum(sender == lead for sender, _ in pairs),
+    }
+    return [f"{number} {way}" for way, number in ways.items() if number]
 
 
-def _said(line: TrafficLine, middle: dict[str, float], width: float) -> _Text:
-    """The text of a line, between its sender's lifeline and the next one that the arrow reaches.
-
-    So it crosses no lifeline. Only if they are too close does it go on across the others.
-    """
-    begin = middle.get(line.sender)
-    ends = [middle[name] for name in line.to if middle.get(name, begin) != begin]
-    if line.type in ("joins", "ends") or begin is None or not ends:
-        return _Text(0, "", ())
-    right = max(ends) > begin
-    side = [x for x in middle.values() if (x > begin if right else x < begin)]
-    near = min(side, key=lambda x: abs(x - begin))
-    room, low = abs(near - begin) - 24, min(begin, near) + 12
-    if room >= _LEAST:
-        return _Text(low, "", tuple(wrapped(line.said, room)))
-    low, high = min([begin, *ends]) + 12, max([begin, *ends]) - 12
-    if width - low >= high - 52:
-        return _Text(low, "", tuple(wrapped(line.said, width - low, most=1)))
-    return _Text(high, "e", tuple(wrapped(line.said, high, most=1)))
+def _texts(line: TrafficLine, room: float) -> list[str]:
+    """What stands below a line's title, in rows."""
+    return wrapped(line.said, room, most=3 if room > 250 else 6)
 
 
 def _draw(
@@ -248,36 +239,35 @@ def _draw(
     middle: dict[str, float],
     marks: dict[str, str],
     y: float,
+    left: float,
     each: float,
 ) -> None:
-    key = line.key
-    canvas.text(
-        f"at {key}", 2, y + (14 if line.type == "ends" else 24), duration(line.at), "q", width=44
-    )
-    begin = middle.get(line.sender)
-    spots = [(name, middle[name]) for name in line.to if name in middle]
-    mark = marks.get(line.sender, "system")
-    if line.type == "ends":
-        for name, x in spots:
-            canvas.edge(f"end {key}", "M-6 -6L6 6M6 -6L-6 6", marks[name], "w", x=x, y=y + 10)
-            side, style = (x + 12, "q") if x + 72 < canvas.width else (x - 12, "qe")
-            said = "shut down" if each > 76 else "ended"
-            canvas.text(f"ends {key}", side, y + 14, said, style)
-        return
-    for number, (_, x) in enumerate(spots):
+    """An arrow, or the end of a lifeline; and beside it what happened, and when."""
+    key, begin, at = line.key, middle.get(line.sender), duration(line.at)
+    mark = marks.get(line.sender or line.to[0], "system")
+    room = canvas.width - left - text_width(at) - 8
+    canvas.text(f"who {key}", left, y + 12, line.title, "b", mark, width=room)
+    canvas.text(f"at {key}", canvas.width - 2, y + 12, at, "qe")
+    for number, row in enumerate(_texts(line, canvas.width - left), start=1):
+        canvas.text(f"say {key} {number}", left, y + 12 + _ROW * number, row)
+    for number, name in enumerate(line.to):
+        if name not in middle:
+            continue
+        x, unread = middle[name], line.ids[number : number + 1] and line.ids[number] in line.unread
+        if line.type in ("ends", "lost"):
+            colour = theme.FAILED.key if line.type == "lost" else mark
+            canvas.edge(f"end {key}", "M-6 -6L6 6M6 -6L-6 6", colour, "w", x=x, y=y + 8)
         if begin is None or begin == x:
             continue
         side = 1 if x > begin else -1
-        reach = x - begin - side * (each / 2 - 3 if line.type == "joins" else 0)
-        unread = line.ids[number : number + 1] and line.ids[number] in line.unread
-        style = "d" if unread else ""
-        says = f"{duration(line.at)}: {line.sender} to {', '.join(line.to)}: {line.text}"
-        arrow = (
-            f"M0 0H{reach - side * 8 * bool(line.ids):g}m{-8 * side} -4l{8 * side} 4l{-8 * side} 4"
-        )
-        pair = " ".join([*line.ids, line.request]).strip()
-        canvas.edge(
-            f"arrow {key} {number}", arrow, mark, style, x=begin, y=y + 20, says=says, pair=pair
-        )
-        if line.ids and not unread:
-            canvas.dot(f"read {key} {number}", x, y + 20, 7, "done", "✓")
+        short = 8 if line.ids else each / 2 - 2
+        reach = x - begin - side * short
+        arrow = f"M0 0H{reach:g}m{-6 * side} -4l{6 * side} 4l{-6 * side} 4"
+        says = f"{at}: {line.title}: {line.text}"
+        pair, style = " ".join([*line.ids, line.request]).strip(), "d" if unread else ""
+        place = {"x": begin, "y": y + 8}
+        canvas.edge(f"arrow {key} {number}", arrow, mark, style, **place, says=says, pair=pair)
+        if unread:
+            canvas.dot(f"unread {key} {number}", x, y + 8, 7, "pending", style="cg")
+        elif line.ids:
+            canvas.dot(f"read {key} {number}", x, y + 8, 7, "done", "✓")

@@ -154,6 +154,7 @@ class Pump:
         self._leave = threading.Event()
         self._due: set[Feed] = set()
         self._thread: threading.Thread | None = None
+        self._over = True  # the thread has nothing more to do, but may still be ending
 
     def mark(self, feed: Feed) -> None:
         """Say that a feed has news. Quick, and callable from any thread.
@@ -163,7 +164,8 @@ class Pump:
         """
         with self._news:
             self._due.add(feed)
-            if self._thread is None:
+            if self._over:
+                self._over = False
                 self._thread = threading.Thread(target=self._run, name="views", daemon=True)
                 self._thread.start()
             self._news.notify()
@@ -193,7 +195,7 @@ class Pump:
                     self._news.wait(self._idle)
                 due, self._due = self._due, set()
                 if not due:
-                    self._thread = None
+                    self._over = True
                     return
             for feed in due:
                 feed.flush()

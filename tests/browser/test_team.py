@@ -105,7 +105,7 @@ def test_the_columns_of_nine_agents_stand_side_by_side(notebook: lab.Notebook, s
     heads = boxes(view, ".box > rect")
     assert len(heads) == 9
     assert all(one[2] <= other[0] for one, other in pairwise(heads))
-    assert all(right - left > 50 and bottom - top > 30 for left, top, right, bottom in heads)
+    assert all(right - left > 30 and bottom - top > 20 for left, top, right, bottom in heads)
     arrows = boxes(view, ".edge[data-pair] > path")
     assert arrows
     middles = [(left + right) / 2 for left, _, right, _ in heads]

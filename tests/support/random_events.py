@@ -79,8 +79,11 @@ _PLAIN: dict[Any, Strategy] = {
     Any: odd,
 }
 _details = functools.cache(details_of)
+# Strategies are made once: hypothesis looks through each new one before it draws from it, and that
+# takes longer than the drawing.
 
 
+@functools.cache
 def of(declared: Declaration, *, strange: bool = True) -> st.SearchStrategy[dict[str, Any]]:
     """Details of a type of event.
 
@@ -101,12 +104,15 @@ def events(*of_types: str, strange: bool = True) -> st.SearchStrategy[tuple[str,
     chosen = [
         one for one in vocabulary.declarations() if not of_types or one.name.startswith(of_types)
     ]
-    kinds: list[Strategy] = [
-        st.tuples(st.just(one.name), of(one, strange=strange)) for one in chosen
-    ]
+    kinds = [_event(one, strange) for one in chosen]
     if not of_types:
         kinds.append(st.just(("lesson.invented", {"what": 1})))
     return st.one_of(kinds)
+
+
+@functools.cache
+def _event(declared: Declaration, strange: bool) -> Strategy:
+    return st.tuples(st.just(declared.name), of(declared, strange=strange))
 
 
 def logs(*of_types: str, max_size: int = 14, strange: bool = True) -> st.SearchStrategy[EventLog]:
@@ -139,6 +145,7 @@ def _log(steps: list[tuple[str, tuple[str, dict[str, Any]]]]) -> EventLog:
     return log
 
 
+@functools.cache
 def _record(cls: type, strange: bool) -> st.SearchStrategy[dict[str, Any]]:
     fields = _details(cls)
     values = {one.key: _field(one, strange) for one in fields}

@@ -8,14 +8,16 @@ import sys
 from typing import Any
 
 import pytest
+from canvases import crowded
 from every_view import VIEWS
-from hypothesis import given, settings
+from hypothesis import given, note, settings
 from hypothesis import strategies as st
 from profiles import examples
 from random_events import logs
 
-from learnkit.core.events import EventLog
 from learnkit.views import View
+from learnkit.views.drawing.base import ROWS, Diagram
+from learnkit.views.drawing.display import NARROW, WIDE
 from learnkit.views.drawing.static import LIMIT
 
 #: Views that take details out of the log by themselves, and trust them. One that reads typed events
@@ -26,40 +28,64 @@ TRUSTING = {
 }
 
 
-def drawn(data: st.DataObject, kind: type[View[Any]]) -> EventLog:
-    log: EventLog = data.draw(logs(strange=kind.__name__ not in TRUSTING))
-    return log
+#: Nouns of events that have to do with each other.
+STORIES = (
+    ("run.", "message", "model.", "tool."),
+    ("run.", "message", "model.", "compaction.", "tokens.", "skills.", "skill."),
+    ("run.", "team.", "mail.", "task.", "board.", "request.", "worktree."),
+    ("race.",),
+)
+GROUPS = {
+    "strange": [kind for kind in VIEWS if kind.__name__ not in TRUSTING],
+    "whole": [kind for kind in VIEWS if kind.__name__ in TRUSTING],
+}
 
 
-@pytest.mark.parametrize("kind", VIEWS)
+@pytest.mark.parametrize("group", GROUPS)
 @settings(max_examples=examples(60))
 @given(data=st.data())
-def test_the_state_after_k_events_is_the_fold_of_the_first_k(
-    kind: type[View[Any]], data: st.DataObject
+def test_whatever_is_in_a_log_every_view_is_a_fold_of_it_and_can_be_read(
+    group: str, data: st.DataObject
 ) -> None:
-    log = drawn(data, kind)
-    view = kind(log)
-    states, shown = [view.init()], []
-    for one in log:
-        shown.append((dict(view.frame(states[-1])), view.finding(states[-1])))
+    # One log for all views: making it takes longer than looking at it.
+    strange = group == "strange"
+    log = data.draw(st.one_of([logs(*some, strange=strange) for some in ((), *STORIES)]))
+    for kind in GROUPS[group]:
+        note(kind.__name__)
+        view = kind(log)
+        states = the_state_after_k_events_is_the_fold_of_the_first_k(view)
+        the_static_form_is_short(view, states[-1])
+        if isinstance(view, Diagram):
+            for width in (WIDE, NARROW):
+                assert crowded(view.draw(states[-1], width, ROWS)) == [], width
+
+
+def the_state_after_k_events_is_the_fold_of_the_first_k(view: View[Any]) -> list[Any]:
+    """Check it for every k, and return the states."""
+
+    def seen(state: Any) -> tuple[list[tuple[str, str]], str]:
+        return list(view.frame(state).items()), view.finding(state)
+
+    # Another fold, whose states nobody looks at before their turn.
+    again = type(view)(view.events)
+    fresh = [again.init()]
+    for one in view.events:
+        fresh.append(again.step(fresh[-1], one))
+    states, shown = [view.init()], [seen(view.init())]
+    for one in view.events:
         states.append(view.step(states[-1], one))
-    shown.append((dict(view.frame(states[-1])), view.finding(states[-1])))
-    for k, (frame, head) in enumerate(shown):
-        # After everything that followed, and from a fold of its own: the same.
-        assert list(view.frame(states[k]).items()) == list(frame.items())
-        assert view.finding(states[k]) == head
-        fresh = kind(log).at(k)
-        assert list(view.frame(fresh).items()) == list(frame.items())
-        assert view.finding(fresh) == head
+        shown.append(seen(states[-1]))
+    # After everything that followed, and from the other fold: the same.
+    for state, other, before in zip(states, fresh, shown, strict=True):
+        assert seen(state) == before
+        assert seen(other) == before
+    assert seen(again.at()) == shown[-1]
+    return states
 
 
-@pytest.mark.parametrize("kind", VIEWS)
-@settings(max_examples=examples(25))
-@given(data=st.data())
-def test_every_log_has_a_static_form(kind: type[View[Any]], data: st.DataObject) -> None:
-    view = kind(drawn(data, kind))
+def the_static_form_is_short(view: View[Any], last: Any) -> None:
     assert len(view.html().encode()) < LIMIT
-    assert "\n" not in view.line(view.at())
+    assert "\n" not in view.line(last)
 
 
 def test_views_load_no_notebook_library_and_show_nothing_outside_of_one() -> None:

@@ -7,6 +7,7 @@ import re
 from typing import Any
 
 import pytest
+import workday
 from canvases import inside
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -16,7 +17,7 @@ from static_page import Page
 from learnkit.core.events import EventLog
 from learnkit.views import View
 from learnkit.views.drawing import static
-from learnkit.views.drawing.display import NARROW, WIDE, Canvas, Shape
+from learnkit.views.drawing.display import NARROW, WIDE, Canvas, Shape, text_width
 from learnkit.views.schedule import COLUMNS, Schedule
 
 PLAIN = {"p", "strong", "img", "details", "summary", "table", "thead", "tbody", "tr", "th", "td"}
@@ -304,3 +305,19 @@ def test_every_log_has_a_static_form(log: EventLog) -> None:
         for one in canvas.shapes:
             assert 0 <= one.x <= width
             assert 0 <= one.y <= canvas.height
+
+
+@pytest.mark.parametrize("width", [WIDE, NARROW])
+def test_what_the_reader_does_is_beside_its_thick_line_and_not_upon_it(width: float) -> None:
+    view = Schedule(workday.log_of(workday.RACING))
+    canvas = view.draw(view.at(), width, 48)
+    bars = [one for one in canvas.shapes if one.key.startswith("open ")]
+    labels = [one for one in canvas.shapes if one.key.startswith("label ")]
+    beside = 0
+    for bar in bars:
+        for text in labels:
+            if bar.y < text.y and text.y - 10 < bar.y + bar.height:
+                end = text.x + text_width(text.lines[0])
+                assert end <= bar.x or text.x >= bar.x + bar.width, text.lines
+                beside += 1
+    assert beside > 2

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import Any
 
 import pytest
@@ -15,7 +15,7 @@ from teams import Ran, spawn, when, work
 import learnkit as lk
 from learnkit.views import Tasks, Team, Worktrees
 from learnkit.views.drawing import theme
-from learnkit.views.drawing.display import NARROW, WIDE, Canvas, Shape
+from learnkit.views.drawing.display import NARROW, WIDE, Canvas, Shape, text_width
 
 WIDTHS = (WIDE, NARROW)
 ROLES = {"alice": "coder", "bob": "tester"}
@@ -79,14 +79,88 @@ def test_a_lane_is_as_long_as_the_agent_was_there() -> None:
     day.status(9.0, "alice", "shutdown")
     day.status(20.0, "bob", "idle")
     canvas = day.drawn()
-    work, idle, end = canvas["working alice 0"], canvas["idle alice 1"], canvas["end alice"]
+    work, idle = canvas["working alice 0"], canvas["idle alice 1"]
+    end = canvas["end shutdown alice 2"]
     assert work.width == idle.width
     assert work.height > idle.height
     assert idle.x + idle.width == end.x
-    assert "end bob" not in canvas
+    assert not any(one.key.startswith("end") and "bob" in one.key for one in canvas.shapes)
     marks = {canvas[f"name {name}"].mark for name in ("lead", "alice", "bob")}
     assert marks == {theme.agent(number).key for number in range(3)}
     assert canvas["working bob 0"].mark == canvas["name bob"].mark
+
+
+def said(canvas: Canvas, name: str) -> list[tuple[str, float]]:
+    """What is written below an agent's lane, and where it begins."""
+    found = [one for one in canvas.shapes if one.key.startswith(f"says {name} ")]
+    return sorted(((one.lines[0], one.x) for one in found), key=lambda one: one[1])
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_each_status_is_named_below_the_lane_where_it_begins(width: float) -> None:
+    day = Day()
+    day.status(50.0, "alice", "idle")
+    day.status(100.0, "alice", "shutdown")
+    day.status(200.0, "bob", "idle")
+    canvas = day.drawn(width)
+    work, idle = canvas["working alice 0"], canvas["idle alice 1"]
+    end = canvas["end shutdown alice 2"]
+    words = [word for word, _ in said(canvas, "alice")]
+    room = work.width > 80
+    assert words == ["working 49 s", "idle 50 s", "shut down"][not room * 2 :][-3:]
+    places = dict(said(canvas, "alice"))
+    assert places["shut down"] == end.x
+    if room:
+        assert (places["working 49 s"], places["idle 50 s"]) == (work.x, idle.x)
+    (now,) = [one for one in said(canvas, "bob") if one[0] == "idle"]
+    assert now[1] + text_width("idle") <= width, "how it is now is said at the edge, too"
+    assert {one.y for one in canvas.shapes if one.key.startswith("says alice")} == {end.y + 27}
+
+
+@given(
+    st.lists(st.tuples(st.floats(0.1, 40), st.sampled_from(["working", "idle", "shutdown"]))),
+    st.sampled_from(WIDTHS),
+)
+def test_the_words_below_a_lane_are_apart(changes: list[tuple[float, str]], width: float) -> None:
+    day, now = Day(), 1.0
+    for pause, status in changes:
+        now += pause
+        day.status(now, "alice", status)
+    found = said(day.drawn(width), "alice")
+    assert found, "the last status is always there"
+    for (word, x), (_, other) in pairwise([*found, ("", width)]):
+        assert x + text_width(word) <= other
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_a_remote_agent_that_is_lost_does_not_look_shut_down_and_comes_back(width: float) -> None:
+    day = Day()
+    day.log.append("team.joined", name="eve", role="tester", where="host2", time=10.0)
+    day.log.append("team.lost", name="eve", seconds=30, time=60.0)
+    view, lost = Team(day.log), day.drawn(width)
+    assert lost["end lost eve 1"].mark == "failed"
+    assert "not heard from" in dict(said(lost, "eve"))
+    assert lost["role eve"].lines == ("tester on host2",)
+    assert "eve is not heard from" in view.finding(view.at())
+    day.log.append("team.joined", name="eve", role="tester", where="host2", time=90.0)
+    assert "eve is idle" in view.finding(view.at())
+    day.log.append("team.status", name="eve", role="tester", status="shutdown", time=110.0)
+    canvas = day.drawn(width)
+    idle, gap = canvas["idle eve 2"], canvas["end lost eve 1"]
+    assert idle.x > gap.x, "nothing is drawn while it was away"
+    assert canvas["end shutdown eve 3"].mark == canvas["name eve"].mark
+    assert canvas["end shutdown eve 3"].x == idle.x + idle.width
+
+
+def test_the_title_says_who_left_for_want_of_work_and_who_did_not() -> None:
+    day = Day()
+    day.status(10.0, "alice", "idle")
+    day.status(30.0, "bob", "shutdown")
+    day.status(70.0, "alice", "shutdown")
+    view = Team(day.log)
+    assert view.finding(view.at()) == (
+        "lead is working; alice is shut down after 60 s without work; bob is shut down."
+    )
 
 
 @given(
@@ -116,12 +190,12 @@ def test_what_nobody_has_stands_below_and_moves_to_who_takes_it() -> None:
     day.task(2.0, "created", task(1, tags=["coder"]), "person")
     waits = day.drawn()
     assert waits["task 1"].lines == ("◎ #1 look at 1",)
-    assert waits["task 1"].y > waits["legend"].y
+    assert waits["task 1"].y > waits["free"].y
     day.task(3.0, "started", task(1, "in_progress", "bob"))
     assert day.drawn()["task 1"].y < waits["task 1"].y
     day.task(5.0, "returned", task(1), "lead")
     canvas = day.drawn()
-    assert canvas["task 1"].y > canvas["legend"].y
+    assert canvas["task 1"].y > canvas["free"].y
     assert canvas["was 0"].mark == "pending", "it was given back"
     assert middle(canvas["was 0"]) == middle(canvas["working bob 0"])
     assert all(

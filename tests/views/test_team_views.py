@@ -137,7 +137,7 @@ def test_an_arrow_leads_from_who_writes_to_who_gets_it(width: float) -> None:
     canvas = drawn(log, width)
     names = ["alice", "bob", "carol"]
     heads = [canvas[f"head {name}"] for name in names]
-    assert [head.lines[0] for head in heads] == names
+    assert [canvas[f"name {name}"].lines[0] for name in names] == names
     assert all(a.x + a.width <= b.x for a, b in itertools.pairwise(heads))
     assert heads[-1].x + heads[-1].width <= width
 
@@ -160,19 +160,28 @@ def test_an_agent_joins_where_the_lead_has_spawned_it_and_ends_where_it_shuts_do
     joins = canvas["arrow 2 0"]
     head = canvas["head lead"]
     assert joins.x == pytest.approx(head.x + head.width / 2, abs=0.1)
+    assert canvas["who 2"].lines == ("lead starts alice",)
+    assert canvas["say 2 1"].lines == ("coder",)
     assert canvas["head alice"].y > canvas["arrow 1 0"].y > head.y
     life = canvas["life alice"]
     assert life.path.endswith(f"V{canvas['end 3'].y - life.y:g}")
+    assert canvas["who 3"].lines == ("alice shuts down",)
 
 
-@pytest.mark.parametrize("width", [WIDE, NARROW])
-def test_that_the_last_agent_shuts_down_is_said_within_the_picture(width: float) -> None:
-    log = letters()
-    log.append("team.status", time=9.0, name="carol", status="shutdown")
-    canvas = drawn(log, width)
-    (end,) = [one for one in canvas.shapes if one.lines == ("shut down",)]
-    room = 7 * len("shut down")
-    assert room < end.x if "e" in end.style else end.x + room < width
+def test_a_remote_agent_joins_is_lost_and_has_a_gap_in_its_lifeline_until_it_is_back() -> None:
+    log = lk.EventLog()
+    log.append("run.started", prompt="x")
+    for time in (1.0, 60.0):
+        log.append("team.joined", time=time, name="alice", role="coder", where="host2")
+        log.append("team.lost", time=time + 30, name="alice", seconds=30)
+    canvas = drawn(log)
+    said = [one.lines[0] for one in canvas.shapes if one.key.startswith(("who", "say"))]
+    assert said == 2 * ["alice joins", "coder on host2", "alice is lost", "not heard from for 30 s"]
+    assert not any(one.key.startswith("arrow") for one in canvas.shapes), "it came by itself"
+    life = canvas["life alice"]
+    (_, lost), (back, end) = drawn_parts(life)
+    assert (lost, end) == (canvas["end 2"].y, canvas["end 4"].y)
+    assert lost < canvas["who 3"].y - 4 == back
 
 
 def drawn_parts(lifeline: Shape) -> list[tuple[float, float]]:
@@ -186,53 +195,61 @@ LONG = "cairo.csv has -9999 °C in line 4. I'd treat that as missing and leave t
 
 
 @pytest.mark.parametrize("width", [WIDE, NARROW])
-@pytest.mark.parametrize("number", [2, 3, 4])
-def test_no_text_crosses_a_lifeline(number: int, width: float) -> None:
-    names = ["alice", "bob", "carol", "dan"][:number]
+@pytest.mark.parametrize("number", [2, 4, 12])
+def test_a_message_is_beside_its_arrow_whole_and_right_of_all_lifelines(
+    number: int, width: float
+) -> None:
+    names = [f"mate{n}" for n in range(number)]
     log = lk.EventLog()
-    log.append("run.started", lane="alice", prompt="x")
-    for n, (sender, to) in enumerate(itertools.permutations(names, 2)):
+    log.append("run.started", lane="mate0", prompt="x")
+    for n, (sender, to) in enumerate(itertools.pairwise([*names, "mate0"])):
         mail = {"id": f"m{n}", "from": sender, "to": to, "content": LONG, "type": "message"}
         log.append("mail.sent", lane=sender, time=float(n), mail=mail)
-    log.append("team.status", time=99.0, name="alice", status="shutdown")
-    canvas = drawn(log, width)
-    lifelines = [one for one in canvas.shapes if one.key.startswith("life ")]
-    texts = [one for one in canvas.shapes if one.key.split()[0] in ("say", "ends")]
-    assert len({one.key.split()[1] for one in texts}) == number * (number - 1) + 1
-    for text in texts:
-        wide = text_width(text.lines[0])
-        left = text.x - wide if "e" in text.style else text.x
-        crossed = [one for one in lifelines if left < one.x < left + wide]
-        assert not crossed or (number, width) == (4, NARROW), "there is room beside the lifelines"
-        for one in crossed:
-            assert not [a for a, b in drawn_parts(one) if a < text.y - 4 < b], text
-
-
-def test_the_rows_of_a_text_lie_one_below_the_other_and_above_their_arrow() -> None:
-    log = lk.EventLog()
-    log.append("run.started", prompt="x")
-    for n in range(3):
-        mail = {"id": f"m{n}", "from": "lead", "to": "bob", "content": LONG, "type": "message"}
-        log.append("mail.sent", time=float(n), mail=mail)
-    canvas = drawn(log)
-    last = 0.0
-    for n in (1, 2, 3):
-        rows = [one for one in canvas.shapes if one.key.split()[:2] == ["say", str(n)]]
-        rows.sort(key=lambda one: one.y)
-        assert [one.key for one in rows] == [f"say {n} 1", f"say {n}"]
-        assert "".join(one.lines[0] for one in rows).startswith("cairo.csv has -9999")
-        heights = [last, *(one.y for one in rows), canvas[f"arrow {n} 0"].y]
-        assert all(b - a >= 8 for a, b in itertools.pairwise(heights))
+    canvas, last = drawn(log, width), 0.0
+    right = max(one.x for one in canvas.shapes if one.key.startswith("life "))
+    for n, (sender, to) in enumerate(itertools.pairwise([*names, "mate0"]), start=1):
+        title, arrow = canvas[f"who {n}"], canvas[f"arrow {n} 0"]
+        assert title.lines == (f"{sender} to {to}",)
+        assert title.mark == arrow.mark == canvas[f"head {sender}"].mark
+        assert title.y - arrow.y == 4, "beside it"
+        rows = [one for one in canvas.shapes if one.key.startswith(f"say {n} ")]
+        assert " ".join(one.lines[0] for one in rows) == LONG
+        heights = [last, title.y, *(one.y for one in rows)]
+        assert all(b - a >= 16 for a, b in itertools.pairwise(heights))
         last = heights[-1]
+        for one in (title, *rows):
+            assert one.x > right
+            assert one.x + text_width(one.lines[0], one.style) <= width
 
 
 def test_the_title_counts_all_messages_and_says_who_sent_them() -> None:
     view = Traffic(letters("m1"))
     assert view.finding(view.at(0)) == "No message has been sent yet."
-    end = "3 from alice and 1 from bob. The last, alice to bob and carol: “hello”."
+    end = "1 to alice and 3 from alice. The last, alice to bob and carol: “hello”."
     assert view.finding(view.at()) == f"4 messages, 3 unread: {end}"
     read = Traffic(letters("m1", "m2", "m3", "m4"))
     assert read.finding(read.at()) == f"4 messages, all read: {end}"
+
+
+def test_the_title_says_what_teammates_settle_and_not_that_they_shut_down() -> None:
+    log = lk.EventLog()
+    log.append("run.started", prompt="x")
+    for n, (sender, to, type) in enumerate(
+        [
+            ("alice", "bob", "message"),
+            ("bob", "alice", "message"),
+            ("alice", "lead", "message"),
+            ("lead", "bob", "shutdown_request"),
+            ("bob", "lead", "shutdown_response"),
+        ]
+    ):
+        mail = {"id": f"m{n}", "from": sender, "to": to, "content": f"text {n}", "type": type}
+        log.append("mail.sent", mail=mail)
+    view = Traffic(log)
+    assert view.finding(view.at()) == (
+        "5 messages, 5 unread: 2 between alice and bob, 2 to lead and 1 from lead. "
+        "Before the shutdowns, alice to lead: “text 2”."
+    )
 
 
 def test_the_table_says_what_is_read() -> None:
