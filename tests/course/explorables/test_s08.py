@@ -86,7 +86,10 @@ def test_in_the_foreground_everything_waits_for_it(
     agent.run("Go.")
     requests = [event.time for event in agent.events if event.type == "model.requested"]
     last = [event.time for event in agent.events if event.type == "model.replied"][-1]
-    assert (tuple(requests), last) == (foreground(seconds, turns).requests, foreground(seconds, turns).end)
+    assert (tuple(requests), last) == (
+        foreground(seconds, turns).requests,
+        foreground(seconds, turns).end,
+    )
 
 
 def test_the_title_names_the_turn_the_request_and_the_difference() -> None:
@@ -96,8 +99,13 @@ def test_the_title_names_the_turn_the_request_and_the_difference() -> None:
         "in the foreground the run takes 6.5 s longer."
     )
     longest = draw(WIDE, JOBS[-1])
-    assert "after the agent's other turns; its result is read in one request more" in longest.finding
-    for constant in (f"{LATENCY:g} s", *(f"{number} with {much}" for much, number in TURNS.items())):
+    assert (
+        "after the agent's other turns; its result is read in one request more" in longest.finding
+    )
+    for constant in (
+        f"{LATENCY:g} s",
+        *(f"{number} with {much}" for much, number in TURNS.items()),
+    ):
         assert constant in answer.assumes
 
 

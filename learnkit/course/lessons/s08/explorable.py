@@ -1,8 +1,8 @@
 """Lesson 8's explorable: when a job ends, when the model reads of it, and what waiting would cost.
 
-An agent starts a job in its first turn, and has much, little or no other work for the next ones. The
-same job in the foreground comes between its first turn and the second. So the learner finds both:
-where the background saves time, and where it costs a request and saves none.
+An agent starts a job in its first turn, and has much, little or no other work for the next ones.
+The same job in the foreground comes between its first turn and the second. So the learner finds
+both: where the background saves time, and where it costs a request and saves none.
 """
 
 from __future__ import annotations
