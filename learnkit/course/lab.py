@@ -366,18 +366,20 @@ class Lab:
 
     # Folders, and the end
 
-    def folder(self, name: str) -> Path:
+    def folder(self, name: str, *, lasting: bool = False) -> Path:
         """Return an empty folder that belongs to no scenario; it exists until the lab is closed.
 
         Args:
             name: the folder's name; asking for the same name again empties the folder.
+            lasting: keep it until the kernel ends, for a picture that can be clicked after Run All.
+                In the static form nobody clicks, and it goes with the lab.
 
         Raises:
             UsageError: if the name is not a plain one, or the lab is closed.
         """
         if Path(name).name != name or name in ("", ".."):  # such a name leads out of the folder
             raise UsageError(f"{name!r} is no plain name for a folder; give one like 'board'")
-        return self._workspaces.folder(name)
+        return self._workspaces.folder(name, lasting=lasting and not self.static)
 
     def unused(self) -> list[str]:
         """Return the ids of recorded turns that no scenario has asked for since the lab opened."""

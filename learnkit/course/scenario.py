@@ -117,6 +117,7 @@ class Workspaces:
         self._folder: Path | None = None
         self._copies = 0
         self._removed = False
+        self._lasting: Path | None = None
 
     def new(self) -> Path:
         """Return a new workspace; the folder above it belongs to it alone.
@@ -130,16 +131,22 @@ class Workspaces:
         shutil.copytree(folder / "pristine", workspace, symlinks=True)
         return workspace
 
-    def folder(self, name: str) -> Path:
+    def folder(self, name: str, *, lasting: bool = False) -> Path:
         """Return an empty folder.
 
         Args:
             name: the folder's name; if the folder exists, it is emptied.
+            lasting: whether it survives :meth:`remove`, until the process ends.
 
         Raises:
             UsageError: after :meth:`remove`, or if git does not work.
         """
-        folder = self._made() / "own" / name
+        above = self._made() / "own"
+        if lasting:
+            if self._lasting is None:
+                self._lasting = _until_the_end()
+            above = self._lasting
+        folder = above / name
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
         return folder
@@ -148,8 +155,7 @@ class Workspaces:
         if self._removed:
             raise UsageError("this lab is closed; run the set-up cell again to go on")
         if self._folder is None:
-            folder = Path(tempfile.mkdtemp(prefix="learnkit-"))
-            atexit.register(shutil.rmtree, folder, ignore_errors=True)  # of a lab left open
+            folder = _until_the_end()
             try:
                 _commit(folder / "pristine")
             except BaseException:
@@ -170,6 +176,13 @@ class Workspaces:
         if self._folder is not None:
             shutil.rmtree(self._folder, ignore_errors=True)
             self._folder = None
+
+
+def _until_the_end() -> Path:
+    """A temporary folder that is removed when the process ends, such as that of a lab left open."""
+    folder = Path(tempfile.mkdtemp(prefix="learnkit-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
 
 
 @contextlib.contextmanager

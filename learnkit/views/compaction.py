@@ -6,12 +6,13 @@ that come later are not in it. Before the first compaction it shows the array as
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from learnkit.core.events import Event
-from learnkit.core.text import blocks_of, content_text, count, listed, one_line
+from learnkit.core.text import arguments, blocks_of, content_text, count, listed, one_line
 from learnkit.core.token_count import estimate_tokens
 from learnkit.core.vocabulary import MessageAdded, MessagesRewritten, read
 from learnkit.views.drawing import static, theme
@@ -19,6 +20,8 @@ from learnkit.views.drawing.base import Diagram
 from learnkit.views.drawing.display import Canvas
 
 _THINKING = ("thinking", "redacted_thinking")
+#: The tag that a summary begins with.
+_OPENING = re.compile(r"^<summary\b[^>]*>\s*")
 #: Height of a row, and width of what stands beside its bar, in pixels.
 _LINE, _LABEL, _TOKENS = 22, 116, 86
 
@@ -112,7 +115,7 @@ class Compaction(Diagram[State]):
             if number := fates.count(key):
                 of = f"{number} of {count(len(fates), 'message')}" if not said else f"{number}"
                 said.append(f"{of} {words[number > 1]}")
-        share = f" ({100 * (old - new) / old:.0f} % less)" if old > new else ""
+        share = f" ({(old - new) / old:.0%} less)" if old > new else ""
         last = f"≈{old:,} tokens become ≈{new:,}{share}: {listed(said)}."
         if state.times == 1:
             return last
@@ -179,11 +182,16 @@ def _entry(message: dict[str, Any]) -> Entry:
         key = "error" if all(one.get("is_error") for one in results) else "result"
         text = " · ".join(content_text(one.get("content")) for one in results)
     elif calls := [block for block in blocks if block.get("type") == "tool_use"]:
-        key, text = "call", ", ".join(f"{one.get('name')} {one.get('input')}" for one in calls)
+        key, text = "call", ", ".join(map(_call, calls))
     else:
         key = "user" if message.get("role") == "user" else "assistant"
         text = content_text([block for block in blocks if block.get("type") not in _THINKING])
+    text = _OPENING.sub("", text)  # the tag and its path say nothing that the row's label doesn't
     return Entry(key, one_line(text, 120), estimate_tokens(message), message)
+
+
+def _call(block: dict[str, Any]) -> str:
+    return f"{block.get('name')} {arguments(block.get('input'))}"
 
 
 def _fates(

@@ -343,12 +343,11 @@ def _alone(run: Run) -> str:
     if not run.serial:
         return "No work so far."
     passed = duration(run.now) + ("" if run.done else " so far")
-    waits = f", because the model waits {duration(run.waited)} for its jobs" if run.waited else ""
+    waits = f" The model waits {duration(run.waited)} for its jobs." if run.waited else ""
     if run.serial <= run.now * 1.005:
-        return f"The work takes {passed}. One after the other it would take no longer{waits}."
+        return f"The work takes {passed}, as long as one thing after the other.{waits}"
     serial, saved = duration(run.serial), 1 - run.now / run.serial
     less = f"{saved:.0%} less than the {serial} that it takes one after the other"
-    waits = f" The model waits {duration(run.waited)} for its jobs." if run.waited else ""
     return f"The work takes {passed}, {less}.{waits}"
 
 

@@ -66,7 +66,7 @@ class Shortened:
         share = 100 * (self.before - self.after) / self.before if self.before else 0
         return (
             f"{glyph} {word}: ≈{self.before:,} → ≈{self.after:,} tokens, "
-            f"≈{self.before - self.after:,} saved ({share:.0f} %)"
+            f"≈{self.before - self.after:,} saved ({share:.0f}%)"
         )
 
 
@@ -171,7 +171,7 @@ class Tokens(Diagram[State]):
         if not (cached := sum(one.cached for one in state.drawn)):
             return f"{said}."
         share = cached / sum(one.tokens for one in state.drawn)
-        return f"{said}. {100 * share:.0f} % of all tokens sent came from the cache."
+        return f"{said}. {share:.0%} of all tokens sent came from the cache."
 
     def draw(self, state: State, width: float, rows: int) -> Canvas:
         canvas = Canvas(width)

@@ -103,6 +103,8 @@ def test_hovering_a_task_shows_its_neighbours(notebook: lab.Notebook) -> None:
     task(view, 2).hover()
     paired = view.locator("[data-paired]")
     expect(paired).to_have_count(3)  # itself, and the edges to and from it
+    outlines = paired.evaluate_all("(all) => all.map((e) => getComputedStyle(e).outlineStyle)")
+    assert sorted(outlines) == ["none", "none", "solid"]  # a box around an arrow crosses others
     notebook.page.mouse.move(5, 5)
     expect(paired).to_have_count(0)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -181,6 +182,20 @@ def test_a_folder_of_the_labs_own_is_empty_each_time_and_gone_in_the_end(lab: La
     assert not folder.exists()
     with pytest.raises(lk.UsageError, match="run the set-up cell"):
         lab.folder("board")
+
+
+def test_a_lasting_folder_outlives_the_lab_unless_it_is_static(lab: Lab) -> None:
+    for static in (True, False):
+        lab.static = static
+        folder = lab.folder("board", lasting=True)
+        (folder / "x").write_text("x")
+        assert lab.folder("board", lasting=True) == folder
+        assert list(folder.iterdir()) == []
+        if static:
+            assert folder.parent.parent == lab._workspaces._folder
+    lab.close()
+    assert folder.exists()
+    shutil.rmtree(folder.parent)
 
 
 def test_a_reset_removes_the_workspaces(lab: Lab) -> None:

@@ -166,8 +166,8 @@ def test_a_turn_that_only_looks_at_a_job_is_not_work(tmp_path: Path) -> None:
 def test_one_after_the_other_saves_nothing(tmp_path: Path) -> None:
     view = Timeline(hour(background=False))
     assert view.finding(view.at()) == (
-        "The work takes 60 min. One after the other it would take no longer, "
-        "because the model waits 35 min for its jobs."
+        "The work takes 60 min, as long as one thing after the other. "
+        "The model waits 35 min for its jobs."
     )
 
 

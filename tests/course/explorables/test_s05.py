@@ -49,9 +49,9 @@ def test_the_catalogue_wins_then_the_mixed_strategy_then_everything() -> None:
     said = [explorable.draw(WIDE, used).finding for used in range(explorable.SKILLS + 1)]
     winners = [line.partition("used, ")[2].partition(" costs least")[0] for line in said]
     some = f"preloading {explorable.FEW}"
-    assert winners == ["the catalogue alone"] * 4 + [some] * 12 + ["preloading all"] * 5
+    assert winners == ["loading on demand"] * 4 + [some] * 12 + ["preloading all"] * 5
     assert said[3] == (
-        "With 3 of 20 skills used, the catalogue alone costs least: 33.2k, "
+        "With 3 of 20 skills used, loading on demand costs least: 33.2k, "
         "against 167.5k for preloading all and 39.2k for preloading 4."
     )
     for used, line in enumerate(said):  # the first cost is the least, and they are the bills
@@ -66,7 +66,7 @@ def test_a_crossing_is_marked_where_the_two_cheapest_lines_meet() -> None:
     assert [(first, way) for first, way, _ in found] == [(4, "preload 4"), (16, "preload all")]
     for width in (NARROW, WIDE):
         canvas = explorable.draw(width, 3).canvas
-        for (first, way, place), before in zip(found, ("catalogue", "preload 4"), strict=True):
+        for (first, way, place), before in zip(found, ("on demand", "preload 4"), strict=True):
             assert first - 1 <= place <= first
             dot = canvas[f"crossing {first}"]
             for one in (way, before):  # the dot is on both lines
@@ -79,6 +79,14 @@ def test_a_crossing_is_marked_where_the_two_cheapest_lines_meet() -> None:
             assert canvas[f"crossing of {first}"].lines == (
                 f"from {first} skills on, {way} costs least",
             )
+
+
+def test_what_the_mixed_strategy_saves_is_said_where_it_is_cheapest() -> None:
+    for used in range(4, 16):
+        saved = 1 - explorable.bill(used, 4) / explorable.bill(used, 0)
+        because = explorable.draw(WIDE, used).because
+        assert f"That saves {saved:.0%} against loading on demand." in because
+        assert 0 < saved < 0.1  # the two lines nearly meet, as the picture shows
 
 
 def test_what_is_not_used_is_shown_as_such() -> None:

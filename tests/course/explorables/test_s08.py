@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -28,9 +29,9 @@ def work() -> str:
     return "worked"
 
 
-def played(folder: Path, first: object, *mechanisms: lk.Mechanism) -> tuple[lk.Agent, list[float]]:
+def played(turns: int, first: object, *mechanisms: lk.Mechanism) -> tuple[lk.Agent, list[float]]:
     """Run the agent's turns with ``first`` as the call of the first one."""
-    replies = [first, *[lk.use("work")] * (TURNS - 2), lk.say("done"), lk.say("done, with it")]
+    replies = [first, *[lk.use("work")] * (turns - 2), lk.say("done"), lk.say("done, with it")]
     script = [replace(one, latency=LATENCY) for one in replies]  # type: ignore[type-var]
     client = lk.scripted(script, clock=lk.VirtualClock())
     agent = lk.Agent(client, [lk.Toolbox(work), *mechanisms])
@@ -38,9 +39,9 @@ def played(folder: Path, first: object, *mechanisms: lk.Mechanism) -> tuple[lk.A
     return agent, [event.time for event in agent.events if event.type == "model.requested"]
 
 
-def in_background(folder: Path, seconds: float) -> Schedule:
+def in_background(folder: Path, seconds: float, turns: int) -> Schedule:
     call = lk.use("background_run", command=f"sleep {seconds:g}; echo finished")
-    agent, requests = played(folder, call, lk.Background(workspace=folder))
+    agent, requests = played(turns, call, lk.Background(workspace=folder))
     begin, end = (
         next(event.time for event in agent.events if event.type == f"job.{what}")
         for what in ("started", "ended")
@@ -55,13 +56,19 @@ def in_background(folder: Path, seconds: float) -> Schedule:
     return Schedule(tuple(requests), (begin, end), read, last)
 
 
-@pytest.mark.parametrize("seconds", JOBS[::3])
-def test_a_real_job_is_read_when_the_picture_says(tmp_path: Path, seconds: float) -> None:
-    assert in_background(tmp_path, seconds) == background(seconds)
+@pytest.mark.parametrize("turns", TURNS.values())
+@pytest.mark.parametrize("seconds", JOBS[::2])
+def test_a_real_job_is_read_when_the_picture_says(
+    tmp_path: Path, seconds: float, turns: int
+) -> None:
+    assert in_background(tmp_path, seconds, turns) == background(seconds, turns)
 
 
-@pytest.mark.parametrize("seconds", JOBS[::7])
-def test_in_the_foreground_everything_waits_for_it(tmp_path: Path, seconds: float) -> None:
+@pytest.mark.parametrize("turns", TURNS.values())
+@pytest.mark.parametrize("seconds", JOBS[::5])
+def test_in_the_foreground_everything_waits_for_it(
+    tmp_path: Path, seconds: float, turns: int
+) -> None:
     clock_of: list[lk.Agent] = []
 
     @lk.tool
@@ -70,7 +77,7 @@ def test_in_the_foreground_everything_waits_for_it(tmp_path: Path, seconds: floa
         clock_of[0].clock.sleep(seconds)
         return "finished"
 
-    replies = [lk.use("build"), *[lk.use("work")] * (TURNS - 2), lk.say("done")]
+    replies = [lk.use("build"), *[lk.use("work")] * (turns - 2), lk.say("done")]
     client = lk.scripted(
         [replace(one, latency=LATENCY) for one in replies], clock=lk.VirtualClock()
     )
@@ -79,7 +86,10 @@ def test_in_the_foreground_everything_waits_for_it(tmp_path: Path, seconds: floa
     agent.run("Go.")
     requests = [event.time for event in agent.events if event.type == "model.requested"]
     last = [event.time for event in agent.events if event.type == "model.replied"][-1]
-    assert (tuple(requests), last) == (foreground(seconds).requests, foreground(seconds).end)
+    assert (tuple(requests), last) == (
+        foreground(seconds, turns).requests,
+        foreground(seconds, turns).end,
+    )
 
 
 def test_the_title_names_the_turn_the_request_and_the_difference() -> None:
@@ -89,16 +99,34 @@ def test_the_title_names_the_turn_the_request_and_the_difference() -> None:
         "in the foreground the run takes 6.5 s longer."
     )
     longest = draw(WIDE, JOBS[-1])
-    assert "after the agent's own work; its result is read in one request more" in longest.finding
-    for constant in (f"{LATENCY:g} s", f"{TURNS} requests"):
+    assert (
+        "after the agent's other turns; its result is read in one request more" in longest.finding
+    )
+    for constant in (
+        f"{LATENCY:g} s",
+        *(f"{number} with {much}" for much, number in TURNS.items()),
+    ):
         assert constant in answer.assumes
+
+
+def test_without_other_work_the_background_saves_nothing_and_may_cost_time() -> None:
+    short, long = (draw(WIDE, seconds, "nothing") for seconds in (JOBS[0], 6.5))
+    assert short.finding == (
+        "The job ends in turn 2; its result is read in one request more; "
+        "in the foreground the run is 1.5 s shorter."
+    )
+    assert "one request more; in the foreground the run takes just as long." in long.finding
+    for answer in (short, long):
+        assert "costs a request" in answer.because
+    assert not any("longer" in draw(WIDE, seconds, "nothing").finding for seconds in JOBS)
+    assert all("longer" in draw(WIDE, seconds).finding for seconds in JOBS)
 
 
 @pytest.mark.parametrize("width", [WIDE, NARROW])
 def test_the_scale_is_the_same_for_every_job(width: float) -> None:
     ticks = []
-    for seconds in JOBS:
-        canvas = draw(width, seconds).canvas
+    for seconds, much in product(JOBS, TURNS):
+        canvas = draw(width, seconds, much).canvas
         ticks.append([shape.x for shape in canvas.shapes if shape.key.startswith("tick")])
         for shape in canvas.shapes:
             assert shape.x + shape.width <= width

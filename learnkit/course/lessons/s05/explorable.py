@@ -1,4 +1,4 @@
-"""Lesson 5's explorable: preload all skills, list them only, or preload the few that are used most.
+"""Lesson 5's explorable: preload all skills, load on demand, or preload the few that are used most.
 
 Contexts and bills are calculated. A test compares them with real runs of :class:`learnkit.Skills`
 on the lesson's manuals, as the offline client counts them.
@@ -18,7 +18,7 @@ from learnkit.widget.explore import Answer, Explorable, drag, explore
 #: How many skills there are, how many the mixed strategy preloads, and how many turns the work has.
 SKILLS, FEW, TURNS = 20, 4, 8
 #: The ways, and how many skills are preloaded in each.
-WAYS = {"preload all": SKILLS, "catalogue": 0, f"preload {FEW}": FEW}
+WAYS = {"preload all": SKILLS, "on demand": 0, f"preload {FEW}": FEW}
 #: The first request in tokens: system prompt with the catalogue, tools, and what is asked; and what
 #: it has more for each skill that is preloaded.
 FIRST, PRELOADED = 2_241, 5_013
@@ -131,16 +131,17 @@ def _finding(used: int, best: str) -> str:
 def _because(used: int, best: str) -> str:
     tokens, most = (short(sum(context(used, WAYS[way]))) for way in (best, "preload all"))
     instead = "" if best == "preload all" else f" The longest request has {tokens}, not {most}."
-    if best == "catalogue":
+    if best == "on demand":
         return f"Instructions that the work doesn't need are never sent.{instead}"
     if best == "preload all":
         return (
             f"On demand, loading takes {used} more requests, and each of them sends everything "
             "before it again."
         )
+    saved = 1 - bill(used, FEW) / bill(used, 0)
     return (
-        f"The {FEW} that are needed anyway take no request of their own, and the others wait in "
-        f"the catalogue.{instead}"
+        f"The {FEW} that are needed anyway take no request of their own. That saves {saved:.0%} "
+        f"against loading on demand.{instead}"
     )
 
 
@@ -159,7 +160,7 @@ def _assumes() -> str:
 
 _NAMED = {
     "preload all": "preloading all",
-    "catalogue": "the catalogue alone",
+    "on demand": "loading on demand",
     f"preload {FEW}": f"preloading {FEW}",
 }
 #: Room for the names of the ways, on both sides, in pixels.

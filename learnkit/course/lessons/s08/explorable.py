@@ -1,7 +1,8 @@
 """Lesson 8's explorable: when a job ends, when the model reads of it, and what waiting would cost.
 
-An agent starts a job in its first turn and has other work for the next ones. The same job in the
-foreground stands between its first turn and the second.
+An agent starts a job in its first turn, and has much, little or no other work for the next ones.
+The same job in the foreground comes between its first turn and the second. So the learner finds
+both: where the background saves time, and where it costs a request and saves none.
 """
 
 from __future__ import annotations
@@ -10,14 +11,19 @@ import math
 from dataclasses import dataclass
 
 from learnkit.views.drawing.display import Canvas
-from learnkit.widget.explore import Answer, Explorable, drag, explore
+from learnkit.widget.explore import Answer, Explorable, drag, explore, pick
 
-#: Seconds that a reply takes, and how many requests the agent's own work needs.
-LATENCY, TURNS = 2.0, 8
+#: Seconds that a reply takes.
+LATENCY = 2.0
+#: How many requests an agent needs that has so much to do beside the job: with nothing else to do,
+#: one that starts the job and one that answers.
+TURNS = {"plenty": 8, "a little": 4, "nothing": 2}
+#: The most of them.
+MOST = max(TURNS.values())
 #: Seconds that the job takes.
-JOBS = tuple(number + 0.5 for number in range(22))
+JOBS = tuple(2 * number + 0.5 for number in range(11))
 #: The scale of the picture, in seconds: the longest serial run.
-SCALE = TURNS * LATENCY + JOBS[-1] + LATENCY
+SCALE = MOST * LATENCY + JOBS[-1] + LATENCY
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,41 +43,45 @@ class Schedule:
     end: float
 
 
-def background(seconds: float) -> Schedule:
+def background(seconds: float, turns: int = MOST) -> Schedule:
     """The job in the background.
 
     Args:
         seconds: that it takes.
+        turns: requests that the agent needs.
     """
     job = LATENCY, LATENCY + seconds
     turn = math.ceil(job[1] / LATENCY)  # the first reply after its end
-    requests = [LATENCY * number for number in range(TURNS)]
-    if turn < TURNS:  # its result follows those of this turn
-        return Schedule(tuple(requests), job, turn + 1, TURNS * LATENCY)
-    requests.append(max(TURNS * LATENCY, job[1]))  # the agent has stopped, and waits for it
-    return Schedule(tuple(requests), job, TURNS + 1, requests[-1] + LATENCY)
+    requests = [LATENCY * number for number in range(turns)]
+    if turn < turns:  # its result follows those of this turn
+        return Schedule(tuple(requests), job, turn + 1, turns * LATENCY)
+    requests.append(max(turns * LATENCY, job[1]))  # the agent has stopped, and waits for it
+    return Schedule(tuple(requests), job, turns + 1, requests[-1] + LATENCY)
 
 
-def foreground(seconds: float) -> Schedule:
+def foreground(seconds: float, turns: int = MOST) -> Schedule:
     """The same job as a call for which the agent waits.
 
     Args:
         seconds: that it takes.
+        turns: requests that the agent needs.
     """
     job = LATENCY, LATENCY + seconds
-    requests = (0.0, *(job[1] + LATENCY * number for number in range(TURNS - 1)))
-    return Schedule(requests, job, 2, TURNS * LATENCY + seconds)
+    requests = (0.0, *(job[1] + LATENCY * number for number in range(turns - 1)))
+    return Schedule(requests, job, 2, turns * LATENCY + seconds)
 
 
-def draw(width: float, seconds: float) -> Answer:
+def draw(width: float, seconds: float, other_work: str = "plenty") -> Answer:
     """Both runs on one axis.
 
     Args:
         width: of the picture, in pixels.
         seconds: that the job takes.
+        other_work: how much the agent has to do beside the job.
     """
     canvas = Canvas(width)
-    one, other = background(seconds), foreground(seconds)
+    turns = TURNS[other_work]
+    one, other = background(seconds, turns), foreground(seconds, turns)
     room = width - 16
     _row(canvas, "background", one, 26, room)
     _row(canvas, "foreground", other, 128, room)
@@ -79,26 +89,29 @@ def draw(width: float, seconds: float) -> Answer:
         x = 8 + room * mark / SCALE
         canvas.edge(f"tick {mark}", "M0 0V6", x=x, y=212)
         canvas.text(f"time {mark}", x, 230, f"{mark} s", "q" if mark == 0 else "qc", width=40)
-    words = "boxes: requests · blue: it reads the result"
+    words = "boxes: requests (blue: reads the result)"
     canvas.text("legend", 8, 252, words, "q", width=room)
     canvas.height = 260
     saved = other.end - one.end
-    late = one.read > TURNS
+    late = one.read > turns
     turn = one.read - 1
     read = "one request more" if late else f"request {one.read}"
-    if late and one.job[1] > TURNS * LATENCY:
-        ends = f"The job ends {one.job[1] - TURNS * LATENCY:g} s after the agent's own work"
+    if late and one.job[1] > turns * LATENCY:
+        ends = f"The job ends {one.job[1] - turns * LATENCY:g} s after the agent's other turns"
     else:
         ends = f"The job ends in turn {turn}"
-    if saved >= 0:
+    if saved > 0:
         cost = f"in the foreground the run takes {saved:g} s longer"
-    else:
+    elif saved < 0:
         cost = f"in the foreground the run is {-saved:g} s shorter"
+    else:
+        cost = "in the foreground the run takes just as long"
+    needs = ", ".join(f"{number} with {much}" for much, number in TURNS.items())
     assumes = (
-        f"each reply takes {LATENCY:g} s; {TURNS} requests for the agent's own work; every other "
-        "call takes no time"
+        f"each reply takes {LATENCY:g} s; requests that the agent needs: {needs} to do beside the "
+        "job; every other call takes no time"
     )
-    because = "" if saved >= 0 else "because the result needs a request of its own here"
+    because = "" if saved > 0 else "The agent waits in both, and the late result costs a request."
     return Answer(f"{ends}; its result is read in {read}; {cost}.", canvas, assumes, because)
 
 
@@ -127,7 +140,7 @@ def _row(canvas: Canvas, name: str, run: Schedule, y: float, room: float) -> Non
         y + 34,
         wide,
         14,
-        "active",
+        "done",
         "p",
         says=f"the job, {end - begin:g} s",
     )
@@ -137,5 +150,6 @@ def _row(canvas: Canvas, name: str, run: Schedule, y: float, room: float) -> Non
 
 
 def explorable() -> Explorable:
-    """Let the job take longer."""
-    return explore(draw, seconds=drag(JOBS, 6.5, "the job takes", unit="s"))
+    """Let the job take longer, and give the agent less to do beside it."""
+    beside = pick([*TURNS], label="the agent's other work")
+    return explore(draw, seconds=drag(JOBS, 6.5, "the job takes", unit="s"), other_work=beside)
