@@ -319,14 +319,6 @@ def test_the_next_lead_says_anew_who_needs_a_plan(tmp_path: Path) -> None:
     assert requests.requires_plan("alice", "coder") is False
 
 
-def test_who_has_joined_imposes_nothing_on_the_others(tmp_path: Path) -> None:
-    place = Place(tmp_path, {"alice": plans_if_it_must})
-    place.board.create("one")
-    with place.joined(plan=True) as joined:
-        place.until(lambda: "submit a plan" in joined.mate.agent.system, 60.0)
-        assert place.backend.requests().requires_plan("bob", "coder") is False
-
-
 class Overtaken:
     """A roster where something happens right after each call of one method."""
 

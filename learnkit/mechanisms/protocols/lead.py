@@ -79,7 +79,7 @@ class Protocols(Mechanism, Extension):
         self.team, self.deadline, self.open = team, deadline, tuple(open)
         self.requests = Requests(team, tracker)
         self._required = plan_required
-        self._imposed = bool(team.incarnation)  # only the lead's process says who needs a plan
+        self._imposed = False  # whether the lead's process has said who needs a plan
         team.types = ["message"]  # the other types are this mechanism's, and cannot be forged
         team.extensions.append(self)
 
