@@ -587,7 +587,7 @@ class BackendTests:
         self.let_pass(2 * SHORT)
         new = board.claim(1, "alice", incarnation="a2", lease=LONG)
         assert (new.owner, new.incarnation) == ("alice", "a2")
-        with pytest.raises(ToolError, match="not yours any more: alice has it now"):
+        with pytest.raises(ToolError, match="not yours any more: another run of alice has it now"):
             board.update(1, "completed", by="alice", token=old.token)
         assert board.renew("alice", "a1", LONG) == []
         assert board.renew("alice", "a2", LONG) == [1]

@@ -33,7 +33,8 @@ class TeammateProtocols(Mechanism):
         requests: of the team.
         mate: the teammate that it serves.
         plan_required: whether the teammate needs an approved plan before it may write; or a
-            function that says so: it is asked when a run begins, and before each call that may write.
+            function that says so, which is asked when a run begins and before each call that may
+            write.
         open: names of tools that need no approved plan; those marked ``read_only`` never do.
     """
 
