@@ -587,7 +587,7 @@ class BackendTests:
         self.let_pass(2 * SHORT)
         new = board.claim(1, "alice", incarnation="a2", lease=LONG)
         assert (new.owner, new.incarnation) == ("alice", "a2")
-        with pytest.raises(ToolError, match="not yours any more: alice has it now"):
+        with pytest.raises(ToolError, match="not yours any more: another run of alice has it now"):
             board.update(1, "completed", by="alice", token=old.token)
         assert board.renew("alice", "a1", LONG) == []
         assert board.renew("alice", "a2", LONG) == [1]
@@ -716,6 +716,28 @@ class BackendTests:
         assert requests.expire_all("bob", "again") == []
         assert requests.get(other.id).state == "pending"
 
+    def test_who_needs_a_plan_is_known_everywhere(self, backend: Backend) -> None:
+        """What is said of one member, in one role, goes before what is said of all."""
+        requests = backend.requests()
+        assert requests.requires_plan("bob", "coder") is False
+        requests.require_plan(True, "bob", "coder")
+        assert requests.requires_plan("bob", "coder") is True
+        assert requests.requires_plan("alice", "coder") is False
+        requests.require_plan(True)
+        assert requests.requires_plan("alice", "coder") is True
+        requests.require_plan(False, "bob", "coder")
+        with self._second(backend) as second:
+            elsewhere = second.requests()
+            assert elsewhere.requires_plan("bob", "coder") is False
+            assert elsewhere.requires_plan("bob", "tester") is True
+            assert elsewhere.requires_plan("alice", "coder") is True
+            assert second.requests("other").requires_plan("alice", "coder") is False
+        requests.require_plan(True)
+        assert requests.requires_plan("bob", "coder") is True
+        requests.require_plan(False)
+        assert requests.requires_plan("bob", "coder") is False
+        assert requests.all() == []
+
     # Members
 
     def test_members_stay_in_the_order_in_which_they_joined(self, backend: Backend) -> None:
@@ -757,6 +779,31 @@ class BackendTests:
         assert roster.beat("alice", "a1", "machine 7") is False
         assert roster.beat("alice", "a2", "machine 8") is True
         assert roster.members()[0]["where"] == "machine 8"
+
+    def test_a_member_that_was_replaced_cannot_overwrite_its_successor(
+        self, backend: Backend
+    ) -> None:
+        """Whoever names the incarnation that it has seen changes that one's entry, or none."""
+        roster = backend.roster()
+        member = {"name": "alice", "role": "coder", "status": "idle", "incarnation": "a1"}
+        ended = {**member, "status": "shutdown"}
+        assert roster.note(ended, held_by="a1") is False
+        assert roster.members() == []
+        assert roster.note(member) is True
+        assert roster.beat("alice", "a1", "machine 7") is True
+        assert roster.note({**member, "status": "working"}, held_by="a1") is True
+        assert [roster.members()[0][key] for key in ("status", "where")] == ["working", "machine 7"]
+        successor = {**member, "incarnation": "a2"}
+        assert roster.note(successor) is True
+        assert roster.note(ended, held_by="a1") is False
+        local = {"name": "alice", "role": "coder", "status": "shutdown"}
+        assert roster.note(local, held_by="a1") is False
+        assert roster.note(local, held_by="") is False
+        assert roster.members() == [successor]
+        assert roster.note(local, held_by="a2") is True
+        assert roster.note(successor, held_by="a2") is False
+        assert roster.note({**local, "status": "idle"}, held_by="") is True
+        assert roster.members() == [{**local, "status": "idle"}]
 
     def test_a_new_process_of_the_lead_ends_the_members_of_the_last(self, backend: Backend) -> None:
         """But not those that live in processes of their own."""

@@ -412,6 +412,29 @@ class RequestBackend(Protocol):
             mate: name of the teammate.
         """
 
+    def require_plan(self, required: bool, name: str = "", role: str = "") -> None:
+        """Say whether a member must have a plan approved before it may write.
+
+        The lead's harness says it here, so that members in processes of their own learn of it.
+
+        Args:
+            required: whether it must.
+            name: of the member that this concerns, as long as it has ``role``. Empty for all
+                members: whatever was said before is forgotten.
+            role: of the member.
+        """
+
+    def requires_plan(self, name: str, role: str) -> bool:
+        """Whether a member must have a plan approved: what was said of it, or else of all members.
+
+        Args:
+            name: of the member.
+            role: of the member.
+
+        Returns:
+            False if nothing was said.
+        """
+
 
 @runtime_checkable
 class RosterBackend(Protocol):
@@ -425,13 +448,20 @@ class RosterBackend(Protocol):
     def members(self) -> list[Member]:
         """Return what is known of each member, in the order in which they joined."""
 
-    def note(self, entry: Member) -> None:
+    def note(self, entry: Member, *, held_by: str | None = None) -> bool:
         """Add a member, or replace the entry with the same name.
 
         Args:
             entry: ``name``, ``role`` and ``status``. A member that lives in a process of its own
                 also gives its ``incarnation``, a text that no other run of it has: it has the name
                 from then on, and its beats stay in the entry when it is noted again.
+            held_by: change the entry only if its present incarnation is this one; empty for a
+                member in the lead's process. So a member that was replaced can't overwrite the
+                entry of its successor. None to take the name, whoever has it.
+
+        Returns:
+            Whether the entry was stored. False if the name belongs to another incarnation now, or
+            to no member; then nothing has changed.
         """
 
     def beat(self, name: str, incarnation: str, where: str) -> bool:

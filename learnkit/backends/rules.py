@@ -80,7 +80,7 @@ def change(
     """
     task = find(tasks, id)
     if token is not None and token != task.token:
-        raise ToolError(f"task {id} is not yours any more: {_present(task)}")
+        raise ToolError(f"task {id} is not yours any more: {_present(task, by)}")
     if status is not None and by and not may_change(task, by):
         raise ToolError(
             f"task {id} is in progress and owned by {task.owner}; only {task.owner} or the team's "
@@ -315,10 +315,11 @@ def _handed_on(
     )
 
 
-def _present(task: Task) -> str:
+def _present(task: Task, by: str) -> str:
     """Who has a task now, for one that has it no longer."""
     if task.status == "in_progress":
-        return f"{task.owner or 'another worker'} has it now. Stop working on it."
+        who = f"another run of {by}" if by == task.owner else task.owner
+        return f"{who or 'another worker'} has it now. Stop working on it."
     if task.status == "pending":
         return "it was given back, and nobody has it now. Claim it again before you go on."
     return f"it is {task.status}{f' by {task.owner}' if task.owner else ''}."

@@ -51,12 +51,14 @@ with extra("sql"):
         Engine,
         Identity,
         Index,
+        Insert,
         Integer,
         MetaData,
         Row,
         SmallInteger,
         Table,
         Text,
+        Update,
         and_,
         case,
         cast,
@@ -208,6 +210,13 @@ _ASSIGNMENTS = _table(
     Col("team", _Text, primary_key=True),
     Col("mate", _Text, primary_key=True),
     Col("number", Integer, nullable=False),
+)
+_PLANS = _table(  # who needs an approved plan; without a name: all others
+    "plans",
+    Col("team", _Text, primary_key=True),
+    Col("name", _Text, primary_key=True),
+    Col("role", _Text, primary_key=True),
+    Col("required", SmallInteger, nullable=False),
 )
 _MEMBERS = _table(
     "members",
@@ -1132,6 +1141,24 @@ class SqlRequests(RequestBackend):
         plans = self._database.read(act)
         return plans[-1] if plans else None
 
+    def require_plan(self, required: bool, name: str = "", role: str = "") -> None:
+        here = _PLANS.c.team == self._team
+        one = and_(_PLANS.c.name == name, _PLANS.c.role == role)
+        values = {"name": name, "role": role if name else "", "required": int(required)}
+
+        def act(connection: Connection) -> None:
+            self._lock(connection)
+            connection.execute(delete(_PLANS).where(here, one if name else literal(True)))
+            connection.execute(insert(_PLANS).values(team=self._team, **values))
+
+        self._database.change(act)
+
+    def requires_plan(self, name: str, role: str) -> bool:
+        said = or_(and_(_PLANS.c.name == name, _PLANS.c.role == role), _PLANS.c.name == "")
+        wanted = select(_PLANS.c.required).where(_PLANS.c.team == self._team, said)
+        wanted = wanted.order_by(_PLANS.c.name.desc()).limit(1)  # the one with a name first
+        return bool(self._database.read(lambda connection: connection.scalar(wanted)))
+
     def _lock(self, connection: Connection) -> None:
         self._database.lock(connection, "requests", self._team)
 
@@ -1208,21 +1235,28 @@ class SqlRoster(RosterBackend):
             found.append(one)
         return found
 
-    def note(self, entry: Member) -> None:
+    def note(self, entry: Member, *, held_by: str | None = None) -> bool:
         values = {"role": entry["role"], "status": entry["status"]}
         values["incarnation"] = entry.get("incarnation", "")
-        new = self._database.insert(_MEMBERS).values(
-            team=self._team, name=entry["name"], place="", **values
-        )
         same = and_(
-            _MEMBERS.c.incarnation == new.excluded.incarnation, new.excluded.incarnation != ""
+            literal(values["incarnation"]) != "", _MEMBERS.c.incarnation == values["incarnation"]
         )
         kept = {
             "place": case((same, _MEMBERS.c.place), else_=""),
             "heard": case((same, _MEMBERS.c.heard)),
         }
-        noted = new.on_conflict_do_update(index_elements=["team", "name"], set_={**values, **kept})
-        self._database.change(lambda connection: connection.execute(noted))
+        noted: Insert | Update
+        if held_by is None:
+            first = {"team": self._team, "name": entry["name"], "place": ""}
+            new = self._database.insert(_MEMBERS).values(**first, **values)
+            both = ["team", "name"]
+            noted = new.on_conflict_do_update(index_elements=both, set_={**values, **kept})
+        else:
+            held = (_MEMBERS.c.name == entry["name"], _MEMBERS.c.incarnation == held_by)
+            noted = update(_MEMBERS).where(_MEMBERS.c.team == self._team, *held)
+            noted = noted.values(**values, **kept)
+        noted = noted.returning(_MEMBERS.c.number)
+        return self._database.change(lambda connection: connection.scalar(noted) is not None)
 
     def beat(self, name: str, incarnation: str, where: str) -> bool:
         here = _MEMBERS.c.team == self._team

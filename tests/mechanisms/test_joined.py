@@ -43,15 +43,16 @@ class Place:
     Args:
         folder: of the backend.
         lanes: the script of each lane.
+        plan_required: which teammates need a plan, as the lead says.
     """
 
-    def __init__(self, folder: Path, lanes: Any) -> None:
+    def __init__(self, folder: Path, lanes: Any, plan_required: Any = False) -> None:
         self.folder, self.clock = folder, lk.VirtualClock()
         self.backend = open_backend(f"files:{folder}", clock=self.clock)
         self.client = lk.scripted(lanes, clock=self.clock)
         self.board = self.backend.board()
         self.team = Team(None, lambda name, role: [], backend=self.backend)
-        self.protocols = lk.Protocols(self.team, deadline=30.0)
+        self.protocols = lk.Protocols(self.team, deadline=30.0, plan_required=plan_required)
         board = self.backend.board()
         parts = [lk.Tasks(board), self.team, self.protocols, lk.Autonomy(self.team, board)]
         self.lead = Agent(self.client, parts)
@@ -252,29 +253,114 @@ def test_silence_to_a_request_to_end_takes_its_name_away(tmp_path: Path) -> None
     assert (entry["status"], entry.get("incarnation")) == ("shutdown", None)
 
 
-def test_its_plan_is_approved_by_a_lead_elsewhere(tmp_path: Path) -> None:
-    def lead(request: Any) -> Any:
-        said = str(request["messages"][-1]["content"])
-        if "approved" not in said and (asked := re.search(r'request_id=\\?"(\w+)', said)):
-            return lk.use("plan_approval", request_id=asked[1], approve=True)
-        return lk.say("I wait.")
+def approves(request: Any) -> Any:
+    """A lead's model that approves each plan."""
+    said = str(request["messages"][-1]["content"])
+    if "approved" not in said and (asked := re.search(r'request_id=\\?"(\w+)', said)):
+        return lk.use("plan_approval", request_id=asked[1], approve=True)
+    return lk.say("I wait.")
 
-    def alice(request: Any) -> Any:
-        said = str(request["messages"][-1]["content"])
-        if "<auto-claimed>" in said:
-            return lk.use("work")
-        if "needs an approved plan" in said:
-            return lk.use("plan_approval", plan="I work.")
-        return lk.use("work") if "approved" in said and "worked" not in said else lk.say("done")
 
-    place = Place(tmp_path, {"lead": lead, "alice": alice})
-    place.board.create("one")
-    with place.joined(plan=True) as joined:
+def plans_if_it_must(request: Any) -> Any:
+    """A teammate's model that submits a plan when a call was refused for want of one."""
+    said = str(request["messages"][-1]["content"])
+    if "<auto-claimed>" in said:
+        return lk.use("work")
+    if "needs an approved plan" in said:
+        return lk.use("plan_approval", plan="I work.")
+    return lk.use("work") if "approved" in said and "worked" not in said else lk.say("done")
+
+
+def outputs(joined: JoinedTeam) -> list[str]:
+    events = joined.mate.agent.events
+    return [event.data["output"] for event in events if event.type == "tool.ended"]
+
+
+@pytest.mark.parametrize("who", ["its own process", "the lead", "the lead, by a function"])
+def test_its_plan_is_approved_by_a_lead_elsewhere(who: str, tmp_path: Path) -> None:
+    """It makes no difference on which side the plan was required."""
+    required = {"the lead": True, "the lead, by a function": lambda name, role: name == "alice"}
+    lanes = {"lead": approves, "alice": plans_if_it_must}
+    place = Place(tmp_path, lanes, required.get(who, False))
+    with place.joined(plan=who == "its own process") as joined:
+        place.team.system(place.lead)  # the lead begins, and sees it
+        place.protocols.system(place.lead)
+        place.board.create("one")
         place.lead.run("Go.")
         place.until(lambda: "worked" in str(joined.mate.agent.messages), 60.0)
-        outputs = [e.data["output"] for e in joined.mate.agent.events if e.type == "tool.ended"]
-    assert "work needs an approved plan" in outputs[0]
-    assert outputs[-1] == "worked"
+        assert "work needs an approved plan" in outputs(joined)[0]
+        assert outputs(joined)[-1] == "worked"
+        (plan,) = place.backend.requests().all()
+        assert (plan.sender, plan.to, plan.state) == ("alice", "lead", "approved")
+        assert "submit a plan with plan_approval" in joined.mate.agent.system
+
+
+def test_a_function_opens_the_gate_when_the_lead_has_seen_who_it_is(tmp_path: Path) -> None:
+    """It cannot be sent to another process, so until then the gate is closed."""
+    place = Place(tmp_path, {"alice": plans_if_it_must}, lambda name, role: role != "coder")
+    place.team.system(place.lead)
+    place.protocols.system(place.lead)
+    place.board.create("one")
+    with place.joined() as joined:
+        place.until(lambda: len(outputs(joined)) == 2 and joined.mate.status == "idle", 60.0)
+        assert "work needs an approved plan" in outputs(joined)[0]
+        place.team.read_inbox()  # the lead looks at the roster, too
+        place.team.send(place.lead, "alice", "No plan has to be approved for that.")
+        place.until(lambda: "worked" in outputs(joined), 30.0)
+        assert "submit a plan with plan_approval" not in joined.mate.agent.system
+
+
+def test_the_next_lead_says_anew_who_needs_a_plan(tmp_path: Path) -> None:
+    place = Place(tmp_path, {"alice": []}, True)
+    place.protocols.system(place.lead)
+    requests = place.backend.requests()
+    assert requests.requires_plan("alice", "coder") is True
+    later = Place(tmp_path, {"alice": []})
+    later.protocols.system(later.lead)
+    assert requests.requires_plan("alice", "coder") is False
+
+
+class Overtaken:
+    """A roster where something happens right after each call of one method."""
+
+    def __init__(self, roster: Any, method: str, then: Any) -> None:
+        self._roster, self._method, self._then = roster, method, then
+
+    def __getattr__(self, name: str) -> Any:
+        real = getattr(self._roster, name)
+
+        def called(*args: Any, **options: Any) -> Any:
+            answer = real(*args, **options)
+            self._then()
+            return answer
+
+        return called if name == self._method else real
+
+
+SUCCESSOR = {"name": "alice", "role": "coder", "status": "working", "incarnation": "new"}
+
+
+def test_a_successor_that_comes_after_the_beat_keeps_its_entry(tmp_path: Path) -> None:
+    """The one that was replaced stores its end between its last beat and its next one."""
+    place = Place(tmp_path, {"alice": []})
+    roster = place.backend.roster()
+    with place.joined() as joined:
+        joined.heartbeat.end()
+        real = joined.heartbeat._roster
+        joined.heartbeat._roster = Overtaken(real, "beat", lambda: roster.note(SUCCESSOR))
+    assert joined.mate.status == "shutdown"
+    assert roster.members() == [SUCCESSOR]
+
+
+def test_a_stop_does_not_hit_the_successor_of_who_was_asked(tmp_path: Path) -> None:
+    place = Place(tmp_path, {"lead": say("x"), "alice": []})
+    roster = place.backend.roster()
+    with place.joined():
+        place.lead.run("Look.")
+        real = place.team.roster
+        place.team.roster = Overtaken(real, "members", lambda: roster.note(SUCCESSOR))
+        place.team.stop("alice")
+        assert roster.members() == [SUCCESSOR]
 
 
 def test_a_board_under_leases_changes_what_it_holds_and_nothing_else(tmp_path: Path) -> None:

@@ -232,6 +232,7 @@ class MemoryRequests:
         self._lock = threading.RLock()
         self._requests: list[Request] = []
         self._assignments: dict[str, int] = {}
+        self._plans: dict[tuple[str, str], bool] = {}
 
     def open(
         self, kind: Kind, sender: str, to: str, content: str, within: float | None = None
@@ -293,6 +294,14 @@ class MemoryRequests:
             plans = [one for one in self.all() if (one.kind, one.mate, one.assignment) == wanted]
             return plans[-1] if plans else None
 
+    def require_plan(self, required: bool, name: str = "", role: str = "") -> None:
+        if not name:
+            self._plans.clear()
+        self._plans[name, role if name else ""] = required
+
+    def requires_plan(self, name: str, role: str) -> bool:
+        return self._plans.get((name, role), self._plans.get(("", ""), False))
+
     def _late(self, request: Request) -> Request:
         late = request.expires and self._now() > datetime.fromisoformat(request.expires)
         return replace(request, state="expired") if late and request.state == "pending" else request
@@ -318,13 +327,16 @@ class MemoryRoster:
                 one.update(heard=heard.isoformat(), silent=silence(seconds))
         return found
 
-    def note(self, entry: Member) -> None:
+    def note(self, entry: Member, *, held_by: str | None = None) -> bool:
         old = self._members.get(entry["name"], {})
+        if held_by is not None and (not old or old.get("incarnation", "") != held_by):
+            return False
         if "incarnation" in entry and entry["incarnation"] == old.get("incarnation"):
             self._members[entry["name"]] = {**old, **entry}
-            return
+            return True
         self._heard.pop(entry["name"], None)
         self._members[entry["name"]] = dict(entry)
+        return True
 
     def beat(self, name: str, incarnation: str, where: str) -> bool:
         if name not in self._members:

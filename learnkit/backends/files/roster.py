@@ -55,15 +55,19 @@ class Roster(RosterBackend):
                 one["silent"] = silence((self._now() - self._time(one, heard)).total_seconds())
         return members
 
-    def note(self, entry: Member) -> None:
+    def note(self, entry: Member, *, held_by: str | None = None) -> bool:
         with self._file.change(self._empty) as config:
             members = config["members"]
             for place, old in enumerate(members):
                 if old["name"] == entry["name"]:
+                    if held_by is not None and old.get("incarnation", "") != held_by:
+                        return False
                     same = "incarnation" in entry and entry["incarnation"] == old.get("incarnation")
                     members[place] = {**old, **entry} if same else dict(entry)
-                    return
-            members.append(dict(entry))
+                    return True
+            if held_by is None:
+                members.append(dict(entry))
+            return held_by is None
 
     def beat(self, name: str, incarnation: str, where: str) -> bool:
         with self._file.change(self._empty) as config:

@@ -51,6 +51,7 @@ class _File(TypedDict):
     next_id: int
     assignments: dict[str, int]
     requests: list[_Entry]
+    plan_required: NotRequired[dict[str, bool]]  # by "name role", or "" for all others
 
 
 class Tracker(RequestBackend):
@@ -124,6 +125,18 @@ class Tracker(RequestBackend):
         ]
         return plans[-1] if plans else None
 
+    def require_plan(self, required: bool, name: str = "", role: str = "") -> None:
+        known = self._file.read(_EMPTY).get("plan_required", {})
+        if not (required or known or name):
+            return  # nothing to say: no file is made for it
+        with self._file.change(_EMPTY) as data:
+            kept = data.get("plan_required", {}) if name else {}
+            data["plan_required"] = {**kept, _member(name, role): required}
+
+    def requires_plan(self, name: str, role: str) -> bool:
+        known: dict[str, bool] = self._file.read(_EMPTY).get("plan_required", {})
+        return known.get(_member(name, role), known.get("", False))
+
     def _find(self, data: dict[str, Any], id: str, late: bool = True) -> Request:
         requests = self._read(data, late)
         for request in requests:
@@ -151,6 +164,10 @@ class Tracker(RequestBackend):
 
 
 _EMPTY: dict[str, Any] = {"version": VERSION, "next_id": 1, "assignments": {}, "requests": []}
+
+
+def _member(name: str, role: str) -> str:
+    return f"{name} {role}" if name else ""
 
 
 def _highest(data: dict[str, Any]) -> int:

@@ -50,7 +50,9 @@ class Protocols(Mechanism, Extension):
     Args:
         team: whose lead it serves.
         plan_required: which teammates need an approved plan before they may write: none, all, or
-            those for which a function of name and role returns True when they are started.
+            those for which a function of name and role returns True when they are started. From
+            the lead's first request on, this also holds for teammates in processes of their own;
+            with a function, each of them needs a plan until the lead has seen it.
         deadline: seconds that a teammate has to answer a request to shut down; without an answer
             it is stopped where it stands.
         open: names of tools that need no approved plan; those marked ``read_only`` never do.
@@ -77,6 +79,7 @@ class Protocols(Mechanism, Extension):
         self.team, self.deadline, self.open = team, deadline, tuple(open)
         self.requests = Requests(team, tracker)
         self._required = plan_required
+        self._imposed = False  # whether the lead's process has said who needs a plan
         team.types = ["message"]  # the other types are this mechanism's, and cannot be forged
         team.extensions.append(self)
 
@@ -90,7 +93,7 @@ class Protocols(Mechanism, Extension):
         return self.requests.tracker
 
     def requires_plan(self, mate: Teammate) -> bool:
-        """Whether a teammate must have a plan approved before it may write.
+        """Whether a teammate of this process must have a plan approved before it may write.
 
         Args:
             mate: the teammate.
@@ -101,7 +104,8 @@ class Protocols(Mechanism, Extension):
     # The lead
 
     def system(self, agent: Agent) -> str | None:
-        """How requests are made and answered."""
+        """How requests are made and answered; the first call also says who needs a plan."""
+        self._impose()
         return _HOW
 
     @tool(internal=True)
@@ -160,7 +164,20 @@ class Protocols(Mechanism, Extension):
 
     def member(self, mate: Teammate) -> Sequence[Mechanism]:
         """A teammate's side of the protocols."""
-        return [TeammateProtocols(self.requests, mate, self.requires_plan(mate), self.open)]
+        required = self.requires_plan(mate)
+
+        def needs_plan() -> bool:
+            """In a process of its own it also asks what the lead has said; see :meth:`joined`."""
+            apart = bool(self.team.incarnation)
+            return required or (apart and self.tracker.requires_plan(mate.name, mate.role))
+
+        return [TeammateProtocols(self.requests, mate, needs_plan, self.open)]
+
+    def joined(self, name: str, role: str) -> None:
+        """Tell a teammate in a process of its own whether it needs a plan, through the backend."""
+        self._impose()
+        if callable(self._required):
+            self.tracker.require_plan(self._required(name, role), name, role)
 
     def changed(self, mate: Teammate, what: Change) -> None:
         """With a new assignment nothing that was asked before counts; at the end, nothing at all.
@@ -180,6 +197,16 @@ class Protocols(Mechanism, Extension):
     def close(self, agent: AgentLike | None = None) -> None:
         """End the watches over deadlines."""
         self.requests.close()
+
+    def _impose(self) -> None:
+        """Say once, through the backend, who needs a plan: it replaces what an earlier lead said.
+
+        A function cannot be sent to other processes. It decides for each teammate when that is
+        seen; until then the gate is closed.
+        """
+        if not self._imposed:
+            self.tracker.require_plan(callable(self._required) or self._required)
+            self._imposed = True
 
     def _check_running(self, name: str) -> None:
         running = self.team.running()

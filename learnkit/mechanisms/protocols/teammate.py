@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from learnkit.backends.request import Answer
@@ -32,24 +32,30 @@ class TeammateProtocols(Mechanism):
     Args:
         requests: of the team.
         mate: the teammate that it serves.
-        plan_required: whether the teammate needs an approved plan before it may write.
+        plan_required: whether the teammate needs an approved plan before it may write; or a
+            function that says so, which is asked when a run begins and before each call that may
+            write.
         open: names of tools that need no approved plan; those marked ``read_only`` never do.
     """
 
     def __init__(
-        self, requests: Requests, mate: Teammate, plan_required: bool, open: Sequence[str]
+        self,
+        requests: Requests,
+        mate: Teammate,
+        plan_required: bool | Callable[[], bool],
+        open: Sequence[str],
     ) -> None:
         self._requests, self._mate = requests, mate
         self._plan_required, self._open = plan_required, tuple(open)
 
     def system(self, agent: Agent) -> str | None:
         """How requests are answered, and whether a plan is required."""
-        return f"{_MEMBER}\n\n{_PLAN}" if self._plan_required else _MEMBER
+        return f"{_MEMBER}\n\n{_PLAN}" if self._needs_plan() else _MEMBER
 
     def refuse(self, agent: Agent, call: Call) -> str | None:
         """The gate: what may write waits for an approved plan."""
         free = agent.tools[call.name].read_only or call.name in self._open
-        if free or not self._plan_required:
+        if free or not self._needs_plan():
             return None
         plan = self._requests.tracker.current(self._mate.name)
         if plan is None:
@@ -59,6 +65,10 @@ class TeammateProtocols(Mechanism):
         if plan.state == "pending":
             return f"{call.name} must wait: your plan {plan.id} has no answer yet; end your turn"
         return f"your plan {plan.id} is {plan.state}: {plan.note}; submit another one"
+
+    def _needs_plan(self) -> bool:
+        required = self._plan_required
+        return required() if callable(required) else required
 
     @tool(internal=True)
     def shutdown_response(self, request_id: str, approve: bool, reason: str = "") -> str:

@@ -203,8 +203,9 @@ class JoinedTeam(TeamBase):
         self.heartbeat.end()
 
     def _note(self, entry: Member) -> None:
-        if self.heartbeat.beat():  # else the entry is another one's now
-            self.roster.note({**entry, "incarnation": self.incarnation})
+        if self.heartbeat.beat():  # else the entry is another one's now; it may be so any moment
+            mine = self.incarnation
+            self.roster.note({**entry, "incarnation": mine}, held_by=mine)
 
     def _wake_lead(self) -> None:
         """It is in another process, which looks by itself."""

@@ -316,7 +316,8 @@ class Team(TeamBase, Mechanism):
         if (apart := self._others.find(name)) is None:
             super().stop(name)
         else:  # an entry of our own: the name is not that process's any more
-            self.roster.note({"name": name, "role": apart.role, "status": "shutdown"})
+            entry = {"name": name, "role": apart.role, "status": "shutdown"}
+            self.roster.note(entry, held_by=apart.incarnation)
 
     def _begin(self) -> Delivery:
         """The lead's delivery; its first use begins the roster."""

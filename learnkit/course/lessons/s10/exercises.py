@@ -94,8 +94,8 @@ def check_requests(Requests: Any) -> Verdict:
     steps = (
         ("the lead withdraws its own request", True, "withdraw", first, "lead", "withdrawn"),
         ("alice answers it after that", False, "answer", first, "alice", "withdrawn"),
-        ("the lead withdraws it a second time", False, "withdraw", first, "lead", "withdrawn"),
         ("bob withdraws a request of the lead", False, "withdraw", second, "bob", "pending"),
+        ("the lead withdraws its own a second time", False, "withdraw", first, "lead", "withdrawn"),
         ("alice answers this request to bob", False, "answer", second, "alice", "pending"),
         ("bob approves it", True, "answer", second, "bob", "approved"),
         ("the lead withdraws it after that", False, "withdraw", second, "lead", "approved"),
@@ -154,8 +154,15 @@ class Requests:
 '''.strip()
 
 
-def _ran(gate: lk.Mechanism, names: list[str]) -> list[str]:
-    """How the calls of a model ended, one by one."""
+def _ran(gate: lk.Mechanism, names: list[str]) -> tuple[list[str], list[Any]]:
+    """How the calls of a model ended, one by one, and what the gate returned for each."""
+    refuse, reasons = gate.refuse, list[Any]()
+
+    def noted(agent: Any, call: Any) -> Any:
+        reasons.append(refuse(agent, call))
+        return reasons[-1]
+
+    gate.refuse = noted  # type: ignore[method-assign]
 
     @lk.tool
     def bash(command: str) -> str:
@@ -173,7 +180,7 @@ def _ran(gate: lk.Mechanism, names: list[str]) -> list[str]:
     with client.clock:
         agent = lk.Agent(client, [lk.Toolbox(bash, read_file), gate])
         agent.run("Go.")
-    return [event.data["how"] for event in agent.events if event.type == "tool.ended"]
+    return [one.data["how"] for one in agent.events if one.type == "tool.ended"], reasons
 
 
 def check_two_keys(TwoKeys: Any) -> Verdict:
@@ -194,14 +201,21 @@ def check_two_keys(TwoKeys: Any) -> Verdict:
         gate = made()
         for name in keys:
             gate.turn(name)
-        how = _ran(gate, ["bash", "read_file"])
+        how, reasons = _ran(gate, ["bash", "read_file"])
+        for reason in reasons:
+            if reason is not None and not (isinstance(reason, str) and reason.strip()):
+                return (
+                    f"{what}, your refuse returned {reason!r}; it should return None to allow a "
+                    "call, or a sentence that tells the model why the call is refused"
+                )
         if how != wanted:
             got, right = (" and read_file ".join(_HOW.get(h, h) for h in x) for x in (how, wanted))
             return f"{what}, you have bash {got}; it should be bash {right}"
     first, second = made(), made()
     first.turn("lead")
     first.turn("alice")
-    if (how := _ran(second, ["bash"])) != ["refused"]:
+    how, _ = _ran(second, ["bash"])
+    if how != ["refused"]:
         return (
             f"two keys were turned in one gate, and in another one bash was {_HOW.get(how[0])}; "
             "each gate should keep its own keys"
@@ -252,6 +266,7 @@ EXERCISES = {
         wrong=[
             SOLUTION.replace("set()", "[]").replace(".add(", ".append("),
             SOLUTION.replace('call.name == "bash" and ', ""),
+            SOLUTION.replace('return f"bash needs {missing} more key(s)"', "return True"),
         ],
     ),
 }
