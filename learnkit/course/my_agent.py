@@ -69,7 +69,7 @@ def collect(exercise: str, thing: object) -> str:
         why = str(error) if isinstance(error, UsageError) else described(error)
         return f"{name} was not added to {FILE}: {why}"
     runs = isinstance(thing, type) and issubclass(thing, Mechanism)
-    return said + (" To run it: learnkit mine" if runs else "")
+    return said + (' To run it: learnkit mine REPO "a prompt"' if runs else "")
 
 
 def add(exercise: str, name: str, source: str, folder: Path) -> str:

@@ -290,7 +290,7 @@ def test_a_check_that_passes_says_where_the_class_went(
     capsys.readouterr()
     check(defined(lesson.exercises[1].solution, "Patient", tmp_path))
     assert capsys.readouterr().out.splitlines()[1:] == [
-        f"Patient is in work/{FILE}. To run it: learnkit mine"
+        f'Patient is in work/{FILE}. To run it: learnkit mine REPO "a prompt"'
     ]
     assert issubclass(imported(work / FILE).Patient, Mechanism)
 

@@ -59,7 +59,7 @@ def test_every_type_of_the_lessons_has_a_row_or_is_quiet() -> None:
         assert row is None or 0 <= row < len(MECHANISMS)
 
 
-def test_the_finding_names_what_is_missing_and_then_that_all_have_acted() -> None:
+def test_the_finding_names_what_is_missing_and_then_which_began_last() -> None:
     view = Twelve(a_day(("lead",)))
     assert view.finding(view.at(0)) == "No mechanism has acted so far."
     assert (
@@ -67,7 +67,10 @@ def test_the_finding_names_what_is_missing_and_then_that_all_have_acted() -> Non
         in view.finding(view.at(1))
     )
     assert "of 1 agent, not yet autonomy and worktrees." in view.finding(view.at(10))
-    assert view.finding(view.at()) == ("All twelve mechanisms acted in one run of 1 agent.")
+    assert view.finding(view.at()) == (
+        "All twelve mechanisms acted in one run of 1 agent. "
+        "Protocols, autonomy and worktrees began last, at 9 s."
+    )
 
 
 def test_a_subagent_counts_as_the_agent_that_started_it() -> None:

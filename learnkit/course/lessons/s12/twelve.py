@@ -89,7 +89,11 @@ class Twelve(Diagram[State]):
             return "No mechanism has acted so far."
         run = f"in one run of {count(len(state.agents), 'agent')}"
         if len(rows) == len(MECHANISMS):
-            return ended(f"All twelve mechanisms acted {run}.")
+            began = {row: min(act.at for act in state.acts if act.row == row) for row in rows}
+            last = max(began.values())
+            late = listed([MECHANISMS[row] for row in sorted(rows) if began[row] == last])
+            late = f"{late.capitalize()} began last, at {duration(last)}"
+            return ended(f"All twelve mechanisms acted {run}. {late}.")
         left = [name for number, name in enumerate(MECHANISMS) if number not in rows]
         missing = listed(left) if len(left) <= 4 else f"{len(left)} others"
         return ended(f"{len(rows)} of 12 mechanisms have acted {run}, not yet {missing}.")
