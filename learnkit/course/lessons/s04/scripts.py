@@ -9,8 +9,9 @@ from learnkit.core.events import Event
 
 #: The lines of ``Subagents.task`` that are the lesson's own ``task``, by a part of each.
 IN_TASK = (
-    *("def task", "child = self._child(", "text = self._handed_down(", "outcome = child.run("),
-    *("raise ToolError(f", "report = _report(", "return report"),
+    *("def task", "child = self._child(", "text = self._handed_down(", "try:"),
+    *("outcome = child.run(", "except BaseException", "raise ToolError(f", "report = _report("),
+    "return report",
 )
 
 _ASK = lk.use("task", prompt="Which stations are there?", description="list stations")
