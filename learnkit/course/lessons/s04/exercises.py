@@ -126,6 +126,8 @@ def check_retry(Retrying: Any) -> Verdict:
     """
     if not _is_mechanism(Retrying):
         return "`Retrying` must be a class that is an lk.Mechanism, such as one of lk.Subagents"
+    if not isinstance(vars(Retrying).get("task", lk.Subagents.task), lk.Tool):
+        return "`task` must still be a tool: write @lk.tool above it"
 
     def answers(outcomes: list[bool]) -> tuple[dict[str, Any], list[str]]:
         lead, lanes = iter([_task(), lk.say("done")]), list[str]()
@@ -233,6 +235,7 @@ EXERCISES = {
         right=[RETRY_LOOP, RETRY_KIND],
         wrong=[
             RETRY_LOOP.replace("(False, True)", "(False, False, True)"),
+            RETRY_LOOP.replace("    @lk.tool\n", ""),
             RETRY_LOOP.replace(
                 "                    raise\n", "                    return 'no'\n"
             ).replace("                    raise", "                    return 'no'"),

@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import learnkit as lk
+from learnkit.core.events import Event
+
+#: The lines of ``Subagents.task`` that are the lesson's own ``task``, by a part of each.
+IN_TASK = (
+    *("def task", "child = self._child(", "text = self._handed_down(", "try:"),
+    *("outcome = child.run(", "except BaseException", "raise ToolError(f", "report = _report("),
+    "return report",
+)
 
 _ASK = lk.use("task", prompt="Which stations are there?", description="list stations")
 
@@ -38,3 +48,18 @@ def four_readers() -> dict[str, list[lk.Reply]]:
         reads = [lk.use("read_file", path=path) for path in files[child::4]]
         script[f"lead.toolu_{child + 1:04}"] = [lk.reply(*reads), lk.say("Seven don't.")]
     return script
+
+
+def first_message(events: Iterable[Event], lane: str) -> str:
+    """Return the text that an agent started from.
+
+    Args:
+        events: the log of a run.
+        lane: the agent's name.
+
+    Raises:
+        StopIteration: if no message of that agent is in the log.
+    """
+    added = (e.data["message"] for e in events if e.type == "message.added" and e.lane == lane)
+    content = next(added)["content"]
+    return content if isinstance(content, str) else "".join(block["text"] for block in content)

@@ -270,6 +270,7 @@ RULES = ruleset(
             rf"(have|let|ask|get|use|tell|start) {_SUB} (to )?{{text}}",
             r"another one (to )?{text}",
             rf"(?P<text>find out) (through|with|by|in) {_SUB} (?P<more>.+)",
+            rf"(?P<text>(create|write|make|add|count|list|read|rename|delete) .+) (in|by) {_SUB}",
         ],
         lambda do, text, more="": _delegate(do, f"{text} {more}".strip()),
         {"example": "have a subagent count the lines of README.md", "needs": ("delegate",)},
