@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import event
 from sqlalchemy.dialects import sqlite
 
 import learnkit as lk
-from learnkit.backends import sql
 from learnkit.backends.interface import Backend, BoardBackend
 from learnkit.backends.task import Task
 
@@ -99,7 +99,7 @@ def test_what_is_done_costs_nothing(backend: Backend, tmp_path: Path) -> None:
     mail, board = backend.mail(), backend.board()
     mail.open("alice")
 
-    @sql.event.listens_for(engine, "before_execute")
+    @event.listens_for(engine, "before_execute")
     def note(connection: Any, statement: Any, *rest: Any) -> None:
         statements.append(statement)
 
