@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import closing, contextmanager
 from threading import Event
 from typing import Any
 
@@ -65,14 +65,7 @@ def test_two_changes_at_once_are_as_one_after_the_other(
             one.board().create(subject)
         for act in before:
             act(one.board())
-        about_to_commit, go_on = Event(), Event()
-
-        @event.listens_for(one._database._engine, "commit")  # type: ignore[attr-defined]
-        def hold(connection: Any) -> None:
-            about_to_commit.set()
-            go_on.wait(LIMIT)
-
-        try:
+        with held_open(one) as (about_to_commit, go_on):
             earlier = pool.submit(first, one.board())
             assert about_to_commit.wait(LIMIT)
             later = pool.submit(second, other.board())
@@ -82,11 +75,51 @@ def test_two_changes_at_once_are_as_one_after_the_other(
             )
             while not later.done() and watching.execute(waiting).fetchone() == (0,):
                 assert time.monotonic() < end
-        finally:
             go_on.set()
         earlier.result(LIMIT)
         with pytest.raises(lk.ToolError, match=refused):
             later.result(LIMIT)
+
+
+def test_a_change_that_becomes_visible_late_is_news(address: str) -> None:
+    """Its transaction began before one whose change was reported already."""
+    with (
+        closing(lk.open_backend(address, create=True)) as slow,
+        closing(lk.open_backend(address)) as quick,
+        ThreadPoolExecutor(1) as pool,
+    ):
+        for subject in ("a task", "another", "a third"):
+            slow.board().create(subject)
+        board = quick.board()
+        board.open()
+        with held_open(slow) as (about_to_commit, go_on):
+            claimed = pool.submit(claim(1), slow.board())
+            assert about_to_commit.wait(LIMIT)
+            board.claim(2, "bob")
+            assert [new and new.owner for _, new in board.news()] == ["bob"]
+            assert board.news() == []
+            go_on.set()
+        assert claimed.result(LIMIT).id == 1
+        assert [new and new.owner for _, new in board.news()] == ["alice"]
+        board.update(3, "deleted")
+        assert [(old and old.id, new) for old, new in board.news()] == [(3, None)]
+        assert board.news() == []
+
+
+@contextmanager
+def held_open(backend: Any) -> Iterator[tuple[Event, Event]]:
+    """While the block runs, a backend's transactions stay open: when they would end, and may."""
+    about_to_commit, go_on = Event(), Event()
+
+    @event.listens_for(backend._database._engine, "commit")
+    def hold(connection: Any) -> None:
+        about_to_commit.set()
+        go_on.wait(LIMIT)
+
+    try:
+        yield about_to_commit, go_on
+    finally:
+        go_on.set()
 
 
 def _watching(address: str) -> psycopg.Connection:

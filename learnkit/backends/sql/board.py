@@ -10,13 +10,17 @@ from datetime import UTC, datetime
 from typing import Any
 
 from sqlalchemy import (
+    BigInteger,
     ColumnElement,
     Connection,
     Row,
+    Text,
     and_,
     case,
+    cast,
     delete,
     exists,
+    func,
     insert,
     or_,
     select,
@@ -26,7 +30,17 @@ from sqlalchemy import (
 from learnkit.backends import rules
 from learnkit.backends.interface import BoardBackend
 from learnkit.backends.sql.database import Database
-from learnkit.backends.sql.tables import BATCH, COUNTERS, EDGES, OPEN, TASKS, batches, encoded, iso
+from learnkit.backends.sql.tables import (
+    BATCH,
+    COUNTERS,
+    EDGES,
+    GONE,
+    OPEN,
+    TASKS,
+    batches,
+    encoded,
+    iso,
+)
 from learnkit.backends.task import Change, Changes, Task, checked
 from learnkit.errors import ToolError
 
@@ -44,8 +58,10 @@ class SqlBoard(BoardBackend):
 
     def __init__(self, database: Database, team: str) -> None:
         self._database, self._team = database, team
-        self._reported: dict[int, tuple[int, Task]] | None = None  # by id: version and task
-        self._guard = threading.Lock()  # of what was reported
+        self._here = TASKS.c.team == team
+        self._reported: dict[int, Task] | None = None
+        self._next = 0  # what earlier transactions have changed was reported
+        self._guard = threading.Lock()  # of these two
 
     def create(self, subject: str, description: str = "", *, tags: Iterable[str] = ()) -> Task:
         new = checked(Task(0, subject, description, tags=tuple(tags)))
@@ -57,7 +73,7 @@ class SqlBoard(BoardBackend):
             task = replace(new, id=connection.scalar(count.returning(COUNTERS.c.last)))
             values = {**_values(task), "description": task.description, "subject": task.subject}
             values |= {"team": self._team, "id": task.id, "tags": encoded(task.tags)}
-            connection.execute(insert(TASKS).values(**values, version=1))
+            connection.execute(insert(TASKS).values(**values, changed=self._transaction()))
             return [self._load(connection, [task.id])[task.id]]
 
         return self._one(act)
@@ -115,7 +131,7 @@ class SqlBoard(BoardBackend):
                     incarnation=incarnation,
                     lease_until=None if lease is None else self._database.now + lease,
                     token=task.token + 1 if fenced else _next_token(),
-                    version=task.version + 1,
+                    changed=self._transaction(),
                 )
             )
             if connection.execute(claim).rowcount:
@@ -147,7 +163,7 @@ class SqlBoard(BoardBackend):
                 incarnation="",
                 lease_until=None,
                 token=_next_token(),
-                version=TASKS.c.version + 1,
+                changed=self._transaction(),
             )
             .returning(TASKS.c.id)
         )
@@ -171,21 +187,40 @@ class SqlBoard(BoardBackend):
 
     def _look(self) -> list[Change]:
         """What is otherwise than it was reported last, and remember how it is."""
-        known = self._reported or {}
-        wanted = select(TASKS.c.id, TASKS.c.version).where(TASKS.c.team == self._team)
+        changed = TASKS.c.changed >= self._next
+        deleted = select(TASKS.c.id).where(self._here, changed, TASKS.c.status == GONE)
 
-        def act(connection: Connection) -> tuple[dict[int, int], dict[int, Task]]:
-            versions = {row.id: row.version for row in connection.execute(wanted)}
-            new = [id for id, one in versions.items() if id not in known or known[id][0] != one]
-            return versions, self._load(connection, new)
+        def act(connection: Connection) -> tuple[int, dict[int, Task], list[int]]:
+            all_before = connection.scalars(select(self._unseen())).one()
+            there = self._load(connection, where=changed)
+            return all_before, there, list(connection.scalars(deleted))
 
-        versions, new = self._database.read(act)
-        self._reported = {
-            id: (version, new[id] if id in new else known[id][1])
-            for id, version in versions.items()
-        }
-        ids = sorted({*new, *(known.keys() - versions.keys())})
-        return [(known[id][1] if id in known else None, new.get(id)) for id in ids]
+        self._next, there, gone = self._database.read(act)
+        known = self._reported = self._reported or {}
+        pairs = []
+        for id in sorted({*there, *gone}):
+            pairs.append((known.pop(id, None), there.get(id)))
+            if id in there:
+                known[id] = there[id]
+        return pairs
+
+    def _transaction(self) -> ColumnElement[int]:
+        """The number of the transaction that changes something; later ones have higher numbers."""
+        if self._database.remote:
+            return _number(func.pg_current_xact_id())
+        one = TASKS.alias()  # SQLite lets only one transaction write, so counting will do
+        last = select(func.max(one.c.changed)).where(one.c.team == self._team)
+        return func.coalesce(last.scalar_subquery(), 0) + 1
+
+    def _unseen(self) -> ColumnElement[int]:
+        """The number of the first transaction whose changes a reader may not see yet.
+
+        PostgreSQL's transactions become visible in another order than they are numbered in. So it
+        is that of the oldest one which still runs, and what came after that is looked at again.
+        """
+        if self._database.remote:
+            return _number(func.pg_snapshot_xmin(func.pg_current_snapshot()))
+        return self._transaction()
 
     def _one(self, act: Callable[[Connection], list[Task]]) -> Task:
         (task,) = self._database.write(self._team, act, Task.from_json)
@@ -218,7 +253,7 @@ class SqlBoard(BoardBackend):
         where: ColumnElement[bool] | None = None,
     ) -> dict[int, Task]:
         """Tasks by id: these, or those of a kind, or all."""
-        wanted = select(TASKS).where(TASKS.c.team == self._team).order_by(TASKS.c.id)
+        wanted = select(TASKS).where(self._here, TASKS.c.status != GONE).order_by(TASKS.c.id)
         if where is not None:
             wanted = wanted.where(where)
         rows = list[Row[Any]]()
@@ -244,7 +279,7 @@ class SqlBoard(BoardBackend):
                 yield row.blocked, row.blocker
 
     def _unknown(self, connection: Connection, id: int) -> rules.UnknownTask:
-        known = select(TASKS.c.id).where(TASKS.c.team == self._team)
+        known = select(TASKS.c.id).where(self._here, TASKS.c.status != GONE)
         some = known.order_by(TASKS.c.id).limit(rules.NAMED + 1)
         return rules.UnknownTask(id, connection.scalars(some).all())
 
@@ -271,10 +306,12 @@ class SqlBoard(BoardBackend):
 
     def _store(self, connection: Connection, old: dict[int, Task], new: dict[int, Task]) -> None:
         """Write what is otherwise than it was."""
-        edge, here = EDGES.c, TASKS.c.team == self._team
+        edge, changed = EDGES.c, self._transaction()
+        empty = {**_values(Task(0, "")), "status": GONE, "subject": "", "description": ""}
         deleted = old.keys() - new.keys()
         for id in deleted:
-            connection.execute(delete(TASKS).where(here, TASKS.c.id == id))
+            gone = update(TASKS).where(self._here, TASKS.c.id == id)
+            connection.execute(gone.values(**empty, tags="[]", changed=changed))
             connection.execute(
                 delete(EDGES).where(
                     edge.team == self._team, or_(edge.blocked == id, edge.blocker == id)
@@ -283,13 +320,13 @@ class SqlBoard(BoardBackend):
         for id, task in new.items():
             if task == old[id]:
                 continue
-            changed = update(TASKS).where(here, TASKS.c.id == id)
-            connection.execute(changed.values(**_values(task), version=TASKS.c.version + 1))
+            moved = update(TASKS).where(self._here, TASKS.c.id == id)
+            connection.execute(moved.values(**_values(task), changed=changed))
             was, now = {*old[id].blocked_by} - deleted, {*task.blocked_by}
-            if gone := was - now:
+            if no_more := was - now:
                 connection.execute(
                     delete(EDGES).where(
-                        edge.team == self._team, edge.blocked == id, edge.blocker.in_(gone)
+                        edge.team == self._team, edge.blocked == id, edge.blocker.in_(no_more)
                     )
                 )
             if more := [{"team": self._team, "blocked": id, "blocker": b} for b in now - was]:
@@ -299,6 +336,11 @@ class SqlBoard(BoardBackend):
 def _next_token() -> ColumnElement[int]:
     """The token after a change of hands: it rises from the first claim under a lease on."""
     return case((TASKS.c.token > 0, TASKS.c.token + 1), else_=0)
+
+
+def _number(transaction: ColumnElement[Any]) -> ColumnElement[int]:
+    """The number of one of PostgreSQL's transactions, which casts it to nothing but text."""
+    return cast(cast(transaction, Text), BigInteger)
 
 
 def _values(task: Task) -> dict[str, Any]:
