@@ -102,7 +102,12 @@ class Worker:
 #: Starts the workers' processes, with what they import already there: most of a run would be that.
 _FORKS = multiprocessing.get_context("forkserver")
 _FORKS.set_forkserver_preload(
-    ["learnkit.terminal.join", "learnkit.harness", "learnkit.backends.sql"]
+    [
+        *("learnkit.backends.sql", "learnkit.clients.connect", "learnkit.harness"),
+        *("learnkit.mechanisms.teams.joined", "learnkit.simulation.stand_in.model"),
+        *("learnkit.terminal.join", "learnkit.terminal.session", "anthropic.resources.messages"),
+        *("rich.console", "rich.highlighter", "rich.text"),
+    ]
 )
 
 
