@@ -241,7 +241,7 @@ class Run:
                 if incarnation and incarnation not in self.died:
                     worker.incarnation, worker.joined = incarnation, now
                     # A slow machine starts it slowly, and also gives it more time to work.
-                    worker.due = random.uniform(0.1, max(2.5, 1.5 * (now - worker.begun)))
+                    worker.due = random.uniform(0.1, max(4.0, 1.5 * (now - worker.begun)))
                 continue
             if not more or name in self.paused or now - worker.joined < worker.due:
                 continue
