@@ -148,7 +148,7 @@ class Run:
         self.sent: dict[str, list[str]] = {name: [] for name in NAMES}
         self.before: dict[int, Task] = {}
         self.died: dict[str, float] = {}  # when, by incarnation
-        self.paused: dict[str, float] = {}  # until when, by name
+        self.paused: dict[str, threading.Timer] = {}  # what ends it, by name
         self.progress = time.monotonic()
         for name in NAMES:
             self.mail.open(name)
@@ -228,8 +228,7 @@ class Run:
 
     def _fault(self, now: float, more: bool) -> None:
         """Kill or stop whose time has come; note who has joined."""
-        for name in [one for one, until in self.paused.items() if now > until]:
-            self.workers[name].send(signal.SIGCONT)
+        for name in [one for one, timer in self.paused.items() if not timer.is_alive()]:
             del self.paused[name]
         known = {one["name"]: one for one in self.roster.members()}
         for name, worker in self.workers.items():
@@ -247,7 +246,11 @@ class Run:
                 continue
             if random.random() < 0.25 and not self.paused:
                 worker.send(signal.SIGSTOP)
-                self.paused[name], worker.joined = now + LEASE + 2.5, now + LEASE + 2.5
+                worker.joined = now + LEASE + 2.5
+                # From a thread: this one may wait for a lock which the stopped process holds.
+                timer = threading.Timer(LEASE + 2.5, worker.send, [signal.SIGCONT])
+                self.paused[name] = timer
+                timer.start()
                 self.summary.stops += 1
                 continue
             worker.send(signal.SIGKILL)

@@ -253,7 +253,7 @@ class SqlBoard(BoardBackend):
         where: ColumnElement[bool] | None = None,
     ) -> dict[int, Task]:
         """Tasks by id: these, or those of a kind, or all."""
-        wanted = select(TASKS).where(self._here, TASKS.c.status != GONE).order_by(TASKS.c.id)
+        wanted = select(TASKS).where(self._here, TASKS.c.status != GONE)
         if where is not None:
             wanted = wanted.where(where)
         rows = list[Row[Any]]()
@@ -261,6 +261,7 @@ class SqlBoard(BoardBackend):
             rows.extend(connection.execute(wanted))
         for some in batches(sorted({*(ids or ())})):
             rows.extend(connection.execute(wanted.where(TASKS.c.id.in_(some))))
+        rows.sort(key=lambda row: row.id)  # asked for the order, SQLite would read all by number
         before: dict[int, list[int]] = {row.id: [] for row in rows}
         after: dict[int, list[int]] = {row.id: [] for row in rows}
         for blocked, blocker in self._edges(connection, before.keys()):
@@ -271,12 +272,12 @@ class SqlBoard(BoardBackend):
     def _edges(self, connection: Connection, ids: Collection[int]) -> Iterator[tuple[int, int]]:
         """Who waits for whom, as far as it concerns these tasks."""
         edge = EDGES.c
-        wanted = select(edge.blocked, edge.blocker).where(edge.team == self._team)
-        if 0 < len(ids) <= BATCH:
-            wanted = wanted.where(or_(edge.blocked.in_(ids), edge.blocker.in_(ids)))
+        every = select(edge.blocked, edge.blocker).where(edge.team == self._team)
+        # Each part by an index of its own: for one OR, SQLite would read all edges of the team.
+        both = every.where(edge.blocked.in_(ids)).union(every.where(edge.blocker.in_(ids)))
         if ids:
-            for row in connection.execute(wanted.order_by(edge.blocked, edge.blocker)):
-                yield row.blocked, row.blocker
+            rows = connection.execute(both if len(ids) <= BATCH else every)
+            yield from sorted((row.blocked, row.blocker) for row in rows)
 
     def _unknown(self, connection: Connection, id: int) -> rules.UnknownTask:
         known = select(TASKS.c.id).where(self._here, TASKS.c.status != GONE)

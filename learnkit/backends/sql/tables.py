@@ -122,7 +122,7 @@ EDGES = _table(
     Col("team", AnyText, primary_key=True),
     Col("blocked", Integer, primary_key=True),
     Col("blocker", Integer, primary_key=True),
-    Index("learnkit_edges_blocker", "team", "blocker"),
+    Index("learnkit_edges_blocker", "team", "blocker", "blocked"),  # all that a query wants
 )
 REQUESTS = _table(
     "requests",
