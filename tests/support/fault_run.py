@@ -149,10 +149,10 @@ class Run:
         self.before: dict[int, Task] = {}
         self.died: dict[str, float] = {}  # when, by incarnation
         self.paused: dict[str, threading.Timer] = {}  # what ends it, by name
-        self.progress = time.monotonic()
         for name in NAMES:
             self.mail.open(name)
         self.workers = {name: Worker(folder, url, name) for name in NAMES}
+        self.progress = time.monotonic()
 
     def go(self, tasks: int) -> Summary:
         """Run until there were enough tasks and kills, and everything is done."""
