@@ -11,11 +11,6 @@ It needs an extra, ``learnkit[sql]`` or ``learnkit[postgres]``.
 
 from __future__ import annotations
 
-from learnkit.errors import extra
-
-with extra("sql"):
-    import sqlalchemy  # noqa: F401  # the modules of this package need it
-
 from learnkit.backends.sql.backend import SqlBackend
 from learnkit.backends.sql.database import Database
 

@@ -9,24 +9,6 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import (
-    BigInteger,
-    ColumnElement,
-    Connection,
-    Row,
-    Text,
-    and_,
-    case,
-    cast,
-    delete,
-    exists,
-    func,
-    insert,
-    or_,
-    select,
-    update,
-)
-
 from learnkit.backends import rules
 from learnkit.backends.interface import BoardBackend
 from learnkit.backends.sql.database import Database
@@ -42,7 +24,26 @@ from learnkit.backends.sql.tables import (
     iso,
 )
 from learnkit.backends.task import Change, Changes, Task, checked
-from learnkit.errors import ToolError
+from learnkit.errors import ToolError, extra
+
+with extra("sql"):
+    from sqlalchemy import (
+        BigInteger,
+        ColumnElement,
+        Connection,
+        Row,
+        Text,
+        and_,
+        case,
+        cast,
+        delete,
+        exists,
+        func,
+        insert,
+        or_,
+        select,
+        update,
+    )
 
 
 class SqlBoard(BoardBackend):

@@ -13,29 +13,30 @@ from datetime import datetime
 from functools import partial
 from typing import Any, Protocol, TypeVar
 
-from sqlalchemy import (
-    ColumnElement,
-    Connection,
-    Double,
-    Engine,
-    cast,
-    create_engine,
-    delete,
-    event,
-    extract,
-    func,
-    insert,
-    inspect,
-    literal,
-    select,
-)
-from sqlalchemy.dialects import postgresql, sqlite
-from sqlalchemy.engine import URL
-from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
-
 from learnkit.backends.sql.tables import CALLS, META, METADATA, VERSION
 from learnkit.backends.watch import EVERY, Wait, in_thread, looking
 from learnkit.errors import UsageError, extra
+
+with extra("sql"):
+    from sqlalchemy import (
+        ColumnElement,
+        Connection,
+        Double,
+        Engine,
+        cast,
+        create_engine,
+        delete,
+        event,
+        extract,
+        func,
+        insert,
+        inspect,
+        literal,
+        select,
+    )
+    from sqlalchemy.dialects import postgresql, sqlite
+    from sqlalchemy.engine import URL
+    from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
 
 #: Seconds for which the key of a call is kept.
 _KEPT = 86_400.0

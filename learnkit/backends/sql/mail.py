@@ -7,13 +7,23 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, SmallInteger, insert, literal, select, update
-
 from learnkit.backends.interface import InboxReader, MailBackend
 from learnkit.backends.mail import Mail, Type, checked_content, checked_name
 from learnkit.backends.sql.database import Database
 from learnkit.backends.sql.tables import INBOXES, MAIL, NEW, AnyText, batches, encoded, iso
-from learnkit.errors import ToolError
+from learnkit.errors import ToolError, extra
+
+with extra("sql"):
+    from sqlalchemy import (
+        ColumnElement,
+        Connection,
+        Row,
+        SmallInteger,
+        insert,
+        literal,
+        select,
+        update,
+    )
 
 
 class SqlMail(MailBackend):

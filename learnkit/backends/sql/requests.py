@@ -6,14 +6,15 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from sqlalchemy import Connection, and_, case, insert, select, update
-
 from learnkit.backends.files.roster import no_member, silence
 from learnkit.backends.interface import Member, RequestBackend, RosterBackend
 from learnkit.backends.request import Answer, Kind, Request, may
 from learnkit.backends.sql.database import Database
 from learnkit.backends.sql.tables import ASSIGNMENTS, MEMBERS, REQUESTS, iso
-from learnkit.errors import ToolError
+from learnkit.errors import ToolError, extra
+
+with extra("sql"):
+    from sqlalchemy import Connection, and_, case, insert, select, update
 
 
 class SqlRequests(RequestBackend):

@@ -8,22 +8,23 @@ from datetime import UTC, datetime
 from itertools import islice
 from typing import Any
 
-from sqlalchemy import (
-    BigInteger,
-    Double,
-    Identity,
-    Index,
-    Integer,
-    MetaData,
-    SmallInteger,
-    Table,
-    Text,
-    literal_column,
-)
-from sqlalchemy import Column as Col
-from sqlalchemy.types import TypeDecorator
+from learnkit.errors import UsageError, extra
 
-from learnkit.errors import UsageError
+with extra("sql"):
+    from sqlalchemy import (
+        BigInteger,
+        Double,
+        Identity,
+        Index,
+        Integer,
+        MetaData,
+        SmallInteger,
+        Table,
+        Text,
+        literal_column,
+    )
+    from sqlalchemy import Column as Col
+    from sqlalchemy.types import TypeDecorator
 
 #: Version of the tables.
 VERSION = 1
