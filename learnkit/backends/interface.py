@@ -2,7 +2,8 @@
 
 The mechanisms use these interfaces and nothing else, so a team can work with a server in place of
 the files in ``learnkit.backends.files``; ``learnkit.backends.sql`` keeps the same promises with a
-database. A backend is any object with these methods; it need not inherit from anything. What is
+database. A backend is any object with these methods; it need not inherit from anything. A board
+that inherits from ``BoardBackend`` has ``update`` from there, and writes only ``change``. What is
 stored is in the modules beside this one: ``mail``, ``task`` and ``request``. ``learnkit.testing``
 has a test for each promise, to run against a backend of your own.
 
@@ -25,6 +26,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
+
+from learnkit.backends.task import Changes
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -244,6 +247,32 @@ class BoardBackend(Protocol):
         Raises:
             ToolError: if the change is not allowed, with the reason; also if ``token`` is not the
                 task's present one, with the name of who has the task now.
+        """
+        changes = Changes(
+            status,
+            owner,
+            tuple(add_blocked_by),
+            tuple(add_blocks),
+            tuple(remove_blocked_by),
+            result_summary,
+            worktree,
+            by,
+            token,
+        )
+        return self.change(id, changes)
+
+    def change(self, id: int, changes: Changes) -> Task | None:
+        """Change a task as :meth:`update` says, which hands its arguments on to this method.
+
+        Args:
+            id: of the task.
+            changes: all that is asked for.
+
+        Returns:
+            The task as it is now; None if it was deleted.
+
+        Raises:
+            ToolError: as for :meth:`update`.
         """
 
     def claim(

@@ -7,11 +7,11 @@ sees one, and what a worker says about a task that it has lost meanwhile is refu
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Literal
+from dataclasses import replace
 
 from learnkit.backends import rules
 from learnkit.backends.interface import BoardBackend
-from learnkit.backends.task import Change, Status, Task
+from learnkit.backends.task import Change, Changes, Task
 from learnkit.errors import ToolError
 
 
@@ -44,22 +44,9 @@ class LeasedBoard(BoardBackend):
         self._tokens[id] = task.token
         return task
 
-    def update(
-        self,
-        id: int,
-        status: Status | Literal["deleted"] | None = None,
-        *,
-        owner: str = "",
-        add_blocked_by: Iterable[int] = (),
-        add_blocks: Iterable[int] = (),
-        remove_blocked_by: Iterable[int] = (),
-        result_summary: str | None = None,
-        worktree: str | None = None,
-        by: str = "",
-        token: int | None = None,
-    ) -> Task | None:
+    def change(self, id: int, changes: Changes) -> Task | None:
         """Change a task. To begin one is to claim it; what an earlier run holds is not changed."""
-        new = False
+        new, status = False, changes.status
         if status is not None:
             task = self._board.get(id)
             mine = rules.holds(task, self._owner, self._incarnation)
@@ -69,18 +56,10 @@ class LeasedBoard(BoardBackend):
             elif task.status == "in_progress" and task.owner == self._owner and not mine:
                 self._check_known(id)
         try:
-            changed = self._board.update(
-                id,
-                None if new else status,
-                owner=self._owner if status == "in_progress" else "",
-                add_blocked_by=add_blocked_by,
-                add_blocks=add_blocks,
-                remove_blocked_by=remove_blocked_by,
-                result_summary=result_summary,
-                worktree=worktree,
-                by=by,
-                token=self._tokens.get(id),
-            )
+            owner = self._owner if status == "in_progress" else ""
+            left = None if new else status
+            fenced = replace(changes, status=left, owner=owner, token=self._tokens.get(id))
+            changed = self._board.change(id, fenced)
         except ToolError:
             if new:  # all of it, or nothing
                 self.update(id, "pending")

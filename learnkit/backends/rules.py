@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import Any, Literal
+from typing import Any
 
-from learnkit.backends.task import MAX_DESCRIPTION, Status, Task
+from learnkit.backends.task import MAX_DESCRIPTION, Changes, Status, Task
 from learnkit.core.readiness import is_ready, open_blockers
 from learnkit.errors import ToolError, UsageError
 
@@ -46,60 +46,40 @@ class UnknownTask(ToolError):
         super().__init__(f"there is no task {id}; the board has: {named or 'none'}")
 
 
-def change(
-    tasks: dict[int, Task],
-    id: int,
-    status: Status | Literal["deleted"] | None = None,
-    *,
-    owner: str = "",
-    add_blocked_by: Iterable[int] = (),
-    add_blocks: Iterable[int] = (),
-    remove_blocked_by: Iterable[int] = (),
-    result_summary: str | None = None,
-    worktree: str | None = None,
-    by: str = "",
-    token: int | None = None,
-) -> None:
+def change(tasks: dict[int, Task], id: int, changes: Changes) -> None:
     """Change a task as :meth:`BoardBackend.update` says.
 
     Args:
         tasks: by id; the changed ones are replaced in it. When this raises, it may be half changed.
         id: of the task.
-        status: as for ``update``.
-        owner: as for ``update``.
-        add_blocked_by: as for ``update``.
-        add_blocks: as for ``update``.
-        remove_blocked_by: as for ``update``.
-        result_summary: as for ``update``.
-        worktree: as for ``update``.
-        by: as for ``update``.
-        token: as for ``update``.
+        changes: all that is asked for.
 
     Raises:
         ToolError: if the change is not allowed, with the reason.
     """
-    task = find(tasks, id)
-    if token is not None and token != task.token:
-        raise ToolError(f"task {id} is not yours any more: {_present(task, by)}")
-    if status is not None and by and not may_change(task, by):
+    task, status = find(tasks, id), changes.status
+    if changes.token is not None and changes.token != task.token:
+        raise ToolError(f"task {id} is not yours any more: {_present(task, changes.by)}")
+    if status is not None and changes.by and not may_change(task, changes.by):
         raise ToolError(
             f"task {id} is in progress and owned by {task.owner}; only {task.owner} or the team's "
             f"lead may set it to {status}"
         )
-    for blocker in remove_blocked_by:
+    for blocker in changes.remove_blocked_by:
         _disconnect(tasks, blocker, id)
-    for blocker in add_blocked_by:
+    for blocker in changes.add_blocked_by:
         _connect(tasks, blocker, id)
-    for blocked in add_blocks:
+    for blocked in changes.add_blocks:
         _connect(tasks, id, blocked)
     if status == "deleted":
         _delete(tasks, id)
     elif status is not None:
-        tasks[id] = _moved(tasks, tasks[id], status, owner)
-    if result_summary is not None and len(result_summary) > MAX_DESCRIPTION:
+        tasks[id] = _moved(tasks, tasks[id], status, changes.owner)
+    summary, worktree = changes.result_summary, changes.worktree
+    if summary is not None and len(summary) > MAX_DESCRIPTION:
         raise ToolError(f"result_summary is too long; at most {MAX_DESCRIPTION:,} characters fit")
-    if result_summary is not None and id in tasks:
-        tasks[id] = replace(tasks[id], result_summary=result_summary)
+    if summary is not None and id in tasks:
+        tasks[id] = replace(tasks[id], result_summary=summary)
     if worktree is not None and id in tasks:
         tasks[id] = replace(tasks[id], worktree=worktree)
 

@@ -118,6 +118,21 @@ class Task:
         return cls(**given, more=fields)
 
 
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """What a call of :meth:`BoardBackend.update` asks for; its arguments are explained there."""
+
+    status: Status | Literal["deleted"] | None = None
+    owner: str = ""
+    add_blocked_by: tuple[int, ...] = ()
+    add_blocks: tuple[int, ...] = ()
+    remove_blocked_by: tuple[int, ...] = ()
+    result_summary: str | None = None
+    worktree: str | None = None
+    by: str = ""
+    token: int | None = None
+
+
 #: A change of a board: a task as it was (None: it is new) and as it is (None: it is gone).
 Change = tuple[Task | None, Task | None]
 

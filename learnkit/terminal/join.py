@@ -16,7 +16,7 @@ from learnkit.terminal.output import Output
 from learnkit.terminal.permission import Consent
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from rich.console import Console, RenderableType
 
     from learnkit.mechanisms.teams.joined import JoinedTeam
     from learnkit.runtime.clock import Clock
@@ -61,6 +61,18 @@ class _Ended(BaseException):
         self.number = number
 
 
+class _Window(Output):
+    """Where the steps are shown. A write that fails ends the process as SIGHUP does."""
+
+    def show(self, what: RenderableType) -> None:
+        try:
+            super().show(what)
+        except (OSError, SystemExit):  # rich ends the process when a pipe is broken
+            be_silent()
+            if callable(signal.getsignal(signal.SIGHUP)):
+                os.kill(os.getpid(), signal.SIGHUP)
+
+
 def join(
     seat: Seat, opened: AbstractContextManager[Session], console: Console, *, ask: bool
 ) -> int:
@@ -74,13 +86,13 @@ def join(
 
     Returns:
         The exit code: 0; 1 if the teammate was replaced or failed; 128 and the number of a signal
-        that has ended it.
+        that has ended it, which is SIGHUP when its terminal is gone.
     """
     from learnkit.backends.connect import open_backend
     from learnkit.harness import full_teammate
     from learnkit.terminal.input import Lines
 
-    output = Output(console, name=seat.name)
+    output = _Window(console, name=seat.name)
     joined: JoinedTeam | None = None
     try:
         with opened as session, _signals():

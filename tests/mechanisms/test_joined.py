@@ -101,6 +101,32 @@ def test_it_claims_what_suits_it_and_gives_its_name_free(tmp_path: Path) -> None
     assert entry["status"] == "shutdown"
 
 
+@pytest.mark.parametrize("where", ["heartbeat.start", "assigned", "mate.start"])
+def test_a_signal_while_it_joins_leaves_no_one_behind(tmp_path: Path, where: str) -> None:
+    """The roster has its name by then, and perhaps its thread runs."""
+    place = Place(tmp_path, {"alice": worker})
+    place.board.create("one")
+    joined = JoinedTeam(
+        place.backend, "alice", "coder", transcripts=tmp_path / "alice", clock=place.clock
+    )
+    lk.Autonomy(joined, joined.board, poll=1.0, idle=20.0)
+    *parts, name = where.split(".")
+    of = getattr(joined, parts[0]) if parts else joined
+    act = getattr(of, name)
+
+    def interrupted(*arguments: Any) -> None:
+        act(*arguments)
+        raise KeyboardInterrupt
+
+    setattr(of, name, interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        joined.start(place.client, [lk.Tasks(joined.board), lk.Toolbox(work)])
+    joined.mate.ended()
+    (entry,) = place.backend.roster().members()
+    assert entry["status"] == "shutdown"
+    assert place.board.get(1).status == "pending"
+
+
 @pytest.mark.slow
 def test_beats_hold_a_task_through_a_call_that_takes_longer_than_the_lease(tmp_path: Path) -> None:
     place = Place(tmp_path, {"alice": [lk.reply(done(1), latency=200.0), *say("done")]})

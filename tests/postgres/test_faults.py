@@ -250,7 +250,7 @@ def test_a_change_wakes_who_watches(
     backend: Backend, address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """At once, and not only at the next look."""
-    monkeypatch.setattr("learnkit.backends.sql.EVERY", 3600.0)
+    monkeypatch.setattr("learnkit.backends.sql.database.EVERY", 3600.0)
     backend.mail().open("alice")
     woken = threading.Event()
     with closing(lk.open_backend(address)) as watching:

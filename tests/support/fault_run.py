@@ -1,5 +1,8 @@
 """A team whose teammates are killed: four ``learnkit join`` processes, SIGKILL and SIGSTOP.
 
+On a PostgreSQL server of the tests' own, the server is restarted meanwhile, in good order and as
+after a crash, and lines to it are cut in the middle of statements, the lead's as well.
+
 This process plays the lead: it puts tasks with dependencies on the board, writes messages, and
 looks at the board many times a second. The teammates are played by the stand-in. A worker that is
 killed is started again under its name; one that is stopped for longer than its lease goes on
@@ -9,18 +12,25 @@ afterwards, and does not know that another has its task by then.
 from __future__ import annotations
 
 import json
+import multiprocessing
 import os
 import random
 import signal
-import subprocess
 import sys
+import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from learnkit.backends.connect import open_backend
 from learnkit.backends.task import Task
+
+if TYPE_CHECKING:  # the fault run on SQLite needs no psycopg
+    from postgres import Cluster
+    from tcp_proxy import Proxy
 
 NAMES = ("alice", "bob", "carol", "dave")
 #: Seconds of a lease, and how much later than that a look at the board may be.
@@ -37,6 +47,8 @@ class Summary:
     mails: int = 0
     kills: int = 0
     stops: int = 0
+    restarts: int = 0
+    cuts: int = 0
     taken_over: int = 0
     refused: int = 0
     lost: int = 0
@@ -46,6 +58,7 @@ class Summary:
     def __str__(self) -> str:
         return (
             f"tasks {self.tasks}, mails {self.mails}, kills {self.kills}, stops {self.stops}, "
+            f"restarts {self.restarts}, cuts {self.cuts}, "
             f"leases taken over {self.taken_over}, late completions refused {self.refused}, "
             f"lost {self.lost}, twice {self.twice}"
         )
@@ -56,11 +69,9 @@ class Worker:
 
     def __init__(self, folder: Path, url: str, name: str) -> None:
         self.name, self.home = name, folder / name
-        program = "from learnkit.terminal.cli import main; main()"
-        self.command = [sys.executable, "-c", program, "join", url, "--name", name]
-        self.command += ["--workspace", str(self.home), "--lease", str(LEASE)]
-        self.command += ["--stand-in", "--yes"]
-        self.log = (folder / f"{name}.log").open("ab")
+        self.command = ["join", url, "--name", name, "--workspace", str(self.home)]
+        self.command += ["--lease", str(LEASE), "--stand-in", "--yes"]
+        self.log = folder / f"{name}.log"
         self.incarnation = ""  # as the roster has it, once it has joined
         self.due = 0.0  # seconds from when it has joined to its fault
         self.begin()
@@ -69,7 +80,13 @@ class Worker:
         self.incarnation = ""
         self.begun = time.monotonic()
         self.joined: float | None = None
-        self.process = subprocess.Popen(self.command, stdout=self.log, stderr=self.log)
+        self.process = _FORKS.Process(target=_join, args=(self.command, self.log))
+        self.process.start()
+
+    def send(self, number: signal.Signals) -> None:
+        """Send its process a signal."""
+        assert self.process.pid is not None
+        os.kill(self.process.pid, number)
 
     def transcript(self) -> list[dict[str, Any]]:
         path = self.home / ".learnkit/team/transcripts" / f"{self.name}.jsonl"
@@ -82,6 +99,29 @@ class Worker:
         return found
 
 
+#: Starts the workers' processes, with what they import already there: most of a run would be that.
+_FORKS = multiprocessing.get_context("forkserver")
+_FORKS.set_forkserver_preload(
+    [
+        *("learnkit.backends.sql", "learnkit.clients.connect", "learnkit.harness"),
+        *("learnkit.mechanisms.teams.joined", "learnkit.simulation.stand_in.model"),
+        *("learnkit.terminal.join", "learnkit.terminal.session", "anthropic.resources.messages"),
+        *("rich.console", "rich.highlighter", "rich.text"),
+    ]
+)
+
+
+def _join(command: list[str], log: Path) -> None:
+    """Be ``learnkit`` with these words."""
+    from learnkit.terminal.cli import main
+
+    with log.open("ab") as output:
+        os.dup2(output.fileno(), 1)
+        os.dup2(output.fileno(), 2)
+    sys.argv = ["learnkit", *command]
+    main()
+
+
 class Run:
     """One run.
 
@@ -90,10 +130,14 @@ class Run:
         url: of the backend, whose tables are there.
         kills: how many workers are killed.
         seed: of what is random; the timing of processes is not.
+        server: that is restarted, and whose lines are cut; None for no such faults.
     """
 
-    def __init__(self, folder: Path, url: str, kills: int, seed: int) -> None:
+    def __init__(
+        self, folder: Path, url: str, kills: int, seed: int, server: Server | None = None
+    ) -> None:
         random.seed(seed)
+        self.server = server
         self.goal, self.summary = kills, Summary()
         self.backend = open_backend(url)
         self.board, self.mail = self.backend.board(), self.backend.mail()
@@ -104,11 +148,11 @@ class Run:
         self.sent: dict[str, list[str]] = {name: [] for name in NAMES}
         self.before: dict[int, Task] = {}
         self.died: dict[str, float] = {}  # when, by incarnation
-        self.paused: dict[str, float] = {}  # until when, by name
-        self.progress = time.monotonic()
+        self.paused: dict[str, threading.Timer] = {}  # what ends it, by name
         for name in NAMES:
             self.mail.open(name)
         self.workers = {name: Worker(folder, url, name) for name in NAMES}
+        self.progress = time.monotonic()
 
     def go(self, tasks: int) -> Summary:
         """Run until there were enough tasks and kills, and everything is done."""
@@ -118,16 +162,20 @@ class Run:
         except BaseException:
             for worker in self.workers.values():
                 worker.process.kill()
-                worker.process.wait()
+                worker.process.join()
             raise
         self._end()
         self.backend.close()
+        if self.server:
+            self.summary.restarts, self.summary.cuts = self.server.restarts, self.server.proxy.cuts
         return self.summary
 
     def _step(self, tasks: int) -> bool:
         """Look once, and cause a fault if one is due; return whether there is more to do."""
         now, told = time.monotonic(), self.summary
         more = told.kills < self.goal or told.tasks < tasks
+        if self.server:
+            more = self.server.step(told.kills / self.goal) or more
         there = self._look(now)
         open_tasks = [task for task in there if task.status != "completed"]
         if more and len(open_tasks) < OPEN:
@@ -180,29 +228,33 @@ class Run:
 
     def _fault(self, now: float, more: bool) -> None:
         """Kill or stop whose time has come; note who has joined."""
-        for name in [one for one, until in self.paused.items() if now > until]:
-            self.workers[name].process.send_signal(signal.SIGCONT)
+        for name in [one for one, timer in self.paused.items() if not timer.is_alive()]:
             del self.paused[name]
         known = {one["name"]: one for one in self.roster.members()}
         for name, worker in self.workers.items():
-            if worker.process.poll() is not None:
-                raise AssertionError(f"{name} has ended by itself: {worker.process.returncode}")
+            if (code := worker.process.exitcode) is not None:
+                said = worker.log.read_text("utf-8", "replace")[-500:]
+                raise AssertionError(f"{name} has ended by itself with {code}: {said}")
             incarnation = known.get(name, {}).get("incarnation", "")
             if worker.joined is None:
                 if incarnation and incarnation not in self.died:
                     worker.incarnation, worker.joined = incarnation, now
                     # A slow machine starts it slowly, and also gives it more time to work.
-                    worker.due = random.uniform(0.1, max(2.5, 1.5 * (now - worker.begun)))
+                    worker.due = random.uniform(0.1, max(4.0, 1.5 * (now - worker.begun)))
                 continue
             if not more or name in self.paused or now - worker.joined < worker.due:
                 continue
             if random.random() < 0.25 and not self.paused:
-                worker.process.send_signal(signal.SIGSTOP)
-                self.paused[name], worker.joined = now + LEASE + 2.5, now + LEASE + 2.5
+                worker.send(signal.SIGSTOP)
+                worker.joined = now + LEASE + 2.5
+                # From a thread: this one may wait for a lock which the stopped process holds.
+                timer = threading.Timer(LEASE + 2.5, worker.send, [signal.SIGCONT])
+                self.paused[name] = timer
+                timer.start()
                 self.summary.stops += 1
                 continue
-            worker.process.send_signal(signal.SIGKILL)
-            worker.process.wait()
+            worker.send(signal.SIGKILL)
+            worker.process.join()
             self.died[worker.incarnation] = time.monotonic()
             self.summary.kills += 1
             worker.begin()
@@ -213,12 +265,12 @@ class Run:
             self._fault(time.monotonic(), False)
             time.sleep(0.05)
         for worker in self.workers.values():
-            worker.process.send_signal(signal.SIGTERM)
+            worker.send(signal.SIGTERM)
         for name, worker in self.workers.items():
-            code = worker.process.wait(timeout=60)
+            worker.process.join(60)
+            code = worker.process.exitcode
             if code != 128 + signal.SIGTERM:
                 self._problem("lost", f"{name} has ended with {code}")
-            worker.log.close()
             read: list[str] = []
             for entry in worker.transcript():
                 read += entry.get("mail", [])
@@ -227,6 +279,9 @@ class Run:
                 if read.count(id) != 1:
                     kind = "twice" if id in read else "lost"
                     self._problem(kind, f"{name} has read {id} {read.count(id)} times")
+        if (there := len(self.board.tasks())) != self.summary.tasks:
+            kind = "lost" if there < self.summary.tasks else "twice"
+            self._problem(kind, f"there are {there} tasks, and {self.summary.tasks} were made")
         self._read()
         if len(set(self.heard)) != len(self.heard):
             self._problem("twice", "the lead has read a message twice")
@@ -237,6 +292,67 @@ class Run:
     def _problem(self, kind: str, text: str) -> None:
         setattr(self.summary, kind, getattr(self.summary, kind) + 1)
         self.summary.problems.append(text)
+
+
+class Server:
+    """A PostgreSQL server, and a proxy before it; both fail as far as the run has come.
+
+    Args:
+        cluster: the server, which runs.
+        proxy: before it.
+        restarts: how often it is restarted, every third time as after a crash.
+        cuts: how many lines are cut.
+    """
+
+    def __init__(self, cluster: Cluster, proxy: Proxy, restarts: int, cuts: int) -> None:
+        self.cluster, self.proxy = cluster, proxy
+        self.restarts, self._restarts, self._cuts = 0, restarts, cuts
+        self._restarting = threading.Thread()
+
+    def step(self, part: float) -> bool:
+        """Cause the faults that are due; return whether more of them are to come.
+
+        Args:
+            part: of the run that is over, from 0 to 1.
+        """
+        if not self.proxy.armed and self.proxy.cuts < self._cuts * part:
+            words = random.choice([b"COMMIT", b"COMMIT", b"BEGIN", b"_pg3_", b"learnkit_"])
+            random.choice([self.proxy.cut_after, self.proxy.cut_within])(words)
+        at_work = self._restarting.is_alive()
+        if not at_work and self.restarts < self._restarts and self.restarts < self._restarts * part:
+            self.restarts += 1
+            self._restarting = threading.Thread(target=self._restart)
+            self._restarting.start()
+        return at_work or self.restarts < self._restarts or self.proxy.cuts < self._cuts
+
+    def _restart(self) -> None:
+        """Meanwhile the lead goes on."""
+        self.cluster.stop(signal.SIGQUIT if self.restarts % 3 == 0 else signal.SIGINT)
+        self.cluster.start()
+
+
+@contextmanager
+def postgres(restarts: int, cuts: int) -> Iterator[tuple[str, Server]]:
+    """A server of its own for one run, and its address through a proxy.
+
+    Args:
+        restarts: how often it is to be restarted.
+        cuts: how many lines are to be cut.
+    """
+    from postgres import Cluster
+    from tcp_proxy import Proxy
+
+    cluster = Cluster()
+    try:
+        cluster.start()
+        proxy = Proxy(cluster.port)
+        url = cluster.url(port=proxy.port)
+        open_backend(url, create=True).close()
+        server = Server(cluster, proxy, restarts, cuts)
+        yield url, server
+        proxy.close()
+    finally:
+        cluster.remove()
 
 
 def sqlite(folder: Path) -> str:

@@ -14,10 +14,10 @@ from typing import Any
 import learnkit as lk
 from learnkit.backends import rules
 from learnkit.backends.files.roster import no_member, silence
-from learnkit.backends.interface import InboxReader, Member
+from learnkit.backends.interface import BoardBackend, InboxReader, Member
 from learnkit.backends.mail import Mail, Type, checked_content, checked_name
 from learnkit.backends.request import Answer, Kind, Request, may
-from learnkit.backends.task import Change, Status, Task, checked
+from learnkit.backends.task import Change, Changes, Task, checked
 from learnkit.backends.watch import looking
 
 Now = Callable[[], datetime]
@@ -152,7 +152,7 @@ class Tasks:
         self.created = 0
 
 
-class MemoryBoard:
+class MemoryBoard(BoardBackend):
     """A server of tasks: a dict under one lock, with claims that check and take in one step."""
 
     def __init__(self, shared: Tasks | None = None, now: Now = utc) -> None:
@@ -178,10 +178,10 @@ class MemoryBoard:
             tasks, now = self._all.by_id, self._now()
             return [one for one in tasks.values() if rules.can_be_claimed(one, tasks, now)]
 
-    def update(self, id: int, status: Status | Any = None, **changes: Any) -> Task | None:
+    def change(self, id: int, changes: Changes) -> Task | None:
         with self._all.lock:
             tasks = dict(self._all.by_id)
-            rules.change(tasks, id, status, **changes)
+            rules.change(tasks, id, changes)
             self._all.by_id = tasks
             return tasks.get(id)
 

@@ -19,7 +19,7 @@ class Proxy:
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.port: int = self._listener.getsockname()[1]
         self._open: set[socket.socket] = set()
-        self._cut_at = b""
+        self._cut_at, self._within = b"", False
         self.cuts = 0
         self._lock = threading.Lock()
         threading.Thread(target=self._accept, daemon=True).start()
@@ -31,7 +31,21 @@ class Proxy:
             words: what the client says, such as ``COMMIT``.
         """
         with self._lock:
-            self._cut_at = words
+            self._cut_at, self._within = words, False
+
+    def cut_within(self, words: bytes) -> None:
+        """Once, when a client says this: pass on only half of it, and cut the line.
+
+        Args:
+            words: what the client says.
+        """
+        with self._lock:
+            self._cut_at, self._within = words, True
+
+    @property
+    def armed(self) -> bool:
+        """Whether a line is still to be cut, once the words are said."""
+        return bool(self._cut_at)
 
     def cut_all(self) -> None:
         """Cut every line."""
@@ -69,9 +83,15 @@ class Proxy:
         with contextlib.suppress(OSError):
             while data := source.recv(65536):
                 with self._lock:
-                    if of_client and self._cut_at and self._cut_at in data:
+                    said = of_client and self._cut_at and self._cut_at in data
+                    if said:
                         self._cut_at = b""
-                        doomed.set()
+                if said and self._within:
+                    self.cuts += 1
+                    sink.sendall(data[: len(data) // 2])
+                    break
+                if said:
+                    doomed.set()
                 if doomed.is_set() and not of_client:  # it has answered, so it is done
                     self.cuts += 1
                     break

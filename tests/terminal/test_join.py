@@ -73,10 +73,12 @@ def test_a_signal_ends_it_in_the_middle_of_a_task_which_is_free_at_once(
 
 
 @pytest.mark.slow
-def test_it_ends_with_its_terminal(tmp_path: Path) -> None:
-    """A closed window sends SIGHUP, and from then on nothing can be printed there."""
+@pytest.mark.parametrize("told", [True, False])
+def test_it_ends_with_its_terminal(tmp_path: Path, told: bool) -> None:
+    """A closed window sends SIGHUP; what is printed there may fail before that has come."""
     url = sqlite(tmp_path)
     backend = lk.open_backend(url)
+    board = backend.board()
     window, terminal = os.openpty()
     command = [sys.executable, "-c", PROGRAM, "join", url, "--name", "alice", "--stand-in", "--yes"]
     process = subprocess.Popen(
@@ -91,10 +93,17 @@ def test_it_ends_with_its_terminal(tmp_path: Path) -> None:
         said = b""
         while b"Ctrl-C ends it." not in said or b"alice is idle" not in said:
             said += os.read(window, 4096)
-        os.close(window)
-        process.send_signal(signal.SIGHUP)
+        if told:
+            os.close(window)
+            process.send_signal(signal.SIGHUP)
+        else:  # the line about this command is the first that fails
+            board.create(f"run until [ -e {tmp_path / 'closed'} ]; do sleep 0.1; done")
+            until(lambda: board.get(1).status == "in_progress")
+            os.close(window)
+            (tmp_path / "closed").touch()
         assert process.wait(60) == 128 + signal.SIGHUP
         assert status(backend, "alice") == "shutdown"
+        assert all(task.status != "in_progress" for task in board.tasks())
     finally:
         process.kill()
         process.wait()

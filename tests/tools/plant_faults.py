@@ -91,7 +91,7 @@ AREAS: dict[str, list[tuple[str, str]]] = {
             "tests/backends/test_board.py tests/backends/test_conformance.py",
         ),
         (
-            "learnkit/backends/sql.py",
+            "learnkit/backends/sql/*.py",
             "tests/backends/test_sql.py tests/backends/test_conformance.py",
         ),
         ("learnkit/backends/files/task_folder.py", "tests/backends/test_board.py"),

@@ -11,13 +11,13 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from learnkit.backends import rules
 from learnkit.backends.files.store import Counter, locked, recover, write_together
 from learnkit.backends.files.task_folder import Folder
 from learnkit.backends.interface import BoardBackend
-from learnkit.backends.task import Change, Status, Task, checked
+from learnkit.backends.task import Change, Changes, Task, checked
 
 _COUNTER = "board.json"
 
@@ -68,41 +68,16 @@ class TaskBoard(BoardBackend):
         now = self._now()
         return [task for task in tasks.values() if rules.can_be_claimed(task, tasks, now)]
 
-    def update(
-        self,
-        id: int,
-        status: Status | Literal["deleted"] | None = None,
-        *,
-        owner: str = "",
-        add_blocked_by: Iterable[int] = (),
-        add_blocks: Iterable[int] = (),
-        remove_blocked_by: Iterable[int] = (),
-        result_summary: str | None = None,
-        worktree: str | None = None,
-        by: str = "",
-        token: int | None = None,
-    ) -> Task | None:
+    def change(self, id: int, changes: Changes) -> Task | None:
         with self._open(id):
-            connects = add_blocked_by or add_blocks or remove_blocked_by
+            connects = changes.add_blocked_by or changes.add_blocks or changes.remove_blocked_by
             old = self._files.tasks() if connects else self._near(id)
             tasks = dict(old)
-            rules.change(
-                tasks,
-                id,
-                status,
-                owner=owner,
-                add_blocked_by=add_blocked_by,
-                add_blocks=add_blocks,
-                remove_blocked_by=remove_blocked_by,
-                result_summary=result_summary,
-                worktree=worktree,
-                by=by,
-                token=token,
-            )
+            rules.change(tasks, id, changes)
             try:
                 self._write(old, tasks)
             except OSError:
-                if status != "deleted":
+                if changes.status != "deleted":
                     raise
                 # There is no room for what its neighbours would say. To remove a file takes none,
                 # and what is not on the board blocks nothing; opening it puts the others right.

@@ -19,6 +19,7 @@ from learnkit.mechanisms.teams.base import MEMBER, TeamBase
 from learnkit.mechanisms.teams.delivery import Delivery
 from learnkit.mechanisms.teams.heartbeat import Heartbeat
 from learnkit.mechanisms.teams.teammate import Teammate, TeammateMessages
+from learnkit.runtime.interrupts import uninterrupted
 from learnkit.runtime.virtual_clock import VirtualClock
 
 if TYPE_CHECKING:
@@ -151,16 +152,20 @@ class JoinedTeam(TeamBase):
         mate.delivery = Delivery(self.mailbox, mate.agent, self._transcript(mate.name))
         self._members[mate.name] = mate
         entry = {"name": mate.name, "role": mate.role, "status": "idle"}
-        self.roster.note({**entry, "incarnation": self.incarnation})
-        self.heartbeat.start()
         try:
+            self.roster.note({**entry, "incarnation": self.incarnation})
+            self.heartbeat.start()
             mate.agent.emit("team.joined", name=mate.name, role=mate.role, where=self.where)
             self.assigned(mate)
             if not isinstance(self.clock, VirtualClock):
                 self._unwatch = self._backend.watch(self.name, mate.agent.wake.set)
             mate.start(None)
-        except BaseException:
+        except Exception:
             self._close()
+            raise
+        except BaseException:  # a signal, while it was joining
+            with uninterrupted():
+                self.leave(0.0)
             raise
         return mate
 
@@ -191,12 +196,12 @@ class JoinedTeam(TeamBase):
         mate.stop.set()
         if mate.worker is not None:
             self.clock.wait(mate.worker.ended, timeout=patience)
-        ended = mate.worker is None or mate.worker.done
+        ended = mate.worker is not None and mate.worker.done
         if not ended:
             self.board.release(mate.name, self.incarnation)
             self._note({"name": mate.name, "role": mate.role, "status": "shutdown"})
         self._close()
-        return ended
+        return ended or mate.worker is None
 
     def _close(self) -> None:
         self._unwatch()

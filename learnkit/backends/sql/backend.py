@@ -1,0 +1,51 @@
+"""Teams in a database."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from learnkit.backends.interface import Backend
+from learnkit.backends.sql.board import SqlBoard
+from learnkit.backends.sql.database import Database
+from learnkit.backends.sql.mail import SqlMail
+from learnkit.backends.sql.requests import SqlRequests, SqlRoster
+
+
+class SqlBackend(Backend):
+    """Teams in a database; see :func:`learnkit.open_backend`.
+
+    Args:
+        database: with its tables.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    @property
+    def address(self) -> str:
+        return self._database.address
+
+    @property
+    def has_clock(self) -> bool:
+        return self._database.remote
+
+    def mail(self, team: str = "team") -> SqlMail:
+        return SqlMail(self._database, team)
+
+    def board(self, team: str = "team") -> SqlBoard:
+        return SqlBoard(self._database, team)
+
+    def requests(self, team: str = "team") -> SqlRequests:
+        return SqlRequests(self._database, team)
+
+    def roster(self, team: str = "team") -> SqlRoster:
+        return SqlRoster(self._database, team)
+
+    def watch(self, team: str, changed: Callable[[], object]) -> Callable[[], None]:
+        return self._database.watch(team, changed)
+
+    def close(self) -> None:
+        self._database.close()
+
+    def __repr__(self) -> str:
+        return f"<SqlBackend {self.address}>"

@@ -1,0 +1,361 @@
+"""The connection: transactions that outlive a broken one, and whose effect comes exactly once."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+import time
+import uuid
+import zlib
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from functools import partial
+from typing import Any, Protocol, TypeVar
+
+from learnkit.backends.sql.tables import CALLS, META, METADATA, VERSION
+from learnkit.backends.watch import EVERY, Wait, in_thread, looking
+from learnkit.errors import UsageError, extra
+
+with extra("sql"):
+    from sqlalchemy import (
+        ColumnElement,
+        Connection,
+        Double,
+        Engine,
+        cast,
+        create_engine,
+        delete,
+        event,
+        extract,
+        func,
+        insert,
+        inspect,
+        literal,
+        select,
+    )
+    from sqlalchemy.dialects import postgresql, sqlite
+    from sqlalchemy.engine import URL
+    from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
+
+#: Seconds for which the key of a call is kept.
+_KEPT = 86_400.0
+
+#: What no waiting mends: the address, the user or the rights are wrong.
+_FINAL = re.compile(
+    r"authentication failed|does not exist|no pg_hba\.conf entry|permission denied|"
+    r"no password supplied|could not translate host name|failed to resolve host|unable to open"
+)
+
+#: Seconds after which a thread that listens looks whether it is to end.
+_PATIENCE = 0.5
+
+#: The channel on which PostgreSQL tells whose state has changed.
+_CHANNEL = "learnkit"
+
+#: The first of the two numbers of PostgreSQL's advisory locks, so that they are ours: "lkit".
+_LOCKS = 0x6C6B6974
+
+
+class _Stored(Protocol):
+    def to_json(self) -> dict[str, Any]: ...
+
+
+T = TypeVar("T")
+S = TypeVar("S", bound=_Stored)
+
+
+class Database:
+    """Connections to a database, and transactions that outlive a broken one.
+
+    Args:
+        url: of the database.
+        now: the date and time, for SQLite; PostgreSQL has its own clock.
+        patience: seconds for which a call waits for a database that is away or busy.
+    """
+
+    def __init__(self, url: URL, now: Callable[[], datetime], patience: float) -> None:
+        self.remote = url.get_backend_name() == "postgresql"
+        self.address = _address(url)
+        self.patience = patience
+        self._now = now
+        self._engine = _postgres(url, patience) if self.remote else _sqlite(url, patience)
+        # PostgreSQL reads everything as it was when the first statement began; SQLite always does.
+        options: dict[str, Any] = {"isolation_level": "REPEATABLE READ"} if self.remote else {}
+        self._reader = self._engine.execution_options(**options)
+        self._writer = self._engine.execution_options(learnkit_writes=True)
+        self.insert = postgresql.insert if self.remote else sqlite.insert
+
+    @property
+    def now(self) -> ColumnElement[float]:
+        """The time in seconds since 1970, as an expression of SQL."""
+        if self.remote:
+            return cast(extract("epoch", func.statement_timestamp()), Double)
+        return literal(self._now().timestamp(), Double)
+
+    def read(self, act: Callable[[Connection], T]) -> T:
+        """Return what a function reads, all of it as it was at one moment.
+
+        Args:
+            act: gets a connection; it may be called again after a failure.
+
+        Raises:
+            OSError: if the database stays away.
+        """
+        return self._patiently(act, writes=False)
+
+    def write(
+        self,
+        team: str,
+        act: Callable[[Connection], Sequence[S]],
+        stored: Callable[[dict[str, Any]], S | None],
+    ) -> list[S]:
+        """Let a function change something, in one transaction, and exactly once.
+
+        Args:
+            team: that is told of it.
+            act: gets a connection; it is called again when nothing of its change has come to pass.
+            stored: makes one of its results anew from what its ``to_json`` returns.
+
+        Returns:
+            What ``act`` returned.
+
+        Raises:
+            OSError: if the database stays away.
+        """
+        key = uuid.uuid4().hex
+        tries = 0
+
+        def once(connection: Connection) -> list[S]:
+            nonlocal tries
+            tries += 1
+            if tries > 1 and self.remote:  # the last commit may have come to pass, unheard
+                known = select(CALLS.c.result).where(CALLS.c.key == key)
+                if (text := connection.scalar(known)) is not None:
+                    return [one for one in map(stored, json.loads(text)) if one is not None]
+            results = list(act(connection))
+            if self.remote:  # of a file on this machine it is known
+                noted = json.dumps([one.to_json() for one in results])
+                note = insert(CALLS).values(key=key, result=noted, at=self.now)
+                connection.execute(note.returning(func.pg_notify(_CHANNEL, team)))
+            return results
+
+        return self._patiently(once, writes=True)
+
+    def change(self, act: Callable[[Connection], T]) -> T:
+        """Let a function change something that may happen twice, as a beat may.
+
+        Args:
+            act: gets a connection; it is called again after a failure.
+
+        Returns:
+            What it returned.
+
+        Raises:
+            OSError: if the database stays away.
+        """
+        return self._patiently(act, writes=True)
+
+    def lock(self, connection: Connection, what: str, team: str, *, shared: bool = False) -> None:
+        """Hold a lock until the end of the transaction.
+
+        SQLite lets only one transaction write at a time, and needs none.
+
+        Args:
+            connection: in a transaction.
+            what: is locked, such as ``board``.
+            team: whose it is.
+            shared: others may hold it too, but not while one holds it alone.
+        """
+        if self.remote:
+            number = zlib.crc32(f"{what}:{team}".encode()) - 2**31
+            take = func.pg_advisory_xact_lock_shared if shared else func.pg_advisory_xact_lock
+            connection.execute(select(take(_LOCKS, number)))
+
+    def create(self) -> None:
+        """Make the tables, if they are not there.
+
+        Raises:
+            UsageError: if a newer learnkit has made them.
+            OSError: if the database is away, or does not allow it.
+        """
+
+        def act(connection: Connection) -> None:
+            self.lock(connection, "tables", "")
+            if not inspect(connection).has_table(META.name):
+                METADATA.create_all(connection)
+                connection.execute(insert(META).values(name="version", value=VERSION))
+
+        self.change(act)
+        self.check()
+
+    def check(self) -> None:
+        """Make sure that the tables are there, and are the ones that this version knows.
+
+        Raises:
+            UsageError: if not; it says what to do.
+            OSError: if the database is away.
+        """
+
+        def act(connection: Connection) -> int | None:
+            if not inspect(connection).has_table(META.name):
+                return None
+            wanted = select(META.c.value).where(META.c.name == "version")
+            return connection.scalar(wanted)
+
+        version = self.read(act)
+        if version is None:
+            raise UsageError(
+                f"{self.address} has no tables for learnkit yet; make them once: learnkit backend "
+                "init URL, with the same address"
+            )
+        if version > VERSION:
+            raise UsageError(
+                f"the tables in {self.address} were made by a newer learnkit: they have version "
+                f"{version}, and this one knows {VERSION}. Upgrade learnkit."
+            )
+        old = delete(CALLS).where(CALLS.c.at < self.now - _KEPT)
+        self.change(lambda connection: connection.execute(old))
+
+    def watch(self, team: str, changed: Callable[[], object]) -> Callable[[], None]:
+        """Call a function after the changes of a team, and every few seconds.
+
+        Args:
+            team: its name.
+            changed: is called, from a thread of its own.
+
+        Returns:
+            What ends it.
+        """
+        if not self.remote:
+            return looking(changed)
+
+        _, settings = self._engine.dialect.create_connect_args(self._engine.url)
+        listen = partial(_listen, settings, team, changed)
+        return in_thread("listen for changes", listen)
+
+    def close(self) -> None:
+        """Close all connections."""
+        self._engine.dispose()
+
+    def _patiently(self, act: Callable[[Connection], T], *, writes: bool) -> T:
+        """Run a transaction, again and again while the database is away or in the way."""
+        engine = self._writer if writes else self._reader
+        end, pause = time.monotonic() + self.patience, 0.02
+        while True:
+            try:
+                with engine.begin() as connection:
+                    return act(connection)
+            except SQLAlchemyError as error:
+                problem = _first_line(error)
+                passes = self.remote and _passes(error, problem)
+                if not passes or time.monotonic() + pause > end:
+                    raise OSError(self._report(problem, passes)) from None
+            time.sleep(pause * random.uniform(0.5, 1.0))
+            pause = min(2 * pause, 1.0)
+
+    def _report(self, problem: str, passes: bool) -> str:
+        if passes:
+            waited = f"has not answered for {self.patience:g} s"
+            return f"the database {self.address} {waited} ({problem}); try again later"
+        return f"the database {self.address} cannot do this: {problem}"
+
+
+def _postgres(url: URL, patience: float) -> Engine:
+    ours = {
+        "connect_timeout": 5,
+        # A connection that was cut without a word is noticed within half a minute.
+        "keepalives_idle": 10,
+        "keepalives_interval": 5,
+        "keepalives_count": 3,
+        "tcp_user_timeout": 25_000,
+        "application_name": "learnkit",
+    }
+    engine = create_engine(
+        url,
+        max_overflow=20,
+        pool_timeout=patience,
+        hide_parameters=True,
+        connect_args={name: value for name, value in ours.items() if name not in url.query},
+    )
+
+    @event.listens_for(engine, "connect")
+    def begin(connection: Any, record: Any) -> None:
+        """A transaction whose client has died holds no lock for long, and none waits for ever."""
+        limit = max(1000, int(1000 * patience))
+        connection.execute(f"SET statement_timeout = {limit}")
+        connection.execute(f"SET idle_in_transaction_session_timeout = {limit}")
+        connection.commit()
+
+    return engine
+
+
+def _sqlite(url: URL, patience: float) -> Engine:
+    engine = create_engine(url, hide_parameters=True, connect_args={"timeout": patience})
+
+    @event.listens_for(engine, "connect")
+    def connect(connection: Any, record: Any) -> None:
+        connection.isolation_level = None  # transactions begin where we say so
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = NORMAL")
+
+    @event.listens_for(engine, "begin")
+    def begin(connection: Connection) -> None:
+        writes = connection.get_execution_options().get("learnkit_writes")
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+    return engine
+
+
+def _listen(
+    settings: Mapping[str, Any], team: str, changed: Callable[[], object], wait: Wait
+) -> None:
+    """Call a function after each notification for a team, until the thread is to end.
+
+    psycopg lends a connection to nobody else while it listens, so this has one of its own.
+    """
+    with extra("postgres"):
+        import psycopg
+    while not wait(0):
+        try:
+            with psycopg.connect(**settings, autocommit=True) as connection:
+                connection.execute(f"LISTEN {_CHANNEL}")
+                silent = EVERY  # what has changed before this is not told
+                while not wait(0):
+                    if silent >= EVERY:
+                        silent = 0.0
+                        changed()
+                    told = connection.notifies(timeout=_PATIENCE, stop_after=1)
+                    ours = team in [one.payload for one in told]
+                    silent = EVERY if ours else silent + _PATIENCE
+        except psycopg.OperationalError:  # the server is away: until it is back, look
+            changed()
+            wait(1.0)
+
+
+def _address(url: URL) -> str:
+    """Where a database is, without what only its user may know."""
+    if url.host is None and not url.drivername.startswith("postgresql"):
+        return f"{url.drivername}:///{url.database}"
+    port = f":{url.port}" if url.port else ""
+    return f"{url.drivername}://{url.host or ''}{port}/{url.database or ''}"
+
+
+def _first_line(error: SQLAlchemyError) -> str:
+    """What the database says, on one line: SQLAlchemy would add the statement."""
+    said = error.orig if isinstance(error, DBAPIError) and error.orig else error
+    lines = str(said).strip().splitlines()
+    return lines[0] if lines else type(said).__name__
+
+
+def _passes(error: SQLAlchemyError, problem: str) -> bool:
+    """Whether it may be otherwise a moment later."""
+    if isinstance(error, IntegrityError):
+        return True  # another call was faster
+    if not isinstance(error, DBAPIError) or error.connection_invalidated:
+        return True  # no connection is free, or this one is broken
+    if _FINAL.search(problem):
+        return False
+    state = getattr(error.orig, "sqlstate", None)
+    # No connection at all; then: connection, rollback (deadlocks), resources, operator (shut down).
+    return state is None or state[:2] in ("08", "40", "53", "55", "57")

@@ -1,0 +1,171 @@
+"""Inboxes in a database."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any
+
+from learnkit.backends.interface import InboxReader, MailBackend
+from learnkit.backends.mail import Mail, Type, checked_content, checked_name
+from learnkit.backends.sql.database import Database
+from learnkit.backends.sql.tables import INBOXES, MAIL, NEW, AnyText, batches, encoded, iso
+from learnkit.errors import ToolError, extra
+
+with extra("sql"):
+    from sqlalchemy import (
+        ColumnElement,
+        Connection,
+        Row,
+        SmallInteger,
+        insert,
+        literal,
+        select,
+        update,
+    )
+
+
+class SqlMail(MailBackend):
+    """The inboxes of a team.
+
+    Args:
+        database: where they are.
+        team: whose they are.
+    """
+
+    def __init__(self, database: Database, team: str) -> None:
+        self._database, self._team = database, team
+
+    @property
+    def names(self) -> list[str]:
+        return self._database.read(self._names)
+
+    def open(self, name: str) -> None:
+        new = self._database.insert(INBOXES).values(team=self._team, name=checked_name(name))
+        self._database.change(lambda c: c.execute(new.on_conflict_do_nothing()))
+
+    def send(
+        self,
+        sender: str,
+        to: str,
+        content: str,
+        type: Type = "message",
+        *,
+        at: datetime | None = None,
+        **more: Any,
+    ) -> Mail:
+        checked_name(to)
+        checked_content(content)
+
+        def act(connection: Connection) -> list[Mail]:
+            mail = self._deliver(connection, INBOXES.c.name == to, sender, content, type, more)
+            if not mail:
+                self._nobody(connection, to)
+            return mail
+
+        (mail,) = self._database.write(self._team, act, Mail.from_json)
+        return mail
+
+    def broadcast(self, sender: str, content: str, *, at: datetime | None = None) -> list[Mail]:
+        checked_content(content)
+        others = INBOXES.c.name != sender
+
+        def act(connection: Connection) -> list[Mail]:
+            return self._deliver(connection, others, sender, content, "broadcast", {})
+
+        return self._database.write(self._team, act, Mail.from_json)
+
+    def unread(self, name: str) -> list[Mail]:
+        return [mail for _, mail in self._unread(name)]
+
+    def reader(self, name: str, seen: Iterable[str] = ()) -> InboxReader:
+        return _SqlReader(self, self._database, name, seen)
+
+    def _deliver(
+        self,
+        connection: Connection,
+        to: ColumnElement[bool],
+        sender: str,
+        content: str,
+        type: Type,
+        more: dict[str, Any],
+    ) -> list[Mail]:
+        """Put a message into each of a team's inboxes that fits."""
+        values = {
+            "team": INBOXES.c.team,
+            "inbox": INBOXES.c.name,
+            "sender": literal(sender, AnyText()),
+            "type": literal(type, AnyText()),
+            "content": literal(content, AnyText()),
+            "sent": self._database.now,
+            "more": literal(encoded(more), AnyText()),
+            "done": literal(0, SmallInteger),
+        }
+        source = select(*values.values()).where(INBOXES.c.team == self._team, to)
+        new = insert(MAIL).from_select([*values], source.order_by(INBOXES.c.name))
+        rows = connection.execute(new.returning(*MAIL.c))
+        return sorted(map(_mail, rows), key=lambda mail: mail.to)
+
+    def _unread(self, name: str) -> list[tuple[int, Mail]]:
+        checked_name(name)
+        wanted = select(MAIL).where(MAIL.c.team == self._team, MAIL.c.inbox == name, NEW)
+
+        def act(connection: Connection) -> list[tuple[int, Mail]]:
+            rows = connection.execute(wanted.order_by(MAIL.c.number)).all()
+            if not rows and name not in self._names(connection):
+                self._nobody(connection, name)
+            return [(row.number, _mail(row)) for row in rows]
+
+        return self._database.read(act)
+
+    def _names(self, connection: Connection) -> list[str]:
+        return sorted(
+            connection.scalars(select(INBOXES.c.name).where(INBOXES.c.team == self._team))
+        )
+
+    def _nobody(self, connection: Connection, name: str) -> None:
+        there = ", ".join(self._names(connection)) or "none"
+        raise ToolError(f"there is no inbox for {name!r}; there are inboxes for: {there}")
+
+
+class _SqlReader(InboxReader):
+    """What one reader has taken of an inbox, and not committed."""
+
+    def __init__(self, mail: SqlMail, database: Database, name: str, seen: Iterable[str]) -> None:
+        self._mail, self._database, self._name = mail, database, name
+        # What comes later cannot have been seen, whatever its id.
+        self._seen = {one.id for one in mail.unread(name)} & set(seen)
+        self._passed = dict[str, int]()  # what commit would mark as done: ids and numbers
+
+    def look(self) -> list[Mail]:
+        return [mail for _, mail in self._mail._unread(self._name) if mail.id not in self._seen]
+
+    def take(self) -> list[Mail]:
+        pending = self._mail._unread(self._name)
+        self._passed = {mail.id: number for number, mail in pending}
+        new = [mail for _, mail in pending if mail.id not in self._seen]
+        self._seen |= self._passed.keys()
+        return new
+
+    def put_back(self, ids: Iterable[str]) -> None:
+        for id in ids:
+            self._seen.discard(id)
+            self._passed.pop(id, None)
+
+    def commit(self) -> None:
+        numbers = sorted(self._passed.values())
+
+        def act(connection: Connection) -> None:
+            for some in batches(numbers):
+                connection.execute(update(MAIL).where(MAIL.c.number.in_(some)).values(done=1))
+
+        if numbers:
+            self._database.change(act)
+        self._seen -= self._passed.keys()  # what is done does not come again
+        self._passed = {}
+
+
+def _mail(row: Row[Any]) -> Mail:
+    values = (f"m{row.number}", row.type, row.sender, row.inbox, row.content)
+    return Mail(*values, iso(row.sent), json.loads(row.more))

@@ -1,0 +1,269 @@
+"""The requests of a team, and its members, in a database."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from learnkit.backends.files.roster import no_member, silence
+from learnkit.backends.interface import Member, RequestBackend, RosterBackend
+from learnkit.backends.request import Answer, Kind, Request, may
+from learnkit.backends.sql.database import Database
+from learnkit.backends.sql.tables import ASSIGNMENTS, MEMBERS, PLANS, REQUESTS, iso
+from learnkit.errors import ToolError, extra
+
+with extra("sql"):
+    from sqlalchemy import (
+        Connection,
+        Insert,
+        Update,
+        and_,
+        case,
+        delete,
+        insert,
+        literal,
+        or_,
+        select,
+        update,
+    )
+
+
+class SqlRequests(RequestBackend):
+    """The requests of a team. They are few, so each change holds the lock of all of them.
+
+    Args:
+        database: where they are.
+        team: whose they are.
+    """
+
+    def __init__(self, database: Database, team: str) -> None:
+        self._database, self._team = database, team
+
+    def open(
+        self, kind: Kind, sender: str, to: str, content: str, within: float | None = None
+    ) -> Request:
+        asked = Request("", kind, sender, to, content)
+        current = select(ASSIGNMENTS.c.number).where(
+            ASSIGNMENTS.c.team == self._team, ASSIGNMENTS.c.mate == asked.mate
+        )
+
+        def act(connection: Connection) -> list[Request]:
+            self._lock(connection)
+            for old in self._load(connection, mate=asked.mate, kind=kind, state="pending"):
+                if old.state == "pending":  # another's time may be up
+                    raise ToolError(f"request {old.id} to {to} has no answer yet; wait for it")
+            new = {
+                "kind": kind,
+                "sender": sender,
+                "addressee": to,
+                "mate": asked.mate,
+                "content": content,
+                "state": "pending",
+                "assignment": connection.scalar(current) or 0,
+                "expires": None if within is None else self._database.now + within,
+                "note": "",
+            }
+            added = insert(REQUESTS).values(team=self._team, **new).returning(REQUESTS.c.number)
+            return self._load(connection, number=connection.scalar(added))
+
+        return self._one(act)
+
+    def answer(self, id: str, by: str, state: Answer, note: str = "") -> Request:
+        def act(connection: Connection) -> list[Request]:
+            self._lock(connection)
+            old = self._find(connection, id)
+            if old.to != by:
+                raise ToolError(f"request {id} is for {old.to} to answer, not for {by}")
+            if old.state != "pending":
+                raise ToolError(f"request {id} is already {old.state}, which cannot be changed")
+            if not may(old, state, "addressee"):
+                raise ToolError(f"a {old.kind} request cannot become {state}")
+            return self._close(connection, id, state, note)
+
+        return self._one(act)
+
+    def expire(self, id: str, why: str) -> Request | None:
+        def act(connection: Connection) -> list[Request]:
+            self._lock(connection)
+            return self._expire(connection, [self._find(connection, id, late=False)], why)
+
+        expired = self._database.write(self._team, act, _request)
+        return expired[0] if expired else None
+
+    def expire_all(self, mate: str, why: str) -> list[Request]:
+        def act(connection: Connection) -> list[Request]:
+            self._lock(connection)
+            pending = [one for one in self._load(connection, mate=mate) if one.state == "pending"]
+            return self._expire(connection, pending, why)
+
+        return self._database.write(self._team, act, _request)
+
+    def assign(self, mate: str) -> list[Request]:
+        first = self._database.insert(ASSIGNMENTS).values(team=self._team, mate=mate, number=1)
+        more = {"number": ASSIGNMENTS.c.number + 1}
+        count = first.on_conflict_do_update(index_elements=["team", "mate"], set_=more)
+
+        def act(connection: Connection) -> list[Request]:
+            self._lock(connection)
+            pending = [one for one in self._load(connection, mate=mate) if one.state == "pending"]
+            connection.execute(count)
+            return self._expire(connection, pending, f"{mate} has a new assignment")
+
+        return self._database.write(self._team, act, _request)
+
+    def get(self, id: str) -> Request:
+        return self._database.read(lambda connection: self._find(connection, id))
+
+    def all(self) -> list[Request]:
+        return self._database.read(self._load)
+
+    def current(self, mate: str) -> Request | None:
+        current = select(ASSIGNMENTS.c.number).where(
+            ASSIGNMENTS.c.team == self._team, ASSIGNMENTS.c.mate == mate
+        )
+
+        def act(connection: Connection) -> list[Request]:
+            assignment = connection.scalar(current) or 0
+            return self._load(connection, mate=mate, kind="plan", assignment=assignment)
+
+        plans = self._database.read(act)
+        return plans[-1] if plans else None
+
+    def require_plan(self, required: bool, name: str = "", role: str = "") -> None:
+        here = PLANS.c.team == self._team
+        one = and_(PLANS.c.name == name, PLANS.c.role == role)
+        values = {"name": name, "role": role if name else "", "required": int(required)}
+
+        def act(connection: Connection) -> None:
+            self._lock(connection)
+            connection.execute(delete(PLANS).where(here, one if name else literal(True)))
+            connection.execute(insert(PLANS).values(team=self._team, **values))
+
+        self._database.change(act)
+
+    def requires_plan(self, name: str, role: str) -> bool:
+        said = or_(and_(PLANS.c.name == name, PLANS.c.role == role), PLANS.c.name == "")
+        wanted = select(PLANS.c.required).where(PLANS.c.team == self._team, said)
+        wanted = wanted.order_by(PLANS.c.name.desc()).limit(1)  # the one with a name first
+        return bool(self._database.read(lambda connection: connection.scalar(wanted)))
+
+    def _lock(self, connection: Connection) -> None:
+        self._database.lock(connection, "requests", self._team)
+
+    def _one(self, act: Callable[[Connection], list[Request]]) -> Request:
+        (request,) = self._database.write(self._team, act, _request)
+        return request
+
+    def _find(self, connection: Connection, id: str, late: bool = True) -> Request:
+        number = int(id[1:]) if re.fullmatch("r[0-9]{7,15}", id) else 0
+        if found := self._load(connection, late, number=number):
+            return found[0]
+        last = select(REQUESTS.c.number).where(REQUESTS.c.team == self._team)
+        some = connection.scalars(last.order_by(REQUESTS.c.number.desc()).limit(5)).all()
+        known = ", ".join(map(_request_id, reversed(some))) or "none"
+        raise ToolError(f"there is no request {id!r}; the latest requests are: {known}")
+
+    def _load(self, connection: Connection, late: bool = True, **where: Any) -> list[Request]:
+        """The requests with these values; with ``late``, one whose time is up counts as expired."""
+        given = {"team": self._team, **where}
+        wanted = select(REQUESTS, (REQUESTS.c.expires < self._database.now).label("over"))
+        wanted = wanted.where(*(REQUESTS.c[key] == value for key, value in given.items()))
+        found = []
+        for row in connection.execute(wanted.order_by(REQUESTS.c.number)):
+            state, note = row.state, row.note
+            if late and state == "pending" and row.over:
+                state, note = "expired", "not answered in time"
+            texts = (_request_id(row.number), row.kind, row.sender, row.addressee, row.content)
+            found.append(Request(*texts, state, row.assignment, iso(row.expires), note))
+        return found
+
+    def _expire(
+        self, connection: Connection, requests: Iterable[Request], why: str
+    ) -> list[Request]:
+        may_expire = [one for one in requests if may(one, "expired", "harness")]
+        closed = [self._close(connection, one.id, "expired", why) for one in may_expire]
+        return [request for some in closed for request in some]
+
+    def _close(self, connection: Connection, id: str, state: str, note: str) -> list[Request]:
+        number = int(id[1:])
+        closed = update(REQUESTS).where(REQUESTS.c.number == number)
+        connection.execute(closed.values(state=state, note=note))
+        return self._load(connection, number=number)
+
+
+def _request_id(number: int) -> str:
+    return f"r{number:07}"
+
+
+def _request(fields: dict[str, Any]) -> Request:
+    return Request(**fields)
+
+
+class SqlRoster(RosterBackend):
+    """The members of a team.
+
+    Args:
+        database: where they are.
+        team: whose they are.
+    """
+
+    def __init__(self, database: Database, team: str) -> None:
+        self._database, self._team = database, team
+
+    def members(self) -> list[Member]:
+        member = MEMBERS.c
+        silent = (self._database.now - member.heard).label("silent")
+        wanted = select(MEMBERS, silent).where(member.team == self._team).order_by(member.number)
+        found = []
+        for row in self._database.read(lambda connection: connection.execute(wanted).all()):
+            one = {"name": row.name, "role": row.role, "status": row.status}
+            one |= {"incarnation": row.incarnation} if row.incarnation else {}
+            if row.heard is not None:
+                one |= {"where": row.place, "heard": iso(row.heard), "silent": silence(row.silent)}
+            found.append(one)
+        return found
+
+    def note(self, entry: Member, *, held_by: str | None = None) -> bool:
+        values = {"role": entry["role"], "status": entry["status"]}
+        values["incarnation"] = entry.get("incarnation", "")
+        same = and_(
+            literal(values["incarnation"]) != "", MEMBERS.c.incarnation == values["incarnation"]
+        )
+        kept = {
+            "place": case((same, MEMBERS.c.place), else_=""),
+            "heard": case((same, MEMBERS.c.heard)),
+        }
+        noted: Insert | Update
+        if held_by is None:
+            first = {"team": self._team, "name": entry["name"], "place": ""}
+            new = self._database.insert(MEMBERS).values(**first, **values)
+            both = ["team", "name"]
+            noted = new.on_conflict_do_update(index_elements=both, set_={**values, **kept})
+        else:
+            held = (MEMBERS.c.name == entry["name"], MEMBERS.c.incarnation == held_by)
+            noted = update(MEMBERS).where(MEMBERS.c.team == self._team, *held)
+            noted = noted.values(**values, **kept)
+        noted = noted.returning(MEMBERS.c.number)
+        return self._database.change(lambda connection: connection.scalar(noted) is not None)
+
+    def beat(self, name: str, incarnation: str, where: str) -> bool:
+        here = MEMBERS.c.team == self._team
+
+        def act(connection: Connection) -> bool:
+            mine = (MEMBERS.c.name == name, MEMBERS.c.incarnation == incarnation)
+            beat = update(MEMBERS).where(here, *mine)
+            if connection.execute(beat.values(place=where, heard=self._database.now)).rowcount:
+                return True
+            wanted = select(MEMBERS.c.name).where(here).order_by(MEMBERS.c.number)
+            known = list(connection.scalars(wanted))
+            if name not in known:
+                raise no_member(name, known)
+            return False
+
+        return self._database.change(act)
+
+    def begin(self) -> None:
+        local = (MEMBERS.c.team == self._team, MEMBERS.c.incarnation == "")
+        ended = update(MEMBERS).where(*local).values(status="shutdown")
+        self._database.change(lambda connection: connection.execute(ended))

@@ -1,0 +1,204 @@
+"""The tables, and how values get into them and out again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from itertools import islice
+from typing import Any
+
+from learnkit.errors import UsageError, extra
+
+with extra("sql"):
+    from sqlalchemy import (
+        BigInteger,
+        Double,
+        Identity,
+        Index,
+        Integer,
+        MetaData,
+        SmallInteger,
+        Table,
+        Text,
+        literal_column,
+    )
+    from sqlalchemy import Column as Col
+    from sqlalchemy.types import TypeDecorator
+
+#: Version of the tables.
+VERSION = 1
+
+#: Ids that one statement names.
+BATCH = 500
+
+
+class AnyText(TypeDecorator[str]):
+    """Any text that Python can hold: PostgreSQL stores no NUL, and neither one half a character."""
+
+    impl = Text
+    cache_ok = True
+
+    def process_bind_param(self, value: str | None, dialect: Any) -> str | None:
+        """Replace what no database stores.
+
+        Args:
+            value: the text.
+            dialect: of the database.
+        """
+        if value is None:
+            return None
+        return value.replace("\0", "\ufffd").encode("utf-8", "replace").decode("utf-8")
+
+
+METADATA = MetaData()
+_NUMBER = BigInteger().with_variant(Integer, "sqlite")
+
+
+def _table(name: str, *columns: Any) -> Table:
+    return Table(f"learnkit_{name}", METADATA, *columns, sqlite_autoincrement=True)
+
+
+META = _table("meta", Col("name", AnyText, primary_key=True), Col("value", Integer))
+CALLS = _table(
+    "calls",
+    Col("key", AnyText, primary_key=True),
+    Col("result", AnyText, nullable=False),
+    Col("at", Double, nullable=False, index=True),
+)
+COUNTERS = _table(
+    "counters", Col("team", AnyText, primary_key=True), Col("last", Integer, nullable=False)
+)
+INBOXES = _table(
+    "inboxes", Col("team", AnyText, primary_key=True), Col("name", AnyText, primary_key=True)
+)
+MAIL = _table(
+    "mail",
+    Col("number", _NUMBER, Identity(), primary_key=True),
+    Col("team", AnyText, nullable=False),
+    Col("inbox", AnyText, nullable=False),
+    Col("sender", AnyText, nullable=False),
+    Col("type", AnyText, nullable=False),
+    Col("content", AnyText, nullable=False),
+    Col("sent", Double, nullable=False),
+    Col("more", AnyText, nullable=False),
+    Col("done", SmallInteger, nullable=False),
+)
+NEW = MAIL.c.done == literal_column("0")
+Index(
+    "learnkit_mail_new",
+    *(MAIL.c.team, MAIL.c.inbox, MAIL.c.number),
+    postgresql_where=NEW,
+    sqlite_where=NEW,
+)
+TASKS = _table(
+    "tasks",
+    Col("team", AnyText, primary_key=True),
+    Col("id", Integer, primary_key=True, autoincrement=False),
+    Col("subject", AnyText, nullable=False),
+    Col("description", AnyText, nullable=False),
+    Col("status", AnyText, nullable=False),
+    Col("owner", AnyText, nullable=False),
+    Col("tags", AnyText, nullable=False),
+    Col("result_summary", AnyText, nullable=False),
+    Col("worktree", AnyText, nullable=False),
+    Col("token", Integer, nullable=False),
+    Col("incarnation", AnyText, nullable=False),
+    Col("lease_until", Double),
+    Col("changed", _NUMBER, nullable=False),  # which transaction has; a renewed lease is no change
+    Index("learnkit_tasks_changed", "team", "changed"),
+)
+#: The status of a deleted task. Its row stays, empty, so that others learn that it is gone.
+GONE = "deleted"
+#: What may be claimed or is held: few, however many are done. The text is that of the index.
+OPEN = TASKS.c.status.in_([literal_column("'pending'"), literal_column("'in_progress'")])
+Index(
+    "learnkit_tasks_open",
+    *(TASKS.c.team, TASKS.c.id),
+    postgresql_where=OPEN,
+    sqlite_where=OPEN,
+)
+EDGES = _table(
+    "edges",
+    Col("team", AnyText, primary_key=True),
+    Col("blocked", Integer, primary_key=True),
+    Col("blocker", Integer, primary_key=True),
+    Index("learnkit_edges_blocker", "team", "blocker", "blocked"),  # all that a query wants
+)
+REQUESTS = _table(
+    "requests",
+    Col("number", _NUMBER, Identity(), primary_key=True),
+    Col("team", AnyText, nullable=False),
+    Col("kind", AnyText, nullable=False),
+    Col("sender", AnyText, nullable=False),
+    Col("addressee", AnyText, nullable=False),
+    Col("mate", AnyText, nullable=False),
+    Col("content", AnyText, nullable=False),
+    Col("state", AnyText, nullable=False),
+    Col("assignment", Integer, nullable=False),
+    Col("expires", Double),
+    Col("note", AnyText, nullable=False),
+    Index("learnkit_requests_mate", "team", "mate"),
+)
+ASSIGNMENTS = _table(
+    "assignments",
+    Col("team", AnyText, primary_key=True),
+    Col("mate", AnyText, primary_key=True),
+    Col("number", Integer, nullable=False),
+)
+PLANS = _table(  # who needs an approved plan; without a name: all others
+    "plans",
+    Col("team", AnyText, primary_key=True),
+    Col("name", AnyText, primary_key=True),
+    Col("role", AnyText, primary_key=True),
+    Col("required", SmallInteger, nullable=False),
+)
+MEMBERS = _table(
+    "members",
+    Col("number", _NUMBER, Identity(), primary_key=True),
+    Col("team", AnyText, nullable=False),
+    Col("name", AnyText, nullable=False),
+    Col("role", AnyText, nullable=False),
+    Col("status", AnyText, nullable=False),
+    Col("incarnation", AnyText, nullable=False),
+    Col("place", AnyText, nullable=False),
+    Col("heard", Double),
+    Index("learnkit_members_name", "team", "name", unique=True),
+)
+
+
+def encoded(value: Any) -> str:
+    """Return a value as JSON in ASCII, which holds texts that no database stores.
+
+    Args:
+        value: of plain objects.
+
+    Raises:
+        UsageError: if it cannot be stored so.
+    """
+    try:
+        return json.dumps(value, allow_nan=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise UsageError(f"this cannot be stored as JSON: {error}") from None
+
+
+def iso(seconds: float | None) -> str:
+    """Return a time as ISO 8601, or an empty text for none.
+
+    Args:
+        seconds: since 1970.
+    """
+    if seconds is None:
+        return ""
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="microseconds")
+
+
+def batches(items: Sequence[int]) -> Iterator[list[int]]:
+    """Split ids into lists that one statement can name.
+
+    Args:
+        items: the ids.
+    """
+    left = iter(items)
+    while some := list(islice(left, BATCH)):
+        yield some

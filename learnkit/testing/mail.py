@@ -1,0 +1,167 @@
+"""Mail: nothing is lost, and nothing comes twice."""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+
+from learnkit.backends.interface import Backend
+from learnkit.backends.mail import MAX_CONTENT
+from learnkit.errors import ToolError, extra
+from learnkit.testing.case import TEXTS, WORKERS, BackendCase, at_once, inboxes
+
+with extra("test"):
+    import pytest
+
+
+class MailTests(BackendCase):
+    """What a :class:`~learnkit.backends.interface.MailBackend` promises."""
+
+    def test_messages_are_read_in_the_order_of_sending(self, backend: Backend) -> None:
+        """``take`` returns each message once, and ``look`` changes nothing."""
+        mail = inboxes(backend)
+        reader = mail.reader("alice")
+        sent = [mail.send("lead", "alice", str(number)) for number in range(20)]
+        assert reader.look() == reader.look() == sent
+        assert reader.take() == sent
+        assert reader.take() == reader.look() == []
+        more = mail.send("bob", "alice", "more")
+        assert reader.take() == [more]
+        assert len({one.id for one in [*sent, more]}) == 21
+
+    def test_what_was_not_committed_comes_again(self, backend: Backend) -> None:
+        """A reader that died between ``take`` and ``commit`` loses nothing."""
+        mail = inboxes(backend)
+        one, two = (mail.send("lead", "alice", text) for text in ("one", "two"))
+        first = mail.reader("alice")
+        assert first.take() == [one, two]
+        assert mail.unread("alice") == [one, two]
+        assert mail.reader("alice", seen=[one.id]).take() == [two]
+        with self.second(backend) as second:
+            assert second.mail().reader("alice").take() == [one, two]
+        first.commit()
+        assert mail.unread("alice") == mail.reader("alice").take() == []
+        first.commit()
+
+    def test_only_what_was_taken_is_committed(self, backend: Backend) -> None:
+        """What comes between ``take`` and ``commit`` is not lost."""
+        mail = inboxes(backend)
+        reader = mail.reader("alice")
+        mail.send("lead", "alice", "one")
+        reader.take()
+        two = mail.send("lead", "alice", "two")
+        reader.commit()
+        assert mail.unread("alice") == mail.reader("alice").take() == reader.take() == [two]
+
+    def test_what_was_put_back_comes_again(self, backend: Backend) -> None:
+        """A message that did not reach the agent is taken a second time."""
+        mail = inboxes(backend)
+        one, two, three = (mail.send("lead", "alice", text) for text in ("one", "two", "three"))
+        reader = mail.reader("alice")
+        assert reader.take() == [one, two, three]
+        reader.put_back([two.id])
+        assert reader.look() == reader.take() == [two]
+        reader.commit()
+        assert mail.reader("alice").take() == []
+
+    def test_what_the_transcript_has_is_committed_with_the_rest(self, backend: Backend) -> None:
+        """A message that was seen before is not returned, and is dealt with at the next commit."""
+        mail = inboxes(backend)
+        one, two = (mail.send("lead", "alice", text) for text in ("one", "two"))
+        reader = mail.reader("alice", seen=[one.id])
+        reader.commit()
+        assert reader.take() == [two]
+        reader.commit()
+        assert mail.unread("alice") == []
+
+    def test_a_message_keeps_all_that_it_had(self, backend: Backend) -> None:
+        """Texts, type, sender and further fields come back as they were."""
+        mail = inboxes(backend)
+        now = datetime.now(UTC)
+        for text in (*TEXTS, "x" * MAX_CONTENT):
+            more = {"request_id": "r1", "deep": {"list": [1, None, True], "text": text[:100]}}
+            sent = mail.send("lead", "alice", text, "shutdown_request", at=now, **more)
+            (found,) = mail.unread("alice")
+            assert found == sent
+            assert (found.content, found.more, found.sender, found.to, found.type) == (
+                *(text, more, "lead", "alice", "shutdown_request"),
+            )
+            assert datetime.fromisoformat(found.timestamp).tzinfo is not None
+            reader = mail.reader("alice")
+            reader.take()
+            reader.commit()
+
+    def test_a_message_that_cannot_be_sent_says_why(self, backend: Backend) -> None:
+        """Unknown and impossible names, empty and long texts are refused, and nothing is sent."""
+        mail = inboxes(backend)
+        with pytest.raises(
+            ToolError, match="no inbox for 'carol'; there are inboxes for: alice, bob"
+        ):
+            mail.send("lead", "carol", "hello")
+        for name in ("", "../alice", "Alice", "a b", "a" * 41, "alice\n"):
+            with pytest.raises(ToolError, match="is not a valid name"):
+                mail.open(name)
+        long = "x" * (MAX_CONTENT + 1)
+        for text, problem in (("", "is empty"), (" \n", "is empty"), (long, "characters")):
+            with pytest.raises(ToolError, match=problem):
+                mail.send("lead", "alice", text)
+            with pytest.raises(ToolError, match=problem):
+                mail.broadcast("lead", text)
+        for act in (mail.unread, mail.reader):
+            with pytest.raises(ToolError, match="no inbox for 'carol'"):
+                act("carol")
+        assert mail.names == ["alice", "bob", "lead"]
+        assert mail.unread("alice") == mail.unread("bob") == []
+
+    def test_an_inbox_is_opened_once(self, backend: Backend) -> None:
+        """Opening it again leaves it as it is, also when several do so at once."""
+        mail = inboxes(backend)
+        mail.send("lead", "alice", "x")
+        mail.open("alice")
+        assert len(mail.unread("alice")) == 1
+        at_once(lambda number: mail.open("a" * 40))
+        assert mail.names == ["a" * 40, "alice", "bob", "lead"]
+
+    def test_a_broadcast_reaches_everyone_but_its_sender(self, backend: Backend) -> None:
+        """Each gets a message with an id of its own; a lone sender reaches no one."""
+        mail = inboxes(backend)
+        sent = mail.broadcast("alice", "phase 1 is done")
+        assert [(one.to, one.type) for one in sent] == [("bob", "broadcast"), ("lead", "broadcast")]
+        assert len({one.id for one in sent}) == 2
+        assert mail.unread("alice") == []
+        assert [mail.unread("bob"), mail.unread("lead")] == [[sent[0]], [sent[1]]]
+        alone = backend.mail("alone")
+        alone.open("lead")
+        assert alone.broadcast("lead", "hello?") == []
+
+    def test_of_many_writers_no_message_is_lost_or_read_twice(self, backend: Backend) -> None:
+        """A reader that reads while all of them write gets each message exactly once."""
+        mail, read, over = inboxes(backend), list[str](), threading.Event()
+
+        def collect() -> None:
+            reader = mail.reader("alice")
+            while not over.is_set() or reader.look():
+                read.extend(one.content for one in reader.take())
+                reader.commit()
+
+        def write(number: int) -> None:
+            with self.second(backend) as second:
+                for count in range(10):
+                    second.mail().send(f"w{number}", "alice", f"{number}-{count}")
+                second.mail().broadcast(f"w{number}", f"{number}-all")
+
+        with ThreadPoolExecutor(1) as pool:
+            collecting = pool.submit(collect)
+            try:
+                at_once(write)
+            finally:
+                over.set()
+            collecting.result()
+        wanted = [f"{n}-{what}" for n in range(WORKERS) for what in (*range(10), "all")]
+        assert sorted(read) == sorted(wanted)
+        for number in range(WORKERS):  # what one writer has sent stays in its order
+            mine = [one for one in read if one.startswith(f"{number}-")]
+            assert mine == [f"{number}-{what}" for what in (*range(10), "all")]
+        assert mail.unread("alice") == []
+        assert len(mail.unread("bob")) == WORKERS
