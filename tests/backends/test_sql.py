@@ -112,7 +112,7 @@ def test_what_is_done_costs_nothing(backend: Backend, tmp_path: Path) -> None:
     found = [plan(tmp_path / "team.db", one) for one in statements]
     for index in (
         "learnkit_mail USING INDEX learnkit_mail_new (team=? AND inbox=?)",
-        "learnkit_tasks USING INDEX learnkit_tasks_open (team=?)",
+        "learnkit_tasks USING INDEX learnkit_tasks_open (team=? AND status=?)",
         "learnkit_tasks USING INDEX learnkit_tasks_changed (team=? AND changed>?)",
         "learnkit_edges USING COVERING INDEX learnkit_edges_blocker (team=? AND blocker=?)",
     ):

@@ -114,7 +114,9 @@ GONE = "deleted"
 OPEN = TASKS.c.status.in_([literal_column("'pending'"), literal_column("'in_progress'")])
 Index(
     "learnkit_tasks_open",
-    *(TASKS.c.team, TASKS.c.id),
+    # With the status in it, too: of two indexes that begin with the team only, SQLite might take the
+    # other one, and read what is done as well.
+    *(TASKS.c.team, TASKS.c.status),
     postgresql_where=OPEN,
     sqlite_where=OPEN,
 )
