@@ -250,7 +250,7 @@ class _Sheet:
             canvas.edge(f"life {key}", path, style="" if name else "w", x=x, y=4 + _HEAD)
             mark, label = self.marks.get(name, ""), name or "file"
             if self.each < 60:  # too narrow for a box
-                canvas.text(f"head {key}", x, 21, label, "c", mark, width=self.each + 4, says=label)
+                canvas.text(f"head {key}", x, 21, label, "c", mark, width=self.each - 2, says=label)
             else:
                 box = (x - self.each / 2 + 2, 4, self.each - 4, _HEAD)
                 canvas.box(f"head {key}", *box, mark, [label], says=label)

@@ -92,7 +92,7 @@ def test_a_repository_that_is_made_later_ignores_it_too(tmp_path: Path) -> None:
 OLD = {
     ".tasks/task_1.json": {"id": 1, "subject": "write b.txt", "description": ""},
     ".team/config.json": {"team_name": "old", "members": []},
-    ".team/requests.json": [],
+    ".team/requests.json": {"next_id": 1, "assignments": {}, "requests": []},
     ".transcripts/lead-1.jsonl": {"role": "user", "content": "hello"},
     ".worktrees/index.json": {"worktrees": []},
     ".worktrees/events.jsonl": {"event": "worktree.keep", "name": "b"},

@@ -64,7 +64,7 @@ def test_a_refresh_writes_it_to_the_readme_the_notebook_and_its_neighbours(tmp_p
     assert row in (folder / "README.md").read_text("utf-8")
     books = [json.loads((folder / name).read_text("utf-8")) for name in changed]
     first = "".join(books[1]["cells"][0]["source"])
-    assert first.startswith('# 3 · A "plan"\n\n**You\'ll plan \\1 anew.**\n\n20 minutes · you need')
+    assert first.startswith('# 3 · A "plan"\n\n**You\'ll plan \\1 anew.**\n\n20 minutes · ')
     link = '[3 · A "plan"](s03_todo.ipynb)'
     assert f"next: {link}" in "".join(books[0]["cells"][0]["source"])
     assert f"Next: {link}, where" in "".join(
