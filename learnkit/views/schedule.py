@@ -7,6 +7,7 @@ between reading the file and emptying it: a message that arrives then can be los
 
 from __future__ import annotations
 
+import itertools
 import re
 from dataclasses import dataclass, replace
 
@@ -15,7 +16,7 @@ from learnkit.core.events import Event
 from learnkit.core.text import columns, count, listed, one_line
 from learnkit.views.drawing import static, theme
 from learnkit.views.drawing.base import Diagram
-from learnkit.views.drawing.display import Canvas, wrapped
+from learnkit.views.drawing.display import Canvas, text_width, wrapped
 
 #: The most columns that are drawn.
 COLUMNS = 12
@@ -244,13 +245,14 @@ class _Sheet:
         y = 8.0 + _HEAD
         y += 20 * canvas.left_out("gone", 2, y + 14, first, "earlier step")
         low = y + _ROW * (len(state.rows) - first)
+        room = self.rooms()
         for name, x in self.x.items():
             key = f"of {name}" if name else "file"
             path = f"M0 0V{low - 4 - _HEAD:g}"
             canvas.edge(f"life {key}", path, style="" if name else "w", x=x, y=4 + _HEAD)
             mark, label = self.marks.get(name, ""), name or "file"
             if self.each < 60:  # too narrow for a box
-                canvas.text(f"head {key}", x, 21, label, "c", mark, width=self.each - 2, says=label)
+                canvas.text(f"head {key}", x, 21, label, "c", mark, width=room[label], says=label)
             else:
                 box = (x - self.each / 2 + 2, 4, self.each - 4, _HEAD)
                 canvas.box(f"head {key}", *box, mark, [label], says=label)
@@ -275,6 +277,15 @@ class _Sheet:
                 canvas.text(f"legend {number}", 2, y + 16, line, "q")
                 y += 16
             canvas.height = y + 8
+
+    def rooms(self) -> dict[str, float]:
+        """The width of each name at its lifeline: one beside short names may be longer."""
+        heads = [(name or "file", x) for name, x in self.x.items()]
+        found = {label: self.each + 4 for label, _ in heads}
+        for (one, left), (other, right) in itertools.pairwise(heads):
+            if text_width(one) + text_width(other) > 2 * (right - left):
+                found[one] = found[other] = self.each - 2
+        return found
 
     def open(self, top: float, low: float) -> None:
         """The time between reading the file and emptying it, on the reader's lifeline."""

@@ -396,6 +396,7 @@ QUICK = settings(
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("state", STATES[:-1], ids=[state.path for state in STATES[:-1]])
 @QUICK
 @given(data=st.data())

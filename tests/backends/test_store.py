@@ -350,6 +350,7 @@ def test_reading_on_from_any_place_gives_the_rest(
     assert first + journal.read(place)[0] == journal.read()[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", ["", "x" * 70_000, "x" * 400_000])
 @pytest.mark.parametrize("torn", ["", '{"n": 3', "y" * 100_000])
 @pytest.mark.parametrize("damage", ["", "no JSON\n", "[1]\n" * 50_000])

@@ -38,6 +38,7 @@ def test_a_tool_that_only_an_option_adds_is_no_tool_of_the_agent() -> None:
     assert "todo_update" in found.more_tools
 
 
+@pytest.mark.slow
 def test_every_part_of_the_harness_is_a_lesson_and_every_event_of_a_lesson_is_named() -> None:
     every = [addition(name) for name in NAMES]
     assert len(every) == 2 + len(PARTS) == 12

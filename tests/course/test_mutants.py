@@ -197,6 +197,7 @@ def test_the_fault_shows_in_the_view_and_is_gone_afterwards(mutant: Mutant, play
     assert view_of(mutant, again).html() == view_of(mutant, ill).html()
 
 
+@pytest.mark.slow
 @each
 def test_a_run_leaves_no_file_and_tells_no_path(mutant: Mutant, played: Played) -> None:
     logs = played(mutant)

@@ -108,6 +108,7 @@ def test_every_view_says_its_facts_in_words(path: Path) -> None:
     assert found >= 1
 
 
+@pytest.mark.slow
 @each
 def test_questions_and_answers_can_be_read(path: Path) -> None:
     text = " ".join("".join(reader(path).text).split())

@@ -172,6 +172,7 @@ def test_nothing_that_a_repository_names_is_run(
     assert not repo.mark.exists(), repo.mark.read_text()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "key",
     [

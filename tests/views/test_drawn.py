@@ -13,11 +13,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from canvases import crowded
 from every_view import VIEWS
 from workday import ALONE, RACING, TOGETHER, log_of, wordy
 
 from learnkit.views import View
-from learnkit.views.drawing.base import Diagram
+from learnkit.views.drawing.base import ROWS, Diagram
 from learnkit.views.drawing.display import NARROW, WIDE
 
 FOLDER = Path(__file__).resolve().parent / "drawn"
@@ -43,9 +44,20 @@ def test_a_day_is_drawn_as_it_was(kind: type[View[Any]]) -> None:
     view = kind(log_of(steps))
     # In the middle something runs and waits; at the end there is little room, for lines and words.
     parts = [*drawn(view, 0, 4), *drawn(view, len(steps) // 2, 48), *drawn(view, len(steps), 4)]
-    crowded = drawn(kind(log_of(wordy(steps))), len(steps) - 9, 12)
-    text = "\n".join([*parts, *crowded]) + "\n"
+    full = drawn(kind(log_of(wordy(steps))), len(steps) - 9, 12)
+    text = "\n".join([*parts, *full]) + "\n"
     file = FOLDER / f"{name.lower()}.txt"
     if os.environ.get("DRAWN") == "new":
         file.write_text(text, "utf-8")
     assert text.splitlines() == file.read_text("utf-8").splitlines()
+
+
+@pytest.mark.parametrize("kind", [kind for kind in VIEWS if issubclass(kind, Diagram)])
+def test_no_text_of_that_day_lies_upon_another(kind: type[Diagram[Any]]) -> None:
+    name = kind.__name__
+    steps = RACING if name == "Schedule" else TOGETHER if name in OF_TEAMS else ALONE
+    for log in (log_of(steps), log_of(wordy(steps))):
+        view = kind(log)
+        for k in range(len(steps) + 1):
+            for width in (WIDE, NARROW):
+                assert crowded(view.draw(view.at(k), width, ROWS)) == [], (k, width)

@@ -114,8 +114,8 @@ GONE = "deleted"
 OPEN = TASKS.c.status.in_([literal_column("'pending'"), literal_column("'in_progress'")])
 Index(
     "learnkit_tasks_open",
-    # With the status in it, too: of two indexes that begin with the team only, SQLite might take the
-    # other one, and read what is done as well.
+    # With the status in it, too: of two indexes that begin with the team only, SQLite might take
+    # the other one, and read what is done as well.
     *(TASKS.c.team, TASKS.c.status),
     postgresql_where=OPEN,
     sqlite_where=OPEN,

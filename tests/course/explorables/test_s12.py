@@ -82,6 +82,7 @@ def git(folder: Path, *words: str) -> int:
     return run.returncode
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", [WHOLE, TYPED])
 @pytest.mark.parametrize("place", PLACES)
 def test_git_merges_two_worktrees_as_the_picture_shows(repo: Path, place: int, way: str) -> None:
