@@ -144,7 +144,7 @@ class Panel:
     def _told(self) -> list[Json]:
         """Each rule of the stand-in, by agent: its words of the prompt, used and ignored."""
         steps: dict[tuple[str, str], Json] = {}
-        for one in self._steps:
+        for one in list(self._steps):  # agents in threads add to it
             lane = one.lane if self.team else ""
             step = steps.setdefault(
                 (lane, one.rule),
