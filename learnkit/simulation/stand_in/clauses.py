@@ -71,8 +71,10 @@ _REWRITES: tuple[tuple[str, str], ...] = (
     (r"^(please )?(mail .+?) if (it is .+?)([.!?]?)$", r"if \3, \2 \1"),
     (rf"\b({_NUMBER} tasks), (?!each\b|and\b)", r"\1: "),
     (
-        r"^(?:at|in) the end,? ((?:please )?(?:shut|stop|dismiss|send|ask|tell) .+?)([.!?]?)$",
-        r"\1 at the end\2",
+        r"^((?:at|in) the end|(?:when|once|after|as soon as) [\w' ]+(?=,)),? ((?:please )?"
+        r"(?:(?:shut|stop|dismiss) [\w ]+?|send [\w ]+? home|(?:ask|tell) \w+ to shut down))"
+        r"((?:,| and\b).*|[.!?]?)$",
+        r"\2, \1\3",
     ),
     # "merge and remove both" is about both, twice.
     (

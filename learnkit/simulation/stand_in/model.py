@@ -479,7 +479,8 @@ def understand(prompt: str) -> tuple[list[Goal], list[Clause]]:
         left = left[taken:]
     if statements:
         return [], statements
-    goals.sort(key=lambda one: "last" in one.groups)  # what is to be done at the end
+    if any("last" in one.groups for one in goals):  # it is to be done at the end
+        goals.sort(key=lambda one: "last" in one.groups or one.rule.act is team.became)
     names = {one.rule.name for one in goals}
     if "leave it at that" in names and names - set(_PLANNING):
         return [], parts.split(prompt)  # do it, and don't do it

@@ -11,11 +11,17 @@ from learnkit.simulation.stand_in.rules import board, plans
 
 _AS = re.compile(r"(\w+) as (?:an? |the )?([\w-]+)", re.I)
 _CALLED = re.compile(r"an? ([\w-]+) called (\w+)", re.I)
+#: What would leave something on the board, where teammates take all that suits them.
+_NOT_ALL = (
+    r"(?!.*\b(?:none|nothing|only|but|except|not|half|some|first|second|third|last|tasks? #?\d+)\b)"
+    rf"(?!.*(?<!all )(?<!the )(?<!these )(?<!those )\b(?!one (?:by|after)){clauses.PARTS['n']}\b)"
+)
 _BOARD_WORK = re.compile(
-    r"(?:do|take|claim|work on|find|look for|see to) .*\b(?:them|tasks?|board|work|ready|"
-    r"suits?)\b.*|"
+    rf"{_NOT_ALL}(?:(?:do|take|claim|work on|find|look for|see to) .*\b(?:them|tasks?|board|work|"
+    r"ready|suits?)\b.*|"
     rf"(?:do|complete|finish|handle|take care of) (?:(?:all (?:of )?)?(?:them|(?:the|these|those) "
-    rf"(?:{clauses.PARTS['n']} )?tasks)(?: on the board)?|them all|all(?: {clauses.PARTS['n']})?)",
+    rf"(?:{clauses.PARTS['n']} )?tasks|everything)(?: on the board)?|them all|"
+    rf"all(?: {clauses.PARTS['n']})?))",
     re.I,
 )
 _OPEN_TASK = re.compile(r"^\[([ >!])\] #(\d+): (.*)$", re.M)
@@ -71,7 +77,8 @@ def _spawn(
     return told
 
 
-def _have(do: Hands, name: str, text: str, role: str = "teammate") -> Steps:
+def _have(do: Hands, name: str, text: str, role: str = "teammate", does: str = "") -> Steps:
+    text = f"do {text}" if does else text
     if name.lower() in do.crew:
         yield from do.report_of(name.lower())
         if _BOARD_WORK.fullmatch(text):
@@ -172,7 +179,18 @@ def _shut_down(do: Hands, name: str, last: str = "", by: str = "") -> Steps:
     return f"{mate} shuts down: {note.text}"
 
 
-def _became(do: Hands) -> Steps:
+def became(do: Hands) -> Steps:
+    """Look up what became of the last request of a protocol.
+
+    Args:
+        do: what the rules work with.
+
+    Returns:
+        The report.
+
+    Raises:
+        Failed: if there was no request.
+    """
     if not do.request:
         raise Failed("there is no request")
     result = yield from do.call("shutdown_response", request_id=do.request)
@@ -256,13 +274,15 @@ _MORE = (
     r"(?P<told>.+)",
 )
 _ROLES = r"(?P<roles>an? [\w-]+((, and |, | and )an? [\w-]+)*)"
+_SEE = "(see|see to it|make sure|ensure) that"
 _OTHER = "(me|us|it|them|her|him|the|an?|this|that|one|another|all|every|both)"
 _ALL = "(everybody|everyone|all|them all|all of them|the team|both)"
 _SEVERAL = re.compile(f"them|both of them|{_ALL}", re.I)
 #: When to shut somebody down: after all else. Each report is waited for anyway.
 _LAST = (
     r"(,? (?P<last>(at|in) the end|(when|once|after|as soon as) (all|everything|the work|the file|"
-    r"(?P<by>\w+?))( is|'s| are|'re| has| have)? (all )?(done|ready|finished|finishes|complete)"
+    r"(?P<by>\w+?))( is|'s| are|'re| has| have)? (all )?(done|ready|finished|finishes|complete|"
+    r"there|written)"
     r"( it| that)?))?"
 )
 _WHO = rf"(?P<name>both of them|{_ALL}|[A-Za-z][\w-]*)"
@@ -277,7 +297,7 @@ RULES = ruleset(
             rf"{_ROLES} (are|is) to {{text}}",
             rf"{_START} {_ROLES}",
             rf"{_START} {{n}} (?P<role>[a-z-]+?)s(( called|,|:) {{names}})?",
-            rf"{_START} (?!{_OTHER}\b){{names}}",
+            rf"{_START} (?!{_OTHER}\b){{names}}(,? to {{text}})?",
         ],
         _spawn,
         {
@@ -291,6 +311,9 @@ RULES = ruleset(
         [
             r"(have|let) {name} as (?P<role>[\w-]+) {text}",
             rf"(have|let) (?!{_OTHER}\b)(?P<name>[a-z]+) (to )?{{text}}",
+            rf"(ask|tell) (?!{_OTHER}\b)(?P<name>[a-z]+) to (?!(shut|stop|end)\b|finish$|go home)"
+            r"{text}",
+            rf"{_SEE} (?!{_OTHER}\b)(?P<name>[a-z]+) (?P<does>does|completes|finishes) {{text}}",
         ],
         _have,
         {"needs": ("spawn_teammate",)},
@@ -360,7 +383,7 @@ RULES = ruleset(
         "what became of a request",
         r"(tell|show) me (what (became|has become) of|the state of|how it went with) (the|that|"
         r"her|his) request",
-        _became,
+        became,
         {"needs": ("shutdown_response",)},
     ),
     (
@@ -375,7 +398,7 @@ RULES = ruleset(
     ),
     (
         "see that the board is done",
-        r"(see|make sure|ensure) that (they|the tasks|all tasks|all of them) (are|get) done|"
+        rf"{_SEE} (they|the tasks|all tasks|all of them) (are|get) done|"
         r"do (all )?the tasks( on the board)?|get (them|the tasks|all of them) done"
         r"( in (that|the right|their) order)?",
         _finish_board,
