@@ -89,6 +89,10 @@ def build(kit: str, folder: Path, client: Any) -> World:
         crew = lk.Team(folder / ".team", lambda name, role: [coding(), lk.Tasks(board)])
         return [crew, lk.Autonomy(crew, board), lk.Tasks(board), coding()]
 
+    def unseen() -> list[lk.Mechanism]:
+        crew = lk.Team(folder / ".team", lambda name, role: [coding(), lk.Tasks(board)])
+        return [crew, lk.Autonomy(crew, board)]
+
     def protocols(
         plan_required: bool | Callable[[str, str], bool],
     ) -> list[lk.Mechanism]:
@@ -131,7 +135,9 @@ def build(kit: str, folder: Path, client: Any) -> World:
         "plans": lambda: protocols(True),
         "careful": lambda: protocols(lambda name, role: role != "coder"),
         "autonomy": autonomy,
+        "unseen": unseen,  # the lead doesn't see the board
         "worktrees": lambda: [coding(), lk.Tasks(board), lk.Worktrees(folder, board)],
+        "trees": lambda: [lk.Tasks(board), lk.Worktrees(folder, board)],
     }
     if kit == "full":
         agent = lk.full_agent(client, folder, skills=SKILLS, max_turns=60, name="lead")

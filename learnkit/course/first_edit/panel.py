@@ -23,9 +23,6 @@ from learnkit.simulation.stand_in.model import BADGE, Explanation
 
 Json = dict[str, Any]
 
-#: How many replies of the stand-in are explained one by one.
-MOST = 40
-
 
 @dataclass(frozen=True, slots=True)
 class Cell:
@@ -145,21 +142,21 @@ class Panel:
         return rerun(self._shell, self.cell.text, rest, self.place())
 
     def _told(self) -> list[Json]:
-        """Each reply of the stand-in: the rule, the words it used, and those it ignored."""
-        steps: list[Json] = []
-        for one in self._steps[:MOST]:
-            step: Json = {
-                "lane": one.lane if self.team else "",
-                "rule": one.rule,
-                "used": " ".join(one.used),
-                "ignored": " ".join(one.ignored),
-                "times": 1,
-            }
-            if steps and {**steps[-1], "times": 1} == step:
-                steps[-1]["times"] += 1
-            else:
-                steps.append(step)
-        return steps
+        """Each rule of the stand-in, by agent: its words of the prompt, used and ignored."""
+        steps: dict[tuple[str, str], Json] = {}
+        for one in list(self._steps):  # agents in threads add to it
+            lane = one.lane if self.team else ""
+            step = steps.setdefault(
+                (lane, one.rule),
+                {"lane": lane, "rule": one.rule, "used": {}, "ignored": {}, "times": 0},
+            )
+            step["used"] |= dict.fromkeys(one.used)
+            step["ignored"] |= dict.fromkeys(one.ignored)
+            step["times"] += 1
+        return [
+            {**one, "used": " ".join(one["used"]), "ignored": " ".join(one["ignored"])}
+            for one in steps.values()
+        ]
 
     def _show(self, phase: str | None = None) -> None:
         self._phase = self._phase if phase is None else phase

@@ -41,9 +41,9 @@ LONGEST = 2_000
 #: Words that begin an instruction.
 VERBS = (
     "add|append|approve|ask|broadcast|build|change|check|claim|clear|commit|compact|complete|count|"
-    "create|delete|do|ensure|execute|finish|follow|give|have|keep|let|list|load|lower|mail|make|mark|"
+    "create|delete|dismiss|do|ensure|execute|finish|follow|give|have|keep|let|list|load|lower|mail|make|mark|"
     "merge|move|print|put|raise|read|refactor|reject|remove|rename|replace|report|review|run|say|see|"
-    "send|set|show|spawn|start|stop|tell|test|update|verify|write"
+    "send|set|show|shut|spawn|start|stop|tell|test|update|verify|write"
 )
 #: What a teammate does, told in the third person; only words that are hardly ever nouns.
 DOES = "adds|asks|counts|creates|deletes|makes|reads|tells|writes"
@@ -70,15 +70,24 @@ _REWRITES: tuple[tuple[str, str], ...] = (
     ),
     (r"^(please )?(mail .+?) if (it is .+?)([.!?]?)$", r"if \3, \2 \1"),
     (rf"\b({_NUMBER} tasks), (?!each\b|and\b)", r"\1: "),
+    (
+        r"^((?:at|in) the end|(?:when|once|after|as soon as) [\w' ]+(?=,)),? ((?:please )?"
+        r"(?:(?:shut|stop|dismiss) [\w ]+?|send [\w ]+? home|(?:ask|tell) \w+ to shut down))"
+        r"((?:,| and\b).*|[.!?]?)$",
+        r"\2, \1\3",
+    ),
     # "merge and remove both" is about both, twice.
     (
-        rf"\b({VERBS}) and ({VERBS}) (both|all(?: of them)?|them|it|the (?:first|second|other))\b",
+        rf"\b({VERBS}) and ({VERBS}) (both|all(?: of them)?|them|it|"
+        r"the (?:first|second|third|last|others?|rest))\b",
         r"\1 \3, \2 \3",
     ),
 )
-#: A clause that waits for the one before it. "Tell me when it is done" doesn't: it asks.
+#: A clause that waits for the one before it. "Tell me when it is done" doesn't: it asks; and
+#: "shut her down when it is done" is a rule of its own.
 _WHEN = re.compile(
-    r"^(?!tell|say|let me)(.+?),? ((?:when|once|after|as soon as) (?:they|it|the tests) "
+    r"^(?!tell|say|let me|shut|stop|dismiss|send .+ home)(.+?),? "
+    r"((?:when|once|after|as soon as) (?:they|it|the tests) "
     r"(?:pass(?:es)?|ends?|finish(?:es)?|(?:is|are) (?:done|finished|ready)))$",
     re.I,
 )

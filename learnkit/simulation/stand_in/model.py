@@ -379,6 +379,14 @@ class _Session:
             return ""
         do.held.remove(note)
         goals, unknown = understand(note.text)
+        if note.text == board.ASK:  # a question, beside the work
+            self.now = goals[0]
+            reports[:] = [one for one in reports if not one.startswith(board.SAYS)]
+            try:
+                reports.append((yield from board.show(do)))
+            except Failed as error:
+                reports.append(f"I couldn't do {note.text!r}: {error}")
+            return ""
         told = not goals and not note.text.startswith(team.ORDER)
         if note.type == "broadcast" or told:
             reports.append(f"read a message: {short(note.text)}")
@@ -471,6 +479,8 @@ def understand(prompt: str) -> tuple[list[Goal], list[Clause]]:
         left = left[taken:]
     if statements:
         return [], statements
+    if any("last" in one.groups for one in goals):  # it is to be done at the end
+        goals.sort(key=lambda one: "last" in one.groups or one.rule.act is team.became)
     names = {one.rule.name for one in goals}
     if "leave it at that" in names and names - set(_PLANNING):
         return [], parts.split(prompt)  # do it, and don't do it

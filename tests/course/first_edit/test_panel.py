@@ -147,6 +147,17 @@ def test_the_stand_in_reads_the_edited_prompt_and_says_which_rule_it_used(
     assert [one["phase"] for one in states][:2] == ["runs", "runs"], "explained as it goes"
 
 
+def test_each_rule_is_named_once_with_the_number_of_its_replies(shell: InteractiveShell) -> None:
+    prompt = "Create bye.txt with bye in it. Read it. Create hi.txt with hi in it."
+    panel = panel_of(shell, CELL.format(prompt=prompt))
+    replies = panel.let_the_stand_in_try().explained
+    first, second = panel.state()["steps"]
+    assert first["rule"] == replies[0].rule == replies[-1].rule
+    assert (first["times"], second["times"]) == (len(replies) - 1, 1)
+    assert {"bye.txt", "hi.txt"} <= set(first["used"].split())
+    assert "hi.txt" not in second["used"]
+
+
 @pytest.mark.slow
 def test_it_does_not_say_done_when_it_understands_nothing(shell: InteractiveShell) -> None:
     panel = panel_of(shell, CELL.format(prompt="Ponder the weather, please."))

@@ -3,16 +3,62 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Generator
+from itertools import takewhile
+from typing import Any
 
 from learnkit.simulation.stand_in.clauses import number, ruleset, several
-from learnkit.simulation.stand_in.hands import Failed, Hands, Steps, confirm, first_line, short
+from learnkit.simulation.stand_in.hands import (
+    Ask,
+    Failed,
+    Hands,
+    Steps,
+    Wait,
+    confirm,
+    first_line,
+    short,
+)
 from learnkit.simulation.stand_in.rules import commands
 
 _TASK = re.compile(r"^(\[.\]) #(\d+): (.*)$", re.M)
 _JOB = re.compile(r"as ([^\s.]+)")
+_BOARD_LINE = re.compile(r"\[.\] #\d|\(\d+/\d+ ")
+#: How the report on the board begins.
+SAYS = "the board says:\n"
+#: How a lead without task tools asks a teammate that has them.
+ASK = "Please show me the board."
 
 
 # The board
+
+
+def look(do: Hands) -> Generator[Ask | Wait, Any, str]:
+    """What is on the board; without a tool for it, what a teammate answers who can see it.
+
+    Args:
+        do: what the rules work with.
+
+    Returns:
+        A line for each task.
+
+    Raises:
+        Failed: if nobody can see the board.
+    """
+    if do.kit.has("task_list") or not do.crew:
+        result = yield from do.call("task_list")
+        return do.text_of("task_list", result)
+    mate = next(iter(do.crew))
+    heard = len(do.reports.get(mate, []))
+    yield from do.call("send_message", to=mate, content=ASK)
+    while True:
+        for place, report in enumerate(do.reports.get(mate, [])[heard:], start=heard):
+            before, found, said = report.partition(f"- {SAYS}")
+            if found:
+                do.reports[mate][place] = before.rstrip()  # what she has done until then
+                return "\n".join(takewhile(_BOARD_LINE.match, said.splitlines()))
+            if repr(ASK) in report:
+                raise Failed(f"I can't see the board, and neither can {mate}")
+        yield from do.next(f"the board, which I asked {mate} to show me")
 
 
 def add_task(do: Hands, text: str, tags: str = "", ids: str = "", wait: str = "") -> Steps:
@@ -113,12 +159,23 @@ def _block(do: Hands, id: int, waits: list[int]) -> Steps:
     return ""
 
 
-def _show_board(do: Hands, open: str = "") -> Steps:
-    result = yield from do.call("task_list")
-    lines = do.text_of("task_list", result).splitlines()
+def show(do: Hands, open: str = "") -> Steps:
+    """Report what is on the board.
+
+    Args:
+        do: what the rules work with.
+        open: without the tasks that are completed, unless empty.
+
+    Returns:
+        The report.
+
+    Raises:
+        Failed: if nobody can see the board.
+    """
+    lines = (yield from look(do)).splitlines()
     if open:
         lines = [line for line in lines if not line.startswith("[x]")]
-    return "the board says:\n" + "\n".join(lines)
+    return SAYS + "\n".join(lines)
 
 
 def _do_tasks(do: Hands) -> Steps:
@@ -127,16 +184,11 @@ def _do_tasks(do: Hands) -> Steps:
     for _ in range(50):
         result = yield from do.call("task_list")
         lines = _TASK.findall(do.text_of("task_list", result))
-        ready = [
-            (int(id), re.sub(r" \{.*\}$", "", rest))
-            for mark, id, rest in lines
-            if mark == "[ ]" and "(blocked by:" not in rest and " @" not in rest
-        ]
-        if not ready:
+        if not (there := _ready(lines)):
             if left := [id for mark, id, _ in lines if mark != "[x]"]:
                 raise Failed(f"task #{left[0]} is not done, and I can't begin it")
             return "\n".join(told) or "there is nothing to do on the board"
-        id, subject = ready[0]
+        id, subject = there[0]
         if do.kit.has("claim_task"):
             yield from do.call("claim_task", task_id=id)
         else:
@@ -179,15 +231,29 @@ _STATUS = {
 }
 
 
-def _which_ready(do: Hands) -> Steps:
-    result = yield from do.call("task_list")
-    lines = _TASK.findall(do.text_of("task_list", result))
-    ready = [
-        f"#{id}: {rest}"
+def ready(do: Hands) -> Generator[Ask | Wait, Any, list[tuple[int, str]]]:
+    """The tasks of the board that could be begun: number and subject of each.
+
+    Args:
+        do: what the rules work with.
+
+    Raises:
+        Failed: if nobody can see the board.
+    """
+    return _ready(_TASK.findall((yield from look(do))))
+
+
+def _ready(lines: list[tuple[str, str, str]]) -> list[tuple[int, str]]:
+    return [
+        (int(id), re.sub(r" \{.*\}$", "", rest))
         for mark, id, rest in lines
         if mark == "[ ]" and "(blocked by:" not in rest and " @" not in rest
     ]
-    return f"ready now: {', '.join(ready) or 'none'}"
+
+
+def _which_ready(do: Hands) -> Steps:
+    found = yield from ready(do)
+    return f"ready now: {', '.join(f'#{id}: {subject}' for id, subject in found) or 'none'}"
 
 
 def _claim(do: Hands, ids: str) -> Steps:
@@ -325,7 +391,7 @@ RULES = ruleset(
         "show the board",
         r"(show|show me|list|print) (the |all |all the )?(?P<open>open )?(board|tasks)|"
         r"what is (on the board|left( to do)?)|(tell|show) me who did (which|what)",
-        _show_board,
+        show,
         {"example": "show me the board", "needs": ("task_list",)},
     ),
     ("a task is mentioned", rf"{_TASKNO} is (finished|done|complete)", _task_is),

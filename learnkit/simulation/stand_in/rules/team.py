@@ -7,13 +7,21 @@ import re
 from learnkit.simulation.stand_in import clauses
 from learnkit.simulation.stand_in.clauses import number, ruleset, several
 from learnkit.simulation.stand_in.hands import Failed, Hands, Steps, confirm, first_line, short
-from learnkit.simulation.stand_in.rules import plans
+from learnkit.simulation.stand_in.rules import board, plans
 
 _AS = re.compile(r"(\w+) as (?:an? |the )?([\w-]+)", re.I)
 _CALLED = re.compile(r"an? ([\w-]+) called (\w+)", re.I)
+#: What would leave something on the board, where teammates take all that suits them.
+_NOT_ALL = (
+    r"(?!.*\b(?:none|nothing|only|but|except|not|half|some|first|second|third|last|tasks? #?\d+)\b)"
+    rf"(?!.*(?<!all )(?<!the )(?<!these )(?<!those )\b(?!one (?:by|after)){clauses.PARTS['n']}\b)"
+)
 _BOARD_WORK = re.compile(
-    r"(?:do|take|claim|work on|find|look for|see to) .*\b(?:them|tasks?|board|work|ready|"
-    r"suits?)\b.*",
+    rf"{_NOT_ALL}(?:(?:do|take|claim|work on|find|look for|see to) .*\b(?:them|tasks?|board|work|"
+    r"ready|suits?)\b.*|"
+    rf"(?:do|complete|finish|handle|take care of) (?:(?:all (?:of )?)?(?:them|(?:the|these|those) "
+    rf"(?:{clauses.PARTS['n']} )?tasks|everything)(?: on the board)?|them all|"
+    rf"all(?: {clauses.PARTS['n']})?))",
     re.I,
 )
 _OPEN_TASK = re.compile(r"^\[([ >!])\] #(\d+): (.*)$", re.M)
@@ -63,14 +71,18 @@ def _spawn(
         do.crew[name] = role
         do.due.append(name)
         do.mates.append(name)
+    told = "started " + ", ".join(f"{name} ({role})" for name, role in pairs)
     if on_board or (prompt == FROM_BOARD and "task_list" in do.kit.tools):
-        yield from _finish_board(do)
-    return "started " + ", ".join(f"{name} ({role})" for name, role in pairs)
+        told += "\n" + (yield from _finish_board(do))
+    return told
 
 
-def _have(do: Hands, name: str, text: str, role: str = "teammate") -> Steps:
+def _have(do: Hands, name: str, text: str, role: str = "teammate", does: str = "") -> Steps:
+    text = f"do {text}" if does else text
     if name.lower() in do.crew:
         yield from do.report_of(name.lower())
+        if _BOARD_WORK.fullmatch(text):
+            return (yield from _finish_board(do))
         told = yield from _send(do, name, ORDER + text + ".")
         do.due.append(name.lower())
         return told
@@ -84,28 +96,39 @@ def _does(do: Hands, name: str, verb: str, text: str) -> Steps:
     return (yield from _have(do, name, f"{verb.lower().removesuffix('s')} {text}"))
 
 
-def _send_home(do: Hands) -> Steps:
+def _send_home(do: Hands, last: str = "", by: str = "") -> Steps:
     told = []
     for mate in list(do.crew):
-        told.append((yield from _shut_down(do, mate)))
+        told.append((yield from _shut_down(do, mate, last, by)))
     return "\n".join(told) or "there is no teammate to send home"
 
 
 def _finish_board(do: Hands) -> Steps:
     """Wait until every task on the board is completed; start somebody if nobody is there."""
+    mine = not do.crew
+    if mine and not do.kit.has("task_list"):
+        yield from _spawn(do, f"{NAMES[0]} as coder")
+    for mate in list(do.crew) if not do.kit.has("task_list") else ():
+        yield from do.report_of(mate)  # it can't answer before that
     for _ in range(100):
-        result = yield from do.call("task_list")
-        open_tasks = _OPEN_TASK.findall(do.text_of("task_list", result))
+        said = yield from board.look(do)
+        open_tasks = _OPEN_TASK.findall(said)
         if failed := [id for mark, id, _ in open_tasks if mark == "!"]:
             raise Failed(f"task #{failed[0]} has failed")
         if not open_tasks:
-            return f"every task on the board is completed:\n{result.text}"
+            by = "" if do.kit.has("task_list") else f", as {next(iter(do.crew))} has shown me"
+            return f"every task on the board is completed{by}:\n{said}"
+        roles = [tag for _, _, line in open_tasks for tag in _TAGS.findall(line)]
         if not do.crew:
-            roles = [tag for _, _, line in open_tasks for tag in _TAGS.findall(line)] or ["coder"]
-            crew = zip(NAMES, dict.fromkeys(roles), strict=False)
+            roles = roles or ["coder"]
+        wanted = [one for one in dict.fromkeys(roles) if one.lower() not in do.crew.values()]
+        if mine and wanted:
+            free = [name for name in NAMES if name not in do.crew]
+            crew = zip(free, wanted, strict=False)
             yield from _spawn(do, ", ".join(f"{name} as {role}" for name, role in crew))
             continue
-        yield from do.next("the tasks on the board")
+        ids = ", ".join(f"#{id}" for _, id, _ in open_tasks)
+        yield from do.next(f"{ids} on the board")
     raise Failed("the tasks on the board are not done after a hundred looks")
 
 
@@ -133,9 +156,16 @@ def _inbox(do: Hands) -> Steps:
     return f"the inbox says:\n{result.text}"
 
 
-def _shut_down(do: Hands, name: str) -> Steps:
+def _shut_down(do: Hands, name: str, last: str = "", by: str = "") -> Steps:
+    if _SEVERAL.fullmatch(name) and not (name.lower() == "them" and len(do.crew) == 1):
+        if not do.crew:
+            raise Failed(f"I haven't started anyone, so I don't know who {name!r} means")
+        return (yield from _send_home(do, last, by))
     mate = do.mate(name)
-    yield from do.report_of(mate)
+    if by and by.lower() not in (*do.crew, "he", "she", "they", "it", "that", "this"):
+        raise Failed(f"I don't know when {by} is done")
+    for one in list(do.due) if last else [mate]:
+        yield from do.report_of(one)
     result = yield from do.call("shutdown_request", teammate=mate)
     found = re.search(r"request (\S+) is pending", result.text)
     if found is None:
@@ -149,7 +179,18 @@ def _shut_down(do: Hands, name: str) -> Steps:
     return f"{mate} shuts down: {note.text}"
 
 
-def _became(do: Hands) -> Steps:
+def became(do: Hands) -> Steps:
+    """Look up what became of the last request of a protocol.
+
+    Args:
+        do: what the rules work with.
+
+    Returns:
+        The report.
+
+    Raises:
+        Failed: if there was no request.
+    """
     if not do.request:
         raise Failed("there is no request")
     result = yield from do.call("shutdown_response", request_id=do.request)
@@ -233,8 +274,18 @@ _MORE = (
     r"(?P<told>.+)",
 )
 _ROLES = r"(?P<roles>an? [\w-]+((, and |, | and )an? [\w-]+)*)"
+_SEE = "(see|see to it|make sure|ensure) that"
 _OTHER = "(me|us|it|them|her|him|the|an?|this|that|one|another|all|every|both)"
 _ALL = "(everybody|everyone|all|them all|all of them|the team|both)"
+_SEVERAL = re.compile(f"them|both of them|{_ALL}", re.I)
+#: When to shut somebody down: after all else. Each report is waited for anyway.
+_LAST = (
+    r"(,? (?P<last>(at|in) the end|(when|once|after|as soon as) (all|everything|the work|the file|"
+    r"(?P<by>\w+?))( is|'s| are|'re| has| have)? (all )?(done|ready|finished|finishes|complete|"
+    r"there|written)"
+    r"( it| that)?))?"
+)
+_WHO = rf"(?P<name>both of them|{_ALL}|[A-Za-z][\w-]*)"
 
 RULES = ruleset(
     (
@@ -246,7 +297,7 @@ RULES = ruleset(
             rf"{_ROLES} (are|is) to {{text}}",
             rf"{_START} {_ROLES}",
             rf"{_START} {{n}} (?P<role>[a-z-]+?)s(( called|,|:) {{names}})?",
-            rf"{_START} (?!{_OTHER}\b){{names}}",
+            rf"{_START} (?!{_OTHER}\b){{names}}(,? to {{text}})?",
         ],
         _spawn,
         {
@@ -260,6 +311,9 @@ RULES = ruleset(
         [
             r"(have|let) {name} as (?P<role>[\w-]+) {text}",
             rf"(have|let) (?!{_OTHER}\b)(?P<name>[a-z]+) (to )?{{text}}",
+            rf"(ask|tell) (?!{_OTHER}\b)(?P<name>[a-z]+) to (?!(shut|stop|end)\b|finish$|go home)"
+            r"{text}",
+            rf"{_SEE} (?!{_OTHER}\b)(?P<name>[a-z]+) (?P<does>does|completes|finishes) {{text}}",
         ],
         _have,
         {"needs": ("spawn_teammate",)},
@@ -272,7 +326,7 @@ RULES = ruleset(
     ),
     (
         "send the team home",
-        r"send (the team|everybody|everyone|them|them all) home",
+        rf"send (the team|everybody|everyone|them|them all|both|both of them) home{_LAST}",
         _send_home,
         {"needs": ("shutdown_request",)},
     ),
@@ -285,10 +339,11 @@ RULES = ruleset(
     (
         "ask for a shutdown",
         [
-            r"(ask|tell) {name} to (shut down|stop|end|finish)",
-            r"(stop|end|dismiss) (?P<name>her|him|them|[a-z]+)",
-            r"shut {name} down",
-            r"shut down {name}",
+            rf"(ask|tell) {_WHO} to (shut down|stop|end|finish|go home){_LAST}",
+            rf"(stop|end|dismiss) {_WHO}{_LAST}",
+            rf"shut {_WHO} down{_LAST}",
+            rf"shut down {_WHO}{_LAST}",
+            rf"send {_WHO} home{_LAST}",
         ],
         _shut_down,
         {"example": "ask alice to shut down", "needs": ("shutdown_request",)},
@@ -328,7 +383,7 @@ RULES = ruleset(
         "what became of a request",
         r"(tell|show) me (what (became|has become) of|the state of|how it went with) (the|that|"
         r"her|his) request",
-        _became,
+        became,
         {"needs": ("shutdown_response",)},
     ),
     (
@@ -343,11 +398,11 @@ RULES = ruleset(
     ),
     (
         "see that the board is done",
-        r"(see|make sure|ensure) that (they|the tasks|all tasks|all of them) (are|get) done|"
-        r"do (all )?the tasks|get (them|the tasks|all of them) done"
+        rf"{_SEE} (they|the tasks|all tasks|all of them) (are|get) done|"
+        r"do (all )?the tasks( on the board)?|get (them|the tasks|all of them) done"
         r"( in (that|the right|their) order)?",
         _finish_board,
-        {"needs": ("spawn_teammate", "task_list")},
+        {"needs": ("spawn_teammate",)},
     ),
     (
         "tasks are mentioned",

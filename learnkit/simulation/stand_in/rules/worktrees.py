@@ -74,17 +74,47 @@ def _do_tasks(do: Hands, n: str, text: str) -> Steps:
     return "\n".join(told)
 
 
-def _committed(do: Hands, task: str) -> Steps:
-    said = yield from _in_tree(do, task)
+def _own_tasks(do: Hands, n: str, trees: str = "") -> Steps:
+    """Tasks that have no names: those that are ready on the board, and small ones to fill up."""
+    count, wanted = _count(n), _count(trees) if trees else _count(n)
+    if count != wanted:
+        raise Failed(f"you said {n} tasks, and {trees} worktrees")
+    on_board = (yield from board.ready(do))[:count] if do.kit.has("task_list") else []
+    told = list[str]()
+    for place in range(1, count + 1):
+        name = f"task-{place}"
+        if place <= len(on_board):
+            id, task = on_board[place - 1]
+        else:
+            id, task = 0, f"create {name}.txt that says {name}"
+            if do.kit.has("task_create"):
+                yield from board.add_task(do, task)
+                id = do.tasks[-1]
+        told.append((yield from _committed(do, task, name, str(id or ""))))
+        if id:
+            result = yield from do.call("task_update", task_id=id, status="completed")
+            confirm(result, f"#{id}", f"the end of task #{id}")
+            told.append(f"task #{id}, {task}, is completed")
+    if len(on_board) < count:
+        told.insert(0, "you haven't said which tasks, so I chose small ones")
+    return "\n".join(told)
+
+
+def _count(n: str) -> int:
+    return 1 if n.lower() in ("a", "an") else number(n)
+
+
+def _committed(do: Hands, task: str, name: str = "", ids: str = "") -> Steps:
+    said = yield from _in_tree(do, task, name, ids)
     yield from commands.commit(do, task)
     return f"{said}, and committed it"
 
 
-def _in_tree(do: Hands, text: str, name: str = "") -> Steps:
+def _in_tree(do: Hands, text: str, name: str = "", ids: str = "") -> Steps:
     """Do something in a new worktree."""
     file = re.search(r"([\w-]+)\.\w+", text)
     name = name or (file[1] if file else f"work-{len(do.trees) + 1}")
-    yield from _make(do, name)
+    yield from _make(do, name, ids)
     do.place = do.changed = name
     said = yield from do.carry_out(text)
     do.place = ""
@@ -96,9 +126,11 @@ def _show_all(do: Hands) -> Steps:
     return f"the worktrees are:\n{result.text}"
 
 
-def _check(do: Hands) -> Steps:
-    """Both or all: the worktrees, or the files if there are none."""
-    return (yield from _status(do, "all")) if do.trees else (yield from contents.verify(do, "all"))
+def _check(do: Hands, name: str) -> Steps:
+    """The worktrees, or the files if there are none; "it" is a file if one can be read."""
+    if do.trees and not (name.lower() == "it" and do.kit.has("look")):
+        return (yield from _status(do, name))
+    return (yield from contents.verify(do, name))
 
 
 def _status(do: Hands, name: str) -> Steps:
@@ -137,7 +169,7 @@ def _keep(do: Hands, name: str = "", known: str = "") -> Steps:
     return f"the worktree {', '.join(names)} is kept"
 
 
-_PLACES = {"one": 0, "the first": 0, "the second": 1, "the other": 1}
+_ORDER = ("the first", "the second", "the third", "the fourth", "the fifth")
 
 
 def _named(do: Hands, name: str, known: str = "") -> list[str]:
@@ -150,16 +182,26 @@ def _named(do: Hands, name: str, known: str = "") -> list[str]:
         if not made:
             raise Failed("I don't know of any worktree")
         return made
-    if name.lower() in _PLACES:
-        if len(made) != 2:
+    said = name.lower()
+    if said in ("one", "the last", "the other", "the others", "the rest", *_ORDER):
+        # "one" is the first of them, so "the other" or "the others" are those after it.
+        places = {"one": made[:1], "the last": made[-1:], "the other": made[1:]}
+        places |= {"the others": made[1:], "the rest": made[1:]}
+        places |= {word: made[place : place + 1] for place, word in enumerate(_ORDER)}
+        meant = places[said]
+        if not meant or len(made) < 2 or (said == "the other" and len(made) > 2):
             raise Failed(f"I don't know which worktree {name!r} means")
-        return [made[_PLACES[name.lower()]]]
+        return meant
     do.trees.append(do.tree(name))
     return do.trees[-1:]
 
 
-_PRONOUN = r"(?P<name>it|them|both|all|all of them|one|the (first|second|other)|the worktree)"
+_PRONOUN = (
+    r"(?P<name>it|them|both|all|all of them|one|the (first|second|third|fourth|fifth|last|others?|"
+    r"rest)|the worktree)"
+)
 _TREE = r"(the )?worktree {name}"
+_COUNT = clauses.PARTS["n"]
 #: A name alone has to be one that was mentioned.
 _KNOWN = r"(?!(the )?(list|plan)$)(the )?(?P<known>[a-z][\w-]*)"
 
@@ -207,6 +249,17 @@ RULES = ruleset(
         {"needs": ("worktree_create",)},
     ),
     (
+        "tasks of its choice in worktrees",
+        [
+            rf"(do|finish|complete) (?P<n>an?|{_COUNT}) (small )?tasks? in (?P<trees>an?|{_COUNT}) "
+            r"((separate|new|different) )?worktrees?",
+            r"do {n} (small )?tasks,? (each )?in (a worktree each|(a|its|their) own worktrees?|"
+            r"a worktree of its own|worktrees of their own)",
+        ],
+        _own_tasks,
+        {"example": "do two tasks in two worktrees", "needs": ("worktree_create",)},
+    ),
+    (
         "work in a worktree",
         r"{text} in a (new )?worktree( (called|named) {name})?",
         lambda do, text, name="": _in_tree(do, text, name),
@@ -225,7 +278,7 @@ RULES = ruleset(
         _status,
         {"needs": ("worktree_status",)},
     ),
-    ("check both", r"(check|verify) (both|all|all of them)", _check),
+    ("check both", r"(check|verify) (?P<name>both|all|all of them|them|it)", _check),
     (
         "merge a worktree",
         [rf"merge {one}" for one in (_PRONOUN, _TREE, _KNOWN)],

@@ -1,0 +1,122 @@
+"""The first edit in lessons 10 to 12: the cells after it run on, and show the edited run."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import nbformat
+import pytest
+from IPython.utils.capture import capture_output
+
+import learnkit as lk
+
+NOTEBOOKS = Path(__file__).parents[3] / "notebooks"
+
+
+class Edited(NamedTuple):
+    """A cell with a recorded prompt.
+
+    Attributes:
+        notebook: its file.
+        scenario: the recorded run.
+        prompt: that was recorded.
+        needs: how the cells begin that have to run before it.
+        after: how many code cells after it show its run.
+    """
+
+    notebook: str
+    scenario: str
+    prompt: str
+    needs: tuple[str, ...]
+    after: int
+
+    def run(self, prompt: str) -> tuple[dict[str, Any], str]:
+        """Run the cells with another prompt, which the stand-in gets.
+
+        Returns:
+            The names that the cells have defined, and what they have printed.
+        """
+        cells = [one.source for one in code_cells(self.notebook)]
+        before = [next(one for one in cells if one.startswith(begin)) for begin in self.needs]
+        recorded = f'scenario("{self.scenario}")'
+        place = next(n for n, one in enumerate(cells) if recorded in one)
+        first, *later = cells[place : place + 1 + self.after]
+        assert first.count(self.prompt) == 1
+        first = first.replace(self.prompt, prompt)
+        first = first.replace(recorded, f"{recorded[:-1]}, script=lk.stand_in().source)")
+        lab = lk.lesson(self.notebook[:3])
+        names: dict[str, Any] = {"lk": lk, "lab": lab}
+        said = io.StringIO()
+        try:
+            with capture_output(), contextlib.redirect_stdout(said):
+                for source in (*before, first, *later):
+                    exec(source, names)
+        finally:
+            lab.remove()
+        return names, said.getvalue()
+
+
+SHUTDOWN = Edited(
+    "s10_protocols.ipynb",
+    "refuse",
+    "Have alice put all stations into one file. Stop her as soon as you can.",
+    ("ASKED = ", "def coders(run)"),
+    1,
+)
+BOARD = Edited(
+    "s11_autonomy.ipynb",
+    "three",
+    "There are three tasks on the board. See that they get done.",
+    ("from learnkit.course.lessons.s11 import crew",),
+    3,
+)
+TREES = Edited(
+    "s12_worktrees.ipynb",
+    "pair",
+    "Do two tasks in two worktrees. Check both. Keep one, merge and remove the other.",
+    (),
+    3,
+)
+#: The prompt that lesson 12 suggests.
+DOCS = "Make a worktree called docs, and write notes.md there."
+
+
+def test_a_teammate_that_was_not_asked_to_shut_down_is_named_as_such() -> None:
+    names, said = SHUTDOWN.run("Have alice put all stations into all.csv.")
+    assert len(names["rows"]) == 13
+    assert "alice wasn't asked to shut down" in said
+
+
+def test_the_owners_of_the_tasks_are_those_of_the_edited_run() -> None:
+    prompt = "There are three tasks on the board. Start alice and have her do all of them."
+    names, said = BOARD.run(prompt)
+    assert set(names["owners"].values()) == {"alice"}
+    assert "Done. " in said
+    assert "bob" not in said
+
+
+@pytest.mark.parametrize(
+    ("prompt", "trees"),
+    [
+        (DOCS, ["docs"]),
+        ("Do two tasks in two worktrees. Check both. Keep both.", ["task-1", "task-2"]),
+        ("Ponder the weather.", []),
+    ],
+)
+def test_an_edited_prompt_leaves_nothing_of_the_recorded_run(prompt: str, trees: list[str]) -> None:
+    names, said = TREES.run(prompt)
+    assert [tree["name"] for tree in names["index"]] == trees
+    assert "parser" not in said
+
+
+def test_lesson_12_suggests_the_prompt_that_is_tried_here() -> None:
+    every = nbformat.read(NOTEBOOKS / TREES.notebook, 4).cells
+    assert DOCS in "\n".join(cell.source for cell in every)
+
+
+def code_cells(notebook: str) -> list[Any]:
+    every = nbformat.read(NOTEBOOKS / notebook, 4).cells
+    return [cell for cell in every if cell.cell_type == "code"]
