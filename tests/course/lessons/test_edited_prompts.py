@@ -90,6 +90,21 @@ def test_a_teammate_that_was_not_asked_to_shut_down_is_named_as_such() -> None:
     assert "alice wasn't asked to shut down" in said
 
 
+@pytest.mark.parametrize(
+    ("prompt", "shown"),
+    [
+        (
+            "Have alice put all stations into all.csv. Shut her down at the end.",
+            "tool_use | {'request_id': 'r0000001', 'approve': True",
+        ),
+        ("Ponder the weather.", "wasn't asked to shut down"),
+    ],
+)
+def test_what_a_shutdown_asks_is_shown_however_it_has_arrived(prompt: str, shown: str) -> None:
+    """She may be idle, and then its text is all of the message; or nobody was started."""
+    assert shown in SHUTDOWN.run(prompt)[1]
+
+
 def test_the_owners_of_the_tasks_are_those_of_the_edited_run() -> None:
     prompt = "There are three tasks on the board. Start alice and have her do all of them."
     names, said = BOARD.run(prompt)
