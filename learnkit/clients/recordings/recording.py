@@ -237,7 +237,11 @@ def _short(block: Block) -> Block:
     if kind == "thinking":
         return {"thinking": block["thinking"]}
     if kind == "tool_use":
-        return {"use": rest.pop("name"), **rest}
+        # The id comes last, whether the reply was just made or has been read from a file.
+        known = {"use": rest.pop("name")} | (
+            {"input": rest.pop("input")} if "input" in rest else {}
+        )
+        return known | rest
     if kind == "tool_result":
         return {"result": rest.pop("tool_use_id"), **rest}
     return block
