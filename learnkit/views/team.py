@@ -36,6 +36,8 @@ from learnkit.views.people import People, Person, drawn
 
 #: The height of a lane with the names beside it, and with the names above it, in pixels.
 _LANE, _NAMED = 56, 76
+#: How far a task may be drawn to the right of where it began, to stand beside another, in pixels.
+_NUDGE = 12
 
 #: Agent -> the keys of its statuses, or ``lost``, each with when it began, in seconds.
 Lives = dict[str, tuple[tuple[str, float], ...]]
@@ -237,11 +239,16 @@ def _lane(
         if x + wide <= min(end, low):
             canvas.text(f"says {person.name} {number}", x, y + 27, text, "q")
             low = x
+    free = 0.0
     for number, one in enumerate(state.spells):
         if one.owner == person.name:
             key = f"task {one.id}" if latest.get(one.id) == number else f"was {number}"
             x, end = time.x(one.begin) + 1, time.x(state.now if one.end is None else one.end)
-            draw_spell(canvas, key, one, state.tasks, (x, y - TASK / 2, max(end - x - 1, 3)))
+            if x < free <= min(x + _NUDGE, canvas.width - 3):
+                x = free  # tasks of one instant stand side by side
+            wide = max(end - x - 1, 3)
+            draw_spell(canvas, key, one, state.tasks, (x, y - TASK / 2, wide))
+            free = x + wide + 1
     for key, colour, x in ends:
         canvas.edge(key, "M-5 -5L5 5M5 -5L-5 5", colour, "w", x=x, y=y)
 

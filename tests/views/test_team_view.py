@@ -73,6 +73,27 @@ def test_a_task_stands_on_the_lane_of_its_agent_from_its_start_to_its_end(width:
     assert all(inside(box, canvas) for box in canvas.shapes if box.kind == "box")
 
 
+@pytest.mark.parametrize("width", WIDTHS)
+def test_tasks_of_one_instant_stand_side_by_side(width: float) -> None:
+    day = Day()
+    for id in (1, 2, 3):
+        day.does(id, "alice", 5.0, 5.0)
+    day.does(4, "alice", 20.0, 30.0)
+    canvas = day.drawn(width)
+    boxes = [canvas[f"task {id}"] for id in (1, 2, 3, 4)]
+    assert all(apart(one, other) and one.x < other.x for one, other in pairwise(boxes))
+    assert boxes[2].x - boxes[0].x <= 12
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_tasks_of_the_last_instant_stay_in_the_picture(width: float) -> None:
+    day = Day()
+    for id in range(1, 7):
+        day.does(id, "alice", 30.0, 30.0)
+    canvas = day.drawn(width)
+    assert all(inside(canvas[f"task {id}"], canvas) for id in range(1, 7))
+
+
 def test_a_lane_is_as_long_as_the_agent_was_there() -> None:
     day = Day()
     day.status(5.0, "alice", "idle")
