@@ -10,7 +10,7 @@ import pytest
 
 import learnkit as lk
 from learnkit.course.games.night import card
-from learnkit.course.games.night.fault import PARTS, Fault, Harness, Outcome
+from learnkit.course.games.night.fault import NEEDS, PARTS, Fault, Harness, Outcome
 from learnkit.course.games.night.night import BUDGET, FAULTS, Night, play, standing_costs
 from learnkit.course.games.night.panel import PAGE, NightPanel
 from learnkit.errors import UsageError
@@ -99,6 +99,25 @@ def test_what_a_class_is_called_is_escaped_in_the_page() -> None:
     assert "&lt;script&gt;" in card.page(night)
 
 
+def test_a_night_says_what_the_rest_of_its_budget_would_have_paid_for() -> None:
+    costs, outcomes = standing_costs(), (Outcome(True, "", 10, 0),) * 12
+
+    def unused(left: int, *parts: str) -> str:
+        return Night(Harness(frozenset(parts)), outcomes, BUDGET - left, 0).unused
+
+    cheap, dear = sorted(set(costs) - set(NEEDS), key=costs.__getitem__)[:2]
+    assert unused(120 * costs[cheap] - 1) == ""
+    assert unused(-1) == ""
+    said = unused(120 * costs[cheap])
+    assert said.endswith(
+        f"{120 * costs[cheap]:,} tokens left over would have paid for one more of these: {cheap}."
+    )
+    assert unused(120 * costs[dear] - 1, cheap) == ""
+    # What needs another part is offered only beside it.
+    assert "protocols" not in unused(BUDGET)
+    assert "protocols" in unused(BUDGET, "team")
+
+
 @pytest.mark.slow
 def test_the_panel_plays_what_is_ticked_and_writes_a_page(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -107,6 +126,7 @@ def test_the_panel_plays_what_is_ticked_and_writes_a_page(
     nights: list[Night] = []
     panel = NightPanel({}, nights.append)
     assert panel.save.disabled
+    assert panel.save.layout.display == "none"  # a page of no night is not offered
     rules = panel.box.children[0].value
     assert all(fault.title in rules for fault in FAULTS)
     panel.boxes["protocols"].value = True
@@ -117,6 +137,7 @@ def test_the_panel_plays_what_is_ticked_and_writes_a_page(
     panel.start.click()
     assert [night.survived for night in nights] == [2]
     assert "2 of 12 faults survived" in panel._shown.value
+    assert panel.save.layout.display is None
     panel.save.click()
     assert "2 of 12 faults survived" in (tmp_path / PAGE).read_text()
 

@@ -43,7 +43,8 @@ def night_card(night: Night) -> Card:
     Args:
         night: as :func:`learnkit.course.games.night.night.play` gives it.
     """
-    return Card(f"{_table(night)}<p>{esc(HONEST)}</p>", night.finding)
+    said = f"<p><strong>{esc(night.finding)}</strong></p>"
+    return Card(f"{said}{_hours(night)}<p>{esc(HONEST)}</p>", night.finding)
 
 
 def page(night: Night) -> str:
@@ -59,12 +60,14 @@ def page(night: Night) -> str:
         '<meta name="viewport" content="width=device-width">'
         f"<title>The night of 14 July: {night.survived} of {len(FAULTS)}</title>"
         f"<style>{_STYLE}</style><main><h1>The night of 14 July</h1>"
-        f"{_table(night)}<p>Parts: {esc(chosen)}. My own classes: {esc(own)}.</p>"
+        f"<p class=score>{night.survived} of {len(FAULTS)}</p><p>{esc(night.finding)}</p>"
+        f"<p>Parts: {esc(chosen)}. My own classes: {esc(own)}.</p>{_hours(night)}"
         f"<p>{esc(HONEST)}</p></main></html>"
     )
 
 
-def _table(night: Night) -> str:
+def _hours(night: Night) -> str:
+    """What is left of the budget, and the hours as a table that a phone shows as blocks."""
     rows = [
         [
             fault.hour,
@@ -75,14 +78,21 @@ def _table(night: Night) -> str:
         ]
         for fault, one in zip(FAULTS, night.outcomes, strict=False)
     ]
-    return f"<p><strong>{esc(night.finding)}</strong></p>{static.table(_HEAD, rows)}"
+    unused = f"<p>{esc(night.unused)}</p>" if night.unused else ""
+    table = static.table(_HEAD, rows)
+    return f'{unused}<style>{_NARROW}</style><div class="lk-night">{table}</div>'
 
 
+_NARROW = (
+    ".lk-night{container-type:inline-size}@container (max-width:36rem){"
+    ".lk-night thead{display:none}.lk-night tr{display:block;padding:.6rem 0}"
+    ".lk-night td{display:block;border:0;padding:.1rem 0;text-align:left!important;"
+    "max-width:none!important;white-space:normal}.lk-night td:last-child{display:none}}"
+)
 _STYLE = (
     ":root{color-scheme:light dark}body{margin:0;font:16px/1.5 system-ui,sans-serif}"
-    "main{max-width:60rem;margin:2rem auto;padding:0 1rem}table{border-collapse:collapse;"
-    "display:block;overflow-x:auto}td,th{padding:.35rem .7rem;text-align:left;vertical-align:top;"
+    "main{max-width:60rem;margin:2rem auto;padding:0 1rem}table{border-collapse:collapse}"
+    ".score{font-size:4rem;font-weight:700;line-height:1;margin:.5rem 0}"
+    "td,th{padding:.35rem .7rem;text-align:left;vertical-align:top;"
     "border-bottom:1px solid color-mix(in srgb,currentColor 25%,transparent)}"
-    "@media(max-width:40rem){th{display:none}td{display:block;border:0;padding:.1rem 0}"
-    "tr{display:block;padding:.7rem 0}td:last-child{display:none}}"
 )

@@ -14,7 +14,7 @@ from learnkit.core.mechanism import Mechanism
 from learnkit.core.text import count
 from learnkit.core.token_count import estimate_tokens
 from learnkit.course.games.night import alone, crew
-from learnkit.course.games.night.fault import PARTS, Fault, Harness, Outcome
+from learnkit.course.games.night.fault import NEEDS, PARTS, Fault, Harness, Outcome
 from learnkit.harness import full_agent
 from learnkit.runtime.shell import LocalShell
 from learnkit.runtime.shell_environment import REPRODUCIBLE
@@ -44,6 +44,26 @@ class Night:
     def survived(self) -> int:
         """How many faults the harness came through."""
         return sum(one.survived for one in self.outcomes)
+
+    @property
+    def unused(self) -> str:
+        """What the rest of the budget would have paid for, as a sentence; empty for nothing.
+
+        A part is reckoned at what it adds to each request, for as many requests as there were.
+        """
+        left, requests = BUDGET - self.tokens, sum(one.requests for one in self.outcomes)
+        possible = [
+            part
+            for part, cost in standing_costs().items()
+            if not self.harness.has(part) and self.harness.has(*NEEDS.get(part, ()))
+            if requests * cost <= left
+        ]
+        if not possible:
+            return ""
+        return (
+            f"With as many requests, the {left:,} tokens left over would have paid for one more "
+            f"of these: {', '.join(possible)}."
+        )
 
     @property
     def finding(self) -> str:

@@ -32,7 +32,7 @@ class NightPanel:
         box: the widget to show.
         boxes: part -> the box to tick.
         start: plays the night.
-        save: writes the page; it can be pressed once a night is over.
+        save: writes the page; it is there once a night is over.
         night: the last one.
     """
 
@@ -53,7 +53,8 @@ class NightPanel:
         self.start = widgets.Button(
             description="Start the night", button_style="primary", layout=wide
         )
-        self.save = widgets.Button(description="Save a page to share", disabled=True, layout=wide)
+        self.save = widgets.Button(description="Save a page to share", layout=wide)
+        self._over_yet(False)
         self._sum, self._shown = widgets.HTML(), widgets.HTML()
         for one in self.boxes.values():
             one.observe(lambda _: self._count(), names="value")
@@ -89,7 +90,8 @@ class NightPanel:
         self._sum.value = f"<p>{esc(said)}</p>"
 
     def _play(self) -> None:
-        self.start.disabled = self.save.disabled = True
+        self.start.disabled = True
+        self._over_yet(False)
         rows: list[str] = []
 
         def passed(fault: Fault, outcome: Outcome) -> None:
@@ -107,8 +109,13 @@ class NightPanel:
         finally:
             self._count()
         self._shown.value = card.night_card(self.night).html
-        self.save.disabled = False
+        self._over_yet(True)
         self._over(self.night)
+
+    def _over_yet(self, yes: bool) -> None:
+        """Offer to save a page only when there is a night to save."""
+        self.save.disabled = not yes
+        self.save.layout.display = None if yes else "none"
 
     def _write(self) -> None:
         if self.night is None:
