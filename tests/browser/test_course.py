@@ -52,8 +52,9 @@ class Open:
         self.notebook = lab.Notebook(page, course, file, again=page.url.startswith(course))
         # Nobody watches these pictures grow: test_lessons.py does, at the pace that a learner sees.
         self.notebook.environ("LEARNKIT_PACE", "0")
-        self.notebook.draw_all()
+        # Drawn only now: while all cells are drawn, each new output is a new layout of all of them.
         self.notebook.run_all()
+        self.notebook.draw_all()
 
     @property
     def sources(self) -> list[str]:
