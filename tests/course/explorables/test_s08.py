@@ -95,7 +95,7 @@ def test_in_the_foreground_everything_waits_for_it(
 def test_the_title_names_the_turn_the_request_and_the_difference() -> None:
     answer = draw(WIDE, 6.5)
     assert answer.finding == (
-        "The job ends in turn 5; its result is read in request 6; "
+        "The job ends during request 5; its result is read in request 6; "
         "in the foreground the run takes 6.5 s longer."
     )
     longest = draw(WIDE, JOBS[-1])
@@ -112,7 +112,7 @@ def test_the_title_names_the_turn_the_request_and_the_difference() -> None:
 def test_without_other_work_the_background_saves_nothing_and_may_cost_time() -> None:
     short, long = (draw(WIDE, seconds, "nothing") for seconds in (JOBS[0], 6.5))
     assert short.finding == (
-        "The job ends in turn 2; its result is read in one request more; "
+        "The job ends during request 2; its result is read in one request more; "
         "in the foreground the run is 1.5 s shorter."
     )
     assert "one request more; in the foreground the run takes just as long." in long.finding

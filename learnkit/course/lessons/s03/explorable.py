@@ -15,7 +15,7 @@ from learnkit.course.lessons.plots import LEFT, legend, scale, short
 from learnkit.course.lessons.s03.completion import LINE, OUTPUTS, SEEDS, WINDOWS, table
 from learnkit.course.trials import FEATURE
 from learnkit.views.drawing import theme
-from learnkit.views.drawing.display import Canvas
+from learnkit.views.drawing.display import Canvas, text_width
 from learnkit.widget.explore import Answer, Explorable, drag, explore, pick
 
 #: What the trials leave at the defaults of the toy model and of the list: the share of turns in
@@ -110,6 +110,9 @@ def _requests(canvas: Canvas, row: dict[str, Any]) -> None:
     half, window = (round(end - tokens * unit) for tokens in (row["window"] / 2, row["window"]))
     canvas.text("last", 0, 12, "last request of a typical run, from its end", "b")
     said = f"window {row['window']:,}: all noticed in the nearer half"
+    more = f"{said}, less and less in the other half, nothing beyond"
+    if text_width(more) <= canvas.width:
+        said = more
     canvas.text("noticed", 0, 34, said, "", "active")
     for name, left, right in (("near", half, end), ("far", window, half)):
         canvas.edge(f"{name} bracket", f"M{left + 1} 52v-6H{right - 1}v6", "active", "w")

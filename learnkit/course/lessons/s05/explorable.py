@@ -197,6 +197,11 @@ def _contexts(canvas: Canvas, used: int, best: str) -> None:
     legend(canvas, low + 24, *_PARTS)
 
 
+def _some(way: str) -> bool:
+    """Whether some of the skills are preloaded, not none and not all."""
+    return 0 < WAYS[way] < SKILLS
+
+
 def _bills(canvas: Canvas, used: int, best: str) -> None:
     most, right = 240_000, canvas.width - _WAYS
     unit, step = (_BASE - _TOP) / most, (right - LEFT) / SKILLS
@@ -204,14 +209,16 @@ def _bills(canvas: Canvas, used: int, best: str) -> None:
     scale(canvas, "bill", range(0, most + 1, 80_000), _BASE, unit, right)
     x = LEFT + used * step
     canvas.edge("cause", f"M0 0V{_BASE - _TOP}", "cause", "d", x=x, y=_TOP)
-    for way in sorted(WAYS, key=best.__eq__):
+    # Some skills on top and dashed: from there on the curve lies on the one of loading on demand.
+    for way in sorted(WAYS, key=lambda way: (_some(way), way == best)):
         row, costs = [*WAYS].index(way), [bill(number, WAYS[way]) for number in range(SKILLS + 1)]
         spots = [
             f"{LEFT + number * step:.0f} {_BASE - cost * unit:.0f}"
             for number, cost in enumerate(costs)
         ]
         mark = "cause" if way == best else "system"
-        canvas.edge(f"{row} curve", f"M{'L'.join(spots)}", mark, "w" if way == best else "")
+        style = ("w" if way == best else "") + ("d" if _some(way) else "")
+        canvas.edge(f"{row} curve", f"M{'L'.join(spots)}", mark, style)
         canvas.dot(f"{row} now", x, _BASE - costs[used] * unit, 5 if way == best else 3, mark)
     low = 0.0  # two names never share a line
     for way in sorted(WAYS, key=lambda way: -bill(SKILLS, WAYS[way])):

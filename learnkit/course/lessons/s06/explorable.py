@@ -149,8 +149,8 @@ def _finding(least: int) -> str:
             f"and clearing every turn {every}."
         )
     return (
-        f"Clearing at least {least:,} tokens at a time costs {now}. The cheapest choice costs "
-        f"{_cost(best)}, and clearing every turn {every}."
+        f"Clearing at least {least:,} tokens of old results at a time costs {now}. The cheapest "
+        f"choice costs {_cost(best)}, and clearing every turn {every}."
     )
 
 
@@ -217,12 +217,20 @@ def _bills(canvas: Canvas, least: int, right: float) -> None:
         if chosen:
             middle = x + (step - 4) / 2
             canvas.text("now", middle, y - 5, _cost(one), "bc", "cause")
-            canvas.dot("cause", middle, _BILL_BASE + 9, 4, "cause")
+            canvas.text("cause", middle, _BILL_BASE + 16, _portion(one), "bc", "cause")
+        elif step > 40 or (number % 2 == 0 and abs(one - least) > 500):
+            canvas.text(f"least {one}", x + (step - 4) / 2, _BILL_BASE + 16, _portion(one), "qc")
     best = LEFT + (LEAST.index(cheapest()) + 0.5) * step
-    canvas.text("best", best, _BILL_BASE + 28, "▲ cheapest", "bc")
-    canvas.text("every", LEFT, _BILL_BASE + 46, "cleared every turn", "q")
-    canvas.text("never", right, _BILL_BASE + 46, "never cleared", "qe")
-    canvas.height = _BILL_BASE + 52
+    canvas.text("best", best, _BILL_BASE + 32, "▲", "bc")
+    canvas.text("cheapest", best + 8, _BILL_BASE + 32, "cheapest", "b")
+    canvas.text("every", LEFT, _BILL_BASE + 50, "cleared every turn", "q")
+    canvas.text("never", right, _BILL_BASE + 50, "never cleared", "qe")
+    canvas.height = _BILL_BASE + 56
+
+
+def _portion(least: int) -> str:
+    """The least that a clearing must free, for the axis."""
+    return f"{least / 1000:g}k" if least else "0"
 
 
 def _done(least: int, what: str) -> int:

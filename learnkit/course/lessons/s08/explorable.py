@@ -99,7 +99,7 @@ def draw(width: float, seconds: float, other_work: str = "plenty") -> Answer:
     if late and one.job[1] > turns * LATENCY:
         ends = f"The job ends {one.job[1] - turns * LATENCY:g} s after the agent's other turns"
     else:
-        ends = f"The job ends in turn {turn}"
+        ends = f"The job ends during request {turn}"
     if saved > 0:
         cost = f"in the foreground the run takes {saved:g} s longer"
     elif saved < 0:
@@ -144,6 +144,8 @@ def _row(canvas: Canvas, name: str, run: Schedule, y: float, room: float) -> Non
         "p",
         says=f"the job, {end - begin:g} s",
     )
+    if wide >= 30:
+        canvas.text(f"is job {name}", at(begin) + wide / 2, y + 45, "job", "cn", "done")
     read = at(run.requests[run.read - 1])
     path = f"M0 0H{read + 5 - at(end):g}V-13m-4 7l4 -7l4 7"
     canvas.edge(f"way {name}", path, "cause", "w", x=at(end), y=y + 41)

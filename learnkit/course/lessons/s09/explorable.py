@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import permutations
 
 from learnkit.core.text import count, listed
-from learnkit.views.drawing.display import Canvas
+from learnkit.views.drawing.display import Canvas, text_width
 from learnkit.widget.explore import Answer, Explorable, drag, explore, pick
 
 UNLOCKED, LOCKED = "read, then empty", "both under one lock"
@@ -119,6 +119,10 @@ def draw(width: float, order: tuple[str, ...], way: str) -> Answer:
     )
     gap = left + each * read + each / 2, left + each * emptied + each / 2
     canvas.bar("gap", gap[0], 2, gap[1] - gap[0], 120, "failed" if played.lost else "idle", "p")
+    says = _GAP[way, bool(played.lost)]
+    fits = [text for text in says if text_width(text) <= gap[1] - gap[0] + each / 2]
+    if fits:
+        canvas.text("in gap", sum(gap) / 2, 137, fits[0], "qc")
     for number, moment in enumerate(played.moments):
         x, writes = left + each * number + 3, moment.step in WRITERS
         lane = moment.step if writes else OWNER
@@ -130,13 +134,13 @@ def draw(width: float, order: tuple[str, ...], way: str) -> Answer:
             says=f"{lane} {said}",
         )  # fmt: skip
         waiting = ", ".join(name if each > 90 else name[0] for name in moment.inbox) or "empty"
-        canvas.text(f"inbox {number}", x + each / 2 - 3, 150, waiting, "c", width=each)
-    canvas.text("inbox", 4, 150, "inbox", "q", width=left)
+        canvas.text(f"inbox {number}", x + each / 2 - 3, 157, waiting, "c", width=each)
+    canvas.text("inbox", 4, 157, "inbox", "q", width=left)
     got = "nothing"
     if played.got:
         what = "message" if len(played.got) == 1 else "messages"
         got = f"the {what} from {listed(list(played.got))}"
-    canvas.text("got", 4, 178, f"The lead read {got}.", width=width - 8)
+    canvas.text("got", 4, 182, f"The lead read {got}.", width=width - 8)
     y, size = 208.0, (width - 8) / len(ORDERS)
     for number, one in enumerate(ORDERS):
         mark = "failed" if day(one, way).lost else "done"
@@ -151,6 +155,14 @@ def draw(width: float, order: tuple[str, ...], way: str) -> Answer:
         "all orders in which it reads before it empties count the same"
     )
     return Answer(_finding(played, way), canvas, assumes)
+
+
+#: What is said below the time between reading and emptying, as far as there is room.
+_GAP = {
+    (UNLOCKED, True): ("who writes here loses the message", "lost here"),
+    (UNLOCKED, False): ("who writes here would lose the message", "would be lost"),
+    (LOCKED, False): ("locked: who writes here waits", "locked"),
+}
 
 
 def _said(moment: Moment, is_lost: bool, is_narrow: bool) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from learnkit.views.drawing import theme
-from learnkit.views.drawing.display import Canvas
+from learnkit.views.drawing.display import Canvas, text_width
 from learnkit.widget.explore import Answer, Explorable, drag, explore, pick
 
 #: Seconds for which each teammate has work of its own, from the beginning.
@@ -118,8 +118,7 @@ def draw(width: float, arrival: float, limit: str) -> Answer:
     for mark in range(0, int(SCALE) + 1, 20):
         canvas.edge(f"tick {mark}", "M0 0V6", x=at(mark), y=low)
         canvas.text(f"time {mark}", at(mark), low + 18, f"{mark} s", "qc", width=40)
-    _key(canvas, low + 44)
-    canvas.height = low + 54
+    canvas.height = _key(canvas, low + 44, seconds) + 10
     busy = ", ".join(f"{name.capitalize()} until {time:g} s" for name, time in BUSY.items())
     assumes = (
         f"both are busy at first, {busy}; an idle teammate looks every {POLL:g} s; the task suits "
@@ -161,17 +160,21 @@ def _task(canvas: Canvas, run: Day, arrival: float, at: At) -> None:
     canvas.edge("claim", f"M0 0V{drop:g}m-4 -7l4 7l4 -7", "done", "w", x=end, y=26 + _TALL)
 
 
-def _key(canvas: Canvas, y: float) -> None:
-    x = 4.0
-    for mark, said in (("working", "works"), ("idle", "idle"), ("look", "looks"), ("end", "ends")):
+def _key(canvas: Canvas, y: float, limit: float) -> float:
+    """Say what the marks mean; return the last baseline."""
+    x, ends = 4.0, f"shuts down after {limit:g} s without work"
+    for mark, said in (("working", "works"), ("idle", "idle"), ("look", "looks"), ("end", ends)):
+        if x + 22 + text_width(said) > canvas.width:
+            x, y = 4.0, y + 22
         if mark == "look":
             canvas.edge("key look", "M0 0V8", "idle", "w", x=x + 8, y=y - 8)
         elif mark == "end":
             canvas.dot("key end", x + 8, y - 4, 8, "shutdown", "■")
         else:
             canvas.bar(f"key {mark}", x, y - 11, 16, 14, mark, "p")
-        canvas.text(f"key says {mark}", x + 22, y, said, "q", width=44)
+        canvas.text(f"key says {mark}", x + 22, y, said, "q")
         x += 70
+    return y
 
 
 def _seconds(limit: str) -> float:
