@@ -30,6 +30,7 @@ FATES = {
     "cleared": ("⊘", "cleared", "is cleared", "are cleared"),
     "summarised": ("▼", "summarised", "becomes a summary", "become a summary"),
     "shorter": ("◐", "less thinking", "loses its thinking", "lose their thinking"),
+    "earlier": ("⊘", "cleared before", "was cleared before", "were cleared before"),
     "kept": ("=", "kept", "stays as it was", "stay as they were"),
     "summary": ("Σ", "summary"),
     "note": ("Σ", "note"),
@@ -98,7 +99,7 @@ class Compaction(Diagram[State]):
                 now = tuple(map(_entry, messages))
                 before, after = _fates(state.now, now)
                 saved = state.saved + _tokens(state.now) - _tokens(now)
-                return State(now, before, after, state.times + 1, saved)
+                return State(after, before, after, state.times + 1, saved)
         return state
 
     def told(self, state: State, old: State, event: Event) -> str:
@@ -219,7 +220,7 @@ def _labelled(entries: Sequence[Entry], fates: Sequence[str]) -> tuple[Entry, ..
 
 def _change(old: Entry, new: Entry) -> str:
     if old.message == new.message:
-        return "kept"
+        return "earlier" if old.fate in ("cleared", "earlier") else "kept"
     return "shorter" if _bare(old) == _bare(new) else "cleared"
 
 
@@ -231,7 +232,7 @@ def _bare(entry: Entry) -> Any:
 
 
 def _mark(entry: Entry) -> str:
-    return "blocked" if entry.fate in ("cleared", "summarised") else entry.key
+    return "blocked" if entry.fate in ("cleared", "earlier", "summarised") else entry.key
 
 
 def _label(entry: Entry) -> str:

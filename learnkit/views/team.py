@@ -213,8 +213,8 @@ def _lane(
     latest: dict[int, int],
 ) -> None:
     """When an agent worked and was idle, said below each, and its tasks."""
-    spans = state.spans(person.name)
-    said: list[tuple[float, float, str]] = []
+    spans = _seen(state.spans(person.name), 2 * time.scale / time.room)
+    said: list[tuple[float, float, tuple[str, ...]]] = []
     ends: list[tuple[str, str, float]] = []
     for number, (key, begin, end) in enumerate(spans):
         name, x, last = f"{key} {person.name} {number}", time.x(begin), number == len(spans) - 1
@@ -225,19 +225,18 @@ def _lane(
             )
             if number:
                 ends.append((f"end {name}", colour, x))
-            said.append((x, canvas.width if last else x + wide, word))
+            said.append((x, canvas.width if last else x + wide, (word,)))
             continue
         thick, style = (TASK, "p") if key == "working" else (2, "")
         canvas.bar(name, x, y - thick / 2, wide, thick, mark, style)
         long = f" {duration(round(end - begin, 1))}" if end > begin else ""
-        said.append((x, canvas.width if last else x + wide, f"{key}{long}"))
+        said.append((x, canvas.width if last else x + wide, (f"{key}{long}", key)))
     low = canvas.width
-    for number, (x, end, text) in reversed([*enumerate(said)]):
-        wide = text_width(text) + 6
+    for number, (x, end, texts) in reversed([*enumerate(said)]):
         if number == len(said) - 1:  # how it is now is said in any case
-            x = min(x, canvas.width - wide)
-        if x + wide <= min(end, low):
-            canvas.text(f"says {person.name} {number}", x, y + 27, text, "q")
+            x = min(x, canvas.width - text_width(texts[0]) - 6)
+        if fits := [one for one in texts if x + text_width(one) + 6 <= min(end, low)]:
+            canvas.text(f"says {person.name} {number}", x, y + 27, fits[0], "q")
             low = x
     free = 0.0
     for number, one in enumerate(state.spells):
@@ -251,6 +250,23 @@ def _lane(
             free = x + wide + 1
     for key, colour, x in ends:
         canvas.edge(key, "M-5 -5L5 5M5 -5L-5 5", colour, "w", x=x, y=y)
+
+
+def _seen(spans: list[tuple[str, float, float]], least: float) -> list[tuple[str, float, float]]:
+    """An agent's statuses without those too short to be seen, except the first and the last.
+
+    Args:
+        spans: key, begin and end in seconds of each.
+        least: how long one must be to be seen, in seconds.
+    """
+    found: list[tuple[str, float, float]] = []
+    for place, (key, begin, end) in enumerate(spans):
+        short = end - begin < least and place < len(spans) - 1
+        if found and (short or found[-1][0] == key):
+            found[-1] = (*found[-1][:2], end)
+        else:
+            found.append((key, begin, end))
+    return found
 
 
 def _waiting(canvas: Canvas, cards: list[TaskCard], rows: int, y: float) -> float:

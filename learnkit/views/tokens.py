@@ -160,12 +160,17 @@ class Tokens(Diagram[State]):
         ]
         many = f"the longest of {number} requests has" if number > 1 else "the only request has"
         said = f"{many} ≈{longest:,} tokens"
-        if state.threshold:
+        due = [one.before > state.threshold for one in state.shortened]
+        when = ""
+        if due and all(due) and longest <= state.threshold:  # what passes it is never sent
+            when = f", each before a request would pass the threshold of {state.threshold:,}"
+            when = when if len(due) > 1 else when.replace("each ", "")
+        elif state.threshold:
             side = "under" if longest <= state.threshold else "over"
             said += f", {side} the threshold of {state.threshold:,}"
         if kinds:
             takes = "remove" if len(state.shortened) > 1 else "removes"
-            said = f"{listed(kinds)} {takes} ≈{saved:,} tokens. {said[:1].upper()}{said[1:]}"
+            said = f"{listed(kinds)} {takes} ≈{saved:,} tokens{when}. {said[:1].upper()}{said[1:]}"
         else:
             said = f"{said[:1].upper()}{said[1:]}; nothing was compacted"
         if not (cached := sum(one.cached for one in state.drawn)):

@@ -393,7 +393,7 @@ class _Plan:
         """The names of a lane, to the left of it or above."""
         y, mark = self.middles[tree.name], self.state.colour(tree.name)
         card = self.state.tasks.get(tree.task_id or 0)
-        task = f", {card.mark.glyph} #{card.id}" if card else ""
+        task = f", #{card.id} {card.mark.word}" if card else ""
         owner, said = f"{self.state.owner(tree)}{task}", f"{tree.mark.glyph} {tree.state}"
         room, text = (self.left - 6 if beside else 92), self.canvas.text
         x, top = 2.0, y - 4 if beside else y - 28

@@ -361,7 +361,12 @@ def test_the_field_shows_the_schedule_of_its_seed() -> None:
     assert box is game.box
     marks = game._marks.value
     assert marks.count("<li") == 4
-    for said in ("✓ 0 ok", f"✗ {losing()[0]} lost", f"✗ {losing()[1]} lost", "4 seeds tried"):
+    for said in (
+        "✓ seed 0 ok",
+        f"✗ seed {losing()[0]} lost",
+        f"✗ seed {losing()[1]} lost",
+        "4 seeds tried",
+    ):
         assert said in marks
 
 

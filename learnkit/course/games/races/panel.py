@@ -233,7 +233,9 @@ def _tried(tried: dict[int, Schedule]) -> str:
     for seed, schedule in sorted(tried.items()):
         mark, word = (_BAD, "lost") if schedule.lost else (_GOOD, "ok")
         colours = f"color:{mark.light.fg};background:{mark.light.bg}"
-        marks.append(f'<li style="{colours}" title="{schedule}">{mark.glyph} {seed} {word}</li>')
+        marks.append(
+            f'<li style="{colours}" title="{schedule}">{mark.glyph} seed {seed} {word}</li>'
+        )
     bad = sum(bool(one.lost) for one in tried.values())
     head = f"{count(len(tried), 'seed')} tried, {bad} {'loses' if bad == 1 else 'lose'} a message:"
     return f'<div>{head}</div><ul class="lk-seeds" aria-label="seeds tried">{"".join(marks)}</ul>'
