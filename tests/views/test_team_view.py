@@ -146,7 +146,7 @@ def test_each_status_is_named_below_the_lane_where_it_begins(width: float) -> No
         assert words == full
     else:  # without the time where there is no room for it
         assert words[-1] == full[-1]
-        assert set(words) <= {"working", "idle", "shut down"}
+        assert all(any(one.startswith(word) for one in full) for word in words)
     places = dict(said(canvas, "alice"))
     assert places["shut down"] == end.x
     if room:
