@@ -115,6 +115,14 @@ def test_only_the_tagged_cell_fails(opened: Open) -> None:
     assert opened.page.errors == []  # type: ignore[attr-defined]
 
 
+def test_printed_text_breaks_between_words(opened: Open) -> None:
+    breaks = opened.page.evaluate(
+        """() => [...new Set([...document.querySelectorAll('.jp-OutputArea-output pre')]
+          .map((pre) => getComputedStyle(pre).wordBreak))]"""
+    )
+    assert breaks == ["normal"], "JupyterLab's own is break-all"
+
+
 def test_every_view_is_there_and_says_what_the_repository_says(opened: Open) -> None:
     shown = 0
     for number, source in enumerate(opened.sources):
