@@ -232,7 +232,9 @@ def play(panel: Locator) -> None:
     panel.get_by_role("button", name="write text").click()
     panel.get_by_label("text of the reply").fill("I would rather not.")
     panel.get_by_role("button", name="send the reply").click()
-    expect(head).to_have_text("The loop ends after 1 turn: you called no tool.", timeout=20_000)
+    expect(head).to_have_text(
+        "The loop ends after 1 turn: the last reply called no tool.", timeout=20_000
+    )
 
 
 def test_an_edited_prompt_gets_the_panel(opened: Open) -> None:

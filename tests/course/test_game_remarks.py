@@ -88,15 +88,18 @@ def test_lesson_2_says_which_lines_have_changed(lab: Lab) -> None:
 
 def test_lesson_2_compares_the_calls_of_its_two_games(lab: Lab) -> None:
     poor = lab.be_the_model(descriptions.poor())
-    assert [str(one) for one in poor.remarks] == ["· 3 calls, 1 of them in vain."]
+    assert [str(one) for one in poor.remarks] == ["· This game took 3 calls; 1 failed."]
     wrong = lk.use("latest", station="Oslo")
     remarks = said(lab, descriptions.good(poor), wrong)
     assert remarks[:2] == [
-        "· With the poor descriptions: 3 calls, 1 of them in vain.",
-        "· 1 call, 1 of them in vain.",
+        "· With the poor descriptions, it took 3 calls; 1 failed.",
+        "· With the good descriptions, it took 1 call; 1 failed.",
     ]
     assert remarks[2].endswith("Oslo is 1.4 °C colder than yesterday.")
-    assert said(lab, descriptions.good())[0] == "· 0 calls."
+    assert (
+        said(lab, descriptions.good())[0]
+        == "· With the good descriptions, it took 0 calls; none failed."
+    )
 
 
 def items(*statuses: str) -> Any:

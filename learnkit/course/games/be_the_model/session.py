@@ -371,5 +371,7 @@ def _ending(outcome: Outcome) -> str:
     from learnkit.core.sentences import stopped
     from learnkit.core.text import count
 
-    why = "you called no tool" if outcome.reason == "end_turn" else stopped(outcome.reason)
+    why = (
+        "the last reply called no tool" if outcome.reason == "end_turn" else stopped(outcome.reason)
+    )
     return f"The loop ends after {count(outcome.turns, 'turn')}: {why}."

@@ -6,10 +6,12 @@
 /** The mark of each phase in which there is nothing to fill in. */
 const NEWS = {
   works: ["working", "▶\ufe0e"],
-  ended: ["done", "✓"],
+  ended: ["shutdown", "■"],
   left: ["shutdown", "■"],
   broken: ["failed", "✗"],
 };
+/** The mark of a remark: something went right, or wrong, or neither. */
+const REMARKS = { true: ["done", "✓"], false: ["failed", "✗"], null: ["shutdown", "·"] };
 
 /** As make, but a function becomes a handler. */
 function build(tag, attributes = {}, ...children) {
@@ -329,8 +331,8 @@ class Session {
       news.append(build("div", { class: "line" }, build("i", { class: `t-${mark}` }, glyph), this.line));
     }
     for (const [good, text] of this.desk.state.remarks ?? []) {
-      const [key, glyph] = good === null ? ["", "·"] : good ? NEWS.ended : NEWS.broken;
-      const mark = build("i", { class: key && `t-${key}` }, glyph);
+      const [key, glyph] = REMARKS[good];
+      const mark = build("i", { class: `t-${key}` }, glyph);
       news.append(build("div", { class: "remark" }, mark, build("span", {}, text)));
     }
     if (again) {

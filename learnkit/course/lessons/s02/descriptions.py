@@ -72,7 +72,7 @@ def poor() -> Game:
     script = [*calls, lk.say("I have 16.1 and -1.4, but I can't tell what they mean.")]
 
     def judge(workspace: Path, messages: Sequence[Mapping[str, Any]]) -> list[Remark]:
-        return [_counted(messages)]
+        return [Remark(None, f"This game took {_counted(messages)}.")]
 
     return Game(QUESTION, lambda _: [lk.Toolbox(*poor_tools())], script, judge=judge)
 
@@ -86,11 +86,11 @@ def good(poor: BeTheModel | None = None) -> Game:
     script = [lk.use("day_change", station="oslo"), lk.say("No, Oslo is 1.4 °C colder.")]
 
     def judge(workspace: Path, messages: Sequence[Mapping[str, Any]]) -> list[Remark]:
-        remarks = [_counted(messages), _ANSWER]
+        took = {"good": _counted(messages)}
         if poor is not None and poor.finished:
-            before = _counted(poor.messages).text
-            return [Remark(None, f"With the poor descriptions: {before}"), *remarks]
-        return remarks
+            took = {"poor": _counted(poor.messages), **took}
+        said = [f"With the {kind} descriptions, it took {calls}." for kind, calls in took.items()]
+        return [*(Remark(None, one) for one in said), _ANSWER]
 
     return Game(QUESTION, lambda _: [lk.Toolbox(*good_tools())], script, judge=judge)
 
@@ -99,8 +99,8 @@ def good(poor: BeTheModel | None = None) -> Game:
 _ANSWER = Remark(None, f"The answer is: no, Oslo is {-CHANGE['oslo']} °C colder than yesterday.")
 
 
-def _counted(messages: Sequence[Mapping[str, Any]]) -> Remark:
-    """How many calls a game took, and how many of them brought nothing."""
+def _counted(messages: Sequence[Mapping[str, Any]]) -> str:
+    """How many calls a game took, and how many of them failed."""
     blocks = [block for message in messages for block in blocks_of(message["content"])]
     results = [block for block in blocks if block["type"] == "tool_result"]
     failed = [
@@ -108,5 +108,4 @@ def _counted(messages: Sequence[Mapping[str, Any]]) -> Remark:
         for one in results
         if one.get("is_error") or content_text(one.get("content")) == _NOTHING
     ]
-    said = f"{count(len(results), 'call')}, {len(failed) or 'none'} of them in vain."
-    return Remark(None, said if results else "0 calls.")
+    return f"{count(len(results), 'call')}; {len(failed) or 'none'} failed"
