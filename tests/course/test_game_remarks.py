@@ -47,11 +47,15 @@ ORDER, CONTENT = 0, 1
     [
         ([LATEST, MAIL], "✓ A result said 31.4 °C before", "✓ The email says “Beijing: 31.4 °C”"),
         ([LATEST, HOT], "✓ A result said 31.4 °C before", "✗ The email says “It is hot”: 31.4"),
-        ([HOT], "✗ The email was written before the model knew", "✗ The email says “It is hot”"),
-        ([HOT, LATEST], "31.4 °C came too late. It is above 30 °C", "✗ The email says"),
-        ([lk.reply(LATEST, MAIL)], "31.4 °C came too late", "✓ The email says"),
+        ([HOT], "✗ The email was a guess: no result had said 31.4", "✗ The email says “It is hot”"),
+        ([HOT, LATEST], "✗ The email was a guess", "✗ The email says"),
+        ([lk.reply(LATEST, MAIL)], "✗ The email was a guess", "✓ The email says"),
         ([lk.use("bash", command="cat stations/*"), MAIL], "✓ A result said", "✓ The email says"),
-        ([lk.use("bash", command="echo 31 > outbox/1.txt")], "31.4 °C never came", "says “31”"),
+        (
+            [lk.use("bash", command="echo 31 > outbox/1.txt")],
+            "✗ The email was a guess",
+            "says “31”",
+        ),
     ],
 )
 def test_lesson_1_says_whether_the_temperature_came_before_the_email(
@@ -113,13 +117,13 @@ def test_lesson_3_says_what_came_of_the_reminders_and_of_the_list(lab: Lab) -> N
     remarks = said(lab, game, items("pending", "completed"), look, look, write)
     assert remarks == [
         "✗ watch.txt doesn't name cairo alone.",
-        "· 1 reminder came. After 0 of them, the next reply updated the list.",
+        "· 1 reminder came, and 0 had an update in the next reply.",
         "✗ The list says 1 of 2 completed, and nothing asked about the others (exercise 3 does).",
     ]
     heard = said(lab, game, items("pending"), look, look, items("completed"))
     assert heard == [
         "✗ There is no watch.txt.",
-        "· 1 reminder came. After 1 of them, the next reply updated the list.",
+        "· 1 reminder came, and 1 had an update in the next reply.",
         "✓ The list says 1 of 1 completed.",
     ]
     assert said(lab, game, look)[1:] == [

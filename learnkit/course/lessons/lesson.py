@@ -142,7 +142,7 @@ class Game:
         script: the replies to play if the notebook is not open in JupyterLab.
         system: the system prompt.
         judge: says at the end what the learner's replies did; None for nothing.
-        ready: tool -> argument -> text: what a button puts into the tool's form at first. After a
+        ready: tool -> its arguments, which a button puts into the tool's form at first. After a
             call of the tool, the button puts in the arguments of the last one.
     """
 
@@ -151,7 +151,7 @@ class Game:
     script: Sequence[Any]
     system: str = ""
     judge: Judge | None = None
-    ready: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    ready: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

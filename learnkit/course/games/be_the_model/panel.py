@@ -65,7 +65,7 @@ class BeTheModel:
         others: Policy | None = None,
         after: Fork | None = None,
         judge: Judge = silent,
-        ready: Mapping[str, Mapping[str, str]] | None = None,
+        ready: Mapping[str, Mapping[str, Any]] | None = None,
         over: Callable[[], object] = lambda: None,
     ) -> None:
         self._screens: list[Callable[[Json], object]] = []
@@ -317,10 +317,7 @@ class BeTheModel:
         calls = (block for one in messages for block in blocks_of(one["content"]))
         inputs = [one["input"] for one in calls if one.get("name") == tool]
         last: Mapping[str, Any] = inputs[-1] if inputs else self._ready[tool]
-        return {
-            name: one if isinstance(one, str) else json.dumps(one, ensure_ascii=False)
-            for name, one in last.items()
-        }
+        return {name: _written(one) for name, one in last.items()}
 
     def _show(self) -> None:
         with self._lock:  # states arrive in the order in which they are made
@@ -358,6 +355,16 @@ def _card(run: Played) -> str:
         "<p>In JupyterLab you answer here. This time a script did:</p>"
         f"{views.transcript(run.agent.messages, last)}{_said(run.remarks)}"
     )
+
+
+def _written(value: Any) -> str:
+    """An argument as a form takes it: a text as it is, a list as JSON with an item a line."""
+    if isinstance(value, str):
+        return value
+    if not isinstance(value, list):
+        return json.dumps(value, ensure_ascii=False)
+    lines = ",\n ".join(json.dumps(one, ensure_ascii=False) for one in value)
+    return f"[{lines}]"
 
 
 def _said(remarks: Sequence[Remark]) -> str:

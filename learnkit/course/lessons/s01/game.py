@@ -58,12 +58,8 @@ def _order(messages: Sequence[Mapping[str, Any]], degrees: str, mail: str) -> Re
     if known and known[0] < wrote[0]:
         said = f"A result said {degrees} °C before the email was written, so the model knew."
         return Remark(True, said)
-    late = "came too late" if known else "never came"
-    return Remark(
-        False,
-        f"The email was written before the model knew: a result with {degrees} °C {late}. It is "
-        "above 30 °C, so the guess was lucky.",
-    )
+    guess = f"The email was a guess: no result had said {degrees} °C before it was written"
+    return Remark(False, f"{guess}. That's above 30 °C, so the guess was lucky.")
 
 
 def _contents(mails: Sequence[str], degrees: str) -> list[Remark]:

@@ -5,7 +5,6 @@ Prompt and script are in ``questions.yaml``.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,17 +14,12 @@ from learnkit.core.text import blocks_of, content_text, count
 from learnkit.course.lessons import Remark
 
 _STEPS = ("list the stations", "beijing", "cairo", "oslo", "write watch.txt")
+_LIST = [
+    {"id": str(number), "text": text, "status": "pending"}
+    for number, text in enumerate(_STEPS, start=1)
+]
 #: The list that a button fills in, so that nobody has to write JSON.
-READY = {
-    "todo": {
-        "items": json.dumps(
-            [
-                {"id": str(number), "text": text, "status": "pending"}
-                for number, text in enumerate(_STEPS, start=1)
-            ]
-        )
-    }
-}
+READY = {"todo": {"items": _LIST}}
 
 
 def mechanisms(workspace: Path) -> list[lk.Mechanism]:
@@ -53,11 +47,10 @@ def judge(workspace: Path, messages: Sequence[Mapping[str, Any]]) -> list[Remark
     blocks = [blocks_of(message["content"]) for message in messages]
     reminded = [place for place, many in enumerate(blocks) if _reminds(many)]
     heard = [place for place in reminded if _updates(blocks[place + 1 : place + 2])]
-    if reminded:
-        said = f"{count(len(reminded), 'reminder')} came. After {len(heard)} of them"
-        remarks.append(Remark(None, f"{said}, the next reply updated the list."))
-    else:
-        remarks.append(Remark(None, "No reminder came: the list was never left for two rounds."))
+    came = f"{count(len(reminded), 'reminder')} came"
+    said = f"{came}, and {len(heard)} had an update in the next reply."
+    none = "No reminder came: the list was never left for two rounds."
+    remarks.append(Remark(None, said if reminded else none))
     lists = [content_text(one.get("content")) for many in blocks for one in many]
     shown = [one for one in lists if one.endswith("completed)")]
     if not shown:
