@@ -18,6 +18,7 @@ from learnkit.course.lessons.s02 import descriptions
 SOON = 20.0
 LATEST = lk.use("bash", command="python -m heatwatch latest beijing")
 HOT = lk.use("bash", command="python -m heatwatch mail me 'It is hot'")
+BY_HAND = lk.use("bash", command="echo 31 > outbox/1.txt")
 MAIL = lk.use("bash", command="python -m heatwatch mail me 'Beijing: 31.4 °C'")
 
 
@@ -51,8 +52,9 @@ ORDER, CONTENT = 0, 1
         ([HOT, LATEST], "✗ The email was a guess", "✗ The email says"),
         ([lk.reply(LATEST, MAIL)], "✗ The email was a guess", "✓ The email says"),
         ([lk.use("bash", command="cat stations/*"), MAIL], "✓ A result said", "✓ The email says"),
+        ([LATEST, BY_HAND], "✓ A result said", "✗ The email says “31”"),
         (
-            [lk.use("bash", command="echo 31 > outbox/1.txt")],
+            [BY_HAND],
             "✗ The email was a guess",
             "says “31”",
         ),
@@ -164,6 +166,9 @@ def test_the_list_of_lesson_3_can_be_filled_in_and_then_the_last_one(lab: Lab) -
         assert game.wait(SOON) == "yours"
         assert ready(game)[0]["status"] == "completed"
         assert ready(game)[1:] == first[1:]
+        game.send(lk.use("todo", items=first[:1]))
+        assert game.wait(SOON) == "yours"
+        assert ready(game) == first[:1], "the last one, not the first"
 
 
 def ready(game: BeTheModel) -> list[dict[str, str]]:
