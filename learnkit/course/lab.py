@@ -31,7 +31,7 @@ from learnkit.course.exercise_checks import check_and_hint
 from learnkit.course.first_edit.edited_cells import RAN
 from learnkit.course.games.playing import PLAYING
 from learnkit.course.jupyter.errors import explain_errors
-from learnkit.course.lessons import Game, Lesson, load
+from learnkit.course.lessons import Game, Lesson, Remark, load
 from learnkit.course.progress import Progress
 from learnkit.course.questions import Questions
 from learnkit.course.scenario import Run, Workspaces, messages_view, workspace_alone
@@ -300,10 +300,15 @@ class Lab:
         from learnkit.course.games.be_the_model.panel import BeTheModel
 
         chosen, opened = _game(game, self.lesson.game), contextlib.ExitStack()
+        folders: list[Path] = []  # of the games that were started; the last one goes on
 
         def agent(client: Client, events: EventLog) -> Agent:
-            mechanisms = chosen.mechanisms(opened.enter_context(workspace_alone()))
+            folders.append(opened.enter_context(workspace_alone()))
+            mechanisms = chosen.mechanisms(folders[-1])
             return Agent(client, mechanisms, system=chosen.system, events=events)
+
+        def judge(agent: Agent) -> Sequence[Remark]:
+            return chosen.judge(folders[-1], agent.messages) if chosen.judge else ()
 
         return BeTheModel(
             agent,
@@ -311,6 +316,8 @@ class Lab:
             chosen.script,
             static=self.static,
             after=after,
+            judge=judge,
+            ready=chosen.ready,
             over=opened.close,
         )
 

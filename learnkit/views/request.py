@@ -181,8 +181,11 @@ def _schema(tool: Json) -> Json:
 
 
 def _array(request: Json, lane: str = "lead") -> Array:
-    """The messages of a request, as the message array draws them."""
-    array = Array(lane, prompted=True)
+    """The messages of a request, as the message array draws them.
+
+    Without its remarks on results that read like a failure: a model doesn't get them.
+    """
+    array = Array(lane, prompted=True, judged=False)
     for index, message in enumerate(request.get("messages") or []):
         data = {"index": index, "message": message}
         array = grow(array, Event(index, 0.0, lane, "message.added", data))

@@ -156,8 +156,11 @@ class Todo(Diagram[State]):
                 canvas.box(f"reminder {number}", x, y, 30, 24, "injected", glyph)
                 x += 34
         y += 36
-        if any(item.status != "completed" for item in state.items):
+        if state.done < len(state.items):
             y = _gauge(canvas, state, y)
+        elif state.items:  # in the gauge's place, so that the picture keeps its height
+            canvas.text("nothing open", 2, y + 10, "no item is open, so no reminder follows", "q")
+            y += 36
         canvas.height = y + 2
         return canvas
 

@@ -5,6 +5,7 @@ Pictures of each step, light and dark, go to the folder that LEARNKIT_SHOTS name
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import lab
@@ -17,6 +18,7 @@ import tempfile, threading, time
 from pathlib import Path
 import learnkit as lk
 from learnkit.course.games.be_the_model.panel import BeTheModel
+from learnkit.course.lessons import Remark
 
 folder = Path(tempfile.mkdtemp())
 (folder / "beijing.csv").write_text("city,temp\\nBeijing,31.4\\n")
@@ -25,7 +27,11 @@ def agent(client, events):
     tools = [lk.CodingTools(folder)]
     return lk.Agent(client, tools, system="You watch the weather.", events=events)
 
-game = BeTheModel(agent, "If it is above 30 °C in Beijing, mail me.")
+def judge(agent):
+    return [Remark(False, "There is no email."), Remark(None, f"It took {agent.turns} turns.")]
+
+prompt, ready = "If it is above 30 °C in Beijing, mail me.", {"bash": {"command": "date"}}
+game = BeTheModel(agent, prompt, judge=judge, ready=ready)
 game
 """
 #: Goes on until the test says so.
@@ -71,9 +77,12 @@ def test_a_game_with_the_mouse(page: Page, server: str, shots: Path) -> None:
     notebook.screenshot(shots / "panel-1-start-light.png")
 
     button(panel, "→ bash").click()
+    button(panel, "fill it in for me").click()
+    expect(panel.get_by_label("command")).to_have_value("date")
     panel.get_by_label("command").fill("cat beijing.csv")
     button(panel, "add another").click()
     button(panel, "→ read_file").click()
+    expect(button(panel, "fill it in for me")).to_have_count(0)
     button(panel, "add another").click()
     expect(panel.get_by_role("alert")).to_have_text("path is required")
     panel.get_by_label("path").fill("none.csv")
@@ -122,6 +131,8 @@ def test_a_game_with_the_mouse(page: Page, server: str, shots: Path) -> None:
     expect(panel.locator(".mine")).to_contain_text("without a call, the loop ends")
     button(panel, "send the reply").click()
     expect(panel.locator(".head")).to_contain_text("The loop ends after")
+    said = panel.locator(".remark")
+    expect(said).to_have_text(["✗There is no email.", re.compile(r"^·It took \d turns.$")])
     expect(message(panel, 5)).to_contain_text("<b>hot</b>")
     expect(button(panel, "stop")).to_be_hidden()
     notebook.screenshot(shots / "panel-5-ended-light.png")
@@ -161,7 +172,9 @@ def test_a_game_by_keyboard_alone(page: Page, server: str) -> None:
     tab_to("send the reply")
     page.keyboard.press("Enter")
     expect(message(panel, 3)).to_contain_text("one\ntwo", use_inner_text=True)
-    expect(panel.locator(".head")).to_have_text("The loop ends after 2 turns: you called no tool.")
+    expect(panel.locator(".head")).to_have_text(
+        "The loop ends after 2 turns: the last reply called no tool."
+    )
     expect(cells).to_have_count(1)
 
 

@@ -116,6 +116,14 @@ def test_only_the_tagged_cell_fails(opened: Open) -> None:
     assert opened.page.errors == []  # type: ignore[attr-defined]
 
 
+def test_printed_text_breaks_between_words(opened: Open) -> None:
+    breaks = opened.page.evaluate(
+        """() => [...new Set([...document.querySelectorAll('.jp-OutputArea-output pre')]
+          .map((pre) => getComputedStyle(pre).wordBreak))]"""
+    )
+    assert breaks == ["normal"], "JupyterLab's own is break-all"
+
+
 def test_every_view_is_there_and_says_what_the_repository_says(opened: Open) -> None:
     shown = 0
     for number, source in enumerate(opened.sources):
@@ -225,7 +233,9 @@ def play(panel: Locator) -> None:
     panel.get_by_role("button", name="write text").click()
     panel.get_by_label("text of the reply").fill("I would rather not.")
     panel.get_by_role("button", name="send the reply").click()
-    expect(head).to_have_text("The loop ends after 1 turn: you called no tool.", timeout=20_000)
+    expect(head).to_have_text(
+        "The loop ends after 1 turn: the last reply called no tool.", timeout=20_000
+    )
 
 
 def test_an_edited_prompt_gets_the_panel(opened: Open) -> None:

@@ -149,7 +149,7 @@ def test_the_page_is_told_of_each_step_in_order(board: Board) -> None:
     assert numbers == sorted(numbers)
     heads = [message["state"]["head"] for message in board.seen]
     assert "bash runs: echo hi" in heads
-    assert heads[-1] == "The loop ends after 2 turns: you called no tool."
+    assert heads[-1] == "The loop ends after 2 turns: the last reply called no tool."
     phases = list(dict.fromkeys(message["state"]["phase"] for message in board.seen))
     assert phases == ["yours", "works", "ended"]
 

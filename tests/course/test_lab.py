@@ -7,6 +7,7 @@ import re
 import shutil
 import threading
 from collections.abc import Iterator
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -432,3 +433,15 @@ def test_what_a_mechanism_adds_is_shown_as_it_is_sent(lab: Lab) -> None:
     assert shown["tools"] == sent["tools"]
     assert shown["system"][0]["text"] == sent["system"]
     assert "0 tools" in lab.adds().text
+
+
+def test_in_an_open_notebook_the_same_is_shown_in_fewer_lines(lab: Lab) -> None:
+    card = lab.adds(lk.Todo())
+    assert card.live is not None
+    html = card.live()["text/html"]
+    pages = [re.findall("<pre>(.*?)</pre>", one, re.DOTALL) for one in (html, card.html)]
+    live, static = ([json.loads(unescape(one)) for one in page] for page in pages)
+    assert len(live) == 2
+    assert live == static
+    assert html.count("\n") < 0.7 * card.html.count("\n")
+    assert '"enum": ["pending", "in_progress", "completed"]' in unescape(html)

@@ -115,3 +115,12 @@ def test_a_phone_has_a_column_less_and_a_long_result_three_lines(run: Callable[.
     assert "column running" not in canvas
     assert min(x.x for x in canvas.shapes if x.key.startswith("cell 0 ")) > 100
     assert canvas["block 1"].lines[1:] == ("a", "a", "a …")
+
+
+def test_code_in_a_result_keeps_its_indentation(run: Callable[..., Any]) -> None:
+    one, code = run(), 'def greet(name):\n    """Greet."""\n    return name'
+    one.start()
+    one.call("t1", "read_file", {"path": "greet.py"}, code)
+    view = Dispatch(one.log)
+    canvas = view.draw(view.at(), WIDE, 20)
+    assert canvas["block 1"].lines[1:] == tuple(code.splitlines())

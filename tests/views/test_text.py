@@ -22,7 +22,7 @@ from learnkit.core.text import (
     listed,
     one_line,
 )
-from learnkit.views.drawing.display import wrapped
+from learnkit.views.drawing.display import fitting, wrapped
 from learnkit.views.drawing.text import esc
 from learnkit.views.words import describe
 
@@ -136,3 +136,12 @@ def test_a_text_is_wrapped_between_words_and_a_word_only_if_it_is_longer_than_a_
     assert wrapped("shut down? r1: shut down?", 65) == ["shut", "down? r1:", "shut down?"]
     assert wrapped("a " + "w" * 15, 65, most=3) == ["a", "w" * 9, "w" * 6]
     assert " ".join(wrapped("one two three four", 65)) == "one two three four"
+
+
+def test_code_keeps_its_indentation_and_prose_does_not() -> None:
+    assert wrapped("    return one, two", 130, "m") == ["    return one,", "    two"]
+    assert fitting("    return one", 200, "m") == "    return one"
+    assert fitting("    return one", 200) == "return one"
+    deep = fitting(" " * 500 + "deep", 200, "m")
+    assert deep.strip() == "deep", "however deep, half of the room is for the code"
+    assert wrapped("     ", 110, "m") == []

@@ -8,6 +8,8 @@ from importlib.metadata import version
 from learnkit.course.display.card import FRAME, Card
 from learnkit.views.drawing.text import esc
 
+#: JupyterLab breaks printed text in the middle of a word; all outputs of the lesson follow this.
+WRAP = "<style>.jp-OutputArea-output pre{word-break:normal}</style>"
 #: What a mode means.
 MODES = {
     "replay": "replies come from the recording; no key, no network",
@@ -20,7 +22,8 @@ MODES = {
 def badge(title: str, mode: str) -> Card:
     """Return the card that a lesson begins with.
 
-    Only the live form shows versions, because they differ from machine to machine.
+    Only the live form shows versions, because they differ from machine to machine; and only that
+    one has a style, which makes JupyterLab break the lesson's printed lines between words.
 
     Args:
         title: the lesson's title.
@@ -31,6 +34,6 @@ def badge(title: str, mode: str) -> Card:
     def live() -> dict[str, str]:
         own = ", ".join(f"{name} {version(name)}" for name in ("learnkit", "anthropic"))
         versions = f"{own}, Python {sys.version.split()[0]}"
-        return {"text/html": f'<div style="{FRAME}">{html}<p>{esc(versions)}</p></div>'}
+        return {"text/html": f'{WRAP}<div style="{FRAME}">{html}<p>{esc(versions)}</p></div>'}
 
     return Card(html, f"{title} · {mode}: {MODES[mode]}", live)

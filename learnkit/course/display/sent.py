@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from learnkit.core.text import count, one_line
 from learnkit.core.token_count import estimate_tokens
-from learnkit.course.display.card import Card
+from learnkit.course.display.card import FRAME, Card
 from learnkit.views.drawing.text import esc
 
 if TYPE_CHECKING:
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 #: With more tools than this, each is folded.
 OPEN = 1
+#: Characters of a line of JSON in an open notebook.
+LINE = 88
 
 
 def sent_card(mechanisms: Sequence[Mechanism]) -> Card:
@@ -34,18 +36,44 @@ def sent_card(mechanisms: Sequence[Mechanism]) -> Card:
     names = ", ".join(type(one).__name__ for one in mechanisms) or "No mechanism"
     tokens = f"≈{sum(estimate_tokens(part) for part in (system, tools) if part):,} tokens"
     head = f"{names} adds to each request {tokens} (≈: characters / 4), as sent:"
-    parts = [f"<p>the system prompt</p><pre>{_json(system)}</pre>"] if system else []
-    for tool in tools:
-        title = f"the tool {tool['name']}: {one_line(tool['description'], 90)}"
-        opened = " open" if len(tools) <= OPEN else ""
-        parts.append(
-            f"<details{opened}><summary>{esc(title)}</summary><pre>{_json(tool)}</pre></details>"
-        )
+
+    def page(written: Callable[[Any], str]) -> str:
+        parts = [f"<p>{esc(head)}</p>"]
+        if system:
+            parts.append(f"<p>the system prompt</p><pre>{esc(written(system))}</pre>")
+        for tool in tools:
+            title = f"the tool {tool['name']}: {one_line(tool['description'], 90)}"
+            opened = " open" if len(tools) <= OPEN else ""
+            body = f"<pre>{esc(written(tool))}</pre>"
+            parts.append(f"<details{opened}><summary>{esc(title)}</summary>{body}</details>")
+        return "".join(parts)
+
     added = {part: request[part] for part in ("system", "tools") if request.get(part)}
     body = json.dumps(added, ensure_ascii=False, indent=2)
     text = f"{names}: {count(len(tools), 'tool')}, {tokens}\n{body}"
-    return Card(f"<p>{esc(head)}</p>{''.join(parts)}", text)
+    framed = f'<div style="{FRAME}">{page(dense)}</div>'
+    return Card(page(_json), text, lambda: {"text/html": framed})
 
 
 def _json(part: Any) -> str:
-    return esc(json.dumps(part, ensure_ascii=False, indent=2))
+    return json.dumps(part, ensure_ascii=False, indent=2)
+
+
+def dense(part: Any, indent: int = 0) -> str:
+    """Return a value as JSON in which everything that fits on a line is on one.
+
+    Args:
+        part: of a request.
+        indent: of the line on which it begins, in characters.
+    """
+    line = json.dumps(part, ensure_ascii=False)
+    if not isinstance(part, dict | list) or indent + len(line) <= LINE:
+        return line
+    inner = indent + 2
+    if isinstance(part, dict):
+        rows = [f"{json.dumps(name)}: {dense(one, inner)}" for name, one in part.items()]
+    else:
+        rows = [dense(one, inner) for one in part]
+    start, end = "{}" if isinstance(part, dict) else "[]"
+    body = ",\n".join(" " * inner + row for row in rows)
+    return f"{start}\n{body}\n{' ' * indent}{end}"

@@ -18,11 +18,22 @@ from learnkit.course.lessons.lesson import (
     Option,
     Prediction,
     Question,
+    Remark,
     Verdict,
 )
 from learnkit.errors import UsageError
 
-__all__ = ["Exercise", "Game", "Lesson", "Option", "Prediction", "Question", "Verdict", "load"]
+__all__ = [
+    "Exercise",
+    "Game",
+    "Lesson",
+    "Option",
+    "Prediction",
+    "Question",
+    "Remark",
+    "Verdict",
+    "load",
+]
 
 #: The running example: the project that every workspace is a copy of.
 EXAMPLE = Path(__file__).resolve().parent / "heatwatch"
@@ -49,8 +60,10 @@ def load(name: str) -> Lesson:
     checks = importlib.import_module(f"{__name__}.{name}.exercises").EXERCISES
     game = None
     if (said := texts.game) is not None:
-        mechanisms = importlib.import_module(f"{__name__}.{name}.game").mechanisms
-        game = Game(said.prompt, mechanisms, said.replies(), said.system)
+        own = importlib.import_module(f"{__name__}.{name}.game")
+        judge, ready = getattr(own, "judge", None), getattr(own, "READY", {})
+        replies = said.replies()
+        game = Game(said.prompt, own.mechanisms, replies, said.system, judge, ready)
     try:
         exercises = [
             sources.exercise(number, text, checks, cells)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -113,6 +113,26 @@ class Exercise:
 
 
 @dataclass(frozen=True, slots=True)
+class Remark:
+    """What a game says about how it was played.
+
+    Attributes:
+        good: whether it went as it should; None if that isn't the question.
+        text: a sentence about what happened.
+    """
+
+    good: bool | None
+    text: str
+
+    def __str__(self) -> str:
+        return f"{'·' if self.good is None else '✓' if self.good else '✗'} {self.text}"
+
+
+#: What a game finds at its end: from its workspace and the message array.
+Judge = Callable[[Path, Sequence[Mapping[str, Any]]], Sequence[Remark]]
+
+
+@dataclass(frozen=True, slots=True)
 class Game:
     """A task for a learner who answers in the model's place; see ``Lab.be_the_model``.
 
@@ -121,12 +141,17 @@ class Game:
         mechanisms: makes the agent's mechanisms from the workspace.
         script: the replies to play if the notebook is not open in JupyterLab.
         system: the system prompt.
+        judge: says at the end what the learner's replies did; None for nothing.
+        ready: tool -> its arguments, which a button puts into the tool's form at first. After a
+            call of the tool, the button puts in the arguments of the last one.
     """
 
     prompt: str
     mechanisms: Callable[[Path], Sequence[Mechanism]]
     script: Sequence[Any]
     system: str = ""
+    judge: Judge | None = None
+    ready: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

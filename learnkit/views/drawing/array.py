@@ -94,6 +94,7 @@ class Array:
         asked: how many requests there were.
         carried: tokens of all requests there were.
         sent: how many of its messages a request has carried as they are.
+        judged: whether a result that reads like a failure is marked, if it doesn't say so itself.
     """
 
     lane: str
@@ -108,6 +109,7 @@ class Array:
     asked: int = 0
     carried: int = 0
     sent: int = 0
+    judged: bool = True
 
     @property
     def longest(self) -> int:
@@ -169,7 +171,7 @@ def _added(array: Array, message: dict[str, Any], index: int | None) -> Array:
     results = _held(message, "tool_result")
     injected = user and not results and place > 0 and not array.prompted
     calls = {**array.calls, **_opened(message)}
-    kept, card = array.cards[:place], _card(array.lane, place, message, injected, calls)
+    kept, card = array.cards[:place], _card(array, place, message, injected, calls)
     grown = replace(
         _kept(array, place),
         waiting=False,
@@ -196,7 +198,7 @@ def _rewritten(array: Array, messages: Sequence[dict[str, Any]]) -> Array:
         # begins with the rewriting nothing is known.
         new = message.get("role") != "assistant" and not _held(message, "tool_result")
         injected = new and bool(array.cards) and message not in persons
-        cards.append(_card(array.lane, place, message, injected, calls))
+        cards.append(_card(array, place, message, injected, calls))
     pairs = enumerate(zip(array.cards, cards, strict=False))
     same = (place for place, (old, new) in pairs if old is not new)
     array = _kept(array, next(same, min(len(array.cards), len(cards))))
@@ -236,14 +238,15 @@ def _marked(array: Array, marks: dict[str, Mark]) -> Array:
     for place in range(len(cards) - 1, -1, -1):
         card = cards[place]
         if _opened(card.message).keys() & changed.keys():
-            cards[place] = _card(array.lane, card.index, card.message, card.injected, calls)
+            cards[place] = _card(array, card.index, card.message, card.injected, calls)
             break
     return replace(array, calls=calls, cards=tuple(cards))
 
 
 def _card(
-    lane: str, index: int, message: dict[str, Any], injected: bool, calls: dict[str, Any]
+    array: Array, index: int, message: dict[str, Any], injected: bool, calls: dict[str, Any]
 ) -> MessageCard:
+    lane = array.lane
     tokens = estimate_tokens(message)
     card = MessageCard(index, message, injected, tokens, "")
     source = '<span class="note">from the harness</span>' if _held(message, "tool_result") else ""
@@ -262,7 +265,7 @@ def _card(
         elif kind == "tool_result":
             seen_result = True
             call = calls.get(str(block.get("tool_use_id")))
-            parts.append(blocks.result(block, lane, call[0] if call else None))
+            parts.append(blocks.result(block, lane, call[0] if call else None, array.judged))
         elif kind in ("thinking", "redacted_thinking"):
             parts.append(blocks.thinking(block))
         else:

@@ -114,19 +114,20 @@ def call(block: dict[str, Any], lane: str, status: Mark | None = None) -> str:
     return _block(theme.CALL, str(block.get("name", "?")), state, text, lane, block.get("id"))
 
 
-def result(block: dict[str, Any], lane: str, name: str | None = "") -> str:
+def result(block: dict[str, Any], lane: str, name: str | None = "", judged: bool = True) -> str:
     """A tool result, marked when it is an error, or reads like one.
 
     Args:
         block: the ``tool_result`` block.
         lane: the agent's name.
         name: of the tool it comes from; empty if that isn't said, None if no call has its id.
+        judged: whether to mark one that only reads like an error.
     """
     mark = theme.ERROR if block.get("is_error") else theme.RESULT
     text, state = content_text(block.get("content")), ""
     if name is None:
         state = _state("error", f"{theme.ERROR.glyph} no call has this id")
-    elif mark is theme.RESULT and (said := failure(text)):
+    elif judged and mark is theme.RESULT and (said := failure(text)):
         state = _state("error", f"{theme.ERROR.glyph} {said}")
     return _block(mark, name or "", state, text, lane, block.get("tool_use_id"))
 

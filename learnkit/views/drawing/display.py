@@ -437,7 +437,7 @@ def _svg(
 
 
 def fitting(text: str, width: float, style: str = "") -> str:
-    """A text on one line, cut to what fits.
+    """A text on one line, cut to what fits; monospaced, it keeps its indentation.
 
     Args:
         text: raw text.
@@ -445,11 +445,19 @@ def fitting(text: str, width: float, style: str = "") -> str:
         style: as for :class:`Shape`.
     """
     limit = max(int(width / _each(style)), 3)
+    if "m" in style and (indent := _indent(text, limit)):
+        return indent + fitting(text.lstrip(" "), width - text_width(indent, style), style)
     line = one_line(text, limit)
     words, blank, rest = line.rpartition(" ")
     if not blank or len(rest) > limit / 3 or line == one_line(text, limit + 1):
         return line
     return f"{words}…"  # cut between two words, because little is lost by it
+
+
+def _indent(text: str, limit: int) -> str:
+    """The blanks that a line of code begins with, at most half of the room; none if it is blank."""
+    blanks = len(text) - len(text.lstrip(" "))
+    return " " * min(blanks, limit // 2) if blanks < len(text) else ""
 
 
 def text_width(text: str, style: str = "") -> float:
@@ -472,11 +480,14 @@ def wrapped(text: str, width: float, style: str = "", most: int = 3) -> list[str
     """A text on several lines, between words; the last one is cut to what fits.
 
     Args:
-        text: raw text.
+        text: raw text; monospaced, the indentation of its first line is kept on each line.
         width: room in pixels.
         style: as for :class:`Shape`.
         most: how many lines there may be.
     """
+    if "m" in style and (indent := _indent(text, int(width / _each(style)))):
+        room = width - text_width(indent, style)
+        return [indent + line for line in wrapped(text.lstrip(" "), room, style, most)]
     lines: list[str] = []
     rest = one_line(text, 2000)
     while rest and len(lines) < most - 1:

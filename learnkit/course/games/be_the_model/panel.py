@@ -8,8 +8,9 @@ pressed. Without a page a script plays, and one card shows what the model saw, a
 from __future__ import annotations
 
 import copy
+import json
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -17,13 +18,16 @@ from typing import TYPE_CHECKING, Any
 from learnkit.core import tool_form as forms
 from learnkit.core.agent import Outcome
 from learnkit.core.events import EventLog
-from learnkit.course.games.be_the_model.session import OVER, Factory, Played, Session
+from learnkit.core.text import blocks_of
+from learnkit.course.games.be_the_model.session import OVER, Factory, Judge, Played, Session, silent
 from learnkit.course.games.playing import PLAYING
 from learnkit.errors import LearnkitError, UsageError, described
+from learnkit.views.drawing.text import esc
 
 if TYPE_CHECKING:
     from learnkit.clients.fork import Fork
     from learnkit.clients.scripted import Policy, Reply, Script
+    from learnkit.course.lessons import Remark
 
 Json = dict[str, Any]
 
@@ -42,6 +46,8 @@ class BeTheModel:
         lane: name of the agent whose model is the learner.
         others: a function of the request that answers for all other agents.
         after: the point where to continue another run; see :func:`learnkit.fork`.
+        judge: what the game says about a run that has ended.
+        ready: as in :class:`learnkit.course.lessons.Game`.
         over: called when a run is over, to remove what the factory has made for it.
 
     Raises:
@@ -58,21 +64,31 @@ class BeTheModel:
         lane: str = "lead",
         others: Policy | None = None,
         after: Fork | None = None,
+        judge: Judge = silent,
+        ready: Mapping[str, Mapping[str, Any]] | None = None,
         over: Callable[[], object] = lambda: None,
     ) -> None:
         self._screens: list[Callable[[Json], object]] = []
         self._lock = threading.Lock()
         self._seq = 0
         self._widget: Any = None
-        self._prompt, self._over = prompt, over
+        self._prompt, self._over, self._ready = prompt, over, ready or {}
         self._run: Session | Played | None = None
         self._session = partial(
-            Session, agent_factory, prompt, lane=lane, others=others, after=after, over=self._ended
+            Session,
+            agent_factory,
+            prompt,
+            lane=lane,
+            others=others,
+            after=after,
+            judge=judge,
+            over=self._ended,
         )
         if static:
             with ExitStack() as stack:
                 stack.callback(over)
-                self._run = Played(agent_factory, prompt, after.then(script) if after else script)
+                replies = after.then(script) if after else script
+                self._run = Played(agent_factory, prompt, replies, judge=judge)
                 self._run.close()
         else:
             self._cell = PLAYING.place()
@@ -126,6 +142,11 @@ class BeTheModel:
     def events(self) -> EventLog:
         """The log of the run, from its start; before that, an empty one."""
         return self._run.agent.events if self._run else EventLog()
+
+    @property
+    def remarks(self) -> Sequence[Remark]:
+        """What the game says about how it was played; nothing before its end."""
+        return self._run.remarks if self._run else ()
 
     @property
     def error(self) -> Exception | None:
@@ -221,7 +242,7 @@ class BeTheModel:
 
         if self._run is None:
             ready = {"phase": "ready", "head": _READY, "frame": [], "tools": [], "undo": False}
-            return {**ready, "ask": 0, "faults": True, "again": "Start"}
+            return {**ready, "ask": 0, "faults": True, "again": "Start", "remarks": []}
         session = self._live()
         body = session.agent.request()
         if session.phase == "yours" and session.request is not None:
@@ -233,10 +254,14 @@ class BeTheModel:
             "phase": session.phase,
             "head": session.head,
             "frame": [list(one) for one in views.fragments(body, refusal).items()],
-            "tools": [forms.form(spec) for spec in body.get("tools") or []],
+            "tools": [
+                {**forms.form(spec), "ready": self._filled(spec["name"], body["messages"])}
+                for spec in body.get("tools") or []
+            ],
             "undo": session.phase == "refused" and session.request is not None,
             "faults": True,
             "again": "Play again" if session.phase in OVER else "",
+            "remarks": [[one.good, one.text] for one in session.remarks],
         }
 
     def act(self, intent: Json) -> None:
@@ -285,6 +310,15 @@ class BeTheModel:
             session.send(reply, str(intent.get("fault") or ""))
         return None
 
+    def _filled(self, tool: str, messages: Sequence[Json]) -> Json:
+        """What a button puts into a tool's form, as text by argument; nothing for most tools."""
+        if tool not in self._ready:
+            return {}
+        calls = (block for one in messages for block in blocks_of(one["content"]))
+        inputs = [one["input"] for one in calls if one.get("name") == tool]
+        last: Mapping[str, Any] = inputs[-1] if inputs else self._ready[tool]
+        return {name: _written(one) for name, one in last.items()}
+
     def _show(self) -> None:
         with self._lock:  # states arrive in the order in which they are made
             message = self._message() if self._screens else {}
@@ -319,5 +353,21 @@ def _card(run: Played) -> str:
         "<p><strong>Be the model: this is everything it sees.</strong></p>"
         f"{views.first_sight(run.first)}"
         "<p>In JupyterLab you answer here. This time a script did:</p>"
-        f"{views.transcript(run.agent.messages, last)}"
+        f"{views.transcript(run.agent.messages, last)}{_said(run.remarks)}"
     )
+
+
+def _written(value: Any) -> str:
+    """An argument as a form takes it: a text as it is, a list as JSON with an item a line."""
+    if isinstance(value, str):
+        return value
+    if not isinstance(value, list):
+        return json.dumps(value, ensure_ascii=False)
+    lines = ",\n ".join(json.dumps(one, ensure_ascii=False) for one in value)
+    return f"[{lines}]"
+
+
+def _said(remarks: Sequence[Remark]) -> str:
+    """What the game says at its end, as a list."""
+    items = "".join(f"<li>{esc(one)}</li>" for one in remarks)
+    return f"<ul>{items}</ul>" if items else ""

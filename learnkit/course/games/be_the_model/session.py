@@ -10,12 +10,13 @@ from __future__ import annotations
 import contextlib
 import copy
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from learnkit.core.agent import Agent, Outcome
 from learnkit.core.events import Event, EventLog
 from learnkit.core.mechanism import Mechanism
+from learnkit.course.lessons import Remark
 from learnkit.errors import UsageError
 from learnkit.runtime.clock import SystemClock
 from learnkit.runtime.virtual_clock import VirtualClock
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 Json = dict[str, Any]
 Factory = Callable[["Client", EventLog], Agent]
+Judge = Callable[[Agent], Sequence[Remark]]
 
 #: Events after which there is something new to see while the harness works.
 _SHOWN = ("message.added", "messages.rewritten", "tool.started", "tool.ended")
@@ -34,6 +36,15 @@ _SHOWN = ("message.added", "messages.rewritten", "tool.started", "tool.ended")
 _CHECK = 1.0
 #: Phases in which nothing runs any more.
 OVER = ("ended", "left", "broken")
+
+
+def silent(agent: Agent) -> Sequence[Remark]:
+    """Say nothing about a run.
+
+    Args:
+        agent: whose run has ended.
+    """
+    return ()
 
 
 class Careless(Mechanism):
@@ -82,6 +93,7 @@ class Session:
         others: a function of the request that answers for all other agents.
         after: replies that are given first, before the learner's.
         asked: how many requests of earlier sessions have waited; their numbers don't come again.
+        judge: what is said about a run that has ended; called before ``over``, in any thread.
         over: called once, in any thread, when nothing of the run goes on any more.
 
     Attributes:
@@ -91,6 +103,7 @@ class Session:
         asks: how many requests have waited for a reply so far, with those of earlier sessions.
         request: the request that waits, or the last one that did.
         outcome: how the run ended; None before.
+        remarks: what ``judge`` says about it; none before.
         error: what the API or a faulty mechanism raised.
         changed: called, in any thread, when there is something new to show.
 
@@ -107,6 +120,7 @@ class Session:
         others: Policy | None,
         after: Fork | None = None,
         asked: int = 0,
+        judge: Judge = silent,
         over: Callable[[], object] = lambda: None,
     ) -> None:
         from learnkit.clients.connect import from_source
@@ -117,9 +131,10 @@ class Session:
         self.asks = asked
         self.request: Json | None = None
         self.outcome: Outcome | None = None
+        self.remarks: Sequence[Remark] = ()
         self.error: Exception | None = None
         self.changed: Callable[[], object] = lambda: None
-        self._over = over
+        self._judge, self._over = judge, over
         self._lock = threading.Lock()
         self._closed = False
         self._clock = clock = SystemClock()
@@ -243,7 +258,7 @@ class Session:
                 continue
             if outcome.reason == "cancelled":
                 return self._change(*left)
-            self.outcome = outcome
+            self.remarks, self.outcome = self._judge(agent), outcome
             return self._change("ended", _ending(outcome))
 
     def _watch(self) -> None:
@@ -309,20 +324,28 @@ class Played:
     """The same run, which a script has played to its end, or to the first refusal.
 
     Args:
-        agent_factory, prompt: as for :class:`Session`.
+        agent_factory, prompt, judge: as for :class:`Session`.
         script: the replies, as for :func:`learnkit.scripted`.
 
     Attributes:
         first: what the model sees first.
-        outcome, error: as in :class:`Session`.
+        outcome, remarks, error: as in :class:`Session`.
     """
 
-    def __init__(self, agent_factory: Factory, prompt: str, script: Script | Source) -> None:
+    def __init__(
+        self,
+        agent_factory: Factory,
+        prompt: str,
+        script: Script | Source,
+        *,
+        judge: Judge = silent,
+    ) -> None:
         import anthropic
 
         from learnkit.clients.connect import scripted
 
         self.outcome: Outcome | None = None
+        self.remarks: Sequence[Remark] = ()
         self.error: Exception | None = None
         with VirtualClock() as clock, scripted(script, clock) as client:
             self.agent = agent_factory(client, EventLog())
@@ -331,6 +354,7 @@ class Played:
             try:
                 while self.outcome is None:
                     self.outcome = self.agent.step()
+                self.remarks = judge(self.agent)
             except anthropic.APIStatusError as error:
                 self.error = error
 
@@ -347,5 +371,7 @@ def _ending(outcome: Outcome) -> str:
     from learnkit.core.sentences import stopped
     from learnkit.core.text import count
 
-    why = "you called no tool" if outcome.reason == "end_turn" else stopped(outcome.reason)
+    why = (
+        "the last reply called no tool" if outcome.reason == "end_turn" else stopped(outcome.reason)
+    )
     return f"The loop ends after {count(outcome.turns, 'turn')}: {why}."

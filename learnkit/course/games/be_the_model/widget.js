@@ -6,10 +6,12 @@
 /** The mark of each phase in which there is nothing to fill in. */
 const NEWS = {
   works: ["working", "▶\ufe0e"],
-  ended: ["done", "✓"],
+  ended: ["shutdown", "■"],
   left: ["shutdown", "■"],
   broken: ["failed", "✗"],
 };
+/** The mark of a remark: something went right, or wrong, or neither. */
+const REMARKS = { true: ["done", "✓"], false: ["failed", "✗"], null: ["shutdown", "·"] };
 
 /** As make, but a function becomes a handler. */
 function build(tag, attributes = {}, ...children) {
@@ -328,6 +330,11 @@ class Session {
       this.line = build("span", {}, head);
       news.append(build("div", { class: "line" }, build("i", { class: `t-${mark}` }, glyph), this.line));
     }
+    for (const [good, text] of this.desk.state.remarks ?? []) {
+      const [key, glyph] = REMARKS[good];
+      const mark = build("i", { class: `t-${key}` }, glyph);
+      news.append(build("div", { class: "remark" }, mark, build("span", {}, text)));
+    }
     if (again) {
       const start = () => this.desk.ask({ start: true });
       news.append(build("div", { class: "row" }, button(again, start, { class: "primary" })));
@@ -431,6 +438,10 @@ class Session {
     }
     const tool = this.desk.form(open.tool);
     box.append(build("p", { class: "note" }, tool.fields.length ? tool.about : `${tool.about}\n\nIt takes no arguments.`));
+    if (Object.keys(tool.ready ?? {}).length) {
+      const fill = () => ((open.values = { ...open.values, ...tool.ready }), this.compose("open"));
+      box.append(build("div", { class: "row" }, button("fill it in for me", fill)));
+    }
     tool.fields.forEach((field, place) => box.append(this.field(field, open, place)));
     return box;
   }

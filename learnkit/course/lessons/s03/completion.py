@@ -22,6 +22,22 @@ WINDOWS, OUTPUTS, SEEDS = range(500, 6_001, 500), (4, 8, 16), 200
 LINE = 180
 
 
+def tried(window: int, seeds: int = 100) -> str:
+    """Return how many of some runs complete without a list, and how many with one, in a line.
+
+    Args:
+        window: how many tokens the model sees.
+        seeds: how many runs of each kind.
+    """
+    off, on = drift(range(seeds), window=window)
+    without, listed = (sum(one.completed for one in runs) for runs in (off, on))
+    times = sum(one.tokens for one in on) / sum(one.tokens for one in off)
+    return (
+        f"window {window:,}: {without} of {seeds} runs complete, {listed} with a list; "
+        f"the list sends {times:.1f} × the tokens"
+    )
+
+
 def measured(window: int, lines: int, seeds: int = SEEDS) -> dict[str, Any]:
     """Return one row of the table.
 

@@ -1,10 +1,25 @@
-"""What the agent has in lesson 3's game; prompt and script are in ``questions.yaml``."""
+"""What the agent has in lesson 3's game, what a button fills in, and what is said at its end.
+
+Prompt and script are in ``questions.yaml``.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import learnkit as lk
+from learnkit.core.text import blocks_of, content_text, count
+from learnkit.course.lessons import Remark
+
+_STEPS = ("list the stations", "beijing", "cairo", "oslo", "write watch.txt")
+_LIST = [
+    {"id": str(number), "text": text, "status": "pending"}
+    for number, text in enumerate(_STEPS, start=1)
+]
+#: The list that a button fills in, so that nobody has to write JSON.
+READY = {"todo": {"items": _LIST}}
 
 
 def mechanisms(workspace: Path) -> list[lk.Mechanism]:
@@ -14,3 +29,43 @@ def mechanisms(workspace: Path) -> list[lk.Mechanism]:
         workspace: the folder of the game.
     """
     return [lk.CodingTools(workspace), lk.Todo(remind_after=2)]
+
+
+def judge(workspace: Path, messages: Sequence[Mapping[str, Any]]) -> list[Remark]:
+    """Say what came of the task, of the reminders and of the list.
+
+    Args:
+        workspace: the folder of the game.
+        messages: the array at its end.
+    """
+    file = workspace / "watch.txt"
+    text = file.read_text("utf-8", "replace") if file.is_file() else ""
+    named = [name for name in ("beijing", "cairo", "oslo") if name in text.lower()]
+    right = named == ["cairo"]
+    what = "names cairo, the hottest station" if right else "doesn't name cairo alone"
+    remarks = [Remark(right, f"watch.txt {what}." if file.is_file() else "There is no watch.txt.")]
+    blocks = [blocks_of(message["content"]) for message in messages]
+    reminded = [place for place, many in enumerate(blocks) if _reminds(many)]
+    heard = [place for place in reminded if _updates(blocks[place + 1 : place + 2])]
+    came = f"{count(len(reminded), 'reminder')} came"
+    said = f"{came}, and {len(heard)} had an update in the next reply."
+    none = "No reminder came: the list was never left for two rounds."
+    remarks.append(Remark(None, said if reminded else none))
+    lists = [content_text(one.get("content")) for many in blocks for one in many]
+    shown = [one for one in lists if one.endswith("completed)")]
+    if not shown:
+        return [*remarks, Remark(False, "There was no list.")]
+    last = shown[-1].rpartition("(")[2].removesuffix(" completed)")
+    done, _, whole = last.partition("/")
+    end = f"The list says {done} of {whole} completed"
+    why = "" if done == whole else ", and nothing asked about the others (exercise 3 does)"
+    return [*remarks, Remark(done == whole, f"{end}{why}.")]
+
+
+def _reminds(blocks: Sequence[Mapping[str, Any]]) -> bool:
+    texts = (str(one["text"]) for one in blocks if one["type"] == "text")
+    return any(text.startswith("<reminder>") for text in texts)
+
+
+def _updates(messages: Sequence[Sequence[Mapping[str, Any]]]) -> bool:
+    return any(one.get("name") == "todo" for blocks in messages for one in blocks)

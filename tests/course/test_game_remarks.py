@@ -1,0 +1,189 @@
+"""What the games of lessons 1 to 3 say at their end: the truth about how they were played."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+import learnkit as lk
+from learnkit.course.games.be_the_model.panel import BeTheModel
+from learnkit.course.lab import Lab
+from learnkit.course.lessons import Game, load
+from learnkit.course.lessons.s02 import descriptions
+
+SOON = 20.0
+LATEST = lk.use("bash", command="python -m heatwatch latest beijing")
+HOT = lk.use("bash", command="python -m heatwatch mail me 'It is hot'")
+BY_HAND = lk.use("bash", command="echo 31 > outbox/1.txt")
+MAIL = lk.use("bash", command="python -m heatwatch mail me 'Beijing: 31.4 °C'")
+
+
+@pytest.fixture
+def lab(no_thread_is_left: None) -> Iterator[Lab]:
+    made = lk.lesson("s01")
+    yield made
+    made.remove()
+
+
+def own(lesson: str) -> Game:
+    game = load(lesson).game
+    assert game is not None
+    return game
+
+
+def said(lab: Lab, game: Game, *script: Any) -> list[str]:
+    """What is said about a script that plays a game, and ends with a text."""
+    return [str(one) for one in lab.be_the_model(replace(game, script=[*script, "Done."])).remarks]
+
+
+ORDER, CONTENT = 0, 1
+
+
+@pytest.mark.parametrize(
+    ("script", "knew", "told"),
+    [
+        ([LATEST, MAIL], "✓ A result said 31.4 °C before", "✓ The email says “Beijing: 31.4 °C”"),
+        ([LATEST, HOT], "✓ A result said 31.4 °C before", "✗ The email says “It is hot”: 31.4"),
+        ([HOT], "✗ The email was a guess: no result had said 31.4", "✗ The email says “It is hot”"),
+        ([HOT, LATEST], "✗ The email was a guess", "✗ The email says"),
+        ([lk.reply(LATEST, MAIL)], "✗ The email was a guess", "✓ The email says"),
+        ([lk.use("bash", command="cat stations/*"), MAIL], "✓ A result said", "✓ The email says"),
+        ([LATEST, BY_HAND], "✓ A result said", "✗ The email says “31”"),
+        (
+            [BY_HAND],
+            "✗ The email was a guess",
+            "says “31”",
+        ),
+    ],
+)
+def test_lesson_1_says_whether_the_temperature_came_before_the_email(
+    lab: Lab, script: Sequence[Any], knew: str, told: str
+) -> None:
+    remarks = said(lab, own("s01"), *script)
+    assert knew in remarks[ORDER]
+    assert told in remarks[CONTENT]
+    assert remarks[-1].startswith(f"· This game took {len(script) + 1} turns.")
+
+
+def test_lesson_1_misses_an_email_and_counts_too_many(lab: Lab) -> None:
+    assert said(lab, own("s01"))[0].startswith("✗ It's 31.4 °C in Beijing, and the user wanted")
+    check = lk.use("bash", command="python -m heatwatch check")
+    assert "✗ There are 2 emails; the user asked for one." in said(lab, own("s01"), check)
+
+
+def edit(old: str, new: str) -> Any:
+    return lk.use("edit_file", path="heatwatch/alerts.py", old_text=old, new_text=new)
+
+
+def test_lesson_2_says_which_lines_have_changed(lab: Lab) -> None:
+    game = own("s02")
+    right = ["✓ KEEP is 14.", "✓ No other line has changed."]
+    assert said(lab, game, edit("KEEP = 30", "KEEP = 14")) == right
+    limit = (
+        "✗ Another line has changed: “LIMIT = 14 # degrees Celsius; above it, a mail is written”"
+    )
+    assert said(lab, game, edit("30", "14")) == ["✗ KEEP isn't 14.", limit]
+    assert said(lab, game)[0] == "✗ KEEP isn't 14."
+    gone = lk.use("bash", command="rm heatwatch/alerts.py")
+    assert said(lab, game, gone) == ["✗ heatwatch/alerts.py is gone."]
+
+
+def test_lesson_2_compares_the_calls_of_its_two_games(lab: Lab) -> None:
+    poor = lab.be_the_model(descriptions.poor())
+    assert [str(one) for one in poor.remarks] == ["· This game took 3 calls; 1 failed."]
+    wrong = lk.use("latest", station="Oslo")
+    remarks = said(lab, descriptions.good(poor), wrong)
+    assert remarks[:2] == [
+        "· With the poor descriptions, it took 3 calls; 1 failed.",
+        "· With the good descriptions, it took 1 call; 1 failed.",
+    ]
+    assert remarks[2].endswith("Oslo is 1.4 °C colder than yesterday.")
+    assert (
+        said(lab, descriptions.good())[0]
+        == "· With the good descriptions, it took 0 calls; none failed."
+    )
+
+
+def items(*statuses: str) -> Any:
+    states = enumerate(statuses, start=1)
+    return lk.use("todo", items=[{"id": str(n), "text": f"{n}", "status": s} for n, s in states])
+
+
+def test_lesson_3_says_what_came_of_the_reminders_and_of_the_list(lab: Lab) -> None:
+    game, look = own("s03"), lk.use("bash", command="ls")
+    write = lk.use("write_file", path="watch.txt", content="Oslo")
+    remarks = said(lab, game, items("pending", "completed"), look, look, write)
+    assert remarks == [
+        "✗ watch.txt doesn't name cairo alone.",
+        "· 1 reminder came, and 0 had an update in the next reply.",
+        "✗ The list says 1 of 2 completed, and nothing asked about the others (exercise 3 does).",
+    ]
+    heard = said(lab, game, items("pending"), look, look, items("completed"))
+    assert heard == [
+        "✗ There is no watch.txt.",
+        "· 1 reminder came, and 1 had an update in the next reply.",
+        "✓ The list says 1 of 1 completed.",
+    ]
+    assert said(lab, game, look)[1:] == [
+        "· No reminder came: the list was never left for two rounds.",
+        "✗ There was no list.",
+    ]
+
+
+def test_the_recorded_game_of_each_lesson_is_played_well(lab: Lab) -> None:
+    for lesson in ("s01", "s02", "s03"):
+        remarks = lab.be_the_model(own(lesson)).remarks
+        assert remarks
+        assert all(one.good is not False for one in remarks), remarks
+
+
+def test_the_card_has_the_remarks_and_so_has_the_page_at_the_end(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    html = lab.be_the_model(own("s01"))._repr_mimebundle_()["text/html"]
+    assert "<ul><li>✓ A result said 31.4 °C before the email was written" in html
+    lab.static = False
+    with lab.be_the_model(own("s01")) as game:
+        assert game.wait(SOON) == "yours"
+        assert game.state()["remarks"] == []
+        game.send("Nothing to do.")
+        assert game.wait(SOON) == "ended"
+        good, text = game.state()["remarks"][0]
+        assert (good, text) == (False, str(game.remarks[0])[2:])
+
+
+def test_the_list_of_lesson_3_can_be_filled_in_and_then_the_last_one(lab: Lab) -> None:
+    lab.static = False
+    with lab.be_the_model(own("s03")) as game:
+        assert game.wait(SOON) == "yours"
+        first = ready(game)
+        assert [one["status"] for one in first] == ["pending"] * 5
+        game.send(lk.use("todo", items=[{**first[0], "status": "completed"}, *first[1:]]))
+        assert game.wait(SOON) == "yours"
+        assert ready(game)[0]["status"] == "completed"
+        assert ready(game)[1:] == first[1:]
+        game.send(lk.use("todo", items=first[:1]))
+        assert game.wait(SOON) == "yours"
+        assert ready(game) == first[:1], "the last one, not the first"
+
+
+def ready(game: BeTheModel) -> list[dict[str, str]]:
+    """What the button puts into the list's form; it is in no other form."""
+    forms = {one["name"]: one["ready"] for one in game.state()["tools"]}
+    assert [name for name, texts in forms.items() if texts] == ["todo"]
+    return list(json.loads(forms["todo"]["items"]))
+
+
+def test_a_player_gets_no_remark_on_a_result_that_only_reads_like_a_failure(lab: Lab) -> None:
+    lab.static = False
+    with lab.be_the_model(own("s01")) as game:
+        assert game.wait(SOON) == "yours"
+        game.send(lk.use("bash", command="python -m heatwatch average"))
+        assert game.wait(SOON) == "yours"
+        shown = dict(game.state()["frame"])["message 2"]
+    assert "[exit code 2]" in shown
+    assert "is_error" not in shown, "the model isn't told, and lesson 1 explains it later"
