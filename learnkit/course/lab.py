@@ -310,6 +310,7 @@ class Lab:
             chosen.prompt,
             chosen.script,
             static=self.static,
+            others=chosen.others,
             after=after,
             over=opened.close,
         )

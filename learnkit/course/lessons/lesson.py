@@ -119,14 +119,17 @@ class Game:
     Attributes:
         prompt: what the agent is asked to do.
         mechanisms: makes the agent's mechanisms from the workspace.
-        script: the replies to play if the notebook is not open in JupyterLab.
+        script: the replies to play if the notebook is not open in JupyterLab; for several agents,
+            by the name of each.
         system: the system prompt.
+        others: answers for all agents but the first, while the learner answers for that one.
     """
 
     prompt: str
     mechanisms: Callable[[Path], Sequence[Mechanism]]
-    script: Sequence[Any]
+    script: Sequence[Any] | Mapping[str, Any]
     system: str = ""
+    others: Callable[[dict[str, Any]], Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)
