@@ -71,13 +71,13 @@ def test_what_a_prompt_leaves_out_is_assumed(
     lab: Lab, prompt: str, lacks: str, reports: str
 ) -> None:
     said = game.scored(played(lab, prompt).events)
-    assert f"Child 1 was not told: {lacks}\n" in said
+    assert f"Child 1 didn't know: {lacks}\n" in said
     assert reports in said
     assert said.endswith("No report is right yet.")
 
 
-def test_without_a_child_nothing_is_right(lab: Lab) -> None:
-    assert game.scored(played(lab).events) == "No report is right yet."
+def test_without_a_child_it_says_what_to_do(lab: Lab) -> None:
+    assert "Play the game above" in game.scored(played(lab).events)
 
 
 def test_the_parent_has_no_tool_that_calculates(lab: Lab, tmp_path: Any) -> None:

@@ -146,9 +146,11 @@ def scored(events: Iterable[Event]) -> str:
     lines = list[str]()
     for number, one in enumerate(told(events), start=1):
         lacks = ", ".join(fact for fact, known in one.facts.items() if not known)
-        heard = f"was not told: {lacks}" if lacks else "was told all it needs"
+        heard = f"didn't know: {lacks}" if lacks else "knew all it needed"
         lines.append(f"Child {number} {heard}")
         lines.append(f"  and reported: {one.report or 'nothing yet'}")
         if RIGHT in one.report:
             return "\n".join([*lines, f"That's right. You needed {count(number, 'prompt')}."])
+    if not lines:
+        return "No child has started yet. Play the game above, then run this cell again."
     return "\n".join([*lines, "No report is right yet."])

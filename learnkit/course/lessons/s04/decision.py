@@ -14,7 +14,7 @@ from learnkit.views.drawing.text import esc
 #: What to ask about a piece of work, in this order, in two lines; what to do if the answer is yes,
 #: and why.
 QUESTIONS = (
-    (("One file,", "a few steps?"), "Do it yourself", "a child must read it"),
+    (("One file,", "a few steps?"), "Do it yourself", "no child is needed"),
     (("Do two parts", "write to one file?"), "In series", "files are shared"),
     (("Does a step need", "the one before?"), "In series", "pass reports on"),
 )
@@ -22,7 +22,7 @@ QUESTIONS = (
 ELSE = ("In parallel", "one child a part")
 #: From one question to the next, the height of a box, its width, and where the answers begin, in
 #: pixels.
-_EACH, _HIGH, _WIDE, _ANSWERS = 64, 44, 134, 170
+_EACH, _HIGH, _WIDE, _ANSWERS = 64, 44, 146, 182
 
 
 class Decision:
@@ -33,7 +33,7 @@ class Decision:
         canvas = Canvas(NARROW)
         for place, (question, *answer) in enumerate(QUESTIONS):
             y = place * _EACH + 2
-            canvas.box(f"ask {place}", 2, y, _WIDE, _HIGH, "cause", question)
+            canvas.box(f"ask {place}", 2, y, _WIDE, _HIGH, "cause", question, "b")
             canvas.edge(f"yes {place}", f"M{_WIDE + 2} {y + 22}H{_ANSWERS}", "cause", "w")
             canvas.text(f"if {place}", (_WIDE + _ANSWERS) / 2 + 1, y + 16, "yes", "c")
             canvas.box(f"do {place}", _ANSWERS, y, NARROW - _ANSWERS - 2, _HIGH, "done", answer)

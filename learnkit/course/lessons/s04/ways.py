@@ -217,7 +217,7 @@ def carry_out(lab: Lab, plan: Mapping[str, str]) -> None:
         print(f"{name:7} {way:9} {done[name]}")
     won, seconds = sum(one.counts for one in done.values()), sum(o.seconds for o in done.values())
     if won < len(TASKS):
-        print(f"{won} of {len(TASKS)} tasks count: the result is right, and the parent has room.")
+        print(f"{won} of {len(TASKS)} tasks count: right, and no request of the parent too long.")
     elif seconds > (best := sum(min(_times(lab, name)) for name in TASKS)):
         print(f"All count, in {seconds:g} s. Another plan takes {best:g} s.")
     else:
