@@ -123,7 +123,7 @@ class Contest:
 
         if not self._left:
             self.task, self.buttons = "", {}
-            total = f"<strong>{esc(score(self._chosen))}.</strong>"
+            total = f"<strong>{esc(score(self._chosen).capitalize())}.</strong>"
             self._head.value = spoken(total + _answers(self._chosen))
             self.box.children = (self._head,)
             return
