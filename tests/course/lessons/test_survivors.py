@@ -1,4 +1,4 @@
-"""Lesson 6's picture of what survives a summary: the runs are real, and the picture says the same."""
+"""Lesson 6's picture of what survives a summary: real runs, and a picture that says the same."""
 
 from __future__ import annotations
 
@@ -38,19 +38,19 @@ def found(lab: Lab) -> Survivors:
     def package(folder: Path) -> Mechanism:
         return lk.Compaction(2_100, transcripts=folder)
 
-    ways = {"forgets": lambda _: Forgets(), "package": package, "none": lambda _: lk.Toolbox()}
+    ways = {"Naive": lambda _: Forgets(), "lk.Compaction": package, "none": lambda _: lk.Toolbox()}
     return survivors(lab, ways, (40, 160))
 
 
 def test_what_code_carries_survives_any_summary_and_the_rest_a_long_one(found: Survivors) -> None:
-    short, long = found.left["package"].values()
+    short, long = found.left["lk.Compaction"].values()
     assert short == CARRIED
     assert long == CARRIED | {"the reason for °C", "what was done"}
 
 
 def test_without_a_rewrite_all_is_left_and_without_messages_nothing(found: Survivors) -> None:
     assert [*found.left["none"].values()] == [frozenset(SIGNS)] * 2
-    assert [*found.left["forgets"].values()] == [frozenset()] * 2
+    assert [*found.left["Naive"].values()] == [frozenset()] * 2
 
 
 def test_the_picture_and_its_sentence_say_what_is_left(found: Survivors) -> None:
@@ -61,9 +61,9 @@ def test_the_picture_and_its_sentence_say_what_is_left(found: Survivors) -> None
             for what in SIGNS:
                 assert canvas[f"{name} {keep} {what}"].lines == ("✓" if what in left else "✗",)
     drawn = {line for shape in canvas.shapes for line in shape.lines}
-    assert {*SIGNS, "characters kept"} <= drawn  # whole, not cut
+    assert {*SIGNS, *found.left, "characters kept"} <= drawn  # whole, not cut
     assert (
-        "package always keeps your request, the newest result and the plan; it keeps the reason "
-        "for °C and what was done if the summary is long enough; it loses older results."
+        "lk.Compaction always keeps your request, the newest result and the plan; it keeps the "
+        "reason for °C and what was done if the summary is long enough; it loses older results."
     ) in str(found)
-    assert f"<p>{module.esc(str(found))}</p>" in found._repr_mimebundle_()["text/html"]
+    assert f"<strong>{module.esc(str(found))}</strong>" in found._repr_mimebundle_()["text/html"]

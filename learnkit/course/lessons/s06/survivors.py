@@ -36,7 +36,7 @@ SIGNS = {
     "older results": "day 01, unit",
 }
 #: Edge of the first column and of a column, in pixels, and from row to row.
-_LEFT, _COLUMN, _ROW = 146, 28, 26
+_LEFT, _COLUMN, _ROW = 124, 30, 26
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,8 @@ class Survivors:
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
         canvas, said = self.draw(), str(self)
         picture = canvas.inline(said) if is_live() else canvas.img(said)
-        return {"text/html": f"{picture}<p>{esc(said)}</p>", "text/plain": said}
+        html = f"<p><strong>{esc(said)}</strong></p>{picture}"
+        return {"text/html": html, "text/plain": said}
 
 
 _LOOKS = {True: ("done", "✓", "kept"), False: ("failed", "✗", "lost")}
