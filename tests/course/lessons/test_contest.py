@@ -40,7 +40,7 @@ def test_one_task_after_the_other_and_nothing_is_told_before_the_end() -> None:
     said = html(shown)
     assert shown.task == ""
     assert "Vague descriptions: 1 of 5 right; clear descriptions: 5 of 5 right." in said
-    assert said.count("✗ style; the rules are in ") == 4
+    assert said.count("✗ style, but ") == 4
     assert said.count("✓") == 6
 
 

@@ -40,6 +40,7 @@ class Decision:
             canvas.edge(f"no {place}", f"M24 {y + _HIGH}V{y + _EACH}", "cause", "w")
             canvas.text(f"else {place}", 32, y + _HIGH + 15, "no")
         canvas.box("else", 2, len(QUESTIONS) * _EACH + 2, _WIDE, _HIGH, "done", ELSE)
+        canvas.height += 2
         return canvas
 
     def __str__(self) -> str:

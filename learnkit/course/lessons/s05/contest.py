@@ -158,11 +158,16 @@ def _asked(one: Round) -> str:
 
 
 def _answers(chosen: dict[str, str]) -> str:
-    """What was chosen for each task, and what has its rules."""
-    lines = []
-    for one in ROUNDS:
-        for task, skill in one.tasks.items():
-            is_right = chosen[task] == skill
-            found = "✓ " + skill if is_right else f"✗ {chosen[task]}; the rules are in {skill}"
-            lines.append(f"<li>{esc(task)} {esc(found)}</li>")
-    return f"<ul>{''.join(lines)}</ul>"
+    """What was chosen for each task, and what has its rules; by round."""
+    return "".join(
+        f"<p>With {esc(one.title)}:</p><ul>"
+        + "".join(
+            f"<li>{esc(_judged(task, chosen[task], one.tasks[task]))}</li>" for task in one.tasks
+        )
+        + "</ul>"
+        for one in ROUNDS
+    )
+
+
+def _judged(task: str, chosen: str, right: str) -> str:
+    return f"✓ {right}: {task}" if chosen == right else f"✗ {chosen}, but {right} has it: {task}"
