@@ -63,7 +63,7 @@ def test_the_picture_and_its_sentence_say_what_is_left(found: Survivors) -> None
     drawn = {line for shape in canvas.shapes for line in shape.lines}
     assert {*SIGNS, *found.left, "characters kept"} <= drawn  # whole, not cut
     assert (
-        "lk.Compaction always keeps your request, the newest result and the plan; it keeps the "
-        "reason for °C and what was done if the summary is long enough; it loses older results."
+        "lk.Compaction always keeps your request, the newest result and the plan, and always loses "
+        "older results."
     ) in str(found)
     assert f"<strong>{module.esc(str(found))}</strong>" in found._repr_mimebundle_()["text/html"]

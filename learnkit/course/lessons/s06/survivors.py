@@ -76,18 +76,10 @@ class Survivors:
         for name, lengths in self.left.items():
             always = [what for what in SIGNS if all(what in left for left in lengths.values())]
             never = [what for what in SIGNS if not any(what in left for left in lengths.values())]
-            some = [what for what in SIGNS if what not in (*always, *never)]
-            told = [
-                verb.format(listed(things))
-                for verb, things in (
-                    ("always keeps {}", always),
-                    ("keeps {} if the summary is long enough", some),
-                    ("loses {}", never),
-                )
-                if things
-            ]
-            said.append(f"{name} {'; it '.join(told)}.")
-        return " ".join(said)
+            verbs = {"always keeps": always, "always loses": never}
+            told = (f"{verb} {listed(things)}" for verb, things in verbs.items() if things)
+            said.append(f"{name} {', and '.join(told)}.")
+        return " ".join([*said, "The rest depends on the length of the summary."])
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
         canvas, said = self.draw(), str(self)
