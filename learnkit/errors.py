@@ -56,8 +56,14 @@ def text_of(error: BaseException) -> str:
 
     Args:
         error: any exception, such as one that a tool has raised.
+
+    Returns:
+        Of an error of the API, its status and message: the rest of its body helps no reader.
     """
     try:
+        match getattr(error, "body", None):
+            case {"error": {"message": str(message)}}:
+                return f"{getattr(error, 'status_code', 'error')}, {message}"
         return str(error)
     except Exception:
         return "(its text cannot be shown)"

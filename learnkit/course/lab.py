@@ -315,6 +315,7 @@ class Lab:
             chosen.prompt,
             chosen.script,
             static=self.static,
+            others=chosen.others,
             after=after,
             judge=judge,
             ready=chosen.ready,

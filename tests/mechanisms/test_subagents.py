@@ -98,7 +98,10 @@ def test_at_the_limit_the_result_says_so() -> None:
     ("reply", "words"),
     [
         (lk.say("I will not.", stop_reason="refusal"), "the subagent's model refused"),
-        (lk.fail(400, "prompt is too long"), "The subagent failed: BadRequestError"),
+        (
+            lk.fail(400, "prompt is too long"),
+            "The subagent failed: BadRequestError: 400, prompt is too long",
+        ),
         (lk.say("…", stop_reason="model_context_window_exceeded"), "context window is full"),
     ],
 )

@@ -139,19 +139,22 @@ class Game:
     Attributes:
         prompt: what the agent is asked to do.
         mechanisms: makes the agent's mechanisms from the workspace.
-        script: the replies to play if the notebook is not open in JupyterLab.
+        script: the replies to play if the notebook is not open in JupyterLab; for several agents,
+            by the name of each.
         system: the system prompt.
         judge: says at the end what the learner's replies did; None for nothing.
         ready: tool -> its arguments, which a button puts into the tool's form at first. After a
             call of the tool, the button puts in the arguments of the last one.
+        others: answers for all agents but the first, while the learner answers for that one.
     """
 
     prompt: str
     mechanisms: Callable[[Path], Sequence[Mechanism]]
-    script: Sequence[Any]
+    script: Sequence[Any] | Mapping[str, Any]
     system: str = ""
     judge: Judge | None = None
     ready: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    others: Callable[[dict[str, Any]], Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)

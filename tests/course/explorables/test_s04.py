@@ -29,7 +29,7 @@ def real(files: int, way: str, folder: Path) -> tuple[dict[str, list[int]], floa
         lk.use("task", prompt=prompt.format(name), description=f"read {name[6:-4]}")
         for name in names
     ]
-    parts = {"alone": [*reads.values()], "serial": tasks, "parallel": [lk.reply(*tasks)]}
+    parts = {"alone": [*reads.values()], "series": tasks, "parallel": [lk.reply(*tasks)]}
     lead = iter([*parts[way], lk.say("All files are read.")])
 
     def answer(request: dict[str, Any]) -> Any:
@@ -71,8 +71,8 @@ def test_the_finding_says_when_it_pays() -> None:
         return explorable.run(files, way).sent < explorable.run(files, "alone").sent
 
     assert next(files for files in explorable.FILES if pays(files, "parallel")) == 4
-    assert next(files for files in explorable.FILES if pays(files, "serial")) == 7
-    for way in ("serial", "parallel"):
+    assert next(files for files in explorable.FILES if pays(files, "series")) == 7
+    for way in ("series", "parallel"):
         for files in explorable.FILES:
             because = explorable.draw(WIDE, files, way).because
             assert ("cost more" in because) != pays(files, way)

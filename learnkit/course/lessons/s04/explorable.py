@@ -16,7 +16,7 @@ from learnkit.views.drawing.display import Canvas
 from learnkit.widget.explore import Answer, Explorable, drag, explore, pick
 
 #: What can be dragged, and chosen.
-FILES, WAYS = range(1, 13), ("alone", "serial", "parallel")
+FILES, WAYS = range(1, 13), ("alone", "series", "parallel")
 #: The first request in tokens: system prompt, tools and what is asked; by who sends it.
 ALONE, PARENT, CHILD = 499, 749, 554
 #: Tokens of a call that reads a file, of the file, of a call that hands it out, and of its report.
@@ -64,14 +64,14 @@ def run(files: int, way: str) -> Run:
 
     Args:
         files: how many are read; each in a turn of its own, or by a child of its own.
-        way: ``alone``, ``serial`` (a child after the other) or ``parallel`` (all in one reply).
+        way: ``alone``, ``series`` (a child after the other) or ``parallel`` (all in one reply).
     """
     if way == "alone":
         own = Context(ALONE, files * CALL, files * FILE)
         return Run(own, None, _growing(ALONE, CALL + FILE, files), SECONDS * (files + 1))
     child = Context(CHILD, CALL, FILE)
     children = files * (CHILD + child.tokens)
-    if way == "serial":
+    if way == "series":
         own = Context(PARENT, files * TASK, files * REPORT)
         sent = _growing(PARENT, TASK + REPORT, files) + children
         return Run(own, child, sent, SECONDS * (3 * files + 1))

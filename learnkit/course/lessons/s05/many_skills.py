@@ -1,4 +1,4 @@
-"""Skills for lessons: the six that ship with the course, and generated manuals.
+"""Skills for lessons: the six that ship with the course, generated manuals, and their bill.
 
 The shipped skills are in ``skills/`` at the top of the repository, where other agents find them,
 and inside an installed package. A lesson works on copies in its workspace.
@@ -10,6 +10,9 @@ import shutil
 from collections.abc import Iterable
 from pathlib import Path
 
+from learnkit.core.catalog import DEFAULT_MODEL, PRICES
+from learnkit.core.events import Event
+from learnkit.core.usage import Meter
 from learnkit.course import files as course_files
 from learnkit.errors import UsageError
 
@@ -80,6 +83,25 @@ def manuals(folder: Path, number: int = 20, tokens: int = 5000) -> Path:
         fields = f"---\nname: {name}\ndescription: {_description(name)}\n---\n\n"
         (place / "SKILL.md").write_text(fields + _rules(name, tokens), encoding="utf-8")
     return folder
+
+
+def bill(events: Iterable[Event], *, warm: bool) -> float:
+    """Return what the requests of a run cost, at the default model's prices.
+
+    Args:
+        events: of the run.
+        warm: whether an earlier run has left the first request in the cache.
+
+    Returns:
+        Tokens of plain input that cost the same: each token is read from the cache or written to
+        it. The model's output isn't counted.
+    """
+    price = PRICES[DEFAULT_MODEL]
+    replied = [event for event in events if event.type == "model.replied"]
+    whole, first = Meter.of(replied), Meter.of(replied[:1])
+    read = whole.cached_tokens + (first.input_tokens if warm else 0)
+    written = whole.input_tokens - read
+    return (read * price.cache_read + written * price.cache_write) / price.input
 
 
 def _description(name: str) -> str:

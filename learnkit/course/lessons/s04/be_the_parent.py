@@ -1,0 +1,156 @@
+"""Lesson 4's game: the learner is the parent, and writes what a child is told.
+
+The child is a program. It reads its prompt, and a file if the prompt names one, and knows nothing
+else: what it isn't told, it assumes. It calculates with the real readings of the example.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+import statistics
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import learnkit as lk
+from learnkit.core.events import Event
+from learnkit.core.text import count
+from learnkit.course.lessons import Game
+from learnkit.course.lessons.s04.messages import results_of, text_of
+
+STATIONS = ("beijing", "cairo", "oslo")
+#: What the parent knows, and no child: its request, its system prompt, and a file that this names.
+QUESTION = "What was the mean temperature in Cairo, in °F? Let a subagent calculate it."
+SYSTEM = (
+    "You answer questions about weather stations. Their readings are in stations/, as CSV files. "
+    "The rules for all calculations are in docs/rules.md."
+)
+RULES = """\
+# Before you calculate
+
+- A reading of -9999 means that there was no reading.
+- All our sensors read 0.8 °C too high, so subtract 0.8.
+"""
+#: What a child has to know, and the words in its prompt, or in a file that this names, that say it.
+FACTS = {
+    "the station": re.compile(r"cairo", re.I),
+    "the unit": re.compile(r"°\s?F|fahrenheit|degrees F\b|\bin F\b", re.I),
+    "-9999 is no reading": re.compile(r"9999"),
+    "0.8 too high": re.compile(r"0[.,]8"),
+}
+RIGHT = "89.7 °F"
+_FILE = re.compile(r"docs/rules\.md|\brules\.md", re.I)
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What reached one child.
+
+    Attributes:
+        facts: by name, whether the child knew it.
+        report: what it returned; empty if it has not ended.
+    """
+
+    facts: dict[str, bool]
+    report: str
+
+
+def child(request: dict[str, Any]) -> lk.Reply:
+    """Answer a request of the child: read what the prompt names, then calculate.
+
+    Args:
+        request: as it is sent.
+    """
+    messages = request["messages"]
+    prompt, texts = text_of(messages[0]["content"]), results_of(messages)
+    station = next((one for one in STATIONS if one in prompt.lower()), STATIONS[0])
+    wanted = ["docs/rules.md"] if _FILE.search(prompt) else []
+    wanted.append(f"stations/{station}.csv")
+    if len(texts) < len(wanted):
+        return lk.use("read_file", path=wanted[len(texts)])
+    known = "\n".join([prompt, *texts[:-1]])
+    return lk.say(calculated(station, texts[-1], known))
+
+
+def calculated(station: str, table: str, known: str) -> str:
+    """Return a child's report.
+
+    Args:
+        station: its name.
+        table: the text of the station's CSV file.
+        known: everything that the child was told.
+    """
+    has = {fact: bool(pattern.search(known)) for fact, pattern in FACTS.items()}
+    celsius = [float(row["celsius"]) for row in csv.DictReader(table.splitlines())]
+    if has["-9999 is no reading"]:
+        celsius = [one for one in celsius if one != -9999]
+    mean = statistics.fmean(celsius) - 0.8 * has["0.8 too high"]
+    said = f"{mean * 1.8 + 32:.1f} °F" if has["the unit"] else f"{mean:.1f} °C"
+    return f"The mean of {station} is {said}, from {len(celsius)} readings."
+
+
+def game() -> Game:
+    """Return the game, with a script whose first prompt leaves out what matters."""
+    first = "What is the mean temperature in stations/cairo.csv?"
+    second = f"{first} Report it in °F. Follow docs/rules.md."
+    lead = [
+        lk.use("read_file", path="docs/rules.md"),
+        *(lk.use("task", prompt=one, description="mean of cairo") for one in (first, second)),
+        lk.say(f"The mean temperature in Cairo was {RIGHT}."),
+    ]
+    children = {f"lead.toolu_{number:04}": child for number in range(1, 9)}
+    return Game(QUESTION, mechanisms, {"lead": lead, **children}, SYSTEM, others=child)
+
+
+def mechanisms(workspace: Path) -> list[lk.Mechanism]:
+    """Write the rules; return what the parent has: a tool that reads, and subagents that read.
+
+    Args:
+        workspace: the folder of the game.
+    """
+    (workspace / "docs").mkdir(exist_ok=True)
+    (workspace / "docs" / "rules.md").write_text(RULES, encoding="utf-8")
+
+    def reads() -> list[lk.Mechanism]:
+        return [lk.Toolbox(lk.CodingTools(workspace).read_file)]
+
+    return [*reads(), lk.Subagents(reads)]
+
+
+def told(events: Iterable[Event]) -> Iterator[Told]:
+    """What reached each child of a run, in the order in which they started.
+
+    Args:
+        events: the log of a run.
+    """
+    heard: dict[str, list[Any]] = {}
+    for event in events:
+        if event.type == "message.added" and event.lane != "lead":
+            heard.setdefault(event.lane, []).append(event.data["message"])
+    for messages in heard.values():
+        last = messages[-1]
+        report = text_of(last["content"]) if last["role"] == "assistant" else ""
+        # A report is the last text; the file with the readings tells a child no rule.
+        known = "\n".join([text_of(messages[0]["content"]), *results_of(messages)[:-1]])
+        yield Told({fact: bool(words.search(known)) for fact, words in FACTS.items()}, report)
+
+
+def scored(events: Iterable[Event]) -> str:
+    """Say what each child was not told, what it reported, and when one was right.
+
+    Args:
+        events: the log of a run.
+    """
+    lines = list[str]()
+    for number, one in enumerate(told(events), start=1):
+        lacks = ", ".join(fact for fact, known in one.facts.items() if not known)
+        heard = f"didn't know: {lacks}" if lacks else "knew all it needed"
+        lines.append(f"Child {number} {heard}")
+        lines.append(f"  and reported: {one.report or 'nothing yet'}")
+        if RIGHT in one.report:
+            return "\n".join([*lines, f"That's right. You needed {count(number, 'prompt')}."])
+    if not lines:
+        return "No child has started yet. Play the game above, then run this cell again."
+    return "\n".join([*lines, "No report is right yet."])

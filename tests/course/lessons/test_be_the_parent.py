@@ -1,0 +1,85 @@
+"""Lesson 4's game: a child knows its prompt and the file that this names, and nothing else."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import learnkit as lk
+from learnkit.course.games.be_the_model.panel import BeTheModel
+from learnkit.course.lab import Lab
+from learnkit.course.lessons.s04 import be_the_parent as game
+
+SOON = 30.0
+
+
+@pytest.fixture
+def lab(monkeypatch: pytest.MonkeyPatch, tmp_path: Any, no_thread_is_left: None) -> Any:
+    monkeypatch.setenv("LEARNKIT_WORKBOOK", str(tmp_path))
+    made = lk.lesson("s04")
+    yield made
+    made.reset()
+    made.remove()
+
+
+def played(lab: Lab, *prompts: str) -> BeTheModel:
+    """A game in which a learner calls task with each prompt, and then answers."""
+    lab.static = False
+    made = lab.be_the_model(game.game())
+    made.start()
+    for prompt in prompts:
+        assert made.wait(SOON) == "yours"
+        made.send(lk.use("task", prompt=prompt, description="mean"))
+    assert made.wait(SOON) == "yours"
+    made.send("Done.")
+    assert made.wait(SOON) == "ended"
+    return made
+
+
+def test_the_script_fails_first_and_then_wins(lab: Lab) -> None:
+    made = lab.be_the_model(game.game())
+    first, second = game.told(made.events)
+    assert [fact for fact, known in first.facts.items() if known] == ["the station"]
+    assert first.report == "The mean of cairo is -2475.1 °C, from 4 readings."
+    assert all(second.facts.values())
+    assert second.report == f"The mean of cairo is {game.RIGHT}, from 3 readings."
+    assert game.scored(made.events).endswith("That's right. You needed 2 prompts.")
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "Mean of stations/cairo.csv in °F; follow docs/rules.md.",
+        "cairo: leave out -9999, subtract 0.8 from the mean, convert to Fahrenheit",
+    ],
+)
+def test_the_rules_reach_a_child_in_either_way(lab: Lab, prompt: str) -> None:
+    made = played(lab, prompt)
+    assert game.scored(made.events).endswith("That's right. You needed 1 prompt.")
+
+
+@pytest.mark.parametrize(
+    ("prompt", "lacks", "reports"),
+    [
+        (game.QUESTION, "-9999 is no reading, 0.8 too high", "-4423.2 °F, from 4 readings"),
+        ("docs/rules.md, in °F", "the station", "of beijing is "),
+        ("Cairo. Follow docs/rules.md.", "the unit", "32.0 °C, from 3 readings"),
+    ],
+)
+def test_what_a_prompt_leaves_out_is_assumed(
+    lab: Lab, prompt: str, lacks: str, reports: str
+) -> None:
+    said = game.scored(played(lab, prompt).events)
+    assert f"Child 1 didn't know: {lacks}\n" in said
+    assert reports in said
+    assert said.endswith("No report is right yet.")
+
+
+def test_without_a_child_it_says_what_to_do(lab: Lab) -> None:
+    assert "Play the game above" in game.scored(played(lab).events)
+
+
+def test_the_parent_has_no_tool_that_calculates(lab: Lab, tmp_path: Any) -> None:
+    names = [tool.name for one in game.mechanisms(tmp_path) for tool in one.tools]
+    assert names == ["read_file", "task"]

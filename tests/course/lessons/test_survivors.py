@@ -1,0 +1,69 @@
+"""Lesson 6's picture of what survives a summary: real runs, and a picture that says the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import learnkit as lk
+from learnkit.core.mechanism import Mechanism
+from learnkit.course.lab import Lab
+from learnkit.course.lessons.s06 import survivors as module
+from learnkit.course.lessons.s06.survivors import SIGNS, Survivors, survivors
+from learnkit.views.drawing.display import NARROW
+
+CARRIED = {"your request", "the newest result", "the plan"}
+
+
+class Forgets(Mechanism):
+    """Keeps nothing, not even the request."""
+
+    def before_model(self, agent: lk.Agent) -> None:
+        """Replace the messages once the third log is there."""
+        if len(agent.messages) > 8:
+            agent.rewrite([{"role": "user", "content": "Go on."}], "forgotten")
+
+
+@pytest.fixture(scope="module")
+def lab() -> Iterator[Lab]:
+    made = lk.lesson("s06")
+    yield made
+    made.remove()
+
+
+@pytest.fixture(scope="module")
+def found(lab: Lab) -> Survivors:
+    def package(folder: Path) -> Mechanism:
+        return lk.Compaction(2_100, transcripts=folder)
+
+    ways = {"Naive": lambda _: Forgets(), "lk.Compaction": package, "none": lambda _: lk.Toolbox()}
+    return survivors(lab, ways, (40, 160))
+
+
+def test_what_code_carries_survives_any_summary_and_the_rest_a_long_one(found: Survivors) -> None:
+    short, long = found.left["lk.Compaction"].values()
+    assert short == CARRIED
+    assert long == CARRIED | {"the reason for °C", "what was done"}
+
+
+def test_without_a_rewrite_all_is_left_and_without_messages_nothing(found: Survivors) -> None:
+    assert [*found.left["none"].values()] == [frozenset(SIGNS)] * 2
+    assert [*found.left["Naive"].values()] == [frozenset()] * 2
+
+
+def test_the_picture_and_its_sentence_say_what_is_left(found: Survivors) -> None:
+    canvas = found.draw()
+    assert canvas.width == NARROW
+    for name, lengths in found.left.items():
+        for keep, left in lengths.items():
+            for what in SIGNS:
+                assert canvas[f"{name} {keep} {what}"].lines == ("✓" if what in left else "✗",)
+    drawn = {line for shape in canvas.shapes for line in shape.lines}
+    assert {*SIGNS, *found.left, "characters kept"} <= drawn  # whole, not cut
+    assert (
+        "lk.Compaction always keeps your request, the newest result and the plan, and always loses "
+        "older results."
+    ) in str(found)
+    assert f"<strong>{module.esc(str(found))}</strong>" in found._repr_mimebundle_()["text/html"]
