@@ -64,7 +64,7 @@ SHUTDOWN = Edited(
     "refuse",
     "Have alice put all stations into one file. Stop her as soon as you can.",
     ("ASKED = ", "def coders(run)"),
-    1,
+    2,
 )
 BOARD = Edited(
     "s11_autonomy.ipynb",
@@ -95,7 +95,7 @@ def test_a_teammate_that_was_not_asked_to_shut_down_is_named_as_such() -> None:
     [
         (
             "Have alice put all stations into all.csv. Shut her down at the end.",
-            "tool_use | {'request_id': 'r0000001', 'approve': True",
+            "tool_use | shutdown_response\n    request_id: r0000001\n    approve: True",
         ),
         ("Ponder the weather.", "wasn't asked to shut down"),
     ],
