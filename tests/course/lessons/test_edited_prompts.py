@@ -1,4 +1,4 @@
-"""The first edit in lessons 10 to 12: the cells after it run on, and show the edited run."""
+"""The first edit in lessons 9 to 12: the cells after it run on, and show the edited run."""
 
 from __future__ import annotations
 
@@ -59,6 +59,13 @@ class Edited(NamedTuple):
         return names, said.getvalue()
 
 
+SETTLE = Edited(
+    "s09_teams.ipynb",
+    "settle",
+    "Leave out rows with a faulty reading. Agree on what marks one, build it and test it.",
+    (),
+    2,
+)
 SHUTDOWN = Edited(
     "s10_protocols.ipynb",
     "refuse",
@@ -82,6 +89,18 @@ TREES = Edited(
 )
 #: The prompt that lesson 12 suggests.
 DOCS = "Make a worktree called docs, and write notes.md there."
+
+
+@pytest.mark.parametrize(
+    ("prompt", "shown"),
+    [
+        ("Ponder the weather.", "lead's system prompt:"),
+        ("Have alice count the stations.", "alice's system prompt: You are alice"),
+    ],
+)
+def test_the_cells_after_an_edit_show_who_is_there(prompt: str, shown: str) -> None:
+    """One teammate, or none: no cell insists on two."""
+    assert shown in SETTLE.run(prompt)[1]
 
 
 def test_a_teammate_that_was_not_asked_to_shut_down_is_named_as_such() -> None:
@@ -111,6 +130,11 @@ def test_the_owners_of_the_tasks_are_those_of_the_edited_run() -> None:
     assert set(names["owners"].values()) == {"alice"}
     assert "Done. " in said
     assert "bob" not in said
+
+
+def test_without_a_teammate_the_cells_after_the_board_say_so() -> None:
+    said = BOARD.run("Ponder the weather.")[1]
+    assert "nobody was started" in said
 
 
 @pytest.mark.parametrize(
