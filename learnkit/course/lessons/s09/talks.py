@@ -87,12 +87,12 @@ def disagreement(decision: str) -> dict[str, Any]:
             lk.say("I've asked bob."),
             send("lead", "Bob would keep such rows, and I'd leave them out. Please decide."),
             lk.say("I'm waiting for the lead's decision."),
-            lk.say("I'll do as the lead says."),
+            lk.say("I'll keep such rows, with None."),
         ],
         "bob": [
             lk.reply(lk.use("look"), latency=2),
             send("alice", "No. Without the row, nobody sees that an hour is missing."),
             lk.say("I've told alice why I disagree."),
-            lk.say("I'll do as the lead says."),
+            lk.say("My tests will expect None."),
         ],
     }
