@@ -413,3 +413,40 @@ def test_games_end_with_the_kernel(tmp_path: Path) -> None:
         manager.shutdown_kernel()
     assert list(folder.iterdir()) == []
     assert not [one for one in started if one.is_running() and one.status() != "zombie"]
+
+
+@pytest.mark.parametrize(
+    ("next_reply", "way"),
+    [
+        (lk.say("I'm waiting."), "stop"),
+        (lk.use("bash", command="ls stations"), "results"),
+        (lk.use("check_background"), "check"),
+    ],
+)
+def test_in_lesson_8_a_result_reaches_the_learner_in_three_ways(
+    lab: Lab, next_reply: lk.Reply, way: str
+) -> None:
+    lesson_8 = lk.lesson("s08")
+    lesson_8.static = False
+    game = lesson_8.be_the_model()
+    game.start()
+    ended = threading.Event()
+    game.events.subscribe(lambda e: ended.set() if e.type == "job.ended" else None)
+    assert game.wait(SOON) == "yours"
+    waits = "until [ -e go ]; do sleep 0.05; done; grep -c -e -9999 stations/*.csv"
+    game.send(lk.use("background_run", command=waits))
+    assert game.wait(SOON) == "yours"
+    (jobs,) = (m for m in game._run.agent.mechanisms if isinstance(m, lk.Background))  # type: ignore[union-attr]
+    if way == "stop":
+        game.send(next_reply)  # while the job runs: the loop has to wait for it
+    (jobs.workspace.root / "go").touch()
+    assert ended.wait(SOON)
+    if way != "stop":
+        game.send(next_reply)
+    assert game.wait(SOON) == "yours"
+    heard = [event.data["by"] for event in game.events if event.type == "job.delivered"]
+    assert heard == [way]
+    assert "stations/cairo.csv:1" in str(game.messages[-1])
+    game.send("It is cairo.")
+    assert game.wait(SOON) == "ended"
+    lesson_8.close()

@@ -23,9 +23,9 @@ LESSONS: dict[int, dict[str, str]] = {
     9: {
         "system": "who is there",
         "tools": "spawn, send",
-        "before_model": "mail that came",
-        "after_tools": "mail",
-        "on_stop": "idle until mail",
+        "before_model": "new messages",
+        "after_tools": "new messages",
+        "on_stop": "idle until one",
     },
     10: {"system": "the protocol", "tools": "ask, answer", "refuse": "no plan, no work"},
     11: {

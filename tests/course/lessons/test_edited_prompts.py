@@ -1,4 +1,4 @@
-"""The first edit in lessons 10 to 12: the cells after it run on, and show the edited run."""
+"""The first edit in lessons 9 to 12: the cells after it run on, and show the edited run."""
 
 from __future__ import annotations
 
@@ -59,12 +59,19 @@ class Edited(NamedTuple):
         return names, said.getvalue()
 
 
+SETTLE = Edited(
+    "s09_teams.ipynb",
+    "settle",
+    "Leave out rows with a faulty reading. Agree on what marks one, build it and test it.",
+    (),
+    2,
+)
 SHUTDOWN = Edited(
     "s10_protocols.ipynb",
     "refuse",
     "Have alice put all stations into one file. Stop her as soon as you can.",
     ("ASKED = ", "def coders(run)"),
-    1,
+    2,
 )
 BOARD = Edited(
     "s11_autonomy.ipynb",
@@ -84,6 +91,18 @@ TREES = Edited(
 DOCS = "Make a worktree called docs, and write notes.md there."
 
 
+@pytest.mark.parametrize(
+    ("prompt", "shown"),
+    [
+        ("Ponder the weather.", "lead's system prompt:"),
+        ("Have alice count the stations.", "alice's system prompt: You are alice"),
+    ],
+)
+def test_the_cells_after_an_edit_show_who_is_there(prompt: str, shown: str) -> None:
+    """One teammate, or none: no cell insists on two."""
+    assert shown in SETTLE.run(prompt)[1]
+
+
 def test_a_teammate_that_was_not_asked_to_shut_down_is_named_as_such() -> None:
     names, said = SHUTDOWN.run("Have alice put all stations into all.csv.")
     assert len(names["rows"]) == 13
@@ -95,7 +114,7 @@ def test_a_teammate_that_was_not_asked_to_shut_down_is_named_as_such() -> None:
     [
         (
             "Have alice put all stations into all.csv. Shut her down at the end.",
-            "tool_use | {'request_id': 'r0000001', 'approve': True",
+            "tool_use | shutdown_response\n    request_id: r0000001\n    approve: True",
         ),
         ("Ponder the weather.", "wasn't asked to shut down"),
     ],
@@ -111,6 +130,11 @@ def test_the_owners_of_the_tasks_are_those_of_the_edited_run() -> None:
     assert set(names["owners"].values()) == {"alice"}
     assert "Done. " in said
     assert "bob" not in said
+
+
+def test_without_a_teammate_the_cells_after_the_board_say_so() -> None:
+    said = BOARD.run("Ponder the weather.")[1]
+    assert "nobody was started" in said
 
 
 @pytest.mark.parametrize(

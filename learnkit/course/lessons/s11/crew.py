@@ -7,12 +7,16 @@ team around it is real: threads, claims, messages and files.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 from learnkit.clients.scripted import Reply, reply, say, use
 from learnkit.core.agent import Agent
+from learnkit.core.events import Event
+from learnkit.core.text import listed
 from learnkit.core.tools import tool
+from learnkit.course.lessons.s07.processes import race
 
 #: Role -> its stations.
 STATIONS = {
@@ -123,3 +127,66 @@ def ordered(seconds: float = 5.0) -> Callable[[Any], Reply]:
         return say("Done. What's next?", latency=1.0)
 
     return answer
+
+
+_CLAIM = """
+try:
+    board.claim(1, {name!r})
+    (board.folder / "{name} began").touch()
+except Exception as error:
+    # without the winner's name, which differs from run to run
+    (board.folder / "{name} failed").write_text(str(error).partition(" by ")[0])
+"""
+
+
+def claim_at_once(board: type, folder: Path) -> tuple[list[str], list[str]]:
+    """Let two processes claim one task; each waits for the other just before it writes.
+
+    Args:
+        board: a class with ``create(subject)``, ``claim(id, owner)`` and ``folder``.
+        folder: of the board, empty.
+
+    Returns:
+        Who has begun to work on the task, and the errors of the others, without the winner's name.
+    """
+    board(folder).create("check cairo")
+    race(board, folder, [_CLAIM.format(name=name) for name in ("alice", "bob")])
+    began = sorted(path.name.removesuffix(" began") for path in folder.glob("* began"))
+    return began, [path.read_text() for path in sorted(folder.glob("* failed"))]
+
+
+def left_over(log: Iterable[Event]) -> str:
+    """Say which tasks of a crew nobody could take, and why.
+
+    Args:
+        log: of a run with a team and a board.
+
+    Returns:
+        A sentence for each such task, or one that says that there is none, or none yet.
+    """
+    tasks: dict[int, Any] = {}
+    roles: dict[str, str] = {}
+    gone: dict[str, bool] = {}
+    for event in log:
+        if "task" in event.data:
+            tasks[event.data["task"]["id"]] = event.data["task"]
+        elif event.type == "team.spawned":
+            roles[event.data["name"]] = event.data["role"]
+        elif event.type == "team.status":
+            gone[event.data["name"]] = event.data["status"] == "shutdown"
+    if not roles:
+        return "Nothing has run yet. Press Start first."
+    if at_work := [name for name in roles if not gone.get(name)]:
+        return f"Not all have shut down: {listed(at_work)} may still take a task."
+    left = [task for task in tasks.values() if task["status"] != "completed"]
+    if not left:
+        return f"All {len(tasks)} tasks were taken and completed."
+    return "\n".join(f"Task {task['id']} is left. {_why(task['tags'], roles)}" for task in left)
+
+
+def _why(tags: Iterable[str], roles: Mapping[str, str]) -> str:
+    """Who could have taken a task with these tags."""
+    suited = [name for name, role in roles.items() if not tags or role in tags]
+    whom = f"a {' or '.join(tags)}" if tags else "anyone"
+    there = f"{listed(suited)} had shut down" if suited else "there was none"
+    return f"It is for {whom}, and {there}."

@@ -1,0 +1,90 @@
+"""What lesson 11 says of its crew, and of two processes that claim at once."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import learnkit as lk
+from learnkit.course.lessons.s11 import crew
+
+ROLES = {"alice": "coder", "carol": "tester"}
+
+
+def log(*gone: str, tasks: Any = ()) -> lk.EventLog:
+    """A crew of two; who is gone has shut down, and each task has a status and tags."""
+    events = lk.EventLog()
+    for name, role in ROLES.items():
+        events.append("team.spawned", name=name, role=role, prompt="")
+        events.append("team.status", name=name, status="idle")
+    for id, (status, tags) in enumerate(tasks, 1):
+        events.append("task.created", task={"id": id, "status": status, "tags": tags})
+    for name in gone:
+        events.append("team.status", name=name, status="shutdown")
+    return events
+
+
+@pytest.mark.parametrize(
+    ("events", "says"),
+    [
+        (lk.EventLog(), "Nothing has run yet. Press Start first."),
+        (log(), "Not all have shut down: alice and carol may still take a task."),
+        (log("alice"), "Not all have shut down: carol may still take a task."),
+        (log(*ROLES, tasks=[("completed", [])]), "All 1 tasks were taken and completed."),
+        (
+            log(*ROLES, tasks=[("completed", []), ("pending", ["tester"]), ("pending", [])]),
+            "Task 2 is left. It is for a tester, and carol had shut down.\n"
+            "Task 3 is left. It is for anyone, and alice and carol had shut down.",
+        ),
+        (
+            log(*ROLES, tasks=[("pending", ["designer"])]),
+            "Task 1 is left. It is for a designer, and there was none.",
+        ),
+    ],
+)
+def test_what_is_left_is_named_with_those_who_could_have_taken_it(
+    events: lk.EventLog, says: str
+) -> None:
+    assert crew.left_over(events) == says
+
+
+#: A module of its own, because two processes import it.
+NAIVE = """
+import json
+from pathlib import Path
+
+class Naive:
+    def __init__(self, folder):
+        self.folder = Path(folder)
+
+    def create(self, subject):
+        (self.folder / "task.json").write_text('""')
+
+    def claim(self, id, owner):
+        if taken := json.loads((self.folder / "task.json").read_text()):
+            raise ValueError(f"task {id} is in_progress by {taken}")
+        (self.folder / "task.json").write_text(json.dumps(owner))
+"""
+
+
+def test_without_a_lock_both_of_two_processes_begin(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "naive_board.py").write_text(NAIVE)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))
+    folder = tmp_path / "board"
+    folder.mkdir()
+    board = importlib.import_module("naive_board").Naive
+    assert crew.claim_at_once(board, folder) == (["alice", "bob"], [])
+
+
+def test_with_a_lock_one_begins_and_the_other_one_gets_an_error(tmp_path: Path) -> None:
+    began, errors = crew.claim_at_once(lk.TaskBoard, tmp_path)
+    assert len(began) == 1
+    assert errors == ["task 1 is in_progress"]
