@@ -188,10 +188,12 @@ def _requested(one: Request) -> str:
 
 
 def _request(one: Request, now: bool) -> str:
-    waits = f"{theme.ACTIVE.glyph} the model has it" if now else ""
+    note = "all of it is new" if one.new == one.tokens else f"≈ {one.new:,} tokens of it are new"
+    if now:
+        note = f"{theme.ACTIVE.glyph} the model has it"
     return (
         f'<div class="line request" aria-label="{_requested(one)}" role="group">'
-        f'<b>request {one.number}</b><span class="note">{waits}</span>'
+        f'<b>request {one.number}</b><span class="note">{note}</span>'
         f"{blocks.tokens(one.tokens, one.new)}</div>"
     )
 
