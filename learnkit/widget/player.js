@@ -14,6 +14,12 @@ const SPEEDS = [0.5, 1, 2, 4];
 /** What a press there asks Python for, as JSON; undefined for nothing. */
 const intentAt = (event) => event.target.closest("[data-intent]")?.dataset.intent;
 
+/** Whether a shape is a bar so thin that an outline would look like a bar of another colour. */
+const thin = (shape) => {
+  const rect = shape.matches(".bar") && shape.querySelector("rect");
+  return rect && Math.min(rect.width.baseVal.value, rect.height.baseVal.value) < 6;
+};
+
 class Stage {
   k = -1; // the step that is shown
   shown = null; // its frame
@@ -217,7 +223,7 @@ class Stage {
     this.picture.style.minHeight = this.tallest ? `${this.tallest}px` : "";
     if (target) this.reveal(target);
     for (const [key, shape] of this.diagram.shapes) {
-      const tells = shape.hasAttribute("aria-label");
+      const tells = shape.hasAttribute("aria-label") && !thin(shape);
       shape.toggleAttribute("data-changed", k > 0 && tells && changed.has(`@/${key}`));
     }
     const head = (k === this.tape.last && this.tape.finding) || steps[k].head;

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -22,7 +23,7 @@ from learnkit.views import Messages, View
 from learnkit.views.drawing import theme
 from learnkit.views.drawing.display import WIDE, Canvas
 from learnkit.views.schedule import Schedule
-from learnkit.widget.pump import Feed
+from learnkit.widget.pump import Feed, diff
 
 WIDGET = Path(learnkit.widget.__file__).parent
 PAGE = """<!doctype html><meta charset="utf-8"><body style="background:#fff"><script type="module">
@@ -277,6 +278,24 @@ def test_what_changed_is_outlined_for_one_step(page: Page) -> None:
     keys = page.locator("[data-changed]").evaluate_all("all => all.map((e) => e.dataset.key)")
     assert keys == ["lead/1"]
     assert page.locator(".head").inner_text() == "Message 1: the model calls bash."
+
+
+def test_a_bar_thinner_than_its_outline_is_not_outlined(page: Page) -> None:
+    """The outline would look like a bar of a colour that no legend has."""
+    frames: list[dict[str, str]] = [{}]
+    for length in (40, 50):
+        canvas = Canvas(WIDE)
+        canvas.height = 40
+        for high in (5, 20):
+            canvas.bar(f"{high} high", 0, high, length, high, "user", says=f"{length}")
+        frames.append(canvas.frame())
+    patches = [{"time": 0, "head": "x", **diff(*two)} for two in pairwise(frames)]
+    open_player(page)
+    give(page, {"seq": 0, "patches": patches, "finding": "x"})
+    go_to(page, 1)
+    assert page.locator(".bar").count() == 2
+    changed = page.locator(".bar[data-changed] rect")
+    assert [one.get_attribute("height") for one in changed.all()] == ["20"]
 
 
 def test_a_document_does_not_jump_in_height_while_it_is_scrubbed(page: Page) -> None:
