@@ -498,5 +498,5 @@ class _Sheet:
         if any(one.told is not None for one in jobs):
             parts.append(f"{theme.INJECTED.glyph} a job's result reaches the model")
         if any(one.counted for one in jobs):
-            parts.append("a command's sleep only counts here, and takes no real time")
+            parts.append("a command's sleep is only counted")
         return parts if self.canvas.width < 700 else [" · ".join(parts)] * bool(parts)
