@@ -145,12 +145,12 @@ def test_lesson_6_says_what_a_summary_lost_and_what_was_read_again(lab: Lab) -> 
         "✗ The answer doesn't have the value of day 1 (41.1 °C), day 2 (39.6 °C), "
         "day 3 (42.5 °C) and day 4 (37.3 °C).",
         "✗ Summary 1 kept the value of day 1 (41.1 °C), and lost the value of day 2 (39.6 °C).",
-        "✓ It left the raw data out: ≈9 tokens.",
+        "✓ It left the raw data out, and has ≈9 tokens.",
         "✗ Summary 2 lost the value of day 1 (41.1 °C), day 2 (39.6 °C) and day 3 (42.5 °C).",
-        "✓ It left the raw data out: ≈6 tokens.",
+        "✓ It left the raw data out, and has ≈6 tokens.",
         "✗ Logs that were read more than once: day 2 (2 times).",
-        "· This game took 5 reads and 2 summaries. A long summary leaves less room, so the next "
-        "one comes sooner. The replies that we recorded take 4 reads and 1 summary.",
+        "· This game took 5 reads and 2 summaries. Long summaries and repeated reads fill the "
+        "messages sooner. The replies that we recorded take 4 reads and 1 summary.",
     ]
 
 
@@ -163,12 +163,14 @@ def test_lesson_6_keeps_what_is_in_the_summary_in_either_unit_and_wants_no_raw_d
     remarks = said(lab, game, *DAYS[:3], f"{asked}\nDay 2: 39.6", DAYS[3])
     assert remarks[1:3] == [
         "✓ Summary 1 kept the value of day 1 (41.1 °C) and day 2 (39.6 °C).",
-        "✓ It left the raw data out: ≈14 tokens.",
+        "✓ It left the raw data out, and has ≈14 tokens.",
     ]
     copied = "\n".join([*log(1).splitlines()[:16], "cairo, day 2: 139.6"])
     remarks = said(lab, game, *DAYS[:3], copied, DAYS[3])
     assert remarks[1].startswith("✗ Summary 1 kept the value of day 1 (41.1 °C), and lost the")
-    assert remarks[2].startswith("✗ It copied 15 lines of raw data, which a call brings back: ≈")
+    assert remarks[2].startswith(
+        "✗ It copied 15 lines of raw data, which a call brings back, and has ≈"
+    )
     both = [lk.reply(*DAYS[:2]), lk.reply(*DAYS[2:])]
     remarks = said(lab, game, *both, "41.1 and 39.6")
     assert remarks[-1].startswith("· This game took 4 reads and 1 summary. The replies")

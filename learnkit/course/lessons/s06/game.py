@@ -60,7 +60,7 @@ def judge(workspace: Path, messages: Messages) -> list[Remark]:
         reads |= _reads(array)
     remarks.append(_again(Counter(day for days in reads.values() for day in days)))
     took = f"{count(len(reads), 'read')} and {_summaries(number)}"
-    why = " A long summary leaves less room, so the next one comes sooner." if number > 1 else ""
+    why = " Long summaries and repeated reads fill the messages sooner." if number > 1 else ""
     ours = "The replies that we recorded take 4 reads and 1 summary"
     return [*remarks, Remark(None, f"This game took {took}.{why} {ours}.")]
 
@@ -104,8 +104,10 @@ def _raw(summary: str) -> Remark:
     size = f"≈{lk.estimate_tokens(summary):,} tokens"
     if copied:
         many = count(len(copied), "line")
-        return Remark(False, f"It copied {many} of raw data, which a call brings back: {size}.")
-    return Remark(True, f"It left the raw data out: {size}.")
+        return Remark(
+            False, f"It copied {many} of raw data, which a call brings back, and has {size}."
+        )
+    return Remark(True, f"It left the raw data out, and has {size}.")
 
 
 def _again(times: Mapping[int, int]) -> Remark:
