@@ -183,9 +183,10 @@ def _schema(tool: Json) -> Json:
 def _array(request: Json, lane: str = "lead") -> Array:
     """The messages of a request, as the message array draws them.
 
-    Without its remarks on results that read like a failure: a model doesn't get them.
+    But every text is whole, because the reader may have to answer it. And results that only read
+    like a failure have no remark, because a model doesn't get one.
     """
-    array = Array(lane, prompted=True, judged=False)
+    array = Array(lane, prompted=True, as_sent=True)
     for index, message in enumerate(request.get("messages") or []):
         data = {"index": index, "message": message}
         array = grow(array, Event(index, 0.0, lane, "message.added", data))

@@ -2,7 +2,8 @@
 
 Each request is a column on one scale with the threshold: what came from the prompt cache, and what
 is new. So a rewrite shows twice: the column is shorter, and more of it is new. An arrow goes from
-the length before a compaction to the one after it.
+the length before a compaction to the one after it. A request that fills the context window shows
+where the window ends.
 """
 
 from __future__ import annotations
@@ -37,6 +38,8 @@ HEIGHT, TOP, LEFT, LEAST = 170, 40, 48, 3
 SINGLE = 30
 #: For how many columns there is room.
 _SLOTS = (16, 24, 32, 48, 64, 90, 128, 180, 224)
+#: The reason to stop of a reply that the context window has no room for.
+_FULL = "model_context_window_exceeded"
 #: Last word of a compaction's event type -> glyph, and what it is.
 _LAYERS = {"cleared": ("▽", "clearing"), "summarised": ("▼", "summary")}
 
@@ -79,6 +82,7 @@ class State:
         shown: how many of them are drawn.
         shortened: the compactions.
         threshold: tokens at which compaction begins; 0 for none.
+        window: tokens of the request that filled the context window; 0 for none.
         head: tokens of the system prompt and the tools.
         length: tokens of the messages.
         estimate: what the harness has estimated for the next request, if it has.
@@ -88,6 +92,7 @@ class State:
     shown: int = 0
     shortened: tuple[Shortened, ...] = ()
     threshold: int = 0
+    window: int = 0
     head: int = 0
     length: int = 0
     estimate: int | None = None
@@ -129,14 +134,16 @@ class Tokens(Diagram[State]):
                 layer = event.type.partition(".")[2]
                 cuts = (*state.shortened, Shortened(len(requests), layer, cut.before, cut.after))
                 return replace(state, shortened=cuts, shown=len(requests), estimate=None)
-            case ModelReplied(purpose="conversation", usage=usage):
+            case ModelReplied(purpose="conversation", usage=usage, stop_reason=reason):
                 guess = state.head + state.length if state.estimate is None else state.estimate
                 cached = usage.cache_read_input_tokens
                 new = RequestLength(usage.sent or guess, cached, bool(usage.sent))
                 number = len(requests) + 1
                 due = number % (1 + number // SINGLE) == 0
                 shown = number if due else state.shown
-                return replace(state, requests=(*requests, new), shown=shown, estimate=None)
+                window = new.tokens if reason == _FULL else state.window
+                state = replace(state, shown=shown, window=window, estimate=None)
+                return replace(state, requests=(*requests, new))
             case RunEnded():
                 return replace(state, shown=len(requests))
         return state
@@ -168,6 +175,8 @@ class Tokens(Diagram[State]):
         elif state.threshold:
             side = "under" if longest <= state.threshold else "over"
             said += f", {side} the threshold of {state.threshold:,}"
+        if state.window:
+            said += ", which fills the context window"
         if kinds:
             takes = "remove" if len(state.shortened) > 1 else "removes"
             said = f"{listed(kinds)} {takes} ≈{saved:,} tokens{when}. {said[:1].upper()}{said[1:]}"
@@ -208,6 +217,11 @@ class Tokens(Diagram[State]):
             canvas.edge("threshold", f"M0 0H{room:g}", theme.ERROR.key, "d", x=LEFT, y=y)
             said = f"threshold {state.threshold:,}"
             canvas.text("threshold is", LEFT + 4, y - 5, said, "", theme.ERROR.key)
+        if state.window and state.drawn:
+            y = base - HEIGHT * state.window / scale
+            canvas.edge("window", f"M0 0H{room:g}", theme.ERROR.key, "d", x=LEFT, y=y)
+            said = f"the context window is full: ≈{state.window:,}"
+            canvas.text("window is", LEFT + 4, y - 5, said, "", theme.ERROR.key)
         _arrows(canvas, state, each, group)
         last = len(state.drawn)
         if last:

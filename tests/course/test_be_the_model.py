@@ -128,6 +128,25 @@ def test_what_is_seen_is_the_request_and_nothing_else(board: Board) -> None:
     assert [tool["name"] for tool in state["tools"]][:2] == ["bash", "read_file"]
 
 
+def test_every_text_of_a_request_can_be_read_whole(board: Board) -> None:
+    asks, thinks, calls, gets, says = (
+        "\n".join(f"{what} {number}" for number in range(900))
+        for what in ("asks", "thinks", "calls", "gets", "says")
+    )
+    (board.folder / "long.txt").write_text(gets)
+    game = board.open(prompt=asks)
+    write = lk.use("write_file", path="new.txt", content=calls)
+    look = lk.use("bash", command="cat long.txt")
+    game.send(lk.reply(says, write, look, thinking=thinks))
+    assert game.wait(SOON) == "yours"
+    shown = [Text.of(html) for key, html in game.state()["frame"] if key.startswith("message")]
+    assert asks in shown[0]
+    assert all(one in shown[1] for one in (thinks, says))
+    assert all(f"calls {number}" in shown[1] for number in range(900))
+    assert gets in shown[2]
+    assert "characters not shown" not in "".join(shown)
+
+
 def test_the_readme_lists_every_key_of_a_state_and_every_intent(board: Board) -> None:
     here = Path(panel.__file__).parent
     page, script = ((here / name).read_text("utf-8") for name in ("README.md", "widget.js"))

@@ -82,6 +82,25 @@ def test_without_compaction_each_request_is_longer_than_the_one_before(tmp_path:
     assert "nothing was compacted" in view.finding(view.at())
 
 
+def test_a_request_that_fills_the_context_window_shows_where_it_ends() -> None:
+    full = lk.reply("day 3: ", stop_reason="model_context_window_exceeded")
+    agent = lk.Agent(
+        lk.scripted([lk.use("read", day=1), lk.use("read", day=2), full]), [lk.Toolbox(read)]
+    )
+    agent.run("Read.")
+    view = Tokens(agent.events)
+    longest = view.at(None).requests[-1].tokens
+    assert view.at(None).window == longest
+    canvas = picture(view)
+    new = [one for one in canvas.shapes if one.key.startswith("new ")]
+    assert canvas["window"].y == pytest.approx(new[-1].y, abs=0.1), "as high as the last column"
+    assert canvas["window is"].lines == (f"the context window is full: ≈{longest:,}",)
+    assert f"≈{longest:,} tokens, which fills the context window; nothing" in str(view)
+    agent = lk.Agent(lk.scripted([lk.use("read", day=1), lk.say("Hot.")]), [lk.Toolbox(read)])
+    agent.run("Read.")
+    assert "window" not in picture(Tokens(agent.events))
+
+
 def test_what_comes_from_the_cache_has_the_colours_of_the_cache(cleared: Any) -> None:
     view = Tokens(cleared.events)
     canvas, one = picture(view), view.at().requests[1]

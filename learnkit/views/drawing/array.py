@@ -94,7 +94,8 @@ class Array:
         asked: how many requests there were.
         carried: tokens of all requests there were.
         sent: how many of its messages a request has carried as they are.
-        judged: whether a result that reads like a failure is marked, if it doesn't say so itself.
+        as_sent: whether it is drawn as the model gets it: every text whole, and no mark on a
+            result that only reads like a failure.
     """
 
     lane: str
@@ -109,7 +110,7 @@ class Array:
     asked: int = 0
     carried: int = 0
     sent: int = 0
-    judged: bool = True
+    as_sent: bool = False
 
     @property
     def longest(self) -> int:
@@ -246,7 +247,7 @@ def _marked(array: Array, marks: dict[str, Mark]) -> Array:
 def _card(
     array: Array, index: int, message: dict[str, Any], injected: bool, calls: dict[str, Any]
 ) -> MessageCard:
-    lane = array.lane
+    lane, whole = array.lane, array.as_sent
     tokens = estimate_tokens(message)
     card = MessageCard(index, message, injected, tokens, "")
     source = '<span class="note">from the harness</span>' if _held(message, "tool_result") else ""
@@ -259,17 +260,18 @@ def _card(
         kind = block.get("type")
         if kind == "text":
             # In a card that is injected as a whole, its mark says so already.
-            parts.append(blocks.text(str(block.get("text", "")), seen_result))
+            parts.append(blocks.text(str(block.get("text", "")), seen_result, whole))
         elif kind == "tool_use":
-            parts.append(blocks.call(block, lane, calls.get(str(block.get("id")), ("", None))[1]))
+            status = calls.get(str(block.get("id")), ("", None))[1]
+            parts.append(blocks.call(block, lane, status, whole))
         elif kind == "tool_result":
             seen_result = True
             call = calls.get(str(block.get("tool_use_id")))
-            parts.append(blocks.result(block, lane, call[0] if call else None, array.judged))
+            parts.append(blocks.result(block, lane, call[0] if call else None, whole))
         elif kind in ("thinking", "redacted_thinking"):
-            parts.append(blocks.thinking(block))
+            parts.append(blocks.thinking(block, whole))
         else:
-            parts.append(blocks.other(block))
+            parts.append(blocks.other(block, whole))
     return replace(card, html="".join([*parts, "</article>"]))
 
 

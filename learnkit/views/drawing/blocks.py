@@ -31,16 +31,17 @@ def label(mark: Mark, after: str = "") -> str:
     return f'<span class="label t-{mark.key}"><i>{mark.glyph}</i> {mark.word}{after}</span>'
 
 
-def long_text(text: str, kind: str = "prose") -> str:
+def long_text(text: str, kind: str = "prose", whole: bool = False) -> str:
     """A text with its white space, cut to three lines by the player when it is long.
 
     Args:
         text: raw text.
         kind: ``prose`` or ``code``.
+        whole: whether the button shows all of it, however long it is; else it has a gap.
     """
     lines = text.count("\n") + 1
     short_lines, short_length = SHORT
-    shown = esc(excerpt(text))
+    shown = esc(text if whole else excerpt(text))
     if lines <= short_lines and len(text) <= short_length:
         return f'<div class="{kind}">{shown}</div>'
     size = count(lines, "line") if lines > short_lines else count(len(text), "character")
@@ -101,43 +102,48 @@ def pair(lane: str, call_id: object) -> str:
     return "_".join(f"{lane}/{call_id}".split())
 
 
-def call(block: dict[str, Any], lane: str, status: Mark | None = None) -> str:
+def call(block: dict[str, Any], lane: str, status: Mark | None = None, whole: bool = False) -> str:
     """A tool call: its name, its status, its id, and its input.
 
     Args:
         block: the ``tool_use`` block.
         lane: the agent's name.
         status: the mark of its status; None for no status.
+        whole: as in :func:`long_text`.
     """
     state = _state(status.key, status.label) if status else ""
     text = arguments(block.get("input", {}))
-    return _block(theme.CALL, str(block.get("name", "?")), state, text, lane, block.get("id"))
+    body = _body(text, whole)
+    return _block(theme.CALL, str(block.get("name", "?")), state, body, lane, block.get("id"))
 
 
-def result(block: dict[str, Any], lane: str, name: str | None = "", judged: bool = True) -> str:
+def result(block: dict[str, Any], lane: str, name: str | None = "", as_sent: bool = False) -> str:
     """A tool result, marked when it is an error, or reads like one.
 
     Args:
         block: the ``tool_result`` block.
         lane: the agent's name.
         name: of the tool it comes from; empty if that isn't said, None if no call has its id.
-        judged: whether to mark one that only reads like an error.
+        as_sent: whether it is whole, and isn't marked when it only reads like an error.
     """
     mark = theme.ERROR if block.get("is_error") else theme.RESULT
     text, state = content_text(block.get("content")), ""
     if name is None:
         state = _state("error", f"{theme.ERROR.glyph} no call has this id")
-    elif judged and mark is theme.RESULT and (said := failure(text)):
+    elif not as_sent and mark is theme.RESULT and (said := failure(text)):
         state = _state("error", f"{theme.ERROR.glyph} {said}")
-    return _block(mark, name or "", state, text, lane, block.get("tool_use_id"))
+    return _block(mark, name or "", state, _body(text, as_sent), lane, block.get("tool_use_id"))
 
 
 def _state(key: str, said: str) -> str:
     return f'<span class="state t-{key}">{said}</span>'
 
 
-def _block(mark: Mark, name: str, state: str, text: str, lane: str, call_id: object) -> str:
-    body = long_text(text, "code") if text else '<div class="code none">(empty)</div>'
+def _body(text: str, whole: bool) -> str:
+    return long_text(text, "code", whole) if text else '<div class="code none">(empty)</div>'
+
+
+def _block(mark: Mark, name: str, state: str, body: str, lane: str, call_id: object) -> str:
     short = f'<span class="id" title="{esc(call_id)}">id {esc(short_id(call_id))}</span>'
     return (
         f'<div class="block m-{mark.key}" data-pair="{esc(pair(lane, call_id))}" tabindex="0">'
@@ -146,42 +152,46 @@ def _block(mark: Mark, name: str, state: str, text: str, lane: str, call_id: obj
     )
 
 
-def text(block_text: str, injected: bool = False) -> str:
+def text(block_text: str, injected: bool = False, whole: bool = False) -> str:
     """A text block; injected text gets its own mark, so that it isn't taken for the user's.
 
     Args:
         block_text: raw text.
         injected: whether the harness wrote it, in a message with other content.
+        whole: as in :func:`long_text`.
     """
-    body = long_text(block_text)
+    body = long_text(block_text, whole=whole)
     if not injected:
         return body
     head = f'<div class="line">{label(theme.INJECTED)}</div>'
     return f'<div class="block m-injected">{head}{body}</div>'
 
 
-def thinking(block: dict[str, Any]) -> str:
+def thinking(block: dict[str, Any], whole: bool = False) -> str:
     """A thinking block, which may be signed and empty, or redacted.
 
     Args:
         block: the ``thinking`` or ``redacted_thinking`` block.
+        whole: as in :func:`long_text`.
     """
     thought = block.get("thinking") or ""
     if not thought:
         word = "redacted" if block.get("type") == "redacted_thinking" else "signed, not shown"
         return f'<div class="thinking">thinking ({word})</div>'
-    return f'<div class="thinking">thinking{long_text(str(thought))}</div>'
+    return f'<div class="thinking">thinking{long_text(str(thought), whole=whole)}</div>'
 
 
-def other(block: dict[str, Any]) -> str:
+def other(block: dict[str, Any], whole: bool = False) -> str:
     """A block of a type that this version doesn't know: the type and the details.
 
     Args:
         block: any block.
+        whole: as in :func:`long_text`.
     """
     kind = str(block.get("type", "block"))
     details = {key: value for key, value in block.items() if key != "type"}
-    return f'<div class="thinking">{esc(kind)}{long_text(arguments(details), "code")}</div>'
+    body = long_text(arguments(details), "code", whole)
+    return f'<div class="thinking">{esc(kind)}{body}</div>'
 
 
 @dataclass(frozen=True, slots=True)

@@ -81,7 +81,7 @@ def check_tail(tail: Any) -> Verdict:
         tail: the learner's function of the messages and a number.
     """
     messages = _rounds([10, 10, 10])
-    both = [*messages[:5], {"role": "user", "content": "and?"}, *messages[5:]]
+    both = [*messages[:5], {"role": "user", "content": "What is a tool_result?"}, *messages[5:]]
     for array, number, wanted in (
         (messages, 2, messages[5:]),
         (messages, 1, messages[5:]),
@@ -89,6 +89,7 @@ def check_tail(tail: Any) -> Verdict:
         (messages, 7, messages),
         (messages, 50, messages),
         (both, 3, both[5:]),
+        (messages, 0, []),
     ):
         given = tail([*array], number)
         call = f"tail(messages, {number})"
@@ -105,11 +106,16 @@ def check_tail(tail: Any) -> Verdict:
         }
         if any(one.id not in called for one in results(given)):
             return f"{call} begins with a result whose call is cut off, so the API would refuse it"
+        if not wanted and given:
+            return (
+                f"{call} should return an empty list; your function returned {len(given)} messages"
+            )
         if given != wanted:
             others = " others" if len(given) == len(wanted) else ""
+            mentions = ". A text that mentions a tool_result isn't one" if array is both else ""
             return (
                 f"{call} should return the last {len(wanted)} of {len(array)} messages, the fewest "
-                f"that cut no pair; your function returned {len(given)}{others}"
+                f"that cut no pair; your function returned {len(given)}{others}{mentions}"
             )
     return None
 
@@ -120,8 +126,8 @@ def tail(messages, number):
         content = message["content"]
         return not isinstance(content, str) and any(b["type"] == "tool_result" for b in content)
 
-    kept = messages[-number:]
-    if len(kept) < len(messages) and answers(kept[0]):
+    kept = messages[-number:] if number else []
+    if 0 < len(kept) < len(messages) and answers(kept[0]):
         return messages[-number - 1 :]
     return kept
 """.strip()
@@ -209,9 +215,11 @@ class Largest:
 TAIL_NEGATIVE = """
 def tail(messages, number):
     start = len(messages) - number
-    if start > 0 and "tool_result" in str(messages[start]["content"]):
+    if start <= 0 or number == 0:
+        return tuple(messages if number else ())
+    if "tool_use_id" in str(messages[start]["content"]):
         start -= 1
-    return tuple(messages[start:]) if start > 0 else tuple(messages)
+    return tuple(messages[start:])
 """.strip()
 
 
@@ -232,6 +240,8 @@ EXERCISES = {
         wrong=[
             SOLUTION.replace("start -= 1", "start += 1"),
             SOLUTION.replace("return messages[start:]", "return messages[max(start - 1, 0) :]"),
+            SOLUTION.replace("answers(messages[start])", '"tool_result" in str(messages[start])'),
+            SOLUTION.replace("0 < start < len(messages)", "start > 0"),
         ],
     ),
     "Largest": Check(
