@@ -174,12 +174,10 @@ class Contexts(Diagram[State]):
         parent, children = parents[0], state.children
         if parent.ended:
             said = f"{parent.lane} ends with ≈{parent.tokens:,} tokens in its context"
-            alone = ", one agent alone with ≈{:,}"
         else:
             said = f"{parent.lane} has ≈{parent.tokens:,} tokens in its context so far"
-            alone = ", one agent alone ends with ≈{:,}"
         if state.alone:
-            said += alone.format(state.alone.tokens)
+            said += f"; one agent alone ends with ≈{state.alone.tokens:,}"
         if not children:
             return f"{said}."
         results = [tokens for one in children for key, tokens in one.parts if key in _READ]
@@ -187,8 +185,8 @@ class Contexts(Diagram[State]):
         many = count(len(children), "subagent")
         if still := sum(not one.ended for one in children):
             working = f"{many} ({still} still working)"
-            return f"{said}: {working} read ≈{read:,} tokens of results so far."
-        return f"{said}: {many} read ≈{read:,} tokens of results and returned ≈{back:,}."
+            return f"{said}. {working} read ≈{read:,} tokens of results so far."
+        return f"{said}. {many} read ≈{read:,} tokens of results and returned ≈{back:,}."
 
     def draw(self, state: State, width: float, rows: int) -> Canvas:
         canvas = Canvas(width)

@@ -61,7 +61,7 @@ def test_the_finding_says_what_came_back_of_what_the_children_read() -> None:
     back = sum(one.returned for one in state.children)
     assert back < 0.05 * read
     assert view.finding(state) == (
-        f"lead ends with ≈{state.lanes['lead'].tokens:,} tokens in its context: 3 subagents read "
+        f"lead ends with ≈{state.lanes['lead'].tokens:,} tokens in its context. 3 subagents read "
         f"≈{read:,} tokens of results and returned ≈{back:,}."
     )
 
@@ -76,7 +76,7 @@ def test_before_the_end_it_says_who_is_still_at_work_and_claims_no_gain() -> Non
     view.alone = lone().events
     state = view.at(kinds.index("subagent.ended") + 1)
     assert state.alone is not None
-    assert f"so far, one agent alone ends with ≈{state.alone.tokens:,}:" in view.finding(state)
+    assert f"so far; one agent alone ends with ≈{state.alone.tokens:,}. " in view.finding(state)
     assert "spared lane lead" not in view.draw(state, WIDE, 60)
 
 
@@ -118,7 +118,7 @@ def test_a_lone_agent_stands_above_the_others_on_the_same_scale() -> None:
     lead = state.lanes["lead"].tokens
     assert abs(lengths["alone"] / lengths["lane lead"] - whole / lead) < 0.1
     assert canvas["spared lane lead"].lines == (f"≈{whole - lead:,} less",)
-    assert f"one agent alone with ≈{whole:,}" in view.finding(state)
+    assert f"; one agent alone ends with ≈{whole:,}. " in view.finding(state)
 
 
 def test_what_the_parent_did_not_have_to_read_is_less_than_the_lone_agents_bar() -> None:

@@ -52,6 +52,8 @@ def test_the_script_fails_first_and_then_wins(lab: Lab) -> None:
     [
         "Mean of stations/cairo.csv in °F; follow docs/rules.md.",
         "cairo: leave out -9999, subtract 0.8 from the mean, convert to Fahrenheit",
+        "Cairo. Convert to F. Ignore -9999. Each reading is .8 degrees too warm: subtract.",
+        "cairo's mean as °f, without -9,999, less 1.44 °F",
     ],
 )
 def test_the_rules_reach_a_child_in_either_way(lab: Lab, prompt: str) -> None:
@@ -73,7 +75,23 @@ def test_what_a_prompt_leaves_out_is_assumed(
     said = game.scored(played(lab, prompt).events)
     assert f"Child 1 didn't know: {lacks}\n" in said
     assert reports in said
-    assert said.endswith("No report is right yet.")
+    *_, after = said.partition("No report is right yet.\n")
+    listed = [line.strip().partition(": ") for line in after.splitlines()[1:]]
+    assert ", ".join(fact for fact, _, _ in listed) == lacks
+    for fact, _, words in listed:  # what it lists is what a child hears
+        assert all(game.FACTS[fact].search(word) for word in words.split(", ") if "/" not in word)
+
+
+@pytest.mark.parametrize(
+    ("fact", "said"),
+    [
+        ("the unit", "calculate the mean if you can"),
+        ("0.8 too high", "multiply by 1.8, add 32"),
+        ("0.8 too high", "10.8 or 0.85"),
+    ],
+)
+def test_words_that_say_something_else_are_not_heard(fact: str, said: str) -> None:
+    assert not game.FACTS[fact].search(said)
 
 
 def test_without_a_child_it_says_what_to_do(lab: Lab) -> None:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from learnkit.core.usage import Meter
-
-#: What a token from the cache costs, as a share of another one.
-CACHED = 0.1
+from learnkit.course.lessons.bills import READ, WRITE, billed
 
 
 def compared(without: Meter, listed: Meter) -> str:
@@ -15,19 +13,10 @@ def compared(without: Meter, listed: Meter) -> str:
         without: of the run without a list.
         listed: of the run with one.
     """
-    sent, billed = (
-        listed_tokens / tokens
-        for tokens, listed_tokens in (
-            (without.input_tokens, listed.input_tokens),
-            (_billed(without), _billed(listed)),
-        )
-    )
+    sent = listed.input_tokens / without.input_tokens
+    cost = billed(listed) / billed(without)
     return (
         f"without a list: {without}\nwith a list:    {listed}\n"
-        f"The list: {sent:.2f} × the input tokens, "
-        f"{billed:.2f} × if a token from the cache costs a tenth"
+        f"The list: {sent:.2f} × the input tokens, and {cost:.2f} × their price, if a token costs "
+        f"{READ:g} from the cache and {WRITE:g} when it's written there"
     )
-
-
-def _billed(meter: Meter) -> float:
-    return meter.input_tokens - (1 - CACHED) * meter.cached_tokens

@@ -36,9 +36,17 @@ RULES = """\
 #: What a child has to know, and the words in its prompt, or in a file that this names, that say it.
 FACTS = {
     "the station": re.compile(r"cairo", re.I),
-    "the unit": re.compile(r"°\s?F|fahrenheit|degrees F\b|\bin F\b", re.I),
-    "-9999 is no reading": re.compile(r"9999"),
-    "0.8 too high": re.compile(r"0[.,]8"),
+    "the unit": re.compile(r"\bF\b|°\s?f\b|(?i:fahrenheit|\b(?:in|to|into|as|degrees) f\b)"),
+    "-9999 is no reading": re.compile(r"9[.,]?999"),
+    # Subtracted from the mean in °F, it is 1.44.
+    "0.8 too high": re.compile(r"(?<![\d.,])(?:0?[.,]8|1[.,]44)(?!\d)|eight tenths", re.I),
+}
+#: The same words as a learner reads them.
+HEARD = {
+    "the station": "Cairo",
+    "the unit": "F, °F, Fahrenheit",
+    "-9999 is no reading": "-9999, docs/rules.md",
+    "0.8 too high": "0.8, .8, 1.44 (in °F), docs/rules.md",
 }
 RIGHT = "89.7 °F"
 _FILE = re.compile(r"docs/rules\.md|\brules\.md", re.I)
@@ -143,14 +151,19 @@ def scored(events: Iterable[Event]) -> str:
     Args:
         events: the log of a run.
     """
-    lines = list[str]()
+    lines, unheard = list[str](), dict[str, str]()
     for number, one in enumerate(told(events), start=1):
-        lacks = ", ".join(fact for fact, known in one.facts.items() if not known)
-        heard = f"didn't know: {lacks}" if lacks else "knew all it needed"
+        lacks = [fact for fact, known in one.facts.items() if not known]
+        unheard |= {fact: HEARD[fact] for fact in lacks}
+        heard = f"didn't know: {', '.join(lacks)}" if lacks else "knew all it needed"
         lines.append(f"Child {number} {heard}")
         lines.append(f"  and reported: {one.report or 'nothing yet'}")
         if RIGHT in one.report:
             return "\n".join([*lines, f"That's right. You needed {count(number, 'prompt')}."])
     if not lines:
         return "No child has started yet. Play the game above, then run this cell again."
-    return "\n".join([*lines, "No report is right yet."])
+    lines.append("No report is right yet.")
+    if unheard:
+        lines.append("A child is a program. It looks for these words in its prompt:")
+        lines += [f"  {fact}: {words}" for fact, words in unheard.items()]
+    return "\n".join(lines)

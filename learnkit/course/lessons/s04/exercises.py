@@ -10,14 +10,20 @@ from learnkit.course.lessons import Verdict
 from learnkit.course.lessons.sources import SOLUTION, Check
 
 
-@lk.tool
+@lk.tool(read_only=True)
 def _look(place: str = "") -> str:
     """Look at something."""
     return f"much text about {place} " * 30
 
 
-def _task(prompt: str = "Look.") -> Any:
-    return lk.use("task", prompt=prompt, description="look")
+def _task(**more: str) -> Any:
+    return lk.use("task", prompt="Look.", description="look", **more)
+
+
+@lk.tool
+def _change(place: str = "") -> str:
+    """Change something; no child of the kind explore has this tool."""
+    return f"changed {place}"
 
 
 def check_spared(spared: Any) -> Verdict:
@@ -166,7 +172,40 @@ def check_retry(Retrying: Any) -> Verdict:
                 f"if {what}, the parent got {kind}: {result['content']!r}. It should get "
                 f"{'the report' if any(outcomes) else 'an error, or it takes this for a report'}"
             )
+    return _without_kind(Retrying)
+
+
+def _without_kind(Retrying: Any) -> Verdict:
+    """What is wrong if the model asks for a child of the kind ``explore``."""
+    for outcomes, which in (([True], "the"), ([False, True], "the second")):
+        said, offered = _explored(Retrying, outcomes)
+        if len(offered) != len(outcomes):
+            return (
+                f"if the model asks for kind='explore', the parent gets: {said}. "
+                "Keep the parameter `kind` in your `task`"
+            )
+        if "_change" in offered[-1]:
+            return (
+                f"if the model asks for kind='explore', {which} child can write all the same. "
+                "Pass `kind` on to the original `task`"
+            )
     return None
+
+
+def _explored(Retrying: Any, outcomes: list[bool]) -> tuple[str, list[list[str]]]:
+    """What the parent gets from a child that may only read, and the tools of each child."""
+    lead, offered = iter([_task(kind="explore"), lk.say("done")]), list[list[str]]()
+
+    def answer(request: dict[str, Any]) -> Any:
+        if LANE.get() == "lead":
+            return next(lead)
+        offered.append([tool["name"] for tool in request["tools"]])
+        return lk.say("found") if outcomes[len(offered) - 1] else lk.fail(400, "no")
+
+    made = Retrying(lambda: [lk.Toolbox(_look, _change)])
+    agent = lk.Agent(lk.scripted(answer), [made])
+    agent.run("go")
+    return agent.messages[2]["content"][0]["content"], offered
 
 
 #: How many children one task may start before the check gives up.
@@ -175,18 +214,19 @@ _MOST = 6
 
 RETRY_LOOP = '''
 import learnkit as lk
+from learnkit.mechanisms.subagents import Kind
 
 
 class Retrying(lk.Subagents):
     """Subagents whose failed tasks are tried once more."""
 
     @lk.tool
-    def task(self, call: lk.Call, prompt: str, description: str) -> str:
+    def task(self, call: lk.Call, prompt: str, description: str, kind: Kind = "general") -> str:
         """Hand a subtask to a subagent."""
         first = super().task
         for last in (False, True):
             try:
-                return first(call=call, prompt=prompt, description=description)
+                return first(call=call, prompt=prompt, description=description, kind=kind)
             except lk.ToolError:
                 if last:
                     raise
@@ -236,6 +276,8 @@ EXERCISES = {
         wrong=[
             RETRY_LOOP.replace("(False, True)", "(False, False, True)"),
             RETRY_LOOP.replace("    @lk.tool\n", ""),
+            RETRY_LOOP.replace(", kind=kind", ""),
+            RETRY_LOOP.replace(", kind=kind", "").replace(', kind: Kind = "general"', ""),
             RETRY_LOOP.replace(
                 "                    raise\n", "                    return 'no'\n"
             ).replace("                    raise", "                    return 'no'"),

@@ -131,10 +131,10 @@ def _because(files: int, way: str) -> str:
 def _assumes() -> str:
     return (
         "simulated token counts, cached ones included. The first request has "
-        f"{ALONE} tokens alone, {PARENT} of the parent, {CHILD} of a child; a call {CALL}, a file "
-        f"{FILE}, a call of task {TASK}, a report {REPORT}; each further task in one reply, with "
-        f"its report, {LESS:g} less. One file a turn, or a child for each file; {BESIDE} children "
-        f"side by side; {SECONDS} s a reply."
+        f"{ALONE} tokens alone, {PARENT} of the parent, {CHILD} of a child. A call has {CALL} "
+        f"tokens, a file {FILE}, a call of task {TASK}, and a report {REPORT}. After the first "
+        f"task in a reply, each one takes {LESS:g} tokens less, its report included. One file a "
+        f"turn, or a child for each file; {BESIDE} children side by side; {SECONDS} s a reply."
     )
 
 

@@ -10,10 +10,10 @@ import shutil
 from collections.abc import Iterable
 from pathlib import Path
 
-from learnkit.core.catalog import DEFAULT_MODEL, PRICES
 from learnkit.core.events import Event
 from learnkit.core.usage import Meter
 from learnkit.course import files as course_files
+from learnkit.course.lessons.bills import billed
 from learnkit.errors import UsageError
 
 #: What the generated manuals are about.
@@ -96,12 +96,9 @@ def bill(events: Iterable[Event], *, warm: bool) -> float:
         Tokens of plain input that cost the same: each token is read from the cache or written to
         it. The model's output isn't counted.
     """
-    price = PRICES[DEFAULT_MODEL]
     replied = [event for event in events if event.type == "model.replied"]
-    whole, first = Meter.of(replied), Meter.of(replied[:1])
-    read = whole.cached_tokens + (first.input_tokens if warm else 0)
-    written = whole.input_tokens - read
-    return (read * price.cache_read + written * price.cache_write) / price.input
+    first = Meter.of(replied[:1])
+    return billed(Meter.of(replied), read_before=first.input_tokens if warm else 0)
 
 
 def _description(name: str) -> str:
