@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from learnkit.course.display.card import Card
+from learnkit.errors import lab_extra
 from learnkit.views.drawing.text import esc
 
 #: Name of a skill -> its description in each round, both true; the first one names no task.
@@ -118,7 +119,8 @@ class Contest:
     """
 
     def __init__(self) -> None:
-        import ipywidgets as widgets
+        with lab_extra():
+            import ipywidgets as widgets
 
         self._head, self.box = widgets.HTML(), widgets.VBox([])
         self.again = widgets.Button(description="Play again")

@@ -17,8 +17,8 @@ from learnkit.core.text import listed
 from learnkit.course.lab import Lab
 from learnkit.course.lessons.s06.daily_logs import write_logs
 from learnkit.runtime.notebook import is_live
+from learnkit.views.drawing import static
 from learnkit.views.drawing.display import NARROW, Canvas
-from learnkit.views.drawing.text import esc
 
 REQUEST = "Report on the logs of three days."
 REASON = "We report in °C, because all our readers use it."
@@ -84,8 +84,17 @@ class Survivors:
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
         canvas, said = self.draw(), str(self)
         picture = canvas.inline(said) if is_live() else canvas.img(said)
-        html = f"<p><strong>{esc(said)}</strong></p>{picture}"
-        return {"text/html": html, "text/plain": said}
+        return {"text/html": static.form(said, picture, self.facts()), "text/plain": said}
+
+    def facts(self) -> str:
+        """Return what the picture shows as an HTML table."""
+        columns = [(name, keep) for name, lengths in self.left.items() for keep in lengths]
+        head = ["what", *(f"{name}, {keep} characters" for name, keep in columns)]
+        rows = [
+            [what, *(_LOOKS[what in self.left[name][keep]][2] for name, keep in columns)]
+            for what in SIGNS
+        ]
+        return static.table(head, rows)
 
 
 _LOOKS = {True: ("done", "✓", "kept"), False: ("failed", "✗", "lost")}
