@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,9 +11,9 @@ import pytest
 import learnkit as lk
 from learnkit.core.mechanism import Mechanism
 from learnkit.course.lab import Lab
-from learnkit.course.lessons.s06 import survivors as module
 from learnkit.course.lessons.s06.survivors import SIGNS, Survivors, survivors
 from learnkit.views.drawing.display import NARROW
+from learnkit.views.drawing.text import esc
 
 CARRIED = {"your request", "the newest result", "the plan"}
 
@@ -66,4 +67,8 @@ def test_the_picture_and_its_sentence_say_what_is_left(found: Survivors) -> None
         "lk.Compaction always keeps your request, the newest result and the plan, and always loses "
         "older results."
     ) in str(found)
-    assert f"<strong>{module.esc(str(found))}</strong>" in found._repr_mimebundle_()["text/html"]
+    assert f"<strong>{esc(str(found))}</strong>" in found._repr_mimebundle_()["text/html"]
+    for what in SIGNS:  # as a table, too
+        (row,) = re.findall(rf"<tr><td>{re.escape(esc(what))}</td>(.*?)</tr>", found.facts())
+        kept = [what in left for lengths in found.left.values() for left in lengths.values()]
+        assert re.findall("kept|lost", row) == ["kept" if one else "lost" for one in kept]
