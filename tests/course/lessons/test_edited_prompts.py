@@ -105,8 +105,17 @@ def test_the_cells_after_an_edit_show_who_is_there(prompt: str, shown: str) -> N
 
 def test_a_teammate_that_was_not_asked_to_shut_down_is_named_as_such() -> None:
     names, said = SHUTDOWN.run("Have alice put all stations into all.csv.")
-    assert len(names["rows"]) == 13
+    assert names["lines"] == {"all.csv": 13}
     assert "alice wasn't asked to shut down" in said
+
+
+def test_the_lines_are_counted_in_the_file_that_the_edited_run_wrote() -> None:
+    names, said = SHUTDOWN.run(
+        "Have alice put all stations into one file. Stop her when she is done."
+    )
+    (count,) = names["lines"].values()
+    assert count == 13
+    assert "lines: {'" in said
 
 
 @pytest.mark.parametrize(
