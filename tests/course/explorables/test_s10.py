@@ -56,6 +56,24 @@ def test_in_four_of_six_orders_the_archive_is_deleted_and_with_ids_in_none() -> 
     assert len({draw(WIDE, order, WITH).finding for order in ORDERS}) == 1
 
 
+def test_the_count_is_said_with_ids_only_so_that_the_reader_counts_first() -> None:
+    harmless = [
+        order
+        for order in ORDERS
+        if not any(shape.mark == "failed" for shape in draw(WIDE, order, WITHOUT).canvas.shapes)
+    ]
+    for order in ORDERS:
+        said = draw(WIDE, order, WITH).because
+        assert said == f"Without ids, that is so in {len(harmless)} of the 6 orders."
+        assert draw(WIDE, order, WITHOUT).because == ""
+
+
+def test_two_equal_answers_that_are_swapped_do_no_harm() -> None:
+    assert draw(WIDE, (1, 0, 2), WITHOUT).finding == (
+        "Alice and bob get each other's answers, but both say “ok”."
+    )
+
+
 @pytest.mark.parametrize("width", [WIDE, NARROW])
 def test_nothing_is_cut_or_outside(width: float) -> None:
     for order in ORDERS:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import learnkit as lk
+from learnkit.course.lessons.s07.processes import in_process
 from learnkit.course.lessons.s11 import crew
 
 ROLES = {"alice": "coder", "carol": "tester"}
@@ -88,3 +89,17 @@ def test_with_a_lock_one_begins_and_the_other_one_gets_an_error(tmp_path: Path) 
     began, errors = crew.claim_at_once(lk.TaskBoard, tmp_path)
     assert len(began) == 1
     assert errors == ["task 1 is in_progress"]
+
+
+def test_a_restart_gives_the_task_of_a_killed_process_to_the_next_teammate(tmp_path: Path) -> None:
+    board = lk.TaskBoard(tmp_path / ".tasks")
+    board.create("check lima")
+    code = "from learnkit.course.lessons.s11 import crew; crew.killed_at_work(board)"
+    assert in_process(lk.TaskBoard, board.folder, code)
+    assert (board.get(1).status, board.get(1).owner) == ("in_progress", "bob")
+
+    client = lk.scripted({"lead": [lk.say("Good morning.")]})
+    with lk.Team(tmp_path / ".team", lambda *_: []) as team:
+        assert [one["name"] for one in team.roster.members()] == ["bob"]
+        lk.Agent(client, [team, lk.Autonomy(team, board)], name="lead").run("Good morning.")
+    assert [task.id for task in board.ready()] == [1]

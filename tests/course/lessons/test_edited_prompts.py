@@ -80,6 +80,9 @@ BOARD = Edited(
     ("from learnkit.course.lessons.s11 import crew",),
     3,
 )
+#: The prompts that lesson 11 suggests.
+ONE = "Start alice and have her do all of them."
+THREE = "Start three coders. See that they get done."
 TREES = Edited(
     "s12_worktrees.ipynb",
     "pair",
@@ -105,8 +108,17 @@ def test_the_cells_after_an_edit_show_who_is_there(prompt: str, shown: str) -> N
 
 def test_a_teammate_that_was_not_asked_to_shut_down_is_named_as_such() -> None:
     names, said = SHUTDOWN.run("Have alice put all stations into all.csv.")
-    assert len(names["rows"]) == 13
+    assert names["lines"] == {"all.csv": 13}
     assert "alice wasn't asked to shut down" in said
+
+
+def test_the_lines_are_counted_in_the_file_that_the_edited_run_wrote() -> None:
+    names, said = SHUTDOWN.run(
+        "Have alice put all stations into one file. Stop her when she is done."
+    )
+    (count,) = names["lines"].values()
+    assert count == 13
+    assert "lines: {'" in said
 
 
 @pytest.mark.parametrize(
@@ -125,11 +137,22 @@ def test_what_a_shutdown_asks_is_shown_however_it_has_arrived(prompt: str, shown
 
 
 def test_the_owners_of_the_tasks_are_those_of_the_edited_run() -> None:
-    prompt = "There are three tasks on the board. Start alice and have her do all of them."
-    names, said = BOARD.run(prompt)
+    names, said = BOARD.run(ONE)
     assert set(names["owners"].values()) == {"alice"}
     assert "Done. " in said
     assert "bob" not in said
+
+
+def test_the_crew_that_lesson_11_suggests_shares_the_tasks() -> None:
+    names, _ = BOARD.run(THREE)
+    assert sorted(names["owners"].values()) == ["alice", "bob", "carol"]
+
+
+def test_lesson_11_suggests_the_prompts_that_are_tried_here() -> None:
+    every = nbformat.read(NOTEBOOKS / BOARD.notebook, 4).cells
+    text = "\n".join(cell.source for cell in every)
+    assert ONE in text
+    assert THREE in text
 
 
 def test_without_a_teammate_the_cells_after_the_board_say_so() -> None:

@@ -106,9 +106,18 @@ def draw(width: float, order: tuple[int, ...], way: str) -> Answer:
     assumes = (
         f"three plans, submitted in this order; the lead approves {_named(True)} and rejects "
         f"{_named(False)}; without ids, the first answer counts for the first plan, and so on; "
-        f"✗ marks a wrong answer"
+        f"✗ marks an answer that differs from the one meant for this plan"
     )
-    return Answer(_finding(order, way), canvas, assumes)
+    because = ""
+    if way == WITH:  # not before, because the lesson asks the reader to count
+        safe = sum(not _wrong(reaches(one, WITHOUT)) for one in ORDERS)
+        because = f"Without ids, that is so in {safe} of the {len(ORDERS)} orders."
+    return Answer(_finding(order, way), canvas, assumes, because)
+
+
+def _wrong(got: dict[int, int]) -> list[int]:
+    """The plans that get another answer than the one meant for them."""
+    return [n for n, plan in enumerate(PLANS) if PLANS[got[n]].approved != plan.approved]
 
 
 def _named(approved: bool) -> str:
@@ -117,15 +126,13 @@ def _named(approved: bool) -> str:
 
 def _finding(order: tuple[int, ...], way: str) -> str:
     if way == WITH:
-        return "With ids, every answer reaches its own plan in any order."
+        return f"With ids, every answer reaches its own plan in all {len(ORDERS)} orders."
     got = reaches(order, way)
-    wrong = [n for n, plan in enumerate(PLANS) if PLANS[got[n]].approved != plan.approved]
+    wrong = _wrong(got)
     if not wrong:
-        crossed = sum(number != meant for number, meant in got.items())
-        luck = "the answers arrived in the order of the plans"
-        if crossed:
-            luck = f"{crossed} answers were swapped, but say the same"
-        return f"Without ids it went well this time, because {luck}."
+        if crossed := [PLANS[n].mate for n, meant in got.items() if n != meant]:
+            return f"{listed(crossed).capitalize()} get each other's answers, but both say “ok”."
+        return "It goes well by luck: the answers arrive in the order of the plans."
     done = [f"{PLANS[n].mate} {PLANS[n].does}" for n in wrong if not PLANS[n].approved]
     kept = [PLANS[n].mate for n in wrong if PLANS[n].approved]
     return f"Without ids, {listed(kept)} gets the “no”, and {listed(done)}."

@@ -6,17 +6,24 @@ team around it is real: threads, claims, messages and files.
 
 from __future__ import annotations
 
+import os
 import re
+import signal
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from learnkit.backends.files.board import TaskBoard
+from learnkit.clients.connect import scripted
 from learnkit.clients.scripted import Reply, reply, say, use
 from learnkit.core.agent import Agent
 from learnkit.core.events import Event
 from learnkit.core.text import listed
+from learnkit.core.toolbox import Toolbox
 from learnkit.core.tools import tool
 from learnkit.course.lessons.s07.processes import race
+from learnkit.mechanisms.autonomy.lead import Autonomy
+from learnkit.mechanisms.teams.lead import Team
 
 #: Role -> its stations.
 STATIONS = {
@@ -127,6 +134,26 @@ def ordered(seconds: float = 5.0) -> Callable[[Any], Reply]:
         return say("Done. What's next?", latency=1.0)
 
     return answer
+
+
+@tool(name="look_at")
+def _look_and_die(what: str, seconds: float) -> str:
+    """Kill this process, as a crash of the machine would: nothing tidies up."""
+    os.kill(os.getpid(), signal.SIGKILL)
+    return ""
+
+
+def killed_at_work(board: TaskBoard) -> None:
+    """Start a team with Bob, and kill this process while he works on a task that he has claimed.
+
+    For a process of its own, as :func:`in_process` starts one.
+
+    Args:
+        board: with a task that is ready; the team is in ``.team`` beside its folder.
+    """
+    script = {"lead": lead({"bob": "coder"}), "bob": worker()}
+    with Team(board.folder.parent / ".team", lambda *_: [Toolbox(_look_and_die)]) as team:
+        Agent(scripted(script), [team, Autonomy(team, board)]).run("Start bob.")
 
 
 _CLAIM = """
