@@ -214,6 +214,22 @@ def _sent(state: State) -> str:
     return f"{count(sent, 'message')} sent, {len(state.lost) or 'none'} lost."
 
 
+def _colours(names: list[str]) -> dict[str, str]:
+    """The colour of each name: that of its initial, or the next free one.
+
+    So a participant keeps its colour when the game leaves others out: alice has the first colour
+    and carol the third, with or without bob.
+    """
+    colours = [mark.key for mark in theme.AGENTS[1:]]
+    found: dict[str, str] = {}
+    for name in names:
+        first = (ord(name[:1].lower() or "a") - ord("a")) % len(colours)
+        order = [*colours[first:], *colours[:first]]
+        free = (one for one in order if one not in found.values())
+        found[name] = next(free, order[0])
+    return found
+
+
 class _Sheet:
     """Where things stand on a canvas, and what is drawn there."""
 
@@ -232,9 +248,7 @@ class _Sheet:
         if read:
             self.x[state.reader] += more * self.each
         self.right = share + 8
-        # The reader is the first that colours are given to, in this picture and in others.
-        names = [*read, *(one for one in order if one and one != state.reader)]
-        self.marks = {name: theme.agent(place).key for place, name in enumerate(names, 1)}
+        self.marks = _colours([*read, *(one for one in order if one and one != state.reader)])
         longest = max((one.content for one in state.rows), key=len, default=())
         room = sum(6.8 * len(one_line(one, 20)) + 22 for one in longest)
         self.brief = self.narrow or room > canvas.width - self.right

@@ -170,6 +170,21 @@ def test_beside_each_step_stand_the_messages_in_the_file_then() -> None:
     assert colour["bob 1"] == canvas["head of bob"].mark != canvas["head of carol"].mark
 
 
+def test_a_participant_keeps_its_colour_when_others_are_left_out() -> None:
+    def colours(*writers: str) -> dict[str, str]:
+        started = ("alice", "race.started", {"reader": "alice", "writers": list(writers)})
+        wrote = did(writers[-1], "wrote", ["x 1"], ["x 1"])
+        canvas = drawn(Schedule(log_of(started, wrote)))
+        return {name: canvas[f"head of {name}"].mark for name in ("alice", *writers)}
+
+    every = colours("bob", "carol", "dan")
+    assert len(set(every.values())) == 4
+    for few in (("carol",), ("dan", "bob"), ("dan",)):
+        assert colours(*few) == {name: every[name] for name in ("alice", *few)}
+    same = colours("bob", "ben", "carol")
+    assert len(set(same.values())) == 4  # an initial that two share is no reason to mix them up
+
+
 def test_the_bar_reaches_from_the_reading_to_the_emptying() -> None:
     view = Schedule(log_of(*STORY))
     assert not some(drawn(view, 2), "open")

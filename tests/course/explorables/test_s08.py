@@ -118,6 +118,8 @@ def test_without_other_work_the_background_saves_nothing_and_may_cost_time() -> 
     assert "one request more; in the foreground the run takes just as long." in long.finding
     for answer in (short, long):
         assert "costs a request" in answer.because
+    shorter = [n for n, much in product(JOBS, TURNS) if "shorter" in draw(WIDE, n, much).finding]
+    assert shorter == [0.5]  # the one that the lesson leads to
     assert not any("longer" in draw(WIDE, seconds, "nothing").finding for seconds in JOBS)
     assert all("longer" in draw(WIDE, seconds).finding for seconds in JOBS)
 

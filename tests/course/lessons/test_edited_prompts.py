@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import io
 from pathlib import Path
@@ -37,7 +38,7 @@ class Edited(NamedTuple):
         """Run the cells with another prompt, which the stand-in gets.
 
         Returns:
-            The names that the cells have defined, and what they have printed.
+            The names that the cells have defined, and what they have printed and shown.
         """
         cells = [one.source for one in code_cells(self.notebook)]
         before = [next(one for one in cells if one.startswith(begin)) for begin in self.needs]
@@ -53,7 +54,8 @@ class Edited(NamedTuple):
         try:
             with capture_output(), contextlib.redirect_stdout(said):
                 for source in (*before, first, *later):
-                    exec(source, names)
+                    if (shown := ran(source, names)) is not None:
+                        print(shown)
         finally:
             lab.remove()
         return names, said.getvalue()
@@ -90,6 +92,8 @@ TREES = Edited(
     (),
     3,
 )
+#: The prompt that lesson 9 suggests.
+TALK = "Start alice and bob. Have alice ask bob what marks a fault. Have bob tell alice: -9999."
 #: The prompt that lesson 12 suggests.
 DOCS = "Make a worktree called docs, and write notes.md there."
 
@@ -98,6 +102,7 @@ DOCS = "Make a worktree called docs, and write notes.md there."
     ("prompt", "shown"),
     [
         ("Ponder the weather.", "lead's system prompt:"),
+        ("Ponder the weather.", '"name": "spawn_teammate"'),
         ("Have alice count the stations.", "alice's system prompt: You are alice"),
     ],
 )
@@ -177,6 +182,26 @@ def test_an_edited_prompt_leaves_nothing_of_the_recorded_run(prompt: str, trees:
 def test_lesson_12_suggests_the_prompt_that_is_tried_here() -> None:
     every = nbformat.read(NOTEBOOKS / TREES.notebook, 4).cells
     assert DOCS in "\n".join(cell.source for cell in every)
+
+
+def test_lesson_9_suggests_an_edit_after_which_the_two_still_talk() -> None:
+    texts = "\n".join(cell.source for cell in nbformat.read(NOTEBOOKS / SETTLE.notebook, 4).cells)
+    assert f'SETTLE = "{TALK}"' in texts
+    names, said = SETTLE.run(TALK)
+    sent = [one.data["mail"] for one in names["run"].events if one.type == "mail.sent"]
+    between = [(one["from"], one["to"]) for one in sent if "lead" not in (one["from"], one["to"])]
+    assert between == [("alice", "bob"), ("bob", "alice")]
+    assert "text | <inbox>" in said
+    assert "what marks a fault?" in said
+    assert "TeammateMessages: 2 tools" in said
+
+
+def ran(source: str, names: dict[str, Any]) -> object:
+    """Run a cell, and return what it shows: the value of its last line."""
+    tree = ast.parse(source)
+    last = tree.body.pop() if isinstance(tree.body[-1], ast.Expr) else None
+    exec(compile(tree, "cell", "exec"), names)
+    return eval(ast.unparse(last), names) if last else None
 
 
 def code_cells(notebook: str) -> list[Any]:
