@@ -29,7 +29,7 @@ ROOM = 3_000
 _PARSERS = tuple(f"parsers/station_{number:02}.py" for number in range(1, 21))
 _RULES = "docs/rules.md"
 _NEW = ("- No test reads stations/.", "- A missing reading is -9999.")
-_TODO = "docs/todo.md"
+_LISTED = "docs/todo.md"
 _GAPS = [
     f"station_{number:02}"
     for number in range(1, len(_PARSERS) + 1)
@@ -132,13 +132,13 @@ def _todo(texts: Sequence[str]) -> tuple[str, str]:
     """What an agent can write about parsers that it has read, or was told about."""
     known = [_unhandled(texts)] if any("def parse(" in text for text in texts) else texts
     names = dict.fromkeys(re.findall(r"station_\d\d(?!\.py)", "\n".join(known)))
-    return _TODO, "# Missing readings\n\n" + "".join(f"- {name}\n" for name in names)
+    return _LISTED, "# Missing readings\n\n" + "".join(f"- {name}\n" for name in names)
 
 
 def _todo_wrong(workspace: Path, _: str) -> str:
-    text = (workspace / _TODO).read_text("utf-8")
+    text = (workspace / _LISTED).read_text("utf-8")
     there = sum(name in text for name in _GAPS)
-    return "" if there == len(_GAPS) else f"{there} of {len(_GAPS)} parsers are in {_TODO}"
+    return "" if there == len(_GAPS) else f"{there} of {len(_GAPS)} parsers are in {_LISTED}"
 
 
 TASKS = {
@@ -153,13 +153,13 @@ TASKS = {
     ),
     "rules": Task(f"Add two rules to {_RULES}.", tuple(map(_rule, _NEW)), _rules_wrong),
     "gaps": Task(
-        f"Find the parsers that don't handle missing readings, and list them in {_TODO}.",
+        f"Find the parsers that don't handle missing readings, and list them in {_LISTED}.",
         (
             Part("Which files in parsers/ don't handle missing readings?", _PARSERS, _unhandled),
             Part(
-                f"Write {_TODO}: a list of the parsers that don't handle missing readings.",
+                f"Write {_LISTED}: a list of the parsers that don't handle missing readings.",
                 (),
-                lambda _: f"{_TODO} is written.",
+                lambda _: f"{_LISTED} is written.",
                 _todo,
             ),
         ),
