@@ -73,12 +73,17 @@ def slept(output: str) -> tuple[str, float]:
     return text, int(sum) / 1000
 
 
-_HAS_PARENT = """
+# Bash goes back to the end of each line that it reads of a file, and for a read from another place
+# the kernel writes these files anew. A process that has fallen asleep meanwhile has a status of
+# another length, and the line with its parent is missed: so everything is read in one go. The name,
+# in parentheses, may hold anything; what follows is the state, the parent, and more: proc(5).
+HAS_PARENT = """
 has_parent() {
   [ -d /proc/self ] || { kill -0 "$PPID" 2> /dev/null; return; }
-  local key parent=0
-  while read -r key parent; do [ "$key" != PPid: ] || break; done < /proc/$$/status
-  [ "$parent" = "$PPID" ]
+  local stat
+  read -r -d '' stat < /proc/$$/stat
+  set -- ${stat##*)}
+  [ "$2" = "$PPID" ]
 }
 """.strip()
 
@@ -94,5 +99,5 @@ def watched(command: str) -> str:
         command: for bash.
     """
     end = "trap '' TERM; kill -TERM 0; sleep 2; kill -KILL 0"
-    watch = f"{_HAS_PARENT}; while has_parent; do sleep 1; done; {end}"
+    watch = f"{HAS_PARENT}; while has_parent; do sleep 1; done; {end}"
     return f"({watch}) < /dev/null > /dev/null 2>&1 &\nexec bash -c {shlex.quote(command)}"

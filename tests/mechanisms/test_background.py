@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -22,7 +23,7 @@ from profiles import examples
 
 import learnkit as lk
 from learnkit.mechanisms.background import DELIVERED, KEPT
-from learnkit.runtime.job_wrappers import counted, slept, watched
+from learnkit.runtime.job_wrappers import HAS_PARENT, counted, slept, watched
 
 pytestmark = pytest.mark.usefixtures("no_thread_is_left")
 
@@ -605,3 +606,14 @@ def test_output_that_looks_like_the_count_is_output() -> None:
 def test_a_watched_command_behaves_like_itself(tmp_path: Path) -> None:
     result = lk.LocalShell().run(watched('echo "it\'s" $0; cat; exit 9'), tmp_path)
     assert (result.output, result.code) == ("it's bash\n", 9)
+
+
+def test_a_watch_never_misses_the_parent_of_a_restless_command(tmp_path: Path) -> None:
+    restless = "import time\nwhile True:\n    time.sleep(0.00005)\n    sum(range(3000))"
+    (tmp_path / "watch").write_text(
+        f"{HAS_PARENT}\n"
+        "(for ((n = 0; n < 3000; n++)); do has_parent || echo missed; done; kill -KILL $$) &\n"
+        f"exec {shlex.quote(sys.executable)} -c {shlex.quote(restless)}\n"
+    )
+    result = lk.LocalShell().run("bash watch", tmp_path)
+    assert (result.output, result.code) == ("", 137)
