@@ -512,6 +512,7 @@ def test_in_a_notebook_questions_are_widgets(ask: Callable[[str], list[dict[str,
         assert set(shown) == {WIDGET, "text/plain"}
 
 
+@pytest.mark.slow
 def test_in_a_notebook_the_rest_has_ink_and_ground_of_the_theme(
     ask: Callable[[str], list[dict[str, Any]]],
 ) -> None:

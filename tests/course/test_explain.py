@@ -110,6 +110,7 @@ def test_what_learnkit_and_the_api_refuse_comes_without_frames(run: Callable[[st
     assert run("lab.close()") == ""
 
 
+@pytest.mark.slow
 def test_an_interrupt_and_a_missing_key_are_a_sentence_each(run: Callable[[str], str]) -> None:
     assert run("raise KeyboardInterrupt") == explain.INTERRUPTED
     said = run(

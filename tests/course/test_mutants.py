@@ -205,6 +205,7 @@ def test_a_run_leaves_no_file_and_tells_no_path(mutant: Mutant, played: Played) 
     assert not any(str(played.folder) in line for log in logs for line in lines(log))
 
 
+@pytest.mark.slow
 def test_what_the_api_refuses_stands_in_the_log(played: Played) -> None:
     refused = {}
     for mutant in MUTANTS:

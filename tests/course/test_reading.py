@@ -121,6 +121,7 @@ def test_questions_and_answers_can_be_read(path: Path) -> None:
             assert " ".join(option.why.replace("`", "").split()) in text, option.why
 
 
+@pytest.mark.slow
 @each
 def test_nothing_on_the_page_waits_for_a_kernel(path: Path) -> None:
     text = "".join(reader(path).text)

@@ -489,9 +489,8 @@ agent.run("go")
 """
 
 
-@pytest.mark.parametrize(
-    "how", [signal.SIGKILL, pytest.param(signal.SIGINT, marks=pytest.mark.slow)]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
 def test_a_job_dies_with_the_process_of_its_agent(tmp_path: Path, how: signal.Signals) -> None:
     mark = f"5{os.getpid()}37"
     command = f"sleep {mark} & sleep {mark}; echo no"

@@ -17,7 +17,16 @@ from learnkit.runtime.workspace import Workspace
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
     """A repository with a worktree, a nested repository, and links into what is protected."""
-    folder = tmp_path / "repo"
+    return made(tmp_path / "repo")
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Such a repository, made once for tests that must leave it as it is."""
+    return made(tmp_path_factory.mktemp("kept") / "repo")
+
+
+def made(folder: Path) -> Path:
     folder.mkdir()
     script = (
         "git init -q && git commit -q --allow-empty -m first && git worktree add -q tree"
@@ -52,17 +61,17 @@ STATE = [
 
 
 @pytest.mark.parametrize("path", GIT + REPOSITORY + STATE)
-def test_what_is_not_the_models_cannot_be_written(root: Path, path: str) -> None:
-    before = _all(root)
+def test_what_is_not_the_models_cannot_be_written(kept: Path, path: str) -> None:
+    before = _all(kept)
     with pytest.raises(ToolError, match=r"belongs to git|own state|without a \.git folder"):
-        Workspace(root).write(path, "[core]\n\tfsmonitor = touch mark\n")
-    assert _all(root) == before
+        Workspace(kept).write(path, "[core]\n\tfsmonitor = touch mark\n")
+    assert _all(kept) == before
 
 
 @pytest.mark.parametrize("path", GIT + STATE)
-def test_nor_can_it_be_read(root: Path, path: str) -> None:
+def test_nor_can_it_be_read(kept: Path, path: str) -> None:
     with pytest.raises(ToolError, match=r"belongs to git|own state"):
-        Workspace(root).read(path)
+        Workspace(kept).read(path)
 
 
 def test_a_transcript_can_be_read_and_not_written(root: Path) -> None:

@@ -52,6 +52,7 @@ def test_a_day_is_drawn_as_it_was(kind: type[View[Any]]) -> None:
     assert text.splitlines() == file.read_text("utf-8").splitlines()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [kind for kind in VIEWS if issubclass(kind, Diagram)])
 def test_no_text_of_that_day_lies_upon_another(kind: type[Diagram[Any]]) -> None:
     name = kind.__name__

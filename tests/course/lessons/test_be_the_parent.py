@@ -47,6 +47,7 @@ def test_the_script_fails_first_and_then_wins(lab: Lab) -> None:
     assert game.scored(made.events).endswith("That's right. You needed 2 prompts.")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "prompt",
     [

@@ -91,6 +91,7 @@ def test_with_a_lock_one_begins_and_the_other_one_gets_an_error(tmp_path: Path) 
     assert errors == ["task 1 is in_progress"]
 
 
+@pytest.mark.slow
 def test_a_restart_gives_the_task_of_a_killed_process_to_the_next_teammate(tmp_path: Path) -> None:
     board = lk.TaskBoard(tmp_path / ".tasks")
     board.create("check lima")
