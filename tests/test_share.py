@@ -53,7 +53,10 @@ def test_the_option_divides_the_slow_tests_and_no_others() -> None:
     def names(*options: str) -> set[str]:
         command = [sys.executable, "-m", "pytest", "-n", "0", "-q", "--collect-only", *options]
         done = subprocess.run(
-            [*command, "tests/mechanisms/test_background.py"], cwd=ROOT, capture_output=True, text=True
+            [*command, "tests/mechanisms/test_background.py"],
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
         )
         assert done.returncode == 0, done.stdout
         return {line for line in done.stdout.splitlines() if "::" in line}
