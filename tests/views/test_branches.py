@@ -77,10 +77,9 @@ def test_equal_runs_have_nothing_of_their_own() -> None:
 
 
 def test_it_says_whether_the_model_or_its_input_was_changed() -> None:
-    heard = [lk.Agent(lk.scripted([A, lk.say("x")]), [lk.Toolbox(look)]) for _ in range(2)]
+    heard = [run(A, lk.say("x"), lk.say("y")) for _ in range(2)]
     for agent, more in zip(heard, ("On.", "Back."), strict=True):
-        agent.run("Go.")
-        agent.events.append("message.added", message={"role": "user", "content": more})
+        agent.run(more)
     view = Branches.of(*heard)
     assert "4 messages; then what the model is told differs." in view.finding(view.at())
 
