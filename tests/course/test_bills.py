@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+import learnkit as lk
 from learnkit.core.catalog import DEFAULT_MODEL, PRICES
 from learnkit.core.usage import Meter
+from learnkit.course.lessons import load
 from learnkit.course.lessons.bills import billed
 from learnkit.course.lessons.s03.cost import compared
+from learnkit.course.lessons.s06.bills import READ_RATES, bill, rates
 
 
 @pytest.mark.parametrize("before", [0, 400])
@@ -28,3 +31,32 @@ def test_lesson_3_compares_tokens_and_their_price() -> None:
     said = compared(Meter(input_tokens=1_000), Meter(input_tokens=2_000, cached_tokens=1_000))
     assert "2.00 × the input tokens, and 1.04 × their price" in said
     assert said.endswith("if a token costs 0.05 from the cache and 1.25 when it's written there")
+
+
+def test_lesson_6_asks_with_the_default_models_rates() -> None:
+    question = load("s06").predictions["p2"]
+    rate = rates()
+    assert "a twentieth" in question.question
+    assert rate["read"] == pytest.approx(1 / 20)
+    assert "a quarter more" in question.question
+    assert rate["written"] == pytest.approx(1 + 1 / 4)
+    assert "25 times" in question.options[question.right].why
+    assert rate["written"] / rate["read"] == pytest.approx(25)
+    assert set(READ_RATES) == {rates(model)["read"] for model in PRICES}
+    assert all(rates(model)["read"] == one for one, model in READ_RATES.items())
+
+
+def test_lesson_6_adds_up_the_dollars_of_the_price_table() -> None:
+    usage = {
+        "input_tokens": 7,
+        "cache_read_input_tokens": 900,
+        "cache_creation_input_tokens": 80,
+        "output_tokens": 6,
+    }
+    events = lk.EventLog()
+    events.append("model.replied", usage=usage)
+    for model in READ_RATES.values():
+        dollars = PRICES[model].of(usage)
+        assert dollars is not None
+        plain = sum(bill(events, model).values())
+        assert plain * PRICES[model].input == pytest.approx(dollars * 1_000_000)

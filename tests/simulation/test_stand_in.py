@@ -440,6 +440,23 @@ def test_a_value_that_compaction_removed_is_not_made_up() -> None:
         assert "shortened by compaction" in text
 
 
+def test_a_listing_that_was_cleared_before_a_summary_is_made_again(tmp_path: Path) -> None:
+    names = [f"src/{letter}_{'long' * 10}.py" for letter in "abc"]
+    (tmp_path / "src").mkdir()
+    for name in names:
+        (tmp_path / name).write_text("VALUE = 1\n" * 40)
+    compaction = lk.Compaction(
+        1_200, keep=1, clear_at_least=20, transcripts=tmp_path / ".transcripts"
+    )
+    agent = lk.Agent(lk.stand_in(), [lk.CodingTools(tmp_path), compaction])
+    outcome = agent.run("Read every Python file in src, then compact, and keep the values.")
+    assert "[Previous: used bash]" in as_text(agent.messages[:1])
+    assert outcome.text.startswith("Done."), outcome.text
+    assert ", ".join(names) in outcome.text
+    read = [e.data["input"]["path"] for e in agent.events if "path" in e.data.get("input", {})]
+    assert read == names, "a placeholder is no file's name"
+
+
 def test_a_run_goes_on_after_several_compactions(tmp_path: Path) -> None:
     for day in range(12):
         (tmp_path / f"day_{day:02}.txt").write_text(f"day {day}\n" * 200)
