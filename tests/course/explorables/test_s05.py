@@ -88,7 +88,7 @@ def test_what_the_mixed_strategy_saves_is_said_where_it_is_cheapest() -> None:
         saved = 1 - explorable.bill(used, 10) / explorable.bill(used, 0)
         because = explorable.draw(WIDE, used).because
         assert f"That saves {saved:.0%} against loading on demand." in because
-        assert 0 < saved
+        assert saved > 0
         most = max(most, saved)
     assert f"{most:.0%}" == "15%"  # as the lesson says, and what three used skills cost
     assert 2 < explorable.bill(3, 10) / explorable.bill(3, 0) < 3

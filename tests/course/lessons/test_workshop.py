@@ -37,14 +37,11 @@ LINES = {
 }
 
 
-def rows(line: str) -> dict[str, list[str]]:
-    """The table: request -> its other cells, as text."""
-    found = re.findall("<tr><td>(.+?)</tr>", try_line(line).html)
-    cells = [
-        [re.sub("<[^>]+>", " ", pages.unescape(cell)).strip() for cell in row.split("</td><td>")]
-        for row in found
-    ]
-    return {request: rest for request, *rest in cells}
+def rows(line: str) -> dict[str, tuple[str, str, str]]:
+    """The list: request -> what is loaded, why that is wrong if it is, and the shared words."""
+    row = re.compile(r"<li>“(.+?)”<br><strong>(.+?)\.</strong>(.*?) Shared words: (.+?)\.</li>")
+    told = row.findall(pages.unescape(try_line(line).html))
+    return {request: (loaded, why.strip(), shared) for request, loaded, why, shared in told}
 
 
 def loads(request: str, known: dict[str, str]) -> list[str]:
@@ -68,9 +65,9 @@ def loads(request: str, known: dict[str, str]) -> list[str]:
 @pytest.mark.parametrize(("line", "right"), LINES.items())
 def test_a_natural_line_works_or_the_table_says_which_words_it_lacks(line: str, right: int) -> None:
     assert try_line(line).text.endswith(f"The right skill for {right} of 6 requests")
-    for request, (chosen, *_) in rows(line).items():
+    for request, (chosen, why, _) in rows(line).items():
         if chosen.startswith("✗") and REQUESTS[request] == YOURS:
-            lacks = chosen.partition("Your line doesn't have ")[2]
+            lacks = why.partition("Your line doesn't have ")[2]
             assert lacks
             for word in re.split(", | or ", lacks.rstrip(".")):
                 assert word in request.lower()
@@ -80,24 +77,27 @@ def test_a_natural_line_works_or_the_table_says_which_words_it_lacks(line: str, 
 @pytest.mark.parametrize("line", [*LINES, CLEAR, "For tests, and before the merge of a branch."])
 def test_the_table_shows_what_the_stand_in_loads(line: str) -> None:
     known = {name: line if name == YOURS else clear for name, (_, clear) in SKILLS.items()}
-    for request, (chosen, best, _) in rows(line).items():
+    assert rows(line).keys() == REQUESTS.keys()
+    for request, (chosen, _, shared) in rows(line).items():
         real = loads(request, known)
-        name = (chosen.split()[1],)
-        assert real == ([] if name == ("none",) else [*name])
+        name = chosen.split(" loads ")[1].removesuffix(" (yours)")
+        assert real == ([] if name == "nothing" else [name])
         if real:
-            assert best.startswith(real[0])
+            assert shared.startswith(f"{real[0]} ")
 
 
 def test_a_line_that_claims_everything_takes_requests_from_others() -> None:
-    greedy = rows("Tests, merge, branch, nightly run, stopped: all our rules. Merge any branch.")
-    chosen, best, following = greedy["Can I merge this branch?"]
-    assert "guide-a (yours) and guide-b have the same score." in chosen
-    assert best == "guide-a (yours) 0.5: merge, branch"
-    assert following == "guide-b 0.5: merge, branch"
-    taken = rows("Use it when a run stopped: nightly, or any other run.")[
-        "The nightly run stopped."
-    ]
-    assert "Your line takes it from guide-d, by nightly, run and stopped." in taken[0]
+    greedy = rows("Use it when a run stopped: nightly, or any other run; merge a branch.")
+    assert greedy["Can I merge this branch?"] == (
+        "✗ loads nothing",
+        "guide-a (yours) and guide-b have the same score.",
+        "guide-a (yours) 0.5 (merge, branch), then guide-b 0.5 (merge, branch)",
+    )
+    assert greedy["The nightly run stopped."] == (
+        "✗ loads guide-a (yours)",
+        "Your line takes it from guide-d, by nightly, run and stopped.",
+        "guide-a (yours) 0.8 (nightly, run, stopped), then guide-d 0.7 (nightly, run, stopped)",
+    )
 
 
 def test_it_says_that_a_model_would_not_match_words() -> None:

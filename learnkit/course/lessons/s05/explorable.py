@@ -116,7 +116,8 @@ def draw(width: float, used: int) -> Answer:
 def explorable() -> Explorable:
     """The contexts and the bills, with the number of skills that are used to drag."""
     said = f"{{}} of {SKILLS}".format
-    return explore(draw, used=drag(range(SKILLS + 1), 12, "skills used", said=said))
+    edges = LEFT, _WAYS
+    return explore(draw, used=drag(range(SKILLS + 1), 12, "skills used", said=said, edges=edges))
 
 
 def _finding(used: int, best: str) -> str:
@@ -140,8 +141,8 @@ def _because(used: int, best: str) -> str:
         )
     saved = 1 - bill(used, FEW) / bill(used, 0)
     return (
-        f"The {min(used, FEW)} that are needed anyway take no request of their own. That saves {saved:.0%} "
-        f"against loading on demand.{instead}"
+        f"The {min(used, FEW)} that are needed anyway take no request of their own. That saves "
+        f"{saved:.0%} against loading on demand.{instead}"
     )
 
 
@@ -213,7 +214,7 @@ def _bills(canvas: Canvas, used: int, best: str) -> None:
         place = LEFT + number * step
         canvas.edge(f"used line {number}", f"M{place:g} {_BASE}V{_BASE + 5}")
         canvas.text(f"used tick {number}", place, _BASE + 18, str(number), "qc")
-    canvas.text("used of", right + 8, _BASE + 18, "skills used", "q")
+    canvas.text("used of", right + 18, _BASE + 18, "skills", "q")
     for way in sorted(WAYS, key=lambda way: (_some(way), way == best)):
         row, costs = [*WAYS].index(way), [bill(number, WAYS[way]) for number in range(SKILLS + 1)]
         spots = [

@@ -42,16 +42,14 @@ def try_line(line: str) -> Card:
         chosen = first.name if first.score >= LEAST and first.score > second.score else ""
         right += chosen == wanted
         mark = "✓" if chosen == wanted else "✗"
-        why = "" if chosen == wanted else f"<br>{esc(_why(request, wanted, line, first, second))}"
+        why = "" if chosen == wanted else f" {esc(_why(request, wanted, line, first, second))}"
         rows.append(
-            f"<tr><td>{esc(request)}</td><td>{mark} <strong>{esc(_named(chosen))}</strong>{why}"
-            f"</td><td>{esc(_scored(first))}</td><td>{esc(_scored(second))}</td></tr>"
+            f"<li>“{esc(request)}”<br><strong>{mark} loads {esc(_named(chosen))}.</strong>{why} "
+            f"{esc(_scored(first, second))}</li>"
         )
     said = f"Your line: “{line}” The right skill for {right} of {len(REQUESTS)} requests"
-    heads = ("request", "the stand-in loads", "best score", "next")
-    head = "".join(f"<th>{one}</th>" for one in heads)
-    table = f"<table><tr>{head}</tr>{''.join(rows)}</table>"
-    return Card(f"<p><strong>{esc(said)}.</strong></p>{table}<p>{esc(_ABOUT)}</p>", said)
+    listed = f"<ul>{''.join(rows)}</ul>"
+    return Card(f"<p><strong>{esc(said)}.</strong></p>{listed}<p>{esc(_ABOUT)}</p>", said)
 
 
 def _why(request: str, wanted: str, line: str, first: Fit, second: Fit) -> str:
@@ -66,13 +64,15 @@ def _why(request: str, wanted: str, line: str, first: Fit, second: Fit) -> str:
 
 
 def _named(name: str) -> str:
-    return f"{name} (yours)" if name == YOURS else name or "none"
+    return f"{name} (yours)" if name == YOURS else name or "nothing"
 
 
-def _scored(fit: Fit) -> str:
-    if not fit.words:
-        return "no shared word"
-    return f"{_named(fit.name)} {fit.score:.1f}: {', '.join(fit.words)}"
+def _scored(*best: Fit) -> str:
+    """The scores of the skills that share words with a request."""
+    told = [
+        f"{_named(one.name)} {one.score:.1f} ({', '.join(one.words)})" for one in best if one.words
+    ]
+    return f"Shared words: {', then '.join(told) or 'none with any line'}."
 
 
 def _listed(words: list[str] | tuple[str, ...], last: str = "and") -> str:
