@@ -128,6 +128,7 @@ class Contest:
         self.next.on_click(lambda _: self._go_on())
         self._end = widgets.VBox([self._head, self.next])
         self._end.add_class("lk-choice")
+        self.buttons: dict[str, widgets.Button] = {}
         self._played = False
         self._start()
 
