@@ -347,6 +347,11 @@ def test_other_words_stay_others(words: str) -> None:
     assert fits(other, {"a": f"About {one}."})[0].score == 0
 
 
+def test_a_load_test_is_not_just_any_test() -> None:
+    known = {"load-tests": "Rules for load tests.", "house-style": "Rules for a test."}
+    assert fits("a load test", known)[0].name == "load-tests"
+
+
 def test_a_word_that_many_skills_have_counts_less_and_one_of_the_name_more() -> None:
     known = {"a": "Our tests of the mail.", "b": "Our tests.", "tests-c": "Bread."}
     scores = {fit.name: fit.score for fit in fits("tests, mail", known)}

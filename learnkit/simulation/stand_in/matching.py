@@ -16,7 +16,7 @@ LEAST = 0.2
 
 #: Words that say nothing of what a skill is for.
 _IDLE = re.compile(
-    "skill|about|with|that|this|these|those|from|into|for|the|and|here|right|load|have|has|had|"
+    "skill|about|with|that|this|these|those|from|into|for|the|and|here|right|have|has|had|"
     "need|want|some|first|writ(?:e|es|ing|ten)|wrote|what|when|where|who|how|why|which|whether|"
     "our|you|your|its|they|them|one|two|all|any|every|are|was|were|not|can|could|must|should|may|"
     "will|too|use|uses|used|using|before|after|whenever|asks?|asked|someone|anyone"
