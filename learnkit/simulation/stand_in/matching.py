@@ -31,8 +31,8 @@ class Fit:
     Attributes:
         name: the skill's.
         score: the sum of what the shared words count: 1 for a word that no other skill has, 1/4 for
-            one that two have, and so on; twice as much for a word of the skill's name, and a tenth
-            less for a word that the skill has with another ending only.
+            one that two have, and so on; for a word of its name 2, or 1/2 if two names have it;
+            a tenth less for a word that the skill has with another ending only.
         words: the shared words, as they are in the request.
     """
 
@@ -50,13 +50,14 @@ def fits(request: str, known: dict[str, str]) -> list[Fit]:
     """
     bags = {name: telling(f"{name} {about}") for name, about in known.items()}
     spread = Counter(stem for bag in bags.values() for stem in bag)
+    names = Counter(stem for name in known for stem in telling(name))
     asked, found = telling(request), []
     for name, bag in bags.items():
         named, score = telling(name), 0.0
         shared = [stem for stem in asked if stem in bag]
         for stem in shared:
             same = 1 if asked[stem] & bag[stem] else 0.9
-            score += same * (2 if stem in named else 1) / spread[stem] ** 2
+            score += same * (2 / names[stem] ** 2 if stem in named else 1 / spread[stem] ** 2)
         words = (word for stem in shared for word in sorted(asked[stem]))
         found.append(Fit(name, score, tuple(words)))
     return sorted(found, key=lambda fit: -fit.score)
