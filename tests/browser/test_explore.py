@@ -130,6 +130,36 @@ def test_without_a_kernel_any_moves_end_in_pythons_picture(
     assert page.errors == []  # type: ignore[attr-defined]
 
 
+def test_the_thumb_is_below_the_value_on_the_axis_of_the_picture(page: Page) -> None:
+    shown = explorable("s05")
+    (cause,) = shown.controls
+    for window in (1100, 800, 533, 360):
+        page.set_viewport_size({"width": window, "height": 900})
+        host = open_with_kernel(page, shown)
+        for place in (0, 3, 12, 20):
+            width = roomy(page, host)
+            give(page, shown.message({cause: place}, width))
+            host.get_by_role("slider").fill(str(place))
+            slider, picture = (
+                host.locator(one).bounding_box() for one in ("input", ".explored svg")
+            )
+            assert slider
+            assert picture
+            thumb = slider["x"] + 8 + (slider["width"] - 16) * place / 20
+            marker = shown.answer({cause: place}, width).canvas["cause"].x
+            assert thumb - picture["x"] == pytest.approx(marker, abs=2), (window, place)
+    page.set_viewport_size({"width": 900, "height": 900})
+
+
+def roomy(page: Page, host: Locator) -> int:
+    """The width that the page asks for, once it has been asked for it."""
+    found = asked(page)
+    return int(found[-1]["width"]) if found else int(host.locator("svg").evaluate(WIDTH))
+
+
+WIDTH = "one => one.width.baseVal.value"
+
+
 def open_with_kernel(page: Page, shown: Explorable) -> Locator:
     """An explorable on an empty page, as a notebook would make it."""
     source = "\n".join(
