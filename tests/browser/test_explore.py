@@ -230,6 +230,23 @@ def test_another_room_is_another_width(page: Page) -> None:
     page.set_viewport_size({"width": 900, "height": 900})
 
 
+def test_where_there_is_too_little_room_the_picture_is_smaller_and_not_cut_off(page: Page) -> None:
+    shown = explorable("s06")
+    host = open_with_kernel(page, shown)
+    page.set_viewport_size({"width": 270, "height": 900})
+    page.wait_for_function("() => window.sent.length")
+    (message,) = asked(page)
+    assert message["width"] == NARROW
+    give(page, shown.message(shown.start, NARROW))
+    svg = host.locator("svg.diagram")
+    box, around = svg.bounding_box(), host.locator(".explored").bounding_box()
+    assert box and around
+    assert box["x"] + box["width"] <= around["x"] + around["width"] <= 270
+    drawn = shown.answer(shown.start, NARROW).canvas
+    assert box["width"] / NARROW == pytest.approx(box["height"] / drawn.height, rel=0.02)
+    page.set_viewport_size({"width": 900, "height": 900})
+
+
 def test_when_the_kernel_is_gone_or_raises_it_says_so(page: Page) -> None:
     shown = explorable("s06")
     host = open_with_kernel(page, shown)
