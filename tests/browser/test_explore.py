@@ -240,7 +240,8 @@ def test_where_there_is_too_little_room_the_picture_is_smaller_and_not_cut_off(p
     give(page, shown.message(shown.start, NARROW))
     svg = host.locator("svg.diagram")
     box, around = svg.bounding_box(), host.locator(".explored").bounding_box()
-    assert box and around
+    assert box is not None
+    assert around is not None
     assert box["x"] + box["width"] <= around["x"] + around["width"] <= 270
     drawn = shown.answer(shown.start, NARROW).canvas
     assert box["width"] / NARROW == pytest.approx(box["height"] / drawn.height, rel=0.02)
