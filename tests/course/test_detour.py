@@ -35,9 +35,14 @@ def test_the_detour_ends_before_the_next_edit_and_the_picture_right_after_it() -
         "A detour: replies 2 and 3 follow a reading of -9999, and edit no file."
     )
     assert marked(view) == [f"lead/{n}" for n in (3, 4, 5, 6)]
+    keys = ["lead/0", "lead/left out", *marked(view), "lead/7"]
+    assert list(view.frame(state)) == keys, "what a reader looks for, and nothing else"
+    assert view.frame(state)["lead/7"] == Messages(view.events).frame(state)["lead/7"]
     assert [key for key, html in view.frame(state).items() if NAME in html] == ["lead/3"]
     assert len(state.arrays["lead"].cards) == 8, "it ends with the edit, message 7"
     canvas = view.draw(state, WIDE, 48)
+    assert [n for n in range(8) if f"edge lead {n}" in canvas] == [0, 3, 4, 5, 6, 7]
+    assert "request lead 1" not in canvas
     bar = canvas["detour"]
     assert bar.y == canvas["edge lead 3"].y
     assert canvas["edge lead 6"].y < bar.y + bar.height < canvas["edge lead 7"].y

@@ -1,8 +1,9 @@
-"""Lesson 3's picture of drift: the beginning of a message array, with a detour marked in it."""
+"""Lesson 3's picture of drift: the part of a message array in which a run leaves its task."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from learnkit.core.events import Event
 from learnkit.core.text import blocks_of, listed
@@ -20,7 +21,7 @@ _EDITS = ("edit_file", "write_file")
 
 
 class Detour(Messages):
-    """The message array up to the reply with which a run returns to its task.
+    """A run's first message, its detour, and the reply with which it returns to its task.
 
     The detour begins with the first reply that speaks of the distraction, and ends before the next
     one that edits a file. Without such a reply, this is the whole array.
@@ -29,7 +30,10 @@ class Detour(Messages):
         events: of the run.
     """
 
-    css = f"{Messages.css} .detour{{border-left:5px solid var(--lk-cause-edge)}}"
+    css = (
+        f"{Messages.css} .detour{{border-left:5px solid var(--lk-cause-edge)}}"
+        ".detour>.line{padding-left:8px}"
+    )
 
     def __init__(self, events: Iterable[Event]) -> None:
         events = list(events)
@@ -51,22 +55,41 @@ class Detour(Messages):
         )
 
     def frame(self, state: State, width: float = display.WIDE) -> dict[str, str]:
-        shown = {}
-        inside = {f"lead/{place}" for place in self.messages}
-        for key, html in super().frame(state, width).items():
-            if key == f"lead/{self.messages.start}" and inside:
-                html = f'<div class="line"><span class="label t-cause">{NAME}</span></div>{html}'
-            shown[key] = f'<div class="detour">{html}</div>' if key in inside else html
-        return shown
+        whole, first = super().frame(state, width), self.messages.start
+        if not self.messages:
+            return whole
+        shown = {key: html for key, html in whole.items() if key == "lead/0"}
+        if f"lead/{first}" in whole:
+            shown["lead/left out"] = f'<div class="note">… messages 1 to {first - 1} …</div>'
+            name = f'<div class="line"><span class="label t-cause">{NAME}</span></div>'
+            for place in self.messages:
+                if html := whole.get(f"lead/{place}"):
+                    above = name if place == first else ""
+                    shown[f"lead/{place}"] = f'<div class="detour">{above}{html}</div>'
+        back = f"lead/{self.messages.stop}"
+        return shown | {key: html for key, html in whole.items() if key == back}
 
     def draw(self, state: State, width: float, rows: int) -> Canvas:
-        canvas = super().draw(state, width, rows)
+        canvas = super().draw(self._part(state), width, rows)
         drawn = [canvas[key] for n in self.messages if (key := f"edge lead {n}") in canvas]
         if drawn:
             top, low = drawn[0].y, drawn[-1].y + drawn[-1].height
             canvas.bar("detour", 2, top, 5, low - top, theme.CAUSE.key)
             canvas.text("the detour", 44, top + 36, NAME, "b", theme.CAUSE.key, width=94)
         return canvas
+
+    def facts(self, state: State, rows: int) -> str:
+        return super().facts(self._part(state), rows)
+
+    def _part(self, state: State) -> State:
+        """The state with only the messages that are shown, and no requests."""
+        if not self.messages or not state.arrays:
+            return state
+        whole = state.arrays["lead"]
+        cards = (*whole.cards[:1], *whole.cards[self.messages.start :])
+        tokens = sum(one.tokens for one in cards)
+        part = replace(whole, cards=cards, tokens=tokens, requests=(), system_tokens=0)
+        return State({"lead": part})
 
 
 def _says(card: MessageCard, what: str) -> bool:
