@@ -25,6 +25,7 @@ import netblock
 import overtaken
 import profiles
 import pytest
+import share
 from jupyter_client.manager import KernelManager
 
 SUPPORT = Path(netblock.__file__).resolve().parent
@@ -36,6 +37,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--rehearse",
         action="store_true",
         help="run each scenario of a lesson twice more: at once, and after the later ones",
+    )
+    parser.addoption(
+        "--share",
+        type=share.Share.parse,
+        metavar="PART/PARTS",
+        help="of the tests that take long, only this part, such as 1/4",
     )
 
 
@@ -96,6 +103,15 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> Generator[
     """Give every notebook that nbval runs the rules that read its run."""
     found = yield
     return [executed.LessonFile.of(one, file_path, parent) for one in found]
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out the tests that take long and belong to another share."""
+    if (mine := config.getoption("--share")) is None:
+        return
+    others = [one for one in items if share.takes_long(one) and not mine.has(one.nodeid)]
+    config.hook.pytest_deselected(items=others)
+    items[:] = [one for one in items if one not in set(others)]
 
 
 class SocketFileKernelManager(KernelManager):

@@ -19,7 +19,7 @@ PRINTED = {
     "fork_and_share": [
         "Fork(after step 7; replies so far: lead 1)",
         "Hello",
-        "Both runs share 3 messages.",
+        "Both runs share 3 messages; then the replies differ.",
         "run.html",
     ],
     "own_view": ["calls: bash 2×, write_file 1×", "True"],

@@ -186,7 +186,12 @@ def _parting(state: State) -> str:
     shared, lengths = state.shared, [len(array.cards) for array in state.arrays.values()]
     if shared == max(lengths, default=0):
         return f"Both hold the same {count(shared, 'message')}."
-    return f"Both runs share {count(shared, 'message')}."
+    said = f"Both runs share {count(shared, 'message')}"
+    firsts = [array.cards[shared] for array in state.arrays.values() if shared < len(array.cards)]
+    if len(firsts) < 2 or not shared:
+        return f"{said}."
+    replies = all(card.mark is theme.ASSISTANT for card in firsts)
+    return f"{said}; then {'the replies differ' if replies else 'what the model is told differs'}."
 
 
 def _short(array: Array, place: int, width: int) -> str:

@@ -77,7 +77,11 @@ class Skills(Diagram[State]):
             loaded, all = len(shelf.loaded), count(len(shelf.sizes), "skill")
             is_loaded = f"{loaded or 'none'} of {all} {'are' if loaded > 1 else 'is'} loaded"
             now, whole = shelf.now.tokens, shelf.everything
-            times = f" ({whole / now:.0f} times as many)" if now and whole / now >= 2 else ""
+            times = (
+                f" ({whole / now:.{int(whole / now < 10)}f} times as many)"
+                if now and whole / now >= 2
+                else ""
+            )
             who = f"{one_line(lane, 40)}: " if len(state.shelves) > 1 else ""
             said = f"{is_loaded}: a request has ≈{now:,} tokens of skills. With all instructions"
             said = f"{said} upfront it would have ≈{whole:,}{times}"

@@ -38,7 +38,7 @@ class Explorer {
   }
 
   slider(control) {
-    const { name, label, labels } = control;
+    const { name, label, labels, edges } = control;
     const last = labels.length - 1;
     const range = make("input", { type: "range", min: 0, max: last, "aria-label": label });
     this.range = range;
@@ -56,9 +56,11 @@ class Explorer {
       button.onclick = () => go(this.places[name] + by);
       return button;
     };
+    // Below an axis of the picture: the middle of the thumb is 8 pixels from the end of the slider.
+    if (edges) range.style.margin = `0 ${edges[1] - 8}px 0 ${edges[0] - 8}px`;
     return make(
       "div",
-      { class: "cause" },
+      { class: edges ? "cause along" : "cause" },
       make("span", {}, label),
       step("−", `${label}: less`, -1),
       range,
@@ -110,6 +112,7 @@ class Explorer {
 
   paint({ frame, finding, because, assumes }) {
     this.diagram.paint(frame);
+    this.frame.style.setProperty("--wide", `${this.diagram.svg.width.baseVal.value}px`);
     this.diagram.svg.setAttribute("aria-label", finding);
     this.head.textContent = finding;
     this.because.textContent = because;

@@ -8,7 +8,7 @@ answers to all values, and a page without scripts shows three of them side by si
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from learnkit.errors import UsageError
@@ -52,6 +52,8 @@ class Control:
         labels: how each value is written.
         start: number of the value that is shown first.
         label: what it is, such as ``files to read``.
+        edges: pixels from the picture's left edge to where it shows the first value, and from its
+            right edge to where it shows the last one; None for a picture without such an axis.
     """
 
     kind: str
@@ -59,6 +61,7 @@ class Control:
     labels: tuple[str, ...]
     start: int
     label: str
+    edges: tuple[float, float] | None = None
 
 
 def drag(
@@ -68,6 +71,7 @@ def drag(
     *,
     unit: str = "",
     said: Callable[[Any], str] | None = None,
+    edges: tuple[float, float] | None = None,
 ) -> Control:
     """A cause to drag, for :func:`explore`.
 
@@ -77,6 +81,8 @@ def drag(
         label: what it is, such as ``files to read``; by default the name of the parameter.
         unit: written behind a number, such as ``tokens``.
         said: writes a value, where a number and a unit do not say it.
+        edges: where the picture has an axis with the same values: pixels from its left edge to the
+            first one, and from its right edge to the last one. The slider's thumb follows the axis.
 
     Returns:
         The control, to be given to :func:`explore` by the name of the parameter.
@@ -84,7 +90,8 @@ def drag(
     Raises:
         UsageError: for fewer than two values, or a start that isn't one of them.
     """
-    return _control("drag", values, start, label, said or (lambda value: _numbered(value, unit)))
+    control = _control("drag", values, start, label, said or (lambda one: _numbered(one, unit)))
+    return replace(control, edges=edges)
 
 
 def pick(values: Sequence[str], start: str | None = None, label: str = "") -> Control:
@@ -183,6 +190,7 @@ class Explorable:
                 "label": control.label or name.replace("_", " "),
                 "labels": list(control.labels),
                 "start": control.start,
+                **({"edges": list(control.edges)} if control.edges else {}),
             }
             for name, control in self.controls.items()
         ]

@@ -130,6 +130,36 @@ def test_without_a_kernel_any_moves_end_in_pythons_picture(
     assert page.errors == []  # type: ignore[attr-defined]
 
 
+def test_the_thumb_is_below_the_value_on_the_axis_of_the_picture(page: Page) -> None:
+    shown = explorable("s05")
+    (cause,) = shown.controls
+    for window in (1100, 800, 533, 360):
+        page.set_viewport_size({"width": window, "height": 900})
+        host = open_with_kernel(page, shown)
+        for place in (0, 3, 12, 20):
+            width = roomy(page, host)
+            give(page, shown.message({cause: place}, width))
+            host.get_by_role("slider").fill(str(place))
+            slider, picture = (
+                host.locator(one).bounding_box() for one in ("input", ".explored svg")
+            )
+            assert slider
+            assert picture
+            thumb = slider["x"] + 8 + (slider["width"] - 16) * place / 20
+            marker = shown.answer({cause: place}, width).canvas["cause"].x
+            assert thumb - picture["x"] == pytest.approx(marker, abs=2), (window, place)
+    page.set_viewport_size({"width": 900, "height": 900})
+
+
+def roomy(page: Page, host: Locator) -> int:
+    """The width that the page asks for, once it has been asked for it."""
+    found = asked(page)
+    return int(found[-1]["width"]) if found else int(host.locator("svg").evaluate(WIDTH))
+
+
+WIDTH = "one => one.width.baseVal.value"
+
+
 def open_with_kernel(page: Page, shown: Explorable) -> Locator:
     """An explorable on an empty page, as a notebook would make it."""
     source = "\n".join(
@@ -197,6 +227,23 @@ def test_another_room_is_another_width(page: Page) -> None:
     assert message["width"] % 20 == 0
     give(page, shown.message(shown.start, message["width"]))
     check(host, shown, shown.start, message["width"])
+    page.set_viewport_size({"width": 900, "height": 900})
+
+
+def test_where_there_is_too_little_room_the_picture_is_smaller_and_not_cut_off(page: Page) -> None:
+    shown = explorable("s06")
+    host = open_with_kernel(page, shown)
+    page.set_viewport_size({"width": 270, "height": 900})
+    page.wait_for_function("() => window.sent.length")
+    (message,) = asked(page)
+    assert message["width"] == NARROW
+    give(page, shown.message(shown.start, NARROW))
+    svg = host.locator("svg.diagram")
+    box, around = svg.bounding_box(), host.locator(".explored").bounding_box()
+    assert box and around
+    assert box["x"] + box["width"] <= around["x"] + around["width"] <= 270
+    drawn = shown.answer(shown.start, NARROW).canvas
+    assert box["width"] / NARROW == pytest.approx(box["height"] / drawn.height, rel=0.02)
     page.set_viewport_size({"width": 900, "height": 900})
 
 

@@ -143,13 +143,17 @@ LOST = "Read days 3 and 4 next."
 
 
 def test_lesson_6_says_what_a_summary_lost_and_what_was_read_again(lab: Lab) -> None:
-    remarks = said(lab, own("s06"), *DAYS[:3], "Day 1: 41.1. " + LOST, DAYS[1], DAYS[3], LOST)
+    game = own("s06")
+    remarks = said(lab, game, *DAYS[:3], "Day 1: 41.1. " + LOST, DAYS[1], DAYS[3], LOST)
+    recorded = game.script[3].content[0]["text"]
     assert remarks == [
         "✗ The answer doesn't have the value of day 1 (41.1 °C), day 2 (39.6 °C), "
         "day 3 (42.5 °C) and day 4 (37.3 °C).",
-        "✗ Summary 1 kept the value of day 1 (41.1 °C), and lost the value of day 2 (39.6 °C).",
+        "✗ Summary 1 has the value of day 1 (41.1 °C), and lacks the value of day 2 (39.6 °C).",
         "✓ It left the raw data out, and has ≈9 tokens.",
-        "✗ Summary 2 lost the value of day 1 (41.1 °C), day 2 (39.6 °C) and day 3 (42.5 °C).",
+        f"· Summary 1: “Day 1: 41.1. {LOST}”",
+        f"· The summary that we recorded: “{recorded}”",
+        "✗ Summary 2 lacks the value of day 1 (41.1 °C), day 2 (39.6 °C) and day 3 (42.5 °C).",
         "✓ It left the raw data out, and has ≈6 tokens.",
         "✗ Logs that were read more than once: day 2 (2 times).",
         "· This game took 5 reads and 2 summaries. Long summaries and repeated reads fill the "
@@ -165,12 +169,12 @@ def test_lesson_6_keeps_what_is_in_the_summary_in_either_unit_and_wants_no_raw_d
     assert asked in log(1)
     remarks = said(lab, game, *DAYS[:3], f"{asked}\nDay 2: 39.6", DAYS[3])
     assert remarks[1:3] == [
-        "✓ Summary 1 kept the value of day 1 (41.1 °C) and day 2 (39.6 °C).",
+        "✓ Summary 1 has the value of day 1 (41.1 °C) and day 2 (39.6 °C).",
         "✓ It left the raw data out, and has ≈14 tokens.",
     ]
     copied = "\n".join([*log(1).splitlines()[:16], "cairo, day 2: 139.6"])
     remarks = said(lab, game, *DAYS[:3], copied, DAYS[3])
-    assert remarks[1].startswith("✗ Summary 1 kept the value of day 1 (41.1 °C), and lost the")
+    assert remarks[1].startswith("✗ Summary 1 has the value of day 1 (41.1 °C), and lacks the")
     assert remarks[2].startswith(
         "✗ It copied 15 lines of raw data, which a call brings back, and has ≈"
     )
@@ -179,8 +183,8 @@ def test_lesson_6_keeps_what_is_in_the_summary_in_either_unit_and_wants_no_raw_d
     assert remarks[-1].startswith("· This game took 4 reads and 1 summary. The replies")
     in_its_unit = "Day 1: 41.1, day 2: 39.6, day 3 in °F: 108.5"
     remarks = said(lab, game, *DAYS[:3], LOST, DAYS[3], DAYS[0], in_its_unit)
-    assert remarks[3] == (
-        "✗ Summary 2 kept the value of day 2 (39.6 °C) and day 3 (42.5 °C), and lost the value of "
+    assert remarks[5] == (
+        "✗ Summary 2 has the value of day 2 (39.6 °C) and day 3 (42.5 °C), and lacks the value of "
         "day 4 (37.3 °C)."  # and day 1's log is still there
     )
 
@@ -199,6 +203,13 @@ def test_lesson_6_was_never_asked_for_a_summary(lab: Lab) -> None:
         "· This game took 0 reads and 0 summaries. "
         "The replies that we recorded take 4 reads and 1 summary."
     ]
+
+
+def test_lesson_6_shows_the_recorded_summary_once(lab: Lab) -> None:
+    game = own("s06")
+    texts = [str(one) for one in lab.be_the_model(game).remarks]
+    shown = [one for one in texts if game.script[3].content[0]["text"] in one]
+    assert [one.partition(":")[0] for one in shown] == ["· The summary that we recorded"]
 
 
 def test_the_recorded_game_of_each_lesson_is_played_well(lab: Lab) -> None:

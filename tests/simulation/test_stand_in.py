@@ -24,6 +24,7 @@ from learnkit.core.transcript import as_text
 from learnkit.mechanisms.compaction.mechanism import _prompt
 from learnkit.simulation.stand_in import clauses, summary
 from learnkit.simulation.stand_in.conversation import read
+from learnkit.simulation.stand_in.matching import fits
 from learnkit.simulation.stand_in.model import BADGE, MOST_REPLIES, RULES, StandIn, understand
 
 PROMPTS = prompt_trials.cases()
@@ -319,6 +320,44 @@ def test_without_the_skill_it_loads_none() -> None:
     assert "no skill's description shares" in texts([StandIn()(one)])[0]
 
 
+@pytest.mark.parametrize(
+    "forms",
+    [
+        "test tests tested testing",
+        "file files filed filing",
+        "run runs running",
+        "query queries queried",
+        "merge merges merged merging",
+        "review reviews reviewed reviewing",
+        "process processes processed",
+        "migrate migrations migrating",
+    ],
+)
+def test_the_forms_of_a_word_count_as_one(forms: str) -> None:
+    for one in forms.split():
+        for other in forms.split():
+            first, second = fits(other, {"a": f"About {one}.", "b": "About bread."})
+            assert (first.name, first.words, second.score) == ("a", (other,), 0)
+            assert first.score == (1 if one == other else 0.9)
+
+
+@pytest.mark.parametrize("words", ["test text", "thing string", "class glass", "use us", "bus but"])
+def test_other_words_stay_others(words: str) -> None:
+    one, other = words.split()
+    assert fits(other, {"a": f"About {one}."})[0].score == 0
+
+
+def test_a_load_test_is_not_just_any_test() -> None:
+    known = {"load-tests": "Rules for load tests.", "house-style": "Rules for a test."}
+    assert fits("a load test", known)[0].name == "load-tests"
+
+
+def test_a_word_that_many_skills_have_counts_less_and_one_of_the_name_more() -> None:
+    known = {"a": "Our tests of the mail.", "b": "Our tests.", "tests-c": "Bread."}
+    scores = {fit.name: fit.score for fit in fits("tests, mail", known)}
+    assert scores == pytest.approx({"a": 1 + 1 / 9, "b": 1 / 9, "tests-c": 2})
+
+
 @pytest.mark.parametrize("id", ["ab12cd34", ""])
 def test_a_plan_is_answered_by_its_id_and_not_without(id: str) -> None:
     tools = tools_of("plans")
@@ -438,6 +477,23 @@ def test_a_value_that_compaction_removed_is_not_made_up() -> None:
         (text,) = texts([StandIn()(request)])
         assert text.startswith("Not done")
         assert "shortened by compaction" in text
+
+
+def test_a_listing_that_was_cleared_before_a_summary_is_made_again(tmp_path: Path) -> None:
+    names = [f"src/{letter}_{'long' * 10}.py" for letter in "abc"]
+    (tmp_path / "src").mkdir()
+    for name in names:
+        (tmp_path / name).write_text("VALUE = 1\n" * 40)
+    compaction = lk.Compaction(
+        1_200, keep=1, clear_at_least=20, transcripts=tmp_path / ".transcripts"
+    )
+    agent = lk.Agent(lk.stand_in(), [lk.CodingTools(tmp_path), compaction])
+    outcome = agent.run("Read every Python file in src, then compact, and keep the values.")
+    assert "[Previous: used bash]" in as_text(agent.messages[:1])
+    assert outcome.text.startswith("Done."), outcome.text
+    assert ", ".join(names) in outcome.text
+    read = [e.data["input"]["path"] for e in agent.events if "path" in e.data.get("input", {})]
+    assert read == names, "a placeholder is no file's name"
 
 
 def test_a_run_goes_on_after_several_compactions(tmp_path: Path) -> None:

@@ -41,7 +41,8 @@ def test_what_is_shared_is_shown_once() -> None:
     assert view.at().shared == 3
     assert (cards(view, "both"), cards(view, WAS), cards(view, FORK)) == (3, 3, 3)
     assert view.finding(view.at()) == (
-        "Both runs share 3 messages. As it was: it calls look, and its last message is “x”. "
+        "Both runs share 3 messages; then the replies differ. "
+        "As it was: it calls look, and its last message is “x”. "
         "Forked: it calls look, and its last message is “y”."
     )
 
@@ -57,7 +58,7 @@ def test_the_shared_part_is_told_once_and_never_counted_as_anybodys_own() -> Non
             assert all(number >= 0 for number in own), "nobody is behind what both share"
             assert len(state.arrays) == 1 or state.shared == 17
     assert "17 messages" in told[0]
-    assert told[1] == "Both runs share 17 messages." or "17 messages" in told[1]
+    assert "17 messages" in told[1]
     assert len(told) <= 2 + 2 * 5
     assert [one.mark for one in view.at().both[:2]] == [theme.USER, theme.ASSISTANT]
 
@@ -73,6 +74,14 @@ def test_equal_runs_have_nothing_of_their_own() -> None:
     view = Branches.of(run(A, lk.say("x")), run(A, lk.say("x")))
     assert "Both hold the same 4 messages." in str(view)
     assert (cards(view, "both"), cards(view, WAS)) == (4, 0)
+
+
+def test_it_says_whether_the_model_or_its_input_was_changed() -> None:
+    heard = [run(A, lk.say("x"), lk.say("y")) for _ in range(2)]
+    for agent, more in zip(heard, ("On.", "Back."), strict=True):
+        agent.run(more)
+    view = Branches.of(*heard)
+    assert "4 messages; then what the model is told differs." in view.finding(view.at())
 
 
 def test_one_that_ends_earlier_is_shared_up_to_its_end() -> None:

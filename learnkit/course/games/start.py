@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from learnkit.course.display.question_widgets import STYLE
 from learnkit.errors import described, lab_extra
 from learnkit.views.drawing.text import esc
 
@@ -29,11 +30,13 @@ class Start:
 
     def __init__(self, begin: Callable[[], list[Any]], about: str) -> None:
         self._begin = begin
-        self.button = widgets.Button(description="Start", button_style="primary")
+        self.button = widgets.Button(description="Start")
         self.button.on_click(lambda _: self.press())
         self._about = widgets.HTML(esc(about))
         self.below = widgets.VBox([])
-        self.box = widgets.VBox([widgets.HBox([self.button, self._about]), self.below])
+        head = widgets.HBox([self.button, self._about, widgets.HTML(STYLE)])
+        self.box = widgets.VBox([head, self.below])
+        self.box.add_class("lk-start")
 
     def press(self) -> None:
         """Start the game, or start it again; an error is shown here, since no cell would."""

@@ -2,5 +2,5 @@
 
 ``model`` makes the reply. ``conversation`` finds in the request what was asked, done and received;
 ``clauses`` splits a prompt; ``rules`` says what each kind of clause means; ``hands`` carries it out
-with the tools on offer; ``summary`` is its rule for a summary.
+with the tools on offer; ``matching`` chooses a skill, and ``summary`` is its rule for a summary.
 """

@@ -196,7 +196,9 @@ def _kept(summary: str) -> Iterator[Past]:
     """The calls in a summary that the stand-in wrote."""
     for name, input, text, short in _KEPT.findall(summary):
         try:
-            result = Result(json.loads(text), cut=bool(short))
+            # A result that was cleared before the summary is a placeholder there, too.
+            shown = json.loads(text)
+            result = Result(shown, cut=bool(short or _CLEARED.match(shown)))
             yield Past(name, json.loads(input), result)
         except ValueError:
             continue  # another hand has written the line

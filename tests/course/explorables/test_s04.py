@@ -129,3 +129,13 @@ def test_every_number_that_it_rests_on_is_printed(monkeypatch: pytest.MonkeyPatc
 def test_a_page_without_a_kernel_carries_all_answers() -> None:
     tape = json.dumps(explorable.explorable().tape(), ensure_ascii=False, separators=(",", ":"))
     assert len(tape.encode()) < 150_000
+
+
+@pytest.mark.parametrize("way", ["series", "parallel"])
+def test_the_picture_says_from_when_on_a_way_is_cheaper(way: str) -> None:
+    first = explorable.cheaper(way)
+    title = explorable.draw(WIDE, 8, way).canvas["all"].lines[0]
+    assert f"{way} saves from {first} files" in title
+    for files in explorable.FILES:
+        less = explorable.run(files, way).sent < explorable.run(files, "alone").sent
+        assert less == (files >= first)

@@ -16,20 +16,27 @@ def press(shown: Contest, skill: str) -> None:
 
 
 def html(shown: Contest) -> str:
-    return pages.unescape("\n".join(getattr(child, "value", "") for child in shown.box.children))
+    (box,) = shown.box.children
+    return pages.unescape("\n".join(getattr(child, "value", "") for child in box.children))
+
+
+def pressed(shown: Contest) -> list[str]:
+    return [button.description for button in shown.buttons.values()]
 
 
 def words(text: str) -> set[str]:
     return set(re.findall("[a-z]{4,}", text.lower()))
 
 
-def test_both_rounds_ask_the_same_and_each_skill_is_right_once() -> None:
+def test_the_rounds_ask_three_tasks_each_and_none_twice() -> None:
     first, second = ROUNDS
-    assert sorted(first.tasks) == sorted(second.tasks) == sorted(TASKS)
-    assert all(a != b for a, b in zip(first.tasks, second.tasks, strict=True))
-    assert sorted(task.skill for task in TASKS.values()) == sorted(SKILLS)
-    for one in ROUNDS:  # or the order would tell
-        assert [TASKS[task].skill for task in one.tasks] != list(SKILLS)
+    assert len(first.tasks) == len(second.tasks) == 3
+    assert sorted(first.tasks + second.tasks) == sorted(TASKS)
+    assert {task.skill for task in TASKS.values()} == set(SKILLS)
+    for one in ROUNDS:
+        asked = [TASKS[task].skill for task in one.tasks]
+        assert len(set(asked)) == len(asked)
+        assert asked != sorted(asked)  # or the order would tell
 
 
 def test_neither_a_name_nor_a_vague_line_has_a_word_of_a_task() -> None:
@@ -46,55 +53,72 @@ def test_the_words_that_decide_are_in_one_clear_line_and_in_no_other(task: str) 
     assert SKILLS[wanted.skill][1].count(wanted.words) == 1
 
 
-def test_one_task_after_the_other_and_nothing_is_told_before_the_end() -> None:
+@pytest.mark.parametrize("right", [True, False])
+def test_each_answer_is_judged_at_once_and_the_end_has_a_score(right: bool) -> None:
     shown = Contest()
-    first, second = ROUNDS
-    for number, task in enumerate(first.tasks, start=1):
-        assert shown.task == task
-        assert f"Round 1: vague descriptions. Task {number} of 5" in html(shown)
-        assert SKILLS["guide-a"][0] in html(shown)
-        press(shown, "guide-a")
-    for task in second.tasks:
-        assert shown.task == task
-        assert "✓" not in html(shown)
-        assert "✗" not in html(shown)
-        assert SKILLS["guide-a"][0] not in html(shown)
-        press(shown, TASKS[task].skill)
-    said = html(shown)
+    for number, one in enumerate(ROUNDS):
+        for place, task in enumerate(one.tasks, start=1):
+            wanted = TASKS[task]
+            assert shown.task == task
+            assert f"Round {number + 1}: {one.title}. Task {place} of 3" in html(shown)
+            for name, lines in SKILLS.items():  # what is pressed says what is chosen
+                assert any(f"{name}: {lines[one.place]}" in text for text in pressed(shown))
+            assert not any(mark in html(shown) for mark in "✓✗")
+            other = next(name for name in SKILLS if name != wanted.skill)
+            press(shown, wanted.skill if right else other)
+            said = html(shown)
+            assert ("✓ right" if right else f"✗ it's {wanted.skill}") in said
+            assert (f"<strong>{wanted.words}</strong>" in said) == (number == 1)
+            assert (SKILLS[wanted.skill][0] in said) == (number == 0)
+            shown.next.click()
+    n = 3 if right else 0
+    said = f"Vague descriptions: {n} of 3 right; clear descriptions: {n} of 3 right."
     assert shown.task == ""
-    assert "Vague descriptions: 1 of 5 right; clear descriptions: 5 of 5 right." in said
-    assert said.count("✗ guide-a by the vague line, ✓ guide-") == 4
-    assert said.count("✓ guide-a by the vague line, ✓ guide-a by the clear line") == 1
-    for task, wanted in TASKS.items():
-        row = said[said.index(f"<strong>{task}</strong>") :]
-        assert f"<strong>{wanted.words}</strong>" in row[: row.index("</li>")]
+    assert said in html(shown)
 
 
 def test_it_can_be_played_again_with_nothing_chosen() -> None:
     shown = Contest()
-    for skill in ("guide-b", "guide-c"):
-        for one in ROUNDS:
-            for task in one.tasks:
-                assert shown.task == task
-                press(shown, skill)
-        assert html(shown).count(f"✗ {skill} by the clear line") == 4
-        assert shown.again in shown.box.children
-        shown.again.click()
+    for skill, vague in (("guide-c", 1), ("guide-a", 0)):
+        for task in (*ROUNDS[0].tasks, *ROUNDS[1].tasks):
+            assert shown.task == task
+            press(shown, skill)
+            shown.next.click()
+        said = f"Vague descriptions: {vague} of 3 right; clear descriptions: 1 of 3 right."
+        assert said in html(shown)
+        shown.next.click()
     assert shown.task == ROUNDS[0].tasks[0]
-    assert shown.again not in shown.box.children
+    assert shown.next not in shown.box.children[0].children
 
 
 def test_an_answer_counts_once() -> None:
     shown = Contest()
-    button = shown.buttons["a"]
-    button.click()
-    button.click()  # a second click of a mouse, before the page has changed
-    assert shown.task == ROUNDS[0].tasks[1]
+    press(shown, "guide-a")
+    press(shown, "guide-c")  # which is right, but too late
+    assert "✗ it's guide-c" in html(shown)
+    for _ in range(2):
+        shown.next.click()
+        press(shown, "guide-a")
+    shown.next.click()
+    assert shown.task == ROUNDS[1].tasks[0]
+
+
+def test_all_buttons_have_the_look_of_the_course() -> None:
+    shown = Contest()
+    for task in TASKS:
+        (box,) = shown.box.children
+        assert "lk-choice" in box._dom_classes
+        press(shown, TASKS[task].skill)
+        assert shown.next in box.children
+        shown.next.click()
+    (box,) = shown.box.children
+    assert "lk-choice" in box._dom_classes
+    assert shown.next in box.children
 
 
 @pytest.mark.parametrize("one", ROUNDS)
 def test_without_a_page_everything_can_be_read(one: contest.Round) -> None:
     card = contest.contest()
-    assert card.text == "contest: 2 rounds of 5 tasks"
+    assert card.text == "contest: 2 rounds of 3 tasks"
     for text in (*(texts[one.place] for texts in SKILLS.values()), *one.tasks):
         assert text in pages.unescape(card.html)

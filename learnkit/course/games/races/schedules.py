@@ -72,8 +72,8 @@ def run(make: Make, seed: int, writers: int = 3, each: int = 2) -> Schedule:
     with the last messages, and once more at the end.
 
     Args:
-        make: makes an inbox, as for :func:`~learnkit.course.lessons.s09.inbox_trials.deliveries`.
-            It has ``send(text)`` and ``drain()``, and calls ``pause`` where others may move.
+        make: makes an inbox from its folder and a ``pause``. It has ``send(text)`` and ``drain()``,
+            and calls ``pause`` where others may move.
         seed: decides who goes first when several want to move.
         writers: how many participants write, at most eight.
         each: how many messages each of them writes, at most nine.

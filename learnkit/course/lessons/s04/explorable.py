@@ -80,6 +80,15 @@ def run(files: int, way: str) -> Run:
     return Run(own, child, PARENT + own.tokens + children, SECONDS * (2 + 2 * rounds))
 
 
+def cheaper(way: str) -> int:
+    """The number of files from which a way sends fewer tokens than one agent alone.
+
+    Args:
+        way: ``series`` or ``parallel``.
+    """
+    return next(files for files in FILES if run(files, way).sent < run(files, "alone").sent)
+
+
 def _growing(first: float, more: float, times: int) -> float:
     """All requests of an agent together, when each is longer than the one before."""
     return sum(first + number * more for number in range(times + 1))
@@ -183,8 +192,16 @@ def _contexts(canvas: Canvas, files: int, way: str) -> None:
 def _sent(canvas: Canvas, files: int, way: str) -> None:
     most, right = 60_000, canvas.width - _WAYS
     unit, step = (_BASE - _TOP) / most, (right - LEFT) / len(FILES)
-    canvas.text("all", 0, _TOP - 14, "tokens sent in all, by number of files", "b")
+    said = "tokens sent in all, by number of files"
+    if way != "alone":
+        said = f"tokens sent: {way} saves from {cheaper(way)} files"
+    canvas.text("all", 0, _TOP - 14, said, "b")
     scale(canvas, "sent", range(0, most + 1, 20_000), _BASE, unit, right)
+    for tick in range(FILES[0], FILES[-1] + 1):
+        place = round(LEFT + tick * step)
+        canvas.edge(f"files tick {tick}", f"M{place} {_BASE}v4")
+        if tick == 1 or tick % 3 == 0:
+            canvas.text(f"{tick} files", place, _BASE + 17, str(tick), "qc")
     x = LEFT + files * step
     canvas.edge("cause", f"M0 0V{_BASE - _TOP}", "cause", "d", x=x, y=_TOP)
     for one in sorted(WAYS, key=way.__eq__):
@@ -198,8 +215,8 @@ def _sent(canvas: Canvas, files: int, way: str) -> None:
         canvas.dot(f"{one} now", x, now, 5 if one == way else 3, mark)
         last = _BASE - run(FILES[-1], one).sent * unit
         canvas.text(f"{one} line", right + 8, last + 4, one, "b" if one == way else "q", mark)
-    canvas.text("files", x, _BASE + 16, count(files, "file"), "bc", "cause")
-    canvas.height = _BASE + 22
+    canvas.text("files", x, _BASE + 34, count(files, "file"), "bc", "cause")
+    canvas.height = _BASE + 40
 
 
 def _k(tokens: float) -> str:

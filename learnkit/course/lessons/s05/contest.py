@@ -1,13 +1,13 @@
 """Lesson 5's contest: the learner chooses skills by their descriptions, first vague, then clear.
 
-Names, tasks and right answers are the same in both rounds, and the names say nothing. Only the
-descriptions differ, so the two scores say what a description is worth to a reader.
+The names are the same in both rounds, and say nothing. Only the descriptions differ, so the two
+scores say what a description is worth to a reader.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
+from typing import Any
 
 from learnkit.course.display.card import Card
 from learnkit.errors import lab_extra
@@ -57,8 +57,9 @@ TASKS = {
     "The mean of Cairo is -2475 °C. Why?": Task("guide-c", "interpret or repair a reading"),
     "Say more clearly that a station doesn't exist.": Task("guide-e", "error messages"),
     "The coverage fell by a point. Can we merge all the same?": Task("guide-b", "before a merge"),
-    "Cover the empty file in test_parse.py.": Task("guide-a", "write tests"),
+    "Oslo shows 61 degrees. Are they Fahrenheit?": Task("guide-c", "units"),
     "It was hot last night, and no mail came.": Task("guide-d", "an alert doesn't arrive"),
+    "Cover the empty file in test_parse.py.": Task("guide-a", "write tests"),
 }
 
 
@@ -77,10 +78,10 @@ class Round:
     tasks: tuple[str, ...]
 
 
-_ALL = tuple(TASKS)
+# Each answer is judged at once, so that the second round needs tasks of its own.
 ROUNDS = (
-    Round("vague descriptions", 0, _ALL),
-    Round("clear descriptions", 1, (*_ALL[3:], *_ALL[:3])),
+    Round("vague descriptions", 0, tuple(TASKS)[:3]),
+    Round("clear descriptions", 1, tuple(TASKS)[3:]),
 )
 
 #: What was chosen for each task, one dictionary a round.
@@ -103,19 +104,19 @@ def score(chosen: Chosen) -> str:
 def contest() -> Card:
     """Return the contest: buttons in JupyterLab, and otherwise what would be asked."""
     tables = "".join(f"<p>With {esc(one.title)}:</p>{_asked(one)}" for one in ROUNDS)
-    said = f"contest: {len(ROUNDS)} rounds of {len(TASKS)} tasks"
+    said = f"contest: {len(ROUNDS)} rounds of {len(TASKS) // len(ROUNDS)} tasks"
     about = "<p><strong>Which skill would you load?</strong> In JupyterLab you choose.</p>"
     return Card(about + tables, said).or_widget(lambda: Contest().box)
 
 
 class Contest:
-    """The contest as a widget: one task at a time, below the descriptions of its round.
+    """The contest as a widget: one task at a time, with the descriptions of its round to press.
 
     Attributes:
         box: the widget to show.
         task: what the user asks for now; empty at the end.
         buttons: letter -> the button that chooses a skill.
-        again: starts the contest anew; shown at the end.
+        next: goes on to the next task, and at the end starts anew.
     """
 
     def __init__(self) -> None:
@@ -123,42 +124,63 @@ class Contest:
             import ipywidgets as widgets
 
         self._head, self.box = widgets.HTML(), widgets.VBox([])
-        self.again = widgets.Button(description="Play again")
-        self.again.on_click(lambda _: self._start())
+        self.next = widgets.Button()
+        self.next.on_click(lambda _: self._go_on())
+        self._end = widgets.VBox([self._head, self.next])
+        self._end.add_class("lk-choice")
+        self.buttons: dict[str, widgets.Button] = {}
         self._played = False
         self._start()
 
     def _start(self) -> None:
         self._left = [(number, task) for number, one in enumerate(ROUNDS) for task in one.tasks]
         self._chosen: Chosen = tuple({} for _ in ROUNDS)
-        self._next()
+        self._ask()
 
-    def _next(self) -> None:
-        from learnkit.course.display.question_widgets import Choice, spoken
+    def _go_on(self) -> None:
+        if self._left:
+            self._ask()
+        elif self.task:
+            self._show_score()
+        else:
+            self._start()
 
-        if not self._left:
-            self.task, self.buttons = "", {}
-            total = f"<strong>{esc(score(self._chosen).capitalize())}.</strong>"
-            self._head.value = spoken(total + _answers(self._chosen))
-            self.box.children = (self._head, self.again)
-            return
+    def _show_score(self) -> None:
+        from learnkit.course.display.question_widgets import STYLE, spoken
+
+        self.task, self.buttons = "", {}
+        total = f"<strong>{esc(score(self._chosen).capitalize())}.</strong>"
+        self._head.value = STYLE + spoken(total)
+        self.next.description = "Play again"
+        self.box.children = (self._end,)
+        self.next.focus()
+
+    def _ask(self) -> None:
+        from learnkit.course.display.question_widgets import Choice
+
         number, self.task = self._left.pop(0)
-        one = ROUNDS[number]
+        one, task = ROUNDS[number], TASKS[self.task]
+        letters = dict(zip("abcde", SKILLS, strict=True))
+        (right,) = (letter for letter, name in letters.items() if name == task.skill)
         place = one.tasks.index(self.task) + 1
         title = f"Round {number + 1}: {one.title}. Task {place} of {len(one.tasks)}"
-        self._head.value = f"<strong>{esc(title)}</strong>{_catalogue(one)}"
-        letters = dict(zip("abcde", SKILLS, strict=True))
-        note = partial(self._note, self._chosen[number], letters)
-        choice = Choice(self.task, letters, note, lambda _: "")
+        choice = Choice(
+            f"{title}: “{self.task}” Which skill would you load?",
+            {letter: f"{name}: {SKILLS[name][one.place]}" for letter, name in letters.items()},
+            lambda letter: self._note(self._chosen[number], letters[letter], choice.box),
+            lambda letter: _judged(task, one, letters[letter]),
+            right,
+        )
         self.buttons = choice.buttons
-        self.box.children = (self._head, choice.box)
+        self.box.children = (choice.box,)
         if self._played:  # or a Run All would jump here
             self.buttons["a"].focus()
 
-    def _note(self, chosen: dict[str, str], letters: dict[str, str], letter: str) -> None:
-        chosen[self.task] = letters[letter]
+    def _note(self, chosen: dict[str, str], skill: str, shown: Any) -> None:
+        chosen[self.task] = skill
         self._played = True
-        self._next()
+        self.next.description = "Next task" if self._left else "Show the score"
+        shown.children = (*shown.children, self.next)
 
 
 def _catalogue(one: Round) -> str:
@@ -174,19 +196,13 @@ def _asked(one: Round) -> str:
     return f"{_catalogue(one)}<ol>{tasks}</ol>"
 
 
-def _answers(chosen: Chosen) -> str:
-    """For each task: what was chosen in each round, and the words that decide it."""
-    rows = []
-    for task, wanted in TASKS.items():
-        vague, clear = SKILLS[wanted.skill]
-        judged = ", ".join(
-            f"{'✓' if skills[task] == wanted.skill else '✗'} {skills[task]} by the {word} line"
-            for word, skills in zip(("vague", "clear"), chosen, strict=True)
-        )
-        before, after = clear.split(wanted.words)
-        rows.append(
-            f"<li><strong>{esc(task)}</strong><br>{esc(judged)}<br>{esc(wanted.skill)} has the "
-            f"rules: “{esc(before)}<strong>{esc(wanted.words)}</strong>{esc(after)}” "
-            f"Its vague line, “{esc(vague)}”, doesn't say so.</li>"
-        )
-    return f"<p>The words that decide each task are bold:</p><ul>{''.join(rows)}</ul>"
+def _judged(task: Task, one: Round, skill: str) -> str:
+    """Whether a choice is right, and by which words the description says so."""
+    vague, clear = SKILLS[task.skill]
+    head = "✓ right" if skill == task.skill else f"✗ it's {task.skill}"
+    if not one.place:
+        why = f"Its line, “{esc(vague)}”, doesn't say so: you had to guess."
+    else:
+        before, after = clear.split(task.words)
+        why = f"“{esc(before)}<strong>{esc(task.words)}</strong>{esc(after)}”"
+    return f"<strong>{esc(head)}</strong><br>{why}"

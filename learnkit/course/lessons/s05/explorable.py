@@ -16,7 +16,7 @@ from learnkit.views.drawing.display import Canvas
 from learnkit.widget.explore import Answer, Explorable, drag, explore
 
 #: How many skills there are, how many the mixed strategy preloads, and how many turns the work has.
-SKILLS, FEW, TURNS = 20, 4, 8
+SKILLS, FEW, TURNS = 20, 10, 8
 #: The ways, and how many skills are preloaded in each.
 WAYS = {"preload all": SKILLS, "on demand": 0, f"preload {FEW}": FEW}
 #: The first request in tokens: system prompt with the catalogue, tools, and what is asked; and what
@@ -116,7 +116,8 @@ def draw(width: float, used: int) -> Answer:
 def explorable() -> Explorable:
     """The contexts and the bills, with the number of skills that are used to drag."""
     said = f"{{}} of {SKILLS}".format
-    return explore(draw, used=drag(range(SKILLS + 1), 3, "skills used", said=said))
+    edges = LEFT, _WAYS
+    return explore(draw, used=drag(range(SKILLS + 1), 12, "skills used", said=said, edges=edges))
 
 
 def _finding(used: int, best: str) -> str:
@@ -140,8 +141,8 @@ def _because(used: int, best: str) -> str:
         )
     saved = 1 - bill(used, FEW) / bill(used, 0)
     return (
-        f"The {FEW} that are needed anyway take no request of their own. That saves {saved:.0%} "
-        f"against loading on demand.{instead}"
+        f"The {min(used, FEW)} that are needed anyway take no request of their own. That saves "
+        f"{saved:.0%} against loading on demand.{instead}"
     )
 
 
@@ -166,7 +167,7 @@ _NAMED = {
 #: Room for the names of the ways, on both sides, in pixels.
 _NAMES, _WAYS = 78, 88
 #: Upper edges of the rows, of the second picture, and its 0, in pixels.
-_ROWS, _EACH, _TOP, _BASE = 24, 26, 190, 320
+_ROWS, _EACH, _TOP, _BASE = 24, 26, 190, 390
 _PARTS = (
     (theme.SYSTEM, "", "catalogue, tools"),
     (theme.RESULT, "", "used"),
@@ -209,7 +210,11 @@ def _bills(canvas: Canvas, used: int, best: str) -> None:
     scale(canvas, "bill", range(0, most + 1, 80_000), _BASE, unit, right)
     x = LEFT + used * step
     canvas.edge("cause", f"M0 0V{_BASE - _TOP}", "cause", "d", x=x, y=_TOP)
-    # Some skills on top and dashed: from there on the curve lies on the one of loading on demand.
+    for number in range(0, SKILLS + 1, 5):
+        place = LEFT + number * step
+        canvas.edge(f"used line {number}", f"M{place:g} {_BASE}V{_BASE + 5}")
+        canvas.text(f"used tick {number}", place, _BASE + 18, str(number), "qc")
+    canvas.text("used of", right + 18, _BASE + 18, "skills", "q")
     for way in sorted(WAYS, key=lambda way: (_some(way), way == best)):
         row, costs = [*WAYS].index(way), [bill(number, WAYS[way]) for number in range(SKILLS + 1)]
         spots = [
@@ -225,8 +230,8 @@ def _bills(canvas: Canvas, used: int, best: str) -> None:
         low = max(low + 14, _BASE - bill(SKILLS, WAYS[way]) * unit + 4)
         look = ("b", "cause") if way == best else ("q", "system")
         canvas.text(f"{[*WAYS].index(way)} line", right + 8, low, way, *look)
-    canvas.text("used", x, _BASE + 18, f"{used} used", "bc", "cause")
-    y = _BASE + 40
+    canvas.text("used", x, _BASE + 34, f"{used} used", "bc", "cause")
+    y = _BASE + 58
     for first, way, place in crossings():
         cost = bill(first - 1, WAYS[way]) * (first - place)
         cost += bill(first, WAYS[way]) * (place - first + 1)

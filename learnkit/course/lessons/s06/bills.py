@@ -9,19 +9,39 @@ from learnkit.core.events import Event
 from learnkit.core.usage import Usage
 
 
-def bill(events: Iterable[Event]) -> dict[str, float]:
-    """Return the parts of a run's bill, at the default model's prices.
+def rates(model: str = DEFAULT_MODEL) -> dict[str, float]:
+    """Return what a model's tokens cost, where a token of plain input costs 1.
+
+    Args:
+        model: whose prices.
+
+    Returns:
+        Rates for a token that is read from the cache, for one that is written to it, and for one
+        that the model writes.
+    """
+    price = PRICES[model]
+    prices = {"read": price.cache_read, "written": price.cache_write, "output": price.output}
+    return {kind: round(each / price.input, 6) for kind, each in prices.items()}
+
+
+#: Every rate for reading from the cache that is in the price table, and a model that has it.
+READ_RATES = {rate: model for rate, model in sorted((rates(name)["read"], name) for name in PRICES)}
+
+
+def bill(events: Iterable[Event], model: str = DEFAULT_MODEL) -> dict[str, float]:
+    """Return the parts of a run's bill.
 
     Args:
         events: of the run.
+        model: whose prices.
 
     Returns:
         What is read from the cache, what is written to it, and what is neither, with the output;
         each in tokens of plain input.
     """
-    used, price = Usage.of(events), PRICES[DEFAULT_MODEL]
+    used, rate = Usage.of(events), rates(model)
     return {
-        "read": used.cache_read_input_tokens * price.cache_read / price.input,
-        "written": used.cache_creation_input_tokens * price.cache_write / price.input,
-        "other": used.input_tokens + used.output_tokens * price.output / price.input,
+        "read": used.cache_read_input_tokens * rate["read"],
+        "written": used.cache_creation_input_tokens * rate["written"],
+        "other": used.input_tokens + used.output_tokens * rate["output"],
     }

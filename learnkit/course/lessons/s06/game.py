@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import learnkit as lk
-from learnkit.core.text import blocks_of, content_text, count, listed
+from learnkit.core.text import blocks_of, content_text, count, listed, one_line, quoted
 from learnkit.core.transcript import as_text
 from learnkit.course.lessons import Remark
 from learnkit.course.lessons.s06.daily_logs import celsius, log, write_logs
@@ -22,6 +22,8 @@ Messages = Sequence[Mapping[str, Any]]
 
 _DAYS = (1, 2, 3, 4)
 _TRANSCRIPTS = ".transcripts"
+#: Characters of a summary that are shown at the end.
+_SHOWN = 600
 #: The line of a log that the task is about.
 _ASKED = "14:00 cairo"
 
@@ -55,6 +57,8 @@ def judge(workspace: Path, messages: Messages) -> list[Remark]:
         if (summary := _summary(path, after)) is not None:  # None: it failed, and nothing changed
             number += 1
             remarks += [_kept(number, summary, known - _unseen(before)), _raw(summary)]
+            if number == 1:
+                remarks += _beside(summary)
     reads: dict[str, set[int]] = {}
     for array in arrays:
         reads |= _reads(array)
@@ -90,11 +94,28 @@ def _answered(messages: Messages) -> Remark:
 def _kept(number: int, summary: str, due: set[int]) -> Remark:
     """Which of the values that were known a summary has, in °C or as the log has them."""
     kept = [day for day in sorted(due) if any(_has(summary, one) for one in _readings(day))]
-    lost = sorted(due - {*kept})
-    verbs = (("kept", kept), ("lost", lost))
+    missing = sorted(due - {*kept})
+    verbs = (("has", kept), ("lacks", missing))
     said = [f"{verb} the value of {_values(days)}" for verb, days in verbs if days]
     said = said or ["had no value to keep"]
-    return Remark(not lost, f"Summary {number} {', and '.join(said)}.")
+    return Remark(not missing, f"Summary {number} {', and '.join(said)}.")
+
+
+def _beside(summary: str) -> list[Remark]:
+    """The first summary and the one that we recorded, unless it is ours."""
+    recorded = _recorded()
+    both = {"Summary 1": summary, "The summary that we recorded": recorded}
+    if one_line(summary, _SHOWN) == one_line(recorded, _SHOWN):
+        del both["Summary 1"]
+    return [Remark(None, f"{name}: {quoted(text, _SHOWN)}") for name, text in both.items()]
+
+
+def _recorded() -> str:
+    """The first reply of the game's script that is nothing but a text: the summary."""
+    from learnkit.course.lessons import question_file
+
+    game = question_file.read(Path(__file__).with_name(question_file.NAME)).game
+    return next(said for said in (game.script if game else []) if isinstance(said, str))
 
 
 def _raw(summary: str) -> Remark:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 
 from learnkit.simulation.stand_in.clauses import number, ruleset, several
 from learnkit.simulation.stand_in.hands import Failed, Hands, Steps, confirm, first_line
+from learnkit.simulation.stand_in.matching import LEAST, Fit, fits
 
 #: How a report begins that isn't one of success.
 NOT_DONE = ("Not done", "I don't understand", "failed:")
@@ -179,7 +179,7 @@ def _known(do: Hands) -> dict[str, str]:
 
 
 def best(query: str, known: dict[str, str]) -> str:
-    """The skill whose name and description share most with a text; rare words count more.
+    """The skill whose name and description share most with a text; see ``matching``.
 
     Args:
         query: what the skill is for.
@@ -188,29 +188,12 @@ def best(query: str, known: dict[str, str]) -> str:
     Raises:
         Failed: if none shares a word, or two share as much.
     """
-    bags = {name: _stems(f"{name} {about}") for name, about in known.items()}
-    spread = Counter(stem for bag in bags.values() for stem in bag)
-    wanted = _stems(query)
-    scores = {
-        name: sum((2 if stem in _stems(name) else 1) / spread[stem] ** 2 for stem in wanted & bag)
-        for name, bag in bags.items()
-    }
-    ranked = sorted(scores, key=lambda name: scores[name], reverse=True)
-    if not ranked or scores[ranked[0]] < 0.2:
+    first, *others = [*fits(query, known), Fit("", 0, ())]
+    if first.score < LEAST:
         raise Failed(f"no skill's description shares a telling word with {query!r}")
-    if len(ranked) > 1 and scores[ranked[0]] == scores[ranked[1]]:
-        raise Failed(f"{ranked[0]} and {ranked[1]} fit {query!r} equally well")
-    return ranked[0]
-
-
-_IDLE = re.compile(
-    "skill|about|with|that|this|from|have|need|want|some|for|the|and|right|load|into|first|here|"
-    "write|writing"
-)
-
-
-def _stems(text: str) -> set[str]:
-    return {w[:6] for w in re.findall(r"[a-z]{3,}", text.lower()) if not _IDLE.fullmatch(w)}
+    if first.score == others[0].score:
+        raise Failed(f"{first.name} and {others[0].name} fit {query!r} equally well")
+    return first.name
 
 
 # Compaction
