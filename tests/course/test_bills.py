@@ -9,7 +9,6 @@ from learnkit.core.catalog import DEFAULT_MODEL, PRICES
 from learnkit.core.usage import Meter
 from learnkit.course.lessons import load
 from learnkit.course.lessons.bills import billed
-from learnkit.course.lessons.s03.cost import compared
 from learnkit.course.lessons.s06.bills import READ_RATES, bill, rates
 
 
@@ -25,12 +24,6 @@ def test_a_bill_is_what_the_price_table_says(before: int) -> None:
     assert dollars is not None
     meter = Meter(input_tokens=10_000, cached_tokens=9_000)
     assert billed(meter, read_before=before) * price.input == pytest.approx(dollars * 1_000_000)
-
-
-def test_lesson_3_compares_tokens_and_their_price() -> None:
-    said = compared(Meter(input_tokens=1_000), Meter(input_tokens=2_000, cached_tokens=1_000))
-    assert "2.00 × the input tokens, and 1.04 × their price" in said
-    assert said.endswith("if a token costs 0.05 from the cache and 1.25 when it's written there")
 
 
 def test_lesson_6_asks_with_the_default_models_rates() -> None:

@@ -50,11 +50,12 @@ def judge(workspace: Path, messages: Sequence[Mapping[str, Any]]) -> list[Remark
     came = f"{count(len(reminded), 'reminder')} came"
     said = f"{came}, and {len(heard)} had an update in the next reply."
     none = "No reminder came: the list was never left for two rounds."
-    remarks.append(Remark(None, said if reminded else none))
     lists = [content_text(one.get("content")) for many in blocks for one in many]
     shown = [one for one in lists if one.endswith("completed)")]
     if not shown:
-        return [*remarks, Remark(False, "There was no list.")]
+        why = "so no reminder could come: the harness reminds only of items that are open"
+        return [*remarks, Remark(False, f"There was no list, {why}.")]
+    remarks.append(Remark(None, said if reminded else none))
     last = shown[-1].rpartition("(")[2].removesuffix(" completed)")
     done, _, whole = last.partition("/")
     end = f"The list says {done} of {whole} completed"
