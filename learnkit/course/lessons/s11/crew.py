@@ -112,7 +112,7 @@ def dispatcher(tasks: int, thinks: float = 1.0) -> Callable[[Any], Reply]:
             use("send_message", to=name, content=_order(id))
             for name, id in zip(reported, left, strict=False)
         ]
-        return reply(*(orders or ["I'll wait for the reports."]), latency=thinks)
+        return reply(*(orders or [say("I'll wait for the reports.")]), latency=thinks)
 
     return answer
 
