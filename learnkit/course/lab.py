@@ -187,7 +187,8 @@ class Lab:
         with contextlib.ExitStack() as stack:
             workspace = self._workspaces.new()
             stack.callback(shutil.rmtree, workspace.parent, ignore_errors=True)
-            run = self._opened(stack, workspace, name, script, paced=script is None)
+            watched = 1.0 if script is None else 0.0
+            run = self._opened(stack, workspace, name, script, slower=watched)
             stack.enter_context(run.clock)
             with self._stopped(run.client.source):
                 yield run
@@ -221,6 +222,7 @@ class Lab:
         buttons: Mapping[str, dict[str, Any]],
         clicks: Sequence[Click] = (),
         script: Script | Source | None = None,
+        slower: float = 1.0,
     ) -> None:
         """Show a scenario that goes on after its cell has ended, so that it can handle clicks.
 
@@ -235,6 +237,7 @@ class Lab:
             buttons: label -> intent.
             clicks: seconds on the clock and intent, in the order of time, where nobody can click.
             script: as for :meth:`scenario`.
+            slower: how many times slower it is than a scenario, for a learner who has to decide.
 
         Raises:
             UsageError: if the recording has no such scenario.
@@ -244,7 +247,7 @@ class Lab:
 
         def opened(stack: contextlib.ExitStack) -> Run:
             workspace = stack.enter_context(workspace_alone())
-            return self._opened(stack, workspace, name, script, paced=True)
+            return self._opened(stack, workspace, name, script, slower=slower)
 
         def look(events: EventLog, handle: Callable[[dict[str, Any]], object]) -> View[Any]:
             return view(events, buttons=buttons, on_intent=handle)
@@ -425,13 +428,13 @@ class Lab:
         name: str,
         script: Script | Source | None,
         *,
-        paced: bool,
+        slower: float,
     ) -> Run:
-        """A fresh run, which the stack closes; paced if the learner is to watch it."""
+        """A fresh run, which the stack closes; ``slower`` as in :meth:`stage`, 0 for not paced."""
         from learnkit.course.first_edit.answers import is_given
 
-        watched = paced and not self.static and not is_given()
-        client = self._client(name, script, pace() if watched else 0.0)
+        unseen = not slower or self.static or is_given()
+        client = self._client(name, script, 0.0 if unseen else slower * pace())
         stack.callback(self._note_unused, name, client)
         stack.callback(client.close)
         return Run(workspace, client, EventLog(), LocalShell())

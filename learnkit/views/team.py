@@ -132,7 +132,7 @@ class Team(Diagram[State]):
         for (word, _), those in groups.items():
             names, idle = [one.name for one in those], sorted(map(state.idle, those))
             limits = [duration(round(idle[0], 1)), duration(round(idle[-1], 1))]
-            after = f" after {' to '.join(dict.fromkeys(limits))} without work" if idle[0] else ""
+            after = f" (idle for {' to '.join(dict.fromkeys(limits))} before)" if idle[0] else ""
             parts.append(f"{listed(names)} {'is' if len(names) == 1 else 'are'} {word}{after}")
         said = f"{'; '.join(parts)}."
         if not state.tasks:
@@ -146,24 +146,29 @@ class Team(Diagram[State]):
         canvas, people = Canvas(width), drawn(state.people)[: max(3, rows)]
         beside = width >= 480
         left, tall = (112.0, _LANE) if beside else (2.0, _NAMED)
-        time, low = Axis(state.now, left, width - left - 8), 26.0 + tall * len(people)
-        time.ruled(canvas, 4, low)
+        high = self._buttons(canvas, width)
+        time, low = Axis(state.now, left, width - left - 8), high + 26 + tall * len(people)
+        time.ruled(canvas, high + 4, low)
         latest = _latest(state)
         for number, person in enumerate(people):
-            top, mark = 26 + tall * number, theme.agent(number).key
+            top, mark = high + 26 + tall * number, theme.agent(number).key
             _names(canvas, person, mark, top, left if beside else 0)
             _lane(canvas, state, person, mark, top + (20 if beside else 40), time, latest)
         free = [card for card in state.tasks.values() if card.id not in latest]
         low = _waiting(canvas, [card for card in free if card.mark is not theme.DONE], rows, low)
-        x, low = 2.0, low + (28 if self.buttons else 8)
+        canvas.height = low + 8
+        return canvas
+
+    def _buttons(self, canvas: Canvas, width: float) -> float:
+        """Draw the buttons at the top, where they stand still; return where they end, in pixels."""
+        x, y = 2.0, 0.0
         for label, intent in self.buttons.items():
             wide = 7 * len(label) + 24
             if x > 2 and x + wide > width:
-                x, low = 2.0, low + 40
-            canvas.box(f"button {label}", x, low, wide, 32, "", [label], says=label, intent=intent)
+                x, y = 2.0, y + 40
+            canvas.box(f"button {label}", x, y, wide, 32, "", [label], says=label, intent=intent)
             x += wide + 8
-        canvas.height = low + (40 if self.buttons else 0)
-        return canvas
+        return y + 40 if self.buttons else 0.0
 
     def facts(self, state: State, rows: int) -> str:
         roster: list[list[object]] = []

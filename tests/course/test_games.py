@@ -93,8 +93,9 @@ class Crew:
     def model(self, request: Any) -> lk.Reply:
         return lk.say("Enough.") if self.enough.is_set() else lk.use("bash", command="true")
 
-    def show(self, lab: Lab) -> None:
-        lab.stage("crew", self.play, lk.views.Messages, buttons={}, script=self.model)
+    def show(self, lab: Lab, slower: float = 1.0) -> None:
+        options: Any = {"buttons": {}, "script": self.model, "slower": slower}
+        lab.stage("crew", self.play, lk.views.Messages, **options)
 
 
 class Pressable(lk.views.Messages):
@@ -237,18 +238,21 @@ def test_without_a_person_planned_clicks_come_at_their_time_or_at_once(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("said", "pace"), [("0", 0.0), ("0.05", 0.05)])
-def test_a_stage_is_as_fast_as_a_scenario_that_is_watched(
+@pytest.mark.parametrize(
+    ("said", "slower", "pace"), [("0", 1, 0.0), ("0", 5, 0.0), ("0.05", 1, 0.05), ("0.05", 5, 0.25)]
+)
+def test_a_stage_is_as_fast_as_a_scenario_that_is_watched_or_so_much_slower(
     lab: Lab,
     crew: Crew,
     shown: list[Stage],
     monkeypatch: pytest.MonkeyPatch,
     said: str,
+    slower: float,
     pace: float,
 ) -> None:
     monkeypatch.setenv("LEARNKIT_PACE", said)
     crew.enough.set()
-    crew.show(lab)
+    crew.show(lab, slower)
     shown[0].press()
     assert crew.runs[0].clock.pace == pace  # type: ignore[attr-defined]
     until(lambda: len(PLAYING) == 0, "it goes on")

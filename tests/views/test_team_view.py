@@ -198,7 +198,7 @@ def test_the_title_says_who_left_for_want_of_work_and_who_did_not() -> None:
     day.status(70.0, "alice", "shutdown")
     view = Team(day.log)
     assert view.finding(view.at()) == (
-        "lead is working; alice is shut down after 60 s without work; bob is shut down."
+        "lead is working; alice is shut down (idle for 60 s before); bob is shut down."
     )
 
 
@@ -289,6 +289,20 @@ def test_there_are_buttons_only_where_somebody_listens(width: float) -> None:
     assert [json.loads(one.intent) for one in found] == list(buttons.values())
     assert all(inside(one, canvas) for one in found)
     assert "<b>" not in canvas.svg()
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_the_buttons_stand_still_above_the_lanes_while_the_board_changes(width: float) -> None:
+    day = Day()
+    view = Team(day.log, buttons={"a task": {"add": ""}}, on_intent=print)
+    before = view.draw(view.at(), width, 60)["button a task"]
+    for number in range(5):
+        day.task(1.0, "created", task(number), "person")
+    canvas = view.draw(view.at(), width, 60)
+    button = canvas["button a task"]
+    assert (button.x, button.y) == (before.x, before.y)
+    others = [one for one in canvas.shapes if one is not button]
+    assert all(one.y >= button.y + button.height for one in others)
 
 
 def test_a_real_crew_is_drawn_as_it_was(tmp_path: Any) -> None:

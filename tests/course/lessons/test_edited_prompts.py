@@ -72,7 +72,7 @@ SHUTDOWN = Edited(
     "s10_protocols.ipynb",
     "refuse",
     "Have alice put all stations into one file. Stop her as soon as you can.",
-    ("ASKED = ", "def coders(run)"),
+    ("import shutil\n\nASKED = ", "def coders(run)"),
     2,
 )
 BOARD = Edited(
@@ -118,9 +118,10 @@ def test_a_teammate_that_was_not_asked_to_shut_down_is_named_as_such() -> None:
 
 
 def test_the_lines_are_counted_in_the_file_that_the_edited_run_wrote() -> None:
-    names, said = SHUTDOWN.run(
-        "Have alice put all stations into one file. Stop her when she is done."
-    )
+    """Lesson 10 suggests this edit."""
+    texts = "\n".join(one.source for one in nbformat.read(NOTEBOOKS / SHUTDOWN.notebook, 4).cells)
+    assert "Replace “as soon as you can” in `COLLECT` with “when she is done”" in texts
+    names, said = SHUTDOWN.run(SHUTDOWN.prompt.replace("as soon as you can", "when she is done"))
     (count,) = names["lines"].values()
     assert count == 13
     assert "lines: {'" in said

@@ -60,21 +60,22 @@ def worker(seconds: float = 5.0) -> Callable[[Any], Reply]:
     return answer
 
 
-def lead(roles: Mapping[str, str]) -> Callable[[Any], Reply]:
+def lead(roles: Mapping[str, str], thinks: float = 1.0) -> Callable[[Any], Reply]:
     """Return a rule for a lead that starts its teammates and assigns nothing.
 
     Args:
         roles: name and role of each.
+        thinks: how long each of its replies takes, in seconds.
     """
 
     def answer(request: Any) -> Reply:
         if len(request["messages"]) > 1:
-            return say("They'll find their own work.", latency=1.0)
+            return say("They'll find their own work.", latency=thinks)
         calls = [
             use("spawn_teammate", name=name, role=role, prompt="See what there is to do.")
             for name, role in roles.items()
         ]
-        return reply(*calls, latency=1.0)
+        return reply(*calls, latency=thinks)
 
     return answer
 
@@ -89,11 +90,12 @@ def lanes() -> dict[str, Callable[[Any], Reply]]:
     return {"lead": lead(ROLES), **workers}
 
 
-def dispatcher(tasks: int) -> Callable[[Any], Reply]:
+def dispatcher(tasks: int, thinks: float = 1.0) -> Callable[[Any], Reply]:
     """Return a rule for a lead that assigns every task itself, one after each report.
 
     Args:
         tasks: how many there are.
+        thinks: how long each of its replies takes, in seconds.
     """
     left = iter(range(1, tasks + 1))
 
@@ -103,14 +105,14 @@ def dispatcher(tasks: int) -> Callable[[Any], Reply]:
                 use("spawn_teammate", name=name, role="coder", prompt=_order(next(left)))
                 for name in ("alice", "bob")
             ]
-            return reply(*calls)
+            return reply(*calls, latency=thinks)
         last = str(request["messages"][-1]["content"])
         reported = re.findall(r'<message id="[^"]*" from="(\w+)"', last)
         orders = [
             use("send_message", to=name, content=_order(id))
             for name, id in zip(reported, left, strict=False)
         ]
-        return reply(*orders) if orders else say("I'll wait for the reports.")
+        return reply(*(orders or [say("I'll wait for the reports.")]), latency=thinks)
 
     return answer
 
