@@ -8,6 +8,8 @@ import symtable
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from learnkit.course.defined_names import scopes
+
 from .subject import Rule, Subject, parsed
 
 
@@ -37,7 +39,7 @@ def names_of(number: int, source: str) -> Names:
     """
     found = Names(number)
     for statement in parsed(source).body:
-        top = symtable.symtable(ast.unparse(statement), "cell", "exec")
+        top = scopes(ast.unparse(statement))
         symbols = top.get_symbols()
         bound = {one.get_name() for one in symbols if one.is_assigned() or one.is_imported()}
         reads = {one.get_name() for one in symbols if one.is_referenced()}

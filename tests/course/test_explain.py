@@ -36,6 +36,8 @@ def notebook(folder: Path, *cells: str) -> Path:
         ("with open('p') as file:\n    for n in file:\n        total = n", {"file", "n", "total"}),
         ("if (m := 1):\n    k: int = 2", {"m", "k"}),
         ("[one for one in range(3)]", set()),
+        ("x = {k: {m for m in (k,)} for k in [n for n in range(3)]}", {"x"}),
+        ("u = [u for u in range(3)]\nw = lambda a: a", {"u", "w"}),
         ("%matplotlib inline", set()),
         ("def broken(", set()),
     ],

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import re
 from pathlib import Path
 from typing import Any
 
@@ -76,4 +77,12 @@ def test_right_answers_are_accepted(name: str) -> None:
 def test_wrong_answers_are_told_what_they_do_wrong(name: str) -> None:
     exercise = EXERCISES[name]
     for row in WRONG[name]:
-        assert verdict(exercise, written(exercise, row)) == row["says"].rstrip("\n"), row
+        said = verdict(exercise, written(exercise, row))
+        assert said is not None, row
+        assert everywhere(said) == everywhere(row["says"].rstrip("\n")), row
+
+
+def everywhere(said: str) -> str:
+    """A verdict without what differs between versions of Python."""
+    said = said.replace(" exceeded while calling a Python object", " exceeded")
+    return re.sub(r"(it was stopped, in line) \d+", r"\1 …", said)  # any line of the loop
