@@ -283,10 +283,12 @@ def _imported(name: str, value: Any) -> str:
     home, own = getattr(value, "__module__", None), getattr(value, "__name__", name)
     if not isinstance(home, str) or not isinstance(own, str) or home == "__main__":
         return ""
-    there = sys.modules.get(home)
-    if there is None or getattr(there, own, None) is not value:
-        return ""
-    return f"from {home} import {own}" + ("" if own == name else f" as {name}")
+    # Path of pathlib says that it is from pathlib._local: where it is public comes first.
+    public = home.partition("._")[0]
+    for place in (public, home):
+        if getattr(sys.modules.get(place), own, None) is value:
+            return f"from {place} import {own}" + ("" if own == name else f" as {name}")
+    return ""
 
 
 def _literal(name: str, value: Any) -> str | None:

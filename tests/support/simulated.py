@@ -307,7 +307,7 @@ def _tasks(run: Ran, board: lk.TaskBoard, patient: bool) -> None:
     """Each was done, once, by the one who had it, after those it waits for."""
     holder: dict[int, str] = {}
     done: list[int] = []
-    late: set[int] = set()  # given back when the steady one had ended: nobody has to find them
+    late: set[int] = set()  # free only after the steady one has ended: nobody has to find them
     steady = True
     for event in run.lead.events:
         if (event.type, event.lane) == ("team.status", "mate0"):
@@ -328,6 +328,7 @@ def _tasks(run: Ran, board: lk.TaskBoard, patient: bool) -> None:
             assert id not in done, f"task {id} was done twice"
             done.append(id)
             holder.pop(id, None)
+            late |= set() if steady else set(event.data["freed"])
     of_lead = {id for id, owner in holder.items() if owner == "lead"}
     assert set(holder) <= of_lead, f"still held: {holder}"
     excused = of_lead | late

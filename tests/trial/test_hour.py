@@ -273,7 +273,8 @@ def check_cost(screen: Screen, delivered: list[tuple[str, dict[str, int]]]) -> N
     sent = sum(sum(u.values()) - u["output_tokens"] for _, u in delivered)
     cached = sum(u["cache_read_input_tokens"] for _, u in delivered)
     written = sum(u["output_tokens"] for _, u in delivered)
-    assert f"{len(delivered)} turns" in line
+    what = [(who, usage["output_tokens"]) for who, usage in delivered]
+    assert f"{len(delivered)} turns" in line, f"the server has sent {what}; {screen.words[-6000:]}"
     assert f"{sent:,} tokens in, of which {cached:,} from the cache · {written:,} out" in line
     found = re.search(r"\$([\d,.]*\d)", line)
     assert found is not None, line
