@@ -14,26 +14,26 @@ from learnkit.simulation.stand_in.model import StandIn
 
 CLEAR = SKILLS[YOURS][1]
 
-#: Lines that people write, with how many of the six requests get the right skill.
+#: Lines that people write, with how many of the four requests for tests they win.
 LINES = {
-    "House style for tests in heatwatch. Use it before you write or change a test.": 5,
-    "Use when someone asks for a new test or changes one.": 5,
-    "House rules for tests.": 5,
-    "Our team's rules for unit tests. Load before writing a test.": 5,
-    "Read this before you write tests.": 5,
-    "House rules: read before touching any test in heatwatch.": 5,
-    "For writing a test here.": 5,
-    "Tests.": 5,
-    "How to name and structure tests; what tests may read and compare.": 5,
-    "Load before adding, editing or fixing tests.": 5,
-    "Testing guidelines for this repository.": 5,
-    "Must-read for anyone who writes tests.": 5,
-    "Use it before you write, change or repair tests, or cover a function.": 6,
-    "Conventions for automated checks; use before covering a function.": 3,
-    "pytest conventions of our team.": 2,
-    "Quality assurance guidelines.": 2,
-    "Use this skill for everything.": 2,
-    "": 2,
+    "House style for tests in heatwatch. Use it before you write or change a test.": 3,
+    "Use when someone asks for a new test or changes one.": 3,
+    "House rules for tests.": 3,
+    "Our team's rules for unit tests. Load before writing a test.": 3,
+    "Read this before you write tests.": 3,
+    "House rules: read before touching any test in heatwatch.": 3,
+    "For writing a test here.": 3,
+    "Tests.": 3,
+    "How to name and structure tests; what tests may read and compare.": 3,
+    "Load before adding, editing or fixing tests.": 3,
+    "Testing guidelines for this repository.": 3,
+    "Must-read for anyone who writes tests.": 3,
+    "Use it before you write, change or repair tests, or cover a function.": 4,
+    "Conventions for automated checks; use before covering a function.": 1,
+    "pytest conventions of our team.": 0,
+    "Quality assurance guidelines.": 0,
+    "Use this skill for everything.": 0,
+    "": 0,
 }
 
 
@@ -64,7 +64,8 @@ def loads(request: str, known: dict[str, str]) -> list[str]:
 
 @pytest.mark.parametrize(("line", "right"), LINES.items())
 def test_a_natural_line_works_or_the_table_says_which_words_it_lacks(line: str, right: int) -> None:
-    assert try_line(line).text.endswith(f"The right skill for {right} of 6 requests")
+    said = f"It wins {right} of 4 requests for tests, and leaves 2 of 2 to the others"
+    assert try_line(line).text.endswith(said)
     for request, (chosen, why, _) in rows(line).items():
         if chosen.startswith("✗") and REQUESTS[request] == YOURS:
             lacks = why.partition("Your line doesn't have ")[2]

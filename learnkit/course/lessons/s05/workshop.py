@@ -6,6 +6,8 @@ says which words these were. That isn't how a model chooses, and the card says t
 
 from __future__ import annotations
 
+from collections import Counter
+
 from learnkit.course.display.card import Card
 from learnkit.course.lessons.s05.contest import SKILLS
 from learnkit.simulation.stand_in.matching import LEAST, Fit, fits, telling
@@ -36,18 +38,22 @@ def try_line(line: str) -> Card:
         line: the learner's description of the skill with the house rules for tests.
     """
     known = {name: line if name == YOURS else clear for name, (_, clear) in SKILLS.items()}
-    rows, right = [], 0
+    rows, right = [], Counter[bool]()
     for request, wanted in REQUESTS.items():
         first, second, *_ = fits(request, known)
         chosen = first.name if first.score >= LEAST and first.score > second.score else ""
-        right += chosen == wanted
+        right[wanted == YOURS] += chosen == wanted
         mark = "✓" if chosen == wanted else "✗"
         why = "" if chosen == wanted else f" {esc(_why(request, wanted, line, first, second))}"
         rows.append(
             f"<li>“{esc(request)}”<br><strong>{mark} loads {esc(_named(chosen))}.</strong>{why} "
             f"{esc(_scored(first, second))}</li>"
         )
-    said = f"Your line: “{line}” The right skill for {right} of {len(REQUESTS)} requests"
+    yours = sum(wanted == YOURS for wanted in REQUESTS.values())
+    said = (
+        f"Your line: “{line}” It wins {right[True]} of {yours} requests for tests, and leaves "
+        f"{right[False]} of {len(REQUESTS) - yours} to the others"
+    )
     listed = f"<ul>{''.join(rows)}</ul>"
     return Card(f"<p><strong>{esc(said)}.</strong></p>{listed}<p>{esc(_ABOUT)}</p>", said)
 
