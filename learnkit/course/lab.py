@@ -386,7 +386,7 @@ class Lab:
                 In the static form nobody clicks, and it goes with the lab.
 
         Raises:
-            UsageError: if the name is not a plain one, or the lab is closed.
+            UsageError: if the name is not a plain one.
         """
         if Path(name).name != name or name in ("", ".."):  # such a name leads out of the folder
             raise UsageError(f"{name!r} is no plain name for a folder; give one like 'board'")
@@ -412,7 +412,10 @@ class Lab:
         self._workspaces.remove()
 
     def close(self) -> None:
-        """Do what :meth:`remove` does, and print what the lesson has used."""
+        """Do what :meth:`remove` does, and print what the lesson has used.
+
+        A cell that is run after that gets a workspace again, which goes with the kernel.
+        """
         self.remove()
         but = ", except those of the game that you are playing" if len(PLAYING) else ""
         line = f"Closed: no thread, process or workspace is left{but}."

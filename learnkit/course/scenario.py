@@ -110,20 +110,20 @@ def relative(text: str) -> str:
 class Workspaces:
     """Fresh workspaces: copies of the running example, each a git repository with one commit.
 
-    All of them are in one temporary folder, which is made for the first of them.
+    All of them are in one temporary folder, which is made for the first of them, and again for the
+    first one after :meth:`remove`: whoever has run all cells can still change one.
     """
 
     def __init__(self) -> None:
         self._folder: Path | None = None
         self._copies = 0
-        self._removed = False
         self._lasting: Path | None = None
 
     def new(self) -> Path:
         """Return a new workspace; the folder above it belongs to it alone.
 
         Raises:
-            UsageError: after :meth:`remove`, or if git does not work.
+            UsageError: if git does not work.
         """
         folder = self._made()
         self._copies += 1
@@ -139,7 +139,7 @@ class Workspaces:
             lasting: whether it survives :meth:`remove`, until the process ends.
 
         Raises:
-            UsageError: after :meth:`remove`, or if git does not work.
+            UsageError: if git does not work.
         """
         above = self._made() / "own"
         if lasting:
@@ -152,8 +152,6 @@ class Workspaces:
         return folder
 
     def _made(self) -> Path:
-        if self._removed:
-            raise UsageError("this lab is closed; run the set-up cell again to go on")
         if self._folder is None:
             folder = _until_the_end()
             try:
@@ -171,8 +169,7 @@ class Workspaces:
                 shutil.rmtree(left, ignore_errors=True)
 
     def remove(self) -> None:
-        """Remove everything; there are no more workspaces after it. Twice is no error."""
-        self._removed = True
+        """Remove everything. Twice is no error."""
         if self._folder is not None:
             shutil.rmtree(self._folder, ignore_errors=True)
             self._folder = None
