@@ -187,6 +187,14 @@ def asked(page: Page) -> list[Any]:
     return found
 
 
+def asked_in_a_window(page: Page, width: int) -> Any:
+    """The one thing that the kernel is asked when the window gets another width."""
+    page.set_viewport_size({"width": width, "height": 900})
+    page.wait_for_function("() => window.sent.length")
+    (message,) = asked(page)
+    return message
+
+
 def give(page: Page, message: dict[str, Any]) -> None:
     page.evaluate("message => window.receive(message)", message)
 
@@ -219,9 +227,7 @@ def test_a_drag_during_an_answer_asks_only_for_the_newest(page: Page) -> None:
 def test_another_room_is_another_width(page: Page) -> None:
     shown = explorable("s06")
     host = open_with_kernel(page, shown)
-    page.set_viewport_size({"width": 610, "height": 900})
-    page.wait_for_function("() => window.sent.length")
-    (message,) = asked(page)
+    message = asked_in_a_window(page, 610)
     assert message["places"] == shown.start
     assert NARROW < message["width"] < 610
     assert message["width"] % 20 == 0
@@ -233,9 +239,7 @@ def test_another_room_is_another_width(page: Page) -> None:
 def test_where_there_is_too_little_room_the_picture_is_smaller_and_not_cut_off(page: Page) -> None:
     shown = explorable("s06")
     host = open_with_kernel(page, shown)
-    page.set_viewport_size({"width": 270, "height": 900})
-    page.wait_for_function("() => window.sent.length")
-    (message,) = asked(page)
+    message = asked_in_a_window(page, 270)
     assert message["width"] == NARROW
     give(page, shown.message(shown.start, NARROW))
     svg = host.locator("svg.diagram")
