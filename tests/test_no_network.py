@@ -83,6 +83,7 @@ def test_in_a_child() -> None:
     assert "NetworkBlocked: [Errno 1] socket.connect to 255.255.255.255:80 refused" in run.stderr
 
 
+@pytest.mark.slow
 def test_in_a_kernel_and_its_child_as_nbval_starts_them() -> None:
     manager, client = nbval.kernel.start_new_kernel(kernel_name=CURRENT_ENV_KERNEL_NAME)
     said: list[str] = []

@@ -68,7 +68,7 @@ class Arguments:
         Raises:
             UsageError: for a type that has no schema or cannot be found.
         """
-        made = self._model.model_json_schema(by_alias=True)
+        made = self.model.model_json_schema(by_alias=True)
         return _normal(made, made.get("$defs", {}), ())
 
     def check(self, given: Any) -> Json:
@@ -91,7 +91,7 @@ class Arguments:
         if not isinstance(given, dict):
             raise ArgumentsError(f"{self._name}: the arguments must be an object, not {given!r}")
         try:
-            model = self._model.model_validate(self._parsed(given))
+            model = self.model.model_validate(self._parsed(given))
         except pydantic.ValidationError as error:
             problems = [self._problem(one) for one in error.errors(include_url=False)]
             raise ArgumentsError(f"{self._name}: {'; '.join(problems)}") from None
@@ -99,28 +99,35 @@ class Arguments:
         return {k: getattr(model, f) for k, f in fields if f in model.model_fields_set}
 
     @cached_property
-    def _model(self) -> Any:
+    def model(self) -> Any:
+        """The arguments as a pydantic model, which checks them and knows their schema."""
         import pydantic
 
         hints = self._hints()
         fields: Json = {}
         # Fields have neutral names, because a parameter may be called "json" or "_x".
         for number, (name, parameter) in enumerate(self._parameters.items()):
-            about: Json = {"alias": name, "description": self._notes.get(name)}
-            if about["description"] is None:
-                about["description"] = _note(hints[name])
-            if isinstance(parameter.default, (str, int, float)):
-                about["default"] = parameter.default
-            elif parameter.default is not parameter.empty:  # nothing that a schema could show
-                about["default"] = None
-            field = (hints[name], pydantic.Field(**about))
-            try:
-                pydantic.TypeAdapter(hints[name]).json_schema()
-            except pydantic.errors.PydanticUserError as error:
-                raise self._error(f"parameter {name!r} has no JSON Schema: {error}") from None
-            fields[f"field_{number}"] = field
+            fields[f"field_{number}"] = (hints[name], self._field(parameter, hints[name]))
         strict = pydantic.ConfigDict(extra="forbid", coerce_numbers_to_str=True)
         return pydantic.create_model(self._name, __config__=strict, **fields)
+
+    def _field(self, parameter: inspect.Parameter, hint: Any) -> Any:
+        """What the schema says about a parameter beside its type."""
+        import pydantic
+
+        about: Json = {"alias": parameter.name, "description": self._notes.get(parameter.name)}
+        if about["description"] is None:
+            about["description"] = _note(hint)
+        if isinstance(parameter.default, (str, int, float)):
+            about["default"] = parameter.default
+        elif parameter.default is not parameter.empty:  # nothing that a schema could show
+            about["default"] = None
+        try:
+            pydantic.TypeAdapter(hint).json_schema()
+        except pydantic.errors.PydanticUserError as error:
+            said = f"parameter {parameter.name!r} has no JSON Schema: {error}"
+            raise self._error(said) from None
+        return pydantic.Field(**about)
 
     def _hints(self) -> Json:
         holder = types.SimpleNamespace(

@@ -556,6 +556,7 @@ def test_news_tells_every_change_once_whoever_made_it(tmp_path: Path) -> None:
 # Many processes
 
 
+@pytest.mark.slow
 def test_numbers_never_collide_between_processes(tmp_path: Path) -> None:
     workers = [worker("create", tmp_path, f"w{number}", 15) for number in range(4)]
     for one in workers:

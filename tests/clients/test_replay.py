@@ -71,6 +71,7 @@ def test_said_holds_only_what_is_new(tmp_path: Path) -> None:
     assert all(turn.edits == {} for turn in turns)
 
 
+@pytest.mark.slow
 def test_a_long_conversation_is_stored_once(tmp_path: Path) -> None:
     sizes = []
     for turns in (20, 60):

@@ -55,6 +55,7 @@ def test_an_error_on_its_way_out_is_not_replaced_by_one_of_the_end() -> None:
         _ = 1 // 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("clock", [lk.VirtualClock, lk.SystemClock])
 def test_the_end_of_a_lead_ends_its_teammates_and_their_jobs(tmp_path: Path, clock: Any) -> None:
     sleep = lk.use("background_run", command="sleep 300")

@@ -299,6 +299,7 @@ def test_a_server_that_sends_no_usage_can_be_used_and_its_cost_is_not_known(stre
 # What may pass
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("status", [429, 500, 529])
 @pytest.mark.parametrize("streamed", [False, True])
 def test_a_request_is_sent_again_for_minutes_on_the_clock(status: int, streamed: bool) -> None:

@@ -21,6 +21,7 @@ from jupyter_client.manager import start_new_kernel
 
 import learnkit as lk
 from learnkit import UsageError
+from learnkit.core.tool_schema import Arguments
 from learnkit.course import exercise_checks
 from learnkit.course.display.badge import badge
 from learnkit.course.display.card import Card, show
@@ -157,6 +158,7 @@ def test_source_of_tools_properties_modules_and_instances() -> None:
 
     assert "fine in {city}" in show_source(weather).html
     assert "def path" in show_source(Progress.path).html
+    assert "def schema" in show_source(Arguments.schema).html
     name = exercise_checks.__name__
     assert show_source(exercise_checks).text.startswith(f"{name}, {name}, ")
     assert show_source(lk.EventLog()).text.startswith("EventLog, learnkit.core.events, ")
@@ -525,6 +527,7 @@ def test_in_a_notebook_the_rest_has_ink_and_ground_of_the_theme(
     assert "```python\ndef show(" in shown["text/markdown"]
 
 
+@pytest.mark.slow
 def test_with_nobody_in_front_there_is_no_widget(
     ask: Callable[[str], list[dict[str, Any]]],
 ) -> None:

@@ -196,6 +196,7 @@ def test_what_ends_a_stage_leaves_nothing_of_it(
     PLAYING.end_all()
 
 
+@pytest.mark.slow
 def test_a_stage_that_fails_says_so_where_it_is(
     lab: Lab, shown: list[Stage], folders: Path, crew: Crew
 ) -> None:

@@ -102,6 +102,7 @@ def losing() -> list[int]:
 # Seeds.
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_events() -> None:
     for seed in (0, 1, losing()[0]):
         assert told(run(Naive, seed)) == told(run(Naive, seed))

@@ -66,6 +66,7 @@ def test_a_death_in_the_middle_tears_a_naive_file(naive: type, tmp_path: Path, s
         json.loads(text)
 
 
+@pytest.mark.slow
 def test_a_death_between_two_renames_leaves_half_and_the_package_finishes_it(
     tmp_path: Path,
 ) -> None:

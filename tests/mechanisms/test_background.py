@@ -165,6 +165,7 @@ def test_three_sleeps_overlap_for_real(tmp_path: Path) -> None:
 sleeps = st.lists(st.integers(0, 6), min_size=1, max_size=4)
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(25))
 @given(sleeps, st.lists(st.sampled_from(["work", "check", "think"]), max_size=6), st.integers(0, 9))
 def test_each_result_is_delivered_exactly_once(
@@ -607,6 +608,7 @@ def test_a_watched_command_behaves_like_itself(tmp_path: Path) -> None:
     assert (result.output, result.code) == ("it's bash\n", 9)
 
 
+@pytest.mark.slow
 def test_a_watch_never_misses_the_parent_of_a_restless_command(tmp_path: Path) -> None:
     restless = "import time\nwhile True:\n    time.sleep(0.00005)\n    sum(range(3000))"
     (tmp_path / "watch").write_text(

@@ -374,6 +374,7 @@ def check(ran: Ran) -> None:
     assert all(one.worker is not None and one.worker.done for one in ran.team.members)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", mostly_slow(range(40), 8))
 def test_whatever_the_order_no_mail_is_lost_or_read_twice(tmp_path: Path, seed: int) -> None:
     ran = random_team(tmp_path, seed, lk.VirtualClock(seed=seed))

@@ -11,6 +11,8 @@ from learnkit.mechanisms.worktrees.registry import WorktreeRegistry
 from learnkit.runtime.git import Git, GitError
 from learnkit.runtime.git_remote import GitRemote
 
+pytestmark = pytest.mark.slow
+
 SHELL = lk.LocalShell({"GIT_AUTHOR_NAME": "a", "GIT_AUTHOR_EMAIL": "a@example.org"})
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import socket
 import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping
@@ -48,6 +49,19 @@ def cut_in(part: bytes) -> Wire:
         return 200, kind, content
 
     return wire
+
+
+def has_left(reader: socket.socket) -> bool:
+    """Whether the other side has closed a connection.
+
+    The kernel may take several writes more before it says so: a short reply would count as sent.
+    """
+    try:
+        return reader.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT) == b""
+    except BlockingIOError:
+        return False
+    except ConnectionError:
+        return True
 
 
 @dataclass
@@ -246,6 +260,8 @@ def listening(
                     if streamed:
                         state.gap() if callable(state.gap) else time.sleep(state.gap)
                     state.sending(value, number)
+                    if has_left(self.connection):
+                        raise BrokenPipeError
                     self.wfile.write(part.removesuffix(CUT))
                 state.sent(value)
             self.close_connection = parts[-1].endswith(CUT)

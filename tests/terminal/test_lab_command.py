@@ -18,6 +18,7 @@ import pytest
 LAB = (sys.executable, "-c", "from learnkit.terminal.cli import main; main()", "lab")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", [["--port", "{}"], ["--port={}"], ["--ServerApp.port={}"]])
 def test_a_port_that_is_taken_is_said(words: list[str], tmp_path: Path) -> None:
     with socket.socket() as taken:

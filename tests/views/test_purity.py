@@ -38,6 +38,7 @@ GROUPS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("group", GROUPS)
 @settings(max_examples=examples(60))
 @given(data=st.data())

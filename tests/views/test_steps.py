@@ -50,6 +50,7 @@ def game(tmp_path_factory: pytest.TempPathFactory) -> EventLog:
     return lead.events
 
 
+@pytest.mark.slow
 def test_the_game_of_lesson_11_has_at_most_60_steps(game: EventLog) -> None:
     assert len(game) > 300
     assert sum(event.type == "task.completed" for event in game) == 14

@@ -121,6 +121,7 @@ def sent(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [data["content"] for data in custom if data.get("method") == "custom"]
 
 
+@pytest.mark.slow
 def test_static_is_shown_once_at_the_end_without_any_widget(kernel: Kernel) -> None:
     messages = kernel.run(STATIC)
     (bundle,) = displayed(messages)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 from learnkit.core.text import count
@@ -83,6 +84,8 @@ def _code_of(thing: Any) -> Any:
     """The object that has source: the class of an instance, the function of a property."""
     if isinstance(thing, property):
         thing = thing.fget
+    elif isinstance(thing, cached_property):
+        thing = thing.func
     thing = inspect.unwrap(thing)
     if inspect.ismodule(thing) or inspect.isclass(thing) or inspect.isroutine(thing):
         return thing

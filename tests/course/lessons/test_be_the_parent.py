@@ -62,6 +62,7 @@ def test_the_rules_reach_a_child_in_either_way(lab: Lab, prompt: str) -> None:
     assert game.scored(made.events).endswith("That's right. You needed 1 prompt.")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("prompt", "lacks", "reports"),
     [

@@ -166,6 +166,7 @@ def test_without_a_teammate_the_cells_after_the_board_say_so() -> None:
     assert "nobody was started" in said
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("prompt", "trees"),
     [
