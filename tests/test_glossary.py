@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 
 import nbformat
 import pytest
@@ -16,6 +17,7 @@ def anchor(term: str) -> str:
     return term.lower().replace(" ", "-")
 
 
+@cache
 def links(number: int) -> set[str]:
     """Anchors of the glossary that a lesson links to."""
     (path,) = (path for path in lessons() if path.name.startswith(f"s{number:02}_"))

@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -66,6 +67,7 @@ def tags(cell: Any) -> list[str]:
     return list(cell.metadata.get("tags", []))
 
 
+@cache
 def parsed(source: str) -> ast.Module:
     """A cell's syntax tree; of a cell that is none, an empty one (ruff complains about it)."""
     try:
@@ -76,6 +78,8 @@ def parsed(source: str) -> ast.Module:
 
 def lab_calls(source: str, method: str) -> list[ast.Call]:
     """The calls ``lab.<method>(...)`` in a source."""
+    if method not in source:
+        return []
     return [
         node
         for node in ast.walk(parsed(source))

@@ -19,9 +19,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
+from pydantic import TypeAdapter
 
 import learnkit as lk
+from learnkit.course import data_file
 from learnkit.course.lessons import EXAMPLE
 from learnkit.course.lessons.s04 import five_files, station_parsers
 from learnkit.course.lessons.s05.many_skills import manuals
@@ -419,7 +420,7 @@ _CHECKS: dict[str, Callable[[World, dict[str, Any], str], Iterator[str]]] = {
 
 def cases(path: Path = PROMPTS) -> list[Case]:
     """All prompts."""
-    return list(yaml.safe_load(path.read_text()))
+    return data_file.read(path, TypeAdapter(list[Case]))
 
 
 def table(trials: list[Trial]) -> str:

@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
+from pydantic import TypeAdapter
 
 import learnkit as lk
+from learnkit.course import data_file
 from learnkit.course.exercise_checks import judge
 from learnkit.course.lessons import Exercise, load
 
@@ -25,10 +26,12 @@ EXERCISES = {
     for path in sorted(ANSWERS.glob("s*.yaml"))
     for one in load(path.stem).exercises
 }
-WRONG: dict[str, list[dict[str, str]]] = {
+#: Exercise -> wrong answers, with what the check says.
+Wrong = dict[str, list[dict[str, str]]]
+WRONG: Wrong = {
     f"{path.stem} {name}": rows
     for path in sorted(ANSWERS.glob("s*.yaml"))
-    for name, rows in yaml.safe_load(path.read_text("utf-8")).items()
+    for name, rows in data_file.read(path, TypeAdapter(Wrong)).items()
 }
 
 
