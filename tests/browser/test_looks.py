@@ -104,8 +104,9 @@ def open_page(page: Page, every: str) -> Page:
     return page
 
 
-# A phone, and a window as small with its scroll bars; what no picture of 720 fits into; a screen.
-@pytest.mark.parametrize("width", [330, 360, 700, 1600])
+# A phone with JupyterLab; one with scroll bars, and one without; a place for no picture of 720; a
+# screen.
+@pytest.mark.parametrize("width", [270, 330, 360, 700, 1600])
 def test_everything_fits_and_axe_finds_nothing_serious(
     open_page: Page, shots: Path, width: int
 ) -> None:
