@@ -135,6 +135,13 @@ def test_phrases_stay_together_and_long_text_is_shortened() -> None:
         assert "…" in text
 
 
+@pytest.mark.parametrize("more", [0, 1])
+def test_the_beginning_is_shortened_only_where_that_saves_words(more: int) -> None:
+    start = "word " * (AROUND + 3 + more)
+    same, *_ = words(f"{start}old", f"{start}new")
+    assert ("…" in same[1]) == bool(more)
+
+
 def test_texts_without_much_in_common_stand_one_after_the_other() -> None:
     assert words("Which branch is this?", "Write hello.py") == (
         ("gone", "Which branch is this?"),

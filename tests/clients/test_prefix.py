@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from learnkit.clients.recordings import request_hash
 from learnkit.clients.recordings.request_hash import Prefix, unmarked
 
 BODY: dict[str, Any] = {"model": "m", "max_tokens": 5, "system": "Be brief."}
@@ -44,6 +45,19 @@ def test_the_same_value_has_one_slot_and_the_order_counts() -> None:
     assert one.slots == ["/tmp/a", "/tmp/b"]
     assert one.hash == Prefix.of(said("/tmp/x then /tmp/y then /tmp/x")).hash
     assert one.hash != Prefix.of(said("/tmp/x then /tmp/y then /tmp/y")).hash
+
+
+def test_a_request_that_goes_on_encodes_only_what_is_new(monkeypatch: pytest.MonkeyPatch) -> None:
+    before, whole, times = Prefix.of(said("a", "b")), Prefix.of(said("a", "b", "c")), list[int]()
+    encode = request_hash._encode
+
+    def counted(value: Any) -> Any:
+        times.append(1)
+        return encode(value)
+
+    monkeypatch.setattr(request_hash, "_encode", counted)
+    assert Prefix.of(said("a", "b", "c"), before).hash == whole.hash
+    assert len(times) == 1
 
 
 def test_a_hash_depends_on_every_message_before() -> None:

@@ -77,6 +77,16 @@ def test_what_is_saved_comes_back(
     assert back.edits == {0: expected[0]}
 
 
+@pytest.mark.parametrize("key", ["system", "tools"])
+def test_a_system_prompt_and_tools_may_be_lists(tmp_path: Path, key: str) -> None:
+    path = tmp_path / "s.yaml"
+    path.write_text(
+        "{shared: {x: [{type: text, text: hi}]}, turns: "
+        f"[{{id: a, scenario: s, params: {{{key}: x}}, reply: []}}]}}"
+    )
+    assert Recording.load(path).turns[0].params == {key: "x"}
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [
@@ -106,6 +116,14 @@ def test_what_is_saved_comes_back(
         ("turns: [{id: a, scenario: s, after: b, reply: []}]", "`after` unknown"),
         ("{meta: [1], turns: []}", "`meta` and `shared` must be mappings"),
         ("{shared: a, turns: []}", "`meta` and `shared` must be mappings"),
+        (
+            "{shared: {x: [3]}, turns: [{id: a, scenario: s, params: {tools: x}, reply: []}]}",
+            "'x' must be a list of tools",
+        ),
+        (
+            "{shared: {x: {}}, turns: [{id: a, scenario: s, params: {system: x}, reply: []}]}",
+            "'x' must be a text or a list of text blocks",
+        ),
         ("turns: [\xff]", "is not YAML"),
         ("turns: [\x00]", "is not YAML"),
     ],

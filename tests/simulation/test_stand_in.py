@@ -219,6 +219,47 @@ def test_what_compaction_removed_is_found_again_in_the_files(tmp_path: Path) -> 
     assert "I converted what is in °F" in outcome.text
 
 
+@pytest.mark.parametrize(
+    ("prompt", "board"),
+    [
+        (
+            "A diamond of tasks: plan, then build and document, then ship.",
+            {"plan": [], "build": [1], "document": [1], "ship": [2, 3]},
+        ),
+        (
+            "Create a task 'plan'. Create a task 'write the docs' that waits for task 1.",
+            {"plan": [], "write the docs": [1]},
+        ),
+    ],
+)
+def test_the_board_has_these_tasks_and_no_others(
+    tmp_path: Path, prompt: str, board: dict[str, list[int]]
+) -> None:
+    tasks = lk.TaskBoard(tmp_path)
+    lk.Agent(lk.stand_in(), [lk.Tasks(tasks)]).run(prompt)
+    assert {task.subject: list(task.blocked_by) for task in tasks.tasks()} == board
+
+
+@pytest.mark.parametrize(("which", "value"), [("lowest", "1.5"), ("highest", "3.5")])
+def test_the_lowest_and_the_highest_are_those_of_all_lines(
+    tmp_path: Path, which: str, value: str
+) -> None:
+    (tmp_path / "logs").mkdir()
+    (tmp_path / "logs/a.txt").write_text("11:00 2.5\n12:00 1.5\n13:00 3.5\n")
+    (tmp_path / "logs/b.txt").write_text("11:00 2.0\n")
+    prompt = f"Read the logs one by one, and tell me the {which} value of all days."
+    outcome = lk.Agent(lk.stand_in(), [lk.CodingTools(tmp_path)]).run(prompt)
+    assert f"the {which} value in what I read is {value}, in logs/a.txt" in outcome.text
+
+
+def test_a_constant_stands_right_below_the_docstring(tmp_path: Path) -> None:
+    (tmp_path / "app").mkdir()
+    (tmp_path / "app/a.py").write_text('"""A."""\n\nx = 1\ny = 2\n')
+    prompt = "Add a constant LIMIT = 10 to each file in app/."
+    lk.Agent(lk.stand_in(), [lk.CodingTools(tmp_path)]).run(prompt)
+    assert (tmp_path / "app/a.py").read_text() == '"""A."""\n\nLIMIT = 10\n\nx = 1\ny = 2\n'
+
+
 # It breaks no file
 
 
@@ -458,6 +499,13 @@ def test_a_summary_in_parts_holds_the_calls_of_all_parts() -> None:
     assert lines == [
         f'- called read_file {{"path": "{name}"}} -> "{name.upper() * 2}"' for name in "abc"
     ]
+
+
+def test_what_is_said_in_a_conversation_is_not_what_its_summary_is_about() -> None:
+    said = "user: hi\nAbove all, keep what concerns: units\nassistant: read_file {}\nuser: unit F"
+    asks = {"messages": [{"role": "user", "content": _prompt(said, "")}]}
+    (text,) = texts([StandIn()(asks)])
+    assert "About " not in text
 
 
 def test_a_value_that_compaction_removed_is_not_made_up() -> None:
