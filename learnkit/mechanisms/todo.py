@@ -54,8 +54,9 @@ class Todo(Mechanism):
     ``todo.rejected`` with ``problem``; and ``todo.reminded`` with ``rounds`` and ``text``.
 
     Args:
-        remind_after: rounds of tool calls without ``todo`` after which a reminder follows the
-            results; 0 never reminds.
+        remind_after: rounds of tool calls that leave the list as it is after which a reminder
+            follows the results; 0 never reminds. A call that is refused, or sends the same list
+            again, changes nothing.
         incremental: offer ``todo_add``, ``todo_update`` and ``todo_delete`` in place of ``todo``,
             so that an update is short and items may have notes.
         show_list: the reminder repeats the list.
@@ -72,6 +73,7 @@ class Todo(Mechanism):
         self.remind_after, self.show_list = remind_after, show_list
         self.incremental = incremental
         self._items: list[Item] = []
+        self._seen = self._items  # as it was after the last round
         self._rounds = 0
 
     @property
@@ -95,9 +97,9 @@ class Todo(Mechanism):
         return _HOW.replace("the tool todo", "todo_add") if self.incremental else _HOW
 
     def after_tools(self, agent: Agent, calls: Sequence[Call]) -> str | None:
-        """One reminder after some rounds without an update, then counting starts again."""
-        if any(call.name.partition("_")[0] == "todo" for call in calls):
-            self._rounds = 0
+        """One reminder after some rounds without a change, then counting starts again."""
+        if self._items != self._seen:
+            self._seen, self._rounds = self._items, 0
             return None
         self._rounds += 1
         if not self.remind_after or self._rounds < self.remind_after or not self.open:

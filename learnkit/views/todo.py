@@ -24,12 +24,13 @@ from learnkit.views.drawing.base import Diagram
 from learnkit.views.drawing.display import Canvas, wrapped
 from learnkit.views.words import describe
 
-Kind = Literal["work", "list", "refused"]
+Kind = Literal["work", "list", "same", "refused"]
 
 #: Status of an item, as the tool has it -> its mark.
 _STATES = {"pending": theme.PENDING, "in_progress": theme.ACTIVE, "completed": theme.DONE}
 _KINDS = {
     "list": (theme.DONE, "the list was updated"),
+    "same": (theme.PLAIN, "the same list again"),
     "refused": (theme.ERROR, "an update was refused"),
     "work": (theme.CALL, "other calls"),
 }
@@ -50,7 +51,7 @@ class State:
     Attributes:
         items: as the tool has them.
         rounds: those that are over.
-        since: rounds without a look at the list, with the one that a reminder ends.
+        since: rounds without an update, with the one that a reminder ends.
         remind_after: rounds until a reminder; 0 for none.
         kind: of the round that goes on.
         reminding: whether a reminder goes with the results of the round that goes on.
@@ -81,6 +82,8 @@ class Todo(Diagram[State]):
         match read(event):
             case TodoUpdated(items=items, remind_after=after):
                 new = replace(state, items=items, remind_after=after, problem="")
+                if items == state.items:
+                    return replace(new, kind="list" if state.kind == "list" else "same")
                 return replace(new, kind="list", since=0)
             case TodoRejected(problem=problem):
                 return replace(state, kind="refused", problem=problem)
@@ -88,7 +91,7 @@ class Todo(Diagram[State]):
                 return replace(state, reminding=True, since=state.since + 1)
             case MessageAdded(message=message) if _brings_results(message):
                 rounds = (*state.rounds, Round(state.kind, state.reminding))
-                since = 0 if state.reminding or state.kind != "work" else state.since + 1
+                since = 0 if state.reminding or state.kind == "list" else state.since + 1
                 over = replace(state, rounds=rounds, since=since, kind="work", reminding=False)
                 return over if state.kind == "refused" else replace(over, problem="")
         return state

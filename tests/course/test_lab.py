@@ -18,8 +18,9 @@ from messages_server import serving
 import learnkit as lk
 from learnkit.clients.recordings.replay import Miss
 from learnkit.core.usage import Meter
+from learnkit.course.games.be_the_model import panel
 from learnkit.course.lab import Lab, recordings
-from learnkit.course.lessons import EXAMPLE, load
+from learnkit.course.lessons import EXAMPLE, Game, load
 from learnkit.course.progress import Progress
 from learnkit.course.scenario import Workspaces, messages_view
 from learnkit.errors import UsageError
@@ -299,6 +300,35 @@ def test_a_game_of_ones_own_has_the_lessons_tools_or_a_coders(lab: Lab) -> None:
     other = lk.lesson("s04")
     assert {"bash", "edit_file"} <= tools(other.be_the_model("Look."))
     other.close()
+
+
+def test_a_game_that_is_played_again_is_judged_by_its_own_folder(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folders: list[Path] = []
+    judged: list[Path] = []
+
+    def mechanisms(folder: Path) -> list[lk.Mechanism]:
+        folders.append(folder)
+        return []
+
+    def judge(folder: Path, messages: Any) -> list[Any]:
+        judged.append(folder)
+        return []
+
+    def played_twice(agent: Any, *_: Any, judge: Any, **__: Any) -> None:
+        for _ in range(2):
+            judge(agent(lk.scripted([]), lk.EventLog()))
+
+    monkeypatch.setattr(panel, "BeTheModel", played_twice)
+    lab.be_the_model(Game("Look.", mechanisms, [], judge=judge))
+    assert len(set(folders)) == 2
+    assert judged == folders
+
+
+def test_an_answer_needs_a_cell_that_has_stopped(lab: Lab) -> None:
+    with pytest.raises(lk.UsageError, match="no cell has stopped at a request"):
+        lab.script([lk.say("hello")])
 
 
 @pytest.mark.parametrize(("said", "pace"), [("", PACE), ("0", 0.0), ("0.05", 0.05)])

@@ -244,10 +244,17 @@ def test_a_reminder_follows_the_results_after_three_rounds_and_counting_starts_a
     assert [one["text"] for one in reminded] == [text for _, text in notes(agent)]
 
 
-def test_a_look_at_the_list_starts_the_count_again() -> None:
+def test_an_update_starts_the_count_again() -> None:
     work = lk.use("work")
     agent = ran(lk.Todo(), lists("pending"), work, work, lists("in_progress"), work, work, work)
     assert [number for number, _ in notes(agent)] == [7]
+
+
+@pytest.mark.parametrize("call", [lists("pending"), lists("in_progress", "in_progress")])
+def test_the_same_list_and_one_that_is_refused_are_no_update(call: Any) -> None:
+    work = lk.use("work")
+    agent = ran(lk.Todo(), lists("pending"), work, call, work)
+    assert [number for number, _ in notes(agent)] == [4]
 
 
 def test_several_calls_in_one_reply_are_one_round() -> None:
@@ -276,7 +283,7 @@ def test_a_reminder_can_show_the_list() -> None:
 
 
 @given(st.lists(st.sampled_from(["todo", "todo done", "work", "bad"]), max_size=14))
-def test_reminders_come_after_exactly_so_many_rounds_without_a_call(rounds: list[str]) -> None:
+def test_reminders_come_after_exactly_so_many_rounds_without_a_change(rounds: list[str]) -> None:
     replies = {
         "todo": lists("pending"),
         "todo done": lists("completed"),
@@ -284,11 +291,11 @@ def test_reminders_come_after_exactly_so_many_rounds_without_a_call(rounds: list
         "bad": lk.use("no_such_tool"),
     }
     agent = ran(lk.Todo(), *(replies[name] for name in rounds))
-    expected, since, is_open = [], 0, False
+    expected, since, last = [], 0, ""
     for number, name in enumerate(rounds, start=1):
-        is_open = name == "todo" or (is_open and name != "todo done")
-        since = 0 if name.startswith("todo") else since + 1
-        if since >= 3 and is_open:
+        changed = name.startswith("todo") and name != last
+        last, since = (name, 0) if changed else (last, since + 1)
+        if since >= 3 and last == "todo":
             expected.append(number)
             since = 0
     assert [number for number, _ in notes(agent)] == expected

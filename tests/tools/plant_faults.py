@@ -103,7 +103,7 @@ AREAS: dict[str, list[tuple[str, str]]] = {
         ("learnkit/backends/mail.py", "tests/backends/test_mailbox.py"),
     ],
     "lab": [
-        ("learnkit/course/lab.py", "tests/course/test_lab.py"),
+        ("learnkit/course/lab.py", "tests/course/test_lab.py tests/course/test_my_agent.py"),
         ("learnkit/course/games/stage.py", "tests/course/test_games.py"),
     ],
     "exercise checks": [

@@ -66,6 +66,14 @@ def test_the_finding_says_what_came_back_of_what_the_children_read() -> None:
     )
 
 
+def test_the_finding_is_about_the_agent_that_began() -> None:
+    agent, _ = family(1)
+    other = lk.Agent(lk.scripted([lk.say("Hello.")]), name="other", events=agent.events)
+    other.run("Hello?")
+    view = Contexts(agent.events)
+    assert view.finding(view.at()).startswith("lead ends with")
+
+
 def test_before_the_end_it_says_who_is_still_at_work_and_claims_no_gain() -> None:
     agent, view = family(2)
     kinds = [event.type for event in agent.events]

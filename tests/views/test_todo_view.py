@@ -51,6 +51,15 @@ def test_each_item_has_the_mark_of_its_state_and_what_is_gone_has_no_row() -> No
     assert [f"item {n}" in canvas for n in range(2)] == [True, False]
 
 
+def test_the_same_list_again_is_no_update() -> None:
+    view = ran(listed("pending"), listed("pending"), WORK)
+    state = view.at()
+    assert [one.kind for one in state.rounds] == ["list", "same", "work"]
+    assert state.since == 2
+    canvas = view.draw(state, WIDE, 20)
+    assert canvas["round 2"].says == "round 2: the same list again"
+
+
 @pytest.mark.parametrize("width", [WIDE, NARROW])
 def test_a_long_item_flows_and_its_note_is_there(width: float) -> None:
     long = {**item("1", "pending", "a text of many words " * 3), "note": "by noon"}

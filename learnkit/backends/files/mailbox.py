@@ -113,8 +113,6 @@ class Mailbox(MailBackend):
         more: dict[str, Any],
     ) -> list[Mail]:
         """Number a message for each recipient and append it; the caller holds the lock."""
-        if not names:
-            return []
         first = self._counter.next(self._highest())
         sent = at.isoformat() if at else ""
         messages = [

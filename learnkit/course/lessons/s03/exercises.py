@@ -69,6 +69,7 @@ def _work() -> str:
 
 
 _LIST, _WORK = lk.use("todo", items=_ITEMS), lk.use("_work")
+_UPDATE = lk.use("todo", items=[_ITEMS[0], {**_ITEMS[1], "status": "pending"}, _ITEMS[2]])
 
 
 def _not_a_list(thing: Any, name: str) -> Verdict:
@@ -106,7 +107,7 @@ def check_patient(Patient: Any) -> Verdict:
             "the waits are 2, then 4, then 8 rounds",
         ),
         (
-            [_LIST, *[_WORK] * 3, _LIST, *[_WORK] * 3],
+            [_LIST, *[_WORK] * 3, _UPDATE, *[_WORK] * 3],
             [3, 7],
             "a todo call, 3 rounds, another todo call and 3 more rounds",
             "each update makes the next wait 2 rounds again",
