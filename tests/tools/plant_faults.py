@@ -113,7 +113,7 @@ AREAS: dict[str, list[tuple[str, str]]] = {
 }
 #: What a scratch copy does without.
 LEFT_OUT = shutil.ignore_patterns(
-    *(".git", ".venv", "venv", ".hypothesis", "*_cache", "__pycache__", "site", "workbook"),
+    *(".git", ".venv", "venv", ".hypothesis", "*_cache", "__pycache__", "site", "learnkit-course"),
     *("artifacts", "build", "dist"),
 )
 
