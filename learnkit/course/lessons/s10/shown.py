@@ -67,4 +67,6 @@ def _blocks(holder: Any) -> list[Any]:
 
 
 def _arguments(values: dict[str, Any]) -> str:
-    return ", ".join(f"{name}={json.dumps(one, ensure_ascii=False)}" for name, one in values.items())
+    return ", ".join(
+        f"{name}={json.dumps(one, ensure_ascii=False)}" for name, one in values.items()
+    )
