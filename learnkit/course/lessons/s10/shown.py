@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -46,7 +47,7 @@ def exchange(team: lk.Team, type: str) -> str:
     """
     for mate in team.members:
         messages = mate.agent.messages
-        for got, reply in zip(messages, messages[1:], strict=False):
+        for got, reply in itertools.pairwise(messages):
             texts = [one["text"] for one in _blocks(got) if one["type"] == "text"]
             if got["role"] == "user" and any(f'type="{type}"' in one for one in texts):
                 return "\n".join([texts[-1], *_reply(reply)])
