@@ -46,7 +46,13 @@ RULES: tuple[Rule, ...] = (
     Rule("plan", "pending", "approved", "addressee", "the tools that write are open to it"),
     Rule("plan", "pending", "rejected", "addressee", "the tools that write stay closed"),
     Rule("plan", "pending", "changes_requested", "addressee", "it is asked for another plan"),
-    Rule("plan", "pending", "expired", "harness", "its author has ended, or has another task"),
+    Rule(
+        "plan",
+        "pending",
+        "expired",
+        "harness",
+        "nothing, because its author has ended or has another task",
+    ),
 )
 
 
