@@ -36,12 +36,22 @@ class Rule:
 RULES: tuple[Rule, ...] = (
     Rule("shutdown", "pending", "approved", "addressee", "it finishes the calls in hand and ends"),
     Rule("shutdown", "pending", "rejected", "addressee", "it works on"),
-    Rule("shutdown", "pending", "expired", "harness", "at the deadline: it is stopped"),
+    Rule(
+        "shutdown",
+        "pending",
+        "expired",
+        "harness",
+        "it gets no further turn; a model call under way isn't interrupted",
+    ),
     Rule("plan", "pending", "approved", "addressee", "the tools that write are open to it"),
     Rule("plan", "pending", "rejected", "addressee", "the tools that write stay closed"),
     Rule("plan", "pending", "changes_requested", "addressee", "it is asked for another plan"),
     Rule(
-        "plan", "pending", "expired", "harness", "nothing: its author has ended, or has other work"
+        "plan",
+        "pending",
+        "expired",
+        "harness",
+        "nothing, because its author has ended or has another task",
     ),
 )
 

@@ -189,6 +189,20 @@ def test_what_does_not_count_changes_nothing(tmp_path: Path, reply: Any, problem
     assert requests(run) == {R1: "rejected"}
 
 
+def test_a_deadline_does_not_interrupt_a_model_call_under_way(tmp_path: Path) -> None:
+    """The request has expired by then, and the teammate ends with that call."""
+    slow = lk.reply(lk.use("work"), latency=60.0)
+    lanes = {"lead": [spawn("alice"), ask(), *say("waiting", "gone")], "alice": [slow]}
+    run = ran(tmp_path, lanes, deadline=10.0)
+    run.go()
+    log = run.lead.events
+    (expired,) = [one.time for one in log if one.type == "request.expired"]
+    statuses = [(one.time, one.data["status"]) for one in log if one.type == "team.status"]
+    assert expired == 12.0
+    assert statuses[-1] == (61.0, "shutdown")
+    assert [one["how"] for one in run.of("tool.ended") if one["name"] == "work"] == ["cancelled"]
+
+
 @CLOCKS
 def test_silence_is_no_refusal_at_the_deadline_it_is_stopped(tmp_path: Path, clock: Any) -> None:
     @lk.tool

@@ -53,8 +53,8 @@ class Protocols(Mechanism, Extension):
             those for which a function of name and role returns True when they are started. From
             the lead's first request on, this also holds for teammates in processes of their own;
             with a function, each of them needs a plan until the lead has seen it.
-        deadline: seconds that a teammate has to answer a request to shut down; without an answer
-            it is stopped where it stands.
+        deadline: seconds that a teammate has to answer a request to shut down. Without an answer
+            it gets no further turn: a command under way is ended, a model call is not interrupted.
         open: names of tools that need no approved plan; those marked ``read_only`` never do.
         tracker: where requests are kept; by default in the team's backend, or in
             ``requests.json`` in its folder.

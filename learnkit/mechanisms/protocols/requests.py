@@ -69,7 +69,7 @@ class Requests:
             kind: of the request.
             to: the name of the agent that has to answer.
             content: what is asked: the plan, or the text of the request.
-            deadline: seconds after which a teammate that has not answered is stopped.
+            deadline: seconds after which a teammate that has not answered gets no further turn.
 
         Returns:
             The pending request.
@@ -165,7 +165,7 @@ class Requests:
     def _enforce(
         self, by: Agent, request: Request, deadline: float, over: Sequence[Signal]
     ) -> None:
-        """Silence is no refusal: at the deadline the teammate is stopped where it stands."""
+        """Silence is no refusal: at the deadline the teammate gets no further turn."""
         if self.team.clock.wait(*over, timeout=deadline):
             return
         with by.events.ordered():

@@ -6,6 +6,7 @@ import json
 from datetime import UTC, datetime
 from pathlib import Path
 
+import nbformat
 import pytest
 
 from learnkit.backends.files.tracker import Tracker
@@ -19,6 +20,8 @@ from learnkit.course.lessons.s10.explorable import (
     reaches,
 )
 from learnkit.views.drawing.display import NARROW, WIDE
+
+NOTEBOOKS = Path(__file__).parents[3] / "notebooks"
 
 
 @pytest.mark.parametrize("order", ORDERS)
@@ -64,14 +67,42 @@ def test_the_count_is_said_with_ids_only_so_that_the_reader_counts_first() -> No
     ]
     for order in ORDERS:
         said = draw(WIDE, order, WITH).because
-        assert said == f"Without ids, that is so in {len(harmless)} of the 6 orders."
+        assert said == (
+            f"Without ids, every plan gets the right word in {len(harmless)} of the 6 orders, and "
+            "its own answer in 1."
+        )
         assert draw(WIDE, order, WITHOUT).because == ""
+
+
+def test_each_order_without_ids_says_itself_what_is_counted_with_ids() -> None:
+    """Who counts the titles comes to the numbers that the picture says with ids."""
+    said = [draw(WIDE, order, WITHOUT).finding for order in ORDERS]
+    right = [one for one in said if one.startswith("Every plan gets the right word")]
+    own = [one for one in said if one.startswith("Every plan gets its own answer")]
+    because = draw(WIDE, ORDERS[0], WITH).because
+    assert f"the right word in {len(right) + len(own)} of the 6 orders" in because
+    assert f"its own answer in {len(own)}." in because
+
+
+def test_the_question_asks_for_the_counts_that_the_picture_says() -> None:
+    book = nbformat.read(NOTEBOOKS / "s10_protocols.ipynb", as_version=4)
+    sources = [cell.source for cell in book.cells]
+    question = sources[sources.index("lab.explore()") - 1]
+    assert "how many orders does every plan get the right word" in question
+    assert "how many does it get its own answer" in question
 
 
 def test_two_equal_answers_that_are_swapped_do_no_harm() -> None:
     assert draw(WIDE, (1, 0, 2), WITHOUT).finding == (
-        "Alice and bob get each other's answers, but both say “ok”."
+        "Every plan gets the right word by luck: alice and bob get each other's “ok”."
     )
+
+
+@pytest.mark.parametrize("width", [WIDE, 560, 559, NARROW])
+def test_there_is_room_for_the_lines_between_the_columns(width: float) -> None:
+    canvas = draw(width, ORDERS[1], WITHOUT).canvas
+    plan, answer = canvas["plan r1"], canvas["answer r1"]
+    assert answer.x - (plan.x + plan.width) >= 60
 
 
 @pytest.mark.parametrize("width", [WIDE, NARROW])

@@ -114,17 +114,21 @@ def test_the_cells_after_an_edit_show_who_is_there(prompt: str, shown: str) -> N
 def test_a_teammate_that_was_not_asked_to_shut_down_is_named_as_such() -> None:
     names, said = SHUTDOWN.run("Have alice put all stations into all.csv.")
     assert names["lines"] == {"all.csv": 13}
-    assert "alice wasn't asked to shut down" in said
+    assert "In this run, no teammate got a shutdown_request." in said
 
 
 def test_the_lines_are_counted_in_the_file_that_the_edited_run_wrote() -> None:
     """Lesson 10 suggests this edit."""
     texts = "\n".join(one.source for one in nbformat.read(NOTEBOOKS / SHUTDOWN.notebook, 4).cells)
-    assert "Replace “as soon as you can” in `COLLECT` with “when she is done”" in texts
+    assert "replace “as soon as you can” in `COLLECT` with “when she is done”" in texts
+    assert "Look for one request instead of two." in texts
     names, said = SHUTDOWN.run(SHUTDOWN.prompt.replace("as soon as you can", "when she is done"))
     (count,) = names["lines"].values()
     assert count == 13
     assert "lines: {'" in said
+    requests = [one.data["request"] for one in names["run"].events if "request" in one.data]
+    # One request instead of two, as the lesson says.
+    assert [one["state"] for one in requests] == ["pending", "approved"]
 
 
 @pytest.mark.parametrize(
@@ -134,7 +138,7 @@ def test_the_lines_are_counted_in_the_file_that_the_edited_run_wrote() -> None:
             "Have alice put all stations into all.csv. Shut her down at the end.",
             "tool_use | shutdown_response\n    request_id: r0000001\n    approve: True",
         ),
-        ("Ponder the weather.", "wasn't asked to shut down"),
+        ("Ponder the weather.", "no teammate got a shutdown_request"),
     ],
 )
 def test_what_a_shutdown_asks_is_shown_however_it_has_arrived(prompt: str, shown: str) -> None:

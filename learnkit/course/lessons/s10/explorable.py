@@ -1,7 +1,8 @@
 """Lesson 10's explorable: three plans wait for an answer, and the answers arrive in some order.
 
-Without ids the first answer counts for the first plan, the second for the second. With ids the
-order makes no difference.
+Without ids the first answer counts for the first plan, the second for the second. A plan may then
+get the right word, which was meant for another one: both are counted. With ids the order makes no
+difference.
 """
 
 from __future__ import annotations
@@ -14,7 +15,9 @@ from learnkit.views.drawing.display import Canvas
 from learnkit.widget.explore import Answer, Explorable, drag, explore, pick
 
 WITHOUT, WITH = "without ids", "with ids"
-_ROW, _TALL = 62, 44
+#: From this many pixels on, a plan and its answer are written on one line. Below it the boxes are
+#: narrow and tall, so that the lines that cross between them can be seen.
+_ROOMY = 560
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,13 +76,16 @@ def draw(width: float, order: tuple[int, ...], way: str) -> Answer:
     """
     canvas = Canvas(width)
     got = reaches(order, way)
-    wide = width * 0.44 if width >= 560 else 150.0
-    right = width - wide - 6
+    is_wide = width >= _ROOMY
+    wide, last = (width * 0.4, width * 0.4) if is_wide else (140.0, 98.0)
+    tall = 44 if is_wide else 60
+    row, right = tall + 18, width - last - 6
     canvas.text("plans", 6, 16, "open plans", "q", width=wide)
-    canvas.text("answers", right, 16, "answers, as they arrive", "q", width=wide)
+    head = "answers, as they arrive" if is_wide else "answers"
+    canvas.text("answers", right, 16, head, "q", width=last)
     for number, plan in enumerate(PLANS):
         meant = PLANS[got[number]]
-        y, at = 28 + _ROW * number, 28 + _ROW * order.index(got[number])
+        y, at = 28 + row * number, 28 + row * order.index(got[number])
         may = "may" if meant.approved else "may not"
         is_right = meant.approved == plan.approved
         mark = "done" if is_right else "failed"
@@ -90,28 +96,36 @@ def draw(width: float, order: tuple[int, ...], way: str) -> Answer:
             mark,
             "w",
             x=right,
-            y=at + _TALL / 2,
+            y=at + tall / 2,
             says=f"{plan.mate}'s plan gets the answer to {meant.mate}'s",
         )
-        name = f"{plan.id} · {plan.mate}" if way == WITH and width >= 560 else plan.mate
-        lines = (f"{glyph} {name} gets “{meant.answer}”", plan.does)
-        canvas.box(f"plan {plan.id}", 6, y, wide, _TALL, mark, lines, says=f"{plan.mate} {may}")
+        name = f"{plan.id} · {plan.mate}" if way == WITH else plan.mate
+        word = f"gets “{meant.answer}”"
+        lines = [f"{glyph} {name} {word}"] if is_wide else [f"{glyph} {name}", word]
+        lines.append(plan.does)
+        canvas.box(f"plan {plan.id}", 6, y, wide, tall, mark, lines, says=f"{plan.mate} {may}")
     for place, number in enumerate(order):
         plan = PLANS[number]
-        y = 28 + _ROW * place
+        y = 28 + row * place
         name = f"“{plan.answer}” to {plan.id}" if way == WITH else f"“{plan.answer}”"
-        lines = (name, f"meant for {plan.mate}")
-        canvas.box(f"answer {plan.id}", right, y, wide, _TALL, "user", lines, says=name)
+        meant_for = f"meant for {plan.mate}"
+        lines = [name, meant_for] if is_wide else [name, *meant_for.rsplit(" ", 1)]
+        canvas.box(f"answer {plan.id}", right, y, last, tall, "user", lines, says=name)
     canvas.height += 10
     assumes = (
         f"three plans, submitted in this order; the lead approves {_named(True)} and rejects "
         f"{_named(False)}; without ids, the first answer counts for the first plan, and so on; "
-        f"✗ marks an answer that differs from the one meant for this plan"
+        f"✓ marks a plan that gets the right word, ✗ one that gets the wrong word"
     )
     because = ""
     if way == WITH:  # not before, because the lesson asks the reader to count
-        safe = sum(not _wrong(reaches(one, WITHOUT)) for one in ORDERS)
-        because = f"Without ids, that is so in {safe} of the {len(ORDERS)} orders."
+        taken = [reaches(one, WITHOUT) for one in ORDERS]
+        words = sum(not _wrong(got) for got in taken)
+        own = sum(all(plan == meant for plan, meant in got.items()) for got in taken)
+        because = (
+            f"Without ids, every plan gets the right word in {words} of the {len(ORDERS)} orders, "
+            f"and its own answer in {own}."
+        )
     return Answer(_finding(order, way), canvas, assumes, because)
 
 
@@ -126,13 +140,15 @@ def _named(approved: bool) -> str:
 
 def _finding(order: tuple[int, ...], way: str) -> str:
     if way == WITH:
-        return f"With ids, every answer reaches its own plan in all {len(ORDERS)} orders."
+        return f"With ids, every plan gets its own answer in all {len(ORDERS)} orders."
     got = reaches(order, way)
     wrong = _wrong(got)
     if not wrong:
         if crossed := [PLANS[n].mate for n, meant in got.items() if n != meant]:
-            return f"{listed(crossed).capitalize()} get each other's answers, but both say “ok”."
-        return "It goes well by luck: the answers arrive in the order of the plans."
+            return (
+                f"Every plan gets the right word by luck: {listed(crossed)} get each other's “ok”."
+            )
+        return "Every plan gets its own answer by luck: they arrive in the order of the plans."
     done = [f"{PLANS[n].mate} {PLANS[n].does}" for n in wrong if not PLANS[n].approved]
     kept = [PLANS[n].mate for n in wrong if PLANS[n].approved]
     return f"Without ids, {listed(kept)} gets the “no”, and {listed(done)}."
