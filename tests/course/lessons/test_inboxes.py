@@ -56,13 +56,13 @@ def naive() -> str:
 def test_a_repaired_inbox_passes_both_trials(tmp_path: Path, naive: str, source: str) -> None:
     inbox = made(tmp_path, naive, source)
     assert write_while_it_reads(inbox, tmp_path / "inbox") == BOTH
-    assert [seed for seed in range(40) if run(inbox, seed).lost] == []
+    assert [seed for seed in range(25) if run(inbox, seed).lost] == []
 
 
 def test_the_stub_fails_both_trials(tmp_path: Path, naive: str) -> None:
     inbox = made(tmp_path, naive, cell("class MyInbox("))
     assert write_while_it_reads(inbox, tmp_path / "inbox") == "['first message']"
-    assert any(run(inbox, seed).lost for seed in range(40))
+    assert any(run(inbox, seed).lost for seed in range(25))
 
 
 def test_a_cursor_that_passes_what_it_has_not_read_is_found_and_shrinks(
@@ -72,7 +72,7 @@ def test_a_cursor_that_passes_what_it_has_not_read_is_found_and_shrinks(
     assert CARELESS[0] in source
     inbox = made(tmp_path, naive, source.replace(*CARELESS))
     assert write_while_it_reads(inbox, tmp_path / "inbox") == "['first message']"
-    lost = next(one for one in (run(inbox, seed) for seed in range(40)) if one.lost)
+    lost = next(one for one in (run(inbox, seed) for seed in range(25)) if one.lost)
     small = shrink(inbox, lost)
     assert [step.split()[1] for step in small.steps] == ["reads", "writes", "finishes"]
 
