@@ -2,7 +2,8 @@
 
 Time runs downwards. The writers' lifelines come first, then the file, then the reader. A message is
 an arrow into the file, reading an arrow out of it. A bar on the reader's lifeline marks the time
-between reading the file and emptying it: a message that arrives then can be lost.
+between the two steps of reading, such as reading the file and emptying it: a message that arrives
+then can be lost.
 """
 
 from __future__ import annotations
@@ -205,6 +206,9 @@ def _why(state: State, lost: tuple[str, ...]) -> str:
     if set(lost) <= late & emptied:
         reader = state.reader
         return f"{it} arrived after {reader} had read the file and before {reader} emptied it"
+    contents = [row.content for row in state.rows if row.type != "race.ended"]
+    if contents and set(lost) <= set(contents[-1]):
+        return f"{state.reader} never reads {them}, although {it} {be} still in the file"
     return f"nobody read {them}, and {it} {be} no longer in the inbox"
 
 
@@ -286,7 +290,7 @@ class _Sheet:
             self.open(since, y)
         canvas.height = y + 4
         if state.reader:
-            says = f"thick line: {state.reader} has read the file and hasn't emptied it yet"
+            says = f"thick line: {state.reader} has read the file and isn't done yet"
             for number, line in enumerate(wrapped(says, canvas.width - 2, most=2)):
                 canvas.text(f"legend {number}", 2, y + 16, line, "q")
                 y += 16
@@ -302,10 +306,10 @@ class _Sheet:
         return found
 
     def open(self, top: float, low: float) -> None:
-        """The time between reading the file and emptying it, on the reader's lifeline."""
+        """The time between the reader's two steps, on its lifeline."""
         reader = self.state.reader
         if reader in self.marks:
-            says = f"{reader} has read the file and hasn't emptied it yet"
+            says = f"{reader} has read the file and isn't done yet"
             spot = (self.x[reader] - 3, top, 6, low - top)
             self.canvas.bar(f"open {top:g}", *spot, self.marks[reader], says=says)
 

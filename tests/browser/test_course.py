@@ -300,7 +300,7 @@ def pictured(opened: Open) -> dict[str, int]:
             if shown[1] not in found and opened.cell(number).locator(".learnkit-player").count():
                 found[shown[1]] = number
         elif "RaceFinder(" in source:
-            found["Schedule"] = number
+            found.setdefault("Schedule", number)  # the second one shows the learner's repair
     return found
 
 

@@ -139,6 +139,20 @@ def test_a_miss_ends_its_cell_without_an_error_to_see(run: Callable[[str], str])
     assert run("lab.close()") == ""
 
 
+@pytest.mark.slow
+def test_a_meant_assertion_comes_without_frames_and_another_error_with_them(
+    run: Callable[[str], str],
+) -> None:
+    cells = nbformat.read(LESSON, as_version=4).cells
+    (meant,) = (cell.id for cell in cells if "raises-exception" in cell.metadata.get("tags", ()))
+    run("from learnkit.course.jupyter import errors\nreal = errors._cell")
+    run(f"errors._cell = lambda _: {meant!r}")
+    said = run('def check():\n    assert 1 > 2, "it is not more"\ncheck()')
+    assert said == f"AssertionError: it is not more\n\n{explain.MEANT}"
+    assert "Traceback" in run("1 / 0"), "what an edit breaks needs its line"
+    assert run("errors._cell = real") == ""
+
+
 def test_a_python_without_learnkit_starts_in_peace() -> None:
     start = ROOT / "learnkit" / "course" / "jupyter" / "startup.py"
     code = f"exec(open({str(start)!r}).read()); print(sorted(n for n in dir() if n[0] != '_'))"

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -16,15 +16,31 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from profiles import examples
 
+import learnkit as lk
 from learnkit.course.games import start
 from learnkit.course.games.races import panel as racefinder
 from learnkit.course.games.races import schedules
 from learnkit.course.games.races.panel import RaceFinder
 from learnkit.course.games.races.schedules import Schedule, replay, run, shrink
 from learnkit.course.games.start import Start
-from learnkit.course.lessons.s09.inbox_trials import Safe
 from learnkit.errors import UsageError
 from learnkit.views.drawing.static import LIMIT
+
+
+class Safe:
+    """The package's mailbox with one reader, and the methods of the lesson's inbox."""
+
+    def __init__(self, folder: Path, pause: Callable[[], object] = lambda: None) -> None:
+        mailbox, self.pause = lk.Mailbox(folder), pause
+        mailbox.open("alice")
+        self.send = partial(mailbox.send, "bob", "alice")
+        self.inbox = mailbox.reader("alice")
+
+    def drain(self) -> list[str]:
+        messages = [one.content for one in self.inbox.take()]
+        self.pause()
+        self.inbox.commit()
+        return messages
 
 
 class Naive:
@@ -330,9 +346,18 @@ def test_the_static_form_loads_no_notebook_library() -> None:
     code = """
 import os, sys
 os.environ["LEARNKIT_STATIC"] = "1"
-from learnkit.course.lessons.s09.inbox_trials import Safe
 from learnkit.course.games.races.panel import RaceFinder
-RaceFinder(Safe, range(2))._repr_mimebundle_()
+
+class AtOnce:
+    def __init__(self, folder, pause):
+        self.messages = []
+    def send(self, text):
+        self.messages.append(text)
+    def drain(self):
+        self.messages, got = [], self.messages
+        return got
+
+RaceFinder(AtOnce, range(2))._repr_mimebundle_()
 print(sorted({"anywidget", "ipywidgets", "IPython", "anthropic"} & set(sys.modules)))
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)

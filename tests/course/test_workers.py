@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,6 +16,7 @@ CREATE = ["board.create('one')", "board.create('two')"]
 NAIVE = """
 import json
 from pathlib import Path
+from typing import Any
 
 class Naive:
     def __init__(self, folder, pause=lambda: None):
@@ -48,6 +50,18 @@ def test_two_processes_that_meet_lose_a_naive_task_every_time(
     folder.mkdir()
     race(naive, folder, CREATE)
     assert [path.name for path in folder.iterdir()] == ["task_1.json"]
+
+
+def test_a_class_that_inherits_from_another_cell_s_runs_in_a_process(
+    naive: type, tmp_path: Path
+) -> None:
+    cell = tmp_path / "another.py"
+    cell.write_text("class Own(Naive):\n    def name(self):\n        return self.folder.name\n")
+    names = {"__name__": "__main__", "Naive": naive}
+    exec(compile(cell.read_text(), str(cell), "exec"), names)
+    own: Any = names["Own"]
+    assert not in_process(own, tmp_path, "board.create(board.name())")
+    assert json.loads((tmp_path / "task_1.json").read_text())["subject"] == tmp_path.name
 
 
 @pytest.mark.slow

@@ -241,6 +241,19 @@ def test_what_happens_without_an_emptied_file_is_told_as_it_is() -> None:
     assert "carol 1 is lost" in told(Schedule(log_of(LOST)))[-1]
 
 
+def test_a_message_that_a_cursor_passed_over_is_still_in_the_file() -> None:
+    steps = [
+        did("alice", "read", [], []),
+        did("carol", "wrote", ["carol 1"], ["carol 1"]),
+        did("alice", "finished", [], ["carol 1"]),
+        did("alice", "ended", [], []),
+    ]
+    view = Schedule(log_of(STARTED, *steps, LOST))
+    assert view.finding(view.at()) == (
+        "1 of 1 message is lost (carol 1): alice never reads it, although it is still in the file."
+    )
+
+
 def test_a_new_run_in_the_same_log_begins_with_an_empty_picture() -> None:
     view = Schedule(log_of(*STORY, STARTED))
     assert view.frame(view.at()) == Schedule(log_of(STARTED)).frame(view.at())

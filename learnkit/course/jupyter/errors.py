@@ -51,6 +51,8 @@ def explain_errors() -> None:
             said = _refusal(error) if isinstance(error, refused) else [str(error)]
             lines = [f"{kind.__name__}: {said[0]}", *said[1:], *(["", hint] if hint else [])]
             error._render_traceback_ = lambda: lines
+        elif hint and isinstance(error, AssertionError):  # its message says it all
+            error._render_traceback_ = lambda: [f"{kind.__name__}: {error}", "", hint]  # type: ignore[attr-defined]
         elif hint:
             error.add_note(hint)
         shell.showtraceback((kind, error, error.__traceback__))

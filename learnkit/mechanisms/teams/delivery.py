@@ -64,11 +64,10 @@ class Delivery:
         return text
 
     def keep(self) -> None:
-        """Write the agent's new messages into the transcript; what they deliver is safe then.
+        """Write the agent's new messages into the transcript, and commit the mail in them.
 
-        Call this when no text is on its way into a message. A text that was delivered and is in
-        none of them was lost because something failed: its messages go back into the inbox, and
-        are delivered again.
+        Call this when all mail that was taken should be in a message. If an error has kept some of
+        it out, that mail goes back into the inbox, and is delivered again.
         """
         events = self._agent.events
         new = [

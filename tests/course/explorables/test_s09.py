@@ -12,6 +12,7 @@ from learnkit.course.lessons.s09.explorable import (
     EMPTY,
     LOCKED,
     ORDERS,
+    OWNER,
     READ,
     UNLOCKED,
     WRITERS,
@@ -21,6 +22,7 @@ from learnkit.course.lessons.s09.explorable import (
     losing,
 )
 from learnkit.views.drawing.display import NARROW, WIDE
+from learnkit.widget.explore import Answer
 
 
 @pytest.mark.parametrize("order", ORDERS, ids=",".join)
@@ -46,8 +48,8 @@ def test_a_real_file_loses_the_same_messages(tmp_path: Path, order: tuple[str, .
 @pytest.mark.parametrize("order", ORDERS, ids=",".join)
 def test_a_mailbox_keeps_what_came_in_between(tmp_path: Path, order: tuple[str, ...]) -> None:
     box = lk.Mailbox(tmp_path)
-    box.open("lead")
-    inbox = box.reader("lead")
+    box.open(OWNER)
+    inbox = box.reader(OWNER)
     played = day(order, LOCKED)
     got: list[str] = []
     for moment in played.moments:
@@ -55,7 +57,7 @@ def test_a_mailbox_keeps_what_came_in_between(tmp_path: Path, order: tuple[str, 
             taken = inbox.take()
             got = [message.content for message in taken]
         elif moment.step != EMPTY:
-            box.send(moment.step, "lead", moment.step)
+            box.send(moment.step, OWNER, moment.step)
     left = [message.content for message in inbox.look()]
     assert tuple(got) == played.got
     assert played.lost == ()
@@ -85,6 +87,21 @@ def test_the_picture_says_which_message_is_lost(width: float) -> None:
             assert shape.x + shape.width <= width
             assert not any("…" in line for line in shape.lines), shape.lines
         assert answer.finding.startswith("No message is lost") == (not played.lost)
+
+
+def names(answer: Answer) -> set[str]:
+    return {shape.key for shape in answer.canvas.shapes}
+
+
+def test_it_opens_on_an_order_that_loses_nothing_and_leaves_the_cause_to_be_found() -> None:
+    shown = explorable()
+    start = shown.answer(shown.start)
+    assert start.finding == "No message is lost in this order, but 6 of 12 orders lose a message."
+    assert not {"gap", "in gap"} & names(start)
+    for place in range(len(ORDERS)):
+        answer = shown.answer({**shown.start, "order": place})
+        assert "between" not in answer.finding
+        assert "in gap" not in names(answer)
 
 
 def test_the_tape_is_small() -> None:

@@ -80,7 +80,9 @@ def until(place):
 
 
 def source_of(board: type) -> str:
-    """Return Python text that defines a class as ``Board``: its cell, or an import.
+    """Return Python text that defines a class as ``Board``: its cells, or an import.
+
+    A class that inherits from one of another cell needs both.
 
     Args:
         board: the class.
@@ -90,10 +92,16 @@ def source_of(board: type) -> str:
     """
     if board.__module__ != "__main__":
         return f"from {board.__module__} import {board.__name__} as Board"
+    own = [one for one in reversed(board.__mro__) if one.__module__ == "__main__"]
+    return "\n".join([*dict.fromkeys(map(_cell_of, own)), f"Board = {board.__name__}"])
+
+
+def _cell_of(board: type) -> str:
+    """The text of the cell that defines a class."""
     functions = [one for one in vars(board).values() if hasattr(one, "__code__")]
     for function in functions:
         if lines := linecache.getlines(function.__code__.co_filename):
-            return "".join(lines) + f"\nBoard = {board.__name__}"
+            return "".join(lines)
     raise UsageError(f"the cell that defines {board.__name__} cannot be found; run it again")
 
 

@@ -11,19 +11,21 @@ from learnkit.course.lessons import Verdict
 from learnkit.course.lessons.sources import SOLUTION, STUB, Check
 
 
-def _log(*steps: tuple[str, str]) -> lk.EventLog:
-    """A log of mail: ``("alice", "bob")`` is a message, ``("alice", "")`` is alice reading hers."""
+def _log(*steps: tuple[str, str | int]) -> lk.EventLog:
+    """A log of mail: ``("alice", "bob")`` is a message; in ``("alice", 2)`` alice reads two."""
     log = lk.EventLog()
     log.append("run.started", prompt="go", system="", tools=[], model="m")
     waiting: dict[str, list[str]] = {}
     for number, (who, to) in enumerate(steps, 1):
-        if to:
+        if isinstance(to, str):
             mail = {"id": f"m{number}", "type": "message", "from": who, "to": to, "content": "x"}
             mail |= {"timestamp": f"2026-01-01T00:00:{number:02}+00:00"}
             waiting.setdefault(to, []).append(f"m{number}")
             log.append("mail.sent", lane=who, time=float(number), mail=mail)
         else:
-            log.append("mail.read", lane=who, time=float(number), ids=waiting.pop(who, []), by=who)
+            unread = waiting.get(who, [])
+            log.append("mail.read", lane=who, time=float(number), ids=unread[:to], by=who)
+            del unread[:to]
     return log
 
 
@@ -36,21 +38,26 @@ def check_unread(unread: Any) -> Verdict:
     for steps, wanted, what in (
         ((), {}, "an empty log"),
         ((("alice", "bob"),), {"bob": 1}, "a log in which alice sends bob one message"),
-        ((("alice", "bob"), ("bob", "")), {}, "a log in which bob has read his only message"),
+        ((("alice", "bob"), ("bob", 1)), {}, "a log in which bob has read his only message"),
         (
-            (("alice", "bob"), ("bob", ""), ("alice", "bob"), ("bob", "alice")),
+            (("alice", "bob"), ("bob", 1), ("alice", "bob"), ("bob", "alice")),
             {"alice": 1, "bob": 1},
             "a log in which bob has read one message, and then each of the two gets one more",
         ),
         (
-            (("alice", "bob"), ("lead", "bob"), ("bob", ""), ("lead", "alice")),
+            (("alice", "bob"), ("lead", "bob"), ("bob", 2), ("lead", "alice")),
             {"alice": 1},
             "a log in which bob has read two messages at once, and then alice gets one",
         ),
         (
-            (("alice", "bob"), ("lead", "bob"), ("alice", ""), ("lead", "alice")),
+            (("alice", "bob"), ("lead", "bob"), ("alice", 0), ("lead", "alice")),
             {"alice": 1, "bob": 2},
             "a log with two messages to bob, and one to alice that came after she had looked",
+        ),
+        (
+            (("alice", "bob"), ("lead", "bob"), ("bob", 1)),
+            {"bob": 1},
+            "a log in which two messages are sent to bob, and he has read the first one",
         ),
     ):
         got = unread(_log(*steps))

@@ -1,7 +1,8 @@
 """Lesson 9's explorable: two agents write to an inbox while its owner reads and empties it.
 
-Four steps can happen in twelve orders. A message that arrives between the owner's two steps is
-lost, unless a lock makes them one step.
+Their four steps can happen in twelve orders. A message that arrives between the owner's two steps
+is lost, unless a lock makes them one step. It opens on an order that loses nothing, and says which
+messages are lost, but not why: that is for the learner to find by dragging.
 """
 
 from __future__ import annotations
@@ -15,8 +16,8 @@ from learnkit.widget.explore import Answer, Explorable, drag, explore, pick
 
 UNLOCKED, LOCKED = "read, then empty", "both under one lock"
 READ, EMPTY = "read", "empty"
-WRITERS = ("alice", "bob")
-OWNER = "lead"
+WRITERS = ("bob", "carol")
+OWNER = "alice"
 #: Every order of the steps in which the owner reads before it empties: those with most steps
 #: between the two come last.
 ORDERS = tuple(
@@ -118,10 +119,12 @@ def draw(width: float, order: tuple[str, ...], way: str) -> Answer:
         for step in (READ, EMPTY)
     )
     gap = left + each * read + each / 2, left + each * emptied + each / 2
-    canvas.bar("gap", gap[0], 2, gap[1] - gap[0], 120, "failed" if played.lost else "idle", "p")
-    says = _GAP[way, bool(played.lost)]
-    fits = [text for text in says if text_width(text) <= gap[1] - gap[0] + each / 2]
-    if fits:
+    if played.lost or way == LOCKED:
+        mark = "failed" if played.lost else "idle"
+        canvas.bar("gap", gap[0], 2, gap[1] - gap[0], 120, mark, "p")
+    if way == LOCKED:
+        says = ("locked: who writes here waits", "locked")
+        fits = [text for text in says if text_width(text) <= gap[1] - gap[0] + each / 2]
         canvas.text("in gap", sum(gap) / 2, 137, fits[0], "qc")
     for number, moment in enumerate(played.moments):
         x, writes = left + each * number + 3, moment.step in WRITERS
@@ -140,7 +143,7 @@ def draw(width: float, order: tuple[str, ...], way: str) -> Answer:
     if played.got:
         what = "message" if len(played.got) == 1 else "messages"
         got = f"the {what} from {listed(list(played.got))}"
-    canvas.text("got", 4, 182, f"The lead read {got}.", width=width - 8)
+    canvas.text("got", 4, 182, f"{OWNER.capitalize()} read {got}.", width=width - 8)
     y, size = 208.0, (width - 8) / len(ORDERS)
     for number, one in enumerate(ORDERS):
         mark = "failed" if day(one, way).lost else "done"
@@ -151,18 +154,10 @@ def draw(width: float, order: tuple[str, ...], way: str) -> Answer:
     canvas.text("orders", 4, y + 34, said, "q", width=width - 8)
     canvas.height = y + 42
     assumes = (
-        f"{count(len(WRITERS), 'writer')} with one message each; the lead reads the inbox once; "
-        "all orders in which it reads before it empties count the same"
+        f"{count(len(WRITERS), 'writer')} with one message each; {OWNER.capitalize()} reads the "
+        "inbox once; all orders in which she reads before she empties count the same"
     )
     return Answer(_finding(played, way), canvas, assumes)
-
-
-#: What is said below the time between reading and emptying, as far as there is room.
-_GAP = {
-    (UNLOCKED, True): ("who writes here loses the message", "lost here"),
-    (UNLOCKED, False): ("who writes here would lose the message", "would be lost"),
-    (LOCKED, False): ("locked: who writes here waits", "locked"),
-}
 
 
 def _said(moment: Moment, is_lost: bool, is_narrow: bool) -> str:
@@ -181,16 +176,14 @@ def _finding(played: Day, way: str) -> str:
         waits = [moment.step for moment in played.moments if moment.waited]
         if waits:
             verb = "waits" if len(waits) == 1 else "wait"
-            who = listed(waits).capitalize()
+            who = listed([name.capitalize() for name in waits])
             return f"{who} {verb} for the lock, so no message is lost: {orders}."
         return f"No writer has to wait, and no message is lost: {orders}."
     if not played.lost:
-        return f"No message is lost this time, but {orders}."
-    names = listed([f"{name}'s" for name in played.lost])
-    end = "message arrives between read and empty, and is lost"
-    if len(played.lost) > 1:
-        end = "messages arrive between read and empty, and are lost"
-    return f"{names.capitalize()} {end}; {orders}."
+        return f"No message is lost in this order, but {orders}."
+    names = listed([f"{name.capitalize()}'s" for name in played.lost])
+    end = "message is lost" if len(played.lost) == 1 else "messages are lost"
+    return f"{names} {end}; {orders}."
 
 
 def explorable() -> Explorable:
@@ -199,6 +192,6 @@ def explorable() -> Explorable:
     def said(order: tuple[str, ...]) -> str:
         return ", ".join(order)
 
-    start = ("alice", READ, "bob", EMPTY)
+    start = ("bob", READ, EMPTY, "carol")
     orders = drag(ORDERS, start, "order of the steps", said=said)
-    return explore(draw, order=orders, way=pick([UNLOCKED, LOCKED], label="lead's steps"))
+    return explore(draw, order=orders, way=pick([UNLOCKED, LOCKED], label=f"{OWNER}'s steps"))

@@ -1,0 +1,92 @@
+"""Lesson 9's repair of the inbox: its own text, tried as the learner tries it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+from project import ROOT
+
+from learnkit.course.games.races.schedules import run, shrink
+from learnkit.course.lessons.s07.processes import in_process
+from learnkit.course.lessons.s09.inbox_trials import write_while_it_reads
+
+CELLS = nbformat.read(ROOT / "notebooks" / "s09_teams.ipynb", as_version=4).cells
+BOTH = "['first message', 'second message']"
+#: A cursor that counts again after the pause: it passes what came in between.
+CARELESS = ("str(len(lines))", "str(len(self.file.read_text().splitlines()))")
+
+
+def cell(start: str) -> str:
+    """The text of the code cell in which a line starts so."""
+    (found,) = (
+        c.source for c in CELLS if c.cell_type == "code" and f"\n{start}" in f"\n{c.source}"
+    )
+    return str(found)
+
+
+def repair() -> str:
+    """The folded solution."""
+    folds = (
+        re.search(r"<details>.*?```python\n(class MyInbox.*?)```", c.source, re.S) for c in CELLS
+    )
+    (found,) = (fold[1] for fold in folds if fold)
+    return str(found)
+
+
+def made(folder: Path, *sources: str) -> Any:
+    """The class that the last of some cells defines, from files where a process can find them."""
+    names: dict[str, Any] = {"__name__": "__main__"}
+    for number, source in enumerate(sources):
+        path = folder / f"cell{number}.py"
+        path.write_text(source)
+        exec(compile(source, str(path), "exec"), names)
+    return [one for one in names.values() if isinstance(one, type)][-1]
+
+
+@pytest.fixture
+def naive() -> str:
+    return cell("class Inbox:")
+
+
+@pytest.mark.parametrize("source", [repair(), cell("class CursorInbox(")], ids=["fold", "cursor"])
+def test_a_repaired_inbox_passes_both_trials(tmp_path: Path, naive: str, source: str) -> None:
+    inbox = made(tmp_path, naive, source)
+    assert write_while_it_reads(inbox, tmp_path / "inbox") == BOTH
+    assert [seed for seed in range(25) if run(inbox, seed).lost] == []
+
+
+def test_the_stub_fails_both_trials(tmp_path: Path, naive: str) -> None:
+    inbox = made(tmp_path, naive, cell("class MyInbox("))
+    assert write_while_it_reads(inbox, tmp_path / "inbox") == "['first message']"
+    assert any(run(inbox, seed).lost for seed in range(25))
+
+
+def test_a_cursor_that_passes_what_it_has_not_read_is_found_and_shrinks(
+    tmp_path: Path, naive: str
+) -> None:
+    source = repair()
+    assert CARELESS[0] in source
+    inbox = made(tmp_path, naive, source.replace(*CARELESS))
+    assert write_while_it_reads(inbox, tmp_path / "inbox") == "['first message']"
+    lost = next(one for one in (run(inbox, seed) for seed in range(25)) if one.lost)
+    small = shrink(inbox, lost)
+    assert [step.split()[1] for step in small.steps] == ["reads", "writes", "finishes"]
+
+
+def test_a_reader_killed_before_it_commits_leaves_the_message_to_the_next_one(
+    tmp_path: Path, naive: str
+) -> None:
+    inbox = made(tmp_path, naive, cell("class CursorInbox("))
+    folder = tmp_path / "inbox"
+    inbox(folder).send("one")
+    assert in_process(inbox, folder, "import os; board.take(); os.kill(os.getpid(), 9)")
+    again = inbox(folder)
+    assert (again.drain(), again.drain()) == (["one"], [])
+    assert in_process(
+        inbox, folder, "board.send('two'); board.drain(); import os; os.kill(os.getpid(), 9)"
+    )
+    assert inbox(folder).drain() == []
