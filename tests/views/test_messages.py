@@ -118,7 +118,9 @@ def test_a_long_id_is_shown_by_its_end(run: Callable[..., Any]) -> None:
         ("There is no tool 'readding'. The tools are: stations, reading.", True),
         ("KeyError: 'mars'", True),
         ("no such file\n[exit code 2]", True),
+        ("error 2", True),
         ("31.4 °C", False),
+        ("There was no error 2", False),
         ("[exit code 0]", False),
         ("Errors are handled in parse.py", False),
     ],
@@ -132,7 +134,7 @@ def test_a_failure_that_is_not_marked_as_one_is_told_apart(
     view = Messages(one.log)
     assert ("is_error is not set" in view.frame(view.at())["lead/1"]) is fails
     assert ("✗" in view.draw(view.at(), WIDE, 48)["box lead 1 0"].lines[0]) is fails
-    assert ("is_error" in view.finding(view.at())) is fails
+    assert ("1 failure that is_error does not mark" in view.finding(view.at())) is fails
     assert "m-error" not in view.frame(view.at())["lead/1"], "it is what the model was told"
 
 
@@ -141,6 +143,7 @@ def test_a_failure_that_is_not_marked_as_one_is_told_apart(
     [
         ("There is no tool 'readding'. The tools are: stations, reading.", "failed"),
         ("KeyError: 'mars'", "failed"),
+        ("error 2", "failed"),
         ("no such file\n[exit code 2]", "completed"),
         ("31.4 °C", "completed"),
     ],

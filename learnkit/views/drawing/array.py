@@ -94,8 +94,8 @@ class Array:
         asked: how many requests there were.
         carried: tokens of all requests there were.
         sent: how many of its messages a request has carried as they are.
-        as_sent: whether it is drawn as the model gets it: every text whole, and no mark on a
-            result that only reads like a failure.
+        whole: whether every text can be shown whole, however long it is.
+        marked: whether calls have a status, and results a mark if they only read like a failure.
     """
 
     lane: str
@@ -110,7 +110,8 @@ class Array:
     asked: int = 0
     carried: int = 0
     sent: int = 0
-    as_sent: bool = False
+    whole: bool = False
+    marked: bool = True
 
     @property
     def longest(self) -> int:
@@ -247,7 +248,7 @@ def _marked(array: Array, marks: dict[str, Mark]) -> Array:
 def _card(
     array: Array, index: int, message: dict[str, Any], injected: bool, calls: dict[str, Any]
 ) -> MessageCard:
-    lane, whole = array.lane, array.as_sent
+    lane, whole = array.lane, array.whole
     tokens = estimate_tokens(message)
     card = MessageCard(index, message, injected, tokens, "")
     source = '<span class="note">from the harness</span>' if _held(message, "tool_result") else ""
@@ -262,12 +263,13 @@ def _card(
             # In a card that is injected as a whole, its mark says so already.
             parts.append(blocks.text(str(block.get("text", "")), seen_result, whole))
         elif kind == "tool_use":
-            status = calls.get(str(block.get("id")), ("", None))[1]
+            status = calls.get(str(block.get("id")), ("", None))[1] if array.marked else None
             parts.append(blocks.call(block, lane, status, whole))
         elif kind == "tool_result":
             seen_result = True
             call = calls.get(str(block.get("tool_use_id")))
-            parts.append(blocks.result(block, lane, call[0] if call else None, whole))
+            name = call[0] if call else None
+            parts.append(blocks.result(block, lane, name, whole, array.marked))
         elif kind in ("thinking", "redacted_thinking"):
             parts.append(blocks.thinking(block, whole))
         else:
