@@ -302,6 +302,28 @@ def test_lanes_stand_side_by_side_or_alone(story: EventLog, run: Callable[..., A
     assert alone.finding(alone.at()).startswith("alice: 1 message")
 
 
+def test_a_part_of_an_array_keeps_its_numbers(run: Callable[..., Any]) -> None:
+    one = run()
+    one.index = 3
+    one.say("assistant", [use("t1", "reading")])
+    one.say("user", [{"type": "tool_result", "tool_use_id": "t1", "content": "dropped"}])
+    one.index = 4
+    one.say("user", [{"type": "tool_result", "tool_use_id": "t1", "content": "31.4"}])
+    view = Messages(one.log)
+    array = view.at().arrays["lead"]
+    assert [card.index for card in array.cards] == [3, 4]
+    frame = view.frame(view.at())
+    assert ">3</span>" in frame["lead/0"]
+    assert "completed" in frame["lead/0"], "drawn again when its result came"
+    assert "31.4" in frame["lead/1"]
+    assert "dropped" not in frame["lead/1"]
+    assert "Message 4 brings back" in told(view, 3)
+    one.add("messages.rewritten", messages=[array.cards[1].message], why="a test")
+    one.index = 1
+    one.say("assistant", "next")
+    assert [card.index for card in Messages(one.log).at().arrays["lead"].cards] == [0, 1]
+
+
 def test_a_message_that_comes_again_replaces_what_followed(run: Callable[..., Any]) -> None:
     one = run()
     one.start("first")

@@ -94,6 +94,7 @@ class Array:
         asked: how many requests there were.
         carried: tokens of all requests there were.
         sent: how many of its messages a request has carried as they are.
+        first: number of its first message, if the log has only a later part of the array.
         whole: whether every text can be shown whole, however long it is.
         marked: whether calls have a status, and results a mark if they only read like a failure.
     """
@@ -110,6 +111,7 @@ class Array:
     asked: int = 0
     carried: int = 0
     sent: int = 0
+    first: int = 0
     whole: bool = False
     marked: bool = True
 
@@ -168,15 +170,17 @@ def _kept(array: Array, number: int) -> Array:
 
 def _added(array: Array, message: dict[str, Any], index: int | None) -> Array:
     """Put a message at its index: at the end, or in place of all messages from there on."""
-    place = len(array.cards) if index is None else min(index, len(array.cards))
+    first = array.first if array.cards else index or 0
+    place = len(array.cards) if index is None else min(index - first, len(array.cards))
     user = message.get("role") != "assistant"
     results = _held(message, "tool_result")
     injected = user and not results and place > 0 and not array.prompted
     calls = {**array.calls, **_opened(message)}
-    kept, card = array.cards[:place], _card(array, place, message, injected, calls)
+    kept, card = array.cards[:place], _card(array, first + place, message, injected, calls)
     grown = replace(
         _kept(array, place),
         waiting=False,
+        first=first,
         cards=(*kept, card),
         calls=calls,
         tokens=sum(one.tokens for one in kept) + card.tokens,
@@ -205,7 +209,7 @@ def _rewritten(array: Array, messages: Sequence[dict[str, Any]]) -> Array:
     same = (place for place, (old, new) in pairs if old is not new)
     array = _kept(array, next(same, min(len(array.cards), len(cards))))
     tokens = sum(card.tokens for card in cards)
-    return replace(array, cards=tuple(cards), calls=calls, tokens=tokens)
+    return replace(array, first=0, cards=tuple(cards), calls=calls, tokens=tokens)
 
 
 def _held(message: dict[str, Any], kind: str) -> list[dict[str, Any]]:
