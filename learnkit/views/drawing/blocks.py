@@ -117,7 +117,13 @@ def call(block: dict[str, Any], lane: str, status: Mark | None = None, whole: bo
     return _block(theme.CALL, str(block.get("name", "?")), state, body, lane, block.get("id"))
 
 
-def result(block: dict[str, Any], lane: str, name: str | None = "", whole: bool = False, marked: bool = True) -> str:
+def result(
+    block: dict[str, Any],
+    lane: str,
+    name: str | None = "",
+    whole: bool = False,
+    marked: bool = True,
+) -> str:
     """A tool result, marked when it is an error, or reads like one.
 
     Args:
