@@ -164,8 +164,8 @@ def draw(width: float, block: int, way: str) -> Answer:
     canvas.box("verdict", x + 2, top, room, 30 + 16 * 9, mark, lines, says=said)
     canvas.height = max(low, top + 30 + 16 * 9) + 4
     assumes = "the offline client's rules, the default model, one tool"
-    gone = blocks()[block].name if block >= 0 and way == REMOVE else ""
-    because = _WHY.get(refusal.rule, "") if refusal else _MAY_GO.get(gone, "")
+    removed = blocks()[block].name if block >= 0 and way == REMOVE else ""
+    because = _WHY.get(refusal.rule, "") if refusal else _MAY_GO.get(removed, "")
     return Answer(_finding(block, way, refusal), canvas, assumes, because)
 
 
