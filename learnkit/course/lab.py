@@ -261,13 +261,14 @@ class Lab:
             panel = partial(self._panel_below, RAN.id, RAN.text)
             sys.modules["IPython"].display.display(Stage(opened, play, look, panel).box)
 
-    def show(self, messages: Sequence[Any]) -> Messages:
+    def show(self, messages: Sequence[Any], *, first: int = 0) -> Messages:
         """Return the message array view of a plain list of messages.
 
         Args:
             messages: dicts, or objects of the SDK.
+            first: number of the first one, for a part of an array: ``messages[3:7]`` has 3.
         """
-        return messages_view(messages)
+        return messages_view(messages, first)
 
     def adds(self, *mechanisms: Mechanism) -> Card:
         """Show what mechanisms add to each request, as it is sent: system prompt and tools.

@@ -65,16 +65,17 @@ class Run:
         return Meter.of(self.events)
 
 
-def messages_view(messages: Sequence[Any]) -> Messages:
+def messages_view(messages: Sequence[Any], first: int = 0) -> Messages:
     """Return the message array view of a plain list of messages, as a hand-written loop has it.
 
     Args:
         messages: dicts, in which objects of the SDK become plain dicts too.
+        first: number of the first one in the whole array.
     """
     from learnkit.views import Messages
 
     log = EventLog()
-    for index, message in enumerate(messages):
+    for index, message in enumerate(messages, first):
         log.append("message.added", index=index, message=_plain(message))
     return Messages(log)
 

@@ -176,7 +176,7 @@ def _found(array: Array) -> str:
     if bad:
         parts.append(count(bad, "error"))
     if unmarked:
-        parts.append(f"{unmarked} of them a failure that is_error does not mark")
+        parts.append(f"{count(unmarked, 'failure')} that is_error does not mark")
     return f"{said}: {', '.join(parts)}." if parts else f"{said}, ≈ {array.tokens:,} tokens."
 
 

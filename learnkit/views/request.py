@@ -68,12 +68,15 @@ def refusal(error: Any) -> tuple[str, str]:
     return f"{error.status_code} {details.get('type', 'error')}", details.get("message", str(error))
 
 
-def fragments(request: Json, refused: tuple[str, str] | None = None) -> dict[str, str]:
+def fragments(
+    request: Json, refused: tuple[str, str] | None = None, *, over: bool = False
+) -> dict[str, str]:
     """The request as HTML fragments by key, in the order in which a model reads it.
 
     Args:
         request: as it is sent.
         refused: what the API said to it, as :func:`refusal` gives it.
+        over: whether calls and results are marked as in the message array; a model gets no marks.
     """
     request = seen(request)
     shown = {"totals": _totals(request)}
@@ -90,7 +93,7 @@ def fragments(request: Json, refused: tuple[str, str] | None = None) -> dict[str
             f'<span class="note">{count(len(tools), "tool")} you may call</span>'
             f"{blocks.tokens(estimate_tokens(tools))}</div>{cards}</div>"
         )
-    for card in _array(request).cards:
+    for card in _array(request, over=over).cards:
         shown[f"message {card.index}"] = card.html
     if refused:
         head = f'<div class="line">{blocks.label(theme.ERROR, f" <b>{esc(refused[0])}</b>")}</div>'
@@ -180,13 +183,13 @@ def _schema(tool: Json) -> Json:
     return tool.get("input_schema") or {}
 
 
-def _array(request: Json, lane: str = "lead") -> Array:
+def _array(request: Json, lane: str = "lead", *, over: bool = False) -> Array:
     """The messages of a request, as the message array draws them.
 
-    But every text is whole, because the reader may have to answer it. And results that only read
-    like a failure have no remark, because a model doesn't get one.
+    But every text is whole, because the reader may have to answer it. And calls and results have no
+    marks before the run is over, because a model doesn't get any.
     """
-    array = Array(lane, prompted=True, as_sent=True)
+    array = Array(lane, prompted=True, whole=True, marked=over)
     for index, message in enumerate(request.get("messages") or []):
         data = {"index": index, "message": message}
         array = grow(array, Event(index, 0.0, lane, "message.added", data))

@@ -130,7 +130,8 @@ def test_a_game_with_the_mouse(page: Page, server: str, shots: Path) -> None:
     panel.get_by_label("text of the reply").fill("It is 31.4 °C: <b>hot</b>.")
     expect(panel.locator(".mine")).to_contain_text("without a call, the loop ends")
     button(panel, "send the reply").click()
-    expect(panel.locator(".head")).to_contain_text("The loop ends after")
+    expect(panel.locator(".head")).to_have_text("✗ There is no email.")
+    expect(panel.locator(".news .line")).to_contain_text("The loop ends after")
     said = panel.locator(".remark")
     expect(said).to_have_text(["✗There is no email.", re.compile(r"^·It took \d turns.$")])
     expect(message(panel, 5)).to_contain_text("<b>hot</b>")
@@ -172,9 +173,8 @@ def test_a_game_by_keyboard_alone(page: Page, server: str) -> None:
     tab_to("send the reply")
     page.keyboard.press("Enter")
     expect(message(panel, 3)).to_contain_text("one\ntwo", use_inner_text=True)
-    expect(panel.locator(".head")).to_have_text(
-        "The loop ends after 2 turns: the last reply called no tool."
-    )
+    line = panel.locator(".news .line")
+    expect(line).to_contain_text("The loop ends after 2 turns: the last reply called no tool.")
     expect(cells).to_have_count(1)
 
 
@@ -207,3 +207,16 @@ def test_a_narrow_window_and_leaving(page: Page, server: str, shots: Path) -> No
     button(panel, "Play again").press("Enter")
     expect(panel.locator(".head")).to_contain_text("You are the model", timeout=20_000)
     expect(button(panel, "→ bash")).to_be_focused()
+    page.set_viewport_size({"width": 360, "height": 900})  # a phone
+    button(panel, "→ bash").click()
+    panel.get_by_label("command").fill("cat beijing.csv")
+    button(panel, "send the reply").click()
+    expect(message(panel, 2)).to_contain_text("Beijing,31.4")
+    sees = panel.locator(".sees")
+    right = "one => one.getBoundingClientRect().right"
+    numbers = sees.locator('.tokens b:text("≈")')
+    expect(numbers).to_have_count(5)  # of the system prompt, the tools and three messages
+    edge = sees.evaluate(right)
+    assert all(one.evaluate(right) <= edge for one in numbers.all())
+    sees.evaluate("one => one.scrollTo(0, 0)")
+    notebook.screenshot(shots / "panel-7-phone-light.png")

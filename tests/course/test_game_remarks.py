@@ -95,7 +95,9 @@ def test_lesson_2_says_which_lines_have_changed(lab: Lab) -> None:
 
 def test_lesson_2_compares_the_calls_of_its_two_games(lab: Lab) -> None:
     poor = lab.be_the_model(descriptions.poor())
-    assert [str(one) for one in poor.remarks] == ["· This game took 3 calls; 1 failed."]
+    assert [str(one) for one in poor.remarks] == [
+        "· This game took 3 calls; 1 failed. The second game ends with the answer."
+    ]
     wrong = lk.use("latest", station="Oslo")
     remarks = said(lab, descriptions.good(poor), wrong)
     assert remarks[:2] == [
@@ -256,12 +258,31 @@ def ready(game: BeTheModel) -> list[dict[str, str]]:
     return list(json.loads(forms["todo"]["items"]))
 
 
-def test_a_player_gets_no_remark_on_a_result_that_only_reads_like_a_failure(lab: Lab) -> None:
+def test_calls_and_results_are_marked_when_the_game_is_over_and_not_before(lab: Lab) -> None:
     lab.static = False
     with lab.be_the_model(own("s01")) as game:
         assert game.wait(SOON) == "yours"
         game.send(lk.use("bash", command="python -m heatwatch average"))
         assert game.wait(SOON) == "yours"
-        shown = dict(game.state()["frame"])["message 2"]
-    assert "[exit code 2]" in shown
-    assert "is_error" not in shown, "the model isn't told, and lesson 1 explains it later"
+        frame = dict(game.state()["frame"])
+        assert "[exit code 2]" in frame["message 2"]
+        marks = ("completed", "is_error")  # a model gets neither
+        assert not any(mark in "".join(frame.values()) for mark in marks)
+        game.send("I give up.")
+        assert game.wait(SOON) == "ended"
+        frame = dict(game.state()["frame"])
+    assert "completed" in frame["message 1"], "the command has run"
+    assert "reads like a failure, but is_error is not set" in frame["message 2"]
+
+
+def test_lesson_2_marks_the_calls_that_it_counts_as_failed(lab: Lab) -> None:
+    lab.static = False
+    with lab.be_the_model(descriptions.poor()) as game:
+        for reply in (*descriptions.poor().script[:3], "I give up."):
+            assert game.wait(SOON) == "yours"
+            game.send(reply)
+        assert game.wait(SOON) == "ended"
+        frame = "".join(html for _, html in game.state()["frame"])
+    assert "3 calls; 1 failed" in str(game.remarks[0])
+    marks = [frame.count(word) for word in ("✗\u00a0failed", "✓\u00a0completed")]
+    assert marks == [1, 2]

@@ -118,7 +118,9 @@ def test_a_long_id_is_shown_by_its_end(run: Callable[..., Any]) -> None:
         ("There is no tool 'readding'. The tools are: stations, reading.", True),
         ("KeyError: 'mars'", True),
         ("no such file\n[exit code 2]", True),
+        ("error 2", True),
         ("31.4 °C", False),
+        ("There was no error 2", False),
         ("[exit code 0]", False),
         ("Errors are handled in parse.py", False),
     ],
@@ -132,7 +134,7 @@ def test_a_failure_that_is_not_marked_as_one_is_told_apart(
     view = Messages(one.log)
     assert ("is_error is not set" in view.frame(view.at())["lead/1"]) is fails
     assert ("✗" in view.draw(view.at(), WIDE, 48)["box lead 1 0"].lines[0]) is fails
-    assert ("is_error" in view.finding(view.at())) is fails
+    assert ("1 failure that is_error does not mark" in view.finding(view.at())) is fails
     assert "m-error" not in view.frame(view.at())["lead/1"], "it is what the model was told"
 
 
@@ -141,6 +143,7 @@ def test_a_failure_that_is_not_marked_as_one_is_told_apart(
     [
         ("There is no tool 'readding'. The tools are: stations, reading.", "failed"),
         ("KeyError: 'mars'", "failed"),
+        ("error 2", "failed"),
         ("no such file\n[exit code 2]", "completed"),
         ("31.4 °C", "completed"),
     ],
@@ -297,6 +300,28 @@ def test_lanes_stand_side_by_side_or_alone(story: EventLog, run: Callable[..., A
     alone = Messages(story, lane="alice")
     assert not any(key.startswith("lead") for key in alone.frame(alone.at()))
     assert alone.finding(alone.at()).startswith("alice: 1 message")
+
+
+def test_a_part_of_an_array_keeps_its_numbers(run: Callable[..., Any]) -> None:
+    one = run()
+    one.index = 3
+    one.say("assistant", [use("t1", "reading")])
+    one.say("user", [{"type": "tool_result", "tool_use_id": "t1", "content": "dropped"}])
+    one.index = 4
+    one.say("user", [{"type": "tool_result", "tool_use_id": "t1", "content": "31.4"}])
+    view = Messages(one.log)
+    array = view.at().arrays["lead"]
+    assert [card.index for card in array.cards] == [3, 4]
+    frame = view.frame(view.at())
+    assert ">3</span>" in frame["lead/0"]
+    assert "completed" in frame["lead/0"], "drawn again when its result came"
+    assert "31.4" in frame["lead/1"]
+    assert "dropped" not in frame["lead/1"]
+    assert "Message 4 brings back" in told(view, 3)
+    one.add("messages.rewritten", messages=[array.cards[1].message], why="a test")
+    one.index = 1
+    one.say("assistant", "next")
+    assert [card.index for card in Messages(one.log).at().arrays["lead"].cards] == [0, 1]
 
 
 def test_a_message_that_comes_again_replaces_what_followed(run: Callable[..., Any]) -> None:

@@ -94,8 +94,9 @@ class Array:
         asked: how many requests there were.
         carried: tokens of all requests there were.
         sent: how many of its messages a request has carried as they are.
-        as_sent: whether it is drawn as the model gets it: every text whole, and no mark on a
-            result that only reads like a failure.
+        first: number of its first message, if the log has only a later part of the array.
+        whole: whether every text can be shown whole, however long it is.
+        marked: whether calls have a status, and results a mark if they only read like a failure.
     """
 
     lane: str
@@ -110,7 +111,9 @@ class Array:
     asked: int = 0
     carried: int = 0
     sent: int = 0
-    as_sent: bool = False
+    first: int = 0
+    whole: bool = False
+    marked: bool = True
 
     @property
     def longest(self) -> int:
@@ -167,15 +170,17 @@ def _kept(array: Array, number: int) -> Array:
 
 def _added(array: Array, message: dict[str, Any], index: int | None) -> Array:
     """Put a message at its index: at the end, or in place of all messages from there on."""
-    place = len(array.cards) if index is None else min(index, len(array.cards))
+    first = array.first if array.cards else index or 0
+    place = len(array.cards) if index is None else min(index - first, len(array.cards))
     user = message.get("role") != "assistant"
     results = _held(message, "tool_result")
     injected = user and not results and place > 0 and not array.prompted
     calls = {**array.calls, **_opened(message)}
-    kept, card = array.cards[:place], _card(array, place, message, injected, calls)
+    kept, card = array.cards[:place], _card(array, first + place, message, injected, calls)
     grown = replace(
         _kept(array, place),
         waiting=False,
+        first=first,
         cards=(*kept, card),
         calls=calls,
         tokens=sum(one.tokens for one in kept) + card.tokens,
@@ -204,7 +209,7 @@ def _rewritten(array: Array, messages: Sequence[dict[str, Any]]) -> Array:
     same = (place for place, (old, new) in pairs if old is not new)
     array = _kept(array, next(same, min(len(array.cards), len(cards))))
     tokens = sum(card.tokens for card in cards)
-    return replace(array, cards=tuple(cards), calls=calls, tokens=tokens)
+    return replace(array, first=0, cards=tuple(cards), calls=calls, tokens=tokens)
 
 
 def _held(message: dict[str, Any], kind: str) -> list[dict[str, Any]]:
@@ -247,7 +252,7 @@ def _marked(array: Array, marks: dict[str, Mark]) -> Array:
 def _card(
     array: Array, index: int, message: dict[str, Any], injected: bool, calls: dict[str, Any]
 ) -> MessageCard:
-    lane, whole = array.lane, array.as_sent
+    lane, whole = array.lane, array.whole
     tokens = estimate_tokens(message)
     card = MessageCard(index, message, injected, tokens, "")
     source = '<span class="note">from the harness</span>' if _held(message, "tool_result") else ""
@@ -262,12 +267,13 @@ def _card(
             # In a card that is injected as a whole, its mark says so already.
             parts.append(blocks.text(str(block.get("text", "")), seen_result, whole))
         elif kind == "tool_use":
-            status = calls.get(str(block.get("id")), ("", None))[1]
+            status = calls.get(str(block.get("id")), ("", None))[1] if array.marked else None
             parts.append(blocks.call(block, lane, status, whole))
         elif kind == "tool_result":
             seen_result = True
             call = calls.get(str(block.get("tool_use_id")))
-            parts.append(blocks.result(block, lane, call[0] if call else None, whole))
+            name = call[0] if call else None
+            parts.append(blocks.result(block, lane, name, whole, array.marked))
         elif kind in ("thinking", "redacted_thinking"):
             parts.append(blocks.thinking(block, whole))
         else:

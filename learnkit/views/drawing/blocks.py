@@ -17,7 +17,7 @@ from learnkit.views.drawing.theme import Mark
 #: Lines and characters of a short text. A longer one is cut, with a button that shows all of it.
 SHORT = 3, 240
 #: How a call ends that ran no tool, or whose tool raised; and a command that reports a failure.
-_BROKEN = re.compile(r"^There is no tool |^(\w*Error|\w*Exception)\b")
+_BROKEN = re.compile(r"^There is no tool |^(\w*Error|\w*Exception)\b|^error \d+$")
 _FAILED = re.compile(rf"{_BROKEN.pattern}|\[exit code [1-9]\d*\]\s*$")
 
 
@@ -117,22 +117,29 @@ def call(block: dict[str, Any], lane: str, status: Mark | None = None, whole: bo
     return _block(theme.CALL, str(block.get("name", "?")), state, body, lane, block.get("id"))
 
 
-def result(block: dict[str, Any], lane: str, name: str | None = "", as_sent: bool = False) -> str:
+def result(
+    block: dict[str, Any],
+    lane: str,
+    name: str | None = "",
+    whole: bool = False,
+    marked: bool = True,
+) -> str:
     """A tool result, marked when it is an error, or reads like one.
 
     Args:
         block: the ``tool_result`` block.
         lane: the agent's name.
         name: of the tool it comes from; empty if that isn't said, None if no call has its id.
-        as_sent: whether it is whole, and isn't marked when it only reads like an error.
+        whole: as in :func:`long_text`.
+        marked: whether it is marked when it only reads like an error.
     """
     mark = theme.ERROR if block.get("is_error") else theme.RESULT
     text, state = content_text(block.get("content")), ""
     if name is None:
         state = _state("error", f"{theme.ERROR.glyph} no call has this id")
-    elif not as_sent and mark is theme.RESULT and (said := failure(text)):
+    elif marked and mark is theme.RESULT and (said := failure(text)):
         state = _state("error", f"{theme.ERROR.glyph} {said}")
-    return _block(mark, name or "", state, _body(text, as_sent), lane, block.get("tool_use_id"))
+    return _block(mark, name or "", state, _body(text, whole), lane, block.get("tool_use_id"))
 
 
 def _state(key: str, said: str) -> str:

@@ -249,11 +249,12 @@ class BeTheModel:
             body = session.request
         body = {**body, "messages": list(body["messages"])}
         refusal = views.refusal(session.error) if session.phase == "refused" else None
+        frame = views.fragments(body, refusal, over=session.phase in OVER)
         return {
             "ask": session.asks,
             "phase": session.phase,
             "head": session.head,
-            "frame": [list(one) for one in views.fragments(body, refusal).items()],
+            "frame": [list(one) for one in frame.items()],
             "tools": [
                 {**forms.form(spec), "ready": self._filled(spec["name"], body["messages"])}
                 for spec in body.get("tools") or []

@@ -238,7 +238,9 @@ class Session {
   /** Bring the page to the desk's state, touching only what differs. */
   show(fresh = this.cells.size === 0) {
     const { state } = this.desk;
-    if (this.head.textContent !== state.head) this.head.textContent = state.head;
+    const bad = (state.remarks ?? []).find(([good]) => good === false);
+    const head = bad ? `${REMARKS[false][1]} ${bad[1]}` : state.head;
+    if (this.head.textContent !== head) this.head.textContent = head;
     this.stop.hidden = ["ready", "ended", "left", "broken"].includes(state.phase);
     this.sees.hidden = state.frame.length === 0;
     const keys = new Set(state.frame.map(([key]) => key));
@@ -321,7 +323,7 @@ class Session {
     return mine;
   }
 
-  /** The header's sentence once more, where the reader looks after sending, and how to start. */
+  /** How the run stands, where the reader looks after sending, what the game says, and how to start. */
   news(phase) {
     const { head, again } = this.desk.state;
     const news = build("div", { class: "news" });

@@ -164,7 +164,8 @@ def draw(width: float, block: int, way: str) -> Answer:
     canvas.box("verdict", x + 2, top, room, 30 + 16 * 9, mark, lines, says=said)
     canvas.height = max(low, top + 30 + 16 * 9) + 4
     assumes = "the offline client's rules, the default model, one tool"
-    because = _WHY.get(refusal.rule, "") if refusal else ""
+    removed = blocks()[block].name if block >= 0 and way == REMOVE else ""
+    because = _WHY.get(refusal.rule, "") if refusal else _MAY_GO.get(removed, "")
     return Answer(_finding(block, way, refusal), canvas, assumes, because)
 
 
@@ -198,6 +199,14 @@ _WHY = {
     "role": "The first message must be the user's.",
     "bound_thinking": "A signed thinking block must stay where the model wrote it.",
     "changed_thinking": "A thinking block is signed together with everything before it.",
+}
+
+
+#: Why a block can be removed, by its name.
+_MAY_GO = {
+    "the thinking": "A thinking block may be left out. The API refuses a changed or a moved one.",
+    "the text before the call": "No id points at a text, so nothing is missing.",
+    "the answer": "It holds no call, so no result is left over.",
 }
 
 

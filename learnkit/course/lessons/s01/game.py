@@ -41,7 +41,7 @@ def judge(workspace: Path, messages: Sequence[Mapping[str, Any]]) -> list[Remark
         why = f"It's {degrees} °C in Beijing, and the user wanted an email above 30 °C"
         remarks = [Remark(False, f"{why}. There is none in the outbox.")]
     turns = sum(message["role"] == "assistant" for message in messages)
-    ours = "The replies that we recorded take 3: the reading, the email, and a last text"
+    ours = "The replies that we recorded take 4: README, reading, email, and a last text"
     return [*remarks, Remark(None, f"This game took {count(turns, 'turn')}. {ours}.")]
 
 

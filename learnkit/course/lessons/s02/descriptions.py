@@ -72,7 +72,11 @@ def poor() -> Game:
     script = [*calls, lk.say("I have 16.1 and -1.4, but I can't tell what they mean.")]
 
     def judge(workspace: Path, messages: Sequence[Mapping[str, Any]]) -> list[Remark]:
-        return [Remark(None, f"This game took {_counted(messages)}.")]
+        return [
+            Remark(
+                None, f"This game took {_counted(messages)}. The second game ends with the answer."
+            )
+        ]
 
     return Game(QUESTION, lambda _: [lk.Toolbox(*poor_tools())], script, judge=judge)
 
