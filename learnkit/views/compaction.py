@@ -1,7 +1,9 @@
 """What compaction did to the message array: each message with its length before and after.
 
-Filled is what stays, dashed what is gone. The picture is of the moment of a compaction: messages
-that come later are not in it. Before the first compaction it shows the array as it grows.
+Filled is what stays, dashed what is gone. The request that code puts back beside a summary has its
+own row. So have the system prompt and the tools, which count towards the threshold and never go.
+The picture is of the moment of a compaction: messages that come later are not in it. Before the
+first compaction it shows the array as it grows.
 """
 
 from __future__ import annotations
@@ -12,9 +14,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from learnkit.core.events import Event
+from learnkit.core.frames import defused
 from learnkit.core.text import arguments, blocks_of, content_text, count, listed, one_line
 from learnkit.core.token_count import estimate_tokens
-from learnkit.core.vocabulary import MessageAdded, MessagesRewritten, read
+from learnkit.core.transcript import texts
+from learnkit.core.vocabulary import MessageAdded, MessagesRewritten, RunStarted, read
 from learnkit.views.drawing import static, theme
 from learnkit.views.drawing.base import Diagram
 from learnkit.views.drawing.display import Canvas
@@ -22,6 +26,10 @@ from learnkit.views.drawing.display import Canvas
 _THINKING = ("thinking", "redacted_thinking")
 #: The tag that a summary begins with.
 _OPENING = re.compile(r"^<summary\b[^>]*>\s*")
+#: The block beside a summary in which code has put the request back.
+_REQUEST = re.compile(r"<request>\n(.*)\n</request>", re.DOTALL)
+#: What is said of the system prompt and the tools, which each request has.
+_FIXED = "system prompt and tools"
 #: Height of a row, and width of what stands beside its bar, in pixels.
 _LINE, _LABEL, _TOKENS = 22, 116, 86
 
@@ -32,20 +40,26 @@ FATES = {
     "shorter": ("◐", "less thinking", "loses its thinking", "lose their thinking"),
     "earlier": ("⊘", "cleared before", "was cleared before", "were cleared before"),
     "kept": ("=", "kept", "stays as it was", "stay as they were"),
+    "carried": ("=", "put back"),
     "summary": ("Σ", "summary"),
     "note": ("Σ", "note"),
+    "fixed": ("▲", "fixed"),
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A message as a row: its mark, its text in short, its tokens, and its fate."""
+    """A message as a row: its mark, its text in short, its tokens, and its fate.
+
+    A ``part`` is the request that stands in the message of a summary.
+    """
 
     key: str
     text: str
     tokens: int
     message: dict[str, Any] = field(compare=False, repr=False)
     fate: str = ""
+    part: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +72,7 @@ class State:
         after: the messages when it was over.
         times: how many compactions there were.
         saved: tokens that they took out together.
+        head: tokens of the system prompt and the tools.
     """
 
     now: tuple[Entry, ...] = ()
@@ -65,6 +80,7 @@ class State:
     after: tuple[Entry, ...] = ()
     times: int = 0
     saved: int = 0
+    head: int = 0
 
     @property
     def rows(self) -> list[tuple[str, Entry | None, Entry | None]]:
@@ -72,14 +88,17 @@ class State:
         if not self.before:
             return [(f"{place}", one, one) for place, one in enumerate(self.now)]
         old = [(f"{place}", one) for place, one in enumerate(self.before)]
-        if len(self.before) == len(self.after):
+        fates = {one.fate for one in (*self.before, *self.after)}
+        if len(self.before) == len(self.after) and not fates & {"summarised", "summary", "note"}:
             return [(key, was, one) for (key, was), one in zip(old, self.after, strict=True)]
-        new = [("made", None, one) for one in self.after if one.fate != "kept"]
+        stays = ("kept", "carried")
+        gone = {one.fate for one in self.before}
+        new = [one for one in self.after if one.fate not in stays or one.fate not in gone]
         stay = [one.fate == "kept" for one in self.before]
         # The new messages stand where the old ones end.
         end = len(stay) - stay[::-1].index(False) if False in stay else 0
-        rows = [(key, was, was if was.fate == "kept" else None) for key, was in old]
-        made = [(f"{key} {place}", was, one) for place, (key, was, one) in enumerate(new)]
+        rows = [(key, was, was if was.fate in stays else None) for key, was in old]
+        made = [(f"made {place}", None, one) for place, one in enumerate(new)]
         return [*rows[:end], *made, *rows[end:]]
 
 
@@ -93,13 +112,16 @@ class Compaction(Diagram[State]):
         if event.lane != (self.lane or "lead"):
             return state
         match read(event):
+            case RunStarted(system=system, tools=tools):
+                head = estimate_tokens(system) + estimate_tokens(list(tools))
+                return replace(state, head=head)
             case MessageAdded(message=message):
                 return replace(state, now=(*state.now, _entry(message)))
             case MessagesRewritten(messages=messages):
-                now = tuple(map(_entry, messages))
+                now = tuple(one for message in messages for one in _entries(message))
                 before, after = _fates(state.now, now)
                 saved = state.saved + _tokens(state.now) - _tokens(now)
-                return State(after, before, after, state.times + 1, saved)
+                return State(after, before, after, state.times + 1, saved, state.head)
         return state
 
     def told(self, state: State, old: State, event: Event) -> str:
@@ -107,17 +129,22 @@ class Compaction(Diagram[State]):
         return self.finding(state) if compacted else super().told(state, old, event)
 
     def finding(self, state: State) -> str:
+        head = state.head
+        fixed = f", ≈{head:,} of them {_FIXED}" if head else ""
         if not state.before:
-            return f"Nothing was compacted: {_sum(state.now)}."
-        old, new = _tokens(state.before), _tokens(state.after)
-        fates = [one.fate for one in state.before]
+            many = count(sum(not one.part for one in state.now), "message")
+            return f"Nothing was compacted: {many}, ≈{head + _tokens(state.now):,} tokens{fixed}."
+        old, new = head + _tokens(state.before), head + _tokens(state.after)
+        fates = [one.fate for one in state.before if not one.part]
         said: list[str] = []
         for key, (_, _, *words) in FATES.items():
-            if number := fates.count(key):
+            if words and (number := fates.count(key)):
                 of = f"{number} of {count(len(fates), 'message')}" if not said else f"{number}"
                 said.append(f"{of} {words[number > 1]}")
+        if any(one.fate == "carried" for one in state.after):
+            said.append("the request is put back word for word")
         share = f" ({(old - new) / old:.0%} less)" if old > new else ""
-        last = f"≈{old:,} tokens become ≈{new:,}{share}: {listed(said)}."
+        last = f"≈{old:,} tokens become ≈{new:,}{share}{fixed}: {listed(said)}."
         if state.times == 1:
             return last
         many = f"{state.times} compactions remove ≈{state.saved:,} tokens."
@@ -125,10 +152,11 @@ class Compaction(Diagram[State]):
 
     def draw(self, state: State, width: float, rows: int) -> Canvas:
         canvas = Canvas(width)
-        all = state.rows
+        all = _fixed(state) + state.rows
         scale = max([1, *(one.tokens for _, *both in all for one in both if one)])
-        # On a narrow page the lengths are worth more than the beginning of a text.
-        left = _LABEL + (width - _LABEL) * 0.36 * (width > 480)
+        # On a narrow page the text takes the place of the label, whose mark and glyph stay.
+        wide = width > 480
+        left = _LABEL + (width - _LABEL) * (0.36 if wide else 0.2)
         room, y = width - left - _TOKENS, 22.0
         canvas.text("unit", width, 14, "≈ tokens", "q e")
         for row in static.cut(all, rows):
@@ -142,8 +170,11 @@ class Compaction(Diagram[State]):
             mark, label = _mark(shown), _label(shown)
             old, new = was.tokens if was else 0, one.tokens if one else 0
             says = f"{label}: {_change_of(old, new)} tokens; {shown.text}"
-            canvas.text(f"what {key}", 0, y + 14, label, "", mark, width=_LABEL)
-            if left > _LABEL:
+            if not wide:
+                short = f"{label.split()[0]} {shown.text}"
+                canvas.text(f"what {key}", 0, y + 14, short, "", mark, width=left - 10)
+            else:
+                canvas.text(f"what {key}", 0, y + 14, label, "", mark, width=_LABEL)
                 style = "" if one else "q"
                 canvas.text(
                     f"text {key}", _LABEL, y + 14, shown.text, style, width=left - _LABEL - 10
@@ -164,7 +195,7 @@ class Compaction(Diagram[State]):
 
     def facts(self, state: State, rows: int) -> str:
         body: list[list[object]] = []
-        for row in static.cut(state.rows, rows):
+        for row in static.cut(_fixed(state) + state.rows, rows):
             if isinstance(row, static.Gap):
                 body.append(["…", f"{row} messages left out", "", ""])
                 continue
@@ -191,6 +222,27 @@ def _entry(message: dict[str, Any]) -> Entry:
     return Entry(key, one_line(text, 120), estimate_tokens(message), message)
 
 
+def _entries(message: dict[str, Any]) -> list[Entry]:
+    """A message as a row, or as two: a summary, and the request that code has put beside it."""
+    whole, blocks = _entry(message), blocks_of(message.get("content"))
+    said = [str(block.get("text", "")) for block in blocks]
+    found = next((place for place, one in enumerate(said) if _REQUEST.fullmatch(one)), 0)
+    if not found or not _OPENING.match(said[0]):
+        return [whole]
+    asked = {"role": "user", "content": said[found].split("\n", 1)[1].rpartition("\n")[0]}
+    request = replace(_entry(asked), part=True)
+    rest = {**message, "content": [*blocks[:found], *blocks[found + 1 :]]}
+    return [replace(_entry(rest), tokens=whole.tokens - request.tokens), request]
+
+
+def _fixed(state: State) -> list[tuple[str, Entry | None, Entry | None]]:
+    """The row of what each request has besides its messages, which no compaction changes."""
+    if not state.head or not (state.before or state.now):
+        return []
+    fixed = Entry(theme.SYSTEM.key, _FIXED, state.head, {}, "fixed")
+    return [("fixed", fixed, fixed)]
+
+
 def _call(block: dict[str, Any]) -> str:
     return f"{block.get('name')} {arguments(block.get('input'))}"
 
@@ -199,17 +251,30 @@ def _fates(
     old: Sequence[Entry], new: Sequence[Entry]
 ) -> tuple[tuple[Entry, ...], tuple[Entry, ...]]:
     """Compare two arrays: the fate of each old message, and the origin of each new one."""
-    if len(old) == len(new):
+    same = [one.message for one in old[:1]] == [one.message for one in new[:1]]
+    if len(old) == len(new) and (same or not any(one.part for one in new)):
         before = after = [_change(one, other) for one, other in zip(old, new, strict=True)]
     else:
         start, shorter = 0, min(len(old), len(new))
         while start < shorter and old[start].message == new[start].message:
             start += 1
         end = 0
-        while end < shorter - start and _bare(old[-1 - end]) == _bare(new[-1 - end]):
+        while (
+            end < shorter - start
+            and not new[-1 - end].part
+            and _bare(old[-1 - end]) == _bare(new[-1 - end])
+        ):
             end += 1
-        made = ["summary" if "<summary" in str(one.message) else "note" for one in new]
+        made = [
+            "carried" if one.part else "summary" if "<summary" in str(one.message) else "note"
+            for one in new
+        ]
         before = ["kept"] * start + ["summarised"] * (len(old) - start - end) + ["kept"] * end
+        requests = [_asked(one) for one in new if one.part]
+        for place in range(len(old) - end - 1, start - 1, -1):  # the last one, if there are more
+            if requests and _asked(old[place]) == requests[0]:
+                before[place] = "carried"
+                break
         after = ["kept"] * start + made[start : len(new) - end] + ["kept"] * end
     return _labelled(old, before), _labelled(new, after)
 
@@ -231,6 +296,13 @@ def _bare(entry: Entry) -> Any:
     return entry.message.get("role"), kept
 
 
+def _asked(entry: Entry) -> str | None:
+    """The text of a user's message as a summary's frame holds it; None if it is another one."""
+    if entry.key != theme.USER.key:
+        return None
+    return defused("\n".join(texts(entry.message.get("content") or "")))
+
+
 def _mark(entry: Entry) -> str:
     return "blocked" if entry.fate in ("cleared", "earlier", "summarised") else entry.key
 
@@ -244,10 +316,6 @@ def _label(entry: Entry) -> str:
 
 def _tokens(entries: Sequence[Entry]) -> int:
     return sum(one.tokens for one in entries)
-
-
-def _sum(entries: Sequence[Entry]) -> str:
-    return f"{count(len(entries), 'message')}, ≈{_tokens(entries):,} tokens"
 
 
 def _change_of(old: int, new: int) -> str:

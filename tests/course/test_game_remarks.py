@@ -191,6 +191,20 @@ def test_lesson_6_keeps_what_is_in_the_summary_in_either_unit_and_wants_no_raw_d
     )
 
 
+def test_lesson_6_misses_no_value_that_is_in_a_message_that_stayed(lab: Lab) -> None:
+    game, told = own("s06"), [f"Day {day}: {celsius(day)['cairo']} °C." for day in (1, 2)]
+    reads = [DAYS[0], lk.reply(told[0], DAYS[1]), lk.reply(told[1], DAYS[2])]
+    stays = "The value of day 2 (39.6 °C) is in a message that stayed."
+    assert said(lab, game, *reads, LOST, DAYS[3])[1] == (
+        f"✗ Summary 1 lacks the value of day 1 (41.1 °C). {stays}"
+    )
+    assert said(lab, game, *reads, told[0], DAYS[3])[1] == (
+        f"✓ Summary 1 has the value of day 1 (41.1 °C). {stays}"
+    )
+    again = said(lab, game, *reads, told[0], DAYS[3], DAYS[0], told[0])
+    assert again[5].startswith("✗ Summary 2 lacks the value of day 2 (39.6 °C), day 3")
+
+
 def test_lesson_6_asks_for_the_highest_value_of_cairo(lab: Lab) -> None:
     for day in (1, 2, 3, 4):
         (line,) = (line for line in log(day).splitlines() if line.startswith("14:00 cairo"))

@@ -227,17 +227,65 @@ def test_what_was_cleared_is_dashed_and_what_stays_is_filled(cleared: Any) -> No
 def test_what_became_a_summary_is_gone_and_the_summary_stands_after_it(summarised: Any) -> None:
     view = Compaction(summarised.events)
     state = view.at(rewritten(summarised))
-    assert [one.fate for one in state.after] == ["summary", "kept", "kept"]
-    assert {one.fate for one in state.before[:-2]} == {"summarised"}
+    assert [one.fate for one in state.after] == ["summary", "carried", "kept", "kept"]
+    assert {one.fate for one in state.before[1:-2]} == {"summarised"}
     canvas = view.draw(state, WIDE, 60)
     last = len(state.before) - 3
-    assert "is 0" not in canvas
+    assert "is 1" not in canvas
     assert canvas["what made 0"].lines == ("Σ summary",)
     assert canvas[f"what {last}"].y < canvas["what made 0"].y < canvas[f"what {last + 1}"].y
-    assert f"{last + 1} of {last + 3} messages become a summary" in view.finding(state)
+    assert f"{last} of {last + 3} messages become a summary" in view.finding(state)
     assert re.search(r"\d% less", view.finding(state))
     shown = [one for key in state.rows for one in canvas[f"text {key[0]}"].lines]
     assert not [line for line in shown if line.startswith("<") or "{" in line]
+
+
+@pytest.mark.parametrize("days", [14, 28])  # one summary, and summaries of a summary
+def test_the_request_that_code_puts_back_is_drawn_as_kept(tmp_path: Path, days: int) -> None:
+    agent = ran(tmp_path, lk.Compaction(3_000, 99, tmp_path), days=days)
+    times = [event.type for event in agent.events].count("messages.rewritten")
+    assert (times > 1) == (days > 14)
+    view = Compaction(agent.events)
+    state, canvas = view.at(), picture(view)
+    place = [one.fate for one in state.before].index("carried")
+    assert canvas[f"what {place}"].lines == ("= put back",)
+    assert canvas[f"text {place}"].lines == ("Read.",)
+    assert f"was {place}" not in canvas
+    assert canvas[f"is {place}"].mark == "user"
+    assert [key for key, *_ in state.rows if "made" in key] == ["made 0"]  # the summary alone
+    assert "the request is put back word for word" in view.finding(state)
+    (*_, last) = (event.data for event in agent.events if event.type == "messages.rewritten")
+    drawn = sum(one.tokens for one in state.after[:2])
+    assert drawn == estimate_tokens(last["messages"][0])  # no token is counted twice, or lost
+
+
+@pytest.mark.parametrize(("put_back", "fate"), [(True, "carried"), (False, "summarised")])
+def test_only_a_request_that_is_put_back_is_drawn_as_kept(put_back: bool, fate: str) -> None:
+    log, asked = lk.EventLog(), "Write. " * 40
+    for number, text in enumerate(("Read.", asked)):
+        log.append("message.added", index=number, message={"role": "user", "content": text})
+    said = ["<summary>\nDone.\n</summary>", *[f"<request>\n{asked}\n</request>"] * put_back]
+    blocks = [{"type": "text", "text": text} for text in said]
+    log.append("messages.rewritten", messages=[{"role": "user", "content": blocks}], why="")
+    view = Compaction(log)
+    assert [one.fate for one in view.at().before] == ["summarised", fate]
+    assert ("is put back word for word" in view.finding(view.at())) == put_back
+
+
+def test_system_prompt_and_tools_count_and_stay(summarised: Any) -> None:
+    view = Compaction(summarised.events)
+    state, canvas = view.at(), picture(view)
+    (began,) = (event.data for event in summarised.events if event.type == "run.started")
+    head = estimate_tokens(began["system"]) + estimate_tokens(began["tools"])
+    assert canvas["what fixed"].lines == ("▲ fixed",)
+    assert canvas["tokens fixed"].lines == (f"≈{head:,}",)
+    (*_, told) = (event.data for event in summarised.events if event.type.endswith("summarised"))
+    old, new = (head + sum(one.tokens for one in half) for half in (state.before, state.after))
+    for drawn, measured in ((old, told["before"]), (new, told["after"])):
+        assert drawn == pytest.approx(measured, rel=0.1)  # the harness calibrates its estimate
+    assert f"≈{old:,} tokens become ≈{new:,}" in view.finding(state)
+    assert f", ≈{head:,} of them system prompt and tools: " in view.finding(state)
+    assert "fixed" not in view.facts(view.at(1), 9)  # before the first message
 
 
 def test_messages_that_come_after_a_compaction_are_not_in_its_picture(summarised: Any) -> None:
@@ -270,7 +318,8 @@ def test_before_a_compaction_the_array_grows(tmp_path: Path) -> None:
     view = Compaction(ran(tmp_path, None, days=2).events)
     canvas = picture(view)
     assert [one.key for one in canvas.shapes if one.key.startswith("is ")] == [
-        f"is {number}" for number in range(len(view.at().now))
+        "is fixed",
+        *(f"is {number}" for number in range(len(view.at().now))),
     ]
     assert not [one.key for one in canvas.shapes if one.key.startswith("was ")]
     assert steps(view) == len(view.at().now)

@@ -105,6 +105,17 @@ def test_the_finding_names_both_costs_and_the_end_is_not_the_best() -> None:
         assert f"{sum(explorable.bill(least)) / 1000:.0f}k" in answer.finding
 
 
+def test_a_legend_names_only_what_its_picture_shows() -> None:
+    for width in (NARROW, WIDE):
+        canvas = explorable.draw(width, 2_000).canvas
+        bill = canvas["bill in"].y
+        above = {one.mark for one in canvas.shapes if one.key[0] in "cn" and one.y < bill}
+        keys = {one.mark: one.y for one in canvas.shapes if one.key.startswith("key ") and one.mark}
+        assert {"cached", "fresh"} <= above
+        assert "output" not in above
+        assert keys["cached"] == keys["fresh"] < bill - 20 < keys["output"]
+
+
 def test_the_reasons_are_true() -> None:
     best = explorable.bill(explorable.cheapest())
     for least in explorable.LEAST:

@@ -39,7 +39,7 @@ def found(lab: Lab) -> Survivors:
     def package(folder: Path) -> Mechanism:
         return lk.Compaction(2_100, transcripts=folder)
 
-    ways = {"Naive": lambda _: Forgets(), "lk.Compaction": package, "none": lambda _: lk.Toolbox()}
+    ways = {"Naive": lambda _: Forgets(), "none": lambda _: lk.Toolbox(), "lk.Compaction": package}
     return survivors(lab, ways, (40, 160))
 
 
@@ -56,7 +56,9 @@ def test_without_a_rewrite_all_is_left_and_without_messages_nothing(found: Survi
 
 def test_the_picture_and_its_sentence_say_what_is_left(found: Survivors) -> None:
     canvas = found.draw()
-    assert canvas.width == NARROW
+    marks = [one for one in canvas.shapes if one.says]
+    assert len({(one.x, one.y) for one in marks}) == len(marks)
+    assert NARROW <= max(one.x for one in marks) + 10 <= canvas.width
     for name, lengths in found.left.items():
         for keep, left in lengths.items():
             for what in SIGNS:

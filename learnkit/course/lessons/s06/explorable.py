@@ -118,8 +118,7 @@ def draw(width: float, least: int) -> Answer:
     slots = max(len(session(one)) for one in LEAST)
     right = LEFT + slots * int((width - LEFT) / slots)
     _sawtooth(canvas, session(least), (right - LEFT) // slots, right)
-    sources = (theme.CACHED, "p"), (theme.FRESH, ""), (theme.OUTPUT, "")
-    legend(canvas, _BASE + 15, *((mark, style, mark.word) for mark, style in sources))
+    legend(canvas, _BASE + 15, *((mark, "", mark.word) for mark in (theme.CACHED, theme.FRESH)))
     _bills(canvas, least, right)
     return Answer(_finding(least), canvas, _assumes(), _because(least))
 
@@ -176,10 +175,11 @@ def _because(least: int) -> str:
 def _assumes() -> str:
     return (
         f"simulated: {FILES} files, one a turn. In tokens: system prompt and tools {HEAD}, request "
-        f"{REQUEST}, call {CALL}, result {RESULT} ({CLEARED} once cleared, which counts as "
-        f"{FREED} freed; the last {KEEP} stay), {WRITTEN} written in a turn. Above {THRESHOLD:,}, "
-        f"a summary of {SUMMARY} becomes a message of {FIRST}; the request for it has "
-        f"{INSTRUCTIONS} tokens of instructions, and the messages as text, each {AS_TEXT} shorter. "
+        f"{REQUEST}, call {CALL}, result {RESULT} or, once cleared, {CLEARED} "
+        f"(clearing counts {FREED} as freed; the last {KEEP} stay), {WRITTEN} written in a turn. "
+        f"Above {THRESHOLD:,}, a summary of {SUMMARY} becomes a message of {FIRST}; the request "
+        f"for it has {INSTRUCTIONS} tokens of instructions, and the messages as text, each "
+        f"{AS_TEXT} shorter. "
         f"Every prefix is cached (the API caches none below a minimum, which depends on the "
         f"model). The bill counts plain input as 1, read from the cache as {READ:g}, written to it "
         f"as {WRITE:g}, output as {OUT:g}: the default model's prices, see lk.Price."
@@ -197,7 +197,7 @@ def _sawtooth(canvas: Canvas, sent: tuple[Sent, ...], step: int, right: float) -
     for number, one in enumerate(sent):
         x = LEFT + number * step + 1
         whole, cached = (round(tokens * unit) for tokens in (one.cached + one.new, one.cached))
-        canvas.bar(f"c{number}", x, _BASE - cached, step - 2, cached, "cached", "p")
+        canvas.bar(f"c{number}", x, _BASE - cached, step - 2, cached, "cached")
         canvas.bar(f"n{number}", x, _BASE - whole, step - 2, whole - cached, "fresh")
         if one.before == "summarised":
             canvas.text(f"s{number}", x + step - 2, _TOP - 6, "summary", "qe")
@@ -207,6 +207,8 @@ def _bills(canvas: Canvas, least: int, right: float) -> None:
     top, step = 75_000, int(right - LEFT) // len(LEAST)
     unit = (_BILL_BASE - _BILL_TOP) / top
     canvas.text("bill in", 0, _BILL_TOP - 14, "bill, in tokens of plain input", "b")
+    canvas.bar("key output", right - 56, _BILL_TOP - 23, 10, 10, theme.OUTPUT.key)
+    canvas.text("key of output", right - 42, _BILL_TOP - 14, theme.OUTPUT.word, "q")
     scale(canvas, "bill", range(0, top + 1, 25_000), _BILL_BASE, unit, right)
     for number, one in enumerate(LEAST):
         x, y, chosen = LEFT + number * step + 2, _BILL_BASE, one == least

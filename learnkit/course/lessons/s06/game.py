@@ -17,6 +17,7 @@ from learnkit.core.text import blocks_of, content_text, count, listed, one_line,
 from learnkit.core.transcript import as_text
 from learnkit.course.lessons import Remark
 from learnkit.course.lessons.s06.daily_logs import celsius, log, write_logs
+from learnkit.mechanisms.compaction.edits import pending
 
 Messages = Sequence[Mapping[str, Any]]
 
@@ -56,7 +57,10 @@ def judge(workspace: Path, messages: Messages) -> list[Remark]:
         known |= _shown(before[:-1])
         if (summary := _summary(path, after)) is not None:  # None: it failed, and nothing changed
             number += 1
-            remarks += [_kept(number, summary, known - _unseen(before)), _raw(summary)]
+            remarks += [
+                _kept(number, summary, known - _unseen(before), _told(before)),
+                _raw(summary),
+            ]
             if number == 1:
                 remarks += _beside(summary)
     reads: dict[str, set[int]] = {}
@@ -91,14 +95,32 @@ def _answered(messages: Messages) -> Remark:
     return Remark(True, "The answer has the value of each day.")
 
 
-def _kept(number: int, summary: str, due: set[int]) -> Remark:
-    """Which of the values that were known a summary has, in °C or as the log has them."""
-    kept = [day for day in sorted(due) if any(_has(summary, one) for one in _readings(day))]
-    missing = sorted(due - {*kept})
+def _kept(number: int, summary: str, due: set[int], told: set[int]) -> Remark:
+    """Which of the values that were known a summary has, in °C or as the log has them.
+
+    A value that the player has ``told`` in a message that stayed isn't lost without it.
+    """
+    kept = _valued(summary) & due
+    stayed = (due & told) - kept
+    missing = due - kept - stayed
     verbs = (("has", kept), ("lacks", missing))
-    said = [f"{verb} the value of {_values(days)}" for verb, days in verbs if days]
-    said = said or ["had no value to keep"]
-    return Remark(not missing, f"Summary {number} {', and '.join(said)}.")
+    said = [f"{verb} the value of {_values(sorted(days))}" for verb, days in verbs if days]
+    said = said or ["had no value to keep" if not stayed else "has no value"]
+    where = f" The value of {_values(sorted(stayed))} is in a message that stayed."
+    return Remark(not missing, f"Summary {number} {', and '.join(said)}.{where * bool(stayed)}")
+
+
+def _told(messages: Messages) -> set[int]:
+    """The days whose values are in the last reply, which a summary leaves as it is."""
+    array = [dict(one) for one in messages]
+    replies = (one for one in array[pending(array) :] if one["role"] == "assistant")
+    blocks = [block for reply in replies for block in blocks_of(reply["content"])]
+    return _valued("\n".join(block["text"] for block in blocks if block["type"] == "text"))
+
+
+def _valued(text: str) -> set[int]:
+    """The days whose values a text has, in °C or as the log has them."""
+    return {day for day in _DAYS if any(_has(text, one) for one in _readings(day))}
 
 
 def _beside(summary: str) -> list[Remark]:

@@ -35,8 +35,9 @@ SIGNS = {
     "what was done": "logs/day_01.txt",
     "older results": "day 01, unit",
 }
-#: Edge of the first column and of a column, in pixels, and from row to row.
-_LEFT, _COLUMN, _ROW = 124, 30, 26
+#: Edge of the first column, width of a column, and of a mechanism's name at least, room between
+#: mechanisms, and from row to row, in pixels.
+_LEFT, _COLUMN, _NAME, _BETWEEN, _ROW = 124, 30, 104, 6, 26
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +53,9 @@ class Survivors:
 
     def draw(self) -> Canvas:
         """Draw a row for each thing, and a column for each summary."""
-        canvas, x = Canvas(NARROW), float(_LEFT)
+        columns = [max(_COLUMN * len(kept), _NAME) for kept in self.left.values()]
+        width = _LEFT + sum(columns) + _BETWEEN * (len(columns) - 1)
+        canvas, x = Canvas(max(NARROW, width)), float(_LEFT)
         canvas.text("kept of each", 0, 38, "characters kept", "q")
         for row, what in enumerate(SIGNS):
             canvas.text(what, 0, 66 + row * _ROW, what)
@@ -67,7 +70,7 @@ class Survivors:
                     key = f"{name} {keep} {what}"
                     canvas.dot(key, middle, 62 + row * _ROW, 10, mark, glyph, says=says)
                 x += _COLUMN
-            x += 6
+            x += _BETWEEN + max(_NAME - _COLUMN * len(lengths), 0)
         canvas.height = 62 + len(SIGNS) * _ROW
         return canvas
 
