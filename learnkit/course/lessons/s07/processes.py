@@ -83,17 +83,28 @@ def source_of(board: type) -> str:
     """Return Python text that defines a class as ``Board``: its cell, or an import.
 
     Args:
-        board: the class.
+        board: the class; its bases may be in other cells.
 
     Raises:
         UsageError: if the text cannot be found.
     """
     if board.__module__ != "__main__":
         return f"from {board.__module__} import {board.__name__} as Board"
+    mine = [one for one in reversed(board.__mro__) if one.__module__ == "__main__"]
+    cells = dict.fromkeys(map(_cell_of, mine))  # a class and its base may share one
+    return "\n".join([*cells, f"Board = {board.__name__}"])
+
+
+def _cell_of(board: type) -> str:
+    """The text of the cell that defines a class.
+
+    Raises:
+        UsageError: if it cannot be found.
+    """
     functions = [one for one in vars(board).values() if hasattr(one, "__code__")]
     for function in functions:
         if lines := linecache.getlines(function.__code__.co_filename):
-            return "".join(lines) + f"\nBoard = {board.__name__}"
+            return "".join(lines)
     raise UsageError(f"the cell that defines {board.__name__} cannot be found; run it again")
 
 
