@@ -139,10 +139,11 @@ def _life(canvas: Canvas, name: str, life: Life, place: int, at: At) -> None:
         canvas.bar(f"{said} {name}", x, y, wide, _TALL, "working", "p", says=says)
         if wide >= 36:
             canvas.text(f"says {said} {name}", x + wide / 2, y + 14, said, "cn", "working")
-    path = "".join(f"M{at(look):g} 0V8" for look in life.looks)
+    path = "".join(f"M{at(look):g} 0V8" for look in life.looks[:-1])
+    path += f"M{at(life.shutdown):g} -9V17"  # the last look, which the mark of the end would hide
     canvas.edge(f"looks {name}", path, "idle", "w", y=y + 6)
-    x, says = at(life.shutdown) + 10, f"{name} looks a last time, and shuts down"
-    canvas.dot(f"end {name}", x, y + 10, 8, "shutdown", "■", says=says)
+    says = f"{name} looks a last time, and shuts down"
+    canvas.dot(f"end {name}", at(life.shutdown), y + 10, 8, "shutdown", "■", says=says)
 
 
 def _task(canvas: Canvas, run: Day, arrival: float, at: At) -> None:
