@@ -104,7 +104,7 @@ def of_the_lesson(*names: str) -> dict[str, Any]:
     ]
     assert sorted(node.name for node in made) == sorted(names)
     found: dict[str, Any] = {}
-    exec(compile(ast.Module(made, []), "the lesson", "exec"), found)
+    exec(compile(ast.Module([*made], []), "the lesson", "exec"), found)
     return found
 
 
