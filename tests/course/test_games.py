@@ -259,6 +259,29 @@ def test_a_stage_is_as_fast_as_a_scenario_that_is_watched_or_so_much_slower(
     until(lambda: len(PLAYING) == 0, "it goes on")
 
 
+@pytest.mark.slow
+def test_the_seconds_are_counted_while_nothing_happens(
+    lab: Lab, shown: list[Stage], crew: Crew, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A paced clock would jump over an idle time, and a click would be logged at its end."""
+    monkeypatch.setenv("LEARNKIT_PACE", "0.01")
+    seen: list[str] = []
+    runs: list[Run] = []
+
+    def play(run: Run) -> Any:
+        runs.append(run)
+        return lambda: run.clock.sleep(12.0), lambda intent: None
+
+    lab.stage("idle", play, lk.views.Messages, buttons={}, script=[])
+    (stage,) = shown
+    stage._start._about.observe(lambda change: seen.append(change["new"]), "value")
+    stage.press()
+    until(lambda: len(PLAYING) == 0, "it goes on")
+    said = [f"{second} s on the clock" for second in range(12)]
+    assert [one for one in seen if one in said] == said
+    assert stage._start._about.value == "This run is over, after 12 s on the clock."
+
+
 # Be the model.
 
 

@@ -114,6 +114,19 @@ class Stage:
         self._thread.start()
         return [player]
 
+    def _count(self, clock: Clock) -> None:
+        """Say how late it is each second, until the clock is closed.
+
+        A paced clock shortens a long wait in which nothing happens; with this nothing is longer
+        than a second, so a learner who has to decide in time has that time.
+        """
+        over = clock.signal("the end")
+        with clock.interruptible(over):
+            while not over.is_set():
+                self._start.count(f"{clock.time():.0f} s on the clock")
+                clock.wait(over, timeout=1.0)
+        self._start.count(f"This run is over, after {clock.time():.0f} s on the clock.")
+
     def _clicked(self, handle: Handle, intent: Intent) -> None:
         if self._thread is not None and self._thread.is_alive():
             handle(intent)
@@ -127,6 +140,8 @@ class Stage:
         with opened:
             try:
                 with run.clock:
+                    if getattr(run.clock, "pace", 1.0):  # else the time can't be watched
+                        run.clock.spawn("seconds", self._count, run.clock)
                     work()
             except BaseException as raised:  # shown below the picture
                 error = raised

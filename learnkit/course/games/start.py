@@ -53,3 +53,11 @@ class Start:
             text: what has gone wrong, or what to do.
         """
         self._about.value = f'<span role="alert">{esc(text)}</span>'
+
+    def count(self, text: str) -> None:
+        """Show what changes all the time beside the button; a screen reader isn't interrupted.
+
+        Args:
+            text: such as how late it is.
+        """
+        self._about.value = esc(text)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 from collections.abc import Callable
@@ -9,7 +10,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import nbformat
 import pytest
+from project import ROOT
 
 import learnkit as lk
 from learnkit.course.lessons.s11 import explorable as lesson
@@ -87,6 +90,53 @@ def test_a_real_team_does_what_the_picture_shows(
             (life.shutdown, "shutdown"),
         ]
         assert statuses[name] == sorted(expected)
+
+
+def of_the_lesson(*names: str) -> dict[str, Any]:
+    """Functions as the notebook's cells define them."""
+    cells = nbformat.read(ROOT / "notebooks" / "s11_autonomy.ipynb", as_version=4).cells
+    trees = [ast.parse(cell.source) for cell in cells if cell.cell_type == "code"]
+    made = [
+        node
+        for tree in trees
+        for node in tree.body
+        if isinstance(node, ast.FunctionDef) and node.name in names
+    ]
+    assert sorted(node.name for node in made) == sorted(names)
+    found: dict[str, Any] = {}
+    exec(compile(ast.Module([*made], []), "the lesson", "exec"), found)
+    return found
+
+
+@pytest.mark.parametrize("limit", LIMITS)
+@pytest.mark.parametrize("arrival", [0.5, 12.5, 18.5, 28.5, 29.5, 38.5, ARRIVALS[-1]])
+def test_the_lesson_s_own_loop_does_what_the_picture_shows(
+    tmp_path: Path, arrival: float, limit: float
+) -> None:
+    """It looks a last time at its limit, as the package does."""
+    run, live = day(arrival, limit), of_the_lesson("suits", "find", "live")["live"]
+    clock, board, log = lk.VirtualClock(), lk.TaskBoard(tmp_path / ".tasks"), lk.EventLog()
+    client, ended = lk.scripted({name: mate(name) for name in BUSY}, clock=clock), {}
+
+    def life(name: str) -> None:
+        agent = lk.Agent(client, [lk.Tasks(board)], name=name, events=log)
+        live(agent, board, "coder", "Begin.", POLL, limit)
+        ended[name] = clock.time()
+
+    with clock:
+        workers = [clock.spawn(name, life, name) for name in BUSY]
+        clock.sleep(arrival)
+        board.create("the task")
+        for worker in workers:
+            worker.join()
+    assert board.get(1).owner == run.taker
+    assert ended == {name: one.shutdown for name, one in run.lives.items()}
+
+
+@pytest.mark.parametrize("limit", LIMITS)
+def test_the_slider_stops_right_before_and_right_after_the_last_look(limit: float) -> None:
+    last = max(BUSY.values()) + limit
+    assert {last - 0.5, last + 0.5} <= set(ARRIVALS)
 
 
 def test_no_arrival_is_at_the_moment_of_a_look() -> None:

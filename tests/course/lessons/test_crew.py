@@ -8,7 +8,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import nbformat
 import pytest
+from project import ROOT
 
 import learnkit as lk
 from learnkit.course.lessons.s07.processes import in_process
@@ -54,6 +56,13 @@ def test_what_is_left_is_named_with_those_who_could_have_taken_it(
     assert crew.left_over(events) == says
 
 
+def cell_with(text: str) -> str:
+    """The one code cell of the notebook that has this text."""
+    cells = nbformat.read(ROOT / "notebooks" / "s11_autonomy.ipynb", as_version=4).cells
+    (source,) = [c.source for c in cells if c.cell_type == "code" and text in c.source]
+    return str(source)
+
+
 #: A module of its own, because two processes import it.
 NAIVE = """
 import json
@@ -83,6 +92,23 @@ def test_without_a_lock_both_of_two_processes_begin(
     folder.mkdir()
     board = importlib.import_module("naive_board").Naive
     assert crew.claim_at_once(board, folder) == (["alice", "bob"], [])
+
+
+@pytest.mark.parametrize("repaired", [True, False])
+def test_the_lesson_s_own_lock_repairs_its_own_board(tmp_path: Path, repaired: bool) -> None:
+    """Both classes are in cells; without the line with flock, two are at work again."""
+    names: dict[str, Any] = {"__name__": "__main__"}
+    for number, name in enumerate(("class Board:", "class Locked(Board):")):
+        cell, source = tmp_path / f"cell_{number}.py", cell_with(name)
+        if not repaired:
+            source = "\n".join(line for line in source.splitlines() if "LOCK_EX" not in line)
+        cell.write_text(source)
+        exec(compile(source, str(cell), "exec"), names)
+    folder = tmp_path / "board"
+    folder.mkdir()
+    began, errors = crew.claim_at_once(names["Locked"], folder)
+    assert len(began) == (1 if repaired else 2)
+    assert errors == (["task 1 is taken"] if repaired else [])
 
 
 def test_with_a_lock_one_begins_and_the_other_one_gets_an_error(tmp_path: Path) -> None:

@@ -92,12 +92,17 @@ def source_of(board: type) -> str:
     """
     if board.__module__ != "__main__":
         return f"from {board.__module__} import {board.__name__} as Board"
-    own = [one for one in reversed(board.__mro__) if one.__module__ == "__main__"]
-    return "\n".join([*dict.fromkeys(map(_cell_of, own)), f"Board = {board.__name__}"])
+    mine = [one for one in reversed(board.__mro__) if one.__module__ == "__main__"]
+    cells = dict.fromkeys(map(_cell_of, mine))  # a class and its base may share one
+    return "\n".join([*cells, f"Board = {board.__name__}"])
 
 
 def _cell_of(board: type) -> str:
-    """The text of the cell that defines a class."""
+    """The text of the cell that defines a class.
+
+    Raises:
+        UsageError: if it cannot be found.
+    """
     functions = [one for one in vars(board).values() if hasattr(one, "__code__")]
     for function in functions:
         if lines := linecache.getlines(function.__code__.co_filename):

@@ -17,9 +17,9 @@ from learnkit.widget.explore import Answer, Explorable, drag, explore, pick
 BUSY = {"alice": 6.0, "bob": 9.0}
 #: Seconds between two looks at the board, and seconds that the task takes.
 POLL, TASK = 5.0, 6.0
-#: The idle limits, and when the task may come, in seconds.
+#: The idle limits, and when the task may come, in seconds: each second where a limit can end.
 LIMITS = (10.0, 20.0, 30.0)
-ARRIVALS = tuple(2 * number + 0.5 for number in range(22))
+ARRIVALS = tuple(second + 0.5 for second in (*range(0, 16, 2), *range(16, 41)))
 #: The scale of the picture, in seconds.
 SCALE = 80.0
 At = Callable[[float], float]
@@ -121,8 +121,9 @@ def draw(width: float, arrival: float, limit: str) -> Answer:
     canvas.height = _key(canvas, low + 44, seconds) + 10
     busy = ", ".join(f"{name.capitalize()} until {time:g} s" for name, time in BUSY.items())
     assumes = (
-        f"both are busy at first, {busy}; an idle teammate looks every {POLL:g} s; the task suits "
-        f"both and takes {TASK:g} s; no message arrives; a look takes no time"
+        f"both are busy at first, {busy}; an idle teammate looks every {POLL:g} s, and a last "
+        f"time when its limit is over; the task suits both and takes {TASK:g} s; no message "
+        "arrives; a look takes no time"
     )
     return Answer(_finding(run, arrival), canvas, assumes, _because(run, arrival, seconds))
 
@@ -139,8 +140,10 @@ def _life(canvas: Canvas, name: str, life: Life, place: int, at: At) -> None:
         if wide >= 36:
             canvas.text(f"says {said} {name}", x + wide / 2, y + 14, said, "cn", "working")
     path = "".join(f"M{at(look):g} 0V8" for look in life.looks[:-1])
+    path += f"M{at(life.shutdown):g} -9V17"  # the last look, which the mark of the end would hide
     canvas.edge(f"looks {name}", path, "idle", "w", y=y + 6)
-    canvas.dot(f"end {name}", at(life.shutdown), y + 10, 8, "shutdown", "■", says=f"{name} ends")
+    says = f"{name} looks a last time, and shuts down"
+    canvas.dot(f"end {name}", at(life.shutdown), y + 10, 8, "shutdown", "■", says=says)
 
 
 def _task(canvas: Canvas, run: Day, arrival: float, at: At) -> None:
@@ -162,7 +165,7 @@ def _task(canvas: Canvas, run: Day, arrival: float, at: At) -> None:
 
 def _key(canvas: Canvas, y: float, limit: float) -> float:
     """Say what the marks mean; return the last baseline."""
-    x, ends = 4.0, f"shuts down after {limit:g} s without work"
+    x, ends = 4.0, f"shuts down after {limit:g} s, with a last look"
     for mark, said in (("working", "works"), ("idle", "idle"), ("look", "looks"), ("end", ends)):
         if x + 22 + text_width(said) > canvas.width:
             x, y = 4.0, y + 22
