@@ -326,6 +326,16 @@ def test_a_game_that_is_played_again_is_judged_by_its_own_folder(
     assert judged == folders
 
 
+@pytest.mark.parametrize("games", [0, 1])
+def test_closing_says_that_a_game_goes_on(
+    lab: Lab, games: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("learnkit.course.lab.PLAYING", ["a game"] * games)
+    lab.close()
+    but = ", except those of the game that you are playing" if games else ""
+    assert f"workspace is left{but}." in capsys.readouterr().out
+
+
 def test_an_answer_needs_a_cell_that_has_stopped(lab: Lab) -> None:
     with pytest.raises(lk.UsageError, match="no cell has stopped at a request"):
         lab.script([lk.say("hello")])

@@ -48,7 +48,10 @@ AREAS: dict[str, list[tuple[str, str]]] = {
         ("learnkit/clients/scripted.py", "tests/clients/test_scripted.py"),
         ("learnkit/clients/recordings/difference.py", "tests/clients/test_difference.py"),
         ("learnkit/clients/sse.py", "tests/clients/test_sse.py"),
-        ("learnkit/clients/transport.py", "tests/clients/test_transport.py"),
+        (
+            "learnkit/clients/transport.py",
+            "tests/clients/test_transport.py tests/clients/test_replay.py",
+        ),
     ],
     "stand_in": [
         ("learnkit/simulation/stand_in/*.py", "tests/simulation/test_stand_in.py"),
