@@ -116,10 +116,18 @@ def check_mark(Marked: Any) -> Verdict:
                 f"a new object on the same folder has {texts!r}; it should have ['three'], so the "
                 "marks have to be in the folder, too"
             )
-        again.mark([id for id, _ in again.unread()])
+        first.send("four")
+        ids = [id for id, _ in again.unread()]
+        again.mark(ids[-1:])
+        if (texts := _texts(first.unread())) != ["three"]:
+            return (
+                f"only 'four', the later of two messages, was marked, and unread() has {texts!r}; "
+                "only 'three' should be left: messages can be marked in any order, and stay marked"
+            )
+        again.mark(ids[:-1])
         if texts := _texts(first.unread()):
             return (
-                "all three messages are marked by now, one of them by another object, and "
+                "all four messages are marked by now, two of them by another object, and "
                 f"unread() still has {texts!r}; it should return []"
             )
     return None
