@@ -131,6 +131,8 @@ def test_lesson_3_says_what_came_of_the_reminders_and_of_the_list(lab: Lab) -> N
         "· 1 reminder came, and 1 had an update in the next reply.",
         "✓ The list says 1 of 1 completed.",
     ]
+    again = said(lab, game, items("pending"), look, look, items("pending"))
+    assert again[1] == "· 1 reminder came, and 0 had an update in the next reply."
     assert said(lab, game, look)[1:] == [
         "✗ There was no list, so no reminder could come: "
         "the harness reminds only of items that are open.",

@@ -46,12 +46,13 @@ def judge(workspace: Path, messages: Sequence[Mapping[str, Any]]) -> list[Remark
     remarks = [Remark(right, f"watch.txt {what}." if file.is_file() else "There is no watch.txt.")]
     blocks = [blocks_of(message["content"]) for message in messages]
     reminded = [place for place, many in enumerate(blocks) if _reminds(many)]
-    heard = [place for place in reminded if _updates(blocks[place + 1 : place + 2])]
+    texts = [[content_text(one.get("content")) for one in many] for many in blocks]
+    lists = [[text for text in many if text.endswith("completed)")] for many in texts]
+    heard = [place for place in reminded if _updates(lists, place)]
     came = f"{count(len(reminded), 'reminder')} came"
     said = f"{came}, and {len(heard)} had an update in the next reply."
     none = "No reminder came: the list was never left for two rounds."
-    lists = [content_text(one.get("content")) for many in blocks for one in many]
-    shown = [one for one in lists if one.endswith("completed)")]
+    shown = [text for many in lists for text in many]
     if not shown:
         why = "so no reminder could come: the harness reminds only of items that are open"
         return [*remarks, Remark(False, f"There was no list, {why}.")]
@@ -68,5 +69,8 @@ def _reminds(blocks: Sequence[Mapping[str, Any]]) -> bool:
     return any(text.startswith("<reminder>") for text in texts)
 
 
-def _updates(messages: Sequence[Sequence[Mapping[str, Any]]]) -> bool:
-    return any(one.get("name") == "todo" for blocks in messages for one in blocks)
+def _updates(lists: Sequence[Sequence[str]], place: int) -> bool:
+    """Whether the reply after a message changes the list; the same one again is no update."""
+    before = [text for many in lists[: place + 1] for text in many]
+    after = [text for many in lists[place + 1 : place + 3] for text in many]
+    return bool(after) and after[-1:] != before[-1:]
