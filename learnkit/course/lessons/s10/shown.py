@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 import learnkit as lk
-from learnkit.core.text import one_line
+from learnkit.core.text import blocks_of, content_text, one_line
 
 #: Characters of a line: what fits into a notebook's cell without wrapping.
 _LINE = 96
@@ -24,12 +24,12 @@ def calls(messages: Iterable[Any]) -> str:
         The lines; arguments and results that are too long are cut.
     """
     lines, pending = [], dict[str, str]()
-    for block in (block for one in messages for block in _blocks(one)):
+    for block in (block for one in messages for block in blocks_of(one["content"])):
         if block["type"] == "tool_use":
             pending[block["id"]] = f"{block['name']} {_arguments(block['input'])}"
         elif block["type"] == "tool_result":
             mark = "✗" if block.get("is_error") else "✓"
-            result = " ".join(one["text"] for one in _blocks(block) if one["type"] == "text")
+            result = content_text(block.get("content"))
             lines.append(one_line(pending.pop(block["tool_use_id"], "?"), _LINE))
             lines.append("    " + one_line(f"{mark} {result or '(no output)'}", _LINE - 4))
     return "\n".join(lines)
@@ -48,23 +48,17 @@ def exchange(team: lk.Team, type: str) -> str:
     for mate in team.members:
         messages = mate.agent.messages
         for got, reply in itertools.pairwise(messages):
-            texts = [one["text"] for one in _blocks(got) if one["type"] == "text"]
+            texts = [one["text"] for one in blocks_of(got["content"]) if one["type"] == "text"]
             if got["role"] == "user" and any(f'type="{type}"' in one for one in texts):
                 return "\n".join([texts[-1], *_reply(reply)])
     return f"In this run, no teammate got a {type}."
 
 
 def _reply(message: Any) -> Iterator[str]:
-    for block in _blocks(message):
+    for block in blocks_of(message["content"]):
         yield f"{block['type']} | {block.get('text') or block['name']}"
         for name, value in block.get("input", {}).items():
             yield f"    {name}: {value}"
-
-
-def _blocks(holder: Any) -> list[Any]:
-    """The blocks of a message or of a result, whose content may also be only a text."""
-    content = holder.get("content", "")
-    return [{"type": "text", "text": content}] if isinstance(content, str) else list(content)
 
 
 def _arguments(values: dict[str, Any]) -> str:
