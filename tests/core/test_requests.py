@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
+import ssl
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -48,10 +49,15 @@ def ping() -> str:
     return "pong"
 
 
+#: To read the system's certificates for each client takes longer than most tests here.
+NO_CERTIFICATES = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+
+
 @contextmanager
 def live(server: MessagesServer, clock: Clock | None = None, **options: Any) -> Iterator[Agent]:
     """An agent that asks a local server, as it would ask the API."""
-    client: Any = anthropic.Anthropic(api_key="local-test", base_url=server.url)
+    http = anthropic.DefaultHttpxClient(verify=NO_CERTIFICATES)
+    client: Any = anthropic.Anthropic(api_key="local-test", base_url=server.url, http_client=http)
     client.clock = clock or lk.SystemClock()
     with client.clock, client:
         yield lk.Agent(client, **{"tools": [echo, ping], **options})

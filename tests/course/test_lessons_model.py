@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 from dataclasses import FrozenInstanceError, replace
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 
 from learnkit import UsageError
+from learnkit.course import files, lessons
 from learnkit.course.lessons import (
     EXAMPLE,
     Exercise,
@@ -141,6 +143,8 @@ def test_stubs_and_solutions_are_found_by_their_tags() -> None:
 
 
 def test_a_lesson_without_a_part_of_an_exercise_says_which(monkeypatch: pytest.MonkeyPatch) -> None:
+    # What was loaded before is kept, as long as the lesson's files are the same.
+    monkeypatch.setattr(lessons, "_loaded", lessons._loaded.__wrapped__)
     where = r"^course/lessons/s02: exercise "
     with monkeypatch.context() as broken:
         broken.setattr(sources, "read", lambda path: {})
@@ -154,6 +158,21 @@ def test_a_lesson_without_a_part_of_an_exercise_says_which(monkeypatch: pytest.M
         broken.setitem(exercises.EXERCISES, "latest", Check(doubles, ["latest = 1"], []))
         with pytest.raises(UsageError, match=where + "'a unit .* the stub first: 1, but 3"):
             load("s02")
+
+
+def test_a_lesson_is_read_again_if_one_of_its_files_has_changed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    notebook = tmp_path / "s02.ipynb"
+    shutil.copyfile(files.notebook("s02"), notebook)
+    monkeypatch.setattr(files, "notebook", lambda name: notebook)
+    first = load("s02")
+    assert load("s02") is first
+    text = notebook.read_text("utf-8")
+    changed = first.exercises[0].solution.splitlines()[-1].strip()
+    assert changed in text
+    notebook.write_text(text.replace(changed, changed + "  # changed"), "utf-8")
+    assert load("s02").exercises[0].solution.endswith("# changed")
 
 
 def test_a_lesson_that_there_is_not_is_named() -> None:

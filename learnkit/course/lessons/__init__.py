@@ -9,6 +9,7 @@ prediction without a right option, or an exercise without three hints.
 from __future__ import annotations
 
 import importlib
+from functools import cache
 from pathlib import Path
 
 from learnkit.course.lessons.lesson import (
@@ -53,10 +54,18 @@ def load(name: str) -> Lesson:
         here = sorted(path.parent.name for path in folder.parent.glob("s*/questions.yaml"))
         raise UsageError(f"there is no lesson {name!r}; there are: {', '.join(here) or 'none yet'}")
     from learnkit.course import files as course_files
+    from learnkit.course.lessons import question_file
+
+    texts, notebook = folder / question_file.NAME, course_files.notebook(name)
+    return _loaded(name, texts, texts.stat().st_mtime_ns, notebook, notebook.stat().st_mtime_ns)
+
+
+@cache  # the start page asks for all twelve each time that it is written
+def _loaded(name: str, data: Path, _data_time: int, notebook: Path, _notebook_time: int) -> Lesson:
     from learnkit.course.lessons import question_file, sources
 
-    texts = question_file.read(folder / question_file.NAME)
-    cells = sources.read(course_files.notebook(name))
+    texts = question_file.read(data)
+    cells = sources.read(notebook)
     checks = importlib.import_module(f"{__name__}.{name}.exercises").EXERCISES
     game = None
     if (said := texts.game) is not None:
