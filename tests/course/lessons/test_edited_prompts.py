@@ -13,6 +13,7 @@ import pytest
 from IPython.utils.capture import capture_output
 
 import learnkit as lk
+from learnkit.course.lessons.s11.shown import claim_of
 
 NOTEBOOKS = Path(__file__).parents[3] / "notebooks"
 
@@ -168,6 +169,39 @@ def test_lesson_11_suggests_the_prompts_that_are_tried_here() -> None:
 def test_without_a_teammate_the_cells_after_the_board_say_so() -> None:
     said = BOARD.run("Ponder the weather.")[1]
     assert "nobody was started" in said
+    assert "message array" not in said
+
+
+@pytest.mark.parametrize(("prompt", "second"), [(ONE, True), (THREE, False)])
+def test_the_cells_after_the_board_find_the_claims_of_the_edited_run(
+    prompt: str, second: bool
+) -> None:
+    names, said = BOARD.run(prompt)
+    assert "the harness claimed the first task of alice" in said
+    begin, part = claim_of(names["alice"].messages, 1)
+    assert str(part[-1]["content"]).startswith("<auto-claimed>Task #1")
+    assert part == names["alice"].messages[begin : begin + len(part)]
+    assert ("No second task was claimed" in said) is not second
+    assert ("Task #2" in str(names["part"])) is second
+
+
+def test_the_claims_of_the_recorded_run_begin_with_the_first_attempt() -> None:
+    def calls(*tools: str) -> dict[str, object]:
+        made = [{"type": "tool_use", "id": name, "name": name, "input": {}} for name in tools]
+        return {"role": "assistant", "content": made}
+
+    def results(text: str) -> dict[str, object]:
+        return {"role": "user", "content": [{"type": "text", "text": text}]}
+
+    frame = results("<auto-claimed>Task #2: check cairo</auto-claimed>")
+    messages = [
+        *(results("Begin."), calls("task_list"), results("#1, #2")),
+        *(calls("claim_task"), results("taken"), calls("claim_task"), frame),
+        *(calls("bash"), results("rows"), calls("task_update", "idle"), frame),
+    ]
+    assert claim_of(messages, 1) == (3, messages[3:7])
+    assert claim_of(messages, 2) == (9, messages[9:11])
+    assert claim_of(messages, 3) == (0, [])
 
 
 @pytest.mark.slow

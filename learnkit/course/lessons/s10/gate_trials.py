@@ -59,7 +59,7 @@ def _waited(gates: Gates, chance: random.Random, obeys: float, turns: int) -> Wa
     def approved() -> bool:
         return asked > turns
 
-    @tool
+    @tool(read_only=True)
     def look() -> str:
         """Read something."""
         return "nothing new"

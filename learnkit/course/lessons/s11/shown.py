@@ -1,0 +1,43 @@
+"""Which part of a conversation lesson 11 shows: how a teammate got a task, found by its content."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from learnkit.core.text import blocks_of
+
+_FRAME = "<auto-claimed>"
+
+
+def claim_of(messages: Sequence[Any], number: int) -> tuple[int, Sequence[Any]]:
+    """Find the part in which an agent gets a task, from its own first attempt to the task's frame.
+
+    The harness also claims for an idle agent. Then the part begins with the message before.
+
+    Args:
+        messages: of the agent.
+        number: of the task among those that the agent got, from 1.
+
+    Returns:
+        The index of the part's first message, and the part; ``(0, [])`` if the agent got fewer
+        tasks.
+    """
+    frames = [at for at, one in enumerate(messages) if one["role"] == "user" and _has_frame(one)]
+    if len(frames) < number:
+        return 0, []
+    before = frames[number - 2] if number > 1 else -1
+    end = frames[number - 1]
+    asked = (at for at in range(before + 1, end) if _asks(messages[at]))
+    begin = next(asked, max(end - 1, 0))
+    return begin, messages[begin : end + 1]
+
+
+def _has_frame(message: Any) -> bool:
+    return _FRAME in str(message["content"])
+
+
+def _asks(message: Any) -> bool:
+    """Whether the agent itself tries to claim a task."""
+    blocks = blocks_of(message["content"])
+    return any(one["type"] == "tool_use" and one["name"] == "claim_task" for one in blocks)
