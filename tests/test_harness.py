@@ -94,6 +94,7 @@ OWN = {
 }
 
 
+@pytest.mark.slow
 @given(without=st.sets(st.sampled_from(PARTS)))
 def test_any_part_can_be_left_out(tmp_path_factory: Any, without: set[str]) -> None:
     folder = tmp_path_factory.getbasetemp() / "shared"

@@ -502,6 +502,7 @@ def test_opening_a_board_writes_only_what_has_to_be_mended(tmp_path: Path) -> No
     assert {name for name, one in versions().items() if one != edited[name]} == {"task_1.json"}
 
 
+@pytest.mark.slow
 def test_opening_a_board_takes_a_time_in_proportion_to_its_tasks(tmp_path: Path) -> None:
     def work(count: int) -> int:
         folder = tmp_path / str(count)
@@ -569,6 +570,7 @@ def test_numbers_never_collide_between_processes(tmp_path: Path) -> None:
     check(board)
 
 
+@pytest.mark.slow
 def test_sixty_tasks_and_four_processes_each_is_claimed_once(tmp_path: Path) -> None:
     board = board_of(tmp_path, count=60)
     chance = random.Random(5)

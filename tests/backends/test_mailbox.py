@@ -352,6 +352,7 @@ def test_a_sender_that_is_killed_has_sent_or_not(box: Mailbox) -> None:
     assert len(counts) > 3
 
 
+@pytest.mark.slow
 def test_a_broadcast_that_is_killed_has_reached_everybody_or_nobody(box: Mailbox) -> None:
     met = []
     inboxes = [box.reader("alice"), box.reader("bob")]

@@ -57,6 +57,7 @@ def test_nothing_is_lost_between_processes_and_nothing_taken_twice(tmp_path: Pat
     assert count == {"n": 2000, "by": {f"w{number}": 500 for number in range(4)}}
 
 
+@pytest.mark.slow
 def test_a_killed_writer_leaves_at_most_its_own_line(tmp_path: Path) -> None:
     chance, journal = random.Random(3), Journal(tmp_path / "inbox.jsonl")
     for round in range(6):

@@ -681,6 +681,7 @@ def test_blocks_whose_keys_are_free_may_hold_anything_in_them() -> None:
     assert check(ask(ASK, assistant(found), model=OLDER)) is None
 
 
+@pytest.mark.slow
 def test_as_many_messages_as_are_allowed_are() -> None:
     assert check(ask(*[ASK] * contract_request.MAX_MESSAGES)) is None
 

@@ -86,6 +86,7 @@ def f():
     assert code_lines(source) == 4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [20, 40, 80, 200])
 def test_it_fits_the_terminal_and_leaves_nothing_out(width: int) -> None:
     shown = as_text(between("s08", "s10"), width)

@@ -230,6 +230,7 @@ def test_lesson_6_shows_the_recorded_summary_once(lab: Lab) -> None:
     assert [one.partition(":")[0] for one in shown] == ["· The summary that we recorded"]
 
 
+@pytest.mark.slow
 def test_the_recorded_game_of_each_lesson_is_played_well(lab: Lab) -> None:
     for lesson in ("s01", "s02", "s03", "s06"):
         remarks = lab.be_the_model(own(lesson)).remarks

@@ -176,6 +176,7 @@ def test_a_source_that_looks_like_the_end_of_a_block_is_refused(line: str, work:
     assert not (work / FILE).exists()
 
 
+@pytest.mark.slow
 def test_concurrent_passes_lose_nothing(work: Path) -> None:
     with multiprocessing.get_context("spawn").Pool(3) as pool:
         given = [

@@ -30,6 +30,7 @@ def test_a_list_gains_nothing_when_the_work_is_short() -> None:
     assert mean(on, "turns") > mean(off, "turns")
 
 
+@pytest.mark.slow
 def test_subagents_keep_findings_apart_and_take_more_turns() -> None:
     off, on = pollution(SEEDS)
     assert mean(off, "forgotten") > 1
@@ -39,6 +40,7 @@ def test_subagents_keep_findings_apart_and_take_more_turns() -> None:
     assert mean(on, "turns") == 2 * len(STATIONS) + -(-len(STATIONS) // 3) + 1
 
 
+@pytest.mark.slow
 def test_with_compaction_long_work_is_finished() -> None:
     off, on = overflow(range(12))
     assert not any(trial.completed for trial in off)

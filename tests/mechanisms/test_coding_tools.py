@@ -393,6 +393,7 @@ def test_the_work_of_an_edit_does_not_grow_with_the_places_that_it_does_not_name
     assert work(10_000) < work(100) + 50
 
 
+@pytest.mark.slow
 def test_the_work_for_a_hint_grows_with_the_text_and_not_with_its_square(tools: Tools) -> None:
     def work(width: int, lines: int = 100) -> int:
         chance = random.Random(1)

@@ -177,6 +177,7 @@ def test_what_was_recorded_before_the_miss_is_kept(shell: InteractiveShell) -> N
     assert "half done" not in panel.state()["note"]
 
 
+@pytest.mark.slow
 def test_half_a_prompt_is_begun_again_and_nothing_is_done_twice(shell: InteractiveShell) -> None:
     # A tool that behaves differently: the request after the first recorded call is another one.
     text = CELL.format(prompt=FIRST).replace(
@@ -341,6 +342,7 @@ def test_a_reply_as_python(shell: InteractiveShell, answer: Any, text: str) -> N
     assert eval(made, {"lk": lk}) == answer
 
 
+@pytest.mark.slow
 def test_several_agents_get_a_list_each(shell: InteractiveShell) -> None:
     miss = missed(shell, BYE)
     turn = Recording.load(shell.user_ns["lab"]._recording).turns[1]
@@ -352,6 +354,7 @@ def test_several_agents_get_a_list_each(shell: InteractiveShell) -> None:
     assert given[0]["lead"] == [lk.say("Done.")], "a list to begin with"
 
 
+@pytest.mark.slow
 def test_a_list_that_is_too_short_or_too_long_is_told(
     shell: InteractiveShell, monkeypatch: pytest.MonkeyPatch
 ) -> None:

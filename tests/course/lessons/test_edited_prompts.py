@@ -112,6 +112,7 @@ def test_the_cells_after_an_edit_show_who_is_there(prompt: str, shown: str) -> N
     assert shown in SETTLE.run(prompt)[1]
 
 
+@pytest.mark.slow
 def test_a_teammate_that_was_not_asked_to_shut_down_is_named_as_such() -> None:
     names, said = SHUTDOWN.run("Have alice put all stations into all.csv.")
     assert names["lines"] == {"all.csv": 13}
@@ -132,6 +133,7 @@ def test_the_lines_are_counted_in_the_file_that_the_edited_run_wrote() -> None:
     assert [one["state"] for one in requests] == ["pending", "approved"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("prompt", "shown"),
     [
@@ -154,6 +156,7 @@ def test_the_owners_of_the_tasks_are_those_of_the_edited_run() -> None:
     assert "bob" not in said
 
 
+@pytest.mark.slow
 def test_the_crew_that_lesson_11_suggests_shares_the_tasks() -> None:
     names, _ = BOARD.run(THREE)
     assert sorted(names["owners"].values()) == ["alice", "bob", "carol"]
@@ -172,6 +175,7 @@ def test_without_a_teammate_the_cells_after_the_board_say_so() -> None:
     assert "message array" not in said
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("prompt", "second"), [(ONE, True), (THREE, False)])
 def test_the_cells_after_the_board_find_the_claims_of_the_edited_run(
     prompt: str, second: bool

@@ -43,6 +43,7 @@ def found(lab: Lab) -> Survivors:
     return survivors(lab, ways, (40, 160))
 
 
+@pytest.mark.slow
 def test_what_code_carries_survives_any_summary_and_the_rest_a_long_one(found: Survivors) -> None:
     short, long = found.left["lk.Compaction"].values()
     assert short == CARRIED
