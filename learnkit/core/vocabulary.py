@@ -171,6 +171,14 @@ class ModelFailed:
     message: str = ""
 
 
+@event("model.paused", lesson="s01", sentence="{waits} waits for your reply.")
+class ModelPaused:
+    """A request has no reply yet, because you are the model of the agent that ``waits``."""
+
+    turn: int = 0
+    waits: str = ""
+
+
 @event(
     "model.retried",
     lesson="s01",
