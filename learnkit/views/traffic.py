@@ -193,7 +193,7 @@ class Traffic(Diagram[State]):
             _draw(canvas, line, middle, marks, places[line.key], left, each)
         if state.waits:
             says = f"{theme.PENDING.glyph} {state.waits} waits for your reply"
-            canvas.text("waits", left, y + 12, says, "b", marks.get(state.waits, ""))
+            canvas.text("waits", 2, y + 12, says, "b", marks.get(state.waits, ""))
             y += _GAP + _ROW
         if state.sent:
             canvas.text("legend", 2, y + 14, "✓ read · ○ unread, in the inbox", "q")

@@ -306,7 +306,8 @@ def test_a_teammate_that_waits_for_your_reply_has_not_failed(shell: InteractiveS
     assert "shuts down" not in shell.user_ns["view"].html()
     assert shell.user_ns["late"] == [], "the lead stops as well"
     events = shell.user_ns["run"].events
-    assert [event.data["waits"] for event in events if event.type == "model.paused"][0] == "alice"
+    paused = [event.data["waits"] for event in events if event.type == "model.paused"]
+    assert paused[0] == "alice"
     assert not [event for event in events if event.type in ("mail.sent", "model.failed")]
     seat.act({"ask": ask, "reply": [{"text": "I have begun."}]})
     assert "alice to lead: “I have begun.”" in str(shell.user_ns["view"])

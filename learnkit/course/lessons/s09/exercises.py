@@ -60,7 +60,10 @@ def check_unread(unread: Any) -> Verdict:
             "a log in which two messages are sent to bob, and he has read the first one",
         ),
     ):
-        got = unread(_log(*steps))
+        try:
+            got = unread(_log(*steps))
+        except Exception as error:
+            raise during(error, f"for {what}") from None
         if not isinstance(got, dict):
             return f"your function returned {got!r}; it should return a dict of names and numbers"
         got = {name: number for name, number in got.items() if number}
