@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import get_args
 
 from learnkit.course.lessons.s09.lifecycle import STATUSES, WAYS, drawn, lifecycle
@@ -25,7 +26,7 @@ def test_no_text_lies_on_a_box_or_on_another_text() -> None:
     canvas = drawn()
     texts = [canvas[f"said {number}"] for number in range(len(WAYS))]
     lines = sorted(text.y for text in texts)
-    assert all(low - high >= 14 for high, low in zip(lines, lines[1:], strict=False))
+    assert all(low - high >= 14 for high, low in itertools.pairwise(lines))
     for name in STATUSES:
         box = canvas[f"box {name}"]
         for text in texts:

@@ -11,7 +11,6 @@ import learnkit as lk
 from learnkit.course.lessons import Verdict
 from learnkit.course.lessons.sources import SOLUTION, STUB, Check
 
-
 #: Messages that each of two senders sends at the same time: enough for them to overtake each other.
 MANY = 40
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 from learnkit.course.display.card import Card
 from learnkit.views.drawing.display import NARROW, Canvas
 
-#: The statuses from top to bottom, as in the table of ``Teammate``, with the keys of their marks.
-STATUSES = {"working": "working", "idle": "idle", "shutdown": "shutdown"}
+#: The statuses from top to bottom, as in the table of ``Teammate``; each is the key of its mark.
+STATUSES = ("working", "idle", "shutdown")
 #: From a status to another one, or from none, and by what.
 WAYS = (
     ("", "working", "spawn"),
@@ -40,7 +40,7 @@ def drawn() -> Canvas:
             canvas.edge(f"way {number}", path, "system", "w", x=right, y=low)
             canvas.text(f"said {number}", right + 12, low + 16, said)
     for name, top in tops.items():
-        canvas.box(f"box {name}", _LEFT, top, _WIDE, _HIGH, STATUSES[name], [name])
+        canvas.box(f"box {name}", _LEFT, top, _WIDE, _HIGH, name, [name])
     canvas.height += 4
     return canvas
 
