@@ -25,6 +25,16 @@ class ArgumentsError(ToolError):
     """A call's arguments do not fit the tool's schema; the text names the argument."""
 
 
+class Halted(LearnkitError):
+    """A request waits for somebody, and no agent gets a reply before it does: nothing has failed.
+
+    Attributes:
+        lane: the agent whose request waits.
+    """
+
+    lane: str = ""
+
+
 @contextlib.contextmanager
 def extra(name: str) -> Iterator[None]:
     """Import in this block what only an extra brings.

@@ -21,7 +21,7 @@ from learnkit.core.content import Block, repaired, sendable
 from learnkit.core.events import LANE, PURPOSE
 from learnkit.core.interface import AgentLike
 from learnkit.core.stream import Assembly
-from learnkit.errors import UsageError
+from learnkit.errors import Halted, UsageError
 
 if TYPE_CHECKING:
     import anthropic
@@ -165,7 +165,8 @@ def ask(agent: AgentLike) -> tuple[str, list[Block]]:
     """Send an agent's next request.
 
     Emits ``model.requested``; ``model.retried`` for each failure after which it is sent again;
-    ``reply.repaired`` if the reply was not in order; then ``model.replied`` or ``model.failed``.
+    ``reply.repaired`` if the reply was not in order; then ``model.replied``, ``model.failed`` or
+    ``model.paused``.
 
     Args:
         agent: whose request it is; the event log takes its name as the lane.
@@ -176,6 +177,7 @@ def ask(agent: AgentLike) -> tuple[str, list[Block]]:
 
     Raises:
         anthropic.APIError: what the API refused, or what it still failed with in the end.
+        Halted: if the request, or that of another agent, waits for somebody.
     """
     agent.emit("model.requested", turn=agent.turns, messages=len(agent.messages))
     began = agent.clock.time()
@@ -185,6 +187,9 @@ def ask(agent: AgentLike) -> tuple[str, list[Block]]:
     except Stopped as stopped:
         agent.emit("model.failed", turn=agent.turns, **described(stopped))
         return "cancelled", []
+    except Halted as halted:
+        agent.emit("model.paused", turn=agent.turns, waits=halted.lane)
+        raise
     except Exception as error:
         agent.emit("model.failed", turn=agent.turns, **described(error))
         raise

@@ -171,6 +171,14 @@ class ModelFailed:
     message: str = ""
 
 
+@event("model.paused", lesson="s01", sentence="{waits} waits for your reply.")
+class ModelPaused:
+    """A request has no reply yet, because you are the model of the agent that ``waits``."""
+
+    turn: int = 0
+    waits: str = ""
+
+
 @event(
     "model.retried",
     lesson="s01",
@@ -802,6 +810,13 @@ class RaceLost:
     text: str
     writer: str = "?"
     content: tuple[str, ...] = ()
+
+
+@event("race.repeated", lesson="s09", sentence="{text:quoted} is read once more.")
+class RaceRepeated:
+    """The reader gets a message that it had got before."""
+
+    text: str
 
 
 @event("race.ended", lesson="s09", sentence="{sent:message} sent, {read} read.")

@@ -263,7 +263,8 @@ def _blamed(
     if isinstance(error, ScriptEnded):
         return "the loop does not end where it should: it asks the model once more than expected"
     if where := _where(error.__traceback__, check):
-        return f"{_said(error)}{where}"
+        notes = "".join(f", {note}" for note in getattr(error, "__notes__", []))
+        return f"{_said(error)}{where}{notes}"
     if returned is not None:
         name, value = returned
         return (

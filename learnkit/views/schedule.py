@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import itertools
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from learnkit.core import vocabulary
@@ -54,6 +55,7 @@ class Step:
         content: the messages in the file after the step.
         open: whether the reader was between reading and emptying, before or after the step.
         lost: the messages that this step lost.
+        again: the messages that the reader got once more in this step.
     """
 
     number: str
@@ -63,11 +65,22 @@ class Step:
     content: tuple[str, ...]
     open: bool
     lost: tuple[str, ...] = ()
+    again: tuple[str, ...] = ()
 
     @property
-    def loss(self) -> str:
-        """The messages it lost, in words."""
-        return f"{theme.ERROR.glyph} lost: {_named(self.lost)}" if self.lost else ""
+    def fault(self) -> str:
+        """The messages that it lost, or gave to the reader once more, in words."""
+        return self.says(_named)
+
+    def says(self, named: Callable[[tuple[str, ...]], str]) -> str:
+        """Its fault, with messages named in some way; empty if it has none.
+
+        Args:
+            named: makes a text from messages.
+        """
+        pairs = (("lost", self.lost), ("again", self.again))
+        found = [f"{word}: {named(messages)}" for word, messages in pairs if messages]
+        return f"{theme.ERROR.glyph} {'; '.join(found)}" if found else ""
 
     @property
     def file(self) -> str:
@@ -81,7 +94,8 @@ class Step:
             lost: every message that is lost by now.
         """
         mine = self.messages if self.type == "race.wrote" else ()
-        return theme.ERROR if self.lost or set(mine) & set(lost) else _KINDS[self.type][0]
+        bad = self.lost or self.again or set(mine) & set(lost)
+        return theme.ERROR if bad else _KINDS[self.type][0]
 
     def does(self, lost: tuple[str, ...]) -> str:
         """Its glyph, and what it does in words.
@@ -96,13 +110,14 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """The participants, the steps so far, and the lost messages with why."""
+    """The participants, the steps so far, and the messages that are lost or read twice."""
 
     reader: str = ""
     people: tuple[str, ...] = ()
     rows: tuple[Step, ...] = ()
     open: bool = False
     lost: tuple[str, ...] = ()
+    again: tuple[str, ...] = ()
 
 
 class Schedule(Diagram[State]):
@@ -121,6 +136,12 @@ class Schedule(Diagram[State]):
                 if rows:
                     rows = (*rows[:-1], replace(rows[-1], lost=(*rows[-1].lost, message)))
                 return replace(state, rows=rows, lost=(*state.lost, message))
+            case vocabulary.RaceRepeated(text=message):
+                rows = state.rows
+                if rows:
+                    rows = (*rows[:-1], replace(rows[-1], again=(*rows[-1].again, message)))
+                again = tuple(dict.fromkeys((*state.again, message)))
+                return replace(state, rows=rows, again=again)
             case vocabulary.RaceStep(texts=messages, content=content):
                 ends = event.type == "race.ended"
                 middle = event.type in _MIDDLE if who == state.reader else state.open
@@ -138,6 +159,8 @@ class Schedule(Diagram[State]):
                 said = f"{begins} says who goes first: {_named((reader, *writers))}."
             case vocabulary.RaceLost(text=message):
                 said = _loss(state, message)
+            case vocabulary.RaceRepeated(text=message):
+                said = f"{theme.ERROR.glyph} {state.reader} gets {one_line(message, 24)} once more."
             case vocabulary.RaceStep(texts=messages, content=content):
                 said = _KINDS[event.type][2].format(
                     who=event.lane,
@@ -157,7 +180,14 @@ class Schedule(Diagram[State]):
         if state.lost:
             verb = "is" if len(state.lost) == 1 else "are"
             why, names = _why(state, state.lost), _named(state.lost)
-            return one_line(f"{len(state.lost)} of {sent} {verb} lost ({names}): {why}.", 240)
+            twice = f" {len(state.again)} read twice." if state.again else ""
+            return one_line(
+                f"{len(state.lost)} of {sent} {verb} lost ({names}): {why}.{twice}", 240
+            )
+        if state.again:
+            names, who = _named(state.again), state.reader
+            said = f"{sent} sent, none lost, but {who} reads {len(state.again)} twice: {names}."
+            return one_line(said, 240)
         own = {row.type for row in state.rows if row.who == state.reader}
         why = ""
         if "race.read" in own and not any(
@@ -176,10 +206,10 @@ class Schedule(Diagram[State]):
 
     def facts(self, state: State, rows: int) -> str:
         body = [
-            [row.number, one_line(row.who, 30), row.does(state.lost), row.file, row.loss]
+            [row.number, one_line(row.who, 30), row.does(state.lost), row.file, row.fault]
             for row in state.rows
         ]
-        head = ["step", "who", "does", "in the file then", "lost"]
+        head = ["step", "who", "does", "in the file then", "lost or read again"]
         return static.table(head, body, rows, newest=True)
 
 
@@ -328,7 +358,7 @@ class _Sheet:
             begin, end, many = end, begin, len(row.messages)
             label = f"{label} {_short(row.messages) if many == 1 else many}"
         if row.type not in ("race.paused", "race.finished", "race.ended"):
-            says = f"Step {row.number}: {row.who} {row.does(lost)}. {row.loss}".strip()
+            says = f"Step {row.number}: {row.who} {row.does(lost)}. {row.fault}".strip()
             pair = " ".join(one.replace(" ", "-") for one in (*row.messages, *row.lost))
             head = 8 if end > begin else -8
             path = f"M0 0H{end - begin:.1f}m{-head} -4l{head} 4l{-head} 4"
@@ -344,9 +374,9 @@ class _Sheet:
     def content(self, row: Step, place: int, y: float) -> None:
         """The messages in the file after a step, in their writers' colours; and what is lost."""
         canvas, left, wide = self.canvas, self.right, self.canvas.width - self.right - 2
-        if row.lost:
-            text = f"{theme.ERROR.glyph} lost: {_short(row.lost)}" if self.narrow else row.loss
-            canvas.box(f"lost {place}", left, y, wide, _HEAD, "error", [text], says=row.loss)
+        if row.fault:
+            text = row.says(_short) if self.narrow else row.fault
+            canvas.box(f"lost {place}", left, y, wide, _HEAD, "error", [text], says=row.fault)
         elif row.type == "race.ended" or not row.content:
             text = f"left: {_named(row.messages)}" if row.type == "race.ended" else "empty"
             canvas.text(f"empty {place}", left, y + 17, text, "q")

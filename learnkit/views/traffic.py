@@ -81,11 +81,12 @@ class TrafficLine:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """The agents, and the lines of the diagram."""
+    """The agents, the lines of the diagram, and who waits for your reply; empty for nobody."""
 
     people: People = field(default_factory=dict)
     lines: tuple[TrafficLine, ...] = ()
     sent: int = 0
+    waits: str = ""
 
     @property
     def waiting(self) -> int:
@@ -100,6 +101,8 @@ class Traffic(Diagram[State]):
     start = State()
 
     def fold(self, state: State, event: Event) -> State:
+        if state.waits:  # what follows is the run's end, until it runs again with your reply
+            return state
         people, lines, sent = folk.grown(state.people, event), state.lines, state.sent
         at = f"{event.seq}", event.time
         match vocabulary.read(event):
@@ -121,11 +124,18 @@ class Traffic(Diagram[State]):
             case vocabulary.TeamLost(name=name, seconds=silent) if name in people:
                 why = f"not heard from for {duration(silent)}"
                 lines = (*lines, TrafficLine(*at, "", (name,), "lost", why))
+            case vocabulary.ModelPaused(waits=waits):
+                return replace(state, waits=waits)
             case _:  # who works and who is idle isn't shown here
                 people = people if people.keys() != state.people.keys() else state.people
         return State(people, lines, sent)
 
     def finding(self, state: State) -> str:
+        waits = f"{state.waits} waits for your reply. " if state.waits else ""
+        return f"{waits}{self._found(state)}"
+
+    def _found(self, state: State) -> str:
+        """What the messages show."""
         if not state.sent:
             return "No message has been sent yet."
         waiting = f"{state.waiting} unread" if state.waiting else "all read"
@@ -181,6 +191,10 @@ class Traffic(Diagram[State]):
                 )
         for line in shown:
             _draw(canvas, line, middle, marks, places[line.key], left, each)
+        if state.waits:
+            says = f"{theme.PENDING.glyph} {state.waits} waits for your reply"
+            canvas.text("waits", 2, y + 12, says, "b", marks.get(state.waits, ""))
+            y += _GAP + _ROW
         if state.sent:
             canvas.text("legend", 2, y + 14, "✓ read · ○ unread, in the inbox", "q")
             y += 14

@@ -86,6 +86,13 @@ class Early(AtOnce):
         return messages
 
 
+class Stays(AtOnce):
+    """Its cursor never moves, so it loses nothing, and gives out every message each time."""
+
+    def drain(self) -> list[str]:
+        return [json.loads(line) for line in self.file.read_text().splitlines()]
+
+
 class Rewriting(AtOnce):
     """Writers read the file and write it again: two of them lose each other's message."""
 
@@ -307,7 +314,9 @@ def test_the_static_form_says_how_many_lose_and_shows_the_smallest() -> None:
 
 def test_the_static_form_of_an_inbox_that_loses_nothing() -> None:
     shown = RaceFinder(AtOnce, range(20))._repr_mimebundle_()
-    assert shown["text/plain"] == "find the race: None of 20 seeds loses a message."
+    assert shown["text/plain"] == (
+        "find the race: None of 20 seeds loses a message or reads one twice."
+    )
     assert "✗ lost:" not in shown["text/html"].partition("<details>")[2]
 
 
@@ -339,6 +348,85 @@ def test_a_game_can_be_played_without_widgets() -> None:
 def test_a_game_needs_a_seed() -> None:
     with pytest.raises(UsageError, match="no seeds"):
         RaceFinder(Naive, [])
+
+
+def test_an_inbox_that_never_moves_its_cursor_reads_messages_twice() -> None:
+    game = RaceFinder(Stays, range(20))
+    found = game.find()
+    assert found is not None
+    assert (found.lost, found.repeated > 0) == (0, True)
+    assert f"{found.sent} sent, 0 lost, {found.repeated} read twice." in game.said
+    small = game.shrink()
+    assert small is not None
+    assert small.sentence == "dan writes, alice drains: “dan 1” is read twice."
+    for step in range(2):
+        assert not replay(Stays, small.steps[:step] + small.steps[step + 1 :]).fails
+    text = RaceFinder(Stays, range(20))._repr_mimebundle_()["text/plain"]
+    assert "20 of 20 seeds read a message twice, and none loses one." in text
+    assert "read twice</li>" in racefinder._tried(game.tried)
+    assert "✓" not in racefinder._tried(game.tried)
+
+
+def test_a_message_that_comes_twice_at_once_is_read_twice() -> None:
+    class Doubles(AtOnce):
+        def drain(self) -> list[str]:
+            return super().drain() * 2
+
+    one = replay(Doubles, ["bob", "alice"])
+    assert (one.lost, one.repeated, one.fails) == (0, 1, True)
+
+
+@pytest.mark.slow
+def test_a_reader_of_the_naive_inbox_gets_no_message_twice() -> None:
+    assert not any(run(Naive, seed).repeated for seed in range(100))
+    assert not any(run(Safe, seed).repeated for seed in range(100))
+
+
+def test_a_loss_and_a_repetition_are_two_verdicts() -> None:
+    class Both(Naive):
+        """Loses what comes in the middle, and gives out what it read last once more."""
+
+        last: tuple[str, ...] = ()
+
+        def drain(self) -> list[str]:
+            new = super().drain()
+            self.last, old = tuple(new), self.last
+            return [*old, *new]
+
+    one = replay(Both, ["bob", "alice", "carol", "alice"])
+    assert (one.lost, one.repeated) == (1, 1)
+    assert one.sentence.endswith(": “carol 1” is lost, and “bob 1” is read twice.")
+    assert racefinder._result([one]) == "1 of 1 seed loses a message, and 1 reads one twice."
+
+
+def test_after_a_repair_it_opens_on_the_seed_that_failed_before() -> None:
+    game = RaceFinder(AtOnce, range(30), before=Naive)
+    bad = [seed for seed in losing() if seed < 30]
+    said = (
+        f"With Naive, {len(bad)} of 30 seeds lose a message; "
+        "with AtOnce, none of 30 seeds loses a message or reads one twice."
+    )
+    assert game._repr_mimebundle_()["text/plain"] == f"find the race: {said}"
+    assert game.shown.seed == losing()[0] != 0
+    game._begin()
+    assert game.chooser.value == losing()[0]
+    assert f"seed {losing()[0]}: 6 sent, 0 lost." in game._status.value
+    assert f"Seed {losing()[0]} is the first one that failed with Naive. {said}" in game.said
+    assert game._marks.value.count("✓") == 30
+
+
+def test_a_repair_that_still_loses_is_compared_and_shrunk() -> None:
+    text = RaceFinder(Lazy, range(30), before=Naive)._repr_mimebundle_()["text/plain"]
+    now = sum(run(Lazy, seed).lost > 0 for seed in range(30))
+    assert f"with Lazy, {now} of 30 seeds lose a message. Shrunk, the " in text
+
+
+def test_a_repair_of_what_never_failed_opens_on_the_first_seed() -> None:
+    game = RaceFinder(Naive, range(5), before=AtOnce)
+    game._begin()
+    assert game.shown.seed == 0
+    assert "first one that failed" not in game.said
+    assert game.said.startswith("With AtOnce, none of 5 seeds")
 
 
 @pytest.mark.slow
@@ -427,7 +515,7 @@ def test_a_search_without_a_result_says_so() -> None:
     game = RaceFinder(AtOnce, range(5))
     assert game.box
     game.finds.click()
-    assert "None of the 5 seeds loses a message." in game._status.value
+    assert "None of 5 seeds loses a message or reads one twice." in game._status.value
     assert game.shown.seed == 0
     assert game._marks.value.count("✓") == 5
 

@@ -75,7 +75,7 @@ step = st.one_of(
     ),
     st.tuples(
         names,
-        st.just("race.lost"),
+        st.sampled_from(["race.lost", "race.repeated"]),
         st.fixed_dictionaries({}, optional={"text": st.sampled_from(["bob 1", "x", HOSTILE])}),
     ),
     st.tuples(names, st.sampled_from(["run.ended", "race.invented"]), st.just({})),
@@ -133,6 +133,21 @@ def test_the_title_says_who_lost_what_and_why() -> None:
         once.finding(once.at()) == "1 message sent, none lost: "
         "alice reads and empties the file in one step."
     )
+
+
+def test_a_message_that_is_read_twice_is_marked_where_the_reader_gets_it_again() -> None:
+    again = ("alice", "race.repeated", {"text": "bob 1"})
+    drains = did("alice", "drained", ["bob 1"], ["bob 1"])
+    view = Schedule(log_of(*STORY[:2], drains, drains, again))
+    assert view.finding(view.at()) == "1 message sent, none lost, but alice reads 1 twice: bob 1."
+    assert told(view)[-1] == "✗ alice gets bob 1 once more."
+    for width, text in ((WIDE, "✗ again: bob 1"), (NARROW, "✗ again: b1")):
+        canvas = drawn(view, width=width)
+        assert [(one.key, one.lines[0]) for one in some(canvas, "lost")] == [("lost 2", text)]
+        assert canvas["arrow 2"].mark == "error" != canvas["arrow 1"].mark
+    both = Schedule(log_of(*STORY[:5], LOST, ("alice", "race.repeated", {"text": "bob 1"})))
+    assert both.finding(both.at()).endswith("emptied it. 1 read twice.")
+    assert drawn(both)["lost 3"].lines[0] == "✗ lost: carol 1; again: bob 1"
 
 
 def test_a_message_is_an_arrow_from_its_writer_into_the_file_and_reading_one_out_of_it() -> None:

@@ -231,6 +231,24 @@ def test_the_title_counts_all_messages_and_says_who_sent_them() -> None:
     assert read.finding(read.at()) == f"4 messages, all read: {end}"
 
 
+def test_who_waits_for_your_reply_is_named_and_the_end_of_the_run_is_not_drawn() -> None:
+    log = lk.EventLog()
+    log.append("run.started", prompt="x")
+    log.append("team.spawned", name="alice", role="coder", prompt="x")
+    mail = {"id": "m1", "from": "alice", "to": "lead", "content": "x", "type": "message"}
+    log.append("mail.sent", mail=mail)
+    log.append("model.paused", lane="alice", waits="alice")
+    before = Traffic(log).at()
+    log.append("model.paused", lane="lead", waits="alice")
+    log.append("team.status", name="alice", status="shutdown")
+    assert Traffic(log).at() == before
+    assert Traffic(log).finding(before).startswith("alice waits for your reply. 1 message, unread:")
+    for width in (WIDE, NARROW):
+        canvas = Traffic(log).draw(before, width, 20)
+        assert canvas["waits"].lines == ("○ alice waits for your reply",)
+        assert canvas["legend"].y > canvas["waits"].y > canvas["who 2"].y
+
+
 def test_the_title_says_what_teammates_settle_and_not_that_they_shut_down() -> None:
     log = lk.EventLog()
     log.append("run.started", prompt="x")

@@ -19,6 +19,7 @@ import anthropic
 from learnkit.clients.recordings.replay import Miss, Replay
 from learnkit.clients.recordings.request_hash import Prefix
 from learnkit.clients.scripted import Failure, Reply, Request
+from learnkit.errors import Halted
 from learnkit.simulation.stand_in.conversation import read
 from learnkit.simulation.stand_in.model import StandIn
 
@@ -128,7 +129,7 @@ class Recorded:
         return self._replay.unused()
 
 
-class Paused(anthropic.AnthropicError):
+class Paused(anthropic.AnthropicError, Halted):
     """There is no reply to this request yet.
 
     Attributes:

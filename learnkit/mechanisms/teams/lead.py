@@ -148,7 +148,13 @@ class Team(TeamBase, Mechanism):
         return self._news()
 
     def on_stop(self, agent: Agent) -> str | None:
-        """New messages."""
+        """New messages.
+
+        Raises:
+            Halted: if a teammate's request waits for somebody: then nobody gets a reply.
+        """
+        if halted := next((one.halted for one in self.members if one.halted), None):
+            raise halted
         return self._news()
 
     def waits_for(self, agent: Agent) -> Sequence[Signal]:

@@ -10,7 +10,7 @@ from learnkit.core.agent import Agent, Outcome
 from learnkit.core.interface import Call
 from learnkit.core.mechanism import Mechanism
 from learnkit.core.tools import Tool, tool
-from learnkit.errors import described
+from learnkit.errors import Halted, described
 from learnkit.mechanisms.teams.delivery import Delivery
 from learnkit.mechanisms.teams.handover import Handover
 from learnkit.runtime.interrupts import uninterrupted
@@ -176,6 +176,7 @@ class Teammate:
         stop: shuts it down where it stands.
         leaving: shuts it down after the calls in hand.
         status: ``working``, ``idle`` or ``shutdown``.
+        halted: why its thread ended without a failure; None if it did not.
         worker: its thread, once it has been started.
 
     Args:
@@ -188,6 +189,7 @@ class Teammate:
     agent: Agent
     delivery: Delivery
     worker: Worker | None = None
+    halted: Halted | None = None
 
     def __init__(self, team: TeamServices, name: str, role: str, clock: Clock) -> None:
         self.name, self.role = name, role
@@ -295,6 +297,9 @@ class Teammate:
             return _last_words(self.agent.run(text))
         except APIError as error:  # the array stays valid: a message can wake it again
             return f"failed: {described(error)}"
+        except Halted as halted:  # the lead stops, too, and hears of no failure
+            self.halted = halted
+            raise
         except (Exception, SystemExit) as error:
             self._tell_lead(f"failed: {described(error)}")
             raise

@@ -104,5 +104,21 @@ def test_it_opens_on_an_order_that_loses_nothing_and_leaves_the_cause_to_be_foun
         assert "in gap" not in names(answer)
 
 
+@pytest.mark.parametrize("width", [WIDE, NARROW])
+def test_the_lock_is_drawn_around_both_steps_and_the_order_that_it_makes_is_named(
+    width: float,
+) -> None:
+    for order in ORDERS:
+        answer = draw(width, order, LOCKED)
+        lock = answer.canvas["gap"]
+        read, empty = (answer.canvas[f"step {step}"] for step in (READ, EMPTY))
+        assert lock.x <= read.x < empty.x + empty.width <= lock.x + lock.width
+        for name in WRITERS:
+            step = answer.canvas[f"step {name}"]
+            assert step.x + step.width <= lock.x or step.x >= lock.x + lock.width
+        made = [moment.step for moment in day(order, LOCKED).moments]
+        assert (f": {', '.join(made)}." in answer.finding) == (tuple(made) != order)
+
+
 def test_the_tape_is_small() -> None:
     assert len(json.dumps(explorable().tape(), ensure_ascii=False).encode()) < 150_000

@@ -281,6 +281,39 @@ def test_every_agent_of_a_team_can_be_played(shell: InteractiveShell, lab: Lab) 
     assert "It played every agent of the team." in panel.state()["note"]
 
 
+TEAM = """
+with lab.scenario("hello") as run, lk.Team(run.workspace / ".team", lambda *_: []) as team:
+    view = lk.views.Traffic(run.events)
+    outcome = run.agent([team]).run("Start alice and bob.")
+    late.append("after the run")
+"""
+
+
+def test_a_teammate_that_waits_for_your_reply_has_not_failed(shell: InteractiveShell) -> None:
+    shell.user_ns["late"] = []
+    seat = panel_of(shell, TEAM, team=True).be_the_model()
+    given = {"name": "alice", "role": "coder", "prompt": "Begin."}
+    seat.act({"ask": 1, "reply": [{"tool": "spawn_teammate", "values": given}]})
+    said = {}
+    for ask in (2, 3):  # the lead and alice ask at the same moment
+        said[seat._lane] = str(shell.user_ns["view"])
+        if seat._lane == "alice":
+            break
+        seat.act({"ask": ask, "reply": [{"text": "I wait for her."}]})
+    assert seat.phase == "yours"
+    assert said["alice"] == (
+        "inbox traffic: alice waits for your reply. No message has been sent yet."
+    )
+    assert "shuts down" not in shell.user_ns["view"].html()
+    assert shell.user_ns["late"] == [], "the lead stops as well"
+    events = shell.user_ns["run"].events
+    paused = [event.data["waits"] for event in events if event.type == "model.paused"]
+    assert paused[0] == "alice"
+    assert not [event for event in events if event.type in ("mail.sent", "model.failed")]
+    seat.act({"ask": ask, "reply": [{"text": "I have begun."}]})
+    assert "alice to lead: “I have begun.”" in str(shell.user_ns["view"])
+
+
 @pytest.mark.slow
 def test_one_agent_s_miss_ends_the_run_of_all(shell: InteractiveShell, lab: Lab) -> None:
     text = """

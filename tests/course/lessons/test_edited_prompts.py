@@ -67,7 +67,7 @@ SETTLE = Edited(
     "settle",
     "Leave out rows with a faulty reading. Agree on what marks one, build it and test it.",
     (),
-    2,
+    3,
 )
 SHUTDOWN = Edited(
     "s10_protocols.ipynb",

@@ -56,7 +56,7 @@ def naive() -> str:
 def test_a_repaired_inbox_passes_both_trials(tmp_path: Path, naive: str, source: str) -> None:
     inbox = made(tmp_path, naive, source)
     assert write_while_it_reads(inbox, tmp_path / "inbox") == BOTH
-    assert [seed for seed in range(25) if run(inbox, seed).lost] == []
+    assert [seed for seed in range(25) if run(inbox, seed).fails] == []
 
 
 def test_the_stub_fails_both_trials(tmp_path: Path, naive: str) -> None:
@@ -75,6 +75,18 @@ def test_a_cursor_that_passes_what_it_has_not_read_is_found_and_shrinks(
     lost = next(one for one in (run(inbox, seed) for seed in range(25)) if one.lost)
     small = shrink(inbox, lost)
     assert [step.split()[1] for step in small.steps] == ["reads", "writes", "finishes"]
+
+
+def test_a_cursor_that_never_moves_is_found_because_messages_are_read_twice(
+    tmp_path: Path, naive: str
+) -> None:
+    source = repair()
+    moves = "cursor.write_text(str(len(lines)))"
+    assert moves in source
+    inbox = made(tmp_path, naive, source.replace(moves, "pass"))
+    ran = [run(inbox, seed) for seed in range(5)]
+    assert all(one.repeated and not one.lost for one in ran)
+    assert len(shrink(inbox, ran[0]).steps) == 3
 
 
 def test_a_reader_killed_before_it_commits_leaves_the_message_to_the_next_one(

@@ -1,9 +1,12 @@
 """Find the race: choose a seed of the virtual clock under which an inbox loses a message.
 
+A message that the reader gets twice counts as well: otherwise an inbox that never marks anything as
+read would be the best one.
+
 One seed is one order in which several writers and one reader take their steps. The game tries
-seeds, shrinks a schedule that loses a message, and shows it step by step. In a notebook, nothing
-runs before Start is pressed. The static form shows the shrunk schedule at once, and imports nothing
-of ipywidgets.
+seeds, shrinks a schedule that fails, and shows it step by step. In a notebook, nothing runs
+before Start is pressed. The static form shows the shrunk schedule at once, and imports nothing of
+ipywidgets.
 """
 
 from __future__ import annotations
@@ -36,6 +39,8 @@ class RaceFinder:
         seeds: the seeds to choose from, in order.
         writers: how many participants write.
         each: how many messages each of them writes.
+        before: makes the inbox that ``make`` is a repair of. The game then opens on the first seed
+            under which that one fails, and says how many seeds failed before, and how many now.
 
     Attributes:
         tried: seed -> its schedule, in the order in which they were tried.
@@ -45,14 +50,21 @@ class RaceFinder:
     """
 
     def __init__(
-        self, make: Make, seeds: Iterable[int] = range(100), *, writers: int = 3, each: int = 2
+        self,
+        make: Make,
+        seeds: Iterable[int] = range(100),
+        *,
+        writers: int = 3,
+        each: int = 2,
+        before: Make | None = None,
     ) -> None:
         self.make, self.seeds, self._crew = make, tuple(dict.fromkeys(seeds)), (writers, each)
+        self.before = before
         if not self.seeds:
             raise UsageError("there are no seeds to try; give some, such as range(100)")
         self.tried: dict[int, Schedule] = {}
         self._shown: Schedule | None = None
-        self._seed, self._said = self.seeds[0], ""
+        self._seed, self._said, self._compared = self.seeds[0], "", ""
         self._box: Any = None
         self._player: Any = None
 
@@ -87,26 +99,27 @@ class RaceFinder:
         return self._show(self._run(seed), "")
 
     def find(self) -> Schedule | None:
-        """Try the seeds after the chosen one, then those before it, until one loses a message.
+        """Try the seeds after the chosen one, then those before it, until one fails.
 
         Returns:
-            The schedule, which is now shown; None if no seed loses a message.
+            The schedule, which is now shown; None if no seed loses a message or has one read twice.
         """
         at = self.seeds.index(self._seed) + 1
         for number, seed in enumerate([*self.seeds[at:], *self.seeds[:at]], 1):
-            if self._run(seed).lost:
+            if self._run(seed).fails:
                 return self._show(self.tried[seed], f"Found after {count(number, 'seed')}.")
-        self._show(self.shown, f"None of the {count(len(self.seeds), 'seed')} loses a message.")
+        self._show(self.shown, _result(self.tried.values()))
         return None
 
     def shrink(self) -> Schedule | None:
         """Make the shown schedule as small as possible.
 
         Returns:
-            The small schedule, which is now shown; None if the shown one loses nothing.
+            The small schedule, which is now shown; None if the shown one has no fault.
         """
-        if not self.shown.lost:
-            self._show(self.shown, "No message is lost here: find a losing seed first.")
+        if not self.shown.fails:
+            text = "No message is lost or read twice here: find a losing seed first."
+            self._show(self.shown, text)
             return None
         before, small = len(self.shown.steps), schedules.shrink(self.make, self.shown)
         text = f"{count(before, 'step')} became {len(small.steps)}: {small.sentence}"
@@ -137,18 +150,35 @@ class RaceFinder:
 
     def _summary(self) -> tuple[Schedule, str]:
         """For a page without controls: the result of all seeds, and the smallest schedule."""
-        losing = [one for one in map(self._run, self.seeds) if one.lost]
-        total = count(len(self.seeds), "seed")
-        if not losing:
-            return self.tried[self.seeds[0]], f"None of {total} loses a message."
-        first, small = losing[0], schedules.shrink(self.make, losing[0])
-        lose = f"{len(losing)} of {total} {'loses' if len(losing) == 1 else 'lose'} a message."
+        self._open()
+        failing = [one for one in map(self._run, self.seeds) if one.fails]
+        result = self._compared if self.before else _result(self.tried.values())
+        if not failing:
+            return self.shown, result
+        first, small = failing[0], schedules.shrink(self.make, failing[0])
         steps = f"{count(len(first.steps), 'step')} of seed {first.seed} become {len(small.steps)}"
-        return small, f"{lose} Shrunk, the {steps}: {small.sentence}"
+        return small, f"{result} Shrunk, the {steps}: {small.sentence}"
+
+    def _open(self) -> None:
+        """Choose the seed to begin with: after a repair, the first one that failed before it."""
+        self._shown, self._seed, self._said = None, self.seeds[0], ""
+        if self.before is None:
+            return
+        before = {seed: schedules.run(self.before, seed, *self._crew) for seed in self.seeds}
+        failed = [seed for seed, one in before.items() if one.fails]
+        old, now = _name(self.before, "the inbox before"), _name(self.make, "this one")
+        results = _result(before.values()), _result(map(self._run, self.seeds))
+        was, becomes = (f"{text[0].lower()}{text[1:]}" for text in results)
+        self._compared = f"With {old}, {was[:-1]}; with {now}, {becomes}"
+        self._said = self._compared
+        if failed:
+            self._seed = failed[0]
+            first = f"Seed {self._seed} is the first one that failed with {old}."
+            self._said = f"{self._line()} {first} {self._compared}"
 
     def _begin(self) -> list[Any]:
         self.tried.clear()
-        self._shown, self._seed, self._said = None, self.seeds[0], ""
+        self._open()
         if self._box is not None:
             self._refresh()
         return [self.box]
@@ -227,15 +257,35 @@ class RaceFinder:
             old.close()
 
 
+def _name(make: Make, otherwise: str) -> str:
+    """The name of the learner's class."""
+    return str(getattr(make, "__name__", otherwise))
+
+
+def _result(schedules: Iterable[Schedule]) -> str:
+    """In how many schedules a message is lost, or read twice, in a sentence."""
+    every = list(schedules)
+    lost, twice = sum(one.lost > 0 for one in every), sum(one.repeated > 0 for one in every)
+    seeds = count(len(every), "seed")
+    loses = f"{'loses' if lost == 1 else 'lose'} a message"
+    reads = "reads" if twice == 1 else "read"
+    if lost and twice:
+        return f"{lost} of {seeds} {loses}, and {twice} {reads} one twice."
+    if lost:
+        return f"{lost} of {seeds} {loses}."
+    if twice:
+        return f"{twice} of {seeds} {reads} a message twice, and none loses one."
+    return f"None of {seeds} loses a message or reads one twice."
+
+
 def _tried(tried: dict[int, Schedule]) -> str:
     """A mark for each seed that was tried, as HTML."""
     marks = []
     for seed, schedule in sorted(tried.items()):
-        mark, word = (_BAD, "lost") if schedule.lost else (_GOOD, "ok")
-        colours = f"color:{mark.light.fg};background:{mark.light.bg}"
+        word = "lost" if schedule.lost else "read twice" if schedule.repeated else "ok"
+        mark = _BAD if schedule.fails else _GOOD
         marks.append(
-            f'<li style="{colours}" title="{schedule}">{mark.glyph} seed {seed} {word}</li>'
+            f'<li class="lk-{mark.key}" title="{schedule}">{mark.glyph} seed {seed} {word}</li>'
         )
-    bad = sum(bool(one.lost) for one in tried.values())
-    head = f"{count(len(tried), 'seed')} tried, {bad} {'loses' if bad == 1 else 'lose'} a message:"
+    head = f"{count(len(tried), 'seed')} tried. {_result(tried.values())}"
     return f'<div>{head}</div><ul class="lk-seeds" aria-label="seeds tried">{"".join(marks)}</ul>'

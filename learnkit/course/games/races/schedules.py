@@ -2,7 +2,7 @@
 
 On a virtual clock all of them want to move at the same moments, so only the seed decides who goes
 first. A run is therefore a list of who moves next. It can be replayed, and reduced until it has
-only the steps without which no message is lost.
+only the steps without which no message is lost, or read twice.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -36,10 +36,12 @@ class Schedule:
 
     Attributes:
         seed: the clock's seed; None if the order was given as a list.
-        events: ``race.started``, an event for each step, ``race.lost`` and ``race.ended``.
+        events: ``race.started``, an event for each step, ``race.lost``, ``race.repeated`` and
+            ``race.ended``.
         sent: how many messages were sent.
         read: how many messages the reader got, or still finds at the end.
         lost: how many messages the reader never got, and are no longer in the inbox.
+        repeated: how many messages the reader got more than once.
     """
 
     seed: int | None
@@ -47,6 +49,12 @@ class Schedule:
     sent: int
     read: int
     lost: int
+    repeated: int
+
+    @property
+    def fails(self) -> bool:
+        """Whether a message is lost, or read twice."""
+        return bool(self.lost or self.repeated)
 
     @property
     def steps(self) -> list[str]:
@@ -56,13 +64,18 @@ class Schedule:
     @property
     def sentence(self) -> str:
         """All steps and their result, in one sentence."""
-        lost = [f"“{one.data['text']}”" for one in self.events if one.type == "race.lost"]
-        ends = f"{' and '.join(lost) or 'no message'} {'is' if len(lost) < 2 else 'are'} lost"
-        return f"{', '.join(self.steps) or 'no step'}: {ends}."
+        ends = [
+            f"{' and '.join(names)} {'is' if len(names) == 1 else 'are'} {word}"
+            for type, word in (("race.lost", "lost"), ("race.repeated", "read twice"))
+            if (names := [f"“{one.data['text']}”" for one in self.events if one.type == type])
+        ]
+        said = ", and ".join(ends) or "no message is lost"
+        return f"{', '.join(self.steps) or 'no step'}: {said}."
 
     def __str__(self) -> str:
         name = "schedule" if self.seed is None else f"seed {self.seed}"
-        return f"{name}: {self.sent} sent, {self.lost} lost"
+        twice = f", {self.repeated} read twice" if self.repeated else ""
+        return f"{name}: {self.sent} sent, {self.lost} lost{twice}"
 
 
 def run(make: Make, seed: int, writers: int = 3, each: int = 2) -> Schedule:
@@ -116,22 +129,24 @@ def replay(make: Make, steps: Iterable[str]) -> Schedule:
 
 
 def shrink(make: Make, schedule: Schedule) -> Schedule:
-    """Make a losing schedule as small as possible.
+    """Make a schedule that fails as small as possible.
 
     Args:
         make: as for :func:`run`; the one that the schedule comes from.
-        schedule: one that loses a message.
+        schedule: one that loses a message, or has one read twice.
 
     Returns:
-        One that loses nothing once any of its writers, messages, reads or steps is left out.
+        One that still loses a message, or, if the given one loses none, has one read twice. It no
+        longer does once any of its writers, messages, reads or steps is left out.
 
     Raises:
-        UsageError: if the schedule, replayed as a list, loses nothing.
+        UsageError: if the schedule, replayed as a list, has no such message.
     """
     small = replay(make, schedule.steps)
-    if not small.lost:
+    fault = "lost" if small.lost else "repeated"
+    if not small.fails:
         raise UsageError(f"{schedule}: replayed as a list it loses nothing, so it cannot shrink")
-    while smaller := next((one for one in _smaller(make, small) if one.lost), None):
+    while smaller := next((one for one in _smaller(make, small) if getattr(one, fault)), None):
         small = smaller
     return small
 
@@ -161,6 +176,7 @@ class _Race:
         # For each participant, the steps of what it has begun and not finished.
         self.open: dict[str, list[float]] = {name: [] for name in moments}
         self.sent, self.got = list[str](), list[str]()
+        self.again: dict[int, Sequence[str]] = {}  # number of a step -> messages read once more
 
     def run(self) -> Schedule:
         """Run in a thread of its own, because a run that is stuck must not block the notebook."""
@@ -179,8 +195,8 @@ class _Race:
                 self.clock.spawn(one, self._participate, one)
             self.clock.sleep(self.end)
             stopped = any(self.open.values())
-            left = self._content() if stopped else self._named(self.inbox.drain())
-            return self._schedule(left)
+            left, again = (self._content(), []) if stopped else self._drained()
+            return self._schedule(left, again)
 
     def _participate(self, name: str) -> None:
         LANE.set(name)
@@ -189,14 +205,21 @@ class _Race:
             self._wait(name)
             number += 1
             if name == READER:
-                got = self._named(self.inbox.drain())
-                self.got += got
+                got, again = self._drained()
                 type = "race.finished" if self._content() else "race.emptied"
-                self._note(name, type if self.open[name] else "race.drained", got)
+                self._note(name, type if self.open[name] else "race.drained", got, again)
             else:
                 self.inbox.send(message := f"{name} {number}")
                 self.sent.append(message)
                 self._note(name, "race.wrote", [message])
+
+    def _drained(self) -> tuple[list[str], list[str]]:
+        """The messages that the reader gets now, and those of them that it gets once more."""
+        every = [one for text in self.inbox.drain() for one in self._named([text])]
+        got = list(dict.fromkeys(every))
+        again = [one for one in got if one in self.got or every.count(one) > 1]
+        self.got += got
+        return got, again
 
     def _pause(self) -> None:
         name = LANE.get()
@@ -214,10 +237,12 @@ class _Race:
         """Wait for a participant's next moment; forever, if it has none left."""
         self.clock.sleep((self.moments[name] or [math.inf]).pop(0) - self.clock.time())
 
-    def _note(self, name: str, type: str, messages: list[str]) -> None:
+    def _note(self, name: str, type: str, messages: list[str], again: Sequence[str] = ()) -> None:
         self.open[name] = [*self.open[name], len(self.steps)] if type in _MIDDLE else []
         about = {"type": type, "lane": name, "time": self.clock.time()}
         self.steps.append({**about, "texts": messages, "content": self._content()})
+        if again:
+            self.again[len(self.steps) - 1] = again
 
     def _content(self) -> list[str]:
         """The messages in the folder, in whatever files."""
@@ -229,11 +254,12 @@ class _Race:
         name = rf"\b(?:{'|'.join(map(re.escape, self.moments))}) \d+\b"
         return list(dict.fromkeys(one for text in texts for one in re.findall(name, str(text))))
 
-    def _schedule(self, left: list[str]) -> Schedule:
-        """The log of the run, in which a loss follows the step that caused it.
+    def _schedule(self, left: list[str], again: list[str]) -> Schedule:
+        """The log of the run, in which a loss or a repetition follows the step that caused it.
 
         Args:
             left: messages that are still in the inbox, or in the reader's hands.
+            again: those of them that the reader had got before.
         """
         log, sent, writers = EventLog(), list[str](), [*self.moments][1:]
         log.append("race.started", READER, reader=READER, writers=writers, seed=self.seed)
@@ -242,8 +268,11 @@ class _Race:
         ends |= {"sent": len(self.sent), "read": len(read), "content": []}
         # From this step on the reader is not done yet, so what it has read is not lost.
         certain = (self.open[READER] or [len(self.steps) + 1])[0]
+        repeated = self.again | {len(self.steps): again}
         for at, step in enumerate([*self.steps, ends]):
             log.append(**step)
+            for message in repeated.get(at, ()):
+                log.append("race.repeated", READER, step["time"], text=message)
             sent += step["texts"] if step["type"] == "race.wrote" else []
             for message in [one for one in sent if one not in {*read, *step["content"]}]:
                 sent.remove(message)
@@ -251,4 +280,5 @@ class _Race:
                 if at < certain:
                     log.append("race.lost", READER, step["time"], content=step["content"], **more)
         lost = [event for event in log if event.type == "race.lost"]
-        return Schedule(self.seed, log, len(self.sent), len(read), len(lost))
+        twice = {message for some in repeated.values() for message in some}
+        return Schedule(self.seed, log, len(self.sent), len(read), len(lost), len(twice))

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import tempfile
+import threading
 from pathlib import Path
 from typing import Any
 
 import learnkit as lk
 from learnkit.course.lessons import Verdict
 from learnkit.course.lessons.sources import SOLUTION, STUB, Check
+
+#: Messages that each of two senders sends at the same time: enough for them to overtake each other.
+MANY = 40
 
 
 def _log(*steps: tuple[str, str | int]) -> lk.EventLog:
@@ -60,7 +64,11 @@ def check_unread(unread: Any) -> Verdict:
             "a log in which two messages are sent to bob, and he has read the first one",
         ),
     ):
-        got = unread(_log(*steps))
+        try:
+            got = unread(_log(*steps))
+        except Exception as error:
+            error.add_note(f"for {what}")
+            raise
         if not isinstance(got, dict):
             return f"your function returned {got!r}; it should return a dict of names and numbers"
         got = {name: number for name, number in got.items() if number}
@@ -130,7 +138,36 @@ def check_mark(Marked: Any) -> Verdict:
                 "all four messages are marked by now, two of them by another object, and "
                 f"unread() still has {texts!r}; it should return []"
             )
+    if not _both_arrive(Marked):
+        return (
+            f"two objects on the same folder sent {MANY} messages each at the same time, and not "
+            "all of them arrived; a send() that reads the file and writes it anew removes what "
+            "another sender wrote in between"
+        )
     return None
+
+
+def _both_arrive(Marked: Any) -> bool:
+    """Whether no message is missing after two senders have sent at the same time."""
+    with tempfile.TemporaryDirectory() as name:
+        boxes = {who: Marked(Path(name)) for who in ("bob", "carol")}
+        together, failed = threading.Barrier(len(boxes)), list[Exception]()
+
+        def send(who: str) -> None:
+            together.wait()
+            try:
+                for number in range(MANY):
+                    boxes[who].send(f"{who} {number}")
+            except Exception as error:  # such as half a file, read while the other one wrote it
+                failed.append(error)
+
+        senders = [threading.Thread(target=send, args=[who], daemon=True) for who in boxes]
+        for sender in senders:
+            sender.start()
+        for sender in senders:
+            sender.join()
+        wanted = {f"{who} {number}" for who in boxes for number in range(MANY)}
+        return not failed and wanted == set(_texts(Marked(Path(name)).unread()))
 
 
 def _is_pair(one: Any) -> bool:

@@ -118,13 +118,16 @@ def draw(width: float, order: tuple[str, ...], way: str) -> Answer:
         next(n for n, one in enumerate(played.moments) if one.step == step)
         for step in (READ, EMPTY)
     )
-    gap = left + each * read + each / 2, left + each * emptied + each / 2
+    # A message is lost between the two steps; a lock is held from before the first one until after
+    # the second one.
+    inside = 0.0 if way == LOCKED else each / 2
+    gap = left + each * read + inside, left + each * (emptied + 1) - inside
     if played.lost or way == LOCKED:
         mark = "failed" if played.lost else "idle"
         canvas.bar("gap", gap[0], 2, gap[1] - gap[0], 120, mark, "p")
     if way == LOCKED:
         says = ("locked: who writes here waits", "locked")
-        fits = [text for text in says if text_width(text) <= gap[1] - gap[0] + each / 2]
+        fits = [text for text in says if text_width(text) <= gap[1] - gap[0]]
         canvas.text("in gap", sum(gap) / 2, 137, fits[0], "qc")
     for number, moment in enumerate(played.moments):
         x, writes = left + each * number + 3, moment.step in WRITERS
@@ -177,7 +180,8 @@ def _finding(played: Day, way: str) -> str:
         if waits:
             verb = "waits" if len(waits) == 1 else "wait"
             who = listed([name.capitalize() for name in waits])
-            return f"{who} {verb} for the lock, so no message is lost: {orders}."
+            steps = ", ".join(moment.step for moment in played.moments)
+            return f"{who} {verb} for the lock: {steps}. No message is lost: {orders}."
         return f"No writer has to wait, and no message is lost: {orders}."
     if not played.lost:
         return f"No message is lost in this order, but {orders}."
@@ -193,5 +197,5 @@ def explorable() -> Explorable:
         return ", ".join(order)
 
     start = ("bob", READ, EMPTY, "carol")
-    orders = drag(ORDERS, start, "order of the steps", said=said)
+    orders = drag(ORDERS, start, "order without a lock", said=said)
     return explore(draw, order=orders, way=pick([UNLOCKED, LOCKED], label=f"{OWNER}'s steps"))
