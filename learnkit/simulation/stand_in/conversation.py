@@ -86,7 +86,7 @@ class Conversation:
         notes: what was delivered since.
         turns: replies since.
         foreign: one of these replies has thinking, so that another model began the work.
-        earlier: lines of the replies to earlier prompts, or of the summary in their place, in order.
+        earlier: lines of the replies to earlier prompts, or of the summary in their place.
         replied: lines of the replies since the prompt.
     """
 
