@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import importlib
 import itertools
 import os
 import re
@@ -334,6 +335,45 @@ def test_whatever_goes_on_for_ever_is_stopped_and_no_thread_is_left(
     assert (signal.getsignal(signal.SIGALRM), sys.gettrace(), threading.excepthook) == before
     assert signal.getitimer(signal.ITIMER_REAL) == (0, 0)
     assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize("body", ["while True: pass", "while True: time.sleep(0.001)"])
+def test_a_loop_of_the_learner_s_own_is_stopped_however_little_it_gets_of_a_busy_machine(
+    body: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(exercise_checks, "_LOOK", 0.02)
+    names: dict[str, Any] = {"time": time}
+    exec(compile(f"def f():\n {body}", "<cell>", "exec"), names)
+    began = time.monotonic()
+    verdict = judge(lambda f: f(), names["f"], lines=10**9, work=1e6, seconds=60, own=0.1)
+    assert str(verdict).startswith(ENDLESS)
+    assert time.monotonic() - began < 30
+
+
+def test_the_time_of_our_code_is_not_counted_as_the_learner_s_own(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(exercise_checks, "_LOOK", 0.02)
+    source = "def ours():\n end = time.process_time() + 0.4\n while time.process_time() < end: pass"
+    names: dict[str, Any] = {"time": time}
+    exec(compile(source, exercise_checks.__file__, "exec"), names)
+    assert judge(lambda f: f(), names["ours"], own=0.1) is None
+
+
+def test_computing_is_limited_and_imports_are_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(exercise_checks, "_LOOK", 0.02)
+    monkeypatch.syspath_prepend(tmp_path)
+    busy = "import time\nend = time.process_time() + 0.4\nwhile time.process_time() < end:\n pass\n"
+    (tmp_path / "takes_long_to_import.py").write_text(busy, "utf-8")
+    code = compile(busy, exercise_checks.__file__, "exec")
+
+    def imports(_: object) -> None:
+        importlib.import_module("takes_long_to_import")
+
+    assert judge(imports, None, lines=10**9, work=0.1, own=60) is None
+    assert str(judge(lambda _: exec(code, {}), None, work=0.1)).startswith(ENDLESS)
 
 
 @pytest.mark.slow

@@ -203,6 +203,12 @@ def test_lesson_6_misses_no_value_that_is_in_a_message_that_stayed(lab: Lab) -> 
     assert said(lab, game, *reads, told[0], DAYS[3])[1] == (
         f"✓ Summary 1 has the value of day 1 (41.1 °C). {stays}"
     )
+    both = [DAYS[0], DAYS[1], lk.reply("\n".join(told), DAYS[2])]
+    useless = "I've read the logs of days 1 and 2."
+    assert said(lab, game, *both, useless, DAYS[3])[1].startswith(
+        "✗ Summary 1 has no value. The value of day 1 (41.1 °C) and day 2 (39.6 °C) is in a "
+        "message that stayed. The next summary replaces that message, too"
+    )
     again = said(lab, game, *reads, told[0], DAYS[3], DAYS[0], told[0])
     assert again[5].startswith("✗ Summary 2 lacks the value of day 2 (39.6 °C), day 3")
 

@@ -219,6 +219,37 @@ def test_what_compaction_removed_is_found_again_in_the_files(tmp_path: Path) -> 
     assert "I converted what is in °F" in outcome.text
 
 
+ASK_UNIT = "In which unit do we report, and since when is that decided?"
+
+
+@pytest.mark.parametrize(
+    ("said", "answer"),
+    [
+        ("- the highest value is 46.4 °C; we report in °C, from day 3 on", "Done."),
+        ("- the highest value is 46.4 °C", "Not done."),  # it doesn't say since when
+        ("- the highest value is 46.4", "Not done."),
+    ],
+)
+def test_a_decision_is_found_in_an_earlier_reply(said: str, answer: str, tmp_path: Path) -> None:
+    agent = lk.Agent(lk.scripted([lk.say(said)]), [lk.CodingTools(tmp_path)])
+    agent.run("Read the logs.")
+    agent.client = lk.stand_in()
+    text = agent.run(ASK_UNIT).text
+    assert text.startswith(answer)
+    assert ("in °C; our conversation says: " + said[2:] in text) is (answer == "Done.")
+
+
+def test_a_decision_is_found_in_a_summary() -> None:
+    decided = "Decision: we report in °C (turn 4: the log of day 3 came in °F)."
+    summary = f'<summary transcript="x">\nAsked: logs\n{decided}\n</summary>'
+    framed = f"{summary}\n<request>\nRead.\n</request>"
+    done = [{"role": "user", "content": framed}, {"role": "assistant", "content": "Read."}]
+    asked = [*done, {"role": "user", "content": ASK_UNIT}]
+    client = lk.stand_in()
+    reply = client.messages.create(model=client.model, max_tokens=99, messages=asked)
+    assert decided in reply.content[0].text
+
+
 @pytest.mark.parametrize(
     ("prompt", "board"),
     [

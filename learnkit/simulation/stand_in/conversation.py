@@ -86,6 +86,8 @@ class Conversation:
         notes: what was delivered since.
         turns: replies since.
         foreign: one of these replies has thinking, so that another model began the work.
+        earlier: lines of the replies to earlier prompts, or of the summary in their place.
+        replied: lines of the replies since the prompt.
     """
 
     tools: Sequence[Block]
@@ -96,6 +98,8 @@ class Conversation:
     notes: list[Note] = field(default_factory=list)
     turns: int = 0
     foreign: bool = False
+    earlier: list[str] = field(default_factory=list)
+    replied: list[str] = field(default_factory=list)
 
     @property
     def leader(self) -> str:
@@ -110,7 +114,8 @@ class Conversation:
             prompt: what is asked now.
             claimed: number of the board's task that the prompt is; None for an ordinary prompt.
         """
-        self.prompt, self.claimed = prompt, claimed
+        self.earlier += self.replied
+        self.prompt, self.claimed, self.replied = prompt, claimed, []
         self.past, self.notes, self.turns, self.foreign = [], [], 0, False
 
 
@@ -130,6 +135,7 @@ def read(request: Request) -> Conversation:
         if message["role"] == "assistant":
             found.turns += 1
             kinds = {block["type"] for block in blocks}
+            found.replied += [line for text in texts(blocks) for line in text.splitlines()]
             found.foreign |= bool(kinds & {"thinking", "redacted_thinking"})
             calls |= {block["id"]: block for block in blocks if block["type"] == "tool_use"}
             continue
@@ -159,6 +165,7 @@ def _take_text(found: Conversation, text: str, *, prompts: bool) -> None:
     for kind, inner in _FRAME.findall(text):
         if kind == "summary":
             found.past += _kept(inner)
+            found.earlier += inner.splitlines()
             found.notes += _notes(inner)
         elif kind == "request" and prompts:
             # The summary before it tells what was done for this very prompt.

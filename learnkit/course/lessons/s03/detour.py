@@ -32,6 +32,8 @@ class Detour(Messages):
 
     css = (
         f"{Messages.css} .detour{{border-left:5px solid var(--lk-cause-edge)}}"
+        # The reply to look for is the last one: the whole picture is shown, without a scroll bar.
+        ".picture:has(.detour){max-height:none}"
         ".detour>.line{padding-left:8px}"
     )
 

@@ -98,7 +98,8 @@ def _answered(messages: Messages) -> Remark:
 def _kept(number: int, summary: str, due: set[int], told: set[int]) -> Remark:
     """Which of the values that were known a summary has, in °C or as the log has them.
 
-    A value that the player has ``told`` in a message that stayed isn't lost without it.
+    A value that the player has ``told`` in a message that stayed isn't lost without it. But a
+    summary that has no value at all is useless: the next one replaces that message, too.
     """
     kept = _valued(summary) & due
     stayed = (due & told) - kept
@@ -107,7 +108,12 @@ def _kept(number: int, summary: str, due: set[int], told: set[int]) -> Remark:
     said = [f"{verb} the value of {_values(sorted(days))}" for verb, days in verbs if days]
     said = said or ["had no value to keep" if not stayed else "has no value"]
     where = f" The value of {_values(sorted(stayed))} is in a message that stayed."
-    return Remark(not missing, f"Summary {number} {', and '.join(said)}.{where * bool(stayed)}")
+    luck = " The next summary replaces that message, too, so put each value that you know in it."
+    useless = bool(stayed) and not kept and not missing
+    return Remark(
+        not missing and not useless,
+        f"Summary {number} {', and '.join(said)}.{where * bool(stayed)}{luck * useless}",
+    )
 
 
 def _told(messages: Messages) -> set[int]:

@@ -84,8 +84,22 @@ def _extreme(do: Hands, which: str) -> Steps:
     if any(number > value if high else number < value for number in whole):
         raise Failed("there are whole numbers too, and I can't tell which of them are values")
     shown = f"{value:g}" if units == {""} else f"{value:.1f} °C"
-    note = "; I converted what is in °F" if "F" in units else ""
+    hot = [path for path, (unit, _, _) in figures.items() if unit == "F"]
+    note = f"; we report in °C, and I converted what is in °F, from {hot[0]} on" if hot else ""
     return f"the {which} value in what I read is {shown}, in {path}{note}"
+
+
+def _reported(do: Hands, since: str = "") -> str:
+    """The line of an earlier reply, or of a summary, that decides on a unit, or else has one."""
+    lines = [line.removeprefix("- ") for line in do.said.earlier]
+    decided = [line for line in lines if "we report in °" in line]
+    found = decided or [line for line in lines if re.search(r"\d °[CF]\b", line)]
+    if not found:
+        raise Failed("nothing that is left of our conversation says in which unit we report")
+    if since and not decided:
+        raise Failed("nothing that is left of our conversation says since when we report in a unit")
+    unit = found[-1][found[-1].index("°") :][:2]
+    return f"in {unit}; our conversation says: {found[-1]}"
 
 
 def _facts(do: Hands, find: Callable[[str], Any]) -> Generator[Ask | Wait, Any, dict[str, Any]]:
@@ -328,6 +342,12 @@ RULES = ruleset(
         r"(in )?(which|what) (?P<word>[a-z]+) (is|was|has) (the log of (?P<days>day \d+)|{file})",
         _line_about,
         {"needs": ("look",)},
+    ),
+    (
+        "the unit of an earlier reply",
+        r"(in )?(which|what) unit do (we|you) report"
+        r"(?P<since>,? and since when (is|was) (that|this|it) decided)?",
+        _reported,
     ),
     (
         "the highest or lowest value read",

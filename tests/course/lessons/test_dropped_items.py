@@ -1,0 +1,89 @@
+"""Lesson 3's repair of the list: its own text and mistakes, tried as the learner tries it."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import nbformat
+import pytest
+from project import ROOT
+
+import learnkit as lk
+from learnkit.course.lessons.s03.dropped_items import leave_out
+
+CELLS = nbformat.read(ROOT / "notebooks" / "s03_todo.ipynb", as_version=4).cells
+
+
+def cell(start: str) -> str:
+    """The text of the code cell in which a line starts so."""
+    (found,) = (
+        c.source for c in CELLS if c.cell_type == "code" and f"\n{start}" in f"\n{c.source}"
+    )
+    return str(found)
+
+
+def repair() -> str:
+    """The folded solution."""
+    folds = (re.search(r"<details>.*?```python\n(class Kept.*?)```", c.source, re.S) for c in CELLS)
+    (found,) = (fold[1] for fold in folds if fold)
+    return str(found)
+
+
+def verdict(source: str) -> str:
+    """What the lesson says to a list."""
+    names: dict[str, Any] = {"lk": lk}
+    for one in ("MARKS =", "def checked(", "class Plan(", "class MyTodo("):
+        exec(compile(cell(one), "<cell>", "exec"), names)
+    exec(compile(source, "<Kept>", "exec"), names)
+    return leave_out(names["Kept"])
+
+
+def test_the_repair_passes_and_the_stub_does_not() -> None:
+    assert verdict(repair()).startswith("✓ It rejected each update that left out an open item")
+    assert verdict(cell("class Kept(")) == "✗ It accepted an update that left out two open items."
+
+
+IDS = 'if one["id"] not in given]'
+
+
+@pytest.mark.parametrize(
+    ("was", "now", "says"),
+    [
+        (IDS, "if not items]", "It accepted an update that left out two open items."),
+        (IDS, "if len(items) < len(self.items)]", "Its error names an item that is there: still"),
+        (
+            'one["id"] for one in items]\n',
+            'one["text"] for one in items]\n',
+            "It rejected an update in which an item has its id and another text: still open, but",
+        ),
+        ('if one["status"] != "completed"]', "]", "It rejected an update that left out a compl"),
+        ("checked(items)", "items", "It accepted two items in progress"),
+        ("given =", "self.items = given =", "It raised TypeError: string indices must be"),
+        (": {', '.join(lost)}", "", "Its error doesn't name the review, so the model"),
+        ("given =", "while True: one = 1\n        given =", "Your code does not come to an end"),
+        (
+            "self.items = checked(items)",
+            "checked(items)",
+            "After a first update, its items aren't those",
+        ),
+    ],
+)
+def test_a_mistake_is_named(was: str, now: str, says: str) -> None:
+    source = repair()
+    assert was in source
+    source = source.replace(was, now)
+    if "text" in now:
+        source = source.replace('one["id"] not in', 'one["text"] not in')
+    assert verdict(source).startswith(f"✗ {says}")
+
+
+def test_a_list_that_changes_before_it_is_rejected_is_found() -> None:
+    source = repair()
+    moved = source.replace(
+        "        given =", "        before, self.items = self.items, items\n        given ="
+    )
+    moved = moved.replace("for one in self.items if", "for one in before if")
+    assert verdict(moved) == (
+        "✗ It rejected an update that left out two open items, but the list changed."
+    )
