@@ -98,7 +98,7 @@ def words(old: str, new: str) -> tuple[Piece, ...]:
     if max(len(these), len(those)) > MANY:
         these, those = old.splitlines(keepends=True), new.splitlines(keepends=True)
     matcher = difflib.SequenceMatcher(None, these, those, autojunk=False)
-    if not (old and new) or matcher.ratio() < ALIKE:
+    if matcher.ratio() < ALIKE:
         both = (("gone", _short(old)), ("new", _short(new)))
         return tuple((kind, text) for kind, text in both if text)
     pieces: list[Piece] = []
