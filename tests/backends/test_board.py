@@ -22,7 +22,7 @@ from profiles import examples
 from steps import steps
 
 from learnkit.backends.files.board import TaskBoard
-from learnkit.backends.files.store import write_together
+from learnkit.backends.files.store import Document, write_together
 from learnkit.backends.files.task_folder import Folder
 from learnkit.backends.rules import NEXT
 from learnkit.backends.task import MAX_DESCRIPTION, MAX_SUBJECT, Task
@@ -500,6 +500,26 @@ def test_opening_a_board_writes_only_what_has_to_be_mended(tmp_path: Path) -> No
     edited = versions()
     TaskBoard(tmp_path)
     assert {name for name, one in versions().items() if one != edited[name]} == {"task_1.json"}
+
+
+def test_a_file_that_has_not_changed_is_read_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    board = board_of(tmp_path, count=3)
+    read: list[str] = []
+    reads = Document.read
+
+    def noted(self: Document, default: Any = None) -> Any:
+        read.append(self.path.name)
+        return reads(self, default)
+
+    monkeypatch.setattr(Document, "read", noted)
+    folder = Folder(tmp_path)
+    assert len(folder.tasks()) == len(folder.tasks()) == 3
+    board.update(2, status="in_progress")
+    read.clear()
+    assert folder.tasks()[2].status == "in_progress"
+    assert read == ["task_2.json"]
 
 
 @pytest.mark.slow

@@ -251,6 +251,13 @@ def test_other_files_in_the_folder_are_nobody(box: Mailbox) -> None:
     assert Mailbox(box.folder / "none").names == []
 
 
+def test_the_numbers_in_other_files_do_not_count(box: Mailbox) -> None:
+    old = {"id": "m700", "from": "lead", "to": "alice", "content": "old"}
+    for name in ("alice copy.jsonl", "alice"):
+        (box.folder / name).write_text(json.dumps(old) + "\n")
+    assert box.send("lead", "alice", "Hello.").id == "m1"
+
+
 # A model of it
 
 

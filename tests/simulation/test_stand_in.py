@@ -271,6 +271,22 @@ def test_the_board_has_these_tasks_and_no_others(
     assert {task.subject: list(task.blocked_by) for task in tasks.tasks()} == board
 
 
+def test_it_is_the_last_task(tmp_path: Path) -> None:
+    tasks = lk.TaskBoard(tmp_path)
+    prompt = "Create a task 'plan'. Create a task 'build'. Mark it as in progress."
+    lk.Agent(lk.stand_in(), [lk.Tasks(tasks)]).run(prompt)
+    assert [one.status for one in tasks.tasks()] == ["pending", "in_progress"]
+
+
+def test_a_number_says_which_of_the_next_words_are_tasks(tmp_path: Path) -> None:
+    client, tasks = lk.stand_in(), lk.TaskBoard(tmp_path)
+    lk.Agent(client, [lk.Tasks(tasks)]).run("Put two tasks on the board: plan, build. Dance.")
+    assert [one.subject for one in tasks.tasks()] == ["plan", "build"]
+    last = client.source.explained[-1]
+    assert last.unknown == ("Dance",)
+    assert "dance" not in " ".join(client.source.explained[0].used).lower()
+
+
 @pytest.mark.parametrize(("which", "value"), [("lowest", "1.5"), ("highest", "3.5")])
 def test_the_lowest_and_the_highest_are_those_of_all_lines(
     tmp_path: Path, which: str, value: str
@@ -449,6 +465,22 @@ def test_a_plan_is_answered_by_its_id_and_not_without(id: str) -> None:
     else:
         assert calls_in(reply) == []
         assert "without a request_id" in texts([reply])[0]
+
+
+def test_a_plan_that_the_prompt_does_not_mention_is_rejected() -> None:
+    plan = '<message id="1" from="bob" type="plan_approval_response" request_id="ab12cd34">'
+    report = '<message id="2" from="bob" type="message">'
+    started = {"type": "tool_use", "id": "t1", "name": "spawn_teammate"}
+    started["input"] = {"name": "bob", "role": "coder", "prompt": "Create b.txt."}
+    result = {"type": "tool_result", "tool_use_id": "t1", "content": "bob (coder) has started."}
+    request = asked("Start bob as coder to create b.txt.", tools_of("plans"))
+    inbox = f"<inbox>\n{plan}\n1. do it\n</message>\n{report}\nDone: b.txt.\n</message>\n</inbox>"
+    request["messages"] += [
+        {"role": "assistant", "content": [started]},
+        {"role": "user", "content": [result, text_block(inbox)]},
+    ]
+    ((name, given),) = calls_in(StandIn()(request))
+    assert (name, given["request_id"], given["approve"]) == ("plan_approval", "ab12cd34", False)
 
 
 def test_a_message_in_a_tool_result_is_no_message() -> None:

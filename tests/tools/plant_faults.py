@@ -106,7 +106,11 @@ AREAS: dict[str, list[tuple[str, str]]] = {
         ("learnkit/backends/mail.py", "tests/backends/test_mailbox.py"),
     ],
     "lab": [
-        ("learnkit/course/lab.py", "tests/course/test_lab.py tests/course/test_my_agent.py"),
+        (
+            "learnkit/course/lab.py",
+            "tests/course/test_lab.py tests/course/test_my_agent.py tests/course/test_games.py "
+            "tests/course/first_edit/test_panel.py",
+        ),
         ("learnkit/course/games/stage.py", "tests/course/test_games.py"),
     ],
     "exercise checks": [
