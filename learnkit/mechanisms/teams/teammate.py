@@ -287,7 +287,8 @@ class Teammate:
                 while text is not None:
                     text = self.rest(self._work(text))
         finally:
-            self.become("shutdown")
+            if self.halted is None:  # else it has only got no reply yet, and others may ask for it
+                self.become("shutdown")
 
     def _work(self, text: str) -> str:
         """Do one piece of work; return the report on it for the lead."""

@@ -310,6 +310,7 @@ def test_a_teammate_that_waits_for_your_reply_has_not_failed(shell: InteractiveS
     paused = [event.data["waits"] for event in events if event.type == "model.paused"]
     assert paused[0] == "alice"
     assert not [event for event in events if event.type in ("mail.sent", "model.failed")]
+    assert "shutdown" not in {event.data.get("status") for event in events}
     seat.act({"ask": ask, "reply": [{"text": "I have begun."}]})
     assert "alice to lead: “I have begun.”" in str(shell.user_ns["view"])
 
