@@ -66,7 +66,9 @@ class Chart:
         alt = f"{self.title} The numbers are in the table below."
         image = self.canvas.inline(alt) if is_live() else self.canvas.img(alt)
         table = static.table(self.head, self.rows)
-        return {"text/html": static.form(self.title, image, table), "text/plain": str(self)}
+        # Narrow pages scroll it: shrunk to their width, its letters could not be read.
+        wide = f'<div style="overflow-x:auto"><div style="min-width:34rem">{image}</div></div>'
+        return {"text/html": static.form(self.title, wide, table), "text/plain": str(self)}
 
 
 def compare(results: Mapping[str, Sequence[Any]], measures: Sequence[str], title: str) -> Chart:

@@ -102,7 +102,12 @@ def test_a_game_with_the_mouse(page: Page, server: str, shots: Path) -> None:
     expect(panel.locator(".head")).to_contain_text("Your turn again")
     notebook.screenshot(shots / "panel-3-results-dark.png")
 
-    button(panel, "→ bash").click()
+    button(panel, "write text").click()
+    panel.get_by_label("text of the reply").fill("I look again.")
+    button(panel, "→ bash").click()  # which keeps the text
+    expect(panel.locator(".mine")).to_contain_text("I look again.")
+    expect(panel.locator(".mine")).to_contain_text("sends 1 call (bash) and 1 text")
+    button(panel, "remove part 1").click()
     panel.get_by_label("command").fill("ls")
     panel.get_by_text("Break it").click()
     button(panel, "two calls with one id").click()

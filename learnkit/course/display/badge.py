@@ -8,8 +8,13 @@ from importlib.metadata import version
 from learnkit.course.display.card import FRAME, Card
 from learnkit.views.drawing.text import esc
 
-#: JupyterLab breaks printed text in the middle of a word; all outputs of the lesson follow this.
-WRAP = "<style>.jp-OutputArea-output pre{word-break:normal}</style>"
+#: JupyterLab breaks printed text in the middle of a word, and the lines of diagrams that are made of
+#: characters; all outputs and texts of the lesson follow this.
+WRAP = (
+    "<style>.jp-OutputArea-output pre{word-break:normal}"
+    ".jp-RenderedMarkdown pre,.jp-RenderedMarkdown pre code{white-space:pre}"
+    ".jp-RenderedMarkdown pre{overflow-x:auto}</style>"
+)
 #: What a mode means.
 MODES = {
     "replay": "replies come from the recording; no key, no network",

@@ -408,6 +408,8 @@ class Session {
       button(
         text,
         () => {
+          // What was written is kept, and the call goes into the same reply.
+          if (draft.open && !draft.open.tool) draft.parts = desk.parts();
           draft.open = chosen ? null : open;
           desk.problem = null;
           this.compose(chosen ? "added" : "open");
