@@ -8,8 +8,8 @@ from importlib.metadata import version
 from learnkit.course.display.card import FRAME, Card
 from learnkit.views.drawing.text import esc
 
-#: JupyterLab breaks printed text in the middle of a word, and the lines of diagrams that are made of
-#: characters; all outputs and texts of the lesson follow this.
+#: JupyterLab breaks printed text in the middle of a word, and the lines of a diagram made of
+#: characters. All outputs and texts of the lesson follow this.
 WRAP = (
     "<style>.jp-OutputArea-output pre{word-break:normal}"
     ".jp-RenderedMarkdown pre,.jp-RenderedMarkdown pre code{white-space:pre}"

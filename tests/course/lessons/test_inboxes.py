@@ -15,7 +15,7 @@ from learnkit.course.lessons.s07.processes import in_process
 from learnkit.course.lessons.s09.inbox_trials import write_while_it_reads
 
 CELLS = nbformat.read(ROOT / "notebooks" / "s09_teams.ipynb", as_version=4).cells
-BOTH = "['first message', 'second message']"
+ALL = "['first message', 'second message', 'third message']"
 #: A cursor that counts again after the pause: it passes what came in between.
 CARELESS = ("str(len(lines))", "str(len(self.file.read_text().splitlines()))")
 
@@ -55,14 +55,32 @@ def naive() -> str:
 @pytest.mark.parametrize("source", [repair(), cell("class CursorInbox(")], ids=["fold", "cursor"])
 def test_a_repaired_inbox_passes_both_trials(tmp_path: Path, naive: str, source: str) -> None:
     inbox = made(tmp_path, naive, source)
-    assert write_while_it_reads(inbox, tmp_path / "inbox") == BOTH
+    assert write_while_it_reads(inbox, tmp_path / "inbox") == ALL
     assert [seed for seed in range(25) if run(inbox, seed).fails] == []
 
 
 def test_the_stub_fails_both_trials(tmp_path: Path, naive: str) -> None:
     inbox = made(tmp_path, naive, cell("class MyInbox("))
-    assert write_while_it_reads(inbox, tmp_path / "inbox") == "['first message']"
+    assert write_while_it_reads(inbox, tmp_path / "inbox") == "['first message', 'third message']"
     assert any(run(inbox, seed).lost for seed in range(25))
+
+
+def test_a_cursor_that_counts_only_the_new_lines_is_found(tmp_path: Path, naive: str) -> None:
+    """It is right once, so that only what comes twice at the end gives it away."""
+    wrong = (
+        repair().replace(".splitlines()", ".splitlines()[done:]").replace("lines[done:]]", "lines]")
+    )
+    assert "splitlines()[done:]" in wrong
+    inbox = made(tmp_path, naive, wrong)
+    got = write_while_it_reads(inbox, tmp_path / "inbox")
+    assert got.count("second") == got.count("third") == 2
+    assert any(run(inbox, seed).repeated for seed in range(25))
+
+
+def test_a_cursor_that_runs_ahead_is_found(tmp_path: Path, naive: str) -> None:
+    wrong = repair().replace("str(len(lines))", "str(done + len(lines))")
+    got = write_while_it_reads(made(tmp_path, naive, wrong), tmp_path / "inbox")
+    assert got == "['first message', 'second message']"
 
 
 def test_a_cursor_that_passes_what_it_has_not_read_is_found_and_shrinks(
@@ -71,7 +89,7 @@ def test_a_cursor_that_passes_what_it_has_not_read_is_found_and_shrinks(
     source = repair()
     assert CARELESS[0] in source
     inbox = made(tmp_path, naive, source.replace(*CARELESS))
-    assert write_while_it_reads(inbox, tmp_path / "inbox") == "['first message']"
+    assert write_while_it_reads(inbox, tmp_path / "inbox") == "['first message', 'third message']"
     lost = next(one for one in (run(inbox, seed) for seed in range(25)) if one.lost)
     small = shrink(inbox, lost)
     assert [step.split()[1] for step in small.steps] == ["reads", "writes", "finishes"]

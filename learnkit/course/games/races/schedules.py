@@ -82,7 +82,7 @@ def run(make: Make, seed: int, writers: int = 3, each: int = 2) -> Schedule:
     """Let several participants write and one read, at the same moments of a virtual clock.
 
     Each of them writes a message a second. Alice reads every other second, the last time together
-    with the last messages, and once more at the end.
+    with the last messages; then a second later, and once more at the end, to see what comes again.
 
     Args:
         make: makes an inbox from its folder and a ``pause``. It has ``send(text)`` and ``drain()``,
@@ -100,7 +100,7 @@ def run(make: Make, seed: int, writers: int = 3, each: int = 2) -> Schedule:
     """
     if not (1 <= writers <= len(WRITERS) and 1 <= each <= 9):
         raise UsageError(f"{writers} writers, {each} messages each: take 1 to 8 and 1 to 9 of them")
-    moments = {READER: list[float](range(2 - each % 2, each + 1, 2))}
+    moments = {READER: [*map(float, range(2 - each % 2, each + 1, 2)), each + 1.0]}
     moments |= {name: list[float](range(1, each + 1)) for name in WRITERS[:writers]}
     return _Race(make, moments, seed).run()
 

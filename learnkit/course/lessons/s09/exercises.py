@@ -71,7 +71,6 @@ def check_unread(unread: Any) -> Verdict:
             raise
         if not isinstance(got, dict):
             return f"your function returned {got!r}; it should return a dict of names and numbers"
-        got = {name: number for name, number in got.items() if number}
         if got != wanted:
             return f"for {what}, your function returned {got}; it should return {wanted}"
     return None

@@ -15,18 +15,20 @@ board.send('first message')
 board.pause = lambda: (reached('read'), until('written'))
 first = board.drain()
 board.pause = lambda: None
-print(first + board.drain())
+second = board.drain()
+board.send('third message')
+print(first + second + board.drain() + board.drain())
 """
 
 
 def write_while_it_reads(inbox: type, folder: Path) -> str:
-    """Let a process write a message just after another one has read the file.
+    """Let a process write a message just after another one has read the file, and then one more.
 
     Args:
         inbox: a class with ``send``, ``drain`` and ``pause``, which ``drain`` calls after reading.
         folder: of the inbox, empty.
 
     Returns:
-        The messages that the reader got, of the two that were sent.
+        The messages that the reader got, of the three that were sent.
     """
     return in_turns(inbox, folder, [_READER, _WRITER])[0]
