@@ -13,9 +13,11 @@ from typing import Any
 import pytest
 from sqlalchemy import event
 from sqlalchemy.dialects import sqlite
+from sqlalchemy.exc import OperationalError, SQLAlchemyError
 
 import learnkit as lk
 from learnkit.backends.interface import Backend, BoardBackend
+from learnkit.backends.sql.database import _first_line
 from learnkit.backends.task import Task
 
 
@@ -118,3 +120,11 @@ def test_what_is_done_costs_nothing(backend: Backend, tmp_path: Path) -> None:
     ):
         assert any(f"SEARCH {index}" in one for one in found), found
     assert not any("SCAN learnkit" in one for one in found), found
+
+
+def test_of_an_error_the_first_line_of_the_database_is_told() -> None:
+    """Not the statement, which SQLAlchemy would add."""
+    inner = sqlite3.OperationalError("disk I/O error\nat page 7")
+    assert _first_line(OperationalError("INSERT", {}, inner)) == "disk I/O error"
+    assert _first_line(SQLAlchemyError("no pool")) == "no pool"
+    assert _first_line(SQLAlchemyError("")) == "SQLAlchemyError"

@@ -43,6 +43,13 @@ def test_an_edited_prompt_shows_the_words_and_nothing_after_it() -> None:
     assert found(new) == ["your prompt: Create [-hello-][+bye+].py[+, please+]."]
 
 
+def test_a_result_that_is_an_error_now_is_marked() -> None:
+    new = request()
+    new["messages"][2]["content"][0]["is_error"] = True
+    (told,) = found(new)
+    assert told.endswith("[-noted-][+(error) noted+]")
+
+
 @pytest.mark.parametrize(
     ("head", "told"),
     [

@@ -19,7 +19,7 @@ from profiles import examples
 import learnkit as lk
 from learnkit.clients.recordings.recording import Recording, followed
 from learnkit.clients.recordings.request_hash import Prefix
-from learnkit.clients.recordings.rerecord import Keeper
+from learnkit.clients.recordings.rerecord import Keeper, keeping_client
 from learnkit.clients.scripted import Failure, Reply, ScriptEnded
 from learnkit.core.catalog import MODELS
 from learnkit.core.events import LANE
@@ -306,6 +306,18 @@ def test_an_error_that_is_not_the_apis_is_recorded_as_it_came(
     assert text in str(replayed.value)
 
 
+def test_an_error_of_the_api_is_recorded_in_its_parts(path: Path, key: pytest.MonkeyPatch) -> None:
+    with serving([lk.fail(413, "far too long")]) as server:
+        key.setenv("ANTHROPIC_BASE_URL", server.url)
+        with (
+            lk.connect("record", recording=path) as client,
+            pytest.raises(anthropic.APIStatusError),
+        ):
+            ask(client)
+    (turn,) = Recording.load(path).turns
+    assert turn.answer == Failure(413, "request_too_large", "far too long")
+
+
 @pytest.mark.parametrize(
     ("reply", "kept"),
     [
@@ -491,6 +503,21 @@ def test_kept_replies_come_in_their_order_and_then_there_are_none(path: Path) ->
     keeper.enter()  # entered again, it gives the same ones, and the last one again
     assert texts(keeper, 4) == ["1", "2", "3", "3"]
     assert len(Recording.load(path).turns) == 3
+
+
+def test_a_kept_scenario_has_its_model_and_numbers_calls_without_ids(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = next(one for one in MODELS if one != lk.scripted([]).model)
+    monkeypatch.setenv("LEARNKIT_MODEL", name)
+    script = [lk.reply(lk.use("note", text="a"), lk.use("note", text="b")), lk.say("done")]
+    run(lk.connect("record", recording=path, scenario="x", upstream=script))
+    monkeypatch.delenv("LEARNKIT_MODEL")
+    with lk.VirtualClock() as clock:
+        client = keeping_client(path, "x", clock, {})
+        assert client.model == name
+        (_, reply, *_) = run(client)
+    assert [block["id"] for block in reply["content"]] == ["toolu_0001", "toolu_0002"]
 
 
 @pytest.mark.parametrize("stream", [False, True])
