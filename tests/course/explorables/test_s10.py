@@ -89,7 +89,7 @@ def test_the_question_asks_for_the_counts_that_the_picture_says() -> None:
     sources = [cell.source for cell in book.cells]
     question = sources[sources.index("lab.explore()") - 1]
     assert "how many orders does every plan get the right word" in question
-    assert "how many does it get its own answer" in question
+    assert "And its own answer?" in question
 
 
 def test_two_equal_answers_that_are_swapped_do_no_harm() -> None:
