@@ -186,7 +186,7 @@ def test_the_cells_after_the_board_find_the_claims_of_the_edited_run(
     assert str(part[-1]["content"]).startswith("<auto-claimed>Task #1")
     assert part == names["alice"].messages[begin : begin + len(part)]
     assert ("No second task was claimed" in said) is not second
-    assert ("Task #2" in str(names["part"])) is second
+    assert ("Task #2" in str(claim_of(names["alice"].messages, 2)[1])) is second
 
 
 def test_the_claims_of_the_recorded_run_begin_with_the_first_attempt() -> None:

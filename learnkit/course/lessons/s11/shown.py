@@ -3,11 +3,48 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from learnkit.core.text import blocks_of
 
+if TYPE_CHECKING:
+    from learnkit.core.agent import Agent
+    from learnkit.course.lab import Lab
+    from learnkit.views import Messages
+
 _FRAME = "<auto-claimed>"
+
+
+def claimer(agents: Sequence[Agent], otherwise: Agent) -> Agent:
+    """Return the first agent that got a task.
+
+    Args:
+        agents: the teammates, in the order in which they were started.
+        otherwise: what to return if none of them got one.
+    """
+    return next((one for one in agents if claim_of(one.messages, 1)[1]), otherwise)
+
+
+def show_claim(lab: Lab, agent: Agent, number: int) -> Messages | None:
+    """Show how an agent got a task; where an edited run has nothing to show, say so.
+
+    Args:
+        lab: of the lesson.
+        agent: the one that got it, or the lead.
+        number: of the task among those that the agent got, from 1.
+    """
+    first, part = claim_of(agent.messages, number)
+    if not part:
+        again = number > 1 and claim_of(agent.messages, 1)[1]
+        print(
+            "No second task was claimed in this conversation."
+            if again
+            else "In the run above, nobody was started, or nobody claimed a task. Undo your change."
+        )
+        return None
+    if number == 1 and not any(map(_asks, part)):
+        print(f"In this run, the harness claimed the first task of {agent.name}, who was idle.")
+    return lab.show(part, first=first)
 
 
 def claim_of(messages: Sequence[Any], number: int) -> tuple[int, Sequence[Any]]:
