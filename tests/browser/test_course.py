@@ -122,6 +122,11 @@ def test_printed_text_breaks_between_words(opened: Open) -> None:
           .map((pre) => getComputedStyle(pre).wordBreak))]"""
     )
     assert breaks == ["normal"], "JupyterLab's own is break-all"
+    lines = opened.page.evaluate(
+        """() => [...new Set([...document.querySelectorAll('.jp-RenderedMarkdown pre')]
+          .map((pre) => getComputedStyle(pre.firstElementChild ?? pre).whiteSpace))]"""
+    )
+    assert lines in (["pre"], []), "JupyterLab's own is pre-wrap, which breaks drawn lines"
 
 
 def test_every_view_is_there_and_says_what_the_repository_says(opened: Open) -> None:

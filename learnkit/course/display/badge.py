@@ -10,10 +10,10 @@ from learnkit.views.drawing.text import esc
 
 #: JupyterLab breaks printed text in the middle of a word, and the lines of a diagram made of
 #: characters. All outputs and texts of the lesson follow this.
+_PRE = ".jp-Notebook .jp-Cell .jp-RenderedMarkdown pre"
 WRAP = (
     "<style>.jp-OutputArea-output pre{word-break:normal}"
-    ".jp-RenderedMarkdown pre,.jp-RenderedMarkdown pre code{white-space:pre}"
-    ".jp-RenderedMarkdown pre{overflow-x:auto}</style>"
+    f"{_PRE},{_PRE} code{{white-space:pre}}{_PRE}{{overflow-x:auto}}</style>"
 )
 #: What a mode means.
 MODES = {
