@@ -60,7 +60,8 @@ IDS = 'if one["id"] not in given]'
         ('if one["status"] != "completed"]', "]", "It rejected an update that left out a compl"),
         ("checked(items)", "items", "It accepted two items in progress"),
         ("given =", "self.items = given =", "It raised TypeError: string indices must be"),
-        (": {', '.join(lost)}", "", "Its error doesn't name the review, so the model"),
+        (": {', '.join(lost)}", "", "Its error doesn't name 'implement', so the"),
+        ('!= "completed"', '== "pending"', "Its error doesn't name 'implement', so the"),
         ("given =", "while True: one = 1\n        given =", "Your code does not come to an end"),
         (
             "self.items = checked(items)",
