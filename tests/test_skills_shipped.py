@@ -92,6 +92,7 @@ def test_scripts_explain_themselves(skill: Skill) -> None:
         assert done.stdout.startswith("usage: ")
 
 
+@pytest.mark.slow
 def test_a_script_whose_reader_has_gone_ends_quietly(tmp_path: Path, repository: Path) -> None:
     (tmp_path / "a.pdf").write_bytes(classic_pdf())
     (tmp_path / "api.json").write_text(json.dumps(good_api()))
@@ -290,6 +291,7 @@ def test_a_file_of_which_every_line_has_changed_is_not_called_new(repository: Pa
     assert lines[place + 1] == "  - the whole file is new"
 
 
+@pytest.mark.slow
 def test_collecting_says_what_is_wrong(repository: Path, tmp_path_factory: Any) -> None:
     unknown = run(COLLECT, "no-such-commit", cwd=repository)
     assert unknown.returncode == 2
@@ -384,6 +386,7 @@ def test_wrong_arguments_reach_the_model(arguments: Any, said: str) -> None:
     assert said in answer["result"]["content"][0]["text"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("message", "code"),
     [
@@ -413,6 +416,7 @@ def test_the_probe_passes_the_template_and_calls_a_tool() -> None:
     assert done.stdout.endswith("all checks passed\n")
 
 
+@pytest.mark.slow
 def test_the_probe_finds_what_is_broken(tmp_path: Path) -> None:
     source = SERVER.read_text("utf-8")
     for old, new in (
@@ -436,6 +440,7 @@ def test_the_probe_finds_what_is_broken(tmp_path: Path) -> None:
     assert "FAIL an unknown tool is refused with -32602" in done.stdout
 
 
+@pytest.mark.slow
 def test_the_probe_says_when_there_is_no_server() -> None:
     missing = run(PROBE, "--", "/no/such/program")
     assert missing.returncode == 2
@@ -517,6 +522,7 @@ def test_what_is_encrypted_is_not_guessed(tmp_path: Path) -> None:
     assert "password" in report["advice"][0]
 
 
+@pytest.mark.slow
 def test_forms_updates_and_damage(tmp_path: Path) -> None:
     form = b"/AcroForm << /XFA [] >>"
     report = inspected(tmp_path, classic_pdf(root=form)[:-30])
@@ -595,6 +601,7 @@ def test_untested_names_are_found(tmp_path: Path) -> None:
     assert "tested    src/parse.py:17  Station.read" in everything.stdout
 
 
+@pytest.mark.slow
 def test_finding_says_what_is_wrong(tmp_path: Path) -> None:
     (tmp_path / "bad.py").write_text("def (:\n")
     (tmp_path / "good.py").write_text("x = 1\n")
@@ -712,6 +719,7 @@ def test_each_rule_bites(tmp_path: Path) -> None:
     }
 
 
+@pytest.mark.slow
 def test_a_version_in_the_path_or_a_header_counts(tmp_path: Path) -> None:
     api = good_api()
     del api["servers"]
@@ -722,6 +730,7 @@ def test_a_version_in_the_path_or_a_header_counts(tmp_path: Path) -> None:
     assert linted(tmp_path, api) == (0, set())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", ["openapi: 3.1.0", "[]", "{}", '{"paths": []}'])
 def test_what_is_no_openapi_is_said(tmp_path: Path, text: str) -> None:
     (tmp_path / "api.json").write_text(text)

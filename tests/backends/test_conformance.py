@@ -54,6 +54,7 @@ class TestFiles(ByHand):
         return FilesBackend(backend.root, self.now)
 
 
+@pytest.mark.slow  # test_sql compares a database with files
 class TestSqlite(ByHand):
     @pytest.fixture
     def backend(self, tmp_path: Path) -> Iterator[Backend]:

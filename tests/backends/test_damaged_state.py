@@ -298,6 +298,7 @@ def test_a_poisoned_file_loads_or_names_itself(pristine: Path, state: State) -> 
         loads_or_names_itself(state, folder)
 
 
+@pytest.mark.slow
 @BY_PATH
 def test_a_poisoned_file_leaves_the_others_alone(pristine: Path, state: State) -> None:
     folder = copied(pristine)
@@ -406,6 +407,7 @@ def test_whatever_a_file_holds_it_loads_or_names_itself(
     write_damaged(pristine, state, data.draw(damaged(state.valid)))
 
 
+@pytest.mark.slow
 @settings(QUICK, max_examples=examples(5))
 @given(data=st.data())
 def test_whatever_the_index_of_worktrees_holds(pristine: Path, data: st.DataObject) -> None:

@@ -345,6 +345,7 @@ def test_nothing_is_lost_or_read_twice_with_writers_in_processes_and_readers_kil
         assert box.unread(name) == []
 
 
+@pytest.mark.slow
 def test_a_sender_that_is_killed_has_sent_or_not(box: Mailbox) -> None:
     box.send("lead", "alice", "before")
     counts = set()

@@ -137,6 +137,7 @@ def test_a_torn_line_costs_only_itself(tmp_path: Path, size: int) -> None:
     assert journal.read()[0] == [{"n": 1}, {"n": 3}]
 
 
+@pytest.mark.slow
 def test_documents_change_together_or_not_at_all(tmp_path: Path) -> None:
     names = ["a.json", "b.json", "c.json"]
     old: dict[str, Any] = {"a.json": 1, "b.json": 1, "c.json": None}
@@ -339,6 +340,7 @@ def test_a_journal_gives_back_what_was_appended_whatever_stands_between(
     ]
 
 
+@pytest.mark.slow
 @given(st.lists(entries, min_size=1, max_size=6), st.data())
 def test_reading_on_from_any_place_gives_the_rest(
     tmp_path_factory: pytest.TempPathFactory, all: list[dict[str, Any]], data: st.DataObject

@@ -55,6 +55,7 @@ def turn(answer: Reply | Failure, said: list[Any], id: str = "a/1", **more: Any)
     )
 
 
+@pytest.mark.slow
 @given(answers, st.lists(st.one_of(blocks, results), min_size=1), texts)
 def test_what_is_saved_comes_back(
     tmp_path_factory: pytest.TempPathFactory, answer: Any, content: list[Any], system: str

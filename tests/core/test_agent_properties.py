@@ -283,6 +283,7 @@ def test_every_run_leaves_an_array_that_the_api_takes(
     clock.close()
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(400))
 @given(
     replies=st.lists(REPLIES, max_size=6),
@@ -380,6 +381,7 @@ def one_run(agent: lk.Agent, prompt: str) -> str:
     return outcome.reason
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(25))
 @given(
     replies=st.lists(REPLIES, max_size=6),

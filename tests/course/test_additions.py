@@ -49,6 +49,7 @@ def test_every_part_of_the_harness_is_a_lesson_and_every_event_of_a_lesson_is_na
     assert len(set(tools)) == len(tools)
 
 
+@pytest.mark.slow
 def test_between_two_lessons_are_all_that_follow_the_first() -> None:
     assert [one.lesson for one in between("s05", "s08")] == ["s06", "s07", "s08"]
     assert [one.lesson for one in between("s05")] == ["s05"]

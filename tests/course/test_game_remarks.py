@@ -93,6 +93,7 @@ def test_lesson_2_says_which_lines_have_changed(lab: Lab) -> None:
     assert said(lab, game, gone) == ["✗ heatwatch/alerts.py is gone."]
 
 
+@pytest.mark.slow
 def test_lesson_2_compares_the_calls_of_its_two_games(lab: Lab) -> None:
     poor = lab.be_the_model(descriptions.poor())
     assert [str(one) for one in poor.remarks] == [
@@ -193,6 +194,7 @@ def test_lesson_6_keeps_what_is_in_the_summary_in_either_unit_and_wants_no_raw_d
     )
 
 
+@pytest.mark.slow
 def test_lesson_6_misses_no_value_that_is_in_a_message_that_stayed(lab: Lab) -> None:
     game, told = own("s06"), [f"Day {day}: {celsius(day)['cairo']} °C." for day in (1, 2)]
     reads = [DAYS[0], lk.reply(told[0], DAYS[1]), lk.reply(told[1], DAYS[2])]

@@ -337,6 +337,7 @@ def test_a_write_that_fails_leaves_the_old_file_and_no_other(tools: Tools) -> No
     assert list(tools.folder.iterdir()) == [path]
 
 
+@pytest.mark.slow
 def test_readers_see_the_old_or_the_new_text_and_nothing_between(tools: Tools) -> None:
     texts = ["a" * 200_000, "b" * 100_000]
     path = file_of(tools, texts[0])

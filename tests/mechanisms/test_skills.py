@@ -616,6 +616,7 @@ WORDS += ['"', "'", "#", "!!int ", "!!set ", "%YAML 1.1", "\\", "\u2028", "\u008
 SOUP = st.lists(st.sampled_from(WORDS) | st.text(max_size=3), max_size=25).map("".join)
 
 
+@pytest.mark.slow
 @given(SOUP)
 @example("!!set {a}")
 @example('"\\xff": "\\ud83d"')

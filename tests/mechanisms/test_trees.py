@@ -72,6 +72,7 @@ def test_a_worktree_is_a_folder_and_a_branch(repo: Path, trees: WorktreeRegistry
     assert data["worktrees"][0]["path"] == ".worktrees/parser"
 
 
+@pytest.mark.slow
 def test_it_begins_where_one_says(repo: Path, trees: WorktreeRegistry) -> None:
     first = Git(repo).commit_of("HEAD")
     commit(repo, "two\n")
@@ -82,6 +83,7 @@ def test_it_begins_where_one_says(repo: Path, trees: WorktreeRegistry) -> None:
     assert branches(repo) == ["main", "wt/old"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["a", "A.b_c-9", "x" * 40, "0", "_"])
 def test_names_that_can_be(trees: WorktreeRegistry, name: str) -> None:
     assert trees.create(name).name == name
@@ -96,6 +98,7 @@ def test_names_that_cannot_be_leave_no_trace(repo: Path, trees: WorktreeRegistry
     assert trees.all() == []
 
 
+@pytest.mark.slow
 def test_a_name_is_given_once_and_a_branch_that_stayed_is_named(
     repo: Path, trees: WorktreeRegistry
 ) -> None:
@@ -134,6 +137,7 @@ def test_work_that_is_not_committed_is_not_removed(
     assert not trees.path("parser").exists()
 
 
+@pytest.mark.slow
 def test_what_was_committed_outlives_its_folder(repo: Path, trees: WorktreeRegistry) -> None:
     trees.create("parser")
     commit(trees.path("parser"), "two\n")
@@ -141,6 +145,7 @@ def test_what_was_committed_outlives_its_folder(repo: Path, trees: WorktreeRegis
     assert git(repo, "show wt/parser:a.txt") == "two\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", ["a detached HEAD", "a reference of its own", "a rebase"])
 def test_commits_that_are_in_no_branch_are_not_removed(
     repo: Path, trees: WorktreeRegistry, place: str
@@ -174,6 +179,7 @@ def test_commits_that_are_in_no_branch_are_not_removed(
         assert trees.remove("parser", force=True).status == "removed"
 
 
+@pytest.mark.slow
 def test_a_detached_head_without_commits_of_its_own_is_removed(
     repo: Path, trees: WorktreeRegistry
 ) -> None:
@@ -187,6 +193,7 @@ def test_a_detached_head_without_commits_of_its_own_is_removed(
     assert git(repo, "log -1 --format=%s v1") == "x\n"
 
 
+@pytest.mark.slow
 def test_many_commits_in_no_branch_are_counted(repo: Path, trees: WorktreeRegistry) -> None:
     trees.create("parser")
     git(trees.path("parser"), "checkout -q --detach")
@@ -196,6 +203,7 @@ def test_many_commits_in_no_branch_are_counted(repo: Path, trees: WorktreeRegist
         trees.remove("parser")
 
 
+@pytest.mark.slow
 def test_one_on_a_branch_without_a_commit_is_removed(repo: Path, trees: WorktreeRegistry) -> None:
     trees.create("parser")
     git(trees.path("parser"), "checkout -q --orphan empty && git rm -q -r -f .")
@@ -233,6 +241,7 @@ def test_a_conflict_is_reported_and_undone(repo: Path, trees: WorktreeRegistry) 
     assert events(trees)[-1] == ("merge.failed", "parser")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("where", ["repo", "tree"])
 def test_nothing_is_merged_over_work_that_is_not_committed(
     repo: Path, trees: WorktreeRegistry, where: str
@@ -248,6 +257,7 @@ def test_nothing_is_merged_over_work_that_is_not_committed(
 # Git is the truth
 
 
+@pytest.mark.slow
 def test_one_that_was_removed_behind_our_back_is_seen(repo: Path, trees: WorktreeRegistry) -> None:
     for name in ("by-hand", "by-git", "stays"):
         trees.create(name)
@@ -301,6 +311,7 @@ class Fails(lk.LocalShell):
         return super().run(command, *more, **options)
 
 
+@pytest.mark.slow
 def test_when_the_last_step_fails_nothing_is_left(repo: Path, trees: WorktreeRegistry) -> None:
     def bind(tree: Any) -> None:
         assert trees.path("parser").is_dir()
@@ -315,6 +326,7 @@ def test_when_the_last_step_fails_nothing_is_left(repo: Path, trees: WorktreeReg
     assert trees.create("parser").status == "active"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "word", ["worktree add", "rev-parse --verify --quiet HEAD", "git worktree list"]
 )
@@ -325,6 +337,7 @@ def test_when_git_fails_nothing_is_left(repo: Path, word: str) -> None:
     assert WorktreeRegistry(repo).all() == []
 
 
+@pytest.mark.slow
 def test_when_removing_fails_it_is_still_there(repo: Path, trees: WorktreeRegistry) -> None:
     trees.create("parser")
     with pytest.raises(lk.ToolError, match="fatal: broken"):

@@ -245,6 +245,7 @@ def test_one_that_is_being_made_is_shown_and_cannot_be_used_yet(
     assert [(tree.status, tree.task_id) for tree in trees.all()] == [("active", 7)]
 
 
+@pytest.mark.slow
 def test_the_last_step_of_making_one_may_look_at_the_worktrees(trees: WorktreeRegistry) -> None:
     seen: list[Worktree] = []
     trees.create("parser", bind=lambda tree: seen.extend(trees.all()))
@@ -281,6 +282,7 @@ def test_an_answer_of_git_that_is_out_of_date_changes_nothing(
     assert kinds() == [f"worktree.{what}" for what in _both("create", "remove")]
 
 
+@pytest.mark.slow
 def test_one_that_was_undone_since_git_listed_it_is_not_found(
     repo: Path, trees: WorktreeRegistry, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -314,6 +316,7 @@ def _both(*steps: str) -> list[str]:
     return [f"{step}.{when}" for step in steps for when in ("before", "after")]
 
 
+@pytest.mark.slow
 def test_one_that_another_one_removes_at_the_same_time_is_removed(repo: Path) -> None:
     class Twice(lk.LocalShell):
         def run(self, command: str, *more: Any, **options: Any) -> lk.ShellResult:
@@ -341,6 +344,7 @@ HALF_MADE = """git() {
 """
 
 
+@pytest.mark.slow
 def test_what_git_has_left_half_made_is_removed(repo: Path, trees: WorktreeRegistry) -> None:
     class Broken(lk.LocalShell):
         def run(self, command: str, *more: Any, **options: Any) -> lk.ShellResult:

@@ -561,6 +561,7 @@ def test_the_same_seed_gives_the_same_history(programs: list[list[Any]], seed: i
     assert sum(step[-1] == "ended" for step in first.steps) >= 21
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(30))
 @given(st.lists(programs(SLEEP), min_size=1, max_size=8), st.integers(1, 1000))
 def test_without_signals_another_seed_moves_nothing_in_time(

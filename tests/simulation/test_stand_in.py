@@ -165,6 +165,7 @@ def test_it_never_says_done_when_every_call_fails(case: dict[str, Any]) -> None:
         assert "the disk is on fire" in text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", [*PROMPTS, *TRAPS, *EDITS], ids=lambda case: case["prompt"][:40])
 def test_a_command_that_fails_is_no_success(case: dict[str, Any]) -> None:
     ran = []

@@ -75,6 +75,7 @@ def test_the_finding_tells_a_success_and_the_conflict_on_the_way(clash: lk.Event
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", WIDTHS)
 def test_commits_stand_on_the_lane_of_their_branch_in_the_order_of_time(
     clash: lk.EventLog, width: float

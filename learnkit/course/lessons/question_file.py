@@ -99,6 +99,6 @@ def read(path: Path) -> QuestionFile:
 
 
 def _reply(parts: Sequence[str | Call]) -> Reply:
-    from learnkit.clients.scripted import reply, use  # brings the SDK, which takes a second
+    from learnkit import reply, use  # brings the SDK, which takes a second
 
     return reply(*(one if isinstance(one, str) else use(one.use, **one.input) for one in parts))

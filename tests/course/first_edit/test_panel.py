@@ -210,6 +210,7 @@ def test_a_cell_that_then_fails_is_told_in_a_sentence(shell: InteractiveShell) -
     assert "You interrupted it" in panel.state()["note"]
 
 
+@pytest.mark.slow
 def test_the_handler_of_errors_is_there_again_after_a_try(shell: InteractiveShell) -> None:
     panel = panel_of(shell, BYE)
     before = shell.custom_exceptions, shell.CustomTB
@@ -241,6 +242,7 @@ def test_the_model_s_place_runs_the_cell_again_for_each_reply(shell: Interactive
     assert not any(place.exists() for place in shell.user_ns["places"])
 
 
+@pytest.mark.slow
 def test_a_refused_reply_is_taken_back(shell: InteractiveShell) -> None:
     shell.user_ns["TOOLS"] = [lk.Toolbox(lk.CodingTools(Path()).bash).tools[0].spec()]
     panel = panel_of(shell, OWN)
@@ -485,6 +487,7 @@ def test_an_error_names_files_as_the_workspace_does_and_no_temporary_path() -> N
         box.remove()
 
 
+@pytest.mark.slow
 def test_no_thread_is_left_after_a_try(shell: InteractiveShell, no_thread_is_left: None) -> None:
     panel = panel_of(shell, BYE)
     before = threading.active_count()

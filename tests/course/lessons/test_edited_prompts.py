@@ -119,6 +119,7 @@ def test_a_teammate_that_was_not_asked_to_shut_down_is_named_as_such() -> None:
     assert "In this run, no teammate got a shutdown_request." in said
 
 
+@pytest.mark.slow
 def test_the_lines_are_counted_in_the_file_that_the_edited_run_wrote() -> None:
     """Lesson 10 suggests this edit."""
     texts = "\n".join(one.source for one in nbformat.read(NOTEBOOKS / SHUTDOWN.notebook, 4).cells)
@@ -149,6 +150,7 @@ def test_what_a_shutdown_asks_is_shown_however_it_has_arrived(prompt: str, shown
     assert shown in SHUTDOWN.run(prompt)[1]
 
 
+@pytest.mark.slow
 def test_the_owners_of_the_tasks_are_those_of_the_edited_run() -> None:
     names, said = BOARD.run(ONE)
     assert set(names["owners"].values()) == {"alice"}

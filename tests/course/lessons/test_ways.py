@@ -28,6 +28,7 @@ def done(lab: Lab) -> dict[tuple[str, str], ways.Done]:
     return {(n, way): ways.carried_out(lab, n, way) for n in ways.TASKS for way in ways.WAYS}
 
 
+@pytest.mark.slow
 def test_one_agent_is_right_but_has_no_room_for_many_files(done: Any) -> None:
     assert not any(done[name, "alone"].wrong for name in ways.TASKS)
     assert [done[name, "alone"].counts for name in ways.TASKS] == [False, True, False]
