@@ -76,6 +76,9 @@ class Ran:
     def edited(self, originals: Mapping[str, str], changes: Sequence[Change]) -> list[Edited]:
         """Return the cells that may have caused a change of a request, the likeliest first.
 
+        A solved exercise often has a word of the changed request, too: of two cells with the same
+        words of it, only the likelier one is returned.
+
         Args:
             originals: the text of each code cell of the lesson, by its id.
             changes: of the request.
@@ -86,8 +89,12 @@ class Ran:
             if id in originals and text.strip() != originals[id].strip()
         ]
         found.sort(key=lambda one: one.id != self.id)
-        telling = set[str]().union(*(_words(change.pieces) for change in changes))
-        likely = [one for one in found if _words(one.lines()) & telling]
+        left = set[str]().union(*(_words(change.pieces) for change in changes))
+        likely = []
+        for one in found:
+            if words := _words(one.lines()) & left:
+                likely.append(one)
+                left -= words
         here = [one for one in found if one.id == self.id]
         return (likely or here or found)[:MOST]
 

@@ -150,7 +150,12 @@ class EditPanel {
   }
 
   find(id) {
-    return this.notebook()?.cells.find((cell) => (cell.getId?.() ?? cell.id) === id) ?? null;
+    return this.notebook()?.cells[this.place(id)] ?? null;
+  }
+
+  /** Where a cell stands in the notebook; -1 if it is gone. */
+  place(id) {
+    return this.notebook()?.cells.findIndex((cell) => (cell.getId?.() ?? cell.id) === id) ?? -1;
   }
 
   /** Change a cell's text, if it still is what we think. */
@@ -173,7 +178,8 @@ class EditPanel {
     return this.state.undo.flatMap((one) => {
       const text = this.find(one.id)?.getSource().trim();
       const here = one.id === this.state.cell;
-      const name = here ? "this cell" : "a cell above";
+      const above = this.place(one.id) < this.place(this.state.cell);
+      const name = here ? "this cell" : above ? "a cell above" : "a cell below";
       const row = make("div", { class: "row" });
       const put = (label, from, to) =>
         row.append(button(label, () => (this.swap(one.id, from, to), this.unfolded(), this.more.querySelector("button")?.focus())));
@@ -215,7 +221,7 @@ class EditPanel {
 
   insert(source) {
     const notebook = this.notebook();
-    const at = notebook.cells.findIndex((cell) => (cell.getId?.() ?? cell.id) === this.state.cell);
+    const at = this.place(this.state.cell);
     notebook.insertCell(at < 0 ? notebook.cells.length : at + 1, { cell_type: "code", source, metadata: {} });
     this.said("The cell is below this one. Edit the replies, and run it.");
   }

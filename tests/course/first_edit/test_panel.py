@@ -431,6 +431,21 @@ def test_the_cell_that_may_have_caused_the_change_is_offered() -> None:
     assert one.lines() == [("gone", originals["a"]), ("new", one.now)]
 
 
+def test_a_cell_with_no_word_but_those_of_a_likelier_one_is_not_offered() -> None:
+    ran = Ran()
+    originals = {"prompt": "say('Count lines')", "answer": "...", "tools": "tools = []"}
+    for id, text in (
+        ("answer", "def solved(lines, stations): ..."),
+        ("tools", "tools = ['deploy']"),
+        ("prompt", "say('Count stations')"),
+    ):
+        ran.note(info(id, text))
+    prompt = Change("message 1", (("gone", "lines"), ("new", "stations")))
+    tools = Change("the tools", (("new", "deploy"),))
+    assert [one.id for one in ran.edited(originals, [prompt])] == ["prompt"]
+    assert [one.id for one in ran.edited(originals, [prompt, tools])] == ["prompt", "tools"]
+
+
 def test_without_a_telling_word_the_cell_itself_comes_first_and_then_all() -> None:
     ran, change = Ran(), Change("max_tokens", (("gone", "9"), ("new", "8")))
     for id in ("a", "b"):

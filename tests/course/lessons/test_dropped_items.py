@@ -79,6 +79,15 @@ def test_a_mistake_is_named(was: str, now: str, says: str) -> None:
     assert verdict(source).startswith(f"✗ {says}")
 
 
+def test_an_error_that_is_only_a_text_is_none() -> None:
+    source = repair()
+    told = source.replace("raise lk.ToolError", "return str")
+    assert told != source
+    assert verdict(told) == (
+        "✗ It refused an update that left out two open items, but raised no lk.ToolError."
+    )
+
+
 def test_a_list_that_changes_before_it_is_rejected_is_found() -> None:
     source = repair()
     moved = source.replace(

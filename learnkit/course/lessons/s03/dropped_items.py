@@ -39,6 +39,8 @@ def _wrong(todo_list: Any) -> str | None:
         if mine.items != phases:
             return "after a first update, its items aren't those of the update"
         if (error := _send(mine, update)) is None:
+            if mine.items == phases:
+                return f"it refused an update that left out {lost}, but raised no lk.ToolError"
             return f"it accepted an update that left out {lost}"
         if mine.items != phases:
             return f"it rejected an update that left out {lost}, but the list changed"

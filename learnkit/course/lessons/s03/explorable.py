@@ -109,15 +109,15 @@ def _requests(canvas: Canvas, row: dict[str, Any]) -> None:
     unit, end = (canvas.width - 6) / _MOST, canvas.width - 4
     half, window = (round(end - tokens * unit) for tokens in (row["window"] / 2, row["window"]))
     canvas.text("last", 0, 12, "last request of a typical run, from its end", "b")
-    said = f"window {row['window']:,}: all noticed in the nearer half"
-    more = f"{said}, less and less in the other half, nothing beyond"
-    if text_width(more) <= canvas.width:
-        said = more
-    canvas.text("noticed", 0, 34, said, "", "active")
+    said = "all noticed in the nearer half, less and less in the other half, nothing beyond"
+    if text_width(said) > canvas.width - 90:
+        said = "all of the near half, less beyond"
+    canvas.text("noticed", 0, 34, f"window {row['window']:,}: {said}", "", "active")
     for name, left, right in (("near", half, end), ("far", window, half)):
         canvas.edge(f"{name} bracket", f"M{left + 1} 52v-6H{right - 1}v6", "active", "w")
     for name, x in (("half", half), ("window", window)):
-        canvas.edge(f"{name} limit", f"M0 0V{_STRIPS[-1] - 28}", "active", "d", x=x, y=54)
+        beside = "".join(f"M0 {y - _STRIPS[0]}v26" for y in _STRIPS)  # not through their labels
+        canvas.edge(f"{name} limit", beside, "active", "d", x=x, y=_STRIPS[0] - 3)
     for tokens in range(0, _MOST + 1, 1_000):
         style = "qe" if tokens == 0 else "q" if tokens == _MOST else "qc"
         x = round(end - tokens * unit)
