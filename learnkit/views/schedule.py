@@ -31,7 +31,7 @@ _KINDS = {
     "race.finished": (theme.DONE, "finishes", "{who} is done with {mail}. {file}."),
     "race.drained": (theme.DONE, "drains {mail}", "{who} reads and empties at once: {mail}."),
     "race.paused": (theme.PENDING, "pauses", "{who} pauses in the middle."),
-    "race.ended": (theme.SYSTEM, "left: {mail}", "The end. Still there: {mail}. {said}"),
+    "race.ended": (theme.SYSTEM, "to read: {mail}", "The end. Still to read: {mail}. {said}"),
 }
 #: What stands on a step's arrow, before the messages.
 _SAYS = {
@@ -378,7 +378,7 @@ class _Sheet:
             text = row.says(_short) if self.narrow else row.fault
             canvas.box(f"lost {place}", left, y, wide, _HEAD, "error", [text], says=row.fault)
         elif row.type == "race.ended" or not row.content:
-            text = f"left: {_named(row.messages)}" if row.type == "race.ended" else "empty"
+            text = f"to read: {_named(row.messages)}" if row.type == "race.ended" else "empty"
             canvas.text(f"empty {place}", left, y + 17, text, "q")
         else:
             for number, one in enumerate(row.content):

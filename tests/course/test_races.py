@@ -367,6 +367,26 @@ def test_an_inbox_that_never_moves_its_cursor_reads_messages_twice() -> None:
     assert "✓" not in racefinder._tried(game.tried)
 
 
+def test_what_a_drain_leaves_in_the_file_it_has_not_read() -> None:
+    class OneByOne(Naive):
+        """Reads the whole file, and gives back the first message only."""
+
+        def drain(self) -> list[str]:
+            every = self.file.read_text().splitlines()
+            self.pause()
+            self.file.write_text("".join(f"{text}\n" for text in every[1:]))
+            return every[:1]
+
+    one = replay(OneByOne, ["bob", "bob", "alice", "alice"])
+    steps = [(event.type, event.data["texts"]) for event in one.events if "texts" in event.data]
+    assert steps[2:] == [
+        ("race.read", ["bob 1"]),
+        ("race.finished", ["bob 1"]),
+        ("race.ended", ["bob 2"]),
+    ]
+    assert not one.fails
+
+
 def test_a_message_that_comes_twice_at_once_is_read_twice() -> None:
     class Doubles(AtOnce):
         def drain(self) -> list[str]:

@@ -110,7 +110,7 @@ def test_the_sentence_of_each_step_says_what_happened() -> None:
         "carol writes carol 1, while alice is in the middle. In the file: bob 1 and carol 1.",
         "alice empties the file. Read before: bob 1.",
         "✗ carol 1 is lost: it arrived after alice had read the file and before alice emptied it.",
-        "The end. Still there: nothing. 2 messages sent, 1 lost.",
+        "The end. Still to read: nothing. 2 messages sent, 1 lost.",
     ]
 
 

@@ -174,7 +174,7 @@ class _Race:
         self.end = 1 + max((times[-1] for times in moments.values() if times), default=0)
         self.steps: list[dict[str, Any]] = []
         # For each participant, the steps of what it has begun and not finished.
-        self.open: dict[str, list[float]] = {name: [] for name in moments}
+        self.open: dict[str, list[int]] = {name: [] for name in moments}
         self.sent, self.got = list[str](), list[str]()
         self.again: dict[int, Sequence[str]] = {}  # number of a step -> messages read once more
 
@@ -206,6 +206,9 @@ class _Race:
             number += 1
             if name == READER:
                 got, again = self._drained()
+                for step in self.open[name]:  # in the file may have been more, for this drain
+                    texts = self.steps[step]["texts"]
+                    self.steps[step]["texts"] = [one for one in texts if one in got]
                 type = "race.finished" if self._content() else "race.emptied"
                 self._note(name, type if self.open[name] else "race.drained", got, again)
             else:
