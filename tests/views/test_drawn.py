@@ -1,5 +1,7 @@
 """What every view draws of a day on which everything happens, to the pixel.
 
+And what the pictures of more days say, step by step: sentences, labels and colours, without places.
+
 The files in ``drawn/`` hold it in words that can be read in a diff. When a picture should look
 different: ``DRAWN=new .venv/bin/pytest -n 0 tests/views/test_drawn.py``, and read the diff. That a
 picture says the truth is not asserted here, but in the tests of its view.
@@ -9,13 +11,15 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from canvases import crowded
 from every_view import VIEWS
-from workday import ALONE, RACING, TOGETHER, log_of, wordy
+from second_days import ALONE_AGAIN, FORKED, RACING_AGAIN, TOGETHER_AGAIN
+from workday import ALONE, RACING, TOGETHER, Step, log_of, wordy
 
 from learnkit.views import View
 from learnkit.views.drawing.base import ROWS, Diagram
@@ -46,7 +50,59 @@ def test_a_day_is_drawn_as_it_was(kind: type[View[Any]]) -> None:
     parts = [*drawn(view, 0, 4), *drawn(view, len(steps) // 2, 48), *drawn(view, len(steps), 4)]
     full = drawn(kind(log_of(wordy(steps))), len(steps) - 9, 12)
     text = "\n".join([*parts, *full]) + "\n"
-    file = FOLDER / f"{name.lower()}.txt"
+    compared(text, FOLDER / f"{name.lower()}.txt")
+
+
+def labelled(view: View[Any], state: Any) -> dict[str, str]:
+    """What stands in a picture, by key, without its places."""
+    if not isinstance(view, Diagram):
+        fragments = view.frame(state).items()
+        return {
+            key: one if len(one) < 900 else f"{one[:450]} … {one[-450:]}" for key, one in fragments
+        }
+    found = {}
+    for one in view.draw(state, WIDE, 48).shapes:
+        texts = [f"{text!r}" for text in one.lines]
+        said = [f"says {one.says!r}"] * bool(one.says) + [f"pair {one.pair}"] * bool(one.pair)
+        found[one.key] = " ".join(filter(None, [one.kind, one.mark, one.style, *texts, *said]))
+    return found
+
+
+def told(view: View[Any]) -> Iterator[str]:
+    """For each step: its sentence, that of the whole picture if it is another, and what changed."""
+    state = view.init()
+    shown, finding = labelled(view, state), view.finding(state)
+    yield f"== {finding}"
+    for number, event in enumerate(view.events, start=1):
+        new = view.step(state, event)
+        if new is state:
+            continue
+        yield f"== {number} {event.type}: {view.told(new, state, event)}"
+        if (said := view.finding(new)) != finding:
+            yield f"   {said}"
+        now = labelled(view, new)
+        yield from (f"+ {key}: {one}" for key, one in now.items() if shown.get(key) != one)
+        yield from (f"- {key}" for key in shown if key not in now)
+        state, shown, finding = new, now, said
+    yield from ["-- tables", *re.sub(r">(?=<t)", ">\n", view.facts(state, 9)).split("\n")]
+
+
+@pytest.mark.parametrize("kind", VIEWS, ids=lambda kind: str(kind.__name__))
+def test_each_step_of_a_day_says_what_it_said(kind: type[View[Any]]) -> None:
+    name = kind.__name__
+    days: list[list[Step]] = [ALONE, ALONE_AGAIN]
+    if name in OF_TEAMS:
+        days = [TOGETHER, TOGETHER_AGAIN]
+    elif name == "Schedule":
+        days = [RACING, RACING_AGAIN]
+    elif name == "Branches":
+        days = [ALONE_AGAIN, FORKED]
+    text = "\n".join(line for day in days for line in told(kind(log_of(day)))) + "\n"
+    compared(text, FOLDER / "steps" / f"{name.lower()}.txt")
+
+
+def compared(text: str, file: Path) -> None:
+    """Compare a text with the one in a file, or replace that one."""
     if os.environ.get("DRAWN") == "new":
         file.write_text(text, "utf-8")
     assert text.splitlines() == file.read_text("utf-8").splitlines()
