@@ -42,7 +42,7 @@ class TaskBoard(BoardBackend):
         if self.folder.is_dir():
             recover(self.folder)
             with locked(self.folder):
-                self._counter.next(0)  # a newer version is refused before anything is read
+                self._counter.next()  # a newer version is refused before anything is read
                 self._repair(self._files.tasks())
 
     def create(self, subject: str, description: str = "", *, tags: Iterable[str] = ()) -> Task:
@@ -135,7 +135,7 @@ class TaskBoard(BoardBackend):
 
     def _next_id(self) -> int:
         """The number of a new task: what the counter says, unless a file contradicts it."""
-        id = self._counter.next(0)
+        id = self._counter.next()
         if id > 1 and not self._files.tasks([id]):
             return id
         return self._counter.next(max(self._files.tasks(), default=0))

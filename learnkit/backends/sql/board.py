@@ -110,8 +110,7 @@ class SqlBoard(BoardBackend):
             self._store(connection, old, tasks)
             return [self._load(connection, [id])[id]] if id in tasks else []
 
-        results = self._database.write(self._team, act, Task.from_json)
-        return results[0] if results else None
+        return next(iter(self._database.write(self._team, act, Task.from_json)), None)
 
     def claim(
         self, id: int, owner: str, *, incarnation: str = "", lease: float | None = None

@@ -88,8 +88,7 @@ class SqlRequests(RequestBackend):
             self._lock(connection)
             return self._expire(connection, [self._find(connection, id, late=False)], why)
 
-        expired = self._database.write(self._team, act, _request)
-        return expired[0] if expired else None
+        return next(iter(self._database.write(self._team, act, _request)), None)
 
     def expire_all(self, mate: str, why: str) -> list[Request]:
         def act(connection: Connection) -> list[Request]:
