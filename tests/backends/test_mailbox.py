@@ -110,6 +110,31 @@ def test_the_first_message_of_a_process_does_not_read_a_large_inbox(box: Mailbox
     assert read() - before < 100_000  # its second one reads only what is new
 
 
+def test_only_an_inbox_that_has_changed_is_read_for_the_next_number(
+    box: Mailbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[str] = []
+
+    def noted(journal: Journal, *start: int) -> Any:
+        read.append(journal.path.name)
+        return reads(journal, *start)
+
+    reads = Journal.read
+    box.send("lead", "alice", "x")
+    monkeypatch.setattr(Journal, "read", noted)
+    monkeypatch.setattr(Journal, "last", None)  # each of them was looked at once
+    for _ in range(3):
+        assert box.send("lead", "bob", "y")
+    assert read == ["alice.jsonl", "bob.jsonl", "bob.jsonl"]
+
+
+def test_a_broadcast_to_nobody_takes_no_number(tmp_path: Path) -> None:
+    box = Mailbox(tmp_path)
+    assert box.broadcast("lead", "hello?") == []
+    box.open("alice")
+    assert box.send("lead", "alice", "x").id == "m1"
+
+
 def test_where_the_last_line_has_no_number_every_line_is_looked_at(box: Mailbox) -> None:
     Journal(box.folder / "bob.jsonl").append({"id": "m7"}, {"id": "M8"}, {"id": 9}, {})
     assert box.send("lead", "alice", "x").id == "m8"

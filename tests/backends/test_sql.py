@@ -145,7 +145,7 @@ def test_what_is_done_costs_nothing(backend: Backend, tmp_path: Path) -> None:
 @pytest.mark.parametrize("dialect", ["sqlite", "postgresql"])
 def test_the_tables_are_those_of_their_version(dialect: str) -> None:
     """There are databases with them. Other tables need another version, and a way from these."""
-    of = {"sqlite": sqlite.dialect(), "postgresql": postgresql.dialect()}[dialect]  # type: ignore[no-untyped-call]
+    of = {"sqlite": sqlite.dialect(), "postgresql": postgresql.dialect()}[dialect]
     made = [CreateTable(table) for table in METADATA.sorted_tables]
     indexes = (one for table in METADATA.sorted_tables for one in table.indexes)
     made += map(CreateIndex, sorted(indexes, key=lambda one: str(one.name)))  # type: ignore[arg-type]

@@ -87,8 +87,8 @@ class TaskBoard(BoardBackend):
     def claim(
         self, id: int, owner: str, *, incarnation: str = "", lease: float | None = None
     ) -> Task:
-        rules.checked_owner(owner)
-        rules.checked_lease(lease)
+        rules.check_owner(owner)
+        rules.check_lease(lease)
         with self._open(id):
             task = self.get(id)
             near = {id: task, **self._files.tasks(task.blocked_by)}
@@ -97,7 +97,7 @@ class TaskBoard(BoardBackend):
             return claimed
 
     def renew(self, owner: str, incarnation: str, lease: float) -> list[int]:
-        rules.checked_lease(lease)
+        rules.check_lease(lease)
         renewed = self._change_all(
             lambda tasks: rules.renewed(tasks, owner, incarnation, lease, self._now())
         )

@@ -28,7 +28,7 @@ from learnkit.backends.mail import (
     MAX_CONTENT,
     Mail,
     Type,
-    checked_content,
+    check_content,
     checked_name,
     is_name,
 )
@@ -74,13 +74,13 @@ class Mailbox(MailBackend):
         **more: Any,
     ) -> Mail:
         self._known(to)
-        checked_content(content)
+        check_content(content)
         with locked(self.folder):
             (mail,) = self._deliver(sender, [to], content, type, at, more)
             return mail
 
     def broadcast(self, sender: str, content: str, *, at: datetime | None = None) -> list[Mail]:
-        checked_content(content)
+        check_content(content)
         with locked(self.folder):
             others = [name for name in self.names if name != sender]
             return self._deliver(sender, others, content, "broadcast", at, {})
