@@ -296,8 +296,8 @@ def _handed_on(
 def _present(task: Task, by: str) -> str:
     """Who has a task now, for one that has it no longer."""
     if task.status == "in_progress":
-        who = f"another run of {by}" if by == task.owner else task.owner
-        return f"{who or 'another worker'} has it now. Stop working on it."
+        who = f"another run of {by}" if by and by == task.owner else task.owner or "another worker"
+        return f"{who} has it now. Stop working on it."
     if task.status == "pending":
         return "it was given back, and nobody has it now. Claim it again before you go on."
     return f"it is {task.status}{f' by {task.owner}' if task.owner else ''}."

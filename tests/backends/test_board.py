@@ -284,6 +284,82 @@ def test_a_task_in_somebody_s_hands(tmp_path: Path) -> None:
         board.claim(1, "")
 
 
+@pytest.mark.parametrize(
+    ("steps", "by", "present"),
+    [
+        ([("pending", ""), ("in_progress", "bob")], "alice", "bob has it now. Stop working on it."),
+        (
+            [("pending", ""), ("in_progress", "alice")],
+            *("alice", "another run of alice has it now. Stop working on it."),
+        ),
+        (
+            [("pending", ""), ("in_progress", "")],
+            *("alice", "another worker has it now. Stop working on it."),
+        ),
+        (
+            [("pending", ""), ("in_progress", "")],
+            *("", "another worker has it now. Stop working on it."),
+        ),
+        (
+            [("pending", "")],
+            "alice",
+            "it was given back, and nobody has it now. Claim it again before you go on.",
+        ),
+        (
+            [("pending", ""), ("in_progress", "bob"), ("failed", "")],
+            "alice",
+            "it is failed by bob.",
+        ),
+        ([("pending", ""), ("completed", "")], "alice", "it is completed."),
+    ],
+)
+def test_a_late_worker_hears_what_has_become_of_its_task(
+    tmp_path: Path, steps: list[tuple[Any, str]], by: str, present: str
+) -> None:
+    board = board_of(tmp_path, count=1)
+    late = board.claim(1, "alice", incarnation="a1")
+    for status, owner in steps:
+        board.update(1, status, owner=owner)
+    before = board.get(1)
+    with pytest.raises(ToolError) as caught:
+        board.update(1, "completed", by=by, token=late.token)
+    assert str(caught.value) == f"task 1 is not yours any more: {present}"
+    assert board.get(1) == before
+
+
+def test_who_may_change_a_task_in_progress(tmp_path: Path) -> None:
+    board = board_of(tmp_path, count=2)
+    board.update(1, "in_progress", owner="alice")
+    for by in ("bob", "alice2", "alic"):
+        with pytest.raises(ToolError) as caught:
+            board.update(1, "completed", by=by)
+        assert str(caught.value) == (
+            "task 1 is in progress and owned by alice; only alice or the team's lead may set it to "
+            "completed"
+        )
+    assert board.update(1, by="bob", result_summary="half of it") == board.get(1)
+    board.update(2, "in_progress")
+    assert board.update(2, "failed", by="bob") == board.get(2)  # it is nobody's
+    for by in ("alice.t1", "alice"):
+        board.update(1, "pending", by=by)
+        board.update(1, "in_progress", owner="alice", by="bob")
+    board.update(1, "completed", by="alice")
+    assert board.update(1, "pending", by="bob") == board.get(1)  # nobody has it in progress
+
+
+def test_news_is_what_has_happened_and_not_that_a_lease_goes_on(tmp_path: Path) -> None:
+    board, other = TaskBoard(tmp_path), TaskBoard(tmp_path)
+    other.create("a")
+    task = other.claim(1, "alice", incarnation="a1", lease=60)
+    assert board.news() == [(None, task)]
+    assert other.renew("alice", "a1", 9_000) == [1]
+    assert board.news() == []
+    before = board.get(1)
+    assert before.lease_until > task.lease_until
+    done = other.update(1, "completed")
+    assert board.news() == [(before, done)]
+
+
 def test_an_update_returns_the_task_as_it_is_now(tmp_path: Path) -> None:
     board = board_of(tmp_path, "1>2")
     assert board.update(1, "completed", result_summary="parsed") == board.get(1)
