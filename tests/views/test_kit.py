@@ -179,8 +179,8 @@ def test_a_wrapped_text_has_so_many_lines() -> None:
     text = "one two three four five"
     assert wrapped(text, 65, most=1) == ["one two…"]
     assert wrapped(text, 65, most=2) == ["one two", "three fou…"]
-    assert wrapped(text, 65) == ["one two", "three four", "five"]
-    assert wrapped(text, 65, most=9) == ["one two", "three four", "five"]
+    assert wrapped(text, 65) == ["one two", "three", "four five"]
+    assert wrapped(text, 65, most=9) == ["one two", "three", "four five"]
     assert wrapped("", 65) == wrapped(" \n", 65) == []
     assert len("".join(wrapped("x" * 9_000, 650, most=99))) == 2_000
 
