@@ -85,7 +85,10 @@ AREAS: dict[str, list[tuple[str, str]]] = {
             for name in ("people", "protocol", "team", "traffic")
         ),
         ("learnkit/views/*.py", "tests/views/test_drawn.py tests/views"),
-        ("learnkit/views/drawing/*.py", "tests/views/test_drawn.py tests/views"),
+        (
+            "learnkit/views/drawing/*.py",
+            "tests/views/test_kit.py tests/views/test_drawn.py tests/views",
+        ),
     ],
     "board": [
         (
@@ -105,7 +108,7 @@ AREAS: dict[str, list[tuple[str, str]]] = {
         ),
         ("learnkit/backends/files/task_folder.py", "tests/backends/test_board.py"),
         ("learnkit/backends/task.py", "tests/backends/test_board.py"),
-        ("learnkit/backends/files/store.py", "tests/backends"),
+        ("learnkit/backends/files/store.py", "tests/backends/test_store.py tests/backends"),
     ],
     "mailbox": [
         ("learnkit/backends/files/mailbox.py", "tests/backends/test_mailbox.py"),
