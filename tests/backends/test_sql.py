@@ -23,6 +23,7 @@ from sqlalchemy.schema import CreateIndex, CreateTable
 
 import learnkit as lk
 from learnkit.backends.interface import Backend, BoardBackend
+from learnkit.backends.request import Request
 from learnkit.backends.sql.database import Database, _first_line
 from learnkit.backends.sql.tables import (
     CALLS,
@@ -194,6 +195,54 @@ def test_a_board_with_more_tasks_than_one_statement_names(backend: Backend) -> N
     assert [task.id for task in board.ready()] == [2, 3]
     with pytest.raises(lk.ToolError, match="that would be a cycle, #2 → #1 → #505 → #2"):
         board.update(2, add_blocked_by=[505])
+
+    first = ", ".join(map(str, range(1, 21)))
+    for act in (board.get, board.update, lambda id: board.claim(id, "alice")):
+        with pytest.raises(lk.ToolError) as caught:
+            act(999)
+        assert str(caught.value) == f"there is no task 999; the board has: {first}, …"
+
+
+def test_of_many_requests_the_latest_are_named(backend: Backend) -> None:
+    requests = backend.requests()
+    with pytest.raises(lk.ToolError, match=r"'r0000009'; the latest requests are: none$"):
+        requests.get("r0000009")
+    for number in range(7):
+        requests.open("plan", f"m{number}", "lead", "a plan")
+    for id in ("r1", "r000001", "x0000001", "r0000001\n", "r" + "1" * 16, ""):
+        with pytest.raises(lk.ToolError, match="there is no request"):
+            requests.get(id)
+    with pytest.raises(lk.ToolError) as caught:
+        requests.answer("r0000009", "lead", "approved")
+    assert str(caught.value) == (
+        "there is no request 'r0000009'; the latest requests are: "
+        "r0000003, r0000004, r0000005, r0000006, r0000007"
+    )
+
+
+def test_a_request_is_the_same_for_whoever_reads_it(backend: Backend) -> None:
+    requests = backend.requests()
+    requests.assign("alice")
+    requests.assign("alice")
+    asked = requests.open("plan", "alice", "lead", "a plan", within=60)
+    assert asked == Request(
+        *("r0000001", "plan", "alice", "lead", "a plan", "pending", 2), expires=asked.expires
+    )
+    due = datetime.fromisoformat(asked.expires) - datetime.now(UTC)
+    assert 0 < due.total_seconds() <= 60
+    answered = requests.answer(asked.id, "lead", "changes_requested", "smaller")
+    assert answered == replace(asked, state="changes_requested", note="smaller")
+    assert requests.all() == [answered] == [requests.get("r0000001")]
+    assert requests.current("alice") == answered
+    open = requests.open("shutdown", "lead", "alice", "please")
+    assert (open.id, open.assignment, open.expires, open.mate) == ("r0000002", 2, "", "alice")
+    assert requests.current("alice") == answered  # a plan, and no other kind
+    later = requests.open("plan", "alice", "lead", "another")
+    assert requests.current("alice") == later
+    assert requests.expire_all("alice", "over") == [
+        replace(open, state="expired", note="over"),
+        replace(later, state="expired", note="over"),
+    ]
 
 
 def test_each_team_has_its_own(backend: Backend) -> None:
