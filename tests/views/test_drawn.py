@@ -1,6 +1,7 @@
 """What every view draws of a day on which everything happens, to the pixel.
 
-And what the pictures of more days say, step by step: sentences, labels and colours, without places.
+And what the pictures of more days say, step by step: sentences, labels and colours, and at the end
+all of the picture.
 
 The files in ``drawn/`` hold it in words that can be read in a diff. When a picture should look
 different: ``DRAWN=new .venv/bin/pytest -n 0 tests/views/test_drawn.py``, and read the diff. That a
@@ -87,7 +88,7 @@ def told(view: View[Any]) -> Iterator[str]:
         yield from (f"+ {key}: {one}" for key, one in now.items() if shown.get(key) != one)
         yield from (f"- {key}" for key in shown if key not in now)
         state, shown, finding = new, now, said
-    yield from ["-- tables", *re.sub(r">(?=<t)", ">\n", view.facts(state, 9)).split("\n")]
+    yield from drawn(view, len(view.events), 12)
 
 
 @pytest.mark.parametrize("kind", VIEWS, ids=lambda kind: str(kind.__name__))
