@@ -367,6 +367,28 @@ def test_what_passes_is_tried_again_and_what_does_not_is_said_at_once(
     assert str(caught.value).endswith(end)
 
 
+def test_the_pauses_between_two_tries_grow_to_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
+    pauses, shares = list[float](), list[tuple[float, float]]()
+
+    def share(*limits: float) -> float:
+        shares.append(limits)  # type: ignore[arg-type]
+        return 1.0
+
+    def pause(seconds: float) -> None:
+        pauses.append(seconds)
+        if len(pauses) == 8:
+            raise NoServerError
+
+    monkeypatch.setattr("learnkit.backends.sql.database.random.uniform", share)
+    monkeypatch.setattr("learnkit.backends.sql.database.time.sleep", pause)
+    database, asked = never("postgresql://host/d", psycopg.OperationalError("away"), 3600)
+    with closing(database), pytest.raises(NoServerError):
+        database.change(lambda connection: None)
+    assert pauses == [0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.0, 1.0]
+    assert {*shares} == {(0.5, 1.0)}  # so that they don't all come back together
+    assert len(asked) == 8
+
+
 @pytest.mark.parametrize(
     ("url", "shown"),
     [

@@ -156,8 +156,8 @@ class SqlRequests(RequestBackend):
 
     def _find(self, connection: Connection, id: str, late: bool = True) -> Request:
         number = int(id[1:]) if re.fullmatch("r[0-9]{7,15}", id) else 0
-        if found := self._load(connection, late, number=number):
-            return found[0]
+        for found in self._load(connection, late, number=number):
+            return found
         last = select(REQUESTS.c.number).where(REQUESTS.c.team == self._team)
         some = connection.scalars(last.order_by(REQUESTS.c.number.desc()).limit(5)).all()
         known = ", ".join(map(_request_id, reversed(some))) or "none"
