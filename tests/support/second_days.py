@@ -236,6 +236,7 @@ TOGETHER_AGAIN: list[Step] = [
     ("alice", "team.status", {"name": "alice", "role": "coder", "status": "idle"}),
     ("alice", "team.status", {"name": "alice", "role": "coder", "status": "working"}),
     ("alice", "team.status", {"name": "alice", "role": "coder", "status": "shutdown"}),
+    mail(6, "lead", "alice", "thank you"),  # too late, so her lifeline does not go on
     ("alice", "request.opened", request("r1", "plan", sender="alice", to="lead", content="first")),
     (
         "lead",
