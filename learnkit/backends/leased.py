@@ -31,7 +31,7 @@ class LeasedBoard(BoardBackend):
     """
 
     def __init__(self, board: BoardBackend, owner: str, incarnation: str, lease: float) -> None:
-        rules.checked_lease(lease)
+        rules.check_lease(lease)
         self._board, self._owner = board, owner
         self._incarnation, self._lease = incarnation, lease
         self._tokens: dict[int, int] = {}  # of what it has claimed and not given back, by id

@@ -91,8 +91,8 @@ def is_name(name: str) -> bool:
     return bool(_NAME.fullmatch(name))
 
 
-def checked_content(content: str) -> str:
-    """Return the text of a message.
+def check_content(content: str) -> None:
+    """Refuse a text that no message may have.
 
     Args:
         content: as the sender wrote it.
@@ -105,4 +105,3 @@ def checked_content(content: str) -> str:
     if len(content) > MAX_CONTENT:
         size = f"{len(content):,} characters; at most {MAX_CONTENT:,} fit"
         raise ToolError(f"the message has {size}. Write the text to a file and send its path")
-    return content

@@ -185,8 +185,8 @@ def differs(old: Task | None, new: Task | None) -> bool:
     return old != replace(new, lease_until=old.lease_until)
 
 
-def checked_lease(lease: float | None) -> float | None:
-    """Return the seconds of a lease.
+def check_lease(lease: float | None) -> None:
+    """Refuse a length that no lease can have.
 
     Args:
         lease: in seconds; None for none.
@@ -196,11 +196,10 @@ def checked_lease(lease: float | None) -> float | None:
     """
     if lease is not None and not 0 < lease < float("inf"):
         raise UsageError(f"the lease is {lease} s; give a number above 0, or None")
-    return lease
 
 
-def checked_owner(owner: str) -> str:
-    """Return the name of who claims a task.
+def check_owner(owner: str) -> None:
+    """Refuse a claim in nobody's name.
 
     Args:
         owner: as given.
@@ -210,7 +209,6 @@ def checked_owner(owner: str) -> str:
     """
     if not owner:
         raise ToolError("the owner is empty; name the agent that claims the task")
-    return owner
 
 
 def may_change(task: Task, by: str) -> bool:
@@ -298,8 +296,8 @@ def _handed_on(
 def _present(task: Task, by: str) -> str:
     """Who has a task now, for one that has it no longer."""
     if task.status == "in_progress":
-        who = f"another run of {by}" if by == task.owner else task.owner
-        return f"{who or 'another worker'} has it now. Stop working on it."
+        who = f"another run of {by}" if by and by == task.owner else task.owner or "another worker"
+        return f"{who} has it now. Stop working on it."
     if task.status == "pending":
         return "it was given back, and nobody has it now. Claim it again before you go on."
     return f"it is {task.status}{f' by {task.owner}' if task.owner else ''}."

@@ -284,6 +284,82 @@ def test_a_task_in_somebody_s_hands(tmp_path: Path) -> None:
         board.claim(1, "")
 
 
+@pytest.mark.parametrize(
+    ("steps", "by", "present"),
+    [
+        ([("pending", ""), ("in_progress", "bob")], "alice", "bob has it now. Stop working on it."),
+        (
+            [("pending", ""), ("in_progress", "alice")],
+            *("alice", "another run of alice has it now. Stop working on it."),
+        ),
+        (
+            [("pending", ""), ("in_progress", "")],
+            *("alice", "another worker has it now. Stop working on it."),
+        ),
+        (
+            [("pending", ""), ("in_progress", "")],
+            *("", "another worker has it now. Stop working on it."),
+        ),
+        (
+            [("pending", "")],
+            "alice",
+            "it was given back, and nobody has it now. Claim it again before you go on.",
+        ),
+        (
+            [("pending", ""), ("in_progress", "bob"), ("failed", "")],
+            "alice",
+            "it is failed by bob.",
+        ),
+        ([("pending", ""), ("completed", "")], "alice", "it is completed."),
+    ],
+)
+def test_a_late_worker_hears_what_has_become_of_its_task(
+    tmp_path: Path, steps: list[tuple[Any, str]], by: str, present: str
+) -> None:
+    board = board_of(tmp_path, count=1)
+    late = board.claim(1, "alice", incarnation="a1")
+    for status, owner in steps:
+        board.update(1, status, owner=owner)
+    before = board.get(1)
+    with pytest.raises(ToolError) as caught:
+        board.update(1, "completed", by=by, token=late.token)
+    assert str(caught.value) == f"task 1 is not yours any more: {present}"
+    assert board.get(1) == before
+
+
+def test_who_may_change_a_task_in_progress(tmp_path: Path) -> None:
+    board = board_of(tmp_path, count=2)
+    board.update(1, "in_progress", owner="alice")
+    for by in ("bob", "alice2", "alic"):
+        with pytest.raises(ToolError) as caught:
+            board.update(1, "completed", by=by)
+        assert str(caught.value) == (
+            "task 1 is in progress and owned by alice; only alice or the team's lead may set it to "
+            "completed"
+        )
+    assert board.update(1, by="bob", result_summary="half of it") == board.get(1)
+    board.update(2, "in_progress")
+    assert board.update(2, "failed", by="bob") == board.get(2)  # it is nobody's
+    for by in ("alice.t1", "alice"):
+        board.update(1, "pending", by=by)
+        board.update(1, "in_progress", owner="alice", by="bob")
+    board.update(1, "completed", by="alice")
+    assert board.update(1, "pending", by="bob") == board.get(1)  # nobody has it in progress
+
+
+def test_news_is_what_has_happened_and_not_that_a_lease_goes_on(tmp_path: Path) -> None:
+    board, other = TaskBoard(tmp_path), TaskBoard(tmp_path)
+    other.create("a")
+    task = other.claim(1, "alice", incarnation="a1", lease=60)
+    assert board.news() == [(None, task)]
+    assert other.renew("alice", "a1", 9_000) == [1]
+    assert board.news() == []
+    before = board.get(1)
+    assert before.lease_until > task.lease_until
+    done = other.update(1, "completed")
+    assert board.news() == [(before, done)]
+
+
 def test_an_update_returns_the_task_as_it_is_now(tmp_path: Path) -> None:
     board = board_of(tmp_path, "1>2")
     assert board.update(1, "completed", result_summary="parsed") == board.get(1)
@@ -413,6 +489,37 @@ def test_the_files_are_what_everybody_expects(tmp_path: Path) -> None:
     assert "größe" in text
 
 
+def test_a_task_has_everything_in_its_file() -> None:
+    task = Task(
+        *(7, "parse", "all of it", "failed", (1, 3), (9,), "alice", ("coder", "night")),
+        *("no luck", "wt/parse", 4, "a1", "2026-01-01T00:00:00+00:00"),
+        more={"priority": 2},
+    )
+    assert task.file == "task_7.json"
+    assert task.to_json() == {
+        "id": 7,
+        "subject": "parse",
+        "description": "all of it",
+        "status": "failed",
+        "blockedBy": [1, 3],
+        "blocks": [9],
+        "owner": "alice",
+        "tags": ["coder", "night"],
+        "result_summary": "no luck",
+        "worktree": "wt/parse",
+        "token": 4,
+        "incarnation": "a1",
+        "lease_until": "2026-01-01T00:00:00+00:00",
+        "priority": 2,
+    }
+    assert Task.from_json(json.loads(json.dumps(task.to_json()))) == task
+    assert Task.from_json({"id": 1, "subject": "a"}) == Task(1, "a")
+    marks = [Task(1, "a", status=status).mark for status in NEXT]
+    assert dict(zip(NEXT, marks, strict=True)) == {
+        **{"pending": "[ ]", "in_progress": "[>]", "failed": "[!]", "completed": "[x]"}
+    }
+
+
 def test_what_else_stands_in_a_file_is_kept(tmp_path: Path) -> None:
     board = board_of(tmp_path, count=1)
     path = tmp_path / "task_1.json"
@@ -433,6 +540,12 @@ def test_what_else_stands_in_a_file_is_kept(tmp_path: Path) -> None:
         ('{"id": 1, "subject": "a", "blockedBy": "3"}', "blockedBy is '3'"),
         ('{"id": 1, "subject": "a", "blocks": [true]}', r"blocks is \[True\]"),
         ('{"id": 1, "subject": 5}', "subject is 5"),
+        ('{"id": 1, "subject": ""}', "no id, or no subject"),
+        ('{"id": "1", "subject": "a"}', "id is '1'"),
+        ('{"id": 1, "subject": "a", "tags": [1]}', r"tags is \[1\]"),
+        ('{"id": 1, "subject": "a", "token": true}', "token is True"),
+        ('{"id": 1, "subject": "a", "lease_until": "soon"}', "lease_until is 'soon'"),
+        ('{"id": 1, "subject": "a", "lease_until": "2026-01-01T00:00:00"}', "lease_until is"),
     ],
 )
 def test_a_damaged_file_is_named_and_left_alone(tmp_path: Path, text: str, problem: str) -> None:
@@ -452,6 +565,39 @@ def test_other_files_are_no_tasks(tmp_path: Path) -> None:
     assert [task.id for task in TaskBoard(tmp_path).tasks()] == [1]
     (tmp_path / "board.json").write_text('"nonsense"')
     assert board.create("next").id == 2
+
+
+@pytest.mark.parametrize(
+    ("counter", "numbers"),
+    [
+        *((stored, [4, 5]) for stored in (-7, 0, 1, 2, 3, 4, True, 2.5, "9", 10**9, None)),
+        (5, [5, 6]),
+        (10**9 - 1, [10**9 - 1]),
+    ],
+)
+def test_a_new_task_gets_a_number_that_no_file_has(
+    tmp_path: Path, counter: Any, numbers: list[int]
+) -> None:
+    """The counter may be damaged, or behind."""
+    board = board_of(tmp_path, count=3)
+    before = board.tasks()
+    (tmp_path / "board.json").write_text(json.dumps({"next_id": counter}))
+    assert [board.create("more").id for _ in numbers] == numbers
+    assert board.tasks()[:3] == before
+    counted = {"next_id": numbers[-1] + 1, "version": 1}
+    assert json.loads((tmp_path / "board.json").read_text()) == counted
+
+
+def test_a_board_of_a_newer_version_is_left_alone(tmp_path: Path) -> None:
+    board_of(tmp_path, count=1)
+    path = tmp_path / "board.json"
+    path.write_text('{"next_id": 2, "version": 2}')
+    before = {one.name: one.read_bytes() for one in tmp_path.iterdir()}
+    with pytest.raises(
+        UsageError, match=r"board\.json was written by a newer learnkit: it has ver"
+    ):
+        TaskBoard(tmp_path)
+    assert {one.name: one.read_bytes() for one in tmp_path.iterdir()} == before
 
 
 def test_a_file_edited_by_hand_is_seen_at_once(tmp_path: Path) -> None:
@@ -558,7 +704,12 @@ def test_reading_a_board_that_is_not_there_makes_nothing(tmp_path: Path) -> None
     for act in (lambda: board.get(1), lambda: board.update(1), lambda: board.claim(1, "a")):
         with pytest.raises(ToolError, match="there is no task 1; the board has: none"):
             act()
+    assert board.ready() == board.release("a", "1") == []
+    assert board.renew("a", "1", 60) == []
+    board.open()
     assert list(tmp_path.iterdir()) == []
+    TaskBoard(board.folder).create("made elsewhere")
+    assert [new and new.id for _, new in board.news()] == [1]
 
 
 def test_news_tells_every_change_once_whoever_made_it(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ from profiles import examples
 
 from learnkit.backends.files.mailbox import MAX_CONTENT, Inbox, Mail, Mailbox
 from learnkit.backends.files.store import Journal
-from learnkit.errors import ToolError
+from learnkit.errors import ToolError, UsageError
 
 WORKER = Path(__file__).parents[1] / "support" / "mail_worker.py"
 
@@ -102,9 +102,63 @@ def test_the_first_message_of_a_process_does_not_read_a_large_inbox(box: Mailbox
     assert Mailbox(box.folder).send("lead", "bob", "y").id == "m41"
     assert read() - before < 400_000
     (box.folder / "mail.json").unlink()
-    before = read()
-    assert Mailbox(box.folder).send("lead", "bob", "y").id == "m42"
+    before, again = read(), Mailbox(box.folder)
+    assert again.send("lead", "bob", "y").id == "m42"
     assert read() - before > 800_000
+    before = read()
+    assert again.send("lead", "bob", "y").id == "m43"
+    assert read() - before < 100_000  # its second one reads only what is new
+
+
+def test_only_an_inbox_that_has_changed_is_read_for_the_next_number(
+    box: Mailbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[str] = []
+
+    def noted(journal: Journal, *start: int) -> Any:
+        read.append(journal.path.name)
+        return reads(journal, *start)
+
+    reads = Journal.read
+    box.send("lead", "alice", "x")
+    monkeypatch.setattr(Journal, "read", noted)
+    monkeypatch.setattr(Journal, "last", None)  # each of them was looked at once
+    for _ in range(3):
+        assert box.send("lead", "bob", "y")
+    assert read == ["alice.jsonl", "bob.jsonl", "bob.jsonl"]
+
+
+def test_a_broadcast_to_nobody_takes_no_number(tmp_path: Path) -> None:
+    box = Mailbox(tmp_path)
+    assert box.broadcast("lead", "hello?") == []
+    box.open("alice")
+    assert box.send("lead", "alice", "x").id == "m1"
+
+
+def test_where_the_last_line_has_no_number_every_line_is_looked_at(box: Mailbox) -> None:
+    Journal(box.folder / "bob.jsonl").append({"id": "m7"}, {"id": "M8"}, {"id": 9}, {})
+    assert box.send("lead", "alice", "x").id == "m8"
+    assert box.send("lead", "alice", "x").id == "m9"
+
+
+def test_lines_without_a_number_count_nothing(box: Mailbox) -> None:
+    Journal(box.folder / "bob.jsonl").append({}, {"id": "m0"}, {"id": "m01"}, {"id": f"m{10**9}"})
+    assert box.send("lead", "alice", "x").id == "m1"
+
+
+def test_a_mailbox_of_a_newer_version_is_left_alone(box: Mailbox) -> None:
+    (box.folder / "mail.json").write_text('{"next_id": 2, "version": 2}')
+    before = {one.name: one.read_bytes() for one in box.folder.iterdir()}
+    for act in (
+        lambda: box.open("carol"),
+        lambda: box.send("lead", "alice", "x"),
+        lambda: box.broadcast("lead", "x"),
+    ):
+        with pytest.raises(
+            UsageError, match=r"mail\.json was written by a newer learnkit: it has v"
+        ):
+            act()
+    assert {one.name: one.read_bytes() for one in box.folder.iterdir()} == before
 
 
 def test_each_message_is_taken_once_and_none_is_missed(box: Mailbox) -> None:
@@ -141,6 +195,28 @@ def test_a_reader_that_comes_back_and_commits_first_keeps_what_it_has_seen(box: 
     assert again.take() == []
     again.commit()
     assert box.unread("alice") == []
+
+
+def test_an_id_that_was_committed_may_come_again(box: Mailbox) -> None:
+    """In a copy of an older inbox, say: only what is not committed is known by its id."""
+    sent, inbox = box.send("lead", "alice", "one"), box.reader("alice")
+    assert inbox.take() == [sent]
+    inbox.commit()
+    Journal(box.folder / "alice.jsonl").append(sent.to_json())
+    assert inbox.look() == inbox.take() == [sent]
+
+
+@pytest.mark.parametrize(
+    "type",
+    [
+        *("message", "broadcast", "shutdown_request", "shutdown_response"),
+        "plan_approval_response",
+    ],
+)
+def test_a_message_of_each_type_arrives(box: Mailbox, type: Any) -> None:
+    sent = box.send("lead", "alice", "x", type)
+    assert box.unread("alice") == [sent]
+    assert sent.type == type
 
 
 def test_what_did_not_arrive_is_given_again(box: Mailbox) -> None:

@@ -2,22 +2,40 @@
 
 from __future__ import annotations
 
+import os
 import random
+import re
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
-from sqlalchemy import event
-from sqlalchemy.dialects import sqlite
+from sqlalchemy import event, insert, select
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.engine import make_url
 from sqlalchemy.exc import OperationalError, SQLAlchemyError
+from sqlalchemy.schema import CreateIndex, CreateTable
 
 import learnkit as lk
 from learnkit.backends.interface import Backend, BoardBackend
-from learnkit.backends.sql.database import _first_line
+from learnkit.backends.request import Request
+from learnkit.backends.sql.database import Database, _first_line
+from learnkit.backends.sql.tables import (
+    CALLS,
+    EDGES,
+    METADATA,
+    TASKS,
+    VERSION,
+    AnyText,
+    batches,
+    encoded,
+    iso,
+)
 from learnkit.backends.task import Task
 
 
@@ -120,6 +138,319 @@ def test_what_is_done_costs_nothing(backend: Backend, tmp_path: Path) -> None:
     ):
         assert any(f"SEARCH {index}" in one for one in found), found
     assert not any("SCAN learnkit" in one for one in found), found
+
+
+# The tables
+
+
+@pytest.mark.parametrize("dialect", ["sqlite", "postgresql"])
+def test_the_tables_are_those_of_their_version(dialect: str) -> None:
+    """There are databases with them. Other tables need another version, and a way from these."""
+    of = {"sqlite": sqlite.dialect(), "postgresql": postgresql.dialect()}[dialect]
+    made = [CreateTable(table) for table in METADATA.sorted_tables]
+    indexes = (one for table in METADATA.sorted_tables for one in table.indexes)
+    made += map(CreateIndex, sorted(indexes, key=lambda one: str(one.name)))  # type: ignore[arg-type]
+    text = "\n".join(f"{str(one.compile(dialect=of)).strip()};" for one in made)
+    text = re.sub(r"[ \t]+\n", "\n", text) + "\n"
+    file = Path(__file__).with_name(f"tables_{VERSION}_{dialect}.sql")
+    if os.environ.get("TABLES") == "new":
+        file.write_text(text, "utf-8")
+    assert text == file.read_text("utf-8")
+
+
+def test_values_that_no_database_stores() -> None:
+    assert encoded({"text": "ü\ud800\0"}) == r'{"text": "\u00fc\ud800\u0000"}'
+    for value in (float("nan"), object(), {"deep": {1}}):
+        with pytest.raises(lk.UsageError, match="this cannot be stored as JSON: "):
+            encoded(value)
+    assert (iso(None), iso(0), iso(1.5)) == (
+        *("", "1970-01-01T00:00:00.000000+00:00", "1970-01-01T00:00:01.500000+00:00"),
+    )
+    stored = AnyText().process_bind_param("a\0b\ud800ü", None)
+    assert (stored, AnyText().process_bind_param(None, None)) == ("a\ufffdb?ü", None)
+    assert list(batches(range(1001))) == [
+        *(list(range(500)), list(range(500, 1000)), [1000]),
+    ]
+    assert list(batches([])) == []
+
+
+def test_a_board_with_more_tasks_than_one_statement_names(backend: Backend) -> None:
+    board = backend.board()
+    for _ in range(3):
+        board.create("a task")
+    engine = backend._database._engine  # type: ignore[attr-defined]
+    with engine.begin() as connection:
+        row = {"team": "team", "changed": 9, "tags": "[]", "status": "pending", "token": 0}
+        row |= dict.fromkeys(
+            ("subject", "description", "owner", "result_summary", "worktree", "incarnation"), ""
+        )
+        connection.execute(insert(TASKS), [{**row, "id": id} for id in range(4, 506)])
+        edges = [{"team": "team", "blocked": id, "blocker": 1} for id in range(4, 506)]
+        connection.execute(insert(EDGES), edges)
+    tasks = {task.id: task for task in board.tasks()}
+    assert list(tasks) == list(range(1, 506))
+    assert tasks[1].blocks == tuple(range(4, 506))
+    assert board.get(1) == tasks[1]
+    assert board.update(1, add_blocked_by=[2]) == board.get(1)
+    assert [task.id for task in board.ready()] == [2, 3]
+    with pytest.raises(lk.ToolError, match="that would be a cycle, #2 → #1 → #505 → #2"):
+        board.update(2, add_blocked_by=[505])
+
+    first = ", ".join(map(str, range(1, 21)))
+    for act in (board.get, board.update, lambda id: board.claim(id, "alice")):
+        with pytest.raises(lk.ToolError) as caught:
+            act(999)
+        assert str(caught.value) == f"there is no task 999; the board has: {first}, …"
+
+
+def test_of_many_requests_the_latest_are_named(backend: Backend) -> None:
+    requests = backend.requests()
+    with pytest.raises(lk.ToolError, match=r"'r0000009'; the latest requests are: none$"):
+        requests.get("r0000009")
+    for number in range(7):
+        requests.open("plan", f"m{number}", "lead", "a plan")
+    for id in ("r1", "r000001", "x0000001", "r0000001\n", "r" + "1" * 16, ""):
+        with pytest.raises(lk.ToolError, match="there is no request"):
+            requests.get(id)
+    with pytest.raises(lk.ToolError) as caught:
+        requests.answer("r0000009", "lead", "approved")
+    assert str(caught.value) == (
+        "there is no request 'r0000009'; the latest requests are: "
+        "r0000003, r0000004, r0000005, r0000006, r0000007"
+    )
+
+
+def test_a_request_is_the_same_for_whoever_reads_it(backend: Backend) -> None:
+    requests = backend.requests()
+    requests.assign("alice")
+    requests.assign("alice")
+    asked = requests.open("plan", "alice", "lead", "a plan", within=60)
+    assert asked == Request(
+        *("r0000001", "plan", "alice", "lead", "a plan", "pending", 2), expires=asked.expires
+    )
+    due = datetime.fromisoformat(asked.expires) - datetime.now(UTC)
+    assert 0 < due.total_seconds() <= 60
+    answered = requests.answer(asked.id, "lead", "changes_requested", "smaller")
+    assert answered == replace(asked, state="changes_requested", note="smaller")
+    assert requests.all() == [answered] == [requests.get("r0000001")]
+    assert requests.current("alice") == answered
+    open = requests.open("shutdown", "lead", "alice", "please")
+    assert (open.id, open.assignment, open.expires, open.mate) == ("r0000002", 2, "", "alice")
+    assert requests.current("alice") == answered  # a plan, and no other kind
+    later = requests.open("plan", "alice", "lead", "another")
+    assert requests.current("alice") == later
+    assert requests.expire_all("alice", "over") == [
+        replace(open, state="expired", note="over"),
+        replace(later, state="expired", note="over"),
+    ]
+
+
+def test_each_team_has_its_own(backend: Backend) -> None:
+    """Same numbers and names, and no effect on the other team."""
+    day, night = backend.board("day"), backend.board("night")
+    for board in (day, night):
+        board.open()
+        for _ in range(3):
+            board.create("a task")
+        board.update(2, add_blocked_by=[1])
+        board.claim(1, "alice", incarnation="a1", lease=60)
+        board.news()
+    before = night.tasks()
+    day.update(2, remove_blocked_by=[1], result_summary="x")
+    day.update(2, add_blocked_by=[3])
+    day.renew("alice", "a1", 9_000)
+    day.release("alice", "a1")
+    day.update(1, "deleted")
+    assert (night.tasks(), night.news()) == (before, [])
+    assert [task.id for task in day.tasks()] == [2, 3]
+    for team in ("day", "night"):
+        mail, roster = backend.mail(team), backend.roster(team)
+        for name in ("lead", "alice"):
+            mail.open(name)
+        mail.send("lead", "alice", team)
+        mail.broadcast("lead", team)
+        roster.note({"name": "alice", "role": team, "status": "idle", "incarnation": "a1"})
+        roster.note({"name": "bob", "role": team, "status": "idle"})
+        requests = backend.requests(team)
+        requests.open("plan", "alice", "lead", team)
+        requests.require_plan(True, "alice", "coder")
+    backend.requests("day").assign("alice")
+    backend.requests("day").require_plan(False)
+    backend.roster("day").note({"name": "alice", "role": "x", "status": "shutdown"}, held_by="a1")
+    backend.roster("day").beat("bob", "", "here")
+    backend.roster("day").begin()
+    assert [one.content for one in backend.mail("night").unread("alice")] == ["night", "night"]
+    assert backend.mail("day").names == ["alice", "lead"]
+    (plan,) = backend.requests("night").all()
+    assert (plan.state, plan.content, plan.assignment) == ("pending", "night", 0)
+    assert backend.requests("night").current("alice") == plan
+    assert backend.requests("day").current("alice") is None
+    assert backend.requests("night").requires_plan("alice", "coder")
+    assert not backend.requests("day").requires_plan("alice", "coder")
+    assert backend.roster("night").members() == [
+        {"name": "alice", "role": "night", "status": "idle", "incarnation": "a1"},
+        {"name": "bob", "role": "night", "status": "idle"},
+    ]
+
+
+# The connection
+
+
+class NoServerError(Exception):
+    """What a test raises in place of a connection."""
+
+
+def never(url: str, error: Exception, patience: float = 1) -> tuple[Database, list[dict[str, Any]]]:
+    """A database that raises an error for each connection, and what they were asked for."""
+    database = Database(make_url(url), lambda: datetime.now(UTC), patience)
+    asked = list[dict[str, Any]]()
+
+    @event.listens_for(database._engine, "do_connect")
+    def connect(dialect: Any, record: Any, arguments: Any, parameters: dict[str, Any]) -> None:
+        asked.append(parameters)
+        raise error
+
+    return database, asked
+
+
+def test_a_connection_that_is_cut_without_a_word_is_noticed() -> None:
+    """And an address may say otherwise."""
+    url = "postgresql+psycopg://u:p@host:7/d"
+    ours = {
+        "connect_timeout": 5,
+        "keepalives_idle": 10,
+        "keepalives_interval": 5,
+        "keepalives_count": 3,
+        "tcp_user_timeout": 25_000,
+        "application_name": "learnkit",
+    }
+    place = {"host": "host", "port": 7, "user": "u", "password": "p", "dbname": "d"}
+    for more, changed in (("", {}), ("?connect_timeout=9", {"connect_timeout": "9"})):
+        database, asked = never(url + more, NoServerError())
+        with closing(database), pytest.raises(NoServerError):
+            database.change(lambda connection: None)
+        (given,) = asked
+        assert {key: given[key] for key in (*ours, *place)} == {**place, **ours, **changed}
+
+
+@pytest.mark.parametrize(
+    ("state", "text", "again"),
+    [
+        (None, "connection refused", True),
+        (None, 'database "d" does not exist', False),
+        (None, "could not translate host name", False),
+        (None, "password authentication failed", False),
+        ("08006", "cut", True),
+        ("40P01", "a deadlock", True),
+        ("53300", "too many connections", True),
+        ("55P03", "a lock", True),
+        ("57P01", "shut down", True),
+        ("23505", "another was faster", True),
+        ("42P01", "no such table", False),
+        ("42501", "permission denied", False),
+        ("22P02", "no number", False),
+    ],
+)
+def test_what_passes_is_tried_again_and_what_does_not_is_said_at_once(
+    state: str | None, text: str, again: bool
+) -> None:
+    kind = psycopg.OperationalError if state is None else psycopg.errors.lookup(state)
+    database, asked = never("postgresql://host/d", kind(f"{text}\nat line 1"), 0.06)
+    how = "has not answered for 0.06 s" if again else "cannot do this:"
+    with (
+        closing(database),
+        pytest.raises(OSError, match=f"the database .*//host/d {how}") as caught,
+    ):
+        database.read(lambda connection: None)
+    assert (len(asked) > 1) == again
+    end = f" ({text}); try again later" if again else f": {text}"
+    assert str(caught.value).endswith(end)
+
+
+def test_the_pauses_between_two_tries_grow_to_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
+    pauses, shares = list[float](), list[tuple[float, float]]()
+
+    def share(*limits: float) -> float:
+        shares.append(limits)  # type: ignore[arg-type]
+        return 1.0
+
+    def pause(seconds: float) -> None:
+        pauses.append(seconds)
+        if len(pauses) == 8:
+            raise NoServerError
+
+    monkeypatch.setattr("learnkit.backends.sql.database.random.uniform", share)
+    monkeypatch.setattr("learnkit.backends.sql.database.time.sleep", pause)
+    database, asked = never("postgresql://host/d", psycopg.OperationalError("away"), 3600)
+    with closing(database), pytest.raises(NoServerError):
+        database.change(lambda connection: None)
+    assert pauses == [0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.0, 1.0]
+    assert {*shares} == {(0.5, 1.0)}  # so that they don't all come back together
+    assert len(asked) == 8
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("postgresql+psycopg://u:p@host/d", "postgresql+psycopg://host/d"),
+        ("postgresql+psycopg://u:p@host:7/d?sslmode=require", "postgresql+psycopg://host:7/d"),
+        ("postgresql+psycopg:///d?host=/run/sockets", "postgresql+psycopg:///d"),
+        ("sqlite:///folder/team.db", "sqlite:///folder/team.db"),
+        ("sqlite:////folder/team.db", "sqlite:////folder/team.db"),
+    ],
+)
+def test_an_address_is_shown_without_what_only_its_user_may_know(url: str, shown: str) -> None:
+    database, _ = never(url, NoServerError())
+    with closing(database):
+        assert database.address == shown
+
+
+def test_an_sqlite_file_is_not_tried_again(tmp_path: Path) -> None:
+    database, asked = never(f"sqlite:///{tmp_path / 'team.db'}", sqlite3.OperationalError("locked"))
+    with closing(database), pytest.raises(OSError, match=r"team\.db cannot do this: locked$"):
+        database.change(lambda connection: None)
+    assert [one["timeout"] for one in asked] == [1]
+
+
+def test_how_an_sqlite_file_is_opened(backend: Backend) -> None:
+    def settings(connection: Any) -> list[Any]:
+        pragmas = ("journal_mode", "synchronous", "foreign_keys")
+        return [connection.exec_driver_sql(f"PRAGMA {one}").scalar() for one in pragmas]
+
+    assert backend._database.read(settings) == ["wal", 1, 0]  # type: ignore[attr-defined]
+
+
+def test_only_what_changes_something_waits_for_others(tmp_path: Path) -> None:
+    """A reader sees what was, and a second writer is refused when its patience is over."""
+    url = f"sqlite:///{tmp_path / 'team.db'}"
+    with (
+        closing(lk.open_backend(url, create=True)) as one,
+        closing(lk.open_backend(url, patience=0.01)) as other,
+    ):
+        one.board().create("a task")
+
+        def meanwhile(connection: Any) -> None:
+            assert len(other.board().tasks()) == 1
+            with pytest.raises(OSError, match="database is locked"):
+                other.board().create("another")
+
+        one._database.change(meanwhile)  # type: ignore[attr-defined]
+        assert other.board().create("another").id == 2
+
+
+def test_old_calls_are_forgotten(tmp_path: Path) -> None:
+    """They are kept for a day, so that one whose answer was lost is known."""
+    url, clock = f"sqlite:///{tmp_path / 'team.db'}", lk.VirtualClock()
+    with closing(lk.open_backend(url, clock=clock, create=True)) as backend:
+        database = backend._database  # type: ignore[attr-defined]
+        now = clock.now().timestamp()
+        rows = [
+            {"key": str(age), "result": "[]", "at": now - age} for age in (0, 86_399, 86_401, 9e9)
+        ]
+        database.change(lambda connection: connection.execute(insert(CALLS), rows))
+        database.check()
+        left = database.read(lambda connection: connection.scalars(select(CALLS.c.key)).all())
+    assert sorted(left) == ["0", "86399"]
 
 
 def test_of_an_error_the_first_line_of_the_database_is_told() -> None:

@@ -17,7 +17,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from learnkit.backends.files.store import Document, Journal, Reader, locked, recover, write_together
+from learnkit.backends.files.store import (
+    Counter,
+    Document,
+    Journal,
+    Reader,
+    append_together,
+    check_version,
+    following,
+    locked,
+    recover,
+    write_together,
+)
 from learnkit.errors import UsageError
 
 WORKER = Path(__file__).parents[1] / "support" / "store_worker.py"
@@ -317,6 +328,69 @@ def test_two_names_of_one_folder_are_one_lock(tmp_path: Path) -> None:
     assert Document(tmp_path / "real" / "a.json").read() == 1
 
 
+def test_files_are_text_that_people_can_read(tmp_path: Path) -> None:
+    Document(tmp_path / "a.json").write({"b": [1], "a": "ü\ud800"})
+    assert (tmp_path / "a.json").read_text() == ('{\n  "b": [\n    1\n  ],\n  "a": "ü\\ud800"\n}\n')
+    write_together(tmp_path, {"a.json": {"n": 2}, "b.json": "ß"})
+    assert (tmp_path / "a.json").read_text() == '{\n  "n": 2\n}\n'
+    assert (tmp_path / "b.json").read_text() == '"ß"\n'
+    Journal(tmp_path / "a.jsonl").append({"n": 1, "t": "ü"}, {"n": [2]})
+    append_together(tmp_path, {"a.jsonl": [{"n": 3}], "b.jsonl": [{}, {"n": 4}], "c.jsonl": []})
+    assert (tmp_path / "a.jsonl").read_text() == '{"n": 1, "t": "ü"}\n{"n": [2]}\n{"n": 3}\n'
+    assert (tmp_path / "b.jsonl").read_text() == '{}\n{"n": 4}\n'
+    assert (tmp_path / "c.jsonl").read_text() == ""
+    assert not [one.name for one in tmp_path.iterdir() if one.name.startswith(".t")]
+
+
+def test_a_counter_is_written_in_place(tmp_path: Path) -> None:
+    """A shorter number leaves blanks behind it, and a file that is missing is made."""
+    counter = Counter(tmp_path / "deep" / "n.json")
+    (tmp_path / "deep").mkdir()
+    counter.give(99_999)
+    long = '{\n  "next_id": 100000,\n  "version": 1\n}\n'
+    assert (counter.path.read_text(), counter.next()) == (long, 100_000)
+    file = counter.path.stat().st_ino
+    counter.give(8)
+    short = '{\n  "next_id": 9,\n  "version": 1\n}\n'
+    assert (counter.path.read_text(), counter.next()) == (short.ljust(len(long)), 9)
+    assert counter.path.stat().st_ino == file
+    counter.give(9_999_999)
+    assert counter.path.read_text() == long.replace("100000", "10000000")
+
+
+@pytest.mark.parametrize(
+    ("stored", "highest", "number"),
+    [
+        (None, 0, 1),
+        (None, 7, 8),
+        (1, 0, 1),
+        (5, 3, 5),
+        (5, 4, 5),
+        (5, 5, 6),
+        (0, 0, 1),
+        (-3, 0, 1),
+        (True, 0, 1),
+        (5.0, 0, 1),
+        ("5", 0, 1),
+        (10**9 - 1, 0, 10**9 - 1),
+        (10**9, 0, 1),
+    ],
+)
+def test_the_number_that_follows(stored: Any, highest: int, number: int) -> None:
+    assert following(stored, highest) == number
+
+
+@pytest.mark.parametrize("value", [{}, [], 5, {"version": 1}, {"version": True}, {"version": "2"}])
+def test_a_file_of_this_version_is_read(tmp_path: Path, value: Any) -> None:
+    check_version(tmp_path / "a.json", value)
+    with pytest.raises(UsageError) as caught:
+        check_version(tmp_path / "a.json", {"version": 2})
+    assert str(caught.value) == (
+        f"{tmp_path / 'a.json'} was written by a newer learnkit: it has version 2, and this one "
+        "reads up to 1. Upgrade learnkit."
+    )
+
+
 # Journals
 
 values = st.recursive(
@@ -378,6 +452,22 @@ def test_a_line_that_is_not_complete_stays_unread_until_it_is(tmp_path: Path) ->
     with journal.path.open("a") as file:
         file.write("\n")
     assert journal.read(place)[0] == [{"n": 2}]
+
+
+@pytest.mark.parametrize(
+    ("start", "numbers"),
+    [(-9, [1, 2]), (0, [1, 2]), (1, [1, 2]), (8, [1, 2]), (9, [2]), (10, [1, 2]), (18, [])],
+)
+def test_a_place_in_the_middle_of_an_entry_begins_again(
+    tmp_path: Path, start: int, numbers: list[int]
+) -> None:
+    journal = Journal(tmp_path / "a.jsonl")
+    journal.append({"n": 1}, {"n": 2})
+    assert journal.read(start) == ([{"n": number} for number in numbers], 18)
+    with journal.path.open("a") as file:
+        file.write('{"n"')
+    assert journal.read(start) == ([{"n": number} for number in numbers], 18)
+    assert journal.last() == ({"n": 2}, 18)
 
 
 def test_a_place_behind_the_end_begins_again(tmp_path: Path) -> None:

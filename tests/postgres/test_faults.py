@@ -9,16 +9,19 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import psycopg
 import pytest
 from postgres import LIMIT, PASSWORD, Cluster
 from sqlalchemy.engine import make_url
+from sqlalchemy.exc import OperationalError
 from tcp_proxy import Proxy
 
 import learnkit as lk
 from learnkit.backends.interface import Backend
 from learnkit.backends.sql import Database
+from learnkit.backends.task import Task
 
 HOUR = timedelta(hours=1)
 
@@ -243,6 +246,36 @@ def test_a_killed_writer_holds_up_nobody(address: str, backend: Backend) -> None
         connection.invalidate()
 
 
+def test_nothing_lasts_longer_than_the_patience(address: str) -> None:
+    """But a second at least. And what is read is read as it was at one moment."""
+
+    def settings(connection: Any) -> list[Any]:
+        names = ("statement_timeout", "idle_in_transaction_session_timeout")
+        shown = (*names, "transaction_isolation", "application_name")
+        return [connection.exec_driver_sql(f"SHOW {one}").scalar() for one in shown]
+
+    for patience, limit in ((2.5, "2500ms"), (0.9, "1s")):
+        with closing(lk.open_backend(address, create=True, patience=patience)) as backend:
+            database = backend._database  # type: ignore[attr-defined]
+            assert database.read(settings) == [limit, limit, "repeatable read", "learnkit"]
+            assert database.change(settings) == [limit, limit, "read committed", "learnkit"]
+
+
+def test_what_two_processes_do_at_once_is_tried_again(address: str, backend: Backend) -> None:
+    """Until it comes to pass, and then it has happened once."""
+    database, tries = backend._database, list[int]()  # type: ignore[attr-defined]
+
+    def act(connection: Any) -> list[Any]:
+        tries.append(len(tries))
+        if len(tries) < 4:
+            raise OperationalError("x", {}, psycopg.errors.lookup("40001")("try again"))
+        return [backend.board("night").get(1)]
+
+    made = backend.board("night").create("a task")
+    assert database.write("night", act, Task.from_json) == [made]
+    assert tries == [0, 1, 2, 3]
+
+
 # Wake-ups
 
 
@@ -252,11 +285,17 @@ def test_a_change_wakes_who_watches(
     """At once, and not only at the next look."""
     monkeypatch.setattr("learnkit.backends.sql.database.EVERY", 3600.0)
     backend.mail().open("alice")
-    woken = threading.Event()
+    woken, times = threading.Event(), list[float]()
+
+    def changed() -> None:
+        times.append(time.monotonic())
+        woken.set()
+
     with closing(lk.open_backend(address)) as watching:
-        end = watching.watch("team", woken.set)
+        end = watching.watch("team", changed)
         try:
             assert woken.wait(LIMIT)  # once at the beginning: what was before is not told
+            assert len(times) == 1
             for act in (
                 lambda: backend.mail().send("lead", "alice", "hello"),
                 lambda: backend.board().create("a task"),
@@ -264,8 +303,10 @@ def test_a_change_wakes_who_watches(
                 lambda: backend.requests().open("plan", "alice", "lead", "a plan"),
             ):
                 woken.clear()
+                backend.board("night").create("of another team")
                 act()
                 assert woken.wait(LIMIT)
+            assert len(times) == 1 + 4
         finally:
             end()
         woken.clear()

@@ -15,7 +15,7 @@ import learnkit as lk
 from learnkit.backends import rules
 from learnkit.backends.files.roster import no_member, silence
 from learnkit.backends.interface import BoardBackend, InboxReader, Member
-from learnkit.backends.mail import Mail, Type, checked_content, checked_name
+from learnkit.backends.mail import Mail, Type, check_content, checked_name
 from learnkit.backends.request import Answer, Kind, Request, may
 from learnkit.backends.task import Change, Changes, Task, checked
 from learnkit.backends.watch import looking
@@ -115,16 +115,17 @@ class MemoryMail:
         at: datetime | None = None,
         **more: Any,
     ) -> Mail:
+        check_content(content)
         with self._lock:
             box = self._box(to)
             self._sent += 1
             sent = self._now().isoformat()
-            mail = Mail(f"m{self._sent}", type, sender, to, checked_content(content), sent, more)
+            mail = Mail(f"m{self._sent}", type, sender, to, content, sent, more)
             box.append(mail)
             return mail
 
     def broadcast(self, sender: str, content: str, *, at: datetime | None = None) -> list[Mail]:
-        checked_content(content)
+        check_content(content)
         with self._lock:
             others = [name for name in self.names if name != sender]
             return [self.send(sender, to, content, "broadcast") for to in others]
@@ -188,8 +189,8 @@ class MemoryBoard(BoardBackend):
     def claim(
         self, id: int, owner: str, *, incarnation: str = "", lease: float | None = None
     ) -> Task:
-        rules.checked_owner(owner)
-        rules.checked_lease(lease)
+        rules.check_owner(owner)
+        rules.check_lease(lease)
         with self._all.lock:
             tasks = self._all.by_id
             task = rules.find(tasks, id)
@@ -197,7 +198,7 @@ class MemoryBoard(BoardBackend):
             return tasks[id]
 
     def renew(self, owner: str, incarnation: str, lease: float) -> list[int]:
-        rules.checked_lease(lease)
+        rules.check_lease(lease)
         with self._all.lock:
             tasks = self._all.by_id
             changed = rules.renewed(tasks.values(), owner, incarnation, lease, self._now())

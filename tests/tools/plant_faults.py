@@ -85,21 +85,30 @@ AREAS: dict[str, list[tuple[str, str]]] = {
             for name in ("people", "protocol", "team", "traffic")
         ),
         ("learnkit/views/*.py", "tests/views/test_drawn.py tests/views"),
-        ("learnkit/views/drawing/*.py", "tests/views/test_drawn.py tests/views"),
+        (
+            "learnkit/views/drawing/*.py",
+            "tests/views/test_kit.py tests/views/test_drawn.py tests/views",
+        ),
     ],
     "board": [
-        ("learnkit/backends/files/board.py", "tests/backends/test_board.py"),
+        (
+            "learnkit/backends/files/board.py",
+            "tests/backends/test_board.py tests/backends/test_conformance.py "
+            "tests/backends/test_full_disk.py",
+        ),
         (
             "learnkit/backends/rules.py",
             "tests/backends/test_board.py tests/backends/test_conformance.py",
         ),
         (
             "learnkit/backends/sql/*.py",
-            "tests/backends/test_sql.py tests/backends/test_conformance.py",
+            "tests/backends/test_sql.py tests/backends/test_conformance.py "
+            "tests/backends/test_connect.py tests/postgres/test_faults.py "
+            "tests/postgres/test_locks.py tests/postgres/test_conformance.py",
         ),
         ("learnkit/backends/files/task_folder.py", "tests/backends/test_board.py"),
         ("learnkit/backends/task.py", "tests/backends/test_board.py"),
-        ("learnkit/backends/files/store.py", "tests/backends"),
+        ("learnkit/backends/files/store.py", "tests/backends/test_store.py tests/backends"),
     ],
     "mailbox": [
         ("learnkit/backends/files/mailbox.py", "tests/backends/test_mailbox.py"),

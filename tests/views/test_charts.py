@@ -92,6 +92,16 @@ def test_parts_of_the_cache_have_the_colours_of_the_cache() -> None:
     assert (other["bar a read"].mark, other["bar a written"].mark) == ("cause", "plain")
 
 
+def test_parts_that_share_a_colour_each_have_a_legend() -> None:
+    parts = {"written to it": 10, "new or rewritten": 5, **dict.fromkeys("abcdefghijklmnop", 1)}
+    canvas = lk.charts.bars({"often": parts}, "Often is more.").canvas
+    legend = [one for one in canvas.shapes if one.key.startswith("legend ")]
+    assert [one.lines for one in legend] == [(name,) for name in parts]
+    swatches = [one.mark for one in canvas.shapes if one.key.startswith("swatch ")]
+    assert swatches == [canvas[f"bar often {name}"].mark for name in parts]
+    assert swatches[:2] == ["fresh", "fresh"]
+
+
 def test_a_run_is_drawn_as_steps_on_one_scale_with_the_threshold() -> None:
     log = lk.EventLog()
     for length in (100, 200, 50):

@@ -42,7 +42,7 @@ class TaskBoard(BoardBackend):
         if self.folder.is_dir():
             recover(self.folder)
             with locked(self.folder):
-                self._counter.next(0)  # a newer version is refused before anything is read
+                self._counter.next()  # a newer version is refused before anything is read
                 self._repair(self._files.tasks())
 
     def create(self, subject: str, description: str = "", *, tags: Iterable[str] = ()) -> Task:
@@ -87,8 +87,8 @@ class TaskBoard(BoardBackend):
     def claim(
         self, id: int, owner: str, *, incarnation: str = "", lease: float | None = None
     ) -> Task:
-        rules.checked_owner(owner)
-        rules.checked_lease(lease)
+        rules.check_owner(owner)
+        rules.check_lease(lease)
         with self._open(id):
             task = self.get(id)
             near = {id: task, **self._files.tasks(task.blocked_by)}
@@ -97,7 +97,7 @@ class TaskBoard(BoardBackend):
             return claimed
 
     def renew(self, owner: str, incarnation: str, lease: float) -> list[int]:
-        rules.checked_lease(lease)
+        rules.check_lease(lease)
         renewed = self._change_all(
             lambda tasks: rules.renewed(tasks, owner, incarnation, lease, self._now())
         )
@@ -135,7 +135,7 @@ class TaskBoard(BoardBackend):
 
     def _next_id(self) -> int:
         """The number of a new task: what the counter says, unless a file contradicts it."""
-        id = self._counter.next(0)
+        id = self._counter.next()
         if id > 1 and not self._files.tasks([id]):
             return id
         return self._counter.next(max(self._files.tasks(), default=0))

@@ -28,7 +28,7 @@ from learnkit.backends.mail import (
     MAX_CONTENT,
     Mail,
     Type,
-    checked_content,
+    check_content,
     checked_name,
     is_name,
 )
@@ -55,7 +55,7 @@ class Mailbox(MailBackend):
     def open(self, name: str) -> None:
         path = self._path(name)
         with locked(self.folder):
-            self._counter.next(0)  # a newer version is refused before anything is written
+            self._counter.next()  # a newer version is refused before anything is written
             path.touch()
 
     @property
@@ -74,13 +74,13 @@ class Mailbox(MailBackend):
         **more: Any,
     ) -> Mail:
         self._known(to)
-        checked_content(content)
+        check_content(content)
         with locked(self.folder):
             (mail,) = self._deliver(sender, [to], content, type, at, more)
             return mail
 
     def broadcast(self, sender: str, content: str, *, at: datetime | None = None) -> list[Mail]:
-        checked_content(content)
+        check_content(content)
         with locked(self.folder):
             others = [name for name in self.names if name != sender]
             return self._deliver(sender, others, content, "broadcast", at, {})
@@ -121,8 +121,7 @@ class Mailbox(MailBackend):
         ]
         self._counter.give(first + len(names) - 1)
         lines = {f"{one.to}.jsonl": [one.to_json()] for one in messages}
-        for number, (name, size) in enumerate(append_together(self.folder, lines).items(), first):
-            self._numbered[name] = size, number
+        append_together(self.folder, lines)
         return messages
 
     def _highest(self) -> int:
@@ -138,7 +137,7 @@ class Mailbox(MailBackend):
             if name not in self._numbered:
                 last, end = journal.last()
                 number = _number(last or {})
-                sound = 0 < number < self._counter.next(0)
+                sound = number and number < self._counter.next()
                 self._numbered[name] = (end, number) if sound else (0, 0)
             read, highest = self._numbered[name]
             if size != read:
@@ -178,7 +177,7 @@ class Inbox(InboxReader):
         self._reader = self._open()
         # What comes later cannot have been seen, whatever its id.
         self._seen = {mail.id for mail in self._pending(self._open())} & set(seen)
-        self._passed: set[str] = set()  # ids after which commit would move the cursor
+        self._passed: set[str] = set()  # ids after which commit moves the cursor
 
     def look(self) -> list[Mail]:
         return [mail for mail in self._pending(self._open()) if mail.id not in self._seen]
@@ -196,7 +195,6 @@ class Inbox(InboxReader):
     def commit(self) -> None:
         self._reader.commit()
         self._seen -= self._passed  # what is before the cursor does not come again
-        self._passed = set()
 
     def _open(self) -> Reader:
         return Reader(Journal(self._path), self._path.with_suffix(".place.json"))

@@ -100,9 +100,7 @@ def write_together(folder: str | Path, changes: Mapping[str, Any]) -> None:
             _rename(folder, renames)
 
 
-def append_together(
-    folder: str | Path, entries: Mapping[str, Iterable[dict[str, Any]]]
-) -> dict[str, int]:
+def append_together(folder: str | Path, entries: Mapping[str, Iterable[dict[str, Any]]]) -> None:
     """Add entries to several journals of a folder: to all of them, or to none if the process dies.
 
     Read them through :func:`settled`.
@@ -110,9 +108,6 @@ def append_together(
     Args:
         folder: where they are.
         entries: file name and JSON-ready dicts.
-
-    Returns:
-        File name and new size in bytes.
 
     Raises:
         UsageError: if an entry cannot be written as JSON; none is added then.
@@ -129,7 +124,8 @@ def append_together(
             }
             _write(decision, {"version": VERSION, "appends": appends})
         try:
-            ends = {name: _append(folder / name, data) for name, data in lines.items()}
+            for name, data in lines.items():
+                _append(folder / name, data)
         except OSError:
             for name, size in sizes.items():
                 if _size(folder / name) > size:
@@ -138,7 +134,6 @@ def append_together(
             raise
         if len(lines) > 1:
             decision.unlink()
-        return ends
 
 
 def settled(folder: str | Path, read: Callable[[], T]) -> T:
@@ -250,7 +245,7 @@ class Counter:
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
 
-    def next(self, highest: int) -> int:
+    def next(self, highest: int = 0) -> int:
         """Return the number that comes next.
 
         Args:
@@ -516,8 +511,8 @@ def _write_in_place(path: Path, value: Any) -> None:
         _write(path, value)
 
 
-def _append(path: Path, lines: bytes, start: int | None = None) -> int:
-    """Add whole lines to a journal; returns its new size.
+def _append(path: Path, lines: bytes, start: int | None = None) -> None:
+    """Add whole lines to a journal.
 
     ``start`` is where a writer that died has begun to add them: only the rest of them is added.
     """
@@ -529,7 +524,7 @@ def _append(path: Path, lines: bytes, start: int | None = None) -> int:
         before, there = found[: start > 0], found[start > 0 :]
         data = lines if before in (b"", b"\n") else b"\n" + lines  # a torn line ends there
         if there.startswith(data):
-            return end
+            return
         if data.startswith(there):
             data = data[len(there) :]
         elif not there.endswith(b"\n"):  # the file was edited since
@@ -539,7 +534,6 @@ def _append(path: Path, lines: bytes, start: int | None = None) -> int:
         except OSError:
             file.truncate(end)
             raise
-        return end + len(data)
 
 
 def _write_all(file: FileIO, data: bytes) -> None:

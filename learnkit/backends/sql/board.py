@@ -110,14 +110,13 @@ class SqlBoard(BoardBackend):
             self._store(connection, old, tasks)
             return [self._load(connection, [id])[id]] if id in tasks else []
 
-        results = self._database.write(self._team, act, Task.from_json)
-        return results[0] if results else None
+        return next(iter(self._database.write(self._team, act, Task.from_json)), None)
 
     def claim(
         self, id: int, owner: str, *, incarnation: str = "", lease: float | None = None
     ) -> Task:
-        rules.checked_owner(owner)
-        rules.checked_lease(lease)
+        rules.check_owner(owner)
+        rules.check_lease(lease)
         task, fenced = TASKS.c, bool(incarnation or lease)
         free = or_(task.status == "pending", self._is_over())
 
@@ -145,7 +144,7 @@ class SqlBoard(BoardBackend):
         return self._one(act)
 
     def renew(self, owner: str, incarnation: str, lease: float) -> list[int]:
-        rules.checked_lease(lease)
+        rules.check_lease(lease)
         renewal = update(TASKS).where(*self._held_by(owner, incarnation)).returning(TASKS.c.id)
 
         def act(connection: Connection) -> list[int]:

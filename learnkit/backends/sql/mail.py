@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from learnkit.backends.interface import InboxReader, MailBackend
-from learnkit.backends.mail import Mail, Type, checked_content, checked_name
+from learnkit.backends.mail import Mail, Type, check_content, checked_name
 from learnkit.backends.sql.database import Database
 from learnkit.backends.sql.tables import INBOXES, MAIL, NEW, AnyText, batches, encoded, iso
 from learnkit.errors import ToolError, extra
@@ -56,7 +56,7 @@ class SqlMail(MailBackend):
         **more: Any,
     ) -> Mail:
         checked_name(to)
-        checked_content(content)
+        check_content(content)
 
         def act(connection: Connection) -> list[Mail]:
             mail = self._deliver(connection, INBOXES.c.name == to, sender, content, type, more)
@@ -68,7 +68,7 @@ class SqlMail(MailBackend):
         return mail
 
     def broadcast(self, sender: str, content: str, *, at: datetime | None = None) -> list[Mail]:
-        checked_content(content)
+        check_content(content)
         others = INBOXES.c.name != sender
 
         def act(connection: Connection) -> list[Mail]:

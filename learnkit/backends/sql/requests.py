@@ -88,8 +88,7 @@ class SqlRequests(RequestBackend):
             self._lock(connection)
             return self._expire(connection, [self._find(connection, id, late=False)], why)
 
-        expired = self._database.write(self._team, act, _request)
-        return expired[0] if expired else None
+        return next(iter(self._database.write(self._team, act, _request)), None)
 
     def expire_all(self, mate: str, why: str) -> list[Request]:
         def act(connection: Connection) -> list[Request]:
@@ -157,8 +156,8 @@ class SqlRequests(RequestBackend):
 
     def _find(self, connection: Connection, id: str, late: bool = True) -> Request:
         number = int(id[1:]) if re.fullmatch("r[0-9]{7,15}", id) else 0
-        if found := self._load(connection, late, number=number):
-            return found[0]
+        for found in self._load(connection, late, number=number):
+            return found
         last = select(REQUESTS.c.number).where(REQUESTS.c.team == self._team)
         some = connection.scalars(last.order_by(REQUESTS.c.number.desc()).limit(5)).all()
         known = ", ".join(map(_request_id, reversed(some))) or "none"

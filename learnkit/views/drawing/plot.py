@@ -50,8 +50,9 @@ def legend(canvas: Canvas, x: float, y: float, entries: Iterable[tuple[str, str]
         room = swatch + _CHARACTER * len(words)
         if at > x and at + room > canvas.width:
             at, y = x, y + 18
+        name = f"{key} {words}" if f"legend {key}" in canvas else key  # two may share a colour
         if key:
-            canvas.bar(f"swatch {key}", at, y + 4, 10, 10, key)
-        canvas.text(f"legend {key}", at + swatch, y + 13, words, "q")
+            canvas.bar(f"swatch {name}", at, y + 4, 10, 10, key)
+        canvas.text(f"legend {name}", at + swatch, y + 13, words, "q")
         at += room + 18
     return y + 20
