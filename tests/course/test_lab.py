@@ -582,9 +582,9 @@ def test_what_is_shown_of_the_package_is_what_its_views_make_of_it(lab: Lab) -> 
     for first in (0, 3):
         shown = lab.show(messages, first=first) if first else lab.show(messages)
         assert shown.html() == messages_view(messages, first).html()
-    assert lab.show_source(judge) == show_source(judge)
     part = ("with limit:",)
-    assert lab.show_source(judge, only=part) == show_source(judge, only=part) != show_source(judge)
+    assert lab.show_source(judge).html == show_source(judge).html
+    assert lab.show_source(judge, only=part).html == show_source(judge, only=part).html
     assert lab.explore().html() == explorable().html()
 
 
