@@ -484,8 +484,9 @@ def test_the_meter_and_the_pictures_count_alike(tmp_path: Path, cache: dict[str,
 
 @pytest.mark.parametrize("name", ["s01", "s12"])
 def test_a_lesson_is_opened_with_its_badge_and_its_place_in_the_loop(
-    name: str, capsys: pytest.CaptureFixture[str]
+    name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.delenv(SWITCH, raising=False)
     lk.lesson(name)
     shown = badge(load(name).title, "replay"), loop_card(int(name.removeprefix("s")))
     assert capsys.readouterr().out == "".join(f"{card.text}\n" for card in shown)
