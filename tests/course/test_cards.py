@@ -212,6 +212,51 @@ def test_a_check_says_yes_or_what_is_not_right_yet(capsys: pytest.CaptureFixture
     assert said(check, lambda n: n, capsys) == "not yet: f(2) gives 2, not 4.\n"
 
 
+def test_what_has_passed_is_handed_on_and_what_is_said_of_it_printed(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    passed: list[int] = []
+
+    def keep(number: int) -> str:
+        passed.append(number)
+        return "Kept." if number else ""
+
+    checked, _ = check_and_hint(2, exercise(lambda n: None if n < 5 else "too large"), keep)
+    for number in (9, 4, 0):
+        checked(number)
+    assert passed == [4, 0]
+    assert capsys.readouterr().out.splitlines() == [
+        "not yet: Too large.",
+        "✓ exercise 2: double it",
+        "Kept.",
+        "✓ exercise 2: double it",
+    ]
+
+
+def test_of_a_long_error_or_value_its_beginning_is_said() -> None:
+    def fails() -> None:
+        raise ValueError("e" * 999)
+
+    said = str(judge(lambda f: f(), fails))
+    assert said.startswith(f"It raised ValueError: {'e' * 239}…, in line ")
+    said = str(judge(lambda text: text.name, "v" * 999))
+    assert said.startswith(f"This is '{'v' * 58}… (of type str), and")
+
+
+def test_an_error_that_a_stopped_loop_has_caused_is_not_blamed() -> None:
+    def check(loop: Any) -> None:
+        try:
+            loop()
+        except BaseException:
+            raise ValueError from None
+
+    def loop() -> None:
+        while True:
+            time.sleep(0)
+
+    assert str(judge(check, loop, lines=20)).startswith(ENDLESS)
+
+
 def test_what_the_learners_code_raises_is_said_with_its_line(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
