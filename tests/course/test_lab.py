@@ -224,6 +224,8 @@ def test_a_reset_removes_the_workspaces(lab: Lab) -> None:
     assert "not predicted" in lab.reveal("p2").text
     with lab.scenario("x", script=["y"]) as run:  # and it goes on
         assert run.workspace.exists()
+        lab.reset()  # in the middle of a scenario, whose end removes the workspace, too
+    assert not run.workspace.exists()
 
 
 def test_a_lesson_that_is_opened_is_remembered_only_where_somebody_sits(
