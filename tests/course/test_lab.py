@@ -27,6 +27,8 @@ from learnkit.course.display.card import inline
 from learnkit.course.display.loop import loop_card
 from learnkit.course.display.source import show_source
 from learnkit.course.exercise_checks import judge
+from learnkit.course.first_edit import offer
+from learnkit.course.first_edit.edited_cells import RAN
 from learnkit.course.games.be_the_model import panel
 from learnkit.course.games.mutants import panel as mutants_panel
 from learnkit.course.games.mutants.catalogue import MUTANTS
@@ -121,6 +123,28 @@ def test_an_error_in_a_scenario_cleans_up_and_comes_through(lab: Lab) -> None:
 def test_a_changed_prompt_misses(lab: Lab) -> None:
     with pytest.raises(Miss, match="Which git branch are we on"):
         solve(lab, "branch", "Which branch?")
+
+
+@pytest.mark.parametrize("static", [True, False])
+def test_a_miss_offers_its_panel_and_a_script_only_in_an_open_notebook(
+    lab: Lab, static: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lab.static = static
+    monkeypatch.setattr(RAN, "text", "the cell")
+    monkeypatch.setattr(offer, "answer_with", lambda replies, cell: f"{cell} got {replies}")
+    with pytest.raises(Miss) as caught:
+        solve(lab, "branch", "Which branch?")
+    panel: Any = caught.value.offer
+    capsys.readouterr()
+    if static:
+        assert panel is None
+        with pytest.raises(lk.UsageError, match="no cell has stopped"):
+            lab.script(["Done."])
+    else:
+        assert panel.func is offer.offer
+        assert panel.args == (caught.value, recordings() / "s01.yaml", ["branch/1", "branch/2"])
+        lab.script(["Done."])
+        assert capsys.readouterr().out == "the cell got ['Done.']\n"
 
 
 def test_turns_that_nobody_asked_for_are_named(lab: Lab, capsys: Any) -> None:
