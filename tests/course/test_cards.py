@@ -421,6 +421,19 @@ def test_computing_is_limited_and_imports_are_not(
     assert str(judge(lambda _: exec(code, {}), None, work=0.1)).startswith(ENDLESS)
 
 
+def test_a_check_in_another_thread_counts_lines_and_sets_no_alarm() -> None:
+    def loop() -> None:
+        while True:
+            time.sleep(0)
+
+    said: list[str | None] = []
+    thread = threading.Thread(target=lambda: said.append(judge(lambda f: f(), loop, lines=20)))
+    thread.start()
+    thread.join()
+    assert signal.getitimer(signal.ITIMER_REAL) == (0, 0)
+    assert str(said[0]).startswith(ENDLESS)
+
+
 @pytest.mark.slow
 def test_a_tool_that_never_ends_is_stopped_inside_our_loop() -> None:
     def check(tool: Any) -> str:
