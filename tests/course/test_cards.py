@@ -243,6 +243,18 @@ def test_of_a_long_error_or_value_its_beginning_is_said() -> None:
     assert said.startswith(f"This is '{'v' * 58}… (of type str), and")
 
 
+def test_of_what_a_check_cannot_use_an_error_about_arguments_is_quoted() -> None:
+    end = ": look again at the names and the arguments that the exercise asks for."
+    assert judge(lambda n: n + 1, "x") == (
+        f"This is 'x' (of type str), and the check can't use it{end}"
+    )
+    said = judge(lambda f: f(1, 2), len)
+    assert said == (
+        "This is <built-in function len> (of type builtin_function_or_method), and the check "
+        f"can't use it (len() takes exactly one argument (2 given)){end}"
+    )
+
+
 def test_an_error_that_a_stopped_loop_has_caused_is_not_blamed() -> None:
     def check(loop: Any) -> None:
         try:
