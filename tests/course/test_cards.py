@@ -244,7 +244,7 @@ def test_of_a_long_error_or_value_its_beginning_is_said() -> None:
 
 
 def test_of_what_a_check_cannot_use_an_error_about_arguments_is_quoted() -> None:
-    end = ": look again at the names and the arguments that the exercise asks for."
+    end = ": look again at the names and the arguments that the exercise asks for"
     assert judge(lambda n: n + 1, "x") == (
         f"This is 'x' (of type str), and the check can't use it{end}"
     )
