@@ -212,6 +212,63 @@ def test_a_check_says_yes_or_what_is_not_right_yet(capsys: pytest.CaptureFixture
     assert said(check, lambda n: n, capsys) == "not yet: f(2) gives 2, not 4.\n"
 
 
+def test_what_has_passed_is_handed_on_and_what_is_said_of_it_printed(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    passed: list[int] = []
+
+    def keep(number: int) -> str:
+        passed.append(number)
+        return "Kept." if number else ""
+
+    checked, _ = check_and_hint(2, exercise(lambda n: None if n < 5 else "too large"), keep)
+    for number in (9, 4, 0):
+        checked(number)
+    assert passed == [4, 0]
+    assert capsys.readouterr().out.splitlines() == [
+        "not yet: Too large.",
+        "✓ exercise 2: double it",
+        "Kept.",
+        "✓ exercise 2: double it",
+    ]
+
+
+def test_of_a_long_error_or_value_its_beginning_is_said() -> None:
+    def fails() -> None:
+        raise ValueError("e" * 999)
+
+    said = str(judge(lambda f: f(), fails))
+    assert said.startswith(f"It raised ValueError: {'e' * 239}…, in line ")
+    said = str(judge(lambda text: text.name, "v" * 999))
+    assert said.startswith(f"This is '{'v' * 58}… (of type str), and")
+
+
+def test_of_what_a_check_cannot_use_an_error_about_arguments_is_quoted() -> None:
+    end = ": look again at the names and the arguments that the exercise asks for"
+    assert judge(lambda n: n + 1, "x") == (
+        f"This is 'x' (of type str), and the check can't use it{end}"
+    )
+    said = judge(lambda f: f(1, 2), len)
+    assert said == (
+        "This is <built-in function len> (of type builtin_function_or_method), and the check "
+        f"can't use it (len() takes exactly one argument (2 given)){end}"
+    )
+
+
+def test_an_error_that_a_stopped_loop_has_caused_is_not_blamed() -> None:
+    def check(loop: Any) -> None:
+        try:
+            loop()
+        except BaseException:
+            raise ValueError from None
+
+    def loop() -> None:
+        while True:
+            time.sleep(0)
+
+    assert str(judge(check, loop, lines=20)).startswith(ENDLESS)
+
+
 def test_what_the_learners_code_raises_is_said_with_its_line(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -374,6 +431,19 @@ def test_computing_is_limited_and_imports_are_not(
 
     assert judge(imports, None, lines=10**9, work=0.1, own=60) is None
     assert str(judge(lambda _: exec(code, {}), None, work=0.1)).startswith(ENDLESS)
+
+
+def test_a_check_in_another_thread_counts_lines_and_sets_no_alarm() -> None:
+    def loop() -> None:
+        while True:
+            time.sleep(0)
+
+    said: list[str | None] = []
+    thread = threading.Thread(target=lambda: said.append(judge(lambda f: f(), loop, lines=20)))
+    thread.start()
+    thread.join()
+    assert signal.getitimer(signal.ITIMER_REAL) == (0, 0)
+    assert str(said[0]).startswith(ENDLESS)
 
 
 @pytest.mark.slow

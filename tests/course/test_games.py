@@ -135,6 +135,7 @@ def test_a_stage_does_nothing_before_start_and_everything_after_it(
     until(lambda: not stage._thread.is_alive(), "it goes on")  # type: ignore[union-attr]
     assert (len(PLAYING), list(folders.iterdir())) == (0, [])
     assert run.events[-1].data["reason"] == "end_turn"
+    assert stage._start._about.value == ""  # no seconds are counted on a clock without a pace
     crew.enough.clear()
     player._heard(player, {"intent": {"too": "late"}}, [])
     assert not crew.enough.is_set()

@@ -3,29 +3,46 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import threading
 from collections.abc import Iterator
 from html import unescape
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import anthropic
 import pytest
+from ipywidgets import HTML
 from messages_server import serving
 
 import learnkit as lk
 from learnkit.clients.recordings.replay import Miss
 from learnkit.core.usage import Meter
+from learnkit.course.display import card as display_card
+from learnkit.course.display.badge import badge
+from learnkit.course.display.card import inline
+from learnkit.course.display.loop import loop_card
+from learnkit.course.display.source import show_source
+from learnkit.course.exercise_checks import judge
+from learnkit.course.first_edit import offer
+from learnkit.course.first_edit.edited_cells import RAN
 from learnkit.course.games.be_the_model import panel
+from learnkit.course.games.mutants import panel as mutants_panel
+from learnkit.course.games.mutants.catalogue import MUTANTS
+from learnkit.course.games.night import panel as night_panel
+from learnkit.course.games.night.card import rules_card
 from learnkit.course.lab import Lab, recordings
 from learnkit.course.lessons import EXAMPLE, Game, load
+from learnkit.course.lessons.s01.explorable import explorable
 from learnkit.course.progress import Progress
 from learnkit.course.scenario import Workspaces, messages_view
 from learnkit.errors import UsageError
 from learnkit.runtime import notebook
 from learnkit.runtime.notebook import PACE
+from learnkit.runtime.shell_environment import SWITCH
 
 #: A picture of one pixel.
 PIXEL = (
@@ -106,6 +123,28 @@ def test_an_error_in_a_scenario_cleans_up_and_comes_through(lab: Lab) -> None:
 def test_a_changed_prompt_misses(lab: Lab) -> None:
     with pytest.raises(Miss, match="Which git branch are we on"):
         solve(lab, "branch", "Which branch?")
+
+
+@pytest.mark.parametrize("static", [True, False])
+def test_a_miss_offers_its_panel_and_a_script_only_in_an_open_notebook(
+    lab: Lab, static: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lab.static = static
+    monkeypatch.setattr(RAN, "text", "the cell")
+    monkeypatch.setattr(offer, "answer_with", lambda replies, cell: f"{cell} got {replies}")
+    with pytest.raises(Miss) as caught:
+        solve(lab, "branch", "Which branch?")
+    panel: Any = caught.value.offer
+    capsys.readouterr()
+    if static:
+        assert panel is None
+        with pytest.raises(lk.UsageError, match="no cell has stopped"):
+            lab.script(["Done."])
+    else:
+        assert panel.func is offer.offer
+        assert panel.args == (caught.value, recordings() / "s01.yaml", ["branch/1", "branch/2"])
+        lab.script(["Done."])
+        assert capsys.readouterr().out == "the cell got ['Done.']\n"
 
 
 def test_turns_that_nobody_asked_for_are_named(lab: Lab, capsys: Any) -> None:
@@ -209,6 +248,8 @@ def test_a_reset_removes_the_workspaces(lab: Lab) -> None:
     assert "not predicted" in lab.reveal("p2").text
     with lab.scenario("x", script=["y"]) as run:  # and it goes on
         assert run.workspace.exists()
+        lab.reset()  # in the middle of a scenario, whose end removes the workspace, too
+    assert not run.workspace.exists()
 
 
 def test_a_lesson_that_is_opened_is_remembered_only_where_somebody_sits(
@@ -302,28 +343,41 @@ def test_a_game_of_ones_own_has_the_lessons_tools_or_a_coders(lab: Lab) -> None:
     other.close()
 
 
-def test_a_game_that_is_played_again_is_judged_by_its_own_folder(
+class Asked:
+    """What a game was made with, in place of the game."""
+
+    def __init__(self, agent: Any, prompt: str, script: Any, **options: Any) -> None:
+        self.agent, self.prompt, self.script, self.options = agent, prompt, script, options
+
+
+def test_a_game_gets_what_the_lesson_says_and_each_run_of_it_a_folder_of_its_own(
     lab: Lab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    folders: list[Path] = []
-    judged: list[Path] = []
-
-    def mechanisms(folder: Path) -> list[lk.Mechanism]:
-        folders.append(folder)
-        return []
-
-    def judge(folder: Path, messages: Any) -> list[Any]:
-        judged.append(folder)
-        return []
-
-    def played_twice(agent: Any, *_: Any, judge: Any, **__: Any) -> None:
-        for _ in range(2):
-            judge(agent(lk.scripted([]), lk.EventLog()))
-
-    monkeypatch.setattr(panel, "BeTheModel", played_twice)
-    lab.be_the_model(Game("Look.", mechanisms, [], judge=judge))
-    assert len(set(folders)) == 2
-    assert judged == folders
+    monkeypatch.setattr(panel, "BeTheModel", Asked)
+    given: dict[str, Any] = {"ready": {"todo": {"items": []}}, "others": lambda request: None}
+    judged = []
+    game = Game(
+        *("Look.", lambda folder: [lk.CodingTools(folder)], ["Done."], "Be brief."),
+        **given,
+        judge=lambda *run: judged.append(run) or [],
+    )
+    after: Any = object()
+    asked: Any = lab.be_the_model(game, after=after)
+    agents = [asked.agent(lk.scripted([]), lk.EventLog()) for _ in range(2)]
+    folders = [agent.mechanisms[0].workspace.root for agent in agents]
+    assert [agent.system.partition("\n")[0] for agent in agents] == ["Be brief."] * 2
+    assert folders[0] != folders[1]
+    assert all((folder / ".git").is_dir() for folder in folders)
+    judge, over = (asked.options.pop(name) for name in ("judge", "over"))
+    assert judge(agents[1]) == []
+    assert judged == [(folders[1], agents[1].messages)]
+    over()
+    assert not any(folder.exists() for folder in folders)
+    assert (asked.prompt, asked.script) == ("Look.", ["Done."])
+    assert asked.options == {**given, "static": True, "after": after}
+    unjudged: Any = lab.be_the_model(Game("Look.", lambda folder: [], []))
+    assert unjudged.options["judge"](unjudged.agent(lk.scripted([]), lk.EventLog())) == ()
+    unjudged.options["over"]()
 
 
 @pytest.mark.parametrize("games", [0, 1])
@@ -452,6 +506,113 @@ def test_the_meter_and_the_pictures_count_alike(tmp_path: Path, cache: dict[str,
     assert f"the longest of 2 requests has ≈{longest:,} tokens" in (
         str(lk.views.Tokens(agent.events)).lower()
     )
+
+
+@pytest.mark.parametrize("name", ["s01", "s12"])
+def test_a_lesson_is_opened_with_its_badge_and_its_place_in_the_loop(
+    name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv(SWITCH, raising=False)
+    lk.lesson(name)
+    shown = badge(load(name).title, "replay"), loop_card(int(name.removeprefix("s")))
+    assert capsys.readouterr().out == "".join(f"{card.text}\n" for card in shown)
+    assert os.environ[SWITCH] == "1"  # a lesson's commands see no key and print the same anywhere
+
+
+@pytest.fixture
+def widgets(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """The widgets that cards show in an open notebook."""
+    made: list[Any] = []
+    monkeypatch.setattr(display_card, "bundle", lambda widget: made.append(widget) or {})
+    return made
+
+
+def test_in_an_open_notebook_the_questions_are_buttons_that_note_their_answer(
+    lab: Lab, widgets: list[Any]
+) -> None:
+    lab.static = False
+    for card in (lab.predict("p1"), lab.quiz()):
+        assert card.live is not None
+        card.live()
+    prediction, quiz = widgets
+    head, a, b, *_ = prediction.children
+    asked = load("s01").predictions["p1"]
+    assert f"<strong>Predict: {inline(asked.question)}</strong>" in head.value
+    assert b.description == f"b: {asked.options['b'].text}".replace("`", "")
+    b.click()
+    a.click()  # too late
+    quiz.children[1].children[1].click()
+    noted = Progress().of("s01")
+    assert (noted["predictions"], noted["quiz"]) == ({"p1": "b"}, {"q2": "a"})
+    assert "(● your answer" in lab.reveal("p1").html
+    assert lab.predict("p1", "a").live is None
+    assert lab.quiz(q1="a").live is None
+
+
+def test_an_exercise_that_is_passed_is_noted_in_an_open_notebook(lab: Lab) -> None:
+    for static, noted in ((True, {}), (False, {"2": "yes"})):
+        lab.static = static
+        check, hint = lab.exercise(2)
+        assert (check.__name__, hint.__name__) == ("check_2", "hint_2")
+        exercise = load("s01").exercises[1]
+        names: dict[str, Any] = {}
+        exec(exercise.wrong[0], names)
+        check(names[exercise.name])
+        assert Progress().of("s01")["exercises"] == {}
+        exec(exercise.solution, names)
+        check(names[exercise.name])
+        assert Progress().of("s01")["exercises"] == noted
+
+
+def test_a_night_in_an_open_notebook_is_played_by_a_panel_and_noted(
+    lab: Lab, widgets: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Panel:
+        def __init__(self, *given: Any) -> None:
+            self.box, (self.own, self.over) = self, given
+
+    monkeypatch.setattr(night_panel, "NightPanel", Panel)
+    lab.static = False
+    own = {"todo": lk.Todo}
+    for card in (lab.night(own=own), lab.night()):
+        assert card.html == rules_card().html
+        assert card.live is not None
+        card.live()
+    assert [panel.own for panel in widgets] == [own, {}]
+    widgets[0].over(SimpleNamespace(survived=7))
+    assert Progress().of("s01")["play"] == {"night": "7"}
+
+
+def test_a_found_mutant_is_noted_and_the_score_is_shown(
+    lab: Lab, widgets: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    games: list[Any] = []
+    panel = SimpleNamespace(box=HTML("a panel"))
+    monkeypatch.setattr(mutants_panel, "MutantsPanel", lambda game: games.append(game) or panel)
+    lab.static = False
+    lab.remember("play", "m01", MUTANTS[0].right)
+    card = lab.mutants()
+    assert (card.html, card.text) == ("", "1 of 24 mutants killed, 1 tried.")
+    assert card.live is not None
+    card.live()
+    (start,) = widgets
+    (button, about, _), below = start.children[0].children, start.children[1]
+    assert about.value == card.text
+    button.click()
+    assert below.children == (panel.box,)
+    games[0].answer(MUTANTS[1], True)
+    assert Progress().of("s01")["play"].keys() == {"m01", "m02"}
+
+
+def test_what_is_shown_of_the_package_is_what_its_views_make_of_it(lab: Lab) -> None:
+    messages = [{"role": "user", "content": "Go."}]
+    for first in (0, 3):
+        shown = lab.show(messages, first=first) if first else lab.show(messages)
+        assert shown.html() == messages_view(messages, first).html()
+    part = ("with limit:",)
+    assert lab.show_source(judge).html == show_source(judge).html
+    assert lab.show_source(judge, only=part).html == show_source(judge, only=part).html
+    assert lab.explore().html() == explorable().html()
 
 
 def test_every_lesson_loads() -> None:

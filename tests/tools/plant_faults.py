@@ -124,7 +124,10 @@ AREAS: dict[str, list[tuple[str, str]]] = {
     ],
     "exercise checks": [
         ("learnkit/course/exercise_checks.py", "tests/course/test_cards.py"),
-        ("learnkit/course/lessons/s*/exercises.py", "tests/course/lessons"),
+        (
+            "learnkit/course/lessons/s*/exercises.py",
+            "tests/course/lessons/test_exercises.py tests/course/lessons",
+        ),
     ],
 }
 #: What a scratch copy does without.

@@ -28,7 +28,7 @@ def check_latest(latest: Any) -> Verdict:
             "A model can't ask for °F: the schema has no argument `unit`. It has "
             f"{', '.join(schema['properties'])}. Add a parameter to the function."
         )
-    values = _values(unit, schema.get("$defs", {})) - {None}
+    values = _values(unit) - {None}
     if not values:
         return (
             "A model could ask for 'Kelvin': the schema doesn't say that `unit` is C or F. Change "
@@ -54,13 +54,10 @@ def check_latest(latest: Any) -> Verdict:
     return None
 
 
-def _values(schema: Any, named: dict[str, Any]) -> set[Any]:
-    """The values that a schema allows by name, also if an Enum or an optional type says so."""
-    if "$ref" in schema:
-        return _values(named[schema["$ref"].rpartition("/")[2]], named)
-    parts = [*schema.get("anyOf", []), *schema.get("allOf", [])]
+def _values(schema: dict[str, Any]) -> set[Any]:
+    """The values that a schema allows by name, in any part of it."""
     own = {*schema.get("enum", []), *([schema["const"]] if "const" in schema else [])}
-    return own.union(*(_values(part, named) for part in parts))
+    return own.union(*map(_values, schema.get("anyOf", [])))
 
 
 LATEST_ENUM = '''

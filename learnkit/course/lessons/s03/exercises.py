@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import learnkit as lk
+from learnkit.core.text import content_text
 from learnkit.course.lessons import Verdict
 from learnkit.course.lessons.sources import SOLUTION, Check
 
@@ -63,9 +64,8 @@ def progress(items):
 
 
 @lk.tool
-def _work() -> str:
+def _work() -> None:
     """Do something."""
-    return "done"
 
 
 _LIST, _WORK = lk.use("todo", items=_ITEMS), lk.use("_work")
@@ -168,8 +168,7 @@ def check_finisher(Finisher: Any) -> Verdict:
             "the run ended although 'write' and 'test' were open. Your hook `on_stop` should "
             "return a text the first time, because that text makes the model continue"
         )
-    said = agent.messages[4]["content"]
-    text = said if isinstance(said, str) else " ".join(b.get("text", "") for b in said)
+    text = content_text(agent.messages[4]["content"])
     if "write" not in text or "test" not in text:
         return f"your text should name what is open (write, test), but it is {text!r}"
     if "read" in text.replace("already", ""):
@@ -208,7 +207,7 @@ class Finisher(lk.Todo):
         left = [item["text"] for item in self.items if item["status"] != "completed"]
         if left and self.times < 1:
             self.times += 1
-            return "You stop with these open:\\n" + "\\n".join(left)
+            return "You stop already, with these open:\\n" + "\\n".join(left)
 '''.strip()
 
 

@@ -11,9 +11,8 @@ from learnkit.course.lessons.sources import SOLUTION, Check
 
 
 @lk.tool(read_only=True)
-def _look(place: str = "") -> str:
+def _look() -> None:
     """Look at something."""
-    return f"much text about {place} " * 30
 
 
 def _task(**more: str) -> Any:
@@ -21,9 +20,8 @@ def _task(**more: str) -> Any:
 
 
 @lk.tool
-def _change(place: str = "") -> str:
+def _change() -> None:
     """Change something; no child of the kind explore has this tool."""
-    return f"changed {place}"
 
 
 def check_spared(spared: Any) -> Verdict:
@@ -76,6 +74,7 @@ def check_brief(Brief: Any) -> Verdict:
         ([long, "short"], 80, 2),
         (["fine"], 80, 1),
         ([long], 1_000, 1),
+        (["x" * 80], 80, 1),
         ([long, long], 80, 2),
     ):
         script = [lk.say(text) for text in [*reports, *["one more"] * 9]]

@@ -80,7 +80,7 @@ def check_tail(tail: Any) -> Verdict:
     Args:
         tail: the learner's function of the messages and a number.
     """
-    messages = _rounds([10, 10, 10])
+    messages = _rounds([10] * 3)
     both = [*messages[:5], {"role": "user", "content": "What is a tool_result?"}, *messages[5:]]
     for array, number, wanted in (
         (messages, 2, messages[5:]),
@@ -140,10 +140,10 @@ def check_largest(Largest: Any) -> Verdict:
         Largest: the learner's class; it is a policy of compaction.
     """
     policy = Largest()
-    change = policy.choose(_rounds([4_000] * 6), 900, 1_000, {})
+    change = policy.choose(_rounds([4_000] * 6), 1_000, 1_000, {})
     if change is not None:
-        return "900 tokens fit under a threshold of 1,000, so choose should return None"
-    sizes = [400, 2_000, 800, 4_000, 1_200, 300, 300, 300]
+        return "1,000 tokens are not over a threshold of 1,000, so choose should return None"
+    sizes = [400, 2_000, 800, 4_000, 1_200, *[300] * 3]
     for tokens, wanted, first in ((1_400, [4_000], 8), (2_600, [4_000, 2_000, 1_200], 4)):
         messages = _rounds(sizes)
         over = f"with {tokens:,} tokens and a threshold of 1,000"
@@ -168,9 +168,7 @@ def check_largest(Largest: Any) -> Verdict:
                 f"the first message that changes has index {first}, but change.first is "
                 f"{change.first!r}"
             )
-    change = policy.choose(
-        _rounds([4_000, 400, 400, 400, 400], "rules"), 1_010, 1_000, {"rules": _rules}
-    )
+    change = policy.choose(_rounds([4_000, *[400] * 4], "rules"), 1_010, 1_000, {"rules": _rules})
     if change is None or "rules" in [one.name for one in change.cleared]:
         return (
             "the results of a tool with holds='always' are instructions, and must stay, also if "
@@ -180,9 +178,8 @@ def check_largest(Largest: Any) -> Verdict:
 
 
 @tool(name="rules", holds="always")
-def _rules(agent: Any = None) -> str:
+def _rules() -> None:
     """Return the rules of the house."""
-    return "measure twice"
 
 
 def _chars(sizes: list[int]) -> str:

@@ -10,6 +10,7 @@ from typing import Any, cast
 
 import learnkit as lk
 from learnkit.backends.task import Status
+from learnkit.core.text import content_text
 from learnkit.course.lessons import Verdict
 from learnkit.course.lessons.sources import SOLUTION, Check
 
@@ -184,27 +185,18 @@ def _with(GoOn: Any, tasks: str, obeys: bool) -> tuple[lk.Outcome, list[str], li
             board.create(_SUBJECTS[number])
             if number > 1:
                 board.update(number, add_blocked_by=[number - 1])
-            if status != "pending":
-                board.update(number, cast(Status, status))
+            board.update(number, cast(Status, status))
 
         def model(request: Any) -> Any:
-            last = request["messages"][-1]["content"]
             if obeys and len(request["messages"]) > 1 and board.ready():
                 board.update(board.ready()[0].id, "completed")
-            return lk.say(f"Heard {len(str(last))} characters.")
+            return lk.say("I see.")
 
         agent = lk.Agent(lk.scripted(model), [GoOn(board)], max_turns=12)
         outcome = agent.run("Begin.")
         added = [e for e in agent.events if e.type == "message.added" and e.data.get("injected")]
-        told = [_text(event.data["message"]["content"]) for event in added]
+        told = [content_text(event.data["message"]["content"]) for event in added]
         return outcome, told, [task.status for task in board.tasks()]
-
-
-def _text(content: Any) -> str:
-    """The text of a message."""
-    if isinstance(content, str):
-        return content
-    return " ".join(block.get("text", "") for block in content)
 
 
 def check_go_on(GoOn: Any) -> Verdict:
@@ -245,8 +237,8 @@ def check_go_on(GoOn: Any) -> Verdict:
             "All tasks were completed, but your mechanism kept the model from stopping. "
             "on_stop should return None when no task is ready."
         )
-    outcome, told, _ = _with(GoOn, "pending", obeys=False)
-    if outcome.reason == "turn_limit" or len(told) > 3:
+    _, told, _ = _with(GoOn, "pending", obeys=False)
+    if len(told) > 1:
         return (
             f"A model that refuses was told about the same task {len(told)} times. "
             "Name each task once."
@@ -277,9 +269,10 @@ class GoOn(lk.Mechanism):
 '''.strip()
 
 
-#: Names the task in words of its own, and leaves the subject out.
-GO_ON_PLAIN = SOLUTION.replace(
-    "Task {task.id} is ready: {task.subject}. Do it, or say why not.", "Task {task.id} is ready"
+#: These name the task in words of their own: by its number, or by its subject.
+GO_ON_NUMBER, GO_ON_SUBJECT = (
+    SOLUTION.replace("Task {task.id} is ready: {task.subject}. Do it, or say why not.", text)
+    for text in ("Task {task.id} is ready", "You can {task.subject} now")
 )
 
 #: Returns a tuple.
@@ -309,7 +302,7 @@ EXERCISES = {
     ),
     "GoOn": Check(
         check_go_on,
-        right=[GO_ON_LAST, GO_ON_PLAIN],
+        right=[GO_ON_LAST, GO_ON_NUMBER, GO_ON_SUBJECT],
         wrong=[
             SOLUTION.replace("                self.named.add(task.id)\n", ""),
             SOLUTION.replace("Task {task.id} is ready: {task.subject}", "1 task is ready"),

@@ -191,7 +191,7 @@ class AtMost(lk.Mechanism):
 def _notes(agent: lk.Agent) -> list[str]:
     """The texts that follow results, without the results of jobs."""
     found = []
-    for message in agent.messages[1:]:
+    for message in agent.messages:
         if message["role"] == "user" and not isinstance(message["content"], str):
             texts = [block["text"] for block in message["content"] if block["type"] == "text"]
             found += [text for text in texts if "<background-results>" not in text]

@@ -66,18 +66,18 @@ def waiting(events):
     found = {}
     for request in last.values():
         if request["state"] == "pending":
-            found.setdefault(request["to"], []).append(request["id"])
+            found.setdefault(request["to"], set()).add(request["id"])
     return found
 """.strip()
 
 
-def _error(act: Any) -> str:
-    """The error that a step raised; empty if it was allowed."""
+def _error(act: Any) -> str | None:
+    """The error that a step raised; None if it was allowed."""
     try:
         act()
     except Exception as error:
         return f"{type(error).__name__}: {error}"
-    return ""
+    return None
 
 
 def check_requests(Requests: Any) -> Verdict:
@@ -165,14 +165,12 @@ def _ran(gate: lk.Mechanism, names: list[str]) -> tuple[list[str], list[Any]]:
     gate.refuse = noted  # type: ignore[method-assign]
 
     @lk.tool
-    def bash(command: str) -> str:
+    def bash(command: str) -> None:
         """Run a command."""
-        return "done"
 
     @lk.tool
-    def read_file(path: str) -> str:
+    def read_file(path: str) -> None:
         """Read a file."""
-        return "text"
 
     made = {"bash": lk.use("bash", command="rm -r raw"), "read_file": lk.use("read_file", path="x")}
     steps = iter([made[name] for name in names])
@@ -211,13 +209,10 @@ def check_two_keys(TwoKeys: Any) -> Verdict:
         if how != wanted:
             got, right = (" and read_file ".join(_HOW.get(h, h) for h in x) for x in (how, wanted))
             return f"{what}, you have bash {got}; it should be bash {right}"
-    first, second = made(), made()
-    first.turn("lead")
-    first.turn("alice")
-    how, _ = _ran(second, ["bash"])
+    how, _ = _ran(made(), ["bash"])
     if how != ["refused"]:
         return (
-            f"two keys were turned in one gate, and in another one bash was {_HOW.get(how[0])}; "
+            f"two keys were turned in other gates, and in a new one bash was {_HOW.get(how[0])}; "
             "each gate should keep its own keys"
         )
     return None
