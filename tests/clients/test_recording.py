@@ -77,6 +77,118 @@ def test_what_is_saved_comes_back(
     assert back.edits == {0: expected[0]}
 
 
+WRITTEN = """\
+version: 1
+meta:
+  lesson: s
+  model: m
+shared:
+  37d4638f: Be brief.
+turns:
+- id: a/1
+  scenario: a
+  lane: lead
+  after: null
+  params: {system: 37d4638f, max_tokens: 5}
+  said:
+  - user: go
+  - user: I look.
+  reply:
+  - thinking: Hm.
+  - text: I look.
+  - type: text
+    text: I look.
+    citations: []
+  - use: bash
+    input:
+      command: ls
+    id: t1
+  - use: bash
+    id: t2
+  stop: max_tokens
+  usage: {input_tokens: 1, output_tokens: 2}
+  latency: 2.5
+- id: a/2
+  scenario: a
+  lane: bob
+  after: a/1
+  params: {}
+  said:
+  - user:
+    - result: t1
+      content: |-
+        a
+        b
+      is_error: true
+    - type: image
+      source: {}
+  - user:
+    - type: text
+      text: I look.
+      citations: []
+  - user: []
+  edits:
+    0:
+      user: gone
+  error:
+    status: 529
+    type: overloaded_error
+    message: busy
+- id: a/3
+  scenario: a
+  lane: lead
+  after: null
+  params: {}
+  said: []
+  reply: []
+"""
+
+
+def test_a_recording_is_written_in_short_forms_and_read_in_the_apis(tmp_path: Path) -> None:
+    path = tmp_path / "folder" / "s.yaml"
+    text: dict[str, Any] = {"type": "text", "text": "I look."}
+    cited = {**text, "citations": []}
+    thought = {"type": "thinking", "thinking": "Hm."}
+    call = {"type": "tool_use", "name": "bash", "input": {"command": "ls"}, "id": "t1"}
+    bare = {"type": "tool_use", "name": "bash", "id": "t2"}
+    result = {"type": "tool_result", "tool_use_id": "t1", "content": "a\nb", "is_error": True}
+    image = {"type": "image", "source": {}}
+
+    def user(content: Any) -> dict[str, Any]:
+        return {"role": "user", "content": content}
+
+    def turns(first: tuple[Any, ...], said: Any) -> list[Turn]:
+        reply = Reply(first, "max_tokens", {"input_tokens": 1, "output_tokens": 2}, 2.5)
+        failure = Failure(529, "overloaded_error", "busy")
+        more = [user([result, image]), user([cited]), user([])]
+        params = {"system": "37d4638f", "max_tokens": 5}
+        edits = {0: user("gone")}
+        return [
+            turn(reply, [user("go"), user(said)], params=params),
+            turn(failure, more, "a/2", after="a/1", lane="bob", edits=edits),
+            turn(Reply(()), [], "a/3"),
+        ]
+
+    recording = Recording({"lesson": "s", "model": "m"})
+    assert recording.share("Be brief.") == "37d4638f"
+    recording.share("What no turn says any more.")
+    signed = {**thought, "signature": "x"}
+    recording.turns = turns((signed, text, cited, call, bare), [text])
+    recording.save(path)
+    assert path.read_text("utf-8") == WRITTEN
+    loaded = Recording.load(path)
+    blocks = (thought, text, cited, call, {**bare, "input": {}})
+    assert loaded == Recording(recording.meta, {"37d4638f": "Be brief."}, turns(blocks, "I look."))
+    assert (loaded.model, Recording().model, loaded.scenarios) == ("m", None, ["a"])
+
+
+def test_what_a_turn_leaves_out_has_its_usual_value(tmp_path: Path) -> None:
+    path = tmp_path / "s.yaml"
+    path.write_text("turns: [{id: a/1, scenario: a, reply: [{use: bash, id: t1}], usage: }]")
+    call = {"type": "tool_use", "name": "bash", "input": {}, "id": "t1"}
+    assert Recording.load(path) == Recording(turns=[turn(Reply((call,)), [])])
+
+
 @pytest.mark.parametrize("key", ["system", "tools"])
 def test_a_system_prompt_and_tools_may_be_lists(tmp_path: Path, key: str) -> None:
     path = tmp_path / "s.yaml"
