@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import copy
 import json
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, get_args, get_type_hints
@@ -30,7 +31,7 @@ from learnkit.clients.contract import request as contract_request
 from learnkit.clients.contract import rules as contract
 from learnkit.clients.contract import shape as contract_shape
 from learnkit.clients.contract.rules import Refusal, check
-from learnkit.clients.contract.thinking import sign, sign_reply
+from learnkit.clients.contract.thinking import sign_reply
 from learnkit.core.catalog import DEFAULT_MODEL, MODELS
 
 Body = dict[str, Any]
@@ -161,6 +162,12 @@ def changed(body: Body, change: Callable[[Body], object]) -> Body:
     body = copy.deepcopy(body)
     change(body)
     return body
+
+
+def sign(body: Body) -> str:
+    (block,) = sign_reply(body, [{"type": "thinking", "thinking": ""}])
+    signature: str = block["signature"]
+    return signature
 
 
 def edit_prefix(body: Body) -> None:
@@ -826,8 +833,28 @@ def test_thinking_may_be_dropped_from_the_front_but_not_from_between(
     send(client, dropped(1))
     send(client, dropped(1, 3))
     send(client, dropped(1, 3, 5))
-    with pytest.raises(anthropic.BadRequestError, match="preceded it is missing"):
-        send(client, dropped(3))
+    assert said(dropped(3)) == (
+        "messages.5.content.0: Invalid `signature` in `thinking` block. The block is bound to a "
+        "different conversation. Remove the block, or set "
+        '`thinking.block_binding.prefix_mismatch_behavior` to "drop_block". '
+        "The thinking block that preceded it is missing or was moved."
+    )
+
+
+def a_long_thought() -> Body:
+    """Of two blocks in a row, one after a picture and a redacted block; and one more after it."""
+    hidden = {"type": "redacted_thinking", "data": "secret"}
+    picture = {"type": "image", "source": {**PNG}}
+    system = [text("You are terse."), text("You are kind.")]
+    body = tools(user(text("look"), picture), system=system)
+    given = {"command": "ls", "timeout": 5}
+    think = {"type": "thinking", "thinking": "Hm."}
+    reply = sign_reply(body, [hidden, think, think, call(input=given)])
+    body["messages"] += [assistant(*reply), user(result(content=[text("ok"), {**picture}]))]
+    body["messages"] += [assistant("Well."), user("go on")]
+    reply = sign_reply(body, [think, text("I see.")])
+    body["messages"] += [assistant(*reply), ASK]
+    return body
 
 
 def test_a_request_may_choose_that_changed_thinking_is_dropped(
@@ -858,6 +885,133 @@ def test_thinking_inside_a_reply_is_bound_to_what_stands_before_it_there() -> No
     refusal = check(body)
     assert refusal is not None
     assert refusal.message.startswith("messages.1.content.2: Invalid `signature`")
+
+
+def block(body: Body, message: int, place: int) -> Body:
+    found: Body = body["messages"][message]["content"][place]
+    return found
+
+
+UNBOUND: dict[str, Callable[[Body], object]] = {
+    "nothing": lambda body: None,
+    "a caller": lambda body: block(body, 1, 3).update(caller={"type": "direct"}),
+    "the order of keys": lambda body: block(body, 1, 3).update(
+        input=dict(reversed(block(body, 1, 3)["input"].items()))
+    ),
+    "a result that is no error": lambda body: block(body, 2, 0).update(is_error=False),
+    "a mark in a result": lambda body: block(body, 2, 0)["content"][0].update(CACHE),
+    "a mark on a picture": lambda body: block(body, 0, 1).update(CACHE),
+    "a text that is a block": lambda body: body["messages"].__setitem__(4, user(text("go on"))),
+    "a blank text": lambda body: body["messages"][4].update(content=[text("go on"), text(" ")]),
+    "citations": lambda body: block(body, 0, 0).update(citations=[]),
+    "a turn in two messages": lambda body: body["messages"].__setitem__(
+        slice(0, 1), [user(one) for one in body["messages"][0]["content"]]
+    ),
+    "the first thought": lambda body: body["messages"][1]["content"].__delitem__(0),
+    "the first two thoughts": lambda body: body["messages"][1]["content"].__delitem__(slice(2)),
+    "the first three thoughts": lambda body: body["messages"][1]["content"].__delitem__(slice(3)),
+}
+
+
+@pytest.mark.parametrize("what", UNBOUND)
+def test_thinking_is_not_bound_to_what_says_the_same(what: str) -> None:
+    assert check(changed(a_long_thought(), UNBOUND[what])) is None
+
+
+#: What is changed, the flaw, and the block that notices it.
+BOUND: dict[str, tuple[Callable[[Body], object], str, str]] = {
+    "a text cut elsewhere": (
+        lambda body: body.update(system=[text("You are terse.Y"), text("ou are kind.")]),
+        "prefix",
+        "1.content.1",
+    ),
+    "a picture in the prompt": (
+        lambda body: block(body, 0, 1)["source"].update(data="AAA="),
+        "prefix",
+        "1.content.1",
+    ),
+    "who said it": (
+        lambda body: body["messages"][3].update(role="user"),
+        "prefix",
+        "5.content.0",
+    ),
+    "redacted thinking": (lambda body: block(body, 1, 0).update(data="x"), "gap", "1.content.1"),
+    "a thought too few": (
+        lambda body: body["messages"][1]["content"].__delitem__(2),
+        "gap",
+        "5.content.0",
+    ),
+    "the tool": (lambda body: block(body, 1, 3).update(name="sh"), "prefix", "5.content.0"),
+    "an argument's name": (
+        lambda body: block(body, 1, 3).update(input={"cmd": "ls", "timeout": 5}),
+        "prefix",
+        "5.content.0",
+    ),
+    "an argument's text": (
+        lambda body: block(body, 1, 3)["input"].update(command="cd"),
+        "prefix",
+        "5.content.0",
+    ),
+    "an argument's type": (
+        lambda body: block(body, 1, 3)["input"].update(timeout="5"),
+        "prefix",
+        "5.content.0",
+    ),
+    "a call's id": (
+        lambda body: (block(body, 1, 3).update(id="x"), block(body, 2, 0).update(tool_use_id="x")),
+        "prefix",
+        "5.content.0",
+    ),
+    "a result": (
+        lambda body: block(body, 2, 0)["content"][0].update(text="no"),
+        "prefix",
+        "5.content.0",
+    ),
+    "a result's picture": (
+        lambda body: block(body, 2, 0)["content"][1].update(source={**PNG, "data": "AAA="}),
+        "prefix",
+        "5.content.0",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", BOUND)
+def test_thinking_is_bound_to_what_came_before_it(what: str) -> None:
+    change, flaw, place = BOUND[what]
+    body = changed(a_long_thought(), change)
+    refusal = check(body)
+    assert refusal is not None
+    assert (refusal.rule, refusal.message.partition(":")[0]) == (
+        "bound_thinking",
+        f"messages.{place}",
+    )
+    assert ("preceded it is missing" in refusal.message) == (flaw == "gap")
+
+
+def test_a_result_that_is_an_error_now_changes_what_came_before() -> None:
+    body = tools(*ROUND)
+    body["messages"] += [assistant(thinking(sign(body)), text("ok")), ASK]
+    assert check(body) is None
+    body["messages"][2]["content"][0]["is_error"] = True
+    assert "Something before it has changed" in said(body)
+
+
+def test_a_signature_is_a_link_a_mark_of_the_text_and_one_of_what_came_before() -> None:
+    assert re.fullmatch(r"0\.[0-9a-f]{16}\.[0-9a-f]{24}", sign(ask()))
+    plain = [text("no thinking in it"), call()]
+    assert sign_reply(ask(), plain) == plain
+
+
+def test_a_lone_surrogate_can_be_signed() -> None:
+    assert check(thought("\ud800", system="\ud800")) is None
+
+
+def test_a_call_without_an_object_for_its_input_can_be_signed() -> None:
+    """As a careless server or a script sends it; sent back, it is refused for its shape."""
+    for given in ({}, {"input": None}, {"input": "ls"}):
+        lacking = {**without(call(), "input"), **given}
+        block, _ = sign_reply(ask(), [{"type": "thinking", "thinking": "Hm."}, lacking])
+        assert block["signature"]
 
 
 def test_counting_tokens_needs_no_max_tokens(client: anthropic.Anthropic) -> None:
