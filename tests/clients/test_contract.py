@@ -8,6 +8,7 @@ from __future__ import annotations
 import copy
 import json
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, get_args, get_type_hints
@@ -33,6 +34,7 @@ from learnkit.clients.contract import shape as contract_shape
 from learnkit.clients.contract.rules import Refusal, check
 from learnkit.clients.contract.thinking import sign_reply
 from learnkit.core.catalog import DEFAULT_MODEL, MODELS
+from learnkit.core.token_count import estimate_tokens
 
 Body = dict[str, Any]
 Expected = type[anthropic.APIStatusError]
@@ -574,6 +576,80 @@ ROWS = [
         lambda: ask(ASK, assistant(thinking(sign(ask())), text("ok")), ASK),
         "messages.1: The final block in an assistant message cannot be `thinking`",
     ),
+    Row(
+        "changed_thinking",
+        lambda: ask(ASK, assistant({"type": "redacted_thinking", "data": "x"}), ASK),
+        lambda: ask(ASK, assistant({"type": "redacted_thinking", "data": "x"}, text("ok")), ASK),
+        "messages.1: The final block in an assistant message cannot be `redacted_thinking`",
+    ),
+    Row(
+        "changed_thinking",
+        lambda: ask(assistant(thinking("0.x.y")), model=OLDER),
+        lambda: ask(ASK, model=OLDER),
+        "messages.0.content.0: `thinking` or `redacted_thinking` blocks in the latest assistant",
+    ),
+    Row(
+        "error_with_media",
+        lambda: tools(
+            *ROUND[:2], user(result(content=[text("x"), IMAGE], is_error=True), text("y"))
+        ),
+        lambda: tools(*ROUND[:2], user(result(content=[text("x")], is_error=True), text("y"))),
+        "messages.2.content.0.tool_result: all content must be type 'text' if 'is_error' is true",
+    ),
+    Row(
+        "thinking",
+        lambda: tools(tool_choice={"type": "tool", "name": "bash"}),
+        lambda: tools(tool_choice={"type": "none"}),
+        "Thinking may not be enabled when tool_choice forces tool use.",
+    ),
+    Row(
+        "thinking",
+        lambda: tools(
+            tool_choice={"type": "any"},
+            thinking={"type": "enabled", "budget_tokens": 2_000},
+            model=BUDGET,
+        ),
+        lambda: tools(thinking={"type": "enabled", "budget_tokens": 2_000}, model=BUDGET),
+        "Thinking may not be enabled when tool_choice forces tool use.",
+    ),
+    Row(
+        "tool_choice",
+        lambda: tools(tool_choice={"type": "some"}, model=SWITCHABLE),
+        lambda: tools(tool_choice={"type": "auto"}, model=SWITCHABLE),
+        "tool_choice: Input tag 'some' does not match any of the expected tags",
+    ),
+    Row(
+        "tool_choice",
+        lambda: ask(tool_choice={"type": "tool", "name": "bash"}, model=SWITCHABLE),
+        lambda: ask(tool_choice={"type": "none"}, model=SWITCHABLE),
+        "tool_choice.tool may only be specified while providing tools",
+    ),
+    Row(
+        "tool_choice",
+        lambda: tools(tool_choice={"type": "tool"}, model=SWITCHABLE),
+        lambda: tools(tool_choice={"type": "any"}, model=SWITCHABLE),
+        "tool_choice.tool.name: Field required",
+    ),
+    Row(
+        "input_schema",
+        lambda: with_tool(type="custom", input_schema={"type": "object", "oneOf": []}),
+        lambda: ask(tools=[{"type": "bash_20250124", "name": "bash"}]),
+        "tools.0.custom.input_schema: input_schema does not support oneOf, allOf, or anyOf at the",
+    ),
+    Row(
+        "prompt_length",
+        lambda: ask(system="word " * 161_000, model=OLDER),
+        lambda: ask(system="word " * 159_000, model=OLDER),
+        "tokens > 200000 maximum",
+    ),
+    Row(
+        "prompt_length",
+        lambda: with_tool(description="word " * 161_000) | {"model": OLDER},
+        lambda: ask(
+            user(text("x"), {**IMAGE, "source": {**PNG, "data": "A" * 900_000}}), model=OLDER
+        ),
+        "tokens > 200000 maximum",
+    ),
     Row("sampling", lambda: ask(temperature=0.5), ask, "`temperature` is deprecated"),
     Row("sampling", lambda: ask(top_p=0.5), ask, "`top_p` is deprecated"),
     Row("sampling", lambda: ask(top_k=5), ask, "`top_k` is deprecated"),
@@ -647,6 +723,24 @@ def test_the_last_message_of_the_assistant_alone_may_be_empty() -> None:
         assert refusal is not None
         assert refusal.rule == "empty_message"
         assert refusal.message.startswith(f"messages.{messages.index(empty)}: all messages")
+
+
+def test_a_prompt_may_fill_the_window_and_an_unknown_size_is_not_judged() -> None:
+    window = MODELS[OLDER].window
+
+    def body(length: int) -> Body:
+        return ask(user("x" * length), model=OLDER)
+
+    def tokens(length: int) -> int:
+        return estimate_tokens(body(length)["messages"])
+
+    full = bisect_right(range(window * 8), window, key=tokens) - 1
+    assert (tokens(full), tokens(full + 1)) == (window, window + 1)
+    assert check(body(full), size=window * 8) is None
+    refusal = check(body(full + 1), size=window * 8)
+    assert refusal is not None
+    assert refusal.message == f"prompt is too long: {window + 1} tokens > {window} maximum"
+    assert check(body(full + 1)) is None
 
 
 def said(body: Body) -> str:

@@ -122,7 +122,7 @@ class _Prefix:
             add(f"u{block['id']}:{block.get('name')}")
             given = block.get("input")  # a scripted reply may lack it, as some servers' do
             for key, value in sorted(given.items() if isinstance(given, dict) else ()):
-                add(f"{key}={_text(value) if isinstance(value, str) else _encode(value)}")
+                add(f"{key}={_encode(value)}")
         elif kind == "tool_result":
             add(f"r{block['tool_use_id']}:{'error' if block.get('is_error') else ''}")
             for part in _blocks(block.get("content") or ()):
