@@ -12,14 +12,11 @@ from typing import Any
 
 import anthropic
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from messages_server import serving
 
 import learnkit as lk
 from learnkit.clients.recordings.recording import Recording
 from learnkit.clients.recordings.replay import HEIGHT, WIDTH, Miss, Replay, compare
-from learnkit.clients.recordings.request_hash import Prefix
 from learnkit.core.catalog import MODELS
 from learnkit.core.events import LANE
 from learnkit.runtime.secret_scan import SecretError
@@ -440,67 +437,6 @@ def test_an_unknown_scenario_names_the_known(tmp_path: Path) -> None:
     record(tmp_path / "s.yaml")
     with pytest.raises(lk.UsageError, match="'two'; it has: one"):
         replay(tmp_path / "s.yaml", "two")
-
-
-# The canonical form
-
-BODY: dict[str, Any] = {
-    "model": "m",
-    "max_tokens": 5,
-    "system": "Be brief.",
-    "tools": [note.spec()],
-    "messages": [{"role": "user", "content": "go"}],
-}
-
-
-def schema_noise(body: dict[str, Any]) -> None:
-    schema = body["tools"][0]["input_schema"]
-    schema["title"] = "Note"
-    schema["properties"]["text"] |= {"title": "Text", "default": ""}
-    schema.pop("additionalProperties", None)
-
-
-SAME = {
-    "key order": lambda b: b.update(system=b.pop("system")),
-    "cache markers": lambda b: b.update(cache_control={"type": "ephemeral"}),
-    "system in blocks": lambda b: b.update(system=[{"type": "text", "text": "Be brief."}]),
-    "a string or a block": lambda b: b["messages"][0].update(
-        content=[{"type": "text", "text": "go", "cache_control": {"type": "ephemeral"}}]
-    ),
-    "a stream": lambda b: b.update(stream=True),
-    "noise of a schema": schema_noise,
-}
-
-
-@pytest.mark.parametrize("how", SAME)
-def test_what_says_the_same_has_the_same_hash(how: str) -> None:
-    changed = copy.deepcopy(BODY)
-    SAME[how](changed)
-    assert changed != BODY or how == "key order"
-    assert Prefix.of(changed).hash == Prefix.of(BODY).hash
-
-
-def test_a_propertys_name_is_no_noise() -> None:
-    changed = copy.deepcopy(BODY)
-    schema = changed["tools"][0]["input_schema"]
-    schema["properties"] = {"title": schema["properties"]["text"]}
-    assert Prefix.of(changed).hash != Prefix.of(BODY).hash
-
-
-words = st.sampled_from(["a", "b", "/tmp/x1", "/tmp/y2", "2031-02-03 04:05:06", "plain"])
-arrays = st.lists(st.builds(lambda w: {"role": "user", "content": w}, words), max_size=6)
-
-
-@given(arrays, arrays, st.booleans())
-def test_what_is_reused_is_what_would_be_computed(
-    first: list[Any], second: list[Any], same_head: bool
-) -> None:
-    before = Prefix.of({**BODY, "messages": first})
-    body = {**BODY, "messages": second, "system": "Be brief." if same_head else "Be long."}
-    reused, fresh = Prefix.of(body, before), Prefix.of(body)
-    parts = ("canon", "hashes", "tokens", "slots")
-    assert all(getattr(reused, part) == getattr(fresh, part) for part in parts)
-    assert len(reused.canon) == len(second) + 1
 
 
 def test_the_lane_chooses_among_equals(tmp_path: Path) -> None:
