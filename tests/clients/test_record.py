@@ -31,6 +31,9 @@ def note(text: str) -> str:
     return f"noted: {text}"
 
 
+GO: dict[str, Any] = {"role": "user", "content": "go"}
+
+
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     return tmp_path / "s.yaml"
@@ -534,3 +537,71 @@ def test_a_server_that_sends_no_usage_can_be_recorded(
     again = lk.Agent(lk.connect(recording=path)).run("Go.")
     assert again.text == "recorded"
     assert again.usage.simulated
+
+
+KEPT = """\
+meta: {source: recorded, model: m}
+turns:
+- {id: x/1, scenario: x, reply: [{use: note, id: toolu_0001}]}
+- {id: x/2, scenario: x, reply: [{text: Two.}, {use: note}, {use: note}]}
+- {id: x/3, scenario: x, error: {status: 529, type: overloaded_error, message: busy}}
+- {id: x/4, scenario: x, reply: [{text: Four.}]}
+- {id: x/5, scenario: x, reply: [{text: Five.}]}
+"""
+
+
+def test_a_scenario_is_recorded_again_with_its_own_replies(path: Path) -> None:
+    path.write_text(KEPT)
+    keeper = Keeper(path, "x")
+
+    def asked(*messages: dict[str, Any]) -> Reply | Failure:
+        prefix = Prefix.of({"model": "m", "messages": [GO, *messages]})
+        answer = keeper.answer(prefix.body, "lead")
+        keeper.keep(prefix, "lead", answer)
+        return answer
+
+    def use(number: int) -> dict[str, Any]:
+        return {"type": "tool_use", "name": "note", "input": {}, "id": f"toolu_000{number}"}
+
+    def noted(text: str) -> list[dict[str, Any]]:
+        result = {"type": "tool_result", "tool_use_id": "toolu_0001", "content": text}
+        return [{"role": "assistant", "content": [use(1)]}, {"role": "user", "content": [result]}]
+
+    keeper.enter()
+    first = Reply((use(1),))
+    assert asked() == first
+    two = {"type": "text", "text": "Two."}
+    assert asked(*noted("tea")) == Reply((two, use(2), use(3)))
+    assert asked(GO) == Failure(529, "overloaded_error", "busy")
+    keeper.enter()
+    assert asked() == first  # as before, and so it is no new turn
+    assert asked(*noted("jam")) == Reply(({"type": "text", "text": "Four."},))
+    keeper.enter()
+    went_on = [*noted("jam"), {"role": "assistant", "content": "Four."}, GO]
+    assert asked(*went_on) == Reply(({"type": "text", "text": "Five."},))
+    stored = Recording.load(path)
+    assert {key: stored.meta[key] for key in ("lesson", "source", "model")} == {
+        "lesson": "s",
+        "source": "recorded",
+        "model": "m",
+    }
+    assert anthropic.__version__.startswith(f"{stored.meta['sdk']}.")
+    assert [(turn.id, turn.after, len(turn.said)) for turn in stored.turns] == [
+        ("x/1", None, 1),
+        ("x/2", "x/1", 1),
+        ("x/3", None, 2),
+        ("x/4", "x/1", 1),
+        ("x/5", None, 5),
+    ]
+    with pytest.raises(ScriptEnded, match="asked for more replies than the recording holds"):
+        asked(GO, GO)
+
+
+def test_a_scenario_that_is_entered_again_has_the_same_keeper(path: Path) -> None:
+    path.write_text(KEPT)
+    kept: dict[str, Any] = {}
+    with lk.VirtualClock() as clock:
+        first = keeping_client(path, "x", clock, kept)
+        assert (first.mode, first.model, first.clock) == ("record", "m", clock)
+        again = keeping_client(path, "x", clock, kept)
+    assert first.source is again.source is kept["x"]
