@@ -306,3 +306,5 @@ def test_values_that_are_no_texts_are_left_and_a_slot_without_a_value_stays() ->
     value = {"a": [1, None, True, "⟦slot 1⟧, ⟦slot 2⟧"], "b": "\ud800"}
     assert prefix.fill(value) == {"a": [1, None, True, "/tmp/one, ⟦slot 2⟧"], "b": "?"}
     assert len(set(map(len, Prefix.of(said("\ud800")).hashes))) == 1
+    lacking = Prefix.of({"messages": [{"role": "user"}]})  # for the API to refuse
+    assert lacking.canon == ["{}", '{"content":null,"role":"user"}']

@@ -126,7 +126,7 @@ class _Prefix:
         elif kind == "tool_result":
             add(f"r{block['tool_use_id']}:{'error' if block.get('is_error') else ''}")
             for part in _blocks(block.get("content") or ()):
-                add(_text(part["text"]) if part["type"] == "text" else _encode(_plain(part)))
+                add(_encode(_plain(part)))
         elif kind in _THINKING:
             self.link = _own(block.get("signature") or block.get("data") or "")
         else:
