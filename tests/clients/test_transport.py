@@ -182,6 +182,27 @@ def test_an_answer_is_the_apis_in_all_its_parts() -> None:
     assert [answer for _, answer in transport.given] == [replace(reply, **quick), lk.fail(529)]
 
 
+def test_a_beta_has_its_keys_and_a_stream_its_id() -> None:
+    client = lk.scripted(["one", "two"])
+    go: list[Any] = [{"role": "user", "content": "go"}]
+    edits = {"context_management": {"edits": []}}
+    header = {"anthropic-beta": "context-management-2025-06-27"}
+    assert ask(client, go, extra_body=edits, extra_headers=header).content[0].text == "one"
+    with pytest.raises(anthropic.BadRequestError, match="context_management: Extra inputs"):
+        ask(client, go, extra_body=edits)
+    with client.messages.stream(model=client.model, max_tokens=9, messages=go) as stream:
+        assert (stream.response.status_code, stream.request_id) == (200, "req_0003")
+        assert stream.get_final_text() == "two"
+
+
+def test_a_call_is_never_given_the_id_that_another_has_brought() -> None:
+    own = {"type": "tool_use", "id": "toolu_0002", "name": "bash", "input": {}}
+    client = lk.scripted([lk.reply(own), lk.use("bash"), lk.use("bash")])
+    go = [{"role": "user", "content": "go"}]
+    ids = [ask(client, go).content[0].id for _ in range(3)]
+    assert ids == ["toolu_0002", "toolu_0001", "toolu_0003"]
+
+
 def test_latency_passes_on_the_clock() -> None:
     client = lk.scripted([lk.say("slow", latency=30.0), lk.say("usual")])
     for _ in range(2):
