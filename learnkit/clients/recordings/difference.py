@@ -210,7 +210,8 @@ def _message(
         yield Change("whose turn it is", _whole(_said(old), _said(new)))
         return
     these, those = (_blocks(one.get("content")) for one in (old, new))
-    for one, other in zip_longest(these, those, fillvalue={}):
+    nothing: dict[str, Any] = {}
+    for one, other in zip_longest(these, those, fillvalue=nothing):
         if one != other:
             where = _where(other or one, new["role"], before)
             pieces = words(_text(one), _text(other))
