@@ -15,8 +15,9 @@ import pytest
 from messages_server import serving
 
 import learnkit as lk
-from learnkit.clients.recordings.recording import Recording
+from learnkit.clients.recordings.recording import Recording, Turn
 from learnkit.clients.recordings.replay import HEIGHT, WIDTH, Miss, Replay, compare
+from learnkit.clients.recordings.request_hash import Prefix
 from learnkit.core.catalog import MODELS
 from learnkit.core.events import LANE
 from learnkit.runtime.secret_scan import SecretError
@@ -431,6 +432,60 @@ def test_the_turn_that_is_most_alike_is_the_one_compared_with(tmp_path: Path) ->
     assert "It differs from the nearest turn main/2 at messages[0].content" in str(error)
     assert "-write a mail" in error.diff
     assert "+write a letter" in error.diff
+
+
+def asks(*texts: str) -> list[dict[str, Any]]:
+    return [{"role": "user", "content": text} for text in texts]
+
+
+@pytest.mark.parametrize(
+    ("lane", "texts", "nearest"),
+    [
+        ("eve", ["write a mailbox"], "a/1"),
+        ("bob", ["write a mailbox"], "a/2"),  # the agent's own turn is nearer than a like text
+        ("eve", ["count the towns", "write", "count"], "a/3"),
+        ("eve", ["count the towns"], "a/2"),  # as many messages come before a like text
+        ("lead", ["book a flight", "to Rome"], "a/2"),  # and what is the same before all
+    ],
+)
+def test_what_makes_a_recorded_turn_the_nearest(lane: str, texts: list[str], nearest: str) -> None:
+    recording = Recording({"model": "m"})
+    yes = lk.say("yes")
+    recording.turns = [
+        Turn("a/1", "a", "lead", None, {}, asks("write a mail"), {}, yes),
+        Turn("a/2", "a", "bob", None, {}, asks("book a flight"), {}, yes),
+        Turn("a/3", "a", "lead", None, {}, asks("count the towns of it", "x", "y"), {}, yes),
+    ]
+    source = Replay(recording)
+    assert source.unused() == ["a/1", "a/2", "a/3"]
+    with pytest.raises(Miss) as caught:
+        source.answer({"model": "m", "messages": asks(*texts)}, lane)
+    assert caught.value.nearest == nearest
+    assert source.answer({"model": "m", "messages": asks("book a flight")}, lane) == yes
+    assert source.unused() == ["a/1", "a/3"]
+
+
+def test_a_miss_says_what_differs_and_what_can_be_done() -> None:
+    recording = Recording({"model": "m"})
+    recording.turns = [Turn("a/1", "a", "lead", None, {}, asks("Go."), {}, lk.say("yes"))]
+    prefix = Prefix.of({"model": "m", "messages": asks("Stop.")})
+    with pytest.raises(Miss) as caught:
+        Replay(recording, "a").answer_to(prefix, "bob")
+    miss = caught.value
+    assert str(miss) == (
+        "the recording has no reply to this request (scenario 'a', agent 'bob').\n"
+        "It differs from the nearest turn a/1 at messages[0].content[0].text:\n\n"
+        "--- recorded\n+++ asked\n@@ -1 +1 @@\n-Go.\n+Stop.\n\n"
+        "What you can do:\n"
+        "  - undo the change, and the recording fits again\n"
+        "  - let the stand-in try it, which follows rules and is not an LLM: "
+        "lab.scenario(name, script=lk.stand_in().source)\n"
+        '  - be the model yourself: lab.be_the_model("your prompt")\n'
+        '  - script it: lab.scenario(name, script=[lk.use("bash", command="ls"), lk.say("Done.")])'
+    )
+    assert miss._render_traceback_() == [f"Miss: {miss}"]
+    assert (miss.scenario, miss.lane, miss.prefix, miss.offer) == ("a", "bob", prefix, None)
+    assert [str(one) for one in miss.changes] == ["your prompt: [-Go-][+Stop+]."]
 
 
 def test_an_unknown_scenario_names_the_known(tmp_path: Path) -> None:
