@@ -371,6 +371,9 @@ def test_the_model_of_a_scenario_is_that_of_its_first_turn(tmp_path: Path) -> No
         ({"a": 1, "b": 2}, {"b": 3, "a": 1}, "b", ["-2", "+3"]),
         ({"a": "x"}, {"a": "x\n"}, "a", ["-'x'", "+'x\\n'"]),
         ({"a": "x\ny"}, {"a": "x\nz"}, "a", [" x", "-y", "+z"]),
+        ({"a": "1\n2\n3\nx"}, {"a": "1\n2\n3\ny"}, "a", [" 2", " 3", "-x", "+y"]),
+        ({"a": ["x"]}, {"a": "x"}, "a", ["-[", '-  "x"', "-]", "+x"]),
+        ({"a": {"b": "é"}}, {"a": 1}, "a", ["-{", '-  "b": "é"', "-}", "+1"]),
     ],
 )
 def test_a_difference_is_a_path_and_both_sides(
@@ -420,6 +423,12 @@ def test_of_many_lines_the_ends_are_shown() -> None:
     assert len(lines) == HEIGHT + 1
     assert lines.index(middle) == HEIGHT // 2
     assert middle == f"… {203 - HEIGHT} lines more …"
+    old, new = (
+        "\n".join(f"{side}{n}" for n in range(count)) for side, count in (("a", 28), ("b", 29))
+    )
+    _, diff = compare([json.dumps(old)], [json.dumps(new)])
+    assert len(diff.splitlines()) == HEIGHT
+    assert "lines more" not in diff
 
 
 def test_the_turn_that_is_most_alike_is_the_one_compared_with(tmp_path: Path) -> None:
@@ -507,12 +516,12 @@ def test_the_lane_chooses_among_equals(tmp_path: Path) -> None:
 
 def test_equal_requests_get_the_replies_in_turn_and_then_the_last(tmp_path: Path) -> None:
     path = tmp_path / "s.yaml"
-    client = lk.connect("record", recording=path, upstream=["first", "second"])
-    for _ in range(2):
+    client = lk.connect("record", recording=path, upstream=["1", "2", "3"])
+    for _ in range(3):
         lk.Agent(client).run("hello")
     client = lk.connect(recording=path)
-    texts = [lk.Agent(client).run("hello").text for _ in range(4)]
-    assert texts == ["first", "second", "second", "second"]
+    texts = [lk.Agent(client).run("hello").text for _ in range(5)]
+    assert texts == ["1", "2", "3", "3", "3"]
 
 
 def test_threads_that_ask_at_once_are_all_answered(tmp_path: Path) -> None:
