@@ -186,8 +186,8 @@ def fail(status: int, message: str = "scripted failure", *, type: str | None = N
     """
     if not 400 <= status <= 599:
         raise UsageError(f"status {status} is no error; use one of {sorted(ERROR_TYPES)}")
-    kind = type or ERROR_TYPES.get(status) or ("api_error" if status >= 500 else ERROR_TYPES[400])
-    return Failure(status, kind, message)
+    usual = ERROR_TYPES.get(status) or ERROR_TYPES[status // 100 * 100]
+    return Failure(status, type or usual, message)
 
 
 def _thinking(text: str | None) -> list[Block]:

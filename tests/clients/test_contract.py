@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import copy
 import json
+import re
+from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, get_args, get_type_hints
@@ -30,8 +32,9 @@ from learnkit.clients.contract import request as contract_request
 from learnkit.clients.contract import rules as contract
 from learnkit.clients.contract import shape as contract_shape
 from learnkit.clients.contract.rules import Refusal, check
-from learnkit.clients.contract.thinking import sign, sign_reply
+from learnkit.clients.contract.thinking import sign_reply
 from learnkit.core.catalog import DEFAULT_MODEL, MODELS
+from learnkit.core.token_count import estimate_tokens
 
 Body = dict[str, Any]
 Expected = type[anthropic.APIStatusError]
@@ -161,6 +164,12 @@ def changed(body: Body, change: Callable[[Body], object]) -> Body:
     body = copy.deepcopy(body)
     change(body)
     return body
+
+
+def sign(body: Body) -> str:
+    (block,) = sign_reply(body, [{"type": "thinking", "thinking": ""}])
+    signature: str = block["signature"]
+    return signature
 
 
 def edit_prefix(body: Body) -> None:
@@ -567,6 +576,80 @@ ROWS = [
         lambda: ask(ASK, assistant(thinking(sign(ask())), text("ok")), ASK),
         "messages.1: The final block in an assistant message cannot be `thinking`",
     ),
+    Row(
+        "changed_thinking",
+        lambda: ask(ASK, assistant({"type": "redacted_thinking", "data": "x"}), ASK),
+        lambda: ask(ASK, assistant({"type": "redacted_thinking", "data": "x"}, text("ok")), ASK),
+        "messages.1: The final block in an assistant message cannot be `redacted_thinking`",
+    ),
+    Row(
+        "changed_thinking",
+        lambda: ask(assistant(thinking("0.x.y")), model=OLDER),
+        lambda: ask(ASK, model=OLDER),
+        "messages.0.content.0: `thinking` or `redacted_thinking` blocks in the latest assistant",
+    ),
+    Row(
+        "error_with_media",
+        lambda: tools(
+            *ROUND[:2], user(result(content=[text("x"), IMAGE], is_error=True), text("y"))
+        ),
+        lambda: tools(*ROUND[:2], user(result(content=[text("x")], is_error=True), text("y"))),
+        "messages.2.content.0.tool_result: all content must be type 'text' if 'is_error' is true",
+    ),
+    Row(
+        "thinking",
+        lambda: tools(tool_choice={"type": "tool", "name": "bash"}),
+        lambda: tools(tool_choice={"type": "none"}),
+        "Thinking may not be enabled when tool_choice forces tool use.",
+    ),
+    Row(
+        "thinking",
+        lambda: tools(
+            tool_choice={"type": "any"},
+            thinking={"type": "enabled", "budget_tokens": 2_000},
+            model=BUDGET,
+        ),
+        lambda: tools(thinking={"type": "enabled", "budget_tokens": 2_000}, model=BUDGET),
+        "Thinking may not be enabled when tool_choice forces tool use.",
+    ),
+    Row(
+        "tool_choice",
+        lambda: tools(tool_choice={"type": "some"}, model=SWITCHABLE),
+        lambda: tools(tool_choice={"type": "auto"}, model=SWITCHABLE),
+        "tool_choice: Input tag 'some' does not match any of the expected tags",
+    ),
+    Row(
+        "tool_choice",
+        lambda: ask(tool_choice={"type": "tool", "name": "bash"}, model=SWITCHABLE),
+        lambda: ask(tool_choice={"type": "none"}, model=SWITCHABLE),
+        "tool_choice.tool may only be specified while providing tools",
+    ),
+    Row(
+        "tool_choice",
+        lambda: tools(tool_choice={"type": "tool"}, model=SWITCHABLE),
+        lambda: tools(tool_choice={"type": "any"}, model=SWITCHABLE),
+        "tool_choice.tool.name: Field required",
+    ),
+    Row(
+        "input_schema",
+        lambda: with_tool(type="custom", input_schema={"type": "object", "oneOf": []}),
+        lambda: ask(tools=[{"type": "bash_20250124", "name": "bash"}]),
+        "tools.0.custom.input_schema: input_schema does not support oneOf, allOf, or anyOf at the",
+    ),
+    Row(
+        "prompt_length",
+        lambda: ask(system="word " * 161_000, model=OLDER),
+        lambda: ask(system="word " * 159_000, model=OLDER),
+        "tokens > 200000 maximum",
+    ),
+    Row(
+        "prompt_length",
+        lambda: with_tool(description="word " * 161_000) | {"model": OLDER},
+        lambda: ask(
+            user(text("x"), {**IMAGE, "source": {**PNG, "data": "A" * 900_000}}), model=OLDER
+        ),
+        "tokens > 200000 maximum",
+    ),
     Row("sampling", lambda: ask(temperature=0.5), ask, "`temperature` is deprecated"),
     Row("sampling", lambda: ask(top_p=0.5), ask, "`top_p` is deprecated"),
     Row("sampling", lambda: ask(top_k=5), ask, "`top_k` is deprecated"),
@@ -640,6 +723,24 @@ def test_the_last_message_of_the_assistant_alone_may_be_empty() -> None:
         assert refusal is not None
         assert refusal.rule == "empty_message"
         assert refusal.message.startswith(f"messages.{messages.index(empty)}: all messages")
+
+
+def test_a_prompt_may_fill_the_window_and_an_unknown_size_is_not_judged() -> None:
+    window = MODELS[OLDER].window
+
+    def body(length: int) -> Body:
+        return ask(user("x" * length), model=OLDER)
+
+    def tokens(length: int) -> int:
+        return estimate_tokens(body(length)["messages"])
+
+    full = bisect_right(range(window * 8), window, key=tokens) - 1
+    assert (tokens(full), tokens(full + 1)) == (window, window + 1)
+    assert check(body(full), size=window * 8) is None
+    refusal = check(body(full + 1), size=window * 8)
+    assert refusal is not None
+    assert refusal.message == f"prompt is too long: {window + 1} tokens > {window} maximum"
+    assert check(body(full + 1)) is None
 
 
 def said(body: Body) -> str:
@@ -826,8 +927,28 @@ def test_thinking_may_be_dropped_from_the_front_but_not_from_between(
     send(client, dropped(1))
     send(client, dropped(1, 3))
     send(client, dropped(1, 3, 5))
-    with pytest.raises(anthropic.BadRequestError, match="preceded it is missing"):
-        send(client, dropped(3))
+    assert said(dropped(3)) == (
+        "messages.5.content.0: Invalid `signature` in `thinking` block. The block is bound to a "
+        "different conversation. Remove the block, or set "
+        '`thinking.block_binding.prefix_mismatch_behavior` to "drop_block". '
+        "The thinking block that preceded it is missing or was moved."
+    )
+
+
+def a_long_thought() -> Body:
+    """Of two blocks in a row, one after a picture and a redacted block; and one more after it."""
+    hidden = {"type": "redacted_thinking", "data": "secret"}
+    picture = {"type": "image", "source": {**PNG}}
+    system = [text("You are terse."), text("You are kind.")]
+    body = tools(user(text("look"), picture), system=system)
+    given = {"command": "ls", "timeout": 5}
+    think = {"type": "thinking", "thinking": "Hm."}
+    reply = sign_reply(body, [hidden, think, think, call(input=given)])
+    body["messages"] += [assistant(*reply), user(result(content=[text("ok"), {**picture}]))]
+    body["messages"] += [assistant("Well."), user("go on")]
+    reply = sign_reply(body, [think, text("I see.")])
+    body["messages"] += [assistant(*reply), ASK]
+    return body
 
 
 def test_a_request_may_choose_that_changed_thinking_is_dropped(
@@ -858,6 +979,133 @@ def test_thinking_inside_a_reply_is_bound_to_what_stands_before_it_there() -> No
     refusal = check(body)
     assert refusal is not None
     assert refusal.message.startswith("messages.1.content.2: Invalid `signature`")
+
+
+def block(body: Body, message: int, place: int) -> Body:
+    found: Body = body["messages"][message]["content"][place]
+    return found
+
+
+UNBOUND: dict[str, Callable[[Body], object]] = {
+    "nothing": lambda body: None,
+    "a caller": lambda body: block(body, 1, 3).update(caller={"type": "direct"}),
+    "the order of keys": lambda body: block(body, 1, 3).update(
+        input=dict(reversed(block(body, 1, 3)["input"].items()))
+    ),
+    "a result that is no error": lambda body: block(body, 2, 0).update(is_error=False),
+    "a mark in a result": lambda body: block(body, 2, 0)["content"][0].update(CACHE),
+    "a mark on a picture": lambda body: block(body, 0, 1).update(CACHE),
+    "a text that is a block": lambda body: body["messages"].__setitem__(4, user(text("go on"))),
+    "a blank text": lambda body: body["messages"][4].update(content=[text("go on"), text(" ")]),
+    "citations": lambda body: block(body, 0, 0).update(citations=[]),
+    "a turn in two messages": lambda body: body["messages"].__setitem__(
+        slice(0, 1), [user(one) for one in body["messages"][0]["content"]]
+    ),
+    "the first thought": lambda body: body["messages"][1]["content"].__delitem__(0),
+    "the first two thoughts": lambda body: body["messages"][1]["content"].__delitem__(slice(2)),
+    "the first three thoughts": lambda body: body["messages"][1]["content"].__delitem__(slice(3)),
+}
+
+
+@pytest.mark.parametrize("what", UNBOUND)
+def test_thinking_is_not_bound_to_what_says_the_same(what: str) -> None:
+    assert check(changed(a_long_thought(), UNBOUND[what])) is None
+
+
+#: What is changed, the flaw, and the block that notices it.
+BOUND: dict[str, tuple[Callable[[Body], object], str, str]] = {
+    "a text cut elsewhere": (
+        lambda body: body.update(system=[text("You are terse.Y"), text("ou are kind.")]),
+        "prefix",
+        "1.content.1",
+    ),
+    "a picture in the prompt": (
+        lambda body: block(body, 0, 1)["source"].update(data="AAA="),
+        "prefix",
+        "1.content.1",
+    ),
+    "who said it": (
+        lambda body: body["messages"][3].update(role="user"),
+        "prefix",
+        "5.content.0",
+    ),
+    "redacted thinking": (lambda body: block(body, 1, 0).update(data="x"), "gap", "1.content.1"),
+    "a thought too few": (
+        lambda body: body["messages"][1]["content"].__delitem__(2),
+        "gap",
+        "5.content.0",
+    ),
+    "the tool": (lambda body: block(body, 1, 3).update(name="sh"), "prefix", "5.content.0"),
+    "an argument's name": (
+        lambda body: block(body, 1, 3).update(input={"cmd": "ls", "timeout": 5}),
+        "prefix",
+        "5.content.0",
+    ),
+    "an argument's text": (
+        lambda body: block(body, 1, 3)["input"].update(command="cd"),
+        "prefix",
+        "5.content.0",
+    ),
+    "an argument's type": (
+        lambda body: block(body, 1, 3)["input"].update(timeout="5"),
+        "prefix",
+        "5.content.0",
+    ),
+    "a call's id": (
+        lambda body: (block(body, 1, 3).update(id="x"), block(body, 2, 0).update(tool_use_id="x")),
+        "prefix",
+        "5.content.0",
+    ),
+    "a result": (
+        lambda body: block(body, 2, 0)["content"][0].update(text="no"),
+        "prefix",
+        "5.content.0",
+    ),
+    "a result's picture": (
+        lambda body: block(body, 2, 0)["content"][1].update(source={**PNG, "data": "AAA="}),
+        "prefix",
+        "5.content.0",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", BOUND)
+def test_thinking_is_bound_to_what_came_before_it(what: str) -> None:
+    change, flaw, place = BOUND[what]
+    body = changed(a_long_thought(), change)
+    refusal = check(body)
+    assert refusal is not None
+    assert (refusal.rule, refusal.message.partition(":")[0]) == (
+        "bound_thinking",
+        f"messages.{place}",
+    )
+    assert ("preceded it is missing" in refusal.message) == (flaw == "gap")
+
+
+def test_a_result_that_is_an_error_now_changes_what_came_before() -> None:
+    body = tools(*ROUND)
+    body["messages"] += [assistant(thinking(sign(body)), text("ok")), ASK]
+    assert check(body) is None
+    body["messages"][2]["content"][0]["is_error"] = True
+    assert "Something before it has changed" in said(body)
+
+
+def test_a_signature_is_a_link_a_mark_of_the_text_and_one_of_what_came_before() -> None:
+    assert re.fullmatch(r"0\.[0-9a-f]{16}\.[0-9a-f]{24}", sign(ask()))
+    plain = [text("no thinking in it"), call()]
+    assert sign_reply(ask(), plain) == plain
+
+
+def test_a_lone_surrogate_can_be_signed() -> None:
+    assert check(thought("\ud800", system="\ud800")) is None
+
+
+def test_a_call_without_an_object_for_its_input_can_be_signed() -> None:
+    """As a careless server or a script sends it; sent back, it is refused for its shape."""
+    for given in ({}, {"input": None}, {"input": "ls"}):
+        lacking = {**without(call(), "input"), **given}
+        block, _ = sign_reply(ask(), [{"type": "thinking", "thinking": "Hm."}, lacking])
+        assert block["signature"]
 
 
 def test_counting_tokens_needs_no_max_tokens(client: anthropic.Anthropic) -> None:

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 
-from learnkit.clients.recordings.difference import AROUND, Change, changes, finding, words
+from learnkit.clients.recordings.difference import (
+    AROUND,
+    MANY,
+    MOST,
+    Change,
+    changes,
+    finding,
+    words,
+)
 from learnkit.clients.recordings.request_hash import Prefix
 
 TOOL = {
@@ -15,6 +24,10 @@ TOOL = {
     "input_schema": {"type": "object", "properties": {"text": {"type": "string"}}},
 }
 CALL = {"type": "tool_use", "id": "toolu_1", "name": "note", "input": {"text": "tea"}}
+
+
+def with_argument(about: Any) -> dict[str, Any]:
+    return {"tools": [{**TOOL, "input_schema": {"type": "object", "properties": {"text": about}}}]}
 
 
 def request(
@@ -82,6 +95,31 @@ def test_a_result_that_is_an_error_now_is_marked() -> None:
             ["the tool 'more': [+More.+]"],
         ),
         ({"max_tokens": 8}, ["max_tokens: [-9-][+8+]"]),
+        ({"temperature": 0.5}, ["temperature: [+0.5+]"]),
+        (
+            with_argument({"type": "string", "description": "What to note."}),
+            ["the arguments of the tool 'note': text (string)[+: What to note.+]"],
+        ),
+        (
+            with_argument({"type": "string", "minLength": 1}),
+            [
+                "the arguments of the tool 'note': {\n"
+                ' "properties": {\n  "text": {[+\n   "minLength": 1,+]\n'
+                '   "type": "string"\n  }\n },\n "type": "object"\n}'
+            ],
+        ),
+        (
+            with_argument({"enum": ["a"]}),
+            ["""the arguments of the tool 'note': [-text (string)-][+text ({"enum": ["a"]})+]"""],
+        ),
+        (with_argument(True), ["the arguments of the tool 'note': text ([-string-][+{}+])"]),
+        (
+            {"tools": [{"name": "note", "type": "by_the_api"}]},
+            [
+                "the description of the tool 'note': [-Write a note down.-]",
+                "the arguments of the tool 'note': [-text (string)-]",
+            ],
+        ),
     ],
 )
 def test_what_else_may_have_changed(head: dict[str, Any], told: list[str]) -> None:
@@ -101,6 +139,87 @@ def test_a_result_is_named_by_its_call_and_what_follows_results_by_its_place() -
     assert found(new, old) == ["what follows the results: Look[+ again+]."]
 
 
+def test_tools_in_another_order_are_named() -> None:
+    more = {**TOOL, "name": "more"}
+    told = found(request(tools=[more, TOOL]), request(tools=[TOOL, more]))
+    assert told == ["the order of the tools: [-note, more-][+more, note+]"]
+
+
+CALLS = [
+    CALL,
+    {"type": "tool_use", "id": "toolu_2", "name": "note", "input": {"text": "café", "twice": True}},
+    {"type": "tool_use", "id": "toolu_3", "name": "list", "input": {}},
+]
+RESULTS = [
+    {"type": "tool_result", "tool_use_id": f"toolu_{n}", "content": f"noted {n}"} for n in (1, 2, 3)
+]
+
+
+CALLED = [
+    json.dumps(
+        {"input": one["input"], "name": one["name"]}, indent=1, sort_keys=True, ensure_ascii=False
+    )
+    for one in CALLS
+]
+
+
+def said(role: str, *content: Any) -> dict[str, Any]:
+    return {"role": role, "content": list(content)}
+
+
+GO = {"role": "user", "content": "Go."}
+ROUND = [GO, said("assistant", *CALLS), said("user", *RESULTS)]
+
+
+@pytest.mark.parametrize(
+    ("messages", "told"),
+    [
+        (
+            [*ROUND[:2], said("user", *RESULTS[:1], {**RESULTS[1], "content": "kept 2"})],
+            [
+                "the result of note(café): [-noted-][+kept+] 2",
+                "the result of list(): [-noted 3-]",
+            ],
+        ),
+        (
+            [*ROUND[:2], said("user", *RESULTS, {"type": "text", "text": "And on."})],
+            ["what follows the results: [+And on.+]"],
+        ),
+        (
+            [GO, said("assistant", CALL, {**CALLS[1], "input": {"text": "tea"}}, CALLS[2])],
+            [
+                'what the model said before: {\n "input": {\n  "text": "[-café-][+tea+]"'
+                '[-,\n  "twice": true-]\n },\n "name": "note"\n}'
+            ],
+        ),
+        (
+            [GO, said("assistant", {**CALL, "id": "toolu_9"}, *CALLS[1:])],
+            [
+                f"what the model said before: [-{json.dumps(CALL, sort_keys=True)}-]"
+                f"[+{json.dumps({**CALL, 'id': 'toolu_9'}, sort_keys=True)}+]"
+            ],
+        ),
+        (
+            [GO, said("user", {"type": "text", "text": "More."})],
+            ["whose turn it is: [-" + "\n".join(CALLED) + "-][+More.+]"],
+        ),
+        (
+            [*ROUND[:2], said("user", {**RESULTS[0], "tool_use_id": "unheard_of"}, *RESULTS[1:])],
+            [
+                "the result of a call: [-"
+                f"{json.dumps(RESULTS[0], sort_keys=True)}-]"
+                f"[+{json.dumps({**RESULTS[0], 'tool_use_id': 'unheard_of'}, sort_keys=True)}+]"
+            ],
+        ),
+    ],
+)
+def test_a_place_in_a_message_is_named_and_both_sides_shown(
+    messages: list[Any], told: list[str]
+) -> None:
+    body = request()
+    assert found({**body, "messages": messages}, {**body, "messages": ROUND}) == told
+
+
 def test_an_argument_without_words_of_its_own_is_still_a_change() -> None:
     schema = {**TOOL["input_schema"], "additionalItems": False}  # type: ignore[dict-item]
     (told,) = found(request(tools=[{**TOOL, "input_schema": schema}]))
@@ -115,6 +234,9 @@ def test_a_message_too_many_or_too_few_is_said() -> None:
     )
     assert told[0].pieces == (("new", "done"),)
     assert finding(told) == "No recorded reply fits: the recording ends before this request."
+    assert finding([Change("max_tokens", (("new", "9"),)), *told]).endswith(
+        "it changes max_tokens and a message after the recording's last one."
+    )
     assert found(request(), request("Create hello.py.", "noted", *more)) == [
         "the number of messages: [-done-]"
     ]
@@ -125,28 +247,81 @@ def test_what_differs_from_run_to_run_is_no_change_and_is_not_shown() -> None:
     assert found(new, old) == ["the result of note(tea): … holds [-1-][+2+]"]
 
 
-@pytest.mark.slow
-def test_phrases_stay_together_and_long_text_is_shortened() -> None:
+def test_phrases_stay_together() -> None:
+    assert words("same", "same") == ()
     assert words("one two three.", "one 2 3.") == (
         ("same", "one "),
         ("gone", "two three"),
         ("new", "2 3"),
         ("same", "."),
     )
-    long = "word " * 500
-    same, gone, new, after = words(f"{long}old {long}", f"{long}new {long}")
-    assert (gone, new) == (("gone", "old"), ("new", "new"))
-    for kind, text in (same, after):
-        assert kind == "same"
-        assert text.count("word") <= AROUND
-        assert "…" in text
+    assert words(" old ", " new ") == (
+        ("same", " "),
+        ("gone", "old"),
+        ("new", "new"),
+        ("same", " "),
+    )
+    for more in ("+", " +"):
+        assert words("one", f"one{more}") == (("same", "one"), ("new", more))
+
+
+def numbers(count: int) -> str:
+    return " ".join(str(n) for n in range(1, count + 1))
+
+
+@pytest.mark.parametrize(
+    ("count", "shown"),
+    [
+        (2 * AROUND + 2, f" {numbers(2 * AROUND + 2)} "),
+        (2 * AROUND + 3, " 1 2 3 4 5 6 7 …13 14 15 16 17 18 19 "),
+    ],
+)
+def test_between_two_changes_both_ends_of_what_is_the_same_are_shown(
+    count: int, shown: str
+) -> None:
+    long = numbers(count)
+    assert words(f"a {long} b", f"c {long} d") == (
+        *(("gone", "a"), ("new", "c")),
+        ("same", shown.replace("…", "… ")),
+        *(("gone", "b"), ("new", "d")),
+    )
+
+
+@pytest.mark.parametrize(
+    ("count", "shown"),
+    [(AROUND + 3, f" {numbers(AROUND + 3)}"), (AROUND + 4, " 1 2 3 4 5 6 7 …")],
+)
+def test_the_end_is_shortened_only_where_that_saves_words(count: int, shown: str) -> None:
+    told = words(f"a {numbers(count)}", f"b {numbers(count)}")
+    assert told == (("gone", "a"), ("new", "b"), ("same", shown))
+
+
+def test_what_is_new_is_shown_whole_up_to_a_limit() -> None:
+    same = "Of all of this, every word stays as it was, and so does every other word here"
+    assert words(same, f"{same}: {numbers(20)}")[1:] == (("new", f": {numbers(20)}"),)
+    assert words("", "x" * MOST) == (("new", "x" * MOST),)
+    assert words("", "x" * (MOST + 1001)) == (("new", f"{'x' * MOST}… (1,001 characters more)"),)
+    (told,) = words("", "x" * (MOST + 1))
+    assert told[1].endswith("x… (1 characters more)")
+
+
+def test_from_how_much_in_common_two_texts_are_compared() -> None:
+    assert words("+-*/%", "+-&|^") == (("same", "+-"), ("gone", "*/%"), ("new", "&|^"))
+    assert words("+-*/%", "+-&|^=") == (("gone", "+-*/%"), ("new", "+-&|^="))
+
+
+def test_up_to_how_many_words_two_texts_are_compared_word_by_word() -> None:
+    signs = "".join(chr(0xE000 + n) for n in range(MANY // 2 - 1))  # each is a word, and no other
+    old, new = words(f"{signs}a", f"{signs}b")[1:]
+    assert (old, new) == (("gone", "a"), ("new", "b"))
+    assert [kind for kind, _ in words(f"{signs}a", f"{signs}!b")] == ["gone", "new"]
 
 
 @pytest.mark.parametrize("more", [0, 1])
 def test_the_beginning_is_shortened_only_where_that_saves_words(more: int) -> None:
     start = "word " * (AROUND + 3 + more)
     same, *_ = words(f"{start}old", f"{start}new")
-    assert ("…" in same[1]) == bool(more)
+    assert same == ("same", "… " + "word " * (AROUND - 1) if more else start)
 
 
 def test_texts_without_much_in_common_stand_one_after_the_other() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 import os
 import subprocess
 import sys
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 
 from learnkit.clients.recordings import request_hash
 from learnkit.clients.recordings.request_hash import Prefix, unmarked
+from learnkit.core.token_count import estimate_tokens
 
 BODY: dict[str, Any] = {"model": "m", "max_tokens": 5, "system": "Be brief."}
 UUID = "1b4e28ba-2fa1-11d2-883f-0016d3cca427"
@@ -197,3 +199,112 @@ def test_without_marks_a_request_is_as_it_was_written() -> None:
     assert marked == before
     two = {**said("a"), "system": [block, {**block, **mark}]}
     assert unmarked(two)["system"] == [block, block]
+
+
+# What is noise in a request, and what is not
+
+NOTE_TOOL = {
+    "name": "note",
+    "description": "Write a note down.",
+    "input_schema": {
+        "type": "object",
+        "properties": {"text": {"type": "string"}},
+        "required": ["text"],
+        "additionalProperties": False,
+    },
+}
+NOTE: dict[str, Any] = {
+    "model": "m",
+    "max_tokens": 5,
+    "system": "Be brief.",
+    "tools": [NOTE_TOOL],
+    "messages": [{"role": "user", "content": "go"}],
+}
+
+
+def schema_noise(body: dict[str, Any]) -> None:
+    schema = body["tools"][0]["input_schema"]
+    schema["title"] = "Note"
+    schema["properties"]["text"] |= {"title": "Text", "default": ""}
+    schema.pop("additionalProperties", None)
+
+
+SAME = {
+    "key order": lambda b: b.update(system=b.pop("system")),
+    "cache markers": lambda b: b.update(cache_control={"type": "ephemeral"}),
+    "system in blocks": lambda b: b.update(system=[{"type": "text", "text": "Be brief."}]),
+    "a string or a block": lambda b: b["messages"][0].update(
+        content=[{"type": "text", "text": "go", "cache_control": {"type": "ephemeral"}}]
+    ),
+    "a stream": lambda b: b.update(stream=True),
+    "noise of a schema": schema_noise,
+}
+
+
+@pytest.mark.parametrize("how", SAME)
+def test_what_says_the_same_has_the_same_hash(how: str) -> None:
+    changed = copy.deepcopy(NOTE)
+    SAME[how](changed)
+    assert changed != NOTE or how == "key order"
+    assert Prefix.of(changed).hash == Prefix.of(NOTE).hash
+
+
+def test_a_propertys_name_is_no_noise() -> None:
+    changed = copy.deepcopy(NOTE)
+    schema = changed["tools"][0]["input_schema"]
+    schema["properties"] = {"title": schema["properties"]["text"]}
+    assert Prefix.of(changed).hash != Prefix.of(NOTE).hash
+
+
+def test_the_canonical_form_and_the_tokens_of_each_part() -> None:
+    mark = {"cache_control": {"type": "ephemeral"}}
+    options = {"anyOf": [{"type": "string", "title": "A"}, True], "default": "x"}
+    schema = {
+        "type": "object",
+        "title": "T",
+        "properties": {"title": options},
+        "required": ["title"],
+    }
+    tool = {"type": "custom", "name": "note", "input_schema": {"title": "T", **schema}, **mark}
+    system = [{"type": "text", "text": "Be brief."}, {"type": "text", "text": "Be kind.", **mark}]
+    asked = [{"type": "text", "text": "go", **mark}]
+    thought = [{"type": "thinking", "thinking": "Hm.", "signature": "x"}]
+    messages = [{"role": "user", "content": asked}, {"role": "assistant", "content": thought}]
+    body = {"model": "m", "stream": True, "system": system, "tools": [tool], "messages": messages}
+    prefix = Prefix.of(body)
+    assert [json.loads(one) for one in prefix.canon] == [
+        {
+            "model": "m",
+            "system": "Be brief.\nBe kind.",
+            "tools": [
+                {
+                    "name": "note",
+                    "input_schema": {
+                        "type": "object",
+                        "properties": {"title": {"anyOf": [{"type": "string"}, True]}},
+                        "required": ["title"],
+                    },
+                }
+            ],
+        },
+        {"role": "user", "content": [{"type": "text", "text": "go"}]},
+        {"role": "assistant", "content": [{"type": "thinking", "thinking": "Hm."}]},
+    ]
+    plain_tool = {key: value for key, value in tool.items() if key != "cache_control"}
+    plain_system = [system[0], {"type": "text", "text": "Be kind."}]
+    head = estimate_tokens(plain_system) + estimate_tokens([plain_tool])
+    said = {"role": "user", "content": [{"type": "text", "text": "go"}]}
+    assert prefix.tokens == [head, estimate_tokens(said), estimate_tokens(messages[1])]
+    assert (prefix.hash, prefix.shared(None)) == (prefix.hashes[2], 0)
+    more = {"role": "user", "content": "on"}
+    assert prefix.extended(more).body == {**body, "messages": [*messages, more]}
+    assert prefix.extended(more).hashes[:3] == prefix.hashes
+
+
+def test_values_that_are_no_texts_are_left_and_a_slot_without_a_value_stays() -> None:
+    prefix = Prefix.of(said("in /tmp/one"))
+    value = {"a": [1, None, True, "⟦slot 1⟧, ⟦slot 2⟧"], "b": "\ud800"}
+    assert prefix.fill(value) == {"a": [1, None, True, "/tmp/one, ⟦slot 2⟧"], "b": "?"}
+    assert len(set(map(len, Prefix.of(said("\ud800")).hashes))) == 1
+    lacking = Prefix.of({"messages": [{"role": "user"}]})  # for the API to refuse
+    assert lacking.canon == ["{}", '{"content":null,"role":"user"}']

@@ -17,6 +17,7 @@ from messages_server import CUT, Wire, serving
 from profiles import examples
 
 import learnkit as lk
+from learnkit.clients.recordings.record import Recorder, _answer
 from learnkit.clients.recordings.recording import Recording, followed
 from learnkit.clients.recordings.request_hash import Prefix
 from learnkit.clients.recordings.rerecord import Keeper, keeping_client
@@ -29,6 +30,9 @@ from learnkit.core.events import LANE
 def note(text: str) -> str:
     """Write a note down."""
     return f"noted: {text}"
+
+
+GO: dict[str, Any] = {"role": "user", "content": "go"}
 
 
 @pytest.fixture
@@ -288,6 +292,7 @@ def test_an_error_in_a_stream_reaches_the_learner_and_the_recording(
         (lambda _: (403, "text/html", b"<h1>Forbidden by the proxy</h1>"), 403, "by the proxy"),
         (lambda _: (400, "application/json", b'{"error": "a text"}'), 400, "a text"),
         (lambda _: (404, "application/json", b"[]"), 404, "[]"),
+        (lambda _: (404, "text/plain", b"\xff" * 300), 404, "\ufffd" * 200),
     ],
 )
 def test_an_error_that_is_not_the_apis_is_recorded_as_it_came(
@@ -304,6 +309,7 @@ def test_an_error_that_is_not_the_apis_is_recorded_as_it_came(
         ask(lk.connect(recording=path))
     assert live.value.status_code == replayed.value.status_code == status
     assert text in str(replayed.value)
+    assert "\ufffd" * 201 not in str(replayed.value)
 
 
 def test_an_error_of_the_api_is_recorded_in_its_parts(path: Path, key: pytest.MonkeyPatch) -> None:
@@ -457,6 +463,39 @@ def test_lanes_asking_at_once_lose_no_turn(path: Path) -> None:
     assert sorted(int(turn.answer.content[0]["text"]) for turn in turns) == list(range(24))
 
 
+@pytest.mark.parametrize(
+    ("error", "failure"),
+    [
+        ({"type": "odd_error", "message": "x"}, Failure(500, "odd_error", "x")),
+        ({}, Failure(500, "api_error", "")),
+    ],
+)
+def test_an_error_in_a_stream_that_the_sdk_does_not_know_counts_as_the_servers(
+    error: dict[str, str], failure: Failure
+) -> None:
+    event = f"data: {json.dumps({'type': 'error', 'error': error})}\n\n".encode()
+    assert _answer(httpx2.Response(200), event, stream=True) == failure
+
+
+def test_a_reply_of_a_server_is_kept_without_what_is_made_anew(
+    path: Path, key: pytest.MonkeyPatch
+) -> None:
+    with serving([lk.reply("Fine.", thinking="Hm.")]) as server:
+        key.setenv("ANTHROPIC_BASE_URL", server.url)
+        with lk.connect("record", recording=path) as client:
+            counted = client.messages.count_tokens(
+                model=client.model, messages=[{"role": "user", "content": "go"}]
+            )
+            assert counted.input_tokens > 0
+            assert not path.exists()
+            live = ask(client)
+    (turn,) = Recording.load(path).turns
+    thought = {"type": "thinking", "thinking": "Hm."}
+    counts = {"input_tokens": 7, "cache_read_input_tokens": 3, "output_tokens": 5}
+    assert counts.items() <= live.usage.to_dict().items()
+    assert turn.answer == Reply((thought, {"type": "text", "text": "Fine."}), None, counts)
+
+
 # What a recording holds, and what a rehearsal keeps of it.
 
 
@@ -534,3 +573,104 @@ def test_a_server_that_sends_no_usage_can_be_recorded(
     again = lk.Agent(lk.connect(recording=path)).run("Go.")
     assert again.text == "recorded"
     assert again.usage.simulated
+
+
+KEPT = """\
+meta: {source: recorded, model: m}
+turns:
+- {id: x/1, scenario: x, reply: [{use: note, id: toolu_0001}]}
+- {id: x/2, scenario: x, reply: [{text: Two.}, {use: note}, {use: note}]}
+- {id: x/3, scenario: x, error: {status: 529, type: overloaded_error, message: busy}}
+- {id: x/4, scenario: x, reply: [{text: Four.}]}
+- {id: x/5, scenario: x, reply: [{text: Five.}]}
+"""
+
+
+def test_a_scenario_is_recorded_again_with_its_own_replies(path: Path) -> None:
+    path.write_text(KEPT)
+    keeper = Keeper(path, "x")
+
+    def asked(*messages: dict[str, Any]) -> Reply | Failure:
+        prefix = Prefix.of({"model": "m", "messages": [GO, *messages]})
+        answer = keeper.answer(prefix.body, "lead")
+        keeper.keep(prefix, "lead", answer)
+        return answer
+
+    def use(number: int) -> dict[str, Any]:
+        return {"type": "tool_use", "name": "note", "input": {}, "id": f"toolu_000{number}"}
+
+    def noted(text: str) -> list[dict[str, Any]]:
+        result = {"type": "tool_result", "tool_use_id": "toolu_0001", "content": text}
+        return [{"role": "assistant", "content": [use(1)]}, {"role": "user", "content": [result]}]
+
+    keeper.enter()
+    first = Reply((use(1),))
+    assert asked() == first
+    two = {"type": "text", "text": "Two."}
+    assert asked(*noted("tea")) == Reply((two, use(2), use(3)))
+    assert asked(GO) == Failure(529, "overloaded_error", "busy")
+    keeper.enter()
+    assert asked() == first  # as before, and so it is no new turn
+    assert asked(*noted("jam")) == Reply(({"type": "text", "text": "Four."},))
+    keeper.enter()
+    went_on = [*noted("jam"), {"role": "assistant", "content": "Four."}, GO]
+    assert asked(*went_on) == Reply(({"type": "text", "text": "Five."},))
+    stored = Recording.load(path)
+    assert {key: stored.meta[key] for key in ("lesson", "source", "model")} == {
+        "lesson": "s",
+        "source": "recorded",
+        "model": "m",
+    }
+    assert stored.meta["sdk"] == ".".join(anthropic.__version__.split(".")[:2])
+    assert [(turn.id, turn.after, len(turn.said)) for turn in stored.turns] == [
+        ("x/1", None, 1),
+        ("x/2", "x/1", 1),
+        ("x/3", None, 2),
+        ("x/4", "x/1", 1),
+        ("x/5", None, 5),
+    ]
+    with pytest.raises(ScriptEnded, match="asked for more replies than the recording holds"):
+        asked(GO, GO)
+
+
+def test_a_scenario_that_is_entered_again_has_the_same_keeper(path: Path) -> None:
+    path.write_text(KEPT)
+    kept: dict[str, Any] = {}
+    with lk.VirtualClock() as clock:
+        first = keeping_client(path, "x", clock, kept)
+        assert (first.mode, first.model, first.clock) == ("record", "m", clock)
+        again = keeping_client(path, "x", clock, kept)
+    assert first.source is again.source is kept["x"]
+
+
+def test_turns_are_added_in_the_place_of_their_scenario_with_what_they_share(path: Path) -> None:
+    def body(*messages: dict[str, Any], **more: Any) -> Prefix:
+        return Prefix.of({"model": "m", "system": "Be brief.", "messages": list(messages), **more})
+
+    reply = Reply(({"type": "text", "text": "yes"},))
+    yes = {"role": "assistant", "content": "yes"}
+    for name in ("one", "two", "three", "two"):
+        Recorder(path, name, "scripted").keep(body(GO), "lead", reply)
+    recorder = Recorder(path, "four", "scripted")
+    assert recorder.recording == Recording.load(path)
+    gone = {"role": "user", "content": "gone"}
+    for messages in (
+        [GO],
+        [gone, yes, GO],
+        [gone, yes, GO, yes, GO],
+        [GO, yes, GO, yes, GO, yes, GO],
+        [gone, yes, gone, yes, gone, yes, GO, yes, GO],
+    ):
+        recorder.add(body(*messages), "lead", reply)
+    turns = recorder.recording.turns
+    assert [turn.id for turn in turns[:4]] == ["one/1", "two/1", "three/1", "four/1"]
+    assert [(turn.after, list(turn.edits), len(turn.said)) for turn in turns[3:]] == [
+        (None, [], 1),
+        (None, [], 3),  # half of what was said before is another
+        ("four/2", [], 1),
+        ("four/3", [0], 1),
+        ("four/4", [0, 2, 4], 1),
+    ]
+    (key,) = recorder.recording.shared
+    assert [turn.params for turn in turns] == [{"system": key}] * 8
+    assert recorder.recording.shared == {key: "Be brief."}

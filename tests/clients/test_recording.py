@@ -15,6 +15,7 @@ import learnkit as lk
 from learnkit.clients.recordings.recording import Recording, Turn
 from learnkit.clients.scripted import Failure, Reply
 from learnkit.runtime.secret_scan import SecretError
+from learnkit.runtime.stored_json import MAX_DEPTH
 
 TRICKY = ["yes", "1e3", "2031-02-03", "a: b", "- x", "", " lead", "trail \n", "tab\there", "a\r\nb"]
 texts = st.one_of(
@@ -78,11 +79,137 @@ def test_what_is_saved_comes_back(
     assert back.edits == {0: expected[0]}
 
 
+WRITTEN = """\
+version: 1
+meta:
+  lesson: s
+  model: m
+shared:
+  37d4638f: Be brief.
+turns:
+- id: a/1
+  scenario: a
+  lane: lead
+  after: null
+  params: {system: 37d4638f, max_tokens: 5}
+  said:
+  - user: What does it say on page 96 of the book that lies open in the café? Read it to me, if you
+      can see it.
+  - user: I look.
+  reply:
+  - thinking: Hm.
+  - text: I look.
+  - type: text
+    text: I look.
+    citations: []
+  - use: bash
+    input:
+      command: ls
+    id: t1
+  - use: bash
+    id: t2
+  stop: max_tokens
+  usage: {input_tokens: 1, output_tokens: 2}
+  latency: 2.5
+- id: a/2
+  scenario: a
+  lane: bob
+  after: a/1
+  params: {}
+  said:
+  - user:
+    - result: t1
+      content: |-
+        a
+        b
+      is_error: true
+    - type: image
+      source: {}
+  - user:
+    - type: text
+      text: I look.
+      citations: []
+  - user: []
+  edits:
+    0:
+      user: gone
+  error:
+    status: 529
+    type: overloaded_error
+    message: busy
+- id: a/3
+  scenario: a
+  lane: lead
+  after: null
+  params: {}
+  said: []
+  reply: []
+"""
+
+
+def test_a_recording_is_written_in_short_forms_and_read_in_the_apis(tmp_path: Path) -> None:
+    path = tmp_path / "a folder" / "in it" / "s.yaml"
+    long = (
+        "What does it say on page 96 of the book that lies open in the café? "
+        "Read it to me, if you can see it."
+    )
+    text: dict[str, Any] = {"type": "text", "text": "I look."}
+    cited = {**text, "citations": []}
+    thought = {"type": "thinking", "thinking": "Hm."}
+    call = {"type": "tool_use", "id": "t1", "name": "bash", "input": {"command": "ls"}}
+    bare = {"type": "tool_use", "name": "bash", "id": "t2"}
+    result = {"type": "tool_result", "tool_use_id": "t1", "content": "a\nb", "is_error": True}
+    image = {"type": "image", "source": {}}
+
+    def user(content: Any) -> dict[str, Any]:
+        return {"role": "user", "content": content}
+
+    def turns(first: tuple[Any, ...], said: Any) -> list[Turn]:
+        reply = Reply(first, "max_tokens", {"input_tokens": 1, "output_tokens": 2}, 2.5)
+        failure = Failure(529, "overloaded_error", "busy")
+        more = [user([result, image]), user([cited]), user([])]
+        params = {"system": "37d4638f", "max_tokens": 5}
+        edits = {0: user("gone")}
+        return [
+            turn(reply, [user(long), user(said)], params=params),
+            turn(failure, more, "a/2", after="a/1", lane="bob", edits=edits),
+            turn(Reply(()), [], "a/3"),
+        ]
+
+    recording = Recording({"lesson": "s", "model": "m"})
+    assert recording.share("Be brief.") == "37d4638f"
+    recording.share("What no turn says any more.")
+    signed = {**thought, "signature": "x"}
+    recording.turns = turns((signed, text, cited, call, bare), [text])
+    recording.save(path)
+    assert path.read_text("utf-8") == WRITTEN
+    loaded = Recording.load(path)
+    blocks = (thought, text, cited, call, {**bare, "input": {}})
+    assert loaded == Recording(recording.meta, {"37d4638f": "Be brief."}, turns(blocks, "I look."))
+    assert (loaded.model, Recording().model, loaded.scenarios) == ("m", None, ["a"])
+
+
+def test_what_a_turn_leaves_out_has_its_usual_value(tmp_path: Path) -> None:
+    path = tmp_path / "s.yaml"
+    path.write_text("turns: [{id: a/1, scenario: a, reply: [{use: bash, id: t1}], usage: }]")
+    call = {"type": "tool_use", "name": "bash", "input": {}, "id": "t1"}
+    assert Recording.load(path) == Recording(turns=[turn(Reply((call,)), [])])
+
+
+def test_as_many_levels_as_are_allowed_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "s.yaml"
+    deep = MAX_DEPTH - 2  # below the file's mapping, and that of `meta`
+    path.write_text(f"{{meta: {{x: {'[' * deep}{']' * deep}}}, turns: []}}")
+    assert str(Recording.load(path).meta["x"]) == "[" * deep + "]" * deep
+
+
 @pytest.mark.parametrize("key", ["system", "tools"])
 def test_a_system_prompt_and_tools_may_be_lists(tmp_path: Path, key: str) -> None:
     path = tmp_path / "s.yaml"
+    # Only the type is looked at: what else is wrong with them is for the API to say.
+    part = "{type: text}, {text: hi}" if key == "system" else "{name: bash, text: 5}"
     path.write_text(
-        "{shared: {x: [{type: text, text: hi}]}, turns: "
+        f"{{shared: {{x: [{part}]}}, turns: "
         f"[{{id: a, scenario: s, params: {{{key}: x}}, reply: []}}]}}"
     )
     assert Recording.load(path).turns[0].params == {key: "x"}
@@ -95,7 +222,7 @@ def test_a_system_prompt_and_tools_may_be_lists(tmp_path: Path, key: str) -> Non
         ("- a list", "it has no list `turns`"),
         ("turns: {a: 1}", "it has no list `turns`"),
         ("turns: [unclosed", "is not YAML"),
-        ("turns: [{id: a, scenario: s, reply: [{say: x}]}]", "turn 1 a"),
+        ("turns: [{id: a, scenario: s, reply: [{say: x}]}]", r"turn 1 a.*not \['say'\]"),
         ("turns: [{id: a, scenario: s, reply: hello}]", "turn 1 a.*must be a list of blocks"),
         ("turns: [{id: a, scenario: s, reply: [hello]}]", "turn 1 a"),
         ("turns: [{id: a, scenario: s, said: [{user: x, assistant: y}], reply: []}]", "turn 1 a"),
@@ -124,6 +251,21 @@ def test_a_system_prompt_and_tools_may_be_lists(tmp_path: Path, key: str) -> Non
         (
             "{shared: {x: {}}, turns: [{id: a, scenario: s, params: {system: x}, reply: []}]}",
             "'x' must be a text or a list of text blocks",
+        ),
+        (
+            "{shared: {x: [{text: 5}]}, turns: "
+            "[{id: a, scenario: s, params: {system: x}, reply: []}]}",
+            "'x' must be a text or a list of text blocks",
+        ),
+        (
+            "{shared: {x: a}, turns: [{id: a, scenario: s, params: {tools: x}, reply: []}]}",
+            "'x' must be a list of tools",
+        ),
+        ("{version: 2, turns: []}", "has version 2, and this learnkit reads up to 1; upgrade it"),
+        ("{version: '1', turns: []}", "has version '1', and this learnkit reads up to 1; upgrade"),
+        (
+            f"turns: {'[' * MAX_DEPTH}{']' * MAX_DEPTH}",
+            f"is not YAML: it is nested more than {MAX_DEPTH} levels deep",
         ),
         ("turns: [\xff]", "is not YAML"),
         ("turns: [\x00]", "is not YAML"),
@@ -300,3 +442,16 @@ def test_a_text_of_several_lines_stands_as_it_is_and_one_line_stays_one(tmp_path
     assert lines[place - 1].endswith("|-")
     assert lines[place + 1] == "second line"
     assert any(line.endswith("text: one line") for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [("a\tb", r"a\tb"), ("a\x85b", r"a\Nb"), ("a\r\nb", r"a\r\nb"), ("a \nb", r"a \nb")],
+)
+def test_what_an_editor_would_hide_or_change_is_written_with_escapes(
+    tmp_path: Path, text: str, written: str
+) -> None:
+    path = tmp_path / "s.yaml"
+    recording = Recording({"note": text})
+    recording.save(path)
+    assert f'note: "{written}"\n' in path.read_text("utf-8")

@@ -12,12 +12,10 @@ from typing import Any
 
 import anthropic
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from messages_server import serving
 
 import learnkit as lk
-from learnkit.clients.recordings.recording import Recording
+from learnkit.clients.recordings.recording import Recording, Turn
 from learnkit.clients.recordings.replay import HEIGHT, WIDTH, Miss, Replay, compare
 from learnkit.clients.recordings.request_hash import Prefix
 from learnkit.core.catalog import MODELS
@@ -373,6 +371,9 @@ def test_the_model_of_a_scenario_is_that_of_its_first_turn(tmp_path: Path) -> No
         ({"a": 1, "b": 2}, {"b": 3, "a": 1}, "b", ["-2", "+3"]),
         ({"a": "x"}, {"a": "x\n"}, "a", ["-'x'", "+'x\\n'"]),
         ({"a": "x\ny"}, {"a": "x\nz"}, "a", [" x", "-y", "+z"]),
+        ({"a": "1\n2\n3\nx"}, {"a": "1\n2\n3\ny"}, "a", [" 2", " 3", "-x", "+y"]),
+        ({"a": ["x"]}, {"a": "x"}, "a", ["-[", '-  "x"', "-]", "+x"]),
+        ({"a": {"b": "é"}}, {"a": 1}, "a", ["-{", '-  "b": "é"', "-}", "+1"]),
     ],
 )
 def test_a_difference_is_a_path_and_both_sides(
@@ -422,6 +423,12 @@ def test_of_many_lines_the_ends_are_shown() -> None:
     assert len(lines) == HEIGHT + 1
     assert lines.index(middle) == HEIGHT // 2
     assert middle == f"… {203 - HEIGHT} lines more …"
+    old, new = (
+        "\n".join(f"{side}{n}" for n in range(count)) for side, count in (("a", 28), ("b", 29))
+    )
+    _, diff = compare([json.dumps(old)], [json.dumps(new)])
+    assert len(diff.splitlines()) == HEIGHT
+    assert "lines more" not in diff
 
 
 def test_the_turn_that_is_most_alike_is_the_one_compared_with(tmp_path: Path) -> None:
@@ -436,71 +443,64 @@ def test_the_turn_that_is_most_alike_is_the_one_compared_with(tmp_path: Path) ->
     assert "+write a letter" in error.diff
 
 
+def asks(*texts: str) -> list[dict[str, Any]]:
+    return [{"role": "user", "content": text} for text in texts]
+
+
+@pytest.mark.parametrize(
+    ("lane", "texts", "nearest"),
+    [
+        ("eve", ["write a mailbox"], "a/1"),
+        ("bob", ["write a mailbox"], "a/2"),  # the agent's own turn is nearer than a like text
+        ("eve", ["count the towns", "write", "count"], "a/3"),
+        ("eve", ["count the towns"], "a/2"),  # as many messages come before a like text
+        ("lead", ["book a flight", "to Rome"], "a/2"),  # and what is the same before all
+    ],
+)
+def test_what_makes_a_recorded_turn_the_nearest(lane: str, texts: list[str], nearest: str) -> None:
+    recording = Recording({"model": "m"})
+    yes = lk.say("yes")
+    recording.turns = [
+        Turn("a/1", "a", "lead", None, {}, asks("write a mail"), {}, yes),
+        Turn("a/2", "a", "bob", None, {}, asks("book a flight"), {}, yes),
+        Turn("a/3", "a", "lead", None, {}, asks("count the towns of it", "x", "y"), {}, yes),
+    ]
+    source = Replay(recording)
+    assert source.unused() == ["a/1", "a/2", "a/3"]
+    with pytest.raises(Miss) as caught:
+        source.answer({"model": "m", "messages": asks(*texts)}, lane)
+    assert caught.value.nearest == nearest
+    assert source.answer({"model": "m", "messages": asks("book a flight")}, lane) == yes
+    assert source.unused() == ["a/1", "a/3"]
+
+
+def test_a_miss_says_what_differs_and_what_can_be_done() -> None:
+    recording = Recording({"model": "m"})
+    recording.turns = [Turn("a/1", "a", "lead", None, {}, asks("Go."), {}, lk.say("yes"))]
+    prefix = Prefix.of({"model": "m", "messages": asks("Stop.")})
+    with pytest.raises(Miss) as caught:
+        Replay(recording, "a").answer_to(prefix, "bob")
+    miss = caught.value
+    assert str(miss) == (
+        "the recording has no reply to this request (scenario 'a', agent 'bob').\n"
+        "It differs from the nearest turn a/1 at messages[0].content[0].text:\n\n"
+        "--- recorded\n+++ asked\n@@ -1 +1 @@\n-Go.\n+Stop.\n\n"
+        "What you can do:\n"
+        "  - undo the change, and the recording fits again\n"
+        "  - let the stand-in try it, which follows rules and is not an LLM: "
+        "lab.scenario(name, script=lk.stand_in().source)\n"
+        '  - be the model yourself: lab.be_the_model("your prompt")\n'
+        '  - script it: lab.scenario(name, script=[lk.use("bash", command="ls"), lk.say("Done.")])'
+    )
+    assert miss._render_traceback_() == [f"Miss: {miss}"]
+    assert (miss.scenario, miss.lane, miss.prefix, miss.offer) == ("a", "bob", prefix, None)
+    assert [str(one) for one in miss.changes] == ["your prompt: [-Go-][+Stop+]."]
+
+
 def test_an_unknown_scenario_names_the_known(tmp_path: Path) -> None:
     record(tmp_path / "s.yaml")
     with pytest.raises(lk.UsageError, match="'two'; it has: one"):
         replay(tmp_path / "s.yaml", "two")
-
-
-# The canonical form
-
-BODY: dict[str, Any] = {
-    "model": "m",
-    "max_tokens": 5,
-    "system": "Be brief.",
-    "tools": [note.spec()],
-    "messages": [{"role": "user", "content": "go"}],
-}
-
-
-def schema_noise(body: dict[str, Any]) -> None:
-    schema = body["tools"][0]["input_schema"]
-    schema["title"] = "Note"
-    schema["properties"]["text"] |= {"title": "Text", "default": ""}
-    schema.pop("additionalProperties", None)
-
-
-SAME = {
-    "key order": lambda b: b.update(system=b.pop("system")),
-    "cache markers": lambda b: b.update(cache_control={"type": "ephemeral"}),
-    "system in blocks": lambda b: b.update(system=[{"type": "text", "text": "Be brief."}]),
-    "a string or a block": lambda b: b["messages"][0].update(
-        content=[{"type": "text", "text": "go", "cache_control": {"type": "ephemeral"}}]
-    ),
-    "a stream": lambda b: b.update(stream=True),
-    "noise of a schema": schema_noise,
-}
-
-
-@pytest.mark.parametrize("how", SAME)
-def test_what_says_the_same_has_the_same_hash(how: str) -> None:
-    changed = copy.deepcopy(BODY)
-    SAME[how](changed)
-    assert changed != BODY or how == "key order"
-    assert Prefix.of(changed).hash == Prefix.of(BODY).hash
-
-
-def test_a_propertys_name_is_no_noise() -> None:
-    changed = copy.deepcopy(BODY)
-    schema = changed["tools"][0]["input_schema"]
-    schema["properties"] = {"title": schema["properties"]["text"]}
-    assert Prefix.of(changed).hash != Prefix.of(BODY).hash
-
-
-words = st.sampled_from(["a", "b", "/tmp/x1", "/tmp/y2", "2031-02-03 04:05:06", "plain"])
-arrays = st.lists(st.builds(lambda w: {"role": "user", "content": w}, words), max_size=6)
-
-
-@given(arrays, arrays, st.booleans())
-def test_what_is_reused_is_what_would_be_computed(
-    first: list[Any], second: list[Any], same_head: bool
-) -> None:
-    before = Prefix.of({**BODY, "messages": first})
-    body = {**BODY, "messages": second, "system": "Be brief." if same_head else "Be long."}
-    reused, fresh = Prefix.of(body, before), Prefix.of(body)
-    parts = ("canon", "hashes", "tokens", "slots")
-    assert all(getattr(reused, part) == getattr(fresh, part) for part in parts)
-    assert len(reused.canon) == len(second) + 1
 
 
 def test_the_lane_chooses_among_equals(tmp_path: Path) -> None:
@@ -516,12 +516,12 @@ def test_the_lane_chooses_among_equals(tmp_path: Path) -> None:
 
 def test_equal_requests_get_the_replies_in_turn_and_then_the_last(tmp_path: Path) -> None:
     path = tmp_path / "s.yaml"
-    client = lk.connect("record", recording=path, upstream=["first", "second"])
-    for _ in range(2):
+    client = lk.connect("record", recording=path, upstream=["1", "2", "3"])
+    for _ in range(3):
         lk.Agent(client).run("hello")
     client = lk.connect(recording=path)
-    texts = [lk.Agent(client).run("hello").text for _ in range(4)]
-    assert texts == ["first", "second", "second", "second"]
+    texts = [lk.Agent(client).run("hello").text for _ in range(5)]
+    assert texts == ["1", "2", "3", "3", "3"]
 
 
 def test_threads_that_ask_at_once_are_all_answered(tmp_path: Path) -> None:

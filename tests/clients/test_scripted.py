@@ -63,6 +63,12 @@ def test_a_script_that_has_ended_says_so_at_once() -> None:
     with pytest.raises(ScriptEnded, match="held only 1"):
         ask(client)
     assert asked == []
+    client = lk.scripted(["one", "two", "three"])
+    for _ in range(3):
+        ask(client)
+    for _ in range(2):
+        with pytest.raises(ScriptEnded, match=r"agent 'lead' .* held only 3: add a reply, or end"):
+            ask(client)
 
 
 @pytest.mark.parametrize("status", [429, 529, 500])

@@ -53,6 +53,65 @@ def test_a_text_block_that_lacks_its_text_is_streamed_as_it_is() -> None:
     assert sse.from_bytes(sse.to_bytes(whole)) == whole
 
 
+def test_the_events_of_a_message_are_the_apis() -> None:
+    long = "It is größer than that, "  # 24 characters: as many as one delta carries
+    thought = {"type": "thinking", "thinking": "Hm.", "signature": "s"}
+    call = {"type": "tool_use", "id": "t1", "name": "bash", "input": {"a": "größer " * 3}}
+    picture = {"type": "image", "source": {}}
+    content = [thought, {"type": "text", "text": f"{long}as I said."}, call, picture]
+    whole = {**message(content), "stop_reason": "stop_sequence", "stop_sequence": "END"}
+    usage = {"input_tokens": 3, "output_tokens": 1}
+    start = {**whole, "content": [], "stop_reason": None, "stop_sequence": None, "usage": usage}
+
+    def block(index: int, empty: dict[str, Any], *deltas: dict[str, Any]) -> list[Any]:
+        return [
+            ("content_block_start", {"index": index, "content_block": empty}),
+            *(("content_block_delta", {"index": index, "delta": delta}) for delta in deltas),
+            ("content_block_stop", {"index": index}),
+        ]
+
+    events = [
+        ("message_start", {"message": start}),
+        *block(
+            0,
+            {**thought, "thinking": "", "signature": ""},
+            {"type": "thinking_delta", "thinking": "Hm."},
+            {"type": "signature_delta", "signature": "s"},
+        ),
+        *block(
+            1,
+            {"type": "text", "text": ""},
+            {"type": "text_delta", "text": long},
+            {"type": "text_delta", "text": "as I said."},
+        ),
+        *block(
+            2,
+            {**call, "input": {}},
+            {"type": "input_json_delta", "partial_json": '{"a": "größer größer grö'},
+            {"type": "input_json_delta", "partial_json": 'ßer "}'},
+        ),
+        *block(3, picture),
+        (
+            "message_delta",
+            {
+                "delta": {"stop_reason": "stop_sequence", "stop_sequence": "END"},
+                "usage": {"output_tokens": 4},
+            },
+        ),
+        ("message_stop", {}),
+    ]
+    assert list(sse.to_events(whole)) == events
+    assert sse.to_bytes(whole).decode().split("\n\n") == [
+        *(
+            f"event: {name}\ndata: {json.dumps({'type': name, **data}, ensure_ascii=False)}"
+            for name, data in events
+        ),
+        "",
+    ]
+    assert sse.from_bytes(sse.to_bytes(whole)) == whole
+    assert sse.from_bytes(sse.to_bytes(whole).replace(b"data: ", b"data:")) == whole
+
+
 @given(texts, st.dictionaries(st.text("abc", min_size=1), texts, max_size=2))
 def test_the_sdk_reads_the_same(text: str, arguments: dict[str, str]) -> None:
     if not text.strip():
@@ -79,8 +138,11 @@ def test_a_stream_that_breaks_off_or_fails_is_no_message() -> None:
     with pytest.raises(ValueError, match="ended before the message did, or is none"):
         sse.from_bytes(b"<h1>502 Bad Gateway</h1>")
     error = b'event: error\ndata: {"type":"error","error":{"type":"overloaded_error"}}\n\n'
-    with pytest.raises(sse.StreamError, match=r"the stream ended in an error: .*overloaded_error"):
+    with pytest.raises(
+        sse.StreamError, match=r"the stream ended in an error: .*overloaded_error"
+    ) as caught:
         sse.from_bytes(whole[:200].rpartition(b"\n\n")[0] + b"\n\n" + error)
+    assert caught.value.error == {"type": "overloaded_error"}
 
 
 def stream(*events: dict[str, Any]) -> bytes:

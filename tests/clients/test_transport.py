@@ -13,8 +13,10 @@ import pytest
 
 import learnkit as lk
 from learnkit.clients.connect import from_source
+from learnkit.clients.recordings.request_hash import Prefix
 from learnkit.clients.scripted import Scripted
 from learnkit.clients.transport import OfflineTransport
+from learnkit.core.catalog import DEFAULT_MODEL
 from learnkit.core.token_count import estimate_tokens
 
 TOOL = {"name": "bash", "description": "Run.", "input_schema": {"type": "object"}}
@@ -106,6 +108,99 @@ def test_a_reply_stops_for_its_calls_unless_it_says_why() -> None:
         (lk.reply("half a", stop_reason="max_tokens"), "max_tokens"),
     ):
         assert ask(lk.scripted([reply]), go).stop_reason == reason
+
+
+def test_an_answer_is_the_apis_in_all_its_parts() -> None:
+    reply = lk.reply("I look.", lk.use("bash", command="größer"), lk.use("bash"))
+    quick = {"latency": 0.0, "usage": {"input_tokens": 5}}
+    transport = OfflineTransport(
+        Scripted([replace(reply, **quick), lk.fail(529)]), lk.VirtualClock()
+    )
+    body = {"model": DEFAULT_MODEL, "max_tokens": 9, "tools": [TOOL]}
+    body["messages"] = [{"role": "user", "content": "go"}]
+
+    def answered(content: bytes, path: str = "/v1/messages") -> tuple[int, dict[str, str], Any]:
+        request = httpx2.Request("POST", f"http://offline.invalid{path}", content=content)
+        response = transport.handle_request(request)
+        assert int(response.headers.pop("content-length")) == len(response.read())
+        return response.status_code, dict(response.headers), json.loads(response.content)
+
+    def error(kind: str, text: str, number: int) -> dict[str, Any]:
+        about = {"type": kind, "message": text}
+        return {"type": "error", "error": about, "request_id": f"req_{number:04d}"}
+
+    sent = json.dumps(body).encode()
+    status, headers, message = answered(sent)
+    call = {"type": "tool_use", "id": "toolu_0001", "name": "bash", "input": {"command": "größer"}}
+    content = [
+        {"type": "text", "text": "I look."},
+        call,
+        {**call, "id": "toolu_0002", "input": {}},
+    ]
+    json_headers = {"content-type": "application/json"}
+    assert (status, headers) == (200, {**json_headers, "request-id": "req_0001"})
+    assert message == {
+        "id": "msg_0001",
+        "type": "message",
+        "role": "assistant",
+        "model": DEFAULT_MODEL,
+        "content": content,
+        "stop_reason": "tool_use",
+        "stop_sequence": None,
+        "usage": {
+            "input_tokens": 5,
+            "cache_read_input_tokens": 0,
+            "cache_creation_input_tokens": 0,
+            "output_tokens": estimate_tokens(content),
+            "simulated": True,
+        },
+    }
+    retry = {**json_headers, "retry-after-ms": "0.001"}
+    assert answered(sent) == (
+        529,
+        {**retry, "request-id": "req_0002"},
+        error("overloaded_error", "scripted failure", 2),
+    )
+    assert answered(b"[]") == (
+        400,
+        {**retry, "request-id": "req_0003"},
+        error("invalid_request_error", "The request body is not JSON", 3),
+    )
+    assert answered(b"{}", "/v1/nowhere") == (
+        404,
+        {**retry, "request-id": "req_0004"},
+        error("not_found_error", "Not found: /v1/nowhere", 4),
+    )
+    del body["max_tokens"]
+    tokens = sum(Prefix.of(body).tokens)
+    assert answered(json.dumps(body).encode(), "/v1/messages/count_tokens") == (
+        200,
+        {**json_headers, "request-id": "req_0005"},
+        {"input_tokens": tokens},
+    )
+    assert [lane for lane, _ in transport.given] == ["lead", "lead"]
+    assert [answer for _, answer in transport.given] == [replace(reply, **quick), lk.fail(529)]
+
+
+def test_a_beta_has_its_keys_and_a_stream_its_id() -> None:
+    client = lk.scripted(["one", "two"])
+    go: list[Any] = [{"role": "user", "content": "go"}]
+    edits = {"context_management": {"edits": []}}
+    header = {"anthropic-beta": "context-management-2025-06-27"}
+    assert ask(client, go, extra_body=edits, extra_headers=header).content[0].text == "one"
+    with pytest.raises(anthropic.BadRequestError, match="context_management: Extra inputs"):
+        ask(client, go, extra_body=edits)
+    with client.messages.stream(model=client.model, max_tokens=9, messages=go) as stream:
+        assert (stream.response.status_code, stream.request_id) == (200, "req_0003")
+        assert stream.get_final_text() == "two"
+
+
+def test_a_call_is_never_given_the_id_that_another_has_brought() -> None:
+    own = {"type": "tool_use", "id": "toolu_0002", "name": "bash", "input": {}}
+    client = lk.scripted([lk.reply(own), lk.use("bash"), lk.use("bash")])
+    go = [{"role": "user", "content": "go"}]
+    ids = [ask(client, go).content[0].id for _ in range(3)]
+    assert ids == ["toolu_0002", "toolu_0001", "toolu_0003"]
 
 
 def test_latency_passes_on_the_clock() -> None:

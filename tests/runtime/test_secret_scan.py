@@ -100,6 +100,35 @@ def test_the_value_of_a_variable_with_such_a_name_is_found(
         refuse_secrets("correct horse battery staple")
 
 
+def test_a_variable_of_another_name_or_with_a_short_value_is_no_secret(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("MY_NOTE", "correct horse battery")
+    monkeypatch.setenv("MY_TOKEN", "eleven_char")
+    refuse_secrets("correct horse battery staple, eleven_char")
+    monkeypatch.setenv("MY_TOKEN", "twelve_chars")
+    with pytest.raises(SecretError):
+        refuse_secrets("so it has twelve_chars in it")
+
+
+@pytest.mark.parametrize(
+    ("value", "where"),
+    [
+        ({"a": {"b": ["x", {"c": FOUND["npm"]}]}}, "a.b[1].c"),
+        ([1, None, [FOUND["npm"]]], "[2][0]"),
+        ({FOUND["npm"]: 1}, "a key of the file"),
+        ({"a": {"b": {FOUND["npm"]: 1}}}, "a key of a.b"),
+    ],
+)
+def test_the_place_of_a_secret_is_named_and_what_to_do(value: object, where: str) -> None:
+    with pytest.raises(SecretError) as caught:
+        refuse_secrets(value)
+    assert str(caught.value) == (
+        f"the recording was not saved: {where} looks like it holds a secret. "
+        "Take it out of the prompt, the files or the command's output, and record again."
+    )
+
+
 @pytest.mark.slow
 def test_nothing_in_the_project_raises_a_false_alarm() -> None:
     """Its own text and code, apart from the tests that hold such forms on purpose."""

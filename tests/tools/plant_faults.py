@@ -65,7 +65,10 @@ AREAS: dict[str, list[tuple[str, str]]] = {
         ),
         ("learnkit/clients/recordings/record.py", "tests/clients/test_record.py"),
         ("learnkit/clients/recordings/rerecord.py", "tests/clients/test_record.py"),
-        ("learnkit/runtime/secret_scan.py", "tests/clients/test_recording.py"),
+        (
+            "learnkit/runtime/secret_scan.py",
+            "tests/runtime/test_secret_scan.py tests/clients/test_recording.py",
+        ),
     ],
     "views": [
         (

@@ -81,11 +81,10 @@ def unanswered_call(request: Request) -> str | None:
         The text of the refusal, or None.
     """
     for turn, after in _pairs(request):
-        if turn.calls:
-            answered = {id for _, _, id in after.results}
-            open_calls = [(i, id) for i, _, id in turn.calls if id not in answered]
-            if open_calls:
-                return _unanswered(open_calls)
+        answered = {id for _, _, id in after.results}
+        open_calls = [(i, id) for i, _, id in turn.calls if id not in answered]
+        if open_calls:
+            return _unanswered(open_calls)
     return None
 
 
@@ -114,14 +113,16 @@ def unknown_result(request: Request) -> str | None:
     Returns:
         The text of the refusal, or None.
     """
-    for before, turn in pairwise([Turn("", 0), *request.turns]):
+    called: list[str] = []
+    for turn in request.turns:
         for i, j, id in turn.results:
-            if id not in [call for _, _, call in before.calls]:
+            if id not in called:
                 return (
                     f"messages.{i}.content.{j}: unexpected `tool_use_id` found in "
                     f"`tool_result` blocks: {id}. Each `tool_result` block must answer a "
                     "`tool_use` block of the message before it"
                 )
+        called = [id for _, _, id in turn.calls]
     return None
 
 
@@ -308,17 +309,16 @@ def changed_thinking(request: Request) -> str | None:
                 "remain as they were in the original response."
             )
     for turn in request.turns:
-        i, _, last = turn.blocks[-1] if turn.blocks else (0, 0, {"type": ""})
-        if last["type"] in ("thinking", "redacted_thinking"):
-            return (
-                f"messages.{i}: The final block in an assistant message cannot be `{last['type']}`"
-            )
+        for i, _, last in turn.blocks[-1:]:
+            if last["type"] in ("thinking", "redacted_thinking"):
+                kind = f"`{last['type']}`"
+                return f"messages.{i}: The final block in an assistant message cannot be {kind}"
     return None
 
 
 def _pairs(request: Request) -> list[tuple[Turn, Turn]]:
     """Each turn with the one after it; the last with an empty one."""
-    return list(pairwise([*request.turns, Turn("", 0)]))
+    return list(pairwise([*request.turns, Turn(role="", first=0)]))
 
 
 def _unanswered(calls: list[tuple[int, str]]) -> str:

@@ -40,17 +40,6 @@ class Flaw:
     kind: Literal["modified", "prefix", "gap"]
 
 
-def sign(body: dict[str, Any], thinking: str = "") -> str:
-    """Sign a thinking block that opens the reply to a request.
-
-    Args:
-        body: the request, as sent.
-        thinking: the text of the block; empty when the display is omitted.
-    """
-    signature: str = sign_reply(body, [{"type": "thinking", "thinking": thinking}])[0]["signature"]
-    return signature
-
-
 def sign_reply(body: dict[str, Any], content: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Give every thinking block of a reply its signature.
 
@@ -73,8 +62,7 @@ def sign_reply(body: dict[str, Any], content: list[dict[str, Any]]) -> list[dict
     for block in content:
         if block.get("type") == "thinking":
             link, text = prefix.link, block.get("thinking", "")
-            parts = (link, _own(link, text), prefix.mac())
-            block = {**block, "signature": ".".join(parts)}
+            block = {**block, "signature": f"{link}.{_own(f'{link}:{text}')}.{prefix.mac()}"}
         prefix.add(block)
         signed.append(block)
     return signed
@@ -97,7 +85,7 @@ def flaws(body: dict[str, Any], *, bound: bool) -> list[Flaw]:
             if block["type"] == "thinking":
                 link, _, rest = block["signature"].partition(".")
                 own, _, mac = rest.partition(".")
-                if own != _own(link, block["thinking"]):
+                if own != _own(f"{link}:{block['thinking']}"):
                     found.append(Flaw(index, position, "modified"))
                 elif bound and prefix.link not in (_FIRST, link):
                     found.append(Flaw(index, position, "gap"))
@@ -112,9 +100,9 @@ class _Prefix:
 
     def __init__(self, body: dict[str, Any]) -> None:
         self.link = _FIRST
-        self._hash = hashlib.blake2b(digest_size=32)
+        self._hash = hashlib.blake2b()
         self._role = ""
-        self._parts = ["system"]
+        self._parts: list[str] = []
         for block in _blocks(body.get("system") or ()):
             self.add(block)
         tools = [_plain(tool) for tool in body.get("tools") or ()]
@@ -128,22 +116,19 @@ class _Prefix:
     def add(self, block: dict[str, Any]) -> None:
         kind, add = block["type"], self._parts.append
         if kind == "text":
-            if (
-                block.get("text") or ""
-            ).strip():  # a blank text cannot be sent back, so it binds nothing
+            if (block.get("text") or "").strip():  # a blank one cannot be sent back: no binding
                 add(_text(block["text"]))
         elif kind == "tool_use":
             add(f"u{block['id']}:{block.get('name')}")
             given = block.get("input")  # a scripted reply may lack it, as some servers' do
             for key, value in sorted(given.items() if isinstance(given, dict) else ()):
-                add(f"{key}={_text(value) if isinstance(value, str) else _encode(value)}")
+                add(f"{key}={_encode(value)}")
         elif kind == "tool_result":
             add(f"r{block['tool_use_id']}:{'error' if block.get('is_error') else ''}")
             for part in _blocks(block.get("content") or ()):
-                add(_text(part["text"]) if part["type"] == "text" else _encode(_plain(part)))
+                add(_encode(_plain(part)))
         elif kind in _THINKING:
-            proof = block.get("signature") or block.get("data") or ""
-            self.link = proof.rpartition(".")[0].rpartition(".")[2] or _own("", proof)
+            self.link = _own(block.get("signature") or block.get("data") or "")
         else:
             add(f"o{_encode(_plain(block))}")
 
@@ -160,16 +145,14 @@ def _text(text: str) -> str:
     return f"t{len(text)}:{text}"
 
 
-def _own(link: str, text: str) -> str:
-    data = f"{link}:{text}".encode("utf-8", "surrogatepass")
+def _own(text: str) -> str:
+    data = text.encode("utf-8", "surrogatepass")
     return hashlib.blake2b(data, key=_KEY, digest_size=8).hexdigest()
 
 
 def _blocks(content: Any) -> Any:
     """Content as blocks; a plain string is one text block."""
-    if isinstance(content, str):
-        return ({"type": "text", "text": content},) if content else ()
-    return content
+    return [{"type": "text", "text": content}] if isinstance(content, str) else content
 
 
 def _plain(part: dict[str, Any]) -> dict[str, Any]:

@@ -11,6 +11,7 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Any
 
 from learnkit.core.text import one_line
@@ -20,11 +21,13 @@ from learnkit.core.transcript import texts
 AROUND, MOST = 8, 1500
 #: Two texts that have less than this in common are shown one after the other.
 ALIKE = 0.4
-#: Beyond this many words, lines are compared instead.
-MANY = 2500
+#: Beyond this many words and signs in both together, lines are compared instead.
+MANY = 5000
 
 _WORDS = re.compile(r"\s+|\w+|[^\w\s]")
 _SLOT = re.compile(r"⟦slot \d+⟧")
+
+_AFTER = "a message after the recording's last one"
 
 #: ``same``, ``gone`` or ``new``, and the text.
 Piece = tuple[str, str]
@@ -59,13 +62,10 @@ def changes(recorded: Sequence[str], asked: Sequence[str]) -> tuple[Change, ...]
     for place, (old, new) in enumerate(zip(these[1:], those[1:], strict=False), start=1):
         if old != new:
             return (*found, *_message(old, new, these[:place]))
-    if len(these) != len(those):
-        more, longer = (("new", those), ("gone", these))[len(these) > len(those)]
-        first = min(len(these), len(those))
-        where = "the number of messages"
-        if more == "new":
-            where = "a message after the recording's last one"
-        found.append(Change(where, ((more, _short(_said(longer[first]))),)))
+    if more := those[len(these) :]:
+        found.append(Change(_AFTER, (("new", _short(_said(more[0]))),)))
+    if missing := these[len(those) :]:
+        found.append(Change("the number of messages", (("gone", _short(_said(missing[0]))),)))
     return tuple(found)
 
 
@@ -78,7 +78,7 @@ def finding(found: Sequence[Change]) -> str:
     places = list(dict.fromkeys(one.where for one in found))
     if not places:
         return "No recorded reply fits this request."
-    if places[0].startswith("a message after"):
+    if places == [_AFTER]:
         return "No recorded reply fits: the recording ends before this request."
     more = f" and {len(places) - 2} more" if len(places) > 2 else ""
     named = f"{', '.join(places[:2])}{more}" if more else " and ".join(places)
@@ -95,7 +95,7 @@ def words(old: str, new: str) -> tuple[Piece, ...]:
     if old == new:
         return ()
     these, those = _WORDS.findall(old), _WORDS.findall(new)
-    if max(len(these), len(those)) > MANY:
+    if len(these) + len(those) > MANY:
         these, those = old.splitlines(keepends=True), new.splitlines(keepends=True)
     matcher = difflib.SequenceMatcher(None, these, those, autojunk=False)
     if matcher.ratio() < ALIKE:
@@ -105,10 +105,8 @@ def words(old: str, new: str) -> tuple[Piece, ...]:
     for tag, a, b, c, d in matcher.get_opcodes():
         if tag == "equal":
             pieces.append(("same", "".join(these[a:b])))
-            continue
-        for kind, text in (("gone", "".join(these[a:b])), ("new", "".join(those[c:d]))):
-            if text:
-                pieces.append((kind, text))
+        else:
+            pieces += [("gone", "".join(these[a:b])), ("new", "".join(those[c:d]))]
     return tuple(_shortened(_joined(pieces)))
 
 
@@ -116,9 +114,12 @@ def _joined(pieces: Sequence[Piece]) -> list[Piece]:
     """Changes that only white space separates become one, so that phrases stay together."""
     kept: list[Piece] = []
     gone = new = ""
+    ends = (0, len(pieces) - 1, len(pieces))
     for place, (kind, text) in enumerate([*pieces, ("same", "")]):
-        if kind == "same" and (text.strip() or not 0 < place < len(pieces) - 1):
-            kept += [piece for piece in (("gone", gone), ("new", new), (kind, text)) if piece[1]]
+        if kind == "same" and (text.strip() or place in ends):
+            kept += [
+                (one, said) for one, said in (("gone", gone), ("new", new), (kind, text)) if said
+            ]
             gone = new = ""
         else:
             gone += text if kind != "new" else ""
@@ -174,7 +175,7 @@ def _tools(old: list[dict[str, Any]], new: list[dict[str, Any]]) -> Iterator[Cha
         about = [str(tool.get("description") or "") for tool in (one, other)]
         yield Change(f"the description of the tool {name!r}", words(*about))
         schemas = ["\n".join(_arguments(tool.get("input_schema"))) for tool in (one, other)]
-        if one.get("input_schema") != other.get("input_schema") and schemas[0] == schemas[1]:
+        if len(set(schemas)) == 1:  # what differs, if anything, is in none of these lines
             schemas = [json.dumps(tool.get("input_schema"), indent=1) for tool in (one, other)]
         yield Change(f"the arguments of the tool {name!r}", words(*schemas))
     if set(before) == set(after) and list(before) != list(after):
@@ -188,7 +189,7 @@ def _arguments(schema: Any) -> Iterator[str]:
     required = schema.get("required") or ()
     for name, about in (schema.get("properties") or {}).items():
         about = about if isinstance(about, dict) else {}
-        kind = about.get("type") or json.dumps({k: v for k, v in about.items() if k != "title"})
+        kind = about.get("type") or json.dumps(about)
         marks = f"{kind}, required" if name in required else f"{kind}"
         told = about.get("description", "")
         yield f"{name} ({marks}){': ' if told else ''}{told}"
@@ -209,9 +210,8 @@ def _message(
         yield Change("whose turn it is", _whole(_said(old), _said(new)))
         return
     these, those = (_blocks(one.get("content")) for one in (old, new))
-    for place in range(max(len(these), len(those))):
-        one = these[place] if place < len(these) else {}
-        other = those[place] if place < len(those) else {}
+    nothing: dict[str, Any] = {}
+    for one, other in zip_longest(these, those, fillvalue=nothing):
         if one != other:
             where = _where(other or one, new["role"], before)
             pieces = words(_text(one), _text(other))
@@ -224,10 +224,8 @@ def _where(block: dict[str, Any], role: str, before: Sequence[dict[str, Any]]) -
         return f"the result of {_call(str(block.get('tool_use_id')), before)}"
     if role == "assistant":
         return "what the model said before"
-    after_calls = any(
-        one.get("type") == "tool_use" for one in _blocks(before[-1].get("content", []))
-    )
-    return "what follows the results" if len(before) > 1 and after_calls else "your prompt"
+    after_calls = any(one.get("type") == "tool_use" for one in _blocks(before[-1].get("content")))
+    return "what follows the results" if after_calls else "your prompt"
 
 
 def _call(id: str, before: Sequence[dict[str, Any]]) -> str:

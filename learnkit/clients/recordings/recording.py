@@ -25,7 +25,7 @@ from learnkit.runtime.stored_json import MAX_DEPTH
 
 Body = dict[str, Any]
 
-#: Version of the files that are written. A file without one has version 1.
+#: Version of the files that are written. A file that does not say its version has this one.
 VERSION = 1
 
 #: Keys of a request that are stored once, in ``shared``.
@@ -99,7 +99,7 @@ class Recording:
             raise UsageError(f"{path} is not YAML: {error}") from None
         if not isinstance(data, dict) or not isinstance(data.get("turns"), list):
             raise UsageError(f"{path} is no recording: it has no list `turns`")
-        version = data.get("version", 1)
+        version = data.get("version", VERSION)
         if type(version) is not int or version > VERSION:
             raise UsageError(
                 f"{path} has version {version!r}, and this learnkit reads up to {VERSION}; "
@@ -148,9 +148,7 @@ class Recording:
             "turns": [_write_turn(turn) for turn in self.turns],
         }
         refuse_secrets(data)
-        text = yaml.dump(
-            data, Dumper=_Dumper, allow_unicode=True, sort_keys=False, width=96, indent=2
-        )
+        text = yaml.dump(data, Dumper=_Dumper, allow_unicode=True, sort_keys=False, width=96)
         path.parent.mkdir(parents=True, exist_ok=True)
         files.replace(path, text)
 
@@ -177,12 +175,13 @@ class Recording:
         for turn in self.turns:
             if turn.scenario != scenario:
                 continue
-            before = found.get(turn.after) if turn.after else None
-            if turn.after and before is None:
-                raise UsageError(f"turn {turn.id} comes after {turn.after}, which is not before it")
-            messages = []
-            if before and turn.after:
-                before = followed(before, self.turn(turn.after).answer)
+            before: Prefix | None = None
+            messages: list[Body] = []
+            if turn.after is not None:
+                if turn.after not in found:
+                    what = f"comes after {turn.after}, which is not before it"
+                    raise UsageError(f"turn {turn.id} {what}")
+                before = followed(found[turn.after], self.turn(turn.after).answer)
                 messages = before.body["messages"].copy()
             for index, message in turn.edits.items():
                 if not 0 <= index < len(messages):
@@ -264,9 +263,11 @@ def _long(block: Block) -> Block:
 def _short_message(message: Body) -> Body:
     content = message["content"]
     if isinstance(content, list):
-        only = content[0] if len(content) == 1 else {}
-        plain = only.get("type") == "text" and set(only) == {"type", "text"}
-        content = only["text"] if plain else [_short(block) for block in content]
+        match [_short(block) for block in content]:
+            case [{"text": text, **rest}] if not rest:
+                content = text
+            case blocks:
+                content = blocks
     return {message["role"]: content}
 
 
@@ -286,8 +287,8 @@ _KEYS = frozenset(
 
 def _can_be(key: str, value: Any) -> bool:
     """Whether a stored value can be a system prompt, or the tools, of a request."""
-    if key == "system" and isinstance(value, str):
-        return True
+    if isinstance(value, str):
+        return key == "system"
     parts = value if isinstance(value, list) else [None]
     return all(
         isinstance(part, dict) and (key != "system" or isinstance(part.get("text", ""), str))

@@ -196,10 +196,9 @@ def unmarked(body: Body) -> Body:
     for key in ("system", "tools"):
         if isinstance(body.get(key), list):
             plain[key] = [_without_mark(part) for part in body[key]]
-    if isinstance(plain.get("system"), list):
-        kinds = [sorted(part) for part in plain["system"]]
-        if kinds == [["text", "type"]]:
-            plain["system"] = plain["system"][0]["text"]
+    match plain.get("system"):
+        case [{"type": "text", "text": text, **rest}] if not rest:
+            plain["system"] = text
     return plain
 
 
@@ -245,8 +244,6 @@ def _normal_message(message: dict[str, Any]) -> dict[str, Any]:
         content = [{"type": "text", "text": content}]
     elif isinstance(content, list):
         content = [
-            {key: value for key, value in block.items() if key not in _UNSEEN}
-            for block in content
-            if isinstance(block, dict)
+            {key: value for key, value in block.items() if key not in _UNSEEN} for block in content
         ]
     return {"role": message.get("role"), "content": content}

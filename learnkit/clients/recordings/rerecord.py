@@ -54,14 +54,11 @@ class Keeper:
         for turn, answer in zip(turns, _numbered([t.answer for t in turns]), strict=True):
             self._left.setdefault(turn.lane, []).append(answer)
         self._recorder = Recorder(path, scenario, recording.meta.get("source", "scripted"))
-        self._earlier: dict[str, list[_Given]] = {}
-        self._now: dict[str, list[_Given]] = {}
+        self._given: dict[str, list[_Given]] = {}
 
     def enter(self) -> None:
         """Start the scenario again from its beginning."""
-        self._earlier.update(self._now)
-        self._now = {}
-        self._known = {hash: list(given) for hash, given in self._earlier.items()}
+        self._known = {hash: list(given) for hash, given in self._given.items()}
         self._recorder.start_over()
 
     def answer(self, request: Request, lane: str) -> Reply | Failure:
@@ -99,7 +96,7 @@ class Keeper:
         if prefix.hash in self._known:
             self._recorder.follow(prefix, lane)
             return
-        self._now.setdefault(prefix.hash, []).append(_Given(lane, answer))
+        self._given.setdefault(prefix.hash, []).append(_Given(lane, answer))
         self._recorder.keep(prefix, lane, answer)
 
 
