@@ -324,6 +324,20 @@ def test_an_error_of_the_api_is_recorded_in_its_parts(path: Path, key: pytest.Mo
     assert turn.answer == Failure(413, "request_too_large", "far too long")
 
 
+def test_a_request_that_the_contract_refuses_is_refused_by_the_api_and_is_no_turn(
+    path: Path, key: pytest.MonkeyPatch
+) -> None:
+    wrong: Any = [{"role": "user", "content": ["a text that is in no block"]}]
+    with serving(["never sent"]) as server:
+        key.setenv("ANTHROPIC_BASE_URL", server.url)
+        with (
+            lk.connect("record", recording=path) as client,
+            pytest.raises(anthropic.BadRequestError, match="Input should be a valid dictionary"),
+        ):
+            ask(client, messages=wrong)
+    assert not path.exists()
+
+
 @pytest.mark.parametrize(
     ("reply", "kept"),
     [

@@ -11,6 +11,7 @@ import anthropic
 import httpx2
 
 from learnkit.clients import sse
+from learnkit.clients.contract.rules import check
 from learnkit.clients.recordings.recording import DEFAULTS, Recording, Turn, followed
 from learnkit.clients.recordings.request_hash import IGNORED, Prefix, unmarked
 from learnkit.clients.scripted import ERROR_TYPES, Failure, Reply, fail, raised_at_once
@@ -150,6 +151,8 @@ class RecordingTransport(httpx2.HTTPTransport):
 
     def _write_down(self, body: Any, response: httpx2.Response, content: bytes) -> None:
         answer = _answer(response, content, bool(body.get("stream")))
+        if isinstance(answer, Failure) and check(body, signed_here=False) is not None:
+            return  # replay refuses it by the same rule, and some such bodies have no messages
         self._recorder.keep(Prefix.of(body), LANE.get(), answer)
 
 
