@@ -25,7 +25,7 @@ from learnkit.runtime.stored_json import MAX_DEPTH
 
 Body = dict[str, Any]
 
-#: Version of the files that are written. A file that does not say its version has this one.
+#: Version of the files that are written. A file without one has version 1.
 VERSION = 1
 
 #: Keys of a request that are stored once, in ``shared``.
@@ -99,7 +99,7 @@ class Recording:
             raise UsageError(f"{path} is not YAML: {error}") from None
         if not isinstance(data, dict) or not isinstance(data.get("turns"), list):
             raise UsageError(f"{path} is no recording: it has no list `turns`")
-        version = data.get("version", VERSION)
+        version = data.get("version", 1)
         if type(version) is not int or version > VERSION:
             raise UsageError(
                 f"{path} has version {version!r}, and this learnkit reads up to {VERSION}; "
