@@ -21,6 +21,7 @@ _PUBLIC = {
     "clients.connect": "connect scripted",
     "clients.fork": "fork",
     "clients.scripted": "fail reply say use",
+    "clients.server": "MessagesServer",
     "core.agent": "Agent Outcome",
     "core.catalog": "Price",
     "core.event_types": "event",
@@ -73,6 +74,7 @@ if TYPE_CHECKING:
     from learnkit.clients.scripted import reply as reply
     from learnkit.clients.scripted import say as say
     from learnkit.clients.scripted import use as use
+    from learnkit.clients.server import MessagesServer as MessagesServer
     from learnkit.core.agent import Agent as Agent
     from learnkit.core.agent import Outcome as Outcome
     from learnkit.core.catalog import Price as Price

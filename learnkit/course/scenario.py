@@ -195,6 +195,17 @@ def workspace_alone() -> Iterator[Path]:
         yield Path(folder) / EXAMPLE.name
 
 
+def workspace_to_keep() -> Path:
+    """A fresh workspace that nothing removes: somebody wants to see what a program did in it.
+
+    Raises:
+        UsageError: if git does not work.
+    """
+    workspace = Path(tempfile.mkdtemp(prefix="learnkit-")) / EXAMPLE.name
+    _commit(workspace)
+    return workspace
+
+
 def _commit(folder: Path) -> None:
     """Make the example a repository; the shell fixes author and date, so the hash never changes."""
     shutil.copytree(EXAMPLE, folder, ignore=shutil.ignore_patterns("__pycache__"))

@@ -371,6 +371,48 @@ def chat(
     raise typer.Exit(code)
 
 
+class _WithCommand(typer.core.TyperCommand):
+    """A command line that may end in ``-- COMMAND …``, which is left as it is."""
+
+    def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]
+        end = args.index("--") if "--" in args else len(args)
+        ctx.meta["command"] = args[end + 1 :]
+        return super().parse_args(ctx, args[:end])
+
+
+@app.command(cls=_WithCommand)
+def serve(
+    context: typer.Context,
+    what: Annotated[
+        str, typer.Argument(help="s01, s01/mail, or a Python file that defines `script`")
+    ] = "",
+    me: Annotated[bool, typer.Option("--me", help="you are the model, here")] = False,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="by default a free one")] = 0,
+    here: Annotated[
+        bool, typer.Option("--here", help="run the command in this folder, not in a fresh example")
+    ] = False,
+) -> None:
+    """Be a model for other programs, without a key: learnkit serve s01 -- python agent.py "…".
+
+    It speaks the Messages API on 127.0.0.1, checks requests as the API does, and ends with the
+    command. Without a command it waits for any program.
+    \f
+
+    Args:
+        context: has the command.
+        what: answers: a recording, or a script.
+        me: the person at the terminal answers.
+        port: to listen on.
+        here: the command works in the current folder.
+    """
+    from learnkit.terminal.serve import Model, serve
+
+    if bool(what) == me:
+        raise UsageError("name what answers (s01, s01/mail, model.py), or be the model with --me")
+    folder = Path.cwd() if here else None
+    raise typer.Exit(serve(Model.of(what), context.meta["command"], port=port, folder=folder))
+
+
 def _console(picture: Path | None) -> Console:
     from rich.console import Console
 

@@ -33,9 +33,7 @@ class Playback:
         unused: Callable[[], list[str]],
         lane: str = "lead",
     ) -> None:
-        turns = [turn for turn in recording.turns if (turn.scenario, turn.lane) == (scenario, lane)]
-        last = ((turn.id, turn.said[-1]["content"]) for turn in turns if turn.said)
-        self._said = {id: text for id, text in last if isinstance(text, str)}
+        self._said = recording.prompts(scenario, lane)
         self._unused = unused
         self._goes_on = threading.Event()
         self._goes_on.set()

@@ -75,6 +75,17 @@ class Recording:
         """The scenarios, in order of first appearance."""
         return list(dict.fromkeys(turn.scenario for turn in self.turns))
 
+    def prompts(self, scenario: str, lane: str = "lead") -> dict[str, str]:
+        """What the user says in a scenario, by the id of the turn that answers it.
+
+        Args:
+            scenario: the part of the recording.
+            lane: the agent that the user talks to.
+        """
+        turns = [turn for turn in self.turns if (turn.scenario, turn.lane) == (scenario, lane)]
+        last = ((turn.id, turn.said[-1]["content"]) for turn in turns if turn.said)
+        return {id: text for id, text in last if isinstance(text, str)}
+
     @classmethod
     def load(cls, path: str | Path) -> Recording:
         """Read a recording.

@@ -46,6 +46,7 @@ class Miss(anthropic.AnthropicError):
         path: where the request first differs from it, e.g. ``messages[0].content[0].text``.
         diff: the two texts compared, ``-`` recorded, ``+`` asked.
         changes: all places in which they differ.
+        report: what differs, in sentences, without what can be done.
         prefix: what was asked.
         offer: shows a panel in place of this error; None where there is nobody to see it.
     """
@@ -65,12 +66,12 @@ class Miss(anthropic.AnthropicError):
     ) -> None:
         self.scenario, self.lane, self.nearest = scenario, lane, nearest
         self.path, self.diff, self.changes, self.prefix = path, diff, changes, prefix
-        ways = "\n".join(f"  - {way}" for way in WAYS_ON)
-        super().__init__(
+        self.report = (
             f"the recording has no reply to this request (scenario {scenario!r}, agent {lane!r}).\n"
-            f"It differs from the nearest turn {nearest} at {path}:\n\n{diff}\n\n"
-            f"What you can do:\n{ways}"
+            f"It differs from the nearest turn {nearest} at {path}:\n\n{diff}"
         )
+        ways = "\n".join(f"  - {way}" for way in WAYS_ON)
+        super().__init__(f"{self.report}\n\nWhat you can do:\n{ways}")
 
     def _render_traceback_(self) -> list[str]:
         """What a notebook shows: the report, and no frames of the SDK."""
@@ -97,6 +98,8 @@ class Replay:
                 f"the recording has no scenario {scenario!r}; it has: {', '.join(known) or 'none'}"
             )
         self.scenario = scenario
+        #: What the user says in this scenario, in order.
+        self.prompts = list(recording.prompts(scenario).values())
         self._turns = [turn for turn in recording.turns if turn.scenario == scenario]
         self._prefixes = recording.prefixes(scenario)
         #: The model that was asked; another one would be another request.

@@ -1,0 +1,193 @@
+"""``learnkit serve``: a model for a program in another process: a recording, a script, or you."""
+
+from __future__ import annotations
+
+import os
+import runpy
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from learnkit.clients.connect import model_setting, recorded
+from learnkit.clients.recordings.replay import Miss
+from learnkit.clients.scripted import Request, Scripted, Source
+from learnkit.clients.server import MessagesServer
+from learnkit.course import files as course_files
+from learnkit.course.scenario import workspace_to_keep
+from learnkit.errors import UsageError
+from learnkit.runtime.shell_environment import REPRODUCIBLE, SWITCH
+from learnkit.terminal.person import Person
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """What answers.
+
+    Attributes:
+        source: of replies.
+        name: what it is called in a sentence.
+        model: the name that a request has to ask for.
+        prompts: those that it answers; empty if it answers any.
+    """
+
+    source: Source
+    name: str
+    model: str
+    prompts: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, what: str) -> Model:
+        """The model that the command line names.
+
+        Args:
+            what: a lesson such as ``s01``, a scenario of it such as ``s01/mail``, the path of a
+                Python file that defines ``script``; or nothing for the person at the terminal.
+
+        Raises:
+            UsageError: if there is none of this name.
+        """
+        if not what:
+            return cls(Person(sys.stdin, _say), "you", model_setting())
+        if what.endswith(".py"):
+            return cls(Scripted(_script(Path(what))), what, model_setting())
+        lesson, _, scenario = what.partition("/")
+        path = course_files.recordings() / f"{lesson}.yaml"
+        if not path.exists():
+            known = ", ".join(one.stem for one in sorted(course_files.recordings().glob("s*.yaml")))
+            raise UsageError(
+                f"there is nothing called {what!r} to serve; name a lesson ({known}), a scenario "
+                "of one (s01/mail), a Python file that defines `script`, or be the model with --me"
+            )
+        source = recorded(path, scenario or None)
+        prompts = tuple(source.prompts)
+        return cls(source, f"{lesson}/{source.scenario}", source.model or model_setting(), prompts)
+
+    def missed(self, request: Request, error: Exception) -> str:
+        """What a client is told whose request has no reply.
+
+        Args:
+            request: its body.
+            error: why there is none.
+        """
+        if not isinstance(error, Miss):
+            _say(str(error))
+            return str(error)
+        prompts = "".join(f"  prompt: {prompt}\n" for prompt in self.prompts)
+        text = (
+            f"{error.report}\n\n{self.name} answers only what was asked when it was recorded:\n"
+            f"{prompts}To answer other requests yourself: learnkit serve --me -- COMMAND"
+        )
+        _say(text)  # a client may print it escaped, or not at all
+        return text
+
+
+def _script(path: Path) -> Any:
+    try:
+        defined = runpy.run_path(str(path))
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {error.strerror}") from None
+    if "script" not in defined:
+        raise UsageError(
+            f"{path} defines no `script`: a list of replies, a function of the request, or a dict "
+            "of these by lane, as lk.scripted() takes them"
+        )
+    return defined["script"]
+
+
+def serve(
+    model: Model, command: Sequence[str], *, port: int = 0, folder: Path | None = None
+) -> int:
+    """Serve a model, to one command or until Ctrl-C.
+
+    Args:
+        model: what answers.
+        command: its words; empty to wait for other programs.
+        port: to listen on; 0 takes a free one.
+        folder: that the command works in; by default a fresh copy of the lessons' example, which is
+            kept. A recorded command works only there.
+
+    Returns:
+        The exit code: the command's.
+
+    Raises:
+        UsageError: if the port is taken, or there is no such command.
+    """
+    try:
+        server = MessagesServer(model.source, port, missed=model.missed)
+    except OSError as error:
+        raise UsageError(f"port {port} cannot be used: {error.strerror}") from None
+    variables = _variables(server.url, model.model)
+    with server:
+        _say(f"{model.model} at {server.url}, answered by {model.name}")
+        for prompt in model.prompts:
+            _say(f"  prompt: {prompt}")
+        if not command:
+            for variable, value in variables.items():
+                _say(f"export {variable}={value}")
+            _say("Ctrl-C ends it.")
+            try:
+                signal.pause()
+            except KeyboardInterrupt:
+                return 0
+        words = command if folder else absolute(command)
+        folder = folder or workspace_to_keep()
+        _say(f"The command works in {folder}, which is kept.")
+        if model.prompts:  # recorded commands print what was recorded
+            variables |= {SWITCH: "1", **REPRODUCIBLE}
+        return run(words, folder, variables)
+
+
+def _say(line: str) -> None:
+    """On stderr: stdout belongs to the command."""
+    print(line, file=sys.stderr, flush=True)
+
+
+def _variables(url: str, model: str) -> dict[str, str]:
+    """What leads a program to the server: learnkit's, the SDK's, and those of other agents."""
+    return {
+        "ANTHROPIC_BASE_URL": url,
+        "ANTHROPIC_API_KEY": "offline",
+        "ANTHROPIC_MODEL": model,
+        "LEARNKIT_MODEL": model,
+    }
+
+
+def absolute(words: Sequence[str]) -> list[str]:
+    """The words of a command that will run in another folder: names of files here become paths.
+
+    Args:
+        words: the command and its arguments.
+    """
+    return [str(Path(word).absolute()) if Path(word).exists() else word for word in words]
+
+
+def run(command: Sequence[str], folder: Path, variables: Mapping[str, str]) -> int:
+    """Run a command that asks the server, and return its exit code.
+
+    Args:
+        command: its words.
+        folder: it works in.
+        variables: that lead it to the server.
+
+    Raises:
+        UsageError: if there is no such program.
+    """
+    loopback = "127.0.0.1,localhost"
+    env = {name: value for name, value in os.environ.items() if name != "ANTHROPIC_AUTH_TOKEN"}
+    env |= {"NO_PROXY": loopback, "no_proxy": loopback, **variables}
+    # `python` is the one that runs learnkit, so that it has the SDK.
+    env["PATH"] = os.pathsep.join((str(Path(sys.executable).parent), env.get("PATH", os.defpath)))
+    try:
+        process = subprocess.Popen(command, cwd=folder, env=env)
+    except OSError as error:
+        raise UsageError(f"{command[0]} cannot be started: {error.strerror}") from None
+    while True:
+        try:
+            code = process.wait()
+            return code if code >= 0 else 128 - code
+        except KeyboardInterrupt:  # the terminal has sent it to the command as well
+            continue

@@ -1,0 +1,197 @@
+"""``learnkit serve`` as a process: the model is a recording, a script, or a person."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from learnkit.errors import UsageError
+from learnkit.terminal.person import new_lines, part_of
+from learnkit.terminal.serve import Model
+
+#: A program that knows nothing of learnkit: the loop of lesson 1, with its tool.
+PLAIN = """
+import os, subprocess, sys
+import anthropic
+
+client, messages = anthropic.Anthropic(), [{"role": "user", "content": sys.argv[1]}]
+schema = {"type": "object", "properties": {"command": {"type": "string"}}, "required": ["command"]}
+about = "Run a bash command in the project's folder and return its output."
+tools = [{"name": "bash", "description": about, "input_schema": schema}]
+while True:
+    asked = {"model": os.environ["ANTHROPIC_MODEL"], "max_tokens": 16000, "tools": tools}
+    reply = client.messages.create(**asked, messages=messages)
+    messages.append({"role": "assistant", "content": reply.content})
+    results = [
+        {"type": "tool_result", "tool_use_id": block.id, "content": subprocess.run(
+            block.input["command"], shell=True, capture_output=True, text=True).stdout.strip()}
+        for block in reply.content if block.type == "tool_use"
+    ]
+    if not results:
+        print(reply.content[-1].text)
+        sys.exit(3)
+    messages.append({"role": "user", "content": results})
+"""
+
+
+def learnkit(folder: Path, *words: str, typed: str = "") -> subprocess.CompletedProcess[str]:
+    (folder / "agent.py").write_text(PLAIN, "utf-8")
+    program = "from learnkit.terminal.cli import main; main()"
+    return subprocess.run(
+        [sys.executable, "-c", program, *words],
+        cwd=folder,
+        env={**os.environ, "TMPDIR": str(folder)},
+        input=typed,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+
+
+def test_a_recording_plays_for_a_plain_program_in_a_folder_that_is_kept(tmp_path: Path) -> None:
+    prompt = "If it is above 30 °C in Beijing, mail me."
+    ended = learnkit(tmp_path, "serve", "s01", "--", "python", "agent.py", prompt)
+    assert ended.stdout.startswith("It's 31.4 °C in Beijing"), ended.stderr
+    assert ended.returncode == 3  # the program's own
+    assert f"prompt: {prompt}" in ended.stderr
+    folder = ended.stderr.partition("The command works in ")[2].partition(",")[0]
+    assert "Beijing: 31.4" in (Path(folder) / "outbox/001.txt").read_text("utf-8")
+
+
+def test_a_prompt_that_was_not_recorded_is_told_what_is_and_how_to_go_on(tmp_path: Path) -> None:
+    ended = learnkit(tmp_path, "serve", "s01/mail", "--", "python", "agent.py", "Hello")
+    assert ended.returncode == 1
+    assert "BadRequestError" in ended.stderr
+    told = ended.stderr.partition("the recording has no reply")[2].partition("Traceback")[0]
+    assert "+Hello" in told
+    assert "  prompt: If it is above 30 °C in Beijing, mail me.\n" in told
+    assert "learnkit serve --me" in told
+    assert "lab." not in ended.stderr
+
+
+def test_a_person_is_the_model_and_a_script_is(tmp_path: Path) -> None:
+    (tmp_path / "mine.txt").touch()
+    command = ("--here", "--", "python", "agent.py", "Look")
+    ended = learnkit(
+        tmp_path, "serve", "--me", *command, typed="bash\nbash ls *.txt\n\nI see it\n\n"
+    )
+    assert ended.stdout == "I see it\n", ended.stderr
+    assert 'type bash {"command": "…"}' in ended.stderr
+    assert "result: mine.txt" in ended.stderr
+    (tmp_path / "model.py").write_text("script = lambda request: str(len(request['messages']))\n")
+    assert learnkit(tmp_path, "serve", "model.py", *command).stdout == "1\n"
+    left = learnkit(tmp_path, "serve", "--me", *command)
+    assert "nobody is there any more to be the model" in left.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["s99"], "nothing called 's99' to serve; name a lesson (s01, s02,"),
+        (["s01/none"], "has no scenario 'none'; it has: mail"),
+        (["absent.py"], "absent.py cannot be read: No such file"),
+        (["agent.py"], "defines no `script`"),
+        ([], "name what answers"),
+        (["s01", "--me"], "name what answers"),
+        (["s01", "--", "no-such-program"], "no-such-program cannot be started"),
+    ],
+)
+def test_what_cannot_be_served_is_said(tmp_path: Path, words: list[str], says: str) -> None:
+    (tmp_path / "agent.py").write_text("")
+    ended = subprocess.run(
+        [sys.executable, "-c", "from learnkit.terminal.cli import main; main()", "serve", *words],
+        cwd=tmp_path,
+        env={**os.environ, "TMPDIR": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert says in " ".join(ended.stderr.split())
+    assert ended.returncode == 2
+
+
+def test_without_a_command_it_waits_for_other_programs_until_ctrl_c(tmp_path: Path) -> None:
+    program = "from learnkit.terminal.cli import main; main()"
+    command = [sys.executable, "-c", program, "serve", "s01", "--port"]
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        ended = subprocess.run([*command, port], capture_output=True, text=True, timeout=60)
+        assert f"port {port} cannot be used" in ended.stderr
+    with subprocess.Popen([*command, port], stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        lines = list(iter(process.stderr.readline, "Ctrl-C ends it.\n"))
+        assert f"export ANTHROPIC_BASE_URL=http://127.0.0.1:{port}\n" in lines
+        process.send_signal(signal.SIGINT)
+        assert process.wait(10) == 0
+
+
+TOOLS = {
+    "bash": {"input_schema": {"properties": {"command": {}}, "required": ["command"]}},
+    "edit": {
+        "input_schema": {"properties": {"path": {}, "text": {}}, "required": ["path", "text"]}
+    },
+    "idle": {"input_schema": {"type": "object"}},
+}
+
+
+@pytest.mark.parametrize(
+    ("line", "part"),
+    [
+        ("It is done.", "It is done."),
+        (" bash is a shell", " bash is a shell"),
+        ("bash ls -l | head", {"command": "ls -l | head"}),
+        ('bash {"command": "ls"}', {"command": "ls"}),
+        ("idle", {}),
+    ],
+)
+def test_a_typed_line_is_a_text_or_a_call(line: str, part: Any) -> None:
+    typed = part_of(line, TOOLS)
+    assert (typed if isinstance(typed, str) else typed.content[0]["input"]) == part
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("edit notes.txt", 'type edit {"path": "…", "text": "…"}'),
+        ("edit {", "not a JSON object"),
+        ("edit {1: 2}", "not a JSON object"),
+    ],
+)
+def test_a_call_that_cannot_be_read_says_how_it_is_typed(line: str, says: str) -> None:
+    with pytest.raises(UsageError, match=re.escape(says)):
+        part_of(line, TOOLS)
+
+
+def test_a_person_reads_only_what_is_new() -> None:
+    request = {
+        "system": "Act.",
+        "tools": [{"name": "bash", "description": "Run it.\nMore.", **TOOLS["bash"]}],
+        "messages": [{"role": "user", "content": "Look\nthere"}],
+    }
+    call = {"type": "tool_use", "id": "a", "name": "bash", "input": {"command": "ls"}}
+    result = {"type": "tool_result", "tool_use_id": "a", "content": "no", "is_error": True}
+    later = [{"role": "assistant", "content": [call]}, {"role": "user", "content": [result]}]
+    longer = {**request, "messages": [*request["messages"], *later]}
+    head = ["system: Act.", "tool: bash(command)  Run it.", "user: Look", "user: there"]
+    assert new_lines(request, None, "lead") == ["── lead asks, 1 messages ──", *head]
+    assert new_lines(longer, request, "lead") == ["── lead asks, 3 messages ──", "error: no"]
+    whole = ["── lead asks, 3 messages ──", *head, f"call: bash {json.dumps(call['input'])}"]
+    assert new_lines(longer, None, "lead") == [*whole, "error: no"]
+
+
+def test_the_model_of_the_recording_must_be_asked_for() -> None:
+    model = Model.of("s01")
+    assert (model.name, model.prompts) == (
+        "s01/mail",
+        ("If it is above 30 °C in Beijing, mail me.",),
+    )
+    assert model.model == model.source.model  # type: ignore[attr-defined]
