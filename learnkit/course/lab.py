@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, Any
 from learnkit.core.agent import Agent
 from learnkit.core.events import EventLog
 from learnkit.course import files as course_files
-from learnkit.course import my_agent
 from learnkit.course.display.badge import MODES, badge
 from learnkit.course.display.card import Card, show
 from learnkit.course.display.loop import loop_card
@@ -121,10 +120,7 @@ class Lab:
             UsageError: if there is no such exercise.
         """
 
-        def passed(thing: Any) -> str:
-            self.remember("exercises", str(number))
-            return "" if self.static else my_agent.collect(f"{self.name}.{number}", thing)
-
+        passed = partial(self.remember, "exercises", str(number))
         return check_and_hint(number, self._questions.exercise(number), passed)
 
     def quiz(self, **answers: str) -> Card:
@@ -165,7 +161,7 @@ class Lab:
 
         Args:
             kind: see :meth:`learnkit.course.progress.Progress.note`.
-            name: of the prediction, exercise, question or mutant.
+            name: of the prediction, exercise or question.
             value: the answer.
         """
         if not self.static:  # tests, and outputs that are committed
@@ -325,25 +321,6 @@ class Lab:
             ready=chosen.ready,
             over=opened.close,
         )
-
-    def mutants(self) -> Card:
-        """Kill the mutants: in each run one line of the harness is wrong. Which one is it?"""
-        from learnkit.course.games.mutants.card import mutants_card
-        from learnkit.course.games.mutants.catalogue import MUTANTS
-        from learnkit.course.games.mutants.game import MutantGame
-
-        if self.static:
-            return mutants_card(MutantGame(MUTANTS))
-        given = Progress().of(self.name)["play"]
-        game = MutantGame(MUTANTS, given, partial(self.remember, "play"))
-
-        def widget() -> Any:
-            from learnkit.course.games.mutants.panel import MutantsPanel
-            from learnkit.course.games.start import Start
-
-            return Start(lambda: [MutantsPanel(game).box], f"{game.score()}.").box
-
-        return Card("", f"{game.score()}.").or_widget(widget)
 
     def night(
         self,

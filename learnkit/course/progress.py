@@ -92,7 +92,7 @@ class Progress:
         Args:
             lesson: for example ``s03``.
             kind: one of ``opened``, ``predictions``, ``exercises``, ``quiz`` and ``play``.
-            name: of the prediction, exercise, question or mutant.
+            name: of the prediction, exercise or question.
             value: the answer.
 
         Returns:

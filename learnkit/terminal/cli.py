@@ -1,4 +1,4 @@
-"""The terminal: ``learnkit lab | progress | mine | diff | chat | record | verify | html``, …"""
+"""The terminal: ``learnkit lab | progress | diff | chat | record | verify | html``, …"""
 
 from __future__ import annotations
 
@@ -165,43 +165,6 @@ def progress(
     for one in found:
         if one.state != "new":
             typer.echo(str(one))
-
-
-@app.command()
-def mine(
-    repository: Annotated[Path, typer.Argument(metavar="[REPO]", help="a git repository")] = Path(),
-    prompt: Annotated[str, typer.Argument(help="for your agent")] = "",
-    agent: Annotated[
-        Path | None, typer.Option(help="by default my_agent.py in your copies of the lessons")
-    ] = None,
-    without: Annotated[list[str] | None, typer.Option(help="a class to leave out")] = None,
-    live: Annotated[bool, typer.Option("--live", help="ask the API, with your key")] = False,
-    yes: Annotated[
-        bool, typer.Option("--yes", help="do not ask, neither about tokens nor about calls")
-    ] = False,
-) -> None:
-    """Run the agent that you have built in the exercises, on a copy of your repository.
-    \f
-
-    Args:
-        repository: of the learner's; only a temporary copy is changed.
-        prompt: what the agent is asked; by default something that works in any repository.
-        agent: the learner's file.
-        without: names of classes in it to leave out.
-        live: ask the API instead of the stand-in.
-        yes: with ``live``, ask about nothing.
-    """
-    from learnkit.core.request import live_key
-    from learnkit.course.my_agent import FILE
-    from learnkit.course.progress import working_copy
-    from learnkit.terminal.mine import PROMPT, Order, run
-
-    if live:
-        live_key()  # before anything is copied
-    file = str(agent or working_copy() / FILE)
-    order = Order(file, prompt or PROMPT, tuple(without or ()), live, ask=not yes)
-    for line in run(repository, order, shutil.get_terminal_size().columns):
-        typer.echo(line)
 
 
 @app.command()

@@ -20,7 +20,7 @@ PACE, LINES = 200, 9
 #: these the rule comes near what careful first readers needed by their own estimate: 49 to 66
 #: minutes for each of lessons 5 to 12 (November 2026).
 RUN, PREDICT, PLAY = 0.5, 2, 5
-_GAMES = ("be_the_model", "stage", "mutants")
+_GAMES = ("be_the_model", "stage")
 #: By how much the minutes may differ from what is measured.
 NEAR = 0.2
 #: Sections that are no part of the core path, by the beginning of their titles; and those of which

@@ -15,7 +15,6 @@ from typing import Any
 
 import anthropic
 import pytest
-from ipywidgets import HTML
 from messages_server import serving
 
 import learnkit as lk
@@ -30,8 +29,6 @@ from learnkit.course.exercise_checks import judge
 from learnkit.course.first_edit import offer
 from learnkit.course.first_edit.edited_cells import RAN
 from learnkit.course.games.be_the_model import panel
-from learnkit.course.games.mutants import panel as mutants_panel
-from learnkit.course.games.mutants.catalogue import MUTANTS
 from learnkit.course.games.night import panel as night_panel
 from learnkit.course.games.night.card import rules_card
 from learnkit.course.lab import Lab, recordings
@@ -581,27 +578,6 @@ def test_a_night_in_an_open_notebook_is_played_by_a_panel_and_noted(
     assert [panel.own for panel in widgets] == [own, {}]
     widgets[0].over(SimpleNamespace(survived=7))
     assert Progress().of("s01")["play"] == {"night": "7"}
-
-
-def test_a_found_mutant_is_noted_and_the_score_is_shown(
-    lab: Lab, widgets: list[Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    games: list[Any] = []
-    panel = SimpleNamespace(box=HTML("a panel"))
-    monkeypatch.setattr(mutants_panel, "MutantsPanel", lambda game: games.append(game) or panel)
-    lab.static = False
-    lab.remember("play", "m01", MUTANTS[0].right)
-    card = lab.mutants()
-    assert (card.html, card.text) == ("", "1 of 24 mutants killed, 1 tried.")
-    assert card.live is not None
-    card.live()
-    (start,) = widgets
-    (button, about, _), below = start.children[0].children, start.children[1]
-    assert about.value == card.text
-    button.click()
-    assert below.children == (panel.box,)
-    games[0].answer(MUTANTS[1], True)
-    assert Progress().of("s01")["play"].keys() == {"m01", "m02"}
 
 
 def test_what_is_shown_of_the_package_is_what_its_views_make_of_it(lab: Lab) -> None:

@@ -253,42 +253,8 @@ def test_a_copy_that_is_no_notebook_is_kept_all_the_same(
     (course / LESSON).write_text(notebook("1 + 1"))
     update(course, work)
     (work / LESSON).write_text(odd)
-    assert list(notebooks.update(course, work, modules=MODULES)) == []
+    assert update(course, work) == []
     assert (work / LESSON).read_text() == odd
-
-
-# Modules that moved
-
-MODULES = {"learnkit.trees": "learnkit.git.trees"}
-
-
-def test_an_edited_copy_follows_modules_and_the_file_as_it_was_stays(
-    course: Path, work: Path
-) -> None:
-    (course / LESSON).write_text(notebook("from learnkit.trees import log"))
-    update(course, work)
-    mine = json.loads(notebook("from learnkit.trees import log\nlog('ü')", "mine", output="o"))
-    mine["cells"].append({"cell_type": "markdown", "source": ["import learnkit.trees"]})
-    (work / LESSON).write_text(json.dumps(mine))
-    (course / LESSON).write_text(notebook("from learnkit.git.trees import log"))
-    newer, followed = notebooks.update(course, work, modules=MODULES)
-    assert "yours is kept" in newer
-    assert f"{LESSON}.bak" in followed
-    assert json.loads((work / f"{LESSON}.bak").read_text()) == mine
-    mine["cells"][0]["source"] = ["from learnkit.git.trees import log\n", "log('ü')"]
-    assert json.loads((work / LESSON).read_text()) == mine
-    (newer,) = notebooks.update(course, work, modules=MODULES)
-    assert "yours is kept" in newer
-    assert len(list(work.glob("*.bak*"))) == 1
-
-
-def test_a_copy_that_nobody_edited_follows_the_course_and_not_the_table(
-    course: Path, work: Path
-) -> None:
-    (course / LESSON).write_text(notebook("from learnkit.trees import log"))
-    assert list(notebooks.update(course, work, modules=MODULES)) == []
-    assert list(notebooks.update(course, work, modules=MODULES)) == []
-    assert {path.name for path in work.iterdir()} == {LESSON, notebooks.STATE}
 
 
 class WorkingCopy(RuleBasedStateMachine):

@@ -120,7 +120,7 @@ AREAS: dict[str, list[tuple[str, str]]] = {
     "lab": [
         (
             "learnkit/course/lab.py",
-            "tests/course/test_lab.py tests/course/test_my_agent.py tests/course/test_games.py "
+            "tests/course/test_lab.py tests/course/test_games.py "
             "tests/course/first_edit/test_panel.py",
         ),
         ("learnkit/course/games/stage.py", "tests/course/test_games.py"),

@@ -121,7 +121,7 @@ def _refuse(work: Path) -> None:
     if work.is_dir() and not progress.is_copy(work):
         # What the learner has done may be older than the lessons, and systems add hidden files.
         found = sorted(path.name for path in work.iterdir())
-        found = [name for name in found if not name.startswith((".", "progress.", "my_agent."))]
+        found = [name for name in found if not name.startswith((".", "progress."))]
         if found:
             raise UsageError(
                 f"{work} is not a copy of the lessons, and holds {found[0]!r}; {other}"

@@ -14,14 +14,13 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
 from typing import Any
 
 from learnkit.course import files as course_files
 from learnkit.course.progress import STATE
-from learnkit.course.workbook import moved_modules
 from learnkit.runtime import atomic_write
 
 #: What a lesson links to outside its folder, and what it links to in the working copy instead:
@@ -33,21 +32,13 @@ LINKS = {
 }
 
 
-def update(
-    source: Path,
-    target: Path,
-    *,
-    reset: bool = False,
-    modules: Mapping[str, str] | None = None,
-) -> Iterator[str]:
+def update(source: Path, target: Path, *, reset: bool = False) -> Iterator[str]:
     """Bring the working copy up to date.
 
     Args:
         source: the folder of the course's notebooks.
         target: the learner's folder; it is made if it is missing.
         reset: replace edited copies too; each is kept beside, with the ending ``.bak``.
-        modules: old name -> new name of each module that has moved; by default
-            :data:`learnkit.course.workbook.moved_modules.MODULES`.
 
     Yields:
         A line for each notebook that the learner should know about.
@@ -55,7 +46,6 @@ def update(
     target.mkdir(parents=True, exist_ok=True)
     state_file = target / STATE
     made_from = _read(state_file)
-    modules = moved_modules.MODULES if modules is None else modules
     for original in course_files.lessons(source):
         copy = target / original.name
         content = fresh(original.read_bytes())
@@ -70,7 +60,6 @@ def update(
                     yield (
                         f"{copy.name}: yours is kept; the course has a newer one (--reset takes it)"
                     )
-                yield from _follow(copy, found, modules)
                 continue
             if edited:
                 kept = _kept(copy)
@@ -100,24 +89,6 @@ def fresh(content: bytes) -> bytes:
     for cell in code:
         cell |= {"outputs": [], "execution_count": None}
     return _written(notebook).encode() if code else content
-
-
-def _follow(copy: Path, content: bytes, modules: Mapping[str, str]) -> Iterator[str]:
-    """Update the imports of modules that have moved in an edited copy."""
-    notebook = _notebook(content)
-    changed = False
-    for cell in _cells(notebook):
-        if cell.get("cell_type") != "code":
-            continue
-        before = _source(cell)
-        after = moved_modules.rewrite(before, modules)
-        if after != before:
-            changed = True
-            cell["source"] = after.splitlines(keepends=True)
-    if changed:
-        kept = _kept(copy)
-        atomic_write.replace(copy, _written(notebook))
-        yield f"{copy.name}: its imports follow modules that moved; as it was: {kept.name}"
 
 
 def _notebook(content: bytes) -> Any:

@@ -17,7 +17,7 @@ from learnkit.core.events import EventLog
 from learnkit.core.toolbox import Toolbox
 from learnkit.core.tools import tool
 from learnkit.course import trials
-from learnkit.course.games.mutants.mutant import Killed
+from learnkit.course.games.killed import Killed
 from learnkit.course.games.night.fault import (
     Fault,
     Harness,

@@ -15,7 +15,7 @@ from learnkit.core.agent import Agent
 from learnkit.core.events import EventLog
 from learnkit.core.mechanism import Mechanism
 from learnkit.core.text import listed
-from learnkit.course.games.mutants.mutant import Killed, when
+from learnkit.course.games.killed import Killed, when
 from learnkit.course.games.night.fault import (
     Fault,
     Harness,

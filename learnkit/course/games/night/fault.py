@@ -14,7 +14,7 @@ from learnkit.core.events import EventLog
 from learnkit.core.mechanism import Mechanism
 from learnkit.core.toolbox import Toolbox
 from learnkit.core.usage import Meter
-from learnkit.course.games.mutants.mutant import Killed
+from learnkit.course.games.killed import Killed
 from learnkit.errors import UsageError
 from learnkit.mechanisms.autonomy.lead import Autonomy
 from learnkit.mechanisms.background import Background
