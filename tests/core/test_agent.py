@@ -165,7 +165,18 @@ def test_a_paused_run_that_was_stopped_can_go_on_without_a_prompt() -> None:
     assert agent.run().text == "found"
 
 
-@pytest.mark.parametrize("empty", [lk.say(""), lk.reply("  \n"), lk.say("", thinking="Hm.")])
+THOUGHT = {"type": "thinking", "thinking": "Hm."}
+
+
+@pytest.mark.parametrize(
+    "empty",
+    [
+        lk.say(""),
+        lk.reply("  \n"),
+        lk.reply(THOUGHT, THOUGHT),
+        lk.say("", stop_reason="tool_use"),
+    ],
+)
 def test_an_empty_reply_is_not_appended(empty: Any) -> None:
     watch = Watch(on_stop=["Anything else?"])
     agent = agent_of([empty, empty], watch)
@@ -175,9 +186,11 @@ def test_an_empty_reply_is_not_appended(empty: Any) -> None:
 
 
 def test_an_empty_reply_keeps_its_reason_when_that_ends_the_run() -> None:
-    agent = agent_of([lk.say("", stop_reason="refusal")])
-    assert agent.run("Go.") == lk.Outcome("", "refusal", 1)
-    assert roles(agent) == "u"
+    began = lk.reply("I look.", lk.use("echo", text="a"))
+    agent = agent_of([began, lk.say("", stop_reason="refusal"), lk.say("")])
+    assert agent.run("Go.") == lk.Outcome("I look.", "refusal", 2)
+    assert roles(agent) == "uau"
+    assert agent.run("Go on.") == lk.Outcome("", "end_turn", 1)
 
 
 def test_a_stop_that_is_set_before_the_start_cancels_one_run() -> None:
@@ -510,6 +523,8 @@ def test_each_call_and_its_result_are_shown_to_a_hook() -> None:
         ("nope", "There is no tool 'nope'. The tools are: echo, boom.", True, "unknown"),
         ("echo", "No.", True, "refused"),
     ]
+    logged = [event.data["is_error"] for event in agent.events if event.type == "tool.ended"]
+    assert logged == [is_error for _, _, is_error, _ in seen]
     notes = [b["text"] for b in agent.messages[2]["content"] if b["type"] == "text"]
     assert notes == ["1 ended", "4 ended", "all of them"]  # before the next call is run
 

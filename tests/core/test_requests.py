@@ -31,6 +31,7 @@ from learnkit.core.catalog import (
 from learnkit.core.interface import Call
 from learnkit.core.mechanism import Mechanism
 from learnkit.core.request import LONGEST_WAIT, PARAMETERS, WAITS
+from learnkit.core.usage import Meter, Usage
 from learnkit.runtime.clock import Clock
 
 OTHER_MODEL = next(id for id in MODELS if id != DEFAULT_MODEL)
@@ -448,7 +449,9 @@ def said(seen: list[lk.Event], kind: str = "text.delta") -> str:
 
 def test_a_stream_yields_pieces_of_text_between_the_events_of_the_log() -> None:
     first = lk.reply("I'll ping it, and then I'll see.", lk.use("ping"), thinking="Hm, a ping.")
+    own: list[tuple[str, str]] = []
     with serving([first, lk.say("It answered.")]) as server, live(server) as agent:
+        agent.hear = listener = lambda kind, text: own.append((f"{kind}.delta", text))
         seen, outcome = heard(agent)
     assert outcome == lk.Outcome("It answered.", "end_turn", 2) == agent.outcome
     assert said(seen) == "I'll ping it, and then I'll see.It answered."
@@ -460,7 +463,8 @@ def test_a_stream_yields_pieces_of_text_between_the_events_of_the_log() -> None:
     assert kinds.count("text.delta") > 2
     assert kinds[-1] == "run.ended"
     assert all(body["stream"] for body in server.bodies)
-    assert agent.hear is None
+    assert own == [(event.type, event.data["text"]) for event in seen if event.seq < 0]
+    assert agent.hear is listener
 
 
 def test_a_stream_and_a_run_make_the_same_messages() -> None:
@@ -675,6 +679,10 @@ def test_subagents_count_for_their_parent() -> None:
     ]
     with serving(script) as server, live(server, mechanisms=[child], tools=()) as agent:
         assert agent.run("Go.").usage.requests == 4
+    agent.events.append("model.replied", "leader", usage={})
+    assert Usage.of(agent.events, "lead").requests == 4
+    meter = "2 turns · 1 tool call · 20 tokens in, of which 6 from the cache · 10 out · "
+    assert str(Meter.of(agent.events, "lead")).startswith(meter)
 
 
 # Short forms
