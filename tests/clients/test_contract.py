@@ -329,6 +329,12 @@ ROWS = [
         "unexpected `tool_use_id` found",
     ),
     Row(
+        "unknown_result",
+        lambda: tools(*ROUND, assistant("ok"), user(result())),
+        lambda: tools(*ROUND, assistant("ok"), ASK),
+        "messages.4.content.0: unexpected `tool_use_id` found",
+    ),
+    Row(
         "double_result",
         lambda: tools(ASK, assistant(call()), user(result(), result())),
         lambda: tools(*ROUND),
@@ -1016,6 +1022,11 @@ def test_thinking_is_not_bound_to_what_says_the_same(what: str) -> None:
 BOUND: dict[str, tuple[Callable[[Body], object], str, str]] = {
     "a text cut elsewhere": (
         lambda body: body.update(system=[text("You are terse.Y"), text("ou are kind.")]),
+        "prefix",
+        "1.content.1",
+    ),
+    "a tool's description": (
+        lambda body: body["tools"][0].update(description="Otherwise."),
         "prefix",
         "1.content.1",
     ),

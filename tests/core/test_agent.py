@@ -20,6 +20,7 @@ from learnkit.clients.scripted import Scripted
 from learnkit.core.interface import Call, Result
 from learnkit.core.mechanism import Mechanism
 from learnkit.core.request import WAITS
+from learnkit.core.usage import Meter
 from learnkit.errors import UsageError
 
 SERVER_CALL = {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {}}
@@ -942,6 +943,7 @@ def test_agents_of_one_clock_speak_in_their_own_lanes() -> None:
     assert {event.lane for event in log} == {"alice", "bob"}
     ends = [(e.time, e.lane) for e in log if e.type == "run.ended"]
     assert ends == [(1.0, "bob"), (2.0, "alice")]
+    assert Meter.of((event for event in log if event.time >= 1.0), "alice").seconds == 1.0
 
 
 def test_a_client_of_the_plain_sdk_will_do() -> None:

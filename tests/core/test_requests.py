@@ -219,9 +219,12 @@ def test_two_calls_with_one_id_get_an_answer_each_also_in_later_replies() -> Non
         return {"type": "tool_use", "id": "call_0", "name": "echo", "input": {"text": text}}
 
     script = [lk.reply(call("a"), call("b")), lk.reply(call("c")), lk.say("done")]
-    with serving(script) as server, live(server) as agent:
+    with serving([*script, *script[1:]]) as server, live(server) as agent, live(server) as other:
         assert went(agent) == "done"
         assert accepted(agent)
+        other.messages = [*agent.messages]
+        assert went(other) == "done"
+        assert accepted(other)
     answers = [b["content"] for m in agent.messages[2:5:2] for b in m["content"]]
     assert answers == ["a", "b", "c"]
     ids = [b["id"] for m in agent.messages[1:4:2] for b in m["content"]]
@@ -388,9 +391,12 @@ def test_a_date_in_retry_after_is_understood() -> None:
 def test_a_client_without_retries_is_asked_once() -> None:
     with serving([lk.fail(529), lk.say("x")]) as server:
         client = anthropic.Anthropic(api_key="local-test", base_url=server.url, max_retries=0)
+        agent = lk.Agent(client)
         with client, pytest.raises(anthropic.APIStatusError):
-            lk.Agent(client).run("Go.")
+            agent.run("Go.")
         assert len(server.bodies) == 1
+        agent.client = lk.scripted([lk.fail(529), lk.say("retried")])
+        assert agent.run().text == "retried"
 
 
 def test_a_stop_ends_the_wait_for_another_try() -> None:
@@ -723,9 +729,14 @@ def test_an_agent_needs_a_client_or_a_model(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_children_and_teammates_inherit_the_settings(tmp_path: Any) -> None:
+    callers, prices = list[tuple[str, Any]](), dict[str, Price]()
+
     class NoPing(Mechanism):
         def refuse(self, agent: Agent, call: Call) -> str | None:
-            return "No pings." if call.name == "ping" else None
+            if call.name != "ping":
+                return None
+            callers.append((agent.name, agent.prices))
+            return "No pings."
 
     settings = {"output_config": {"effort": "low"}}
     task = lk.use("task", prompt="Ping it.", description="a ping")
@@ -744,11 +755,14 @@ def test_children_and_teammates_inherit_the_settings(tmp_path: Any) -> None:
         team = lk.Team(tmp_path, lambda name, role: [lk.Toolbox(ping)])
         children = lk.Subagents(lambda: [lk.Toolbox(ping)])
         options = {"request": settings, "max_tokens": 1234, "model": OTHER_MODEL}
+        options["prices"] = prices
         parts = [NoPing(), children, team]
         with live(server, mechanisms=parts, tools=(), **options) as agent, team:
             agent.run("Go.")
     lanes = {event.lane for event in agent.events if event.type == "model.replied"}
     assert len(lanes) == 3
+    assert {name for name, _ in callers} == lanes - {"lead"}
+    assert all(table is prices for _, table in callers)
     for body in server.bodies:
         assert body.get("output_config") == settings["output_config"]
         assert (body["max_tokens"], body["model"]) == (1234, OTHER_MODEL)
