@@ -1025,11 +1025,6 @@ BOUND: dict[str, tuple[Callable[[Body], object], str, str]] = {
         "prefix",
         "1.content.1",
     ),
-    "a tool's description": (
-        lambda body: body["tools"][0].update(description="Otherwise."),
-        "prefix",
-        "1.content.1",
-    ),
     "a picture in the prompt": (
         lambda body: block(body, 0, 1)["source"].update(data="AAA="),
         "prefix",

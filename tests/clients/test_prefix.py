@@ -124,7 +124,6 @@ def test_after_any_rewrite_what_is_reused_is_what_would_be_computed(
     reused, fresh = Prefix.of(body, before), Prefix.of(body)
     for part in ("canon", "hashes", "tokens", "slots"):
         assert getattr(reused, part) == getattr(fresh, part)
-    assert before == Prefix.of(said(*first))
     equal = [one == other for one, other in zip(fresh.hashes, before.hashes, strict=False)]
     assert reused.shared(before) == ([*equal, False]).index(False)
 
