@@ -134,8 +134,9 @@ def test_an_answer_needs_a_question(asked: threading.Semaphore) -> None:
 
 
 def test_other_agents_are_scripted(asked: threading.Semaphore) -> None:
-    _, _, agent = seat(asked)
-    child = lk.Agent(agent.client, name="alice")
+    human, _, agent = seat(asked)
+    human.leave()
+    child = lk.Agent(agent.client, name="lead.1")
     assert child.run("hello").text == "I am scripted"
     with pytest.raises(lk.LearnkitError):
         Human(lk.SystemClock(), others="no function")  # type: ignore[arg-type]

@@ -710,6 +710,7 @@ def test_a_model_by_name_asks_the_api(monkeypatch: pytest.MonkeyPatch) -> None:
     with serving([lk.say("hello")]) as server:
         monkeypatch.setenv("ANTHROPIC_API_KEY", "local-test")
         monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
+        assert lk.Agent(lk.scripted([]), model=OTHER_MODEL).model == OTHER_MODEL
         agent = lk.Agent(model=OTHER_MODEL)
         assert went(agent) == "hello"
         agent.client.close()
