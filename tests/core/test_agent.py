@@ -187,10 +187,10 @@ def test_an_empty_reply_is_not_appended(empty: Any) -> None:
 
 
 def test_an_empty_reply_keeps_its_reason_when_that_ends_the_run() -> None:
-    began = lk.reply("I look.", lk.use("echo", text="a"))
-    agent = agent_of([began, lk.say("", stop_reason="refusal"), lk.say("")])
-    assert agent.run("Go.") == lk.Outcome("I look.", "refusal", 2)
-    assert roles(agent) == "uau"
+    calls = lk.reply("I look.", lk.use("echo", text="a")), lk.use("echo", text="b")
+    agent = agent_of([*calls, lk.say("", stop_reason="refusal"), lk.say("")])
+    assert agent.run("Go.") == lk.Outcome("I look.", "refusal", 3)
+    assert roles(agent) == "uauau"
     assert agent.run("Go on.") == lk.Outcome("", "end_turn", 1)
 
 
