@@ -391,7 +391,7 @@ def test_a_date_in_retry_after_is_understood() -> None:
 def test_a_client_without_retries_is_asked_once() -> None:
     with serving([lk.fail(529), lk.say("x")]) as server:
         client = anthropic.Anthropic(api_key="local-test", base_url=server.url, max_retries=0)
-        agent = lk.Agent(client)
+        agent = lk.Agent(client, clock=lk.VirtualClock())
         with client, pytest.raises(anthropic.APIStatusError):
             agent.run("Go.")
         assert len(server.bodies) == 1
