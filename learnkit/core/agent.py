@@ -23,7 +23,7 @@ from learnkit.core.tools import Tool
 from learnkit.core.usage import Usage
 from learnkit.errors import UsageError
 from learnkit.runtime.clock import Clock, Signal, SystemClock
-from learnkit.runtime.interrupts import holdable, uninterrupted
+from learnkit.runtime.interrupts import holdable, unbroken, uninterrupted
 
 if TYPE_CHECKING:
     import anthropic
@@ -276,6 +276,7 @@ class Agent:
 
     # The end
 
+    @unbroken
     def close(self) -> None:
         """Close all mechanisms, the last one first: their teammates, jobs and threads end.
 
@@ -289,6 +290,7 @@ class Agent:
     def __enter__(self) -> Self:
         return self
 
+    @unbroken
     def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
         # An error on its way out matters more than one found while closing.
         with suppress(Exception) if kind else nullcontext():
