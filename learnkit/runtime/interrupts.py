@@ -22,13 +22,13 @@ _MAIN = threading.main_thread().ident
 class _Guard:
     """Our handler of SIGINT, which holds interrupts back while anybody wants that.
 
-    An interrupt may come between any two lines of this class, too. Whatever is left then, ours in
-    place or not, the next ``put`` and ``remove`` put right.
+    An interrupt may come between any two lines of this class, too. Then ours may be left in place,
+    where it does what the one before would do, until the next ``put`` and ``remove``.
     """
 
     def __init__(self) -> None:
         self.depth = 0  # of blocks in which interrupts are held
-        self.on = False  # ours is in place
+        self.on = False  # ours is in place, for certain
         self.before: Callable[[int, FrameType | None], Any] = signal.default_int_handler
         self.came: list[tuple[int, FrameType | None]] = []
 
@@ -57,11 +57,9 @@ class _Guard:
 
     def remove(self) -> None:
         """Put back what was there, unless somebody else has put something there meanwhile."""
-        try:
-            if signal.getsignal(signal.SIGINT) == self.heard:
-                signal.signal(signal.SIGINT, self.before)
-        finally:
-            self.on = False
+        self.on = False  # first: nobody may rely on a handler that is gone
+        if signal.getsignal(signal.SIGINT) == self.heard:
+            signal.signal(signal.SIGINT, self.before)
 
     def deliver(self) -> None:
         """Raise what came meanwhile, once nobody holds it any more."""
@@ -112,12 +110,13 @@ class uninterrupted:
         if not self._main:
             return
         self._depth = _GUARD.depth
+        if not self._depth:
+            _GUARD.came.clear()  # what another interrupt kept from being delivered: once is enough
         try:
-            _GUARD.depth = self._depth + 1
             if not _GUARD.on:
                 self._mine = _GUARD.put()
-        except BaseException:  # an interrupt came before our handler was there
-            _GUARD.depth = self._depth
+            _GUARD.depth = self._depth + 1  # last, and taken back first: so none is held for ever
+        except BaseException:  # an interrupt came before it could be held
             _GUARD.remove()
             raise
 
@@ -125,10 +124,10 @@ class uninterrupted:
         if not self._main:
             return
         try:
+            _GUARD.depth = self._depth
+        finally:
             if self._mine:
                 _GUARD.remove()
-        finally:
-            _GUARD.depth = self._depth
         if _GUARD.came:
             _GUARD.deliver()
 

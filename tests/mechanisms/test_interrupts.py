@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from profiles import mostly_slow
-from simulated import interrupted_line, simulate
+from simulated import closing_lines, interrupted_line, simulate
 from teams import Ran, say, send, spawn
 
 import learnkit as lk
@@ -29,6 +29,14 @@ def test_after_an_interrupt_at_any_line_the_team_is_whole_and_the_next_run_works
     tmp_path: Path, seed: int
 ) -> None:
     simulate(seed, tmp_path, interrupt=interrupted_line(seed))
+
+
+@pytest.mark.parametrize("seed", mostly_slow(range(40), 4))
+def test_a_team_that_is_interrupted_while_it_closes_is_closed_all_the_same(
+    tmp_path: Path, seed: int
+) -> None:
+    """Also by a second Ctrl-C, and a third."""
+    simulate(seed, tmp_path, closing=closing_lines(seed))
 
 
 @pytest.mark.parametrize("number", range(16))
