@@ -16,7 +16,14 @@ from learnkit.core.catalog import DEFAULT_MODEL, PRICES, Price
 from learnkit.core.content import Block, check_prompt, clean, note, spoken
 from learnkit.core.events import Event, EventLog
 from learnkit.core.mechanism import Mechanism
-from learnkit.core.request import ask, body_of, checked_settings, live_client, without_retries
+from learnkit.core.request import (
+    ask,
+    body_of,
+    check_client,
+    checked_settings,
+    live_client,
+    without_retries,
+)
 from learnkit.core.tool_calls import Batch, calls_in
 from learnkit.core.toolbox import Toolbox
 from learnkit.core.tools import Tool
@@ -77,8 +84,9 @@ class Agent:
         outcome: how the last run ended; None before that.
 
     Raises:
-        UsageError: for neither a client nor a model, tools with one name, a mechanism that serves
-            another agent, or a key of ``request`` that is given in another way.
+        UsageError: for neither a client nor a model, a client of asyncio, tools with one name, a
+            mechanism that serves another agent, or a key of ``request`` that is given in another
+            way.
     """
 
     hear: Callable[[str, str], object] | None = None
@@ -105,6 +113,7 @@ class Agent:
             raise UsageError(f"max_turns is {max_turns}; a run needs at least one turn")
         self.settings, self.prices = checked_settings(request), prices
         self.client = live_client(model) if client is None else client
+        check_client(self.client)
         self._sender = without_retries(self.client)
         self.mechanisms = (*mechanisms, *([Toolbox(*tools)] if tools else ()))
         self.name = name

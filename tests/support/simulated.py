@@ -238,10 +238,11 @@ def simulate(
                     mate.worker.join(timeout=1500 * slow)
             at_end.__enter__()
         at_end.__exit__()
-        left = [one for one in set(threading.enumerate()) - before if one.name in plan.roles]
-        for thread in left:  # one that a second interrupt did not wait for is about to end
+        mates = [one for one in set(threading.enumerate()) - before if one.name in plan.roles]
+        for thread in mates:  # one that a second interrupt did not wait for is about to end
             thread.join(10.0)
-        assert not any(thread.is_alive() for thread in left), f"the team is closed, but for {left}"
+        parked = [thread.name for thread in mates if thread.is_alive()]
+        assert not parked, f"the team is closed, and has threads: {parked}"
         statuses = {one["name"]: one["status"] for one in run.team.roster.members()}
         assert {*statuses.values()} <= {"shutdown"}, f"the team is closed, and says {statuses}"
     left = set(threading.enumerate()) - before  # one of another test's may have ended meanwhile
