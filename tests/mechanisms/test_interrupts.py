@@ -17,6 +17,7 @@ from teams import Ran, say, send, spawn
 import learnkit as lk
 from learnkit.backends.files.board import TaskBoard
 from learnkit.backends.files.mailbox import Inbox, Mailbox
+from learnkit.backends.files.store import Journal
 from learnkit.backends.files.tracker import Tracker
 from learnkit.runtime.interrupts import uninterrupted
 
@@ -118,6 +119,28 @@ def test_mail_that_was_taken_when_the_interrupt_came_is_delivered_later(
             ran.lead.run("Go.")
         ran.lead.run("Go on.")
     assert ran.told("lead") == ["the report"]
+
+
+def test_a_message_counts_as_kept_only_when_it_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ran = Ran(
+        tmp_path,
+        {"lead": [spawn("alice"), *say("waits", "x", "y", "z")], "alice": say("the report")},
+    )
+    append, interrupts = Journal.append, [signal.SIGINT]
+
+    def appended(journal: Journal, *entries: Any) -> None:
+        if "the report" in str(entries) and journal.path.stem == "lead" and interrupts:
+            signal.raise_signal(interrupts.pop())
+        append(journal, *entries)
+
+    monkeypatch.setattr(Journal, "append", appended)
+    with ran.team:
+        with pytest.raises(KeyboardInterrupt):
+            ran.lead.run("Go.")
+        ran.lead.run("Go on.")
+    assert (ran.folder / "transcripts" / "lead.jsonl").read_text().count("the report") == 1
 
 
 CHANGES: dict[str, tuple[type, str, Any, str]] = {
