@@ -8,6 +8,7 @@ that the API takes back, whatever it has left out.
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
 import time
@@ -115,6 +116,24 @@ def live_client(model: str | None) -> anthropic.Anthropic:
     import anthropic  # takes a second
 
     return anthropic.Anthropic(api_key=key)
+
+
+def check_client(client: Any) -> None:
+    """Raise unless an agent can use a client.
+
+    Args:
+        client: as it was given to the agent.
+
+    Raises:
+        UsageError: for one of asyncio, such as ``anthropic.AsyncAnthropic``.
+    """
+    create = getattr(getattr(client, "messages", None), "create", None)
+    if inspect.iscoroutinefunction(inspect.unwrap(create) if callable(create) else create):
+        raise UsageError(
+            f"{type(client).__name__} answers with coroutines, and an agent's loop is not async; "
+            f"pass {type(client).__name__.removeprefix('Async')}() in its place, and call "
+            "agent.run in a thread: await asyncio.to_thread(agent.run, prompt)"
+        )
 
 
 def without_retries(client: Any) -> tuple[Any, Any]:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from learnkit.core.text import clean, count, one_line
 from learnkit.errors import LearnkitError
+from learnkit.terminal.api_error import sentence
 from learnkit.terminal.commands import COMMANDS, answer, parsed
 from learnkit.terminal.completion import completions
 from learnkit.terminal.input import Keyboard, Lines, can_draw, history_file
@@ -194,9 +195,12 @@ class Chat:
         except KeyboardInterrupt:
             self._running = False
             self._stop_teammates()
+            if self._keyboard is not None:
+                self._keyboard.take_back()
             self.output.say("(cancelled; the conversation is kept)", "dim")
         except anthropic.APIError as error:
-            self.output.say(clean(f"the API: {error}"), "red")
+            address = str(getattr(self.agent.client, "base_url", ""))
+            self.output.say(sentence(error, address), "red")
         except (LearnkitError, anthropic.AnthropicError) as error:
             self.output.say(clean(str(error)), "red")
         else:
@@ -267,13 +271,17 @@ class Chat:
             done = self._run_agent(expected)
         except Miss as miss:
             self.agent.rewrite(before, "rolled back")
+            playback.end()
             self.output.say(
                 f"The recording has no reply to this request ({miss.lane}, {miss.path}), so the "
-                "turn was taken back; Enter tries it again, /quit leaves.",
+                "turn was taken back, and the recording is over; /quit leaves.",
                 "dim",
             )
         except KeyboardInterrupt:
             self._running = False
+            playback.end()  # what the interrupt has changed is not in it
+            if not self._leaving:
+                self.output.say("(cancelled; the recording is over, /quit leaves)", "dim")
         else:
             if done.reason != "end_turn":
                 self.output.say(f"({done.reason.replace('_', ' ')})", "dim")
@@ -294,7 +302,8 @@ class Chat:
         self.output.say(clean(answer(self.agent, line)))
 
     def _ask(self, question: Question) -> Answer:
-        return self._input.ask(question)
+        with self.output.status.asking(question.agent.name):
+            return self._input.ask(question)
 
     def _measure(self) -> None:
         """Note how long the conversation is; it takes too long to do so for each key."""

@@ -190,6 +190,17 @@ class Keyboard:
         """
         self._lines.put(line)
 
+    def take_back(self) -> None:
+        """Give what waits in the queue back to the user, who may send it, change it or leave it."""
+        lines: list[str | None] = []
+        with contextlib.suppress(queue.Empty):
+            while True:
+                lines.append(self._lines.get_nowait())
+        if None in lines:  # the user has left
+            self._lines.put(None)
+        elif lines:
+            self._call(self._write_again, "\n".join(filter(None, lines)))
+
     def ask(self, question: Question) -> Answer:
         """Show a question, and wait for the answer; no when its agent is stopped meanwhile.
 
@@ -316,6 +327,17 @@ class Keyboard:
     def key(self) -> None:
         """The user has changed the line."""
         self._key_at = time.monotonic()
+
+    def _write_again(self, text: str) -> None:
+        from prompt_toolkit.document import Document
+
+        buffer = self._session.default_buffer
+        rest = self._draft if self.asking else buffer.text
+        text = "\n".join(filter(None, (text, rest)))
+        if self.asking:
+            self._draft = text
+        else:
+            buffer.reset(Document(text))
 
     def _add(self, question: Question) -> None:
         self._questions.append(question)

@@ -10,11 +10,13 @@ from __future__ import annotations
 import re
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from learnkit.core.events import Event
 from learnkit.core.text import arguments, clean, count, one_line
+from learnkit.terminal.api_error import waiting
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -152,8 +154,7 @@ class Output:
         if event.lane == name and event.type in ("model.replied", "model.failed", "model.retried"):
             self.end()
         if event.type == "model.retried":
-            said = one_line(str(data.get("message")), 200)
-            self.say(f"  ({said}; trying again in {data.get('seconds') or 0.0:.0f} s)", "dim")
+            self.say(f"  {waiting(data)}", "dim")
         elif event.type == "tool.started":
             self._calls += 1
             self._numbers[event.lane, str(data.get("id"))] = self._calls
@@ -201,6 +202,7 @@ class Status:
         self._name = name
         self._running: dict[int, tuple[str, str, str, float]] = {}
         self._began: float | None = None
+        self._asked: float | None = None  # since when a question of the agent waits
         self._about = ""  # before numbers that are estimates
         self._sent = self._received = 0
         self.written = 0  # characters of the reply that is being written
@@ -211,6 +213,24 @@ class Status:
         self._sent = self._received = self.written = 0
         self._running = {n: one for n, one in self._running.items() if one[0]}
         self._began = time.monotonic()
+
+    @contextmanager
+    def asking(self, lane: str) -> Iterator[None]:
+        """While the block runs, an agent waits for the user, who takes no working time.
+
+        Args:
+            lane: the agent that asks.
+        """
+        if lane != self._name:
+            yield
+            return
+        self._asked = began = time.monotonic()
+        try:
+            yield
+        finally:
+            self._asked = None
+            if self._began is not None:
+                self._began += time.monotonic() - began
 
     @property
     def busy(self) -> bool:
@@ -264,7 +284,7 @@ class Status:
         now = time.monotonic()
         parts = []
         if self._began is not None:
-            spent = now - self._began
+            spent = (now if self._asked is None else self._asked) - self._began
             written = self._received + self.written // 4
             parts = [f"{_SPINNER[int(spent * 8) % len(_SPINNER)]} {spent:.0f} s"]
             about = self._about

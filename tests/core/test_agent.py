@@ -244,6 +244,9 @@ def test_the_turn_limit_ends_with_every_call_answered() -> None:
     assert agent.run("Go.") == lk.Outcome("", "turn_limit", 3)
     assert results(agent) == [("a", False)]
     assert agent.run() == lk.Outcome("done", "end_turn", 1)
+    async_client: Any = anthropic.AsyncAnthropic(api_key="none")
+    with pytest.raises(UsageError, match=r"AsyncAnthropic answers with .* pass Anthropic\(\)"):
+        lk.Agent(async_client)
     with pytest.raises(UsageError, match="max_turns is 0; a run needs at least one turn"):
         agent_of([], max_turns=0)
 

@@ -148,11 +148,44 @@ def test_every_command_answers(tmp_path: Path) -> None:
     assert "never read" not in talk.text
 
 
-def test_what_the_api_says_is_shown_and_the_talk_goes_on(tmp_path: Path) -> None:
-    script = [lk.fail(400, "too long"), lk.say("better")]
+@pytest.mark.parametrize(
+    ("status", "message", "says"),
+    [
+        (400, "prompt is too long: 9 tokens", "prompt is too long: 9 tokens; send /compact"),
+        (400, "no such field", "the API: 400, no such field\n"),
+        (401, "invalid x-api-key", "401, invalid x-api-key; check ANTHROPIC_API_KEY"),
+        (404, "model: gone", "404, model: gone; check ANTHROPIC_BASE_URL, and the name of the"),
+        (429, "slow down", "(the key has used up its rate for now (429, slow down); trying again"),
+        (529, "Overloaded", "(the server is overloaded (529, Overloaded); trying again"),
+    ],
+)
+def test_what_the_api_says_is_a_sentence_and_the_talk_goes_on(
+    tmp_path: Path, status: int, message: str, says: str
+) -> None:
+    script = [lk.fail(status, message), lk.say("better"), lk.say("better")]
     talk = Talk(tmp_path, script, ["first", "second"])
-    assert "too long" in talk.text
+    assert says in talk.text
+    assert "{" not in talk.text
     assert talk.text.rstrip().endswith("better")
+
+
+def test_a_cancelled_call_says_how_long_it_ran(tmp_path: Path) -> None:
+    def model(request: Any) -> Any:
+        return lk.use("slow") if len(request["messages"]) < 3 else lk.say("on")
+
+    @lk.tool(read_only=True)
+    def slow() -> str:
+        """Take 90 seconds, and then have the user press Ctrl-C."""
+        talk_clock.sleep(90.0)
+        raise KeyboardInterrupt
+
+    client = lk.scripted(model)
+    talk_clock = client.clock
+    agent = lk.Agent(client, tools=[slow])
+    with client.clock, pytest.raises(KeyboardInterrupt):
+        agent.run("go")
+    (ended,) = [event.data for event in agent.events if event.type == "tool.ended"]
+    assert (ended["how"], ended["seconds"]) == ("cancelled", 90.0)
 
 
 def test_ctrl_c_cancels_the_turn_and_the_array_stays_valid(tmp_path: Path) -> None:
@@ -208,6 +241,34 @@ def test_a_recording_plays_without_a_key() -> None:
         terminal.expect("(2/2 completed)")
         terminal.type(f"/quit{ENTER}")
         assert terminal.ended() == 0
+
+
+@pytest.mark.slow
+def test_a_recording_that_is_interrupted_is_over() -> None:
+    """What the interrupt has changed is not in it, and no later request is either."""
+    with subprocess.Popen(
+        [*CHAT, "--replay", "s12"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        cwd=ROOT,
+    ) as chat:
+        assert chat.stdin is not None
+        assert chat.stdout is not None
+        chat.stdin.write("\n")
+        chat.stdin.flush()
+        shown = ""
+        while "worktree_create" not in shown and (line := chat.stdout.readline()):
+            shown += line
+        chat.send_signal(signal.SIGINT)
+        chat.stdin.write("\n\n")
+        chat.stdin.close()
+        shown += chat.stdout.read()
+    assert "Traceback" not in shown
+    assert "(cancelled; the recording is over, /quit leaves)" in shown
+    assert shown.count("The recording is over; /quit leaves.") == 2
+    assert chat.returncode == 0
 
 
 @pytest.mark.slow

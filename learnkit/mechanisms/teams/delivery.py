@@ -69,21 +69,22 @@ class Delivery:
         Call this when all mail that was taken should be in a message. If an error has kept some of
         it out, that mail goes back into the inbox, and is delivered again.
         """
-        events = self._agent.events
-        new = [
-            {"message": event.data["message"], **self._safe_with(event.data["message"])}
-            for event in events[self._kept :]
-            if event.type == "message.added" and event.lane == self._agent.name
-        ]
-        self._kept = len(events)
-        if new:
-            self._transcript.append(*new)
-        lost = [id for ids, _ in self._unsafe for id in ids]
-        self._unsafe = []
-        if lost:
-            self.inbox.put_back(lost)
-        else:
-            self.inbox.commit()
+        with uninterrupted():  # what counts as kept and was not written would be lost
+            events = self._agent.events
+            new = [
+                {"message": event.data["message"], **self._safe_with(event.data["message"])}
+                for event in events[self._kept :]
+                if event.type == "message.added" and event.lane == self._agent.name
+            ]
+            self._kept = len(events)
+            if new:
+                self._transcript.append(*new)
+            lost = [id for ids, _ in self._unsafe for id in ids]
+            self._unsafe = []
+            if lost:
+                self.inbox.put_back(lost)
+            else:
+                self.inbox.commit()
 
     def _safe_with(self, message: dict[str, Any]) -> dict[str, list[str]]:
         """The ids of what a message delivers, under the transcript's key for them."""

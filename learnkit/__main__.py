@@ -1,0 +1,5 @@
+"""``python -m learnkit``: the same commands, where the script is not on the path."""
+
+from learnkit.terminal.cli import main
+
+main()
