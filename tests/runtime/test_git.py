@@ -62,6 +62,10 @@ class Repo:
         with contextlib.suppress(FileNotFoundError):  # plain git may have failed with the program
             os.utime(self.root / folder / "f.txt", (1, 1))
 
+    def locked(self, worktree: str) -> None:
+        """Keep git from noting what it has seen, so that each command looks again."""
+        (self.root / ".git" / "worktrees" / worktree / "index.lock").touch()
+
     def plainly(self) -> None:
         """What the harness does, done with plain git, and more of what could start a program."""
         self.touched()
@@ -174,6 +178,7 @@ def _copied_with_the_worktree(repo: Repo) -> None:
 def _of_another_worktree(repo: Repo) -> None:
     repo.config("extensions.worktreeConfig", "true")
     repo.git(f"config --worktree filter.x.clean {repo.program}", repo.registry.path("old"))
+    repo.locked("old")
 
 
 def _another_common_folder(repo: Repo) -> None:
@@ -181,16 +186,20 @@ def _another_common_folder(repo: Repo) -> None:
     shutil.copytree(repo.root / ".git", repo.root / "evil")
     repo.git(f"config -f evil/config filter.x.clean {repo.program}")
     (repo.root / ".git" / "worktrees" / "old" / "commondir").write_text("../../../evil\n")
+    repo.locked("old")
 
 
 def _of_a_submodule(repo: Repo) -> None:
     """When it looks for conflicts, git runs itself in each submodule."""
     sub = repo.root / "sub"
     repo.git("init -q sub")
-    repo.git("commit -q --allow-empty -m sub", sub)
-    repo.git(f"config core.fsmonitor {repo.program}", sub)
+    for name in ("f.txt", ".gitattributes"):
+        shutil.copy(repo.root / name, sub)
+    repo.git("add -A && git commit -q -m sub", sub)
     repo.git("add sub")
     repo.commit(repo.root, "three\n")
+    repo.git(f"config filter.x.clean {repo.program}", sub)
+    repo.touched("sub")
 
 
 def _strange_name(repo: Repo) -> None:
