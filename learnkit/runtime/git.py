@@ -138,7 +138,7 @@ def preamble(*places: str, address: str = "") -> str:
         "KEPT": _KEPT,
         "USERS": f"{_USERS}|{_KEPT_ONLINE}" if online else _USERS,
         # They would lead to another server.
-        "FORBIDDEN": f"url.*|remote.{shlex.quote(address)}.*" if online else "''",
+        "FORBIDDEN": f"url.*|remote.{shlex.quote(address)}.*url" if online else "''",
         "OFF": _OFF_IF_THERE,
     }
     return "\n".join(
@@ -212,8 +212,9 @@ class Git:
         try:
             self.root = Path(self.run("rev-parse", "--show-toplevel", cwd=folder).strip())
         except GitError as error:
+            hint = "; make one with git init" if "not a git repository" in str(error) else ""
             raise UsageError(
-                f"{str(folder)!r} is in no git repository ({error}); make one with git init"
+                f"{str(folder)!r} is in no git repository that git can use ({error}){hint}"
             ) from None
 
     def run(self, *arguments: str, cwd: Path | None = None, places: Sequence[Path] = ()) -> str:
