@@ -168,7 +168,13 @@ def preamble(*places: str, address: str = "") -> str:
 
 
 class GitError(ToolError):
-    """git has refused; the text is what it said."""
+    """git has refused; the text is what it said.
+
+    Attributes:
+        code: its exit code; None if it was ended.
+    """
+
+    code: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,7 +238,9 @@ class Git:
         result = self._shell.run(command, cwd or self.root, LIMIT)
         if result.code != 0:
             said = result.output.strip() or f"exit code {result.code}"
-            raise GitError(f"git {arguments[0]}: {said}")
+            error = GitError(f"git {arguments[0]}: {said}")
+            error.code = result.code
+            raise error
         return result.output
 
     def succeeds(self, *arguments: str, cwd: Path | None = None) -> bool:
@@ -325,7 +333,11 @@ class Git:
         Args:
             folder: of the checkout.
         """
-        if not self.succeeds("rev-parse", "--verify", "--quiet", "HEAD", cwd=folder):
+        try:
+            self.run("rev-parse", "--verify", "--quiet", "HEAD", cwd=folder)
+        except GitError as error:
+            if error.code != 1:
+                raise
             return []  # its branch has no commit yet
         named = ("--branches", "--tags", "--remotes", "--glob=refs/stash")
         own = ("--glob=refs/worktree/*", "--glob=refs/rewritten/*")
