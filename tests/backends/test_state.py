@@ -85,9 +85,11 @@ def test_lines_of_the_exclude_file_do_not_repeat(repo: Path) -> None:
 
 
 def test_a_repository_that_is_made_later_ignores_it_too(tmp_path: Path) -> None:
+    (tmp_path / ".learnkit").mkdir(mode=0o777)
     full(tmp_path)
     git("init -q && git add -A", tmp_path)
     assert git("ls-files", tmp_path) == ""
+    assert (tmp_path / ".learnkit").stat().st_mode & 0o077 == 0  # nor can other users read it
 
 
 OLD = {

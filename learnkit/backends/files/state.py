@@ -60,6 +60,7 @@ def open_state(workspace: str | Path, shell: Shell) -> tuple[Path, Git | None]:
             f"yours, take them out of the repository: git rm -r -q --cached {STATE}"
         )
     folder.mkdir(mode=0o700, exist_ok=True)
+    folder.chmod(0o700)  # also one that was there
     with locked(folder):
         # For git add -A in a repository that is made later, or in a copy of the folder.
         (folder / ".gitignore").write_text("*\n", "utf-8")
