@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 import warnings
 from pathlib import Path
 from typing import Any
@@ -14,7 +16,6 @@ import learnkit as lk
 from learnkit.backends.files.state import open_state
 from learnkit.errors import UsageError
 from learnkit.mechanisms.worktrees.registry import WorktreeRegistry
-from learnkit.runtime.git import Git
 
 pytestmark = pytest.mark.usefixtures("no_thread_is_left")
 
@@ -84,9 +85,11 @@ def test_lines_of_the_exclude_file_do_not_repeat(repo: Path) -> None:
 
 
 def test_a_repository_that_is_made_later_ignores_it_too(tmp_path: Path) -> None:
+    (tmp_path / ".learnkit").mkdir(mode=0o777)
     full(tmp_path)
     git("init -q && git add -A", tmp_path)
     assert git("ls-files", tmp_path) == ""
+    assert (tmp_path / ".learnkit").stat().st_mode & 0o077 == 0  # nor can other users read it
 
 
 OLD = {
@@ -148,6 +151,38 @@ def test_state_that_came_with_the_repository_is_refused(repo: Path, tmp_path: Pa
         full(clone)
 
 
+#: What git says when it cannot look, and a program that brings the real one to say so.
+BLIND = {
+    "dubious ownership": 'export GIT_TEST_ASSUME_DIFFERENT_OWNER=1; exec GIT "$@"',
+    "bad config line": "echo '[' >REPO/.git/config; exec GIT \"$@\"",
+    "index file smaller": 'echo x >REPO/.git/index; exec GIT "$@"',
+    "not a git repository": 'rm -f REPO/.git/HEAD; exec GIT "$@"',
+    "needs? git 2": "echo git version 1.0",
+    "git does not work here": "exit 127",
+}
+
+
+@pytest.mark.parametrize("reason", BLIND)
+def test_when_git_cannot_say_what_it_tracks_nothing_is_taken_for_state(
+    repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reason: str
+) -> None:
+    program = BLIND[reason].replace("GIT ", f"{shutil.which('git')} ").replace("REPO", str(repo))
+    plant(repo)
+    git("config safe.directory '*'", repo)  # a repository cannot vouch for itself
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "git").write_text(f"#!/bin/sh\n{program}\n")
+    (tmp_path / "bin" / "git").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that it was moved, as it was once
+        full(repo)
+    assert all((repo / name).exists() for name in OLD)
+    with pytest.raises(
+        UsageError, match=rf"(?s)cannot say whether .*{reason}.*Make git status work"
+    ):
+        full(repo)
+
+
 @pytest.mark.parametrize("kind", ["link", "file"])
 def test_a_link_or_a_file_in_its_place_is_refused(repo: Path, tmp_path: Path, kind: str) -> None:
     if kind == "link":
@@ -161,7 +196,7 @@ def test_a_link_or_a_file_in_its_place_is_refused(repo: Path, tmp_path: Path, ki
 
 
 def test_state_of_a_newer_version_is_not_touched(repo: Path) -> None:
-    open_state(repo, Git(repo))
+    open_state(repo, lk.LocalShell())
     (repo / ".learnkit" / "state.json").write_text('{"version": 99}')
     with pytest.raises(UsageError, match="made by a newer version"):
         full(repo)

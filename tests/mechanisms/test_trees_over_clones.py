@@ -173,14 +173,23 @@ def test_what_an_agent_configures_is_not_run(
     assert not ran.exists()
 
 
+@pytest.mark.parametrize(
+    "configured",
+    [
+        "url.ELSEWHERE.insteadOf ADDRESS",
+        "remote.ADDRESS.url ELSEWHERE",
+        "remote.ADDRESS.pushUrl ELSEWHERE",
+    ],
+)
 def test_an_agent_cannot_lead_pushes_to_another_server(
-    clones: dict[str, Path], tmp_path: Path
+    clones: dict[str, Path], tmp_path: Path, configured: str
 ) -> None:
     git(tmp_path, "init -q --bare elsewhere.git")
     lead, _ = both(clones)
-    url = f"url.{tmp_path}/elsewhere.git.insteadOf {clones['common.git']}"
-    git(clones["lead"], f"config {url}")
-    with pytest.raises(GitError, match="this repository's configuration has url"):
+    address = str(clones["common.git"])
+    pair = configured.replace("ADDRESS", address).replace("ELSEWHERE", f"{tmp_path}/elsewhere.git")
+    git(clones["lead"], f"config {pair}")
+    with pytest.raises(GitError, match=r"configuration has (url|remote)"):
         lead.create("parser")
     assert git(tmp_path / "elsewhere.git", "branch --list") == ""
 
