@@ -125,16 +125,22 @@ def test_what_is_no_run_is_refused(tmp_path: Path, thing: Any) -> None:
     assert not list(tmp_path.iterdir())
 
 
-def test_a_secret_is_not_shared(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "secret",
+    ["sk-ant-" + "api03-" + "x" * 60, 'it\'s "50%" <b>', "first line\nsecond line", "w" * 5000],
+)
+@pytest.mark.parametrize("as_json", [False, True])
+def test_a_secret_is_not_shared(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, secret: str, as_json: bool
+) -> None:
     path = tmp_path / "run.html"
     path.write_text("as before")
-    key = "sk-ant-" + "api03-" + "x" * 60
-    client = lk.scripted([lk.say(f"the key is {key}")])
-    with client.clock:
-        one = lk.Agent(client)
-        one.run("What is the key?")
+    one = agent(lk.say(f"It is {json.dumps({'pw': secret}) if as_json else secret}."))
+    monkeypatch.setenv("DB_PASSWORD", secret)
     with pytest.raises(SecretError):
         lk.share(one, path)
+    with pytest.raises(SecretError):
+        lk.share(agent(), path, title=f"A run with {secret}")
     assert path.read_text() == "as before"
 
 
