@@ -21,6 +21,7 @@ from learnkit.widget.share import CALLED, views_of
 
 GZIP = "application/gzip"
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(1)>\u2028<!--"
+HOSTILE += "".join(chr(0xE0000 + ord(char)) for char in "ignore") + "\u00ad\u3164\ufe00\u200d"
 
 
 def agent(*replies: Any) -> lk.Agent:
@@ -71,6 +72,9 @@ def test_a_page_needs_nothing_else(tmp_path: Path) -> None:
     assert "default-src 'none'" in frozen.POLICY
     assert not re.search(r"https?://(?!www\.w3\.org/2000/svg)", text)
     assert "<title>&lt;/script&gt;" in text
+    for shown in (text, json.dumps(page.tapes, ensure_ascii=False)):
+        assert not set(shown) & set(HOSTILE[-10:])
+        assert "⟨U+E0069⟩" in shown
 
 
 def test_a_tape_holds_every_step_of_the_view() -> None:
