@@ -40,7 +40,7 @@ class Workspace:
         folder: is created if it does not exist.
 
     Raises:
-        UsageError: if it is a file, or the root of the file system.
+        UsageError: if it is a file, the root of the file system, or cannot be made.
     """
 
     def __init__(self, folder: str | Path) -> None:
@@ -48,6 +48,10 @@ class Workspace:
             Path(folder).mkdir(parents=True, exist_ok=True)
         except (FileExistsError, NotADirectoryError):
             raise UsageError(f"workspace {str(folder)!r} is a file; give a folder") from None
+        except OSError as error:
+            raise UsageError(
+                f"workspace {str(folder)!r} cannot be made ({error.strerror}); give another folder"
+            ) from None
         self.root = Path(folder).resolve()
         if self.root == Path(self.root.anchor):
             raise UsageError("the workspace cannot be '/', the whole machine; give a folder")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import warnings
 from pathlib import Path
 from typing import Any
@@ -158,6 +159,38 @@ def test_a_link_or_a_file_in_its_place_is_refused(repo: Path, tmp_path: Path, ki
     with pytest.raises(UsageError, match="must be a folder, not a link or a file"):
         full(repo)
     assert kind == "file" or not list((tmp_path / "outside").iterdir())
+
+
+@pytest.mark.parametrize("place", ["team", "team/config.json", "state.json", "tasks/a/b"])
+def test_a_link_in_it_is_refused(repo: Path, tmp_path: Path, place: str) -> None:
+    """Whoever planted it would have the mail written to a place of theirs, or over the user's."""
+    (tmp_path / "outside").mkdir()
+    link = repo / ".learnkit" / place
+    link.parent.mkdir(parents=True)
+    link.symlink_to(tmp_path / "outside")
+    with pytest.raises(UsageError, match=f"{place} is a link"):
+        full(repo)
+    assert not list((tmp_path / "outside").iterdir())
+
+
+@pytest.mark.parametrize("mode", [0o777, 0o755, 0o750])
+def test_one_that_was_open_to_other_users_is_closed(repo: Path, mode: int) -> None:
+    (repo / ".learnkit").mkdir()
+    (repo / ".learnkit").chmod(mode)
+    open_state(repo, Git(repo))
+    assert (repo / ".learnkit").stat().st_mode & 0o7777 == 0o700
+
+
+def test_a_folder_that_cannot_be_written_is_a_sentence(tmp_path: Path) -> None:
+    tmp_path.chmod(0o500)
+    closed = Path("/sys") if os.access(tmp_path, os.W_OK) else tmp_path  # root may write the other
+    raised = []
+    for attempt in (lambda: open_state(closed, None), lambda: lk.CodingTools(closed / "new")):
+        try:
+            attempt()
+        except Exception as error:
+            raised.append(type(error))
+    assert raised == [UsageError, UsageError]
 
 
 def test_state_of_a_newer_version_is_not_touched(repo: Path) -> None:
