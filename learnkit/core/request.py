@@ -296,7 +296,7 @@ def _sent(agent: AgentLike, arguments: dict[str, Any]) -> dict[str, Any]:
             if not str(error).startswith("Streaming is required"):
                 raise
         return _streamed(agent, arguments)
-    except (_NotAMessage, json.JSONDecodeError, UnicodeDecodeError) as error:
+    except (_NotAMessage, json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
         import anthropic
 
         raise anthropic.APIError(
@@ -344,7 +344,7 @@ def _listener(agent: AgentLike) -> Callable[[str, str], object] | None:
 
 
 def _added(assembly: Assembly, event: Any) -> tuple[str, str] | None:
-    data = event.model_dump(mode="json", exclude_unset=True, warnings=False)
+    data = _dumped(event)
     try:
         return assembly.add(data)
     except (KeyError, IndexError, TypeError, AttributeError) as error:
@@ -356,7 +356,16 @@ def _plain(reply: Any) -> dict[str, Any]:
     """A reply as plain data."""
     if not hasattr(reply, "model_dump"):
         raise _NotAMessage(f"no JSON object but {str(reply)[:200]!r}")
-    return _filled(reply.model_dump(mode="json", exclude_unset=True, warnings=False))
+    return _filled(_dumped(reply))
+
+
+def _dumped(model: Any) -> dict[str, Any]:
+    """A model of the SDK as plain data."""
+    try:
+        data: dict[str, Any] = model.model_dump(mode="json", exclude_unset=True, warnings=False)
+    except ValueError as error:  # of pydantic: it is nested too deeply
+        raise _NotAMessage(str(error)) from error
+    return data
 
 
 def _filled(reply: dict[str, Any]) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from learnkit.errors import ToolError
-from learnkit.runtime.workspace import STATE
+from learnkit.runtime.workspace import STATE, python_folders
 
 BASE = (
     *("--unshare-all", "--die-with-parent", "--cap-drop", "ALL"),
@@ -84,7 +84,7 @@ class Sandbox:
     def mounts(self) -> Iterator[str]:
         """bubblewrap's options, after :data:`BASE`."""
         prefixes = [*dict.fromkeys((Path(sys.prefix), Path(sys.base_prefix)))]
-        inside = [one.resolve() for one in prefixes if _within(one.resolve(), self.writable)]
+        inside = [one for one in python_folders() if one.exists() and _within(one, self.writable)]
         # Outside of what is writable because the environment may be in /tmp; inside, because what
         # is planted there would run with the harness's next start.
         for path in prefixes:

@@ -195,6 +195,38 @@ def test_a_link_or_a_file_in_its_place_is_refused(repo: Path, tmp_path: Path, ki
     assert kind == "file" or not list((tmp_path / "outside").iterdir())
 
 
+@pytest.mark.parametrize("place", ["team", "team/config.json", "state.json", "tasks/a/b"])
+def test_a_link_in_it_is_refused(repo: Path, tmp_path: Path, place: str) -> None:
+    """Whoever planted it would have the mail written to a place of theirs, or over the user's."""
+    (tmp_path / "outside").mkdir()
+    link = repo / ".learnkit" / place
+    link.parent.mkdir(parents=True)
+    link.symlink_to(tmp_path / "outside")
+    with pytest.raises(UsageError, match=f"{place} is a link"):
+        full(repo)
+    assert not list((tmp_path / "outside").iterdir())
+
+
+@pytest.mark.parametrize("mode", [0o777, 0o755, 0o750])
+def test_one_that_was_open_to_other_users_is_closed(repo: Path, mode: int) -> None:
+    (repo / ".learnkit").mkdir()
+    (repo / ".learnkit").chmod(mode)
+    open_state(repo, lk.LocalShell())
+    assert (repo / ".learnkit").stat().st_mode & 0o7777 == 0o700
+
+
+def test_a_folder_that_cannot_be_written_is_a_sentence(tmp_path: Path) -> None:
+    tmp_path.chmod(0o500)
+    closed = Path("/sys") if os.access(tmp_path, os.W_OK) else tmp_path  # root may write the other
+    raised, shell = [], lk.LocalShell()
+    for attempt in (lambda: open_state(closed, shell), lambda: lk.CodingTools(closed / "new")):
+        try:
+            attempt()
+        except Exception as error:
+            raised.append(type(error))
+    assert raised == [UsageError, UsageError]
+
+
 def test_state_of_a_newer_version_is_not_touched(repo: Path) -> None:
     open_state(repo, lk.LocalShell())
     (repo / ".learnkit" / "state.json").write_text('{"version": 99}')

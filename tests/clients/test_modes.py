@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import anthropic
 import pytest
 from messages_server import serving
+from project import ROOT
 
 import learnkit as lk
 from learnkit.core.catalog import DEFAULT_MODEL
@@ -171,3 +173,31 @@ def test_live_mode_takes_real_time_on_the_system_clock(monkeypatch: pytest.Monke
         replied = next(event for event in agent.events if event.type == "model.replied")
         assert replied.data["seconds"] >= 0.05
         assert "simulated" not in replied.data["usage"]
+
+
+#: Where a key is read, or a mode that needs one is chosen: each is a way that SECURITY.md names.
+WAYS = {
+    "clients/connect.py": 'connect("live")',
+    "core/agent.py": "Agent(model=…)",
+    "core/request.py": "ANTHROPIC_API_KEY",
+    "course/lab.py": "LEARNKIT_MODE",
+    "terminal/cli.py": "learnkit doctor --live",
+    "terminal/doctor.py": "learnkit doctor --live",
+    "terminal/mine_run.py": "learnkit mine --live",
+    "terminal/session.py": "learnkit chat",
+}
+
+
+def test_every_way_to_the_key_is_named() -> None:
+    way = re.compile(
+        r'ANTHROPIC_API_KEY"|live_key\(|live_client\(|connect\("(?:live|record)"|connect\(self\.mode'
+    )
+    package = ROOT / "learnkit"
+    found = {
+        path.relative_to(package).as_posix()
+        for path in package.rglob("*.py")
+        if way.search(path.read_text("utf-8"))
+    }
+    assert found == set(WAYS)
+    keys = (ROOT / "SECURITY.md").read_text("utf-8").partition("### Keys")[2].partition("\n###")[0]
+    assert [name for name in WAYS.values() if name not in " ".join(keys.split())] == []

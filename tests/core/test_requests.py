@@ -283,12 +283,27 @@ def test_a_page_in_place_of_a_reply_is_an_error_of_the_api() -> None:
         assert len(server.bodies) == 1  # asking again would not help
 
 
-@pytest.mark.parametrize("answer", [b"<html>", b'{"choices": []}', b'{"content": "text"}', b"[]"])
+DEEP = b"[" * 100_000
+DEEP_CALL = b'{"type": "tool_use", "id": "a", "name": "ping", "input": {"a": %b}}' % (
+    b"[" * 900 + b"]" * 900
+)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        *(b"<html>", b'{"choices": []}', b'{"content": "text"}', b"[]", DEEP),
+        *(b'{"content": ' + DEEP, b'{"content": [' + DEEP_CALL + b"]}"),
+        *(b"event: message_start\ndata: " + DEEP + b"\n\n", b"event: x\ndata: {}\n\n"),
+    ],
+    ids=range(9),
+)
 def test_a_reply_that_is_no_message_is_an_error_of_the_api(answer: bytes) -> None:
     def wire(content: bytes) -> tuple[int, str, bytes]:
-        return 200, "application/json", answer
+        return 200, "text/event-stream" if b"event:" in answer else "application/json", answer
 
     with serving([lk.say("x")], wire=wire) as server, live(server) as agent:
+        agent.hear = (lambda kind, text: None) if b"event:" in answer else None
         assert went(agent).startswith(NO_MESSAGE)
         assert accepted(agent)
 

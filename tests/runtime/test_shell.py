@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from learnkit.errors import ToolError, UsageError
 from learnkit.runtime import process_tree
+from learnkit.runtime.file_lock import is_free
 from learnkit.runtime.shell import DISK_LIMIT, LocalShell, ShellResult
 from learnkit.runtime.shell_environment import REPRODUCIBLE
 from learnkit.runtime.truncate import OUTPUT_LIMIT, head_and_tail
@@ -189,6 +190,33 @@ def test_what_a_command_left_running_ends_with_it(tmp_path: Path, escape: str) -
 def test_what_a_command_has_started_ends_on_stop(tmp_path: Path, escape: str) -> None:
     assert run_and_stop(f"{escape}\nsleep 300", tmp_path).stopped
     assert is_gone(pid_in(tmp_path / "pid"))
+
+
+CHAIN = """
+import fcntl, os, signal, sys, time
+lock = os.open("lock", os.O_RDWR | os.O_CREAT)
+fcntl.flock(lock, fcntl.LOCK_EX)  # all that are forked hold it
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+if os.fork():
+    time.sleep(float(sys.argv[1]))
+    os._exit(0)
+end = time.monotonic() + 60
+while time.monotonic() < end:
+    if os.fork():
+        os._exit(0)
+    os.setsid()
+"""
+
+
+@pytest.mark.parametrize("seconds", [0.2, 60])
+def test_a_chain_in_which_each_process_starts_the_next_in_a_new_session_is_ended(
+    tmp_path: Path, seconds: float
+) -> None:
+    (tmp_path / "chain.py").write_text(CHAIN)
+    for _ in range(5):
+        result = run(f"{sys.executable} chain.py {seconds}", tmp_path, timeout=0.6)
+        assert result.timed_out == (seconds > 1)
+        assert is_free(tmp_path / "lock"), "one of them is left"
 
 
 def test_a_process_caught_while_it_is_being_loaded_is_found(tmp_path: Path) -> None:

@@ -380,12 +380,12 @@ def test_its_git_runs_in_the_sandbox_too(repo: Path, tmp_path: Path) -> None:
     assert not outside.exists()
 
 
-@pytest.fixture
-def venv(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+@pytest.fixture(params=["prefix", "exec_prefix"])
+def venv(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A workspace that has the Python that runs the harness in it, first on PATH."""
     folder = tmp_path / "work" / "tools" / ".venv"
     (folder / "bin").mkdir(parents=True)
-    monkeypatch.setattr(sys, "prefix", str(folder))
+    monkeypatch.setattr(sys, request.param, str(folder))
     monkeypatch.setenv("PATH", f"{folder / 'bin'}:{os.environ['PATH']}")
     return folder
 

@@ -82,8 +82,9 @@ def test_the_last_block_is_the_one_that_may_still_change(text: str, rest: str) -
     assert text[last_block(text) :] == rest
 
 
-def test_what_a_model_writes_moves_no_cursor() -> None:
-    assert "\x1b" not in printed(["Safe \x1b[2J\x1b]0;owned\x07 text.\n\nMore \x9b2J."])
+def test_what_a_model_writes_moves_no_cursor_and_hides_nothing() -> None:
+    text = "Safe \x1b[2J\x1b]0;owned\x07 text.\n\nMore \x9b2J, \U000e0069\u00ad\u3164."
+    assert not set(printed([text])) & set("\x1b\x07\x9b\U000e0069\u00ad\u3164")
 
 
 @pytest.mark.parametrize(

@@ -273,7 +273,7 @@ def test_what_waited_for_its_turn_is_back_in_the_input_after_ctrl_c(desk: Desk) 
     screen.expect("(this will be sent when the turn is over)")
     screen.type(CTRL_C)
     screen.expect("(cancelled; the conversation is kept)")
-    screen.until(lambda: screen.lines[-1].strip() == "> the next one", "the line in the input")
+    screen.until(lambda: screen.text.endswith("> the next one"), "the line in the input")
     screen.type(f", changed{ENTER}")
     screen.expect("Edited.")
     assert desk.said() == "the next one, changed"

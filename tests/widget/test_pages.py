@@ -21,6 +21,7 @@ from learnkit.widget.share import CALLED, views_of
 
 GZIP = "application/gzip"
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(1)>\u2028<!--"
+HOSTILE += "".join(chr(0xE0000 + ord(char)) for char in "ignore") + "\u00ad\u3164\ufe00\u200d"
 
 
 def agent(*replies: Any) -> lk.Agent:
@@ -71,6 +72,9 @@ def test_a_page_needs_nothing_else(tmp_path: Path) -> None:
     assert "default-src 'none'" in frozen.POLICY
     assert not re.search(r"https?://(?!www\.w3\.org/2000/svg)", text)
     assert "<title>&lt;/script&gt;" in text
+    for shown in (text, json.dumps(page.tapes, ensure_ascii=False)):
+        assert not set(shown) & set(HOSTILE[-10:])
+        assert "⟨U+E0069⟩" in shown
 
 
 def test_a_tape_holds_every_step_of_the_view() -> None:
@@ -125,16 +129,22 @@ def test_what_is_no_run_is_refused(tmp_path: Path, thing: Any) -> None:
     assert not list(tmp_path.iterdir())
 
 
-def test_a_secret_is_not_shared(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "secret",
+    ["sk-ant-" + "api03-" + "x" * 60, 'it\'s "50%" <b>', "first line\nsecond line", "w" * 5000],
+)
+@pytest.mark.parametrize("as_json", [False, True])
+def test_a_secret_is_not_shared(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, secret: str, as_json: bool
+) -> None:
     path = tmp_path / "run.html"
     path.write_text("as before")
-    key = "sk-ant-" + "api03-" + "x" * 60
-    client = lk.scripted([lk.say(f"the key is {key}")])
-    with client.clock:
-        one = lk.Agent(client)
-        one.run("What is the key?")
+    one = agent(lk.say(f"It is {json.dumps({'pw': secret}) if as_json else secret}."))
+    monkeypatch.setenv("DB_PASSWORD", secret)
     with pytest.raises(SecretError):
         lk.share(one, path)
+    with pytest.raises(SecretError):
+        lk.share(agent(), path, title=f"A run with {secret}")
     assert path.read_text() == "as before"
 
 

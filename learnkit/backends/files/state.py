@@ -35,8 +35,8 @@ def open_state(workspace: str | Path, shell: Shell) -> tuple[Path, Git | None]:
         does not work there.
 
     Raises:
-        UsageError: if the folder is a link or a file, was made by a newer version, or may have come
-            with the repository: git tracks it, or cannot say.
+        UsageError: if the folder is a link or a file, has a link in it, cannot be written, was made
+            by a newer version, or may have come with the repository: git tracks it, or cannot say.
     """
     workspace = Path(workspace).resolve()
     folder = workspace / STATE
@@ -59,8 +59,16 @@ def open_state(workspace: str | Path, shell: Shell) -> tuple[Path, Git | None]:
             f"git tracks {folder}, so its tasks and messages may be another person's. If they are "
             f"yours, take them out of the repository: git rm -r -q --cached {STATE}"
         )
-    folder.mkdir(mode=0o700, exist_ok=True)
-    folder.chmod(0o700)  # also one that was there
+    try:
+        folder.mkdir(mode=0o700, exist_ok=True)
+        folder.chmod(0o700)  # also one that was there: the tasks and messages are the user's
+    except OSError as error:
+        raise UsageError(
+            f"{folder}, where the state goes, cannot be made or closed to other users "
+            f"({error.strerror}); take a folder that is yours and can be written"
+        ) from None
+    if link := _link_in(folder):
+        raise UsageError(f"{link} is a link, and state must not lie elsewhere; remove it")
     with locked(folder):
         # For git add -A in a repository that is made later, or in a copy of the folder.
         (folder / ".gitignore").write_text("*\n", "utf-8")
@@ -68,6 +76,15 @@ def open_state(workspace: str | Path, shell: Shell) -> tuple[Path, Git | None]:
             git.exclude(f"{STATE}/")
         _begin(workspace, folder, git, unsure=bool(problem))
     return folder, git
+
+
+def _link_in(folder: Path) -> Path | None:
+    """A symbolic link in a folder, at any depth."""
+    for top, folders, files in os.walk(folder):
+        for name in (*folders, *files):
+            if (path := Path(top, name)).is_symlink():
+                return path
+    return None
 
 
 def _begin(workspace: Path, folder: Path, git: Git | None, *, unsure: bool) -> None:
