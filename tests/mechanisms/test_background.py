@@ -218,10 +218,12 @@ def test_a_result_that_was_looked_at_is_not_told_again(tmp_path: Path) -> None:
         agent.clock.sleep(1)
         return lk.use("check_background", task_id="00000001")
 
-    agent = agent_of(tmp_path, run("echo done"), check, lk.say("end"))
+    start = lk.reply(run("sleep .5; echo done"), run("sleep .5; echo other"))
+    agent = agent_of(tmp_path, start, check, lk.say("?"), lk.say("!"))
     agent.run("go")
-    assert texts(agent) == []
-    assert outputs(agent)[1] == "[00000001] completed after 0.0 s: echo done\ndone"
+    assert outputs(agent)[2] == "[00000001] completed after 0.5 s: sleep .5; echo done\ndone"
+    told = "[00000002] completed after 0.5 s: sleep .5; echo other\nother"
+    assert texts(agent) == [f"<background-results>\n{told}\n</background-results>"]
 
 
 def test_looking_at_jobs(tmp_path: Path) -> None:
