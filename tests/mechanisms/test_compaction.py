@@ -451,22 +451,21 @@ def test_the_request_for_the_summary_is_in_the_log_with_its_purpose(folder: Path
 
 
 def test_estimates_follow_what_the_api_counts(folder: Path) -> None:
-    """For the agent's own conversation: requests for a summary and subagents say nothing of it."""
+    """For the agent's own conversation: what its subagents send says nothing of it."""
 
     def doubled(request: dict[str, Any]) -> Reply:
-        if is_summary(request):  # the child has no tools either
-            return lk.reply(lk.say(SUMMARY), usage={"input_tokens": 10**6})
+        if is_summary(request):  # it is the child, which has no tools either
+            return lk.reply(lk.say("Seen."), usage={"input_tokens": 10**6})
         given = model_of(request)
         return lk.reply(given, usage={"input_tokens": 2 * lk.estimate_tokens(request["messages"])})
 
-    more = [lk.use("compact"), lk.use("task", prompt="Look.", description="look")]
-    for other in ([], more[:1], more[1:]):
-        model_of = model(5, thinking=False, more=other)
-        worker = agent(doubled, lk.Compaction(transcripts=folder), lk.Subagents(list))
-        worker.run("Read all days.")
-        ratios = [one["chars_per_token"] for one in events(worker, "tokens.estimated")]
-        assert ratios[0] == 4
-        assert 1 < ratios[-1] < 3, "the API counts twice as many tokens as four characters suggest"
+    model_of = model(5, thinking=False, more=[lk.use("task", prompt="Look.", description="look")])
+    worker = agent(doubled, lk.Compaction(transcripts=folder), lk.Subagents(list))
+    worker.run("Read all days.")
+    ratios = [one["chars_per_token"] for one in events(worker, "tokens.estimated")]
+    assert ratios[0] == 4
+    assert ratios[-1] < 3, "the API counts twice as many tokens as four characters suggest"
+    assert min(ratios) > 0.1
 
 
 def test_a_pressure_policy_can_take_its_place(folder: Path) -> None:
