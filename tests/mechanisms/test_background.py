@@ -297,12 +297,12 @@ def test_a_shell_with_a_bug_does_not_leave_anybody_waiting(tmp_path: Path) -> No
 
 def test_not_too_many_at_a_time(tmp_path: Path) -> None:
     start = lk.reply(*(run("sleep 1") for _ in range(3)))
-    agent = agent_of(tmp_path, start, *[lk.say("ok")] * 3, most=2)
+    agent = agent_of(tmp_path, start, lk.say("ok"), run("echo -n now"), *[lk.say("ok")] * 3, most=2)
     agent.run("go")
     assert (
         outputs(agent)[2] == "2 jobs are already running, which is the limit; wait for one to end"
     )
-    assert len(jobs(agent)) == 2
+    assert [job["output"] for job in jobs(agent)] == ["", "", "now"]
 
 
 @pytest.mark.parametrize("bad", [{"limit": 0}, {"limit": float("nan")}, {"most": 0}])
