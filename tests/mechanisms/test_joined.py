@@ -197,23 +197,29 @@ def test_without_work_it_ends_when_that_was_asked_for(tmp_path: Path) -> None:
 
 
 def test_the_lead_sees_where_it_lives_and_leads_it_with_its_own_tools(tmp_path: Path) -> None:
+    answers = iter([False, True])
+
     def alice(request: Any) -> Any:
         said = str(request["messages"][-1]["content"])
         if asked := re.search(r'request_id=\\?"(\w+)', said):
-            return lk.use("shutdown_response", request_id=asked[1], approve=True)
+            answer = {"approve": next(answers), "reason": "not yet"}
+            return lk.use("shutdown_response", request_id=asked[1], **answer)
         return send("lead", "hello back") if "hello" in said else lk.say("done")
 
     lead = [
         lk.use("list_teammates"),
         send("alice", "hello"),
         *say("I wait.", "I have read it."),
-        lk.use("shutdown_request", teammate="alice"),
-        *say("I wait.", "It has ended."),
+        *[lk.use("shutdown_request", teammate="alice"), *say("I wait.", "No.", "It works on.")],
+        *[lk.use("shutdown_request", teammate="alice"), *say("I wait.", "It has ended.")],
     ]
     place = Place(tmp_path, {"lead": lead, "alice": alice})
     with place.joined() as joined:
         place.lead.run("Say hello.")
         assert "hello back" in str(place.lead.messages)
+        place.lead.run("End it.")
+        place.clock.sleep(45.0)  # the deadline, and a beat
+        assert joined.mate.status == "idle"
         place.lead.run("End it.")
         place.until(lambda: joined.mate.status == "shutdown", 10.0)
         place.team.read_inbox()  # looks at the roster, too

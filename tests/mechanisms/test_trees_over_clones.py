@@ -128,11 +128,16 @@ def test_a_branch_that_the_remote_does_not_have_is_no_worktree(clones: dict[str,
 
 def test_a_worktree_that_cannot_be_pushed_is_not_made(clones: dict[str, Path]) -> None:
     lead, _ = both(clones)
-    clones["common.git"].rename(clones["common.git"].with_name("moved"))
-    with pytest.raises(GitError, match="common remote"):
-        lead.create("parser")
+    lead.create("lexer")
+    commit(lead.path("lexer"), "two\n", "b.txt")
+    moved = clones["common.git"].rename(clones["common.git"].with_name("moved"))
+    for act, name in ((lead.create, "parser"), (lead.publish, "lexer")):
+        with pytest.raises(GitError, match="common remote"):
+            act(name)
     assert not lead.exists("parser")
-    assert lead.all() == []
+    assert [tree.name for tree in lead.all()] == ["lexer"]
+    moved.rename(clones["common.git"])
+    assert lead.publish("lexer"), "what could not be pushed is pushed later"
 
 
 @pytest.mark.parametrize("address", ["--upload-pack=touch", "ext::touch made", "nowhere"])
