@@ -156,7 +156,7 @@ def test_a_lock_that_the_clock_does_not_know_is_an_error_and_no_hang(
 ) -> None:
     monkeypatch.setattr(board_race, "PATIENCE", 0.5)
     lock = threading.Lock()
-    with pytest.raises(lk.UsageError, match="Lock a file with fcntl.flock"):
+    with pytest.raises(lk.UsageError, match="Lock a file with fcntl"):
         races(repaired(naive, lambda folder: lock), [0])
 
 
