@@ -75,5 +75,9 @@ def test_a_queue_that_never_pauses_meets_nobody() -> None:
 
 
 def test_a_learner_s_own_lock_does_not_hang(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(queue_race, "PATIENCE", 0.05)
-    assert meet(OwnLock, NoLock()) == [["early"], ["late"]]
+    monkeypatch.setattr(queue_race, "PATIENCE", 0.05, raising=False)
+    drained: list[list[list[str]]] = []
+    agent = threading.Thread(target=lambda: drained.append(meet(OwnLock, NoLock())), daemon=True)
+    agent.start()
+    agent.join(timeout=20)
+    assert drained == [[["early"], ["late"]]]
