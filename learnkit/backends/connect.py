@@ -45,7 +45,7 @@ def open_backend(
 
     Raises:
         UsageError: for an address that cannot work, an extra that is not installed, or tables that
-            are missing or newer than this version.
+            are missing or of another version.
         OSError: if the database is away. No error contains a password.
     """
     address = address or os.environ.get(SETTING, "") or "files:."

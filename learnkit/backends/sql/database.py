@@ -176,7 +176,7 @@ class Database:
         """Make the tables, if they are not there.
 
         Raises:
-            UsageError: if a newer learnkit has made them.
+            UsageError: if another version of learnkit has made them.
             OSError: if the database is away, or does not allow it.
         """
 
@@ -209,10 +209,13 @@ class Database:
                 f"{self.address} has no tables for learnkit yet; make them once: learnkit backend "
                 "init URL, with the same address"
             )
-        if version > VERSION:
+        if version != VERSION:
+            age, remedy = "a newer", "Upgrade learnkit."
+            if version < VERSION:
+                age, remedy = "an older", "Give an empty database: learnkit backend init URL."
             raise UsageError(
-                f"the tables in {self.address} were made by a newer learnkit: they have version "
-                f"{version}, and this one knows {VERSION}. Upgrade learnkit."
+                f"the tables in {self.address} were made by {age} learnkit: they have version "
+                f"{version}, and this one knows {VERSION}. {remedy}"
             )
         old = delete(CALLS).where(CALLS.c.at < self.now - _KEPT)
         self.change(lambda connection: connection.execute(old))
