@@ -70,6 +70,29 @@ class Signal:
         return f"<Signal {self.name!r} {'set' if self._on else 'not set'}>"
 
 
+#: What the caller of this code may be stopped by, from the outermost block to the innermost.
+_STOPS: contextvars.ContextVar[tuple[Signal, ...]] = contextvars.ContextVar("stops", default=())
+
+
+@contextlib.contextmanager
+def stopped_by(stop: Signal) -> Iterator[None]:
+    """While the block runs, this signal also ends waits on which no clock is asked.
+
+    Args:
+        stop: the signal of what runs in the block.
+    """
+    token = _STOPS.set((*_STOPS.get(), stop))
+    try:
+        yield
+    finally:
+        _STOPS.reset(token)
+
+
+def stopped() -> bool:
+    """Whether a stop is set that this code runs under; see :func:`stopped_by`."""
+    return any(stop.is_set() for stop in _STOPS.get())
+
+
 class Worker:
     """A thread that a clock has started.
 
@@ -210,13 +233,14 @@ class Clock(ABC):
         So does closing the clock, also when one of its threads comes here after that.
 
         Args:
-            stop: the signal of what runs in the block.
+            stop: the signal of what runs in the block; as for :func:`stopped_by`.
         """
         self._stops.append(stop)
         if self._closed and self._runs_here():
             stop.set()
         try:
-            yield
+            with stopped_by(stop):
+                yield
         finally:
             self._stops.remove(stop)
 
