@@ -20,7 +20,7 @@ from datetime import UTC, datetime
 from typing import Any, Self
 
 from learnkit.errors import LearnkitError, UsageError
-from learnkit.runtime.interrupts import uninterrupted
+from learnkit.runtime.interrupts import held_back, uninterrupted
 
 #: Seconds for which the main thread blocks in one go. An interrupt that comes in the instant before
 #: it blocks is not heard before it wakes, so it must not block for ever.
@@ -89,8 +89,11 @@ def stopped_by(stop: Signal) -> Iterator[None]:
 
 
 def stopped() -> bool:
-    """Whether a stop is set that this code runs under; see :func:`stopped_by`."""
-    return any(stop.is_set() for stop in _STOPS.get())
+    """Whether a stop is set that this code runs under, or the main thread waits to be interrupted.
+
+    See :func:`stopped_by`. What waits may hold a lock that the main thread needs to get there.
+    """
+    return held_back() or any(stop.is_set() for stop in _STOPS.get())
 
 
 class Worker:

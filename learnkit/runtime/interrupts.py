@@ -71,6 +71,11 @@ class _Guard:
 _GUARD = _Guard()
 
 
+def held_back() -> bool:
+    """Whether an interrupt has come, and waits until somebody who holds it back is done."""
+    return bool(_GUARD.came)
+
+
 class holdable:
     """While the block runs, holding interrupts back costs next to nothing.
 

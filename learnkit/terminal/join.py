@@ -124,7 +124,10 @@ def join(
                 )
                 joined.wait()
             except _Ended as end:
-                output.say(f"{seat.name} leaves, and gives back what it holds.", "dim")
+                given = "gives back what it holds"
+                if output.status.waiting:
+                    given = "others may have what it holds when its lease is over"
+                output.say(f"{seat.name} leaves, and {given}.", "dim")
                 if joined is not None and not joined.leave(LAST_REPLY):
                     _exit(128 + end.number)
                 raise

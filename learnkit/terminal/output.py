@@ -202,6 +202,9 @@ class Output:
             self.say(f"  ✉ {one_line(str(mail.get('from')))}: {said}", "cyan")
         elif event.type == "team.status":
             self.say(f"  {one_line(str(data.get('name')))} is {data.get('status')}", "dim")
+        elif event.type == "team.stuck":
+            problem = one_line(str(data.get("problem")), 300)
+            self.say(f"  {one_line(str(data.get('name')))} tries again: {problem}", "red")
         elif event.type == "compaction.summarised":
             self.say("  (the conversation was summarised)", "dim")
         self._changed()
