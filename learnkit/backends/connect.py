@@ -47,7 +47,7 @@ def open_backend(
             for as long as it takes. Opening it takes 30 at most.
         create: make the tables of a database if they are not there, as ``learnkit backend init``
             does.
-        waiting: told, in one line, what is waited for: when a database is opened, and while it is
+        waiting: told, in one line, what is waited for: when a server is opened, and while it is
             away, again each second. With True it is told that the wait is over.
 
     Returns:
@@ -76,7 +76,8 @@ def open_backend(
     from learnkit.backends.sql import Database, SqlBackend
 
     database = Database(url, now, min(patience, OPENING), waiting)
-    waiting(f"opening the database {database.address}", False)
+    if database.remote:
+        waiting(f"opening the database {database.address}", False)
     try:
         if create:
             database.create()

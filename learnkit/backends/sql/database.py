@@ -34,6 +34,7 @@ with extra("sql"):
         insert,
         inspect,
         literal,
+        null,
         select,
     )
     from sqlalchemy.dialects import postgresql, sqlite
@@ -114,6 +115,13 @@ class Database:
         if self.remote:
             return cast(extract("epoch", func.statement_timestamp()), Double)
         return literal(self._now().timestamp(), Double)
+
+    @property
+    def up(self) -> ColumnElement[float | None]:
+        """For how many seconds the server has run, as an expression; NULL where there is none."""
+        if self.remote:
+            return self.now - cast(extract("epoch", func.pg_postmaster_start_time()), Double)
+        return cast(null(), Double)
 
     def read(self, act: Callable[[Connection], T]) -> T:
         """Return what a function reads, all of it as it was at one moment.
