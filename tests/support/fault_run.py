@@ -260,8 +260,9 @@ class Run:
                     time.sleep(0.05)
                 self._end()
             finally:
-                for process in (self.lead.process, *(one.process for one in self.workers.values())):
-                    process.kill()
+                self.lead.process.kill()
+                for worker in self.workers.values():
+                    worker.process.kill()
         self.backend.close()
         if self.server:
             self.summary.restarts, self.summary.cuts = self.server.restarts, self.server.proxy.cuts

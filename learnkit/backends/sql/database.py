@@ -117,7 +117,7 @@ class Database:
         return literal(self._now().timestamp(), Double)
 
     @property
-    def up(self) -> ColumnElement[float | None]:
+    def up(self) -> ColumnElement[float]:
         """For how many seconds the server has run, as an expression; NULL where there is none."""
         if self.remote:
             return self.now - cast(extract("epoch", func.pg_postmaster_start_time()), Double)

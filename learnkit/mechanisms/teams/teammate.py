@@ -30,7 +30,8 @@ T = TypeVar("T")
 #: Characters of a report that the lead gets, about; a message may not be much longer.
 REPORT = 15_000
 
-#: Seconds after which a teammate tries again what its team's backend, or a disk, has refused.
+#: Seconds after which a teammate tries again what its team's backend, or a disk, has refused, if
+#: it has no ``poll`` of its own.
 AGAIN = 5.0
 
 _ENDS = {
@@ -318,7 +319,7 @@ class Teammate:
         if (problem := text_of(error)) != self._problem:
             self._problem = problem
             self.agent.emit("team.stuck", name=self.name, problem=problem)
-        self._clock.wait(self.stop, timeout=AGAIN)
+        self._clock.wait(self.stop, timeout=self._team.poll or AGAIN)
 
     def _live(self, prompt: str | None) -> None:
         """Work and rest in turn, until there is nothing more to do."""
