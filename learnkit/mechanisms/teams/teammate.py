@@ -316,7 +316,7 @@ class Teammate:
         """Say what is wrong, once, and let some time pass."""
         if isinstance(self._clock, VirtualClock):  # however long it waits, nobody has time to help
             raise error
-        if (problem := text_of(error)) != self._problem:
+        if (problem := text_of(error)) != self._problem and not self.stop.is_set():
             self._problem = problem
             self.agent.emit("team.stuck", name=self.name, problem=problem)
         self._clock.wait(self.stop, timeout=self._team.poll or AGAIN)
