@@ -153,7 +153,7 @@ class Agent:
             try:
                 try:
                     self.start(prompt)
-                    while (outcome := self.step()) is None:
+                    while (outcome := self._step()) is None:
                         pass
                 except Exception:
                     with uninterrupted():
@@ -221,6 +221,14 @@ class Agent:
         finally:
             self.hear = hear
             unsubscribe()
+
+    def _step(self) -> Outcome | None:
+        try:
+            return self.step()
+        except InterruptedError:  # what it waited for is not waited for any more
+            if not self.stop.is_set():
+                raise
+            return self.step()
 
     def step(self) -> Outcome | None:
         """Take one turn: one request, and the results of the calls in its reply.

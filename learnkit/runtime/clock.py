@@ -20,7 +20,7 @@ from datetime import UTC, datetime
 from typing import Any, Self
 
 from learnkit.errors import LearnkitError, UsageError
-from learnkit.runtime.interrupts import more, unbroken, uninterrupted
+from learnkit.runtime.interrupts import held_back, more, unbroken, uninterrupted
 
 #: Seconds for which the main thread blocks in one go. An interrupt that comes in the instant before
 #: it blocks is not heard before it wakes, so it must not block for ever.
@@ -68,6 +68,32 @@ class Signal:
 
     def __repr__(self) -> str:
         return f"<Signal {self.name!r} {'set' if self._on else 'not set'}>"
+
+
+#: What the caller of this code may be stopped by, from the outermost block to the innermost.
+_STOPS: contextvars.ContextVar[tuple[Signal, ...]] = contextvars.ContextVar("stops", default=())
+
+
+@contextlib.contextmanager
+def stopped_by(stop: Signal) -> Iterator[None]:
+    """While the block runs, this signal also ends waits on which no clock is asked.
+
+    Args:
+        stop: the signal of what runs in the block.
+    """
+    token = _STOPS.set((*_STOPS.get(), stop))
+    try:
+        yield
+    finally:
+        _STOPS.reset(token)
+
+
+def stopped() -> bool:
+    """Whether a stop is set that this code runs under, or the main thread waits to be interrupted.
+
+    See :func:`stopped_by`. What waits may hold a lock that the main thread needs to get there.
+    """
+    return held_back() or any(stop.is_set() for stop in _STOPS.get())
 
 
 class Worker:
@@ -210,13 +236,14 @@ class Clock(ABC):
         So does closing the clock, also when one of its threads comes here after that.
 
         Args:
-            stop: the signal of what runs in the block.
+            stop: the signal of what runs in the block; as for :func:`stopped_by`.
         """
         self._stops.append(stop)
         if self._closed and self._runs_here():
             stop.set()
         try:
-            yield
+            with stopped_by(stop):
+                yield
         finally:
             self._stops.remove(stop)
 

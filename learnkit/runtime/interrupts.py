@@ -73,6 +73,11 @@ class _Guard:
 _GUARD = _Guard()
 
 
+def held_back() -> bool:
+    """Whether an interrupt has come, and waits until somebody who holds it back is done."""
+    return bool(_GUARD.came)
+
+
 class holdable:
     """While the block runs, holding interrupts back costs next to nothing.
 
@@ -166,8 +171,3 @@ def more() -> bool:
     if told:
         del _GUARD.came[1:]
     return told
-
-
-def held() -> bool:
-    """Whether an interrupt is held back."""
-    return bool(_GUARD.came)

@@ -17,7 +17,7 @@ from itertools import count
 
 from learnkit.errors import UsageError
 from learnkit.runtime.clock import PATIENCE, Clock, Signal, StuckError, Unwind, Worker
-from learnkit.runtime.interrupts import held, more
+from learnkit.runtime.interrupts import held_back, more
 
 #: What a virtual clock calls its second 0, where a date has to be written down.
 VIRTUAL_START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -186,7 +186,7 @@ class VirtualClock(Clock):
         Whoever runs now goes on to its next wait, which a stop signal makes soon. A second
         interrupt does not wait for that: that thread is disowned, and ends at its next wait.
         """
-        impatient = held()
+        impatient = held_back()
         while True:
             try:
                 self.stop_all()

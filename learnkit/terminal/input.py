@@ -126,10 +126,13 @@ class Lines:
         with self._lock:
             self._output.show(question.text)
             while True:
+                self._output.asking = True
                 try:
                     said = understood(self._read(f"  {ASKED}"))
                 except EOFError:
                     return False
+                finally:
+                    self._output.asking = False
                 if said is not None:
                     return said
 

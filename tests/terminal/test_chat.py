@@ -6,6 +6,8 @@ import contextlib
 import io
 import os
 import re
+import resource
+import shutil
 import signal
 import subprocess
 from collections.abc import Iterator
@@ -198,6 +200,57 @@ def test_ctrl_c_cancels_the_turn_and_the_array_stays_valid(tmp_path: Path) -> No
     assert "(cancelled; the conversation is kept)" in talk.text
     assert "(/quit leaves)" in talk.text
     assert talk.text.rstrip().endswith("here again")
+
+
+@pytest.mark.parametrize("fault", ["a full disk", "a file in its place", "a vanished folder"])
+def test_no_error_of_the_backend_ends_the_chat_or_loses_the_conversation(
+    fault: str, tmp_path: Path
+) -> None:
+    """It comes in the middle of a turn; the commands and the next turn meet it as well."""
+    state, away = tmp_path / ".learnkit", tmp_path / "away"
+
+    def begins(body: Any) -> Any:
+        if fault == "a full disk":
+            resource.setrlimit(resource.RLIMIT_FSIZE, (0, unlimited))
+        else:
+            state.rename(away)
+            if fault == "a file in its place":
+                state.touch()
+        return lk.use("task_list")
+
+    def lines() -> Iterator[str]:
+        yield from ("make a task", "go on", "/tasks", "/team", "/inbox", "still there?")
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, unlimited))
+        if away.exists():
+            shutil.rmtree(state) if state.is_dir() else state.unlink()
+            away.rename(state)
+        yield from ("/tasks", "and now?")
+
+    soft, unlimited = resource.getrlimit(resource.RLIMIT_FSIZE)
+    made = [lk.use("task_create", subject="a task"), lk.say("made"), begins]
+    replies, problem = iter([*made, lk.say("all is well"), lk.say("all is well")]), None
+    try:
+        talk = Talk(tmp_path, _next(replies), lines())  # type: ignore[arg-type]
+    except OSError as error:
+        problem = error
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, unlimited))
+    assert problem is None
+    assert talk.code == 0
+    assert "(the conversation is kept)" in talk.text
+    assert "The board is empty" not in talk.text
+    assert talk.text.count("[ ] #1: a task") >= 2
+    assert talk.text.rstrip().endswith("all is well")
+    said = [m["content"] for m in talk.chat.agent.messages if m["role"] == "user"]
+    assert [said[0], said[-1]] == ["make a task", "and now?"]
+
+
+def _next(replies: Iterator[Any]) -> Any:
+    def model(body: Any) -> Any:
+        reply = next(replies)
+        return reply(body) if callable(reply) else reply
+
+    return model
 
 
 # In a terminal that cannot move its cursor, and in a pipe

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import random
+import re
 from pathlib import Path
 
 import pytest
@@ -46,6 +47,32 @@ def printed(pieces: list[str], *, markdown: bool = True) -> str:
     output.end()
     assert output.tail == ""
     return file.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("terminal", "asked", "expected"),
+    [
+        (False, False, "it is away; waiting, 1 s\nmeanwhile\nit is back\n"),
+        (True, True, "it is away; waiting, 1 s\nmeanwhile\nit is back\n"),
+        (True, False, "meanwhile\nit is back\n"),
+    ],
+)
+def test_what_is_waited_for_is_one_line(terminal: bool, asked: bool, expected: str) -> None:
+    """In a terminal it stands in one place, where nothing else is being written."""
+    file = io.StringIO()
+    console = Console(file=file, width=60, force_terminal=terminal, color_system=None)
+    if not terminal:
+        console = Console(file=file, width=60)
+    output = Output(console)
+    output.asking = asked
+    output.wait("it is away; waiting, 1 s", False)
+    output.wait("it is away; waiting, 2 s", False)
+    assert output.status.line(60) == "it is away; waiting, 2 s"
+    output.say("meanwhile")
+    output.wait("it is away; waiting, 3 s", False)
+    output.wait("it is back", True)
+    assert output.status.line(60) == ""
+    assert re.sub(r"[^\n]*\r\x1b\[2K", "", file.getvalue()) == expected
 
 
 @pytest.mark.parametrize("seed", range(20))

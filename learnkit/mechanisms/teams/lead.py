@@ -333,7 +333,7 @@ class Team(TeamBase, Mechanism):
         """The lead's delivery; its first use begins the roster."""
         if self._delivery is None:
             self._check_clock()
-            self._delivery = Delivery(
+            delivery = Delivery(
                 self.mailbox,
                 self.lead,
                 self._transcript(self.lead.name),
@@ -343,6 +343,7 @@ class Team(TeamBase, Mechanism):
             self._others.look(self.lead)
             if self._backend is not None and not isinstance(self.lead.clock, VirtualClock):
                 self._unwatch = self._backend.watch(self.name, self._wake_all)
+            self._delivery = delivery  # now that all of it has begun
         return self._delivery
 
     def _news(self) -> str | None:
