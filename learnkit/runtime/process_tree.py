@@ -45,10 +45,12 @@ class Family:
         asked: set[int] = set()
         others: set[int] = set()
         ended: set[int] = set()
+        killing = False
         while True:
             now = time.monotonic()
             alive = missed = False
-            for pid in self._candidates(others):
+            # The oldest first: a shell whose child is killed before it would print that.
+            for pid in sorted(self._candidates(others), reverse=killing):
                 member = self._is_member(pid)
                 if member is None:
                     missed |= pid not in ended
@@ -66,25 +68,27 @@ class Family:
                 break
             if now > kill_at + 2:
                 return  # the kernel is holding it (a dead network disk): nothing more can be done
+            killing = now >= kill_at
             time.sleep(0 if missed else 0.005)
             self._process.poll()  # reaps it
         self._process.wait()  # it has ended, so this does not wait
 
-    def _candidates(self, others: set[int]) -> list[int]:
-        """The processes that may be members, the newest first.
+    def _candidates(self, others: set[int]) -> set[int]:
+        """The processes that may be members.
 
         In a chain, each process starts the next one and ends. A list of all processes always has
         one of them, but it may have ended before it can be asked. So none is left only when every
-        process of a list could be asked; and who looks only at what is new is fast enough for that.
+        process of a list could be asked; and who looks only at what is new, and at the newest
+        first once the others have been killed, is fast enough for that.
 
         Args:
             others: which are no members; those that have ended are taken out.
         """
         if not _PROC.is_dir():
-            return [-self._process.pid]
+            return {-self._process.pid}
         pids = {int(name) for name in os.listdir(_PROC) if name.isdigit()}  # noqa: PTH208 (faster)
         others &= pids
-        return sorted(pids - others, reverse=True)
+        return pids - others
 
     def _is_member(self, pid: int) -> bool | None:
         """Whether a process, or on macOS a group, belongs to the command; None if it has ended."""

@@ -190,7 +190,7 @@ WAYS = {
 
 def test_every_way_to_the_key_is_named() -> None:
     way = re.compile(
-        r'ANTHROPIC_API_KEY"|live_key\(|live_client\(|connect\("(?:live|record)"|connect\(self\.mode'
+        r'(?:get|Finding)\("ANTHROPIC_API_KEY"|live_key\(|live_client\(|connect\("(?:live|record)"|connect\(self\.mode'
     )
     package = ROOT / "learnkit"
     found = {
