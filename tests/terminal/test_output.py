@@ -13,7 +13,7 @@ from rich.console import Console
 import learnkit as lk
 from learnkit.terminal.commands import answer, parsed
 from learnkit.terminal.completion import completions
-from learnkit.terminal.output import Output, last_block
+from learnkit.terminal.output import Output, Status, last_block
 
 REPLY = """# Title
 
@@ -149,3 +149,19 @@ def test_paths_are_relative_to_the_workspace(tmp_path: Path) -> None:
     assert list(completions("/s", {"show": "x", "team": "y"}, tmp_path)) == [
         ("/show", 2, "/show  x")
     ]
+
+
+def test_the_time_in_which_the_user_is_asked_does_not_count(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    now = 100.0
+    monkeypatch.setattr("time.monotonic", lambda: now)
+    status = Status()
+    status.start()
+    now += 2
+    with status.asking("lead"):
+        now += 60
+        assert " 2 s" in status.line(80)
+    with status.asking("alice"):  # meanwhile the lead works on
+        now += 3
+    assert " 5 s" in status.line(80)
