@@ -464,16 +464,25 @@ def test_a_tool_that_never_ends_is_stopped_inside_our_loop() -> None:
     assert str(judge(check, look, work=1, seconds=2)).startswith(ENDLESS)
 
 
-def test_the_leash_leaves_the_tracer_that_was_there() -> None:
-    def tracer(*_: object) -> None: ...
+def test_a_check_puts_back_the_tracers_the_alarm_and_the_hook_that_were_there() -> None:
+    def ours(*_: object) -> None: ...
 
-    before = sys.gettrace()
-    sys.settrace(tracer)
+    def there() -> tuple[object, ...]:
+        alarm = signal.getsignal(signal.SIGALRM)
+        return sys.gettrace(), threading.gettrace(), alarm, threading.excepthook
+
+    traced, hook = (sys.gettrace(), threading.gettrace()), threading.excepthook
+    alarm = signal.signal(signal.SIGALRM, ours)
+    sys.settrace(ours)
+    threading.settrace(ours)
     try:
         judge(lambda f: None, 1)
-        assert sys.gettrace() is tracer
+        assert there() == (ours, ours, ours, hook)
     finally:
-        sys.settrace(before)
+        sys.settrace(traced[0])
+        threading.settrace(traced[1])  # type: ignore[arg-type]
+        signal.signal(signal.SIGALRM, alarm)
+        threading.excepthook = hook
 
 
 def test_long_work_in_the_package_is_not_taken_for_an_endless_loop() -> None:

@@ -182,8 +182,11 @@ def test_after_run_all_a_cell_can_still_be_changed_and_run(lab: Lab) -> None:
     ],
 )
 def test_what_there_is_not_is_answered_with_what_there_is(lab: Lab, call: Any, words: str) -> None:
+    lab.static = False
     with pytest.raises(lk.UsageError, match=words):
         call(lab)
+    assert "not predicted" in lab.reveal("p1").text
+    assert not any(Progress().of("s01").values())
 
 
 def test_a_prediction_is_marked_when_it_is_revealed(lab: Lab) -> None:

@@ -131,7 +131,11 @@ def test_closing_raises_what_nobody_has_joined(clock: Clock, error: BaseExceptio
     def fail() -> None:
         raise error
 
-    ended = [clock.spawn("first", fail), clock.spawn("second", lambda: clock.sleep(0.01))]
+    def fail_too() -> None:
+        clock.sleep(0.01)
+        raise ZeroDivisionError("a later one")
+
+    ended = [clock.spawn("first", fail), clock.spawn("second", fail_too)]
     with pytest.raises(type(error)) as caught:
         clock.close()
     assert caught.value is error
