@@ -275,10 +275,17 @@ def test_what_the_learners_code_raises_is_said_with_its_line(
     def faulty(n: int) -> float:
         return n / 0
 
+    def check(f: Any) -> None:
+        try:
+            f(1)
+        except ZeroDivisionError as error:
+            error.add_note("for 1")
+            raise
+
     line = faulty.__code__.co_firstlineno + 1
-    assert said(lambda f: f(1), faulty, capsys).endswith(
+    assert said(check, faulty, capsys).endswith(
         f"It raised ZeroDivisionError: division by zero, in line {line} of your code: "
-        "return n / 0\n"
+        "return n / 0, for 1\n"
     )
 
 

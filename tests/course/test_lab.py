@@ -159,7 +159,10 @@ def test_after_run_all_a_cell_can_still_be_changed_and_run(lab: Lab) -> None:
     solve(lab, "branch", "Which git branch are we on?")
     lab.close()
     with lab.scenario("x", script=["y"]) as run:
-        assert run.agent().run("Which branch?").text == "y"
+        own = lk.EventLog()
+        assert run.agent(events=own).run("Which branch?").text == "y"
+        assert own
+        assert not run.events
         assert (run.workspace / ".git").is_dir()
         again = run.workspace
     assert lab.folder("board").is_dir()
@@ -612,6 +615,7 @@ def test_what_is_shown_of_the_package_is_what_its_views_make_of_it(lab: Lab) -> 
     for first in (0, 3):
         shown = lab.show(messages, first=first) if first else lab.show(messages)
         assert shown.html() == messages_view(messages, first).html()
+        assert [event.data["index"] for event in shown.events] == [first]
     part = ("with limit:",)
     assert lab.show_source(judge).html == show_source(judge).html
     assert lab.show_source(judge, only=part).html == show_source(judge, only=part).html

@@ -53,6 +53,7 @@ def in_time(function: Callable[[], object]) -> None:
 
 def test_time_passes_while_one_sleeps(clock: Clock) -> None:
     before, at = clock.time(), clock.now()
+    assert before < 20, "since the clock was made"
     assert clock.sleep(0.02) is False
     assert clock.time() - before >= 0.02
     assert clock.now() - at >= timedelta(seconds=0.02)
@@ -83,12 +84,19 @@ def test_a_stop_that_another_sets_ends_a_sleep_early(clock: Clock) -> None:
     assert clock.time() < LONG
 
 
-def test_a_wait_ends_with_any_of_its_signals_or_in_time(clock: Clock) -> None:
-    mail, stop = clock.signal("mail"), clock.signal("stop")
+def test_a_wait_ends_with_any_of_its_signals_or_in_time(
+    clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("learnkit.runtime.clock.PATIENCE", LONG)
+    mail, stop, other = clock.signal("mail"), clock.signal("stop"), clock.signal("other")
+    clock.spawn("first in the queue", lambda: clock.wait(other))
+    clock.sleep(0.01)
     waiter = clock.spawn("waiter", lambda: clock.wait(mail, stop))
     clock.sleep(0.01)
     stop.set()
-    assert waiter.join() is True
+    woken = waiter.join(timeout=20)
+    other.set()
+    assert woken is True
     assert clock.wait(mail, stop) is True
     stop.clear()
     assert not stop.is_set()
