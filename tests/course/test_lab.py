@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -123,6 +124,9 @@ def test_an_error_in_a_scenario_cleans_up_and_comes_through(lab: Lab) -> None:
 def test_a_changed_prompt_misses(lab: Lab) -> None:
     with pytest.raises(Miss, match="Which git branch are we on"):
         solve(lab, "branch", "Which branch?")
+    lab.static = False
+    with pytest.raises(Miss), lab.scenario("branch") as run, contextlib.suppress(Miss):
+        run.agent(system=SYSTEM).run("Which branch?")  # also if the cell swallows it
 
 
 @pytest.mark.parametrize("static", [True, False])

@@ -292,6 +292,17 @@ def test_many_threads_start_threads_and_none_is_forgotten() -> None:
     assert Counter(ends) == {i: 8 for i in range(50)}
 
 
+def test_a_thread_that_could_not_start_is_not_waited_for() -> None:
+    clock = SystemClock()
+    before = threading.stack_size(1 << 46)  # more than there is
+    try:
+        with pytest.raises(RuntimeError, match="start"):
+            clock.spawn("too large", print)
+    finally:
+        threading.stack_size(before)
+    in_time(clock.close)
+
+
 # The virtual clock
 
 
@@ -316,6 +327,11 @@ def test_the_earliest_goes_first_and_ties_go_in_order_of_arrival() -> None:
     for worker in workers:
         worker.join()
     assert order == [("b", 1.0), ("d", 1.0), ("c", 2.0), ("a", 3.0), ("e", 3.0)]
+    waits = clock.spawn("f", nap, "f", 0.0)
+    clock.sleep(0)
+    clock.spawn("g", lambda: order.append(("g", clock.time()))).join()
+    waits.join()
+    assert order[5:] == [("f", 3.0), ("g", 3.0)], "a new thread came last"
 
 
 def test_signals_come_before_time() -> None:
