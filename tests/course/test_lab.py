@@ -7,6 +7,7 @@ import json
 import os
 import re
 import shutil
+import tempfile
 import threading
 from collections.abc import Iterator
 from html import unescape
@@ -29,6 +30,7 @@ from learnkit.course.display.loop import loop_card
 from learnkit.course.display.source import show_source
 from learnkit.course.exercise_checks import judge
 from learnkit.course.first_edit import offer
+from learnkit.course.first_edit.answers import Given, answering
 from learnkit.course.first_edit.edited_cells import RAN
 from learnkit.course.games.be_the_model import panel
 from learnkit.course.games.mutants import panel as mutants_panel
@@ -416,7 +418,9 @@ def test_only_what_a_user_watches_is_paced(
         paces.append(run.clock.pace)  # type: ignore[attr-defined]
     with lab.scenario("mine", script=[]) as run:
         paces.append(run.clock.pace)  # type: ignore[attr-defined]
-    assert paces == [pace, 0.0]
+    with answering(Given({})), lab.scenario("branch") as run:
+        paces.append(run.clock.pace)  # type: ignore[attr-defined]
+    assert paces == [pace, 0.0, 0.0]
 
 
 @pytest.mark.parametrize("said", ["fast", "-1", "nan", "inf", "0,2"])
@@ -462,6 +466,17 @@ def test_the_pristine_example_is_made_once_and_removed_once() -> None:
     workspaces.remove()
     workspaces.remove()
     assert not first.parent.parent.exists()
+
+
+def test_without_git_there_is_no_workspace_and_nothing_is_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "bash").symlink_to(str(shutil.which("bash")))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(lk.UsageError, match="git repository could not be made"):
+        Workspaces().new()
+    assert list(tmp_path.iterdir()) == [tmp_path / "bash"]
 
 
 def test_plain_messages_are_shown_with_sdk_objects_in_them() -> None:
