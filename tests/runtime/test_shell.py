@@ -131,8 +131,9 @@ def test_stop_from_another_thread_ends_the_command(tmp_path: Path) -> None:
 
 
 def test_a_command_may_clean_up_before_it_ends(tmp_path: Path) -> None:
-    command = "trap 'echo bye; exit' TERM; echo begun; echo $$ >pid; sleep 300 & wait"
-    assert run_and_stop(command, tmp_path).output == "begun\nbye\n"
+    command = "trap 'echo bye' TERM; echo begun; echo $$ >pid; sleep 300 & wait"
+    work = "; for ((n = 0; n < 20000; n++)); do :; done"  # in which it is not asked again
+    assert run_and_stop(command + work, tmp_path).output == "begun\nbye\n"
 
 
 def test_a_command_that_ignores_the_request_to_end_is_killed(tmp_path: Path) -> None:
