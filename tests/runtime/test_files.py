@@ -59,6 +59,9 @@ def test_permissions_stay(tmp_path: Path) -> None:
     path.chmod(0o750)
     files.replace(path, b"new")
     assert path.stat().st_mode & 0o777 == 0o750
+    (tmp_path / "by open").write_text("")
+    files.replace(tmp_path / "b.txt", "new")
+    assert (tmp_path / "b.txt").stat().st_mode == (tmp_path / "by open").stat().st_mode
 
 
 def test_text_is_utf8_and_half_a_surrogate_pair_its_escape(tmp_path: Path) -> None:

@@ -352,7 +352,12 @@ def test_the_environment_is_this_list_and_no_more(
     }
 
 
-def test_the_caller_decides_over_our_settings(tmp_path: Path) -> None:
+@pytest.mark.parametrize("reproducible", ["1", "0"])
+def test_the_caller_decides_over_our_settings_and_the_users(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reproducible: str
+) -> None:
+    monkeypatch.setenv("LEARNKIT_REPRODUCIBLE", reproducible)
+    monkeypatch.setenv("GIT_AUTHOR_NAME", "Ada")
     shell = LocalShell({"LC_ALL": "C", "GIT_AUTHOR_NAME": "me", "PATH": "/nowhere:/usr/bin:/bin"})
     output = shell.run("echo $LC_ALL $GIT_AUTHOR_NAME $PATH", tmp_path).output
     assert output == "C me /nowhere:/usr/bin:/bin\n"
@@ -430,6 +435,7 @@ def test_the_users_virtual_environment_comes_first(
         (bin / name).write_text("#!/bin/sh\necho theirs\n")
         (bin / name).chmod(0o755)
     monkeypatch.setenv("VIRTUAL_ENV", str(bin.parent))
+    monkeypatch.chdir(Path(sys.prefix).parent)  # also where ours would need no activation
     assert (
         run("python; tool; echo $VIRTUAL_ENV", tmp_path).output == f"theirs\ntheirs\n{bin.parent}\n"
     )
