@@ -371,9 +371,14 @@ def test_an_answer_to_an_earlier_request_is_not_taken_for_a_new_one(board: Board
 
 
 def test_a_mechanism_that_fails_is_shown_and_raised(board: Board) -> None:
+    closed: list[lk.Agent] = []
+
     class Faulty(lk.Mechanism):
         def after_tools(self, agent: lk.Agent, calls: object) -> str | None:
             raise RuntimeError("no such luck")
+
+        def close(self, agent: lk.Agent) -> None:
+            closed.append(agent)
 
     def agent(client: Client, events: lk.EventLog) -> lk.Agent:
         return lk.Agent(client, [lk.CodingTools(board.folder), Faulty()], events=events)
@@ -385,6 +390,7 @@ def test_a_mechanism_that_fails_is_shown_and_raised(board: Board) -> None:
         with pytest.raises(lk.UsageError, match="no such luck") as caught:
             _ = game.outcome
         assert isinstance(caught.value.__cause__, RuntimeError)
+        assert len(closed) == 1, "its teammates and jobs have ended"
 
 
 def test_other_agents_are_answered_by_a_function(board: Board) -> None:

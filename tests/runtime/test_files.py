@@ -76,3 +76,4 @@ def test_two_writes_never_look_alike(tmp_path: Path) -> None:
         files.replace(path, str(number % 10))
         stamps.add(path.stat().st_mtime_ns)
     assert len(stamps) == 200
+    assert [one.read_text() for one in [files.stage(path, text) for text in "ab"]] == ["a", "b"]
