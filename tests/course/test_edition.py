@@ -54,6 +54,9 @@ def test_links_lead_to_a_page_and_to_an_anchor_that_is_there(site: Path) -> None
         "glossary.html",
     }
     texts = dict(pages(site))
+    around, _ = re.findall(r"<nav>.*?</nav>", texts["s01_agent_loop.html"])
+    links = re.findall(r"href=[\"'](.+?)[\"']", around)
+    assert links == ["index.html", "s02_tools.html", "glossary.html"], "nothing is before it"
     for name, text in texts.items():
         for _, quoted in re.findall(r"<a [^>]*href=([\"'])(.+?)\1", text):
             href = unescape(quoted)

@@ -592,9 +592,13 @@ def test_what_sleep_refuses_is_refused(tmp_path: Path, arguments: str) -> None:
 
 def test_a_counted_command_behaves_like_itself(tmp_path: Path) -> None:
     command = "echo \"it's\" $0; false || sh -c 'sleep 2; echo in >&2'; exit 9"
-    result = lk.LocalShell().run(counted(command, 10), tmp_path)
+    shell = lk.LocalShell({"TMPDIR": str(tmp_path)})
+    result = shell.run(counted(command, 10), tmp_path)
     assert slept(result.output) == ("it's bash\nin\n", 2)
     assert result.code == 9
+    late = shell.run(counted("sleep 4; echo on time; sleep 6; echo late", 10), tmp_path)
+    assert (slept(late.output), late.code) == (("on time\n", 10), 137)
+    assert list(tmp_path.iterdir()) == []
     broken = lk.LocalShell().run(counted("if then", 10), tmp_path)
     assert broken.code == 2
     assert "syntax error" in broken.output

@@ -53,6 +53,7 @@ FOUND = {
     "Telegram": "1234567890" + ":AA" + MIXED[:33],
     "PGP": "-----BEGIN PGP " + "PRIVATE KEY BLOCK-----",
     "age": "AGE-SECRET-" + "KEY-1" + "QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L" * 2,
+    "password in the second URL": "redis://:secret@a and redis://:" + "k7Rt2wQ9" + "@cache:6379",
     "Groq": "gsk_" + MIXED[:52],
 }
 

@@ -132,8 +132,9 @@ def test_stop_from_another_thread_ends_the_command(tmp_path: Path) -> None:
 
 
 def test_a_command_may_clean_up_before_it_ends(tmp_path: Path) -> None:
-    command = "trap 'echo bye; exit' TERM; echo begun; echo $$ >pid; sleep 300 & wait"
-    assert run_and_stop(command, tmp_path).output == "begun\nbye\n"
+    command = "trap 'echo bye' TERM; echo begun; echo $$ >pid; sleep 300 & wait"
+    work = "; for ((n = 0; n < 20000; n++)); do :; done"  # in which it is not asked again
+    assert run_and_stop(command + work, tmp_path).output == "begun\nbye\n"
 
 
 def test_a_command_that_ignores_the_request_to_end_is_killed(tmp_path: Path) -> None:
@@ -379,7 +380,12 @@ def test_the_environment_is_this_list_and_no_more(
     }
 
 
-def test_the_caller_decides_over_our_settings(tmp_path: Path) -> None:
+@pytest.mark.parametrize("reproducible", ["1", "0"])
+def test_the_caller_decides_over_our_settings_and_the_users(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reproducible: str
+) -> None:
+    monkeypatch.setenv("LEARNKIT_REPRODUCIBLE", reproducible)
+    monkeypatch.setenv("GIT_AUTHOR_NAME", "Ada")
     shell = LocalShell({"LC_ALL": "C", "GIT_AUTHOR_NAME": "me", "PATH": "/nowhere:/usr/bin:/bin"})
     output = shell.run("echo $LC_ALL $GIT_AUTHOR_NAME $PATH", tmp_path).output
     assert output == "C me /nowhere:/usr/bin:/bin\n"
@@ -457,6 +463,7 @@ def test_the_users_virtual_environment_comes_first(
         (bin / name).write_text("#!/bin/sh\necho theirs\n")
         (bin / name).chmod(0o755)
     monkeypatch.setenv("VIRTUAL_ENV", str(bin.parent))
+    monkeypatch.chdir(Path(sys.prefix).parent)  # also where ours would need no activation
     assert (
         run("python; tool; echo $VIRTUAL_ENV", tmp_path).output == f"theirs\ntheirs\n{bin.parent}\n"
     )

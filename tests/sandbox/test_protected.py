@@ -374,10 +374,12 @@ def test_the_harness_makes_and_removes_worktrees_in_it(repo: Path) -> None:
 
 
 def test_its_git_runs_in_the_sandbox_too(repo: Path, tmp_path: Path) -> None:
-    git = WorktreeRegistry(repo, BwrapShell()).git
+    shell = BwrapShell()
+    git = WorktreeRegistry(repo, shell).git
     outside = tmp_path / "outside"
     git.run("-c", f"alias.x=!touch {outside}", "x")
     assert not outside.exists()
+    assert shell.run("git config user.name oh", repo).code != 0, "the agents' shell is as it was"
 
 
 @pytest.fixture(params=["prefix", "exec_prefix"])
