@@ -177,10 +177,19 @@ def test_a_question_shows_whose_call_it_is_and_all_that_it_hides(tmp_path: Path)
     (tmp_path / "a.txt").write_text("x\nz\nx\n")
     agent = lk.Agent(lk.scripted([]), [lk.CodingTools(tmp_path)], name="alice")
     edit = Call("1", "edit_file", {"path": "a.txt", "old_text": "x", "new_text": "y"})
-    assert (
-        proposal(agent, edit).plain.split()
-        == "alice: edit_file a.txt @@ -1,3 +1,3 @@ -x +y z x".split()
-    )
+    assert proposal(agent, edit).plain.split() == [
+        "alice:",
+        "edit_file",
+        "a.txt",
+        "@@",
+        "-1,3",
+        "+1,3",
+        "@@",
+        "-x",
+        "+y",
+        "z",
+        "x",
+    ]
     long = proposal(agent, Call("2", "bash", {"command": "echo\n" * 49 + "echo"})).plain
     assert long.splitlines()[-1] == "  … 10 more lines; /show has all of it"
     wide = proposal(agent, Call("3", "bash", {"command": "x" * 5000})).plain

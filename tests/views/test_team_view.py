@@ -240,7 +240,7 @@ def test_who_took_over_a_task_has_it_and_long_days_keep_their_beginning_and_thei
         day.status(11.0 + number, "alice", ("idle", "working")[number % 2])
         day.does(2 + number, "bob", 11.0 + number, 11.5 + number)
     state = view.at()
-    assert state.spans("alice")[0][1:] == (1.0, 11.0 + CHANGES + SPELLS - CHANGES - 1)
+    assert state.spans("alice")[0][1:] == (1.0, 10.0 + SPELLS)
     assert state.spells[-1].id == 1 + CHANGES + SPELLS
 
 
