@@ -12,6 +12,7 @@ import signal
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import psutil
@@ -22,9 +23,11 @@ from rich.console import Console
 from screen import CHAT, CTRL_C, CTRL_D, ENTER, Screen
 
 import learnkit as lk
+from learnkit.clients.recordings.replay import Miss
 from learnkit.core.catalog import DEFAULT_MODEL, MODELS
 from learnkit.terminal.chat import Chat
 from learnkit.terminal.commands import COMMANDS, answer, money
+from learnkit.terminal.replay import Playback
 from learnkit.terminal.session import Session
 
 OTHER = next(name for name in MODELS if name != DEFAULT_MODEL)
@@ -34,7 +37,15 @@ pytestmark = pytest.mark.usefixtures("no_thread_is_left")
 class Talk:
     """A conversation with a script on one side and typed lines on the other."""
 
-    def __init__(self, folder: Path, script: Any, lines: list[Any], **options: Any) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        script: Any,
+        lines: list[Any],
+        *,
+        playback: Playback | None = None,
+        **options: Any,
+    ) -> None:
         self.file = io.StringIO()
         self.asked: list[str] = []
         left = iter(lines)
@@ -51,7 +62,7 @@ class Talk:
         console = Console(file=self.file, width=200, highlight=False)
         client = lk.scripted(script)
         with client.clock:
-            session = contextlib.nullcontext(Session(client, folder))
+            session = contextlib.nullcontext(Session(client, folder, playback=playback))
             self.chat = Chat(session, folder, read=read, console=console, **options)
             self.code = self.chat.run()
 
@@ -71,12 +82,16 @@ def test_text_streams_and_a_call_is_one_line(tmp_path: Path) -> None:
 
 
 def test_a_summary_is_nothing_that_the_model_says_to_the_user(tmp_path: Path) -> None:
+    asked: list[str] = []
+
     def model(request: Any) -> Any:
         if "tools" not in request:
+            asked.append(str(request))
             return lk.say("SUMMARY: we have said hello.")
         return lk.say(f"reply {len(request['messages'])}")
 
-    talk = Talk(tmp_path, model, ["hello", "/compact", "go on"])
+    talk = Talk(tmp_path, model, ["hello", "/compact the greeting", "go on"])
+    assert ["the greeting" in one for one in asked] == [True]
     assert "reply 1" in talk.text
     assert any(event.type == "compaction.summarised" for event in talk.chat.agent.events)
     assert "SUMMARY" not in talk.text
@@ -89,6 +104,7 @@ def test_a_summary_is_nothing_that_the_model_says_to_the_user(tmp_path: Path) ->
         (["what?", "yes", "no"], ["ran", "refused"]),
         (["a"], ["ran", "ran"]),
         (["n", "o"], ["refused", "ran"]),
+        ([], ["refused", "refused"]),  # the pipe has ended
     ],
 )
 def test_what_could_change_something_is_asked_about(
@@ -251,6 +267,30 @@ def _next(replies: Iterator[Any]) -> Any:
         return reply(body) if callable(reply) else reply
 
     return model
+
+
+def test_a_turn_that_is_cut_says_so_and_only_two_ctrl_c_in_a_row_leave(tmp_path: Path) -> None:
+    talk = Talk(tmp_path, [lk.reply("One and", stop_reason="max_tokens")], ["count"])
+    assert talk.text.rstrip().endswith("(max tokens)")
+    for _ in range(2):
+        talk.chat.interrupted()
+        talk.chat.typed("/cost")
+    assert talk.text.count("(Ctrl-C again, or Ctrl-D, leaves)") == 2
+
+
+def test_a_recorded_turn_that_is_not_there_to_its_end_is_taken_back(tmp_path: Path) -> None:
+    turn = SimpleNamespace(id="t", scenario="day", lane="lead", said=[{"content": "go"}])
+    playback = Playback(SimpleNamespace(turns=[turn]), "day", lambda: ["t"])  # type: ignore[arg-type]
+
+    def model(request: Any) -> Any:
+        if len(request["messages"]) == 1:
+            return lk.use("task_list")
+        prefix: Any = None
+        raise Miss("day", "lead", "t", path="messages[2]", diff="", changes=(), prefix=prefix)
+
+    talk = Talk(tmp_path, model, ["go"], playback=playback)
+    assert "turn was taken back, and the recording is over" in talk.text
+    assert talk.chat.agent.messages == []
 
 
 # In a terminal that cannot move its cursor, and in a pipe

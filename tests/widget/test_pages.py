@@ -15,8 +15,11 @@ from every_view import VIEWS
 
 import learnkit as lk
 from learnkit.runtime.secret_scan import SecretError
+from learnkit.views.drawing.base import Diagram
+from learnkit.views.drawing.display import NARROW, WIDE
 from learnkit.views.words import describe
 from learnkit.widget import frozen
+from learnkit.widget.pump import BATCH
 from learnkit.widget.share import CALLED, views_of
 
 GZIP = "application/gzip"
@@ -30,6 +33,16 @@ def agent(*replies: Any) -> lk.Agent:
         one = lk.Agent(client, [lk.Todo()], system=HOSTILE)
         one.run(HOSTILE)
     return one
+
+
+def played(patches: list[dict[str, Any]]) -> dict[str, str]:
+    """The fragments that a page has after all its patches."""
+    frame: dict[str, str] = {}
+    for patch in patches:
+        for key in patch.get("drop", []):
+            del frame[key]
+        frame.update(patch.get("set", []))
+    return frame
 
 
 class Page(HTMLParser):
@@ -79,16 +92,13 @@ def test_a_page_needs_nothing_else(tmp_path: Path) -> None:
 
 def test_a_tape_holds_every_step_of_the_view() -> None:
     one = agent()
+    for _ in range(BATCH):  # more than one message takes
+        one.events.append("day.noted")
     view = lk.views.Messages(one.events)
     (tape,) = Page(frozen.page("x", frozen.tape(view))).tapes
     patches = tape["wide"]["patches"]
     assert len(patches) == len(one.events) + 1
-    frame: dict[str, str] = {}
-    for patch in patches:
-        for key in patch.get("drop", []):
-            del frame[key]
-        frame.update(patch.get("set", []))
-    assert frame == view.frame(view.at())
+    assert played(patches) == view.frame(view.at())
     heads = []
     for event in one.events:
         old, state = view.at(event.seq), view.at(event.seq + 1)
@@ -114,12 +124,14 @@ def test_the_views_are_those_that_the_log_calls_for() -> None:
             assert [type(view) for view in views_of(one)] == [getattr(lk.views, name)], name
 
 
-def test_views_are_taken_as_they_are_given() -> None:
+def test_views_are_taken_as_they_are_given(tmp_path: Path) -> None:
     log = agent().events
     one, other = lk.views.Tokens(log), lk.views.Todo(log)
     assert views_of(one) == [one]
     assert views_of([one, other]) == [one, other]
     assert {getattr(lk.views, name) for name, _ in CALLED} <= set(VIEWS)
+    page = lk.share([lk.views.Todo(log[:2]), other], tmp_path / "x.html").read_text("utf-8")
+    assert f"<p>{len(log)} events. " in page
 
 
 @pytest.mark.parametrize("thing", [3, "text", None, [1, 2], {"a": 1}])
@@ -139,10 +151,15 @@ def test_a_secret_is_not_shared(
 ) -> None:
     path = tmp_path / "run.html"
     path.write_text("as before")
-    one = agent(lk.say(f"It is {json.dumps({'pw': secret}) if as_json else secret}."))
+    # What is packed has all of a long text, and nobody sees it there.
+    text = json.dumps({"pw": secret}) if as_json else secret
+    one = agent(lk.say(f"{'It is long. ' * 900}It is {text}."))
     monkeypatch.setenv("DB_PASSWORD", secret)
     with pytest.raises(SecretError):
         lk.share(one, path)
+    if len(secret) < 1000:  # of a longer one, a tape has a part
+        with pytest.raises(SecretError):
+            frozen.tape(lk.views.Messages(one.events))
     with pytest.raises(SecretError):
         lk.share(agent(), path, title=f"A run with {secret}")
     assert path.read_text() == "as before"
@@ -156,3 +173,7 @@ def test_every_view_can_be_frozen(view: Any) -> None:
     (data,) = Page(html).tapes
     assert data["label"] == made.name
     assert data["wide"]["finding"] == made.finding(made.at())
+    assert ("narrow" in data) == isinstance(made, Diagram)
+    for name, width in {"wide": WIDE, "narrow": NARROW}.items():
+        if name in data:
+            assert played(data[name]["patches"]) == made.frame(made.at(), width)
