@@ -494,7 +494,7 @@ def test_a_stream_and_a_run_make_the_same_messages() -> None:
     def messages(go: Callable[[Agent], object]) -> Any:
         agent = lk.Agent(lk.scripted(script), tools=[echo])
         go(agent)
-        return agent.messages, [(event.time, event.type) for event in agent.events]
+        return agent.messages, [(e.time, e.type, e.data.get("usage")) for e in agent.events]
 
     assert messages(heard) == messages(lambda agent: agent.run("Go."))
 

@@ -252,7 +252,8 @@ def test_asked_for_a_summary_it_writes_what_is_open_done_and_known() -> None:
 
 def test_a_decision_is_remembered_although_nothing_is_to_be_done_for_it() -> None:
     plan = [Step("unit", None, r"unit is (\w+)"), *PLAN[:1]]
-    said = Forgetful(plan)(asked([{"role": "user", "content": "The unit is celsius."}]))
+    text = "The unit is kelvin.\nNo, the unit is celsius."
+    said = Forgetful(plan)(asked([{"role": "user", "content": text}]))
     assert said.content[0]["text"] == "unit = celsius"
 
 
