@@ -283,12 +283,12 @@ def test_compaction_keeps_the_cards_that_stay(run: Callable[..., Any]) -> None:
     assert [key for key in frame if key.startswith("lead/")][2:] == ["lead/0", "lead/1", "lead/2"]
     assert frame["lead/0"] is view.frame(before)["lead/0"]
     assert 'class="msg injected"' in frame["lead/1"]
-    one.add("messages.rewritten", messages=[summary, first], why="over it again")
-    assert 'class="msg user"' in view.frame(view.at())["lead/1"], "the prompt is put back"
     assert view.told(state, before, one.log[-1]) == (
         "The array is rewritten and has 3 messages now: over the threshold."
     )
     assert state.arrays["lead"].tokens == estimate_tokens([first, summary, last])
+    one.add("messages.rewritten", messages=[summary, first], why="over it again")
+    assert 'class="msg user"' in view.frame(view.at())["lead/1"], "the prompt is put back"
 
 
 def test_lanes_stand_side_by_side_or_alone(story: EventLog, run: Callable[..., Any]) -> None:
