@@ -37,7 +37,6 @@ from learnkit.mechanisms.worktrees.assignment import History, WorktreeAssignment
 from learnkit.mechanisms.worktrees.mechanism import Worktrees
 from learnkit.mechanisms.worktrees.registry import WorktreeRegistry
 from learnkit.runtime.clock import Clock, SystemClock
-from learnkit.runtime.git import Git
 from learnkit.runtime.shell import LocalShell, Shell
 from learnkit.runtime.virtual_clock import VirtualClock
 
@@ -255,8 +254,7 @@ class _Place:
         self.root = Path(workspace)
         self.root.mkdir(parents=True, exist_ok=True)
         self.shell = LocalShell() if shell is None else shell
-        self.git = _repository(self.root, self.shell)
-        self.state = open_state(self.root, self.git)
+        self.state, self.git = open_state(self.root, self.shell)
         self._chosen, self._compaction = chosen, compaction
         self._skills = Path(skills) if skills is not None else self.root / "skills"
         self._with_skills = "skills" in chosen and (skills is not None or self._skills.is_dir())
@@ -312,10 +310,3 @@ def _backend(given: Backend | str | None, timed: Any) -> tuple[Backend | None, b
     if isinstance(given, str):
         return connect.open_backend(given, clock=clock), True
     return given, False
-
-
-def _repository(folder: Path, shell: Shell) -> Git | None:
-    try:
-        return Git(folder, shell)
-    except UsageError:
-        return None

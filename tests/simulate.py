@@ -14,7 +14,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent / "support"))
 
-from simulated import interrupted_line, simulate
+from simulated import closing_lines, interrupted_line, simulate
 
 from learnkit import EventLog
 
@@ -26,7 +26,9 @@ def main() -> int:
     parser.add_argument("--start", type=int, default=0, help="the first one (0)")
     parser.add_argument("--log", action="store_true", help="print the log of each run")
     parser.add_argument("--wall", action="store_true", help="run on the wall clock, 100 x as fast")
-    parser.add_argument("--interrupt", action="store_true", help="press Ctrl-C somewhere in each")
+    parser.add_argument(
+        "--interrupt", action="store_true", help="press Ctrl-C somewhere in each, or in its end"
+    )
     parser.add_argument("--within", type=float, default=float("inf"), help="begin no seed after s")
     options = parser.parse_args()
     failed, events, seconds, began, tried = [], 0, 0.0, time.monotonic(), 0
@@ -36,8 +38,14 @@ def main() -> int:
         tried += 1
         with tempfile.TemporaryDirectory() as folder:
             try:
-                line = interrupted_line(seed) if options.interrupt else 0
-                run = simulate(seed, Path(folder), real=options.wall, interrupt=line)
+                line, closing = 0, []
+                if options.interrupt and seed % 2:
+                    closing = closing_lines(seed)
+                elif options.interrupt:
+                    line = interrupted_line(seed)
+                run = simulate(
+                    seed, Path(folder), real=options.wall, interrupt=line, closing=closing
+                )
             except Exception as error:
                 failed.append(seed)
                 print(f"seed {seed}: {type(error).__name__}: {error}")

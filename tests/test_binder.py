@@ -70,6 +70,10 @@ def test_the_kernels_of_binder_get_what_those_of_learnkit_lab_get(
     for name in names:
         assert on_binder[name] == here[name]
         assert Path(here[name]).exists()
+        monkeypatch.setenv(name, "mine")
+    mine = folder.environment(tmp_path)
+    assert mine["PYTHONSTARTUP"] == "mine"
+    assert mine["JUPYTER_CONFIG_PATH"] == f"mine{os.pathsep}{here['JUPYTER_CONFIG_PATH']}"
 
 
 def test_the_links_to_binder_lead_to_the_copies_that_its_script_makes(

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from messages_server import serving
+from pictured import PICTURED, pictured
 from project import ROOT, lessons
 
 from learnkit.clients.scripted import say, use
@@ -183,7 +184,16 @@ def test_every_view_is_in_the_gallery_by_day_and_by_night() -> None:
         assert set(re.findall(rf"\"views/view-(\w+)-{theme}\.png\"", gallery)) == names
     for file in re.findall(r"views/[\w-]+\.png", gallery):
         assert (DOCS / file).stat().st_size > 4_000, file
-    assert len(re.findall(r"<img alt=\"[^\"]{20,}\"", gallery)) == len(VIEWS)
+    captions = re.findall(r"<img alt=\"([^\"]{20,})\"", gallery)
+    assert len(captions) == len(VIEWS)
+    # Each picture is taken of a run that shows what its caption promises.
+    found = set[str]()
+    for path in lessons():
+        cells = json.loads(path.read_text("utf-8"))["cells"]
+        found |= {view for view, _ in pictured(path.name[:3], cells)}
+    assert found == set(PICTURED)
+    for view, picture in PICTURED.items():
+        assert any(picture.promise.lower() in one.lower() for one in captions), view
 
 
 def test_the_repository_stays_small() -> None:

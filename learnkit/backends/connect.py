@@ -10,9 +10,15 @@ from learnkit.runtime.clock import Clock, SystemClock
 from learnkit.runtime.virtual_clock import VirtualClock
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from sqlalchemy.engine import URL
 
     from learnkit.backends.interface import Backend
+
+#: Seconds after which a database that is away at the start is an error, however patient one is
+#: later: perhaps the address is wrong.
+OPENING = 30.0
 
 #: Environment variable with the address of the backend.
 SETTING = "LEARNKIT_BACKEND"
@@ -26,6 +32,7 @@ def open_backend(
     clock: Clock | None = None,
     patience: float = 30.0,
     create: bool = False,
+    waiting: Callable[[str, bool], object] = lambda text, over: None,
 ) -> Backend:
     """Open the place that keeps the messages, tasks, requests and members of teams.
 
@@ -36,16 +43,19 @@ def open_backend(
             what the environment variable ``LEARNKIT_BACKEND`` says, or ``files:.``.
         clock: what leases and deadlines are measured on, such as the clock of your agents; by
             default the machine's. PostgreSQL has a clock of its own, which all machines share.
-        patience: seconds for which a call waits for a database that is away or busy.
+        patience: seconds for which a call waits for a database that is away or busy; ``math.inf``
+            for as long as it takes. Opening it takes 30 at most.
         create: make the tables of a database if they are not there, as ``learnkit backend init``
             does.
+        waiting: told, in one line, what is waited for: when a server is opened, and while it is
+            away, again each second. With True it is told that the wait is over.
 
     Returns:
         The backend; close it when you are done.
 
     Raises:
         UsageError: for an address that cannot work, an extra that is not installed, or tables that
-            are missing or newer than this version.
+            are missing or of another version.
         OSError: if the database is away. No error contains a password.
     """
     address = address or os.environ.get(SETTING, "") or "files:."
@@ -65,7 +75,9 @@ def open_backend(
         )
     from learnkit.backends.sql import Database, SqlBackend
 
-    database = Database(url, now, patience)
+    database = Database(url, now, min(patience, OPENING), waiting)
+    if database.remote:
+        waiting(f"opening the database {database.address}", False)
     try:
         if create:
             database.create()
@@ -74,6 +86,9 @@ def open_backend(
     except BaseException:
         database.close()
         raise
+    finally:
+        waiting("", True)
+    database.patience = patience
     return SqlBackend(database)
 
 

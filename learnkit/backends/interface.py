@@ -38,7 +38,8 @@ if TYPE_CHECKING:
 
 #: One member of a team: ``name``, ``role`` and ``status``. A member that lives in a process of its
 #: own also has its ``incarnation`` and, after its first beat, ``where`` it runs; ``heard``, when
-#: its last beat came (ISO 8601); and ``silent``, how many whole seconds ago that was.
+#: its last beat came (ISO 8601); ``silent``, how many whole seconds ago that was; and ``up``, if
+#: the server was away meanwhile: for how many seconds it could have been heard since.
 Member = dict[str, str]
 
 

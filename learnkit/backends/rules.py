@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from learnkit.backends.task import MAX_DESCRIPTION, Changes, Status, Task
@@ -137,7 +137,16 @@ def renewed(
         now: the date and time.
     """
     until = (now + timedelta(seconds=lease)).isoformat()
-    return [replace(one, lease_until=until) for one in tasks if holds(one, owner, incarnation)]
+    # Never an earlier end: a clock that was set back, and is put right, must not end the lease.
+    return [
+        replace(one, lease_until=max(until, one.lease_until, key=_moment))
+        for one in tasks
+        if holds(one, owner, incarnation)
+    ]
+
+
+def _moment(text: str) -> datetime:
+    return datetime.fromisoformat(text) if text else datetime.min.replace(tzinfo=UTC)
 
 
 def holds(task: Task, owner: str, incarnation: str) -> bool:

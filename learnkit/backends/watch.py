@@ -13,6 +13,10 @@ EVERY = 5.0
 
 Wait = Callable[[float], bool]
 
+#: Told what a call waits for, in a line, and again about each second; at last what has come of it,
+#: perhaps an empty text, and True. It may be called from any thread, and must be quick.
+Waiting = Callable[[str, bool], object]
+
 
 def looking(changed: Callable[[], object]) -> Callable[[], None]:
     """Call a function every :data:`EVERY` seconds, in a thread.

@@ -16,14 +16,21 @@ from learnkit.core.catalog import DEFAULT_MODEL, PRICES, Price
 from learnkit.core.content import Block, check_prompt, clean, note, spoken
 from learnkit.core.events import Event, EventLog
 from learnkit.core.mechanism import Mechanism
-from learnkit.core.request import ask, body_of, checked_settings, live_client, without_retries
+from learnkit.core.request import (
+    ask,
+    body_of,
+    check_client,
+    checked_settings,
+    live_client,
+    without_retries,
+)
 from learnkit.core.tool_calls import Batch, calls_in
 from learnkit.core.toolbox import Toolbox
 from learnkit.core.tools import Tool
 from learnkit.core.usage import Usage
 from learnkit.errors import UsageError
 from learnkit.runtime.clock import Clock, Signal, SystemClock
-from learnkit.runtime.interrupts import holdable, uninterrupted
+from learnkit.runtime.interrupts import holdable, unbroken, uninterrupted
 
 if TYPE_CHECKING:
     import anthropic
@@ -77,8 +84,9 @@ class Agent:
         outcome: how the last run ended; None before that.
 
     Raises:
-        UsageError: for neither a client nor a model, tools with one name, a mechanism that serves
-            another agent, or a key of ``request`` that is given in another way.
+        UsageError: for neither a client nor a model, a client of asyncio, tools with one name, a
+            mechanism that serves another agent, or a key of ``request`` that is given in another
+            way.
     """
 
     hear: Callable[[str, str], object] | None = None
@@ -105,6 +113,7 @@ class Agent:
             raise UsageError(f"max_turns is {max_turns}; a run needs at least one turn")
         self.settings, self.prices = checked_settings(request), prices
         self.client = live_client(model) if client is None else client
+        check_client(self.client)
         self._sender = without_retries(self.client)
         self.mechanisms = (*mechanisms, *([Toolbox(*tools)] if tools else ()))
         self.name = name
@@ -144,7 +153,7 @@ class Agent:
             try:
                 try:
                     self.start(prompt)
-                    while (outcome := self.step()) is None:
+                    while (outcome := self._step()) is None:
                         pass
                 except Exception:
                     with uninterrupted():
@@ -213,6 +222,14 @@ class Agent:
             self.hear = hear
             unsubscribe()
 
+    def _step(self) -> Outcome | None:
+        try:
+            return self.step()
+        except InterruptedError:  # what it waited for is not waited for any more
+            if not self.stop.is_set():
+                raise
+            return self.step()
+
     def step(self) -> Outcome | None:
         """Take one turn: one request, and the results of the calls in its reply.
 
@@ -276,6 +293,7 @@ class Agent:
 
     # The end
 
+    @unbroken
     def close(self) -> None:
         """Close all mechanisms, the last one first: their teammates, jobs and threads end.
 
@@ -289,6 +307,7 @@ class Agent:
     def __enter__(self) -> Self:
         return self
 
+    @unbroken
     def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
         # An error on its way out matters more than one found while closing.
         with suppress(Exception) if kind else nullcontext():

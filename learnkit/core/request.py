@@ -8,6 +8,7 @@ that the API takes back, whatever it has left out.
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
 import time
@@ -115,6 +116,24 @@ def live_client(model: str | None) -> anthropic.Anthropic:
     import anthropic  # takes a second
 
     return anthropic.Anthropic(api_key=key)
+
+
+def check_client(client: Any) -> None:
+    """Raise unless an agent can use a client.
+
+    Args:
+        client: as it was given to the agent.
+
+    Raises:
+        UsageError: for one of asyncio, such as ``anthropic.AsyncAnthropic``.
+    """
+    create = getattr(getattr(client, "messages", None), "create", None)
+    if inspect.iscoroutinefunction(inspect.unwrap(create) if callable(create) else create):
+        raise UsageError(
+            f"{type(client).__name__} answers with coroutines, and an agent's loop is not async; "
+            f"pass {type(client).__name__.removeprefix('Async')}() in its place, and call "
+            "agent.run in a thread: await asyncio.to_thread(agent.run, prompt)"
+        )
 
 
 def without_retries(client: Any) -> tuple[Any, Any]:
@@ -277,7 +296,7 @@ def _sent(agent: AgentLike, arguments: dict[str, Any]) -> dict[str, Any]:
             if not str(error).startswith("Streaming is required"):
                 raise
         return _streamed(agent, arguments)
-    except (_NotAMessage, json.JSONDecodeError, UnicodeDecodeError) as error:
+    except (_NotAMessage, json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
         import anthropic
 
         raise anthropic.APIError(
@@ -325,7 +344,7 @@ def _listener(agent: AgentLike) -> Callable[[str, str], object] | None:
 
 
 def _added(assembly: Assembly, event: Any) -> tuple[str, str] | None:
-    data = event.model_dump(mode="json", exclude_unset=True, warnings=False)
+    data = _dumped(event)
     try:
         return assembly.add(data)
     except (KeyError, IndexError, TypeError, AttributeError) as error:
@@ -337,7 +356,16 @@ def _plain(reply: Any) -> dict[str, Any]:
     """A reply as plain data."""
     if not hasattr(reply, "model_dump"):
         raise _NotAMessage(f"no JSON object but {str(reply)[:200]!r}")
-    return _filled(reply.model_dump(mode="json", exclude_unset=True, warnings=False))
+    return _filled(_dumped(reply))
+
+
+def _dumped(model: Any) -> dict[str, Any]:
+    """A model of the SDK as plain data."""
+    try:
+        data: dict[str, Any] = model.model_dump(mode="json", exclude_unset=True, warnings=False)
+    except ValueError as error:  # of pydantic: it is nested too deeply
+        raise _NotAMessage(str(error)) from error
+    return data
 
 
 def _filled(reply: dict[str, Any]) -> dict[str, Any]:

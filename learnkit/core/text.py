@@ -15,31 +15,57 @@ from typing import Any
 SHOWN = 2400
 
 
-def _visible() -> dict[int, str]:
-    table = {code: chr(0x2400 + code) for code in range(0x20) if chr(code) not in "\t\n"}
-    table[0x7F] = "\u2421"
-    hidden = [0x061C, 0x200B, 0x200E, 0x200F, 0x2060, 0xFEFF]  # marks and zero-width spaces
-    hidden += [*range(0x202A, 0x202F), *range(0x2066, 0x206A)]  # bidi embeddings and isolates
-    hidden += range(0x80, 0xA0)  # C1 controls
-    hidden += [0x2028, 0x2029]  # more line ends
-    table.update({code: f"\u27e8U+{code:04X}\u27e9" for code in hidden})
-    table.update(dict.fromkeys((0xFFFE, 0xFFFF), "\ufffd"))
-    return table
+class _Visible(dict[int, str]):
+    """What each character is shown as; found out when it first comes up."""
+
+    def __missing__(self, code: int) -> str:
+        char = chr(code)
+        category = unicodedata.category(char)
+        if category == "Cs" or code & 0xFFFE == 0xFFFE:
+            shown = "\ufffd"  # no character at all, and no XML may have it
+        elif code < 0x20 or code == 0x7F:
+            shown = chr(0x2421 if code == 0x7F else 0x2400 + code)
+        elif category in ("Cc", "Cf", "Zl", "Zp") or any(code in some for some in _IGNORABLE):
+            shown = f"\u27e8U+{code:04X}\u27e9"
+        else:
+            shown = char
+        self[code] = shown
+        return shown
 
 
-_VISIBLE = _visible()
+#: Characters without a glyph that Unicode has in a category of visible ones, or of none:
+#: fillers, variation selectors, and what is reserved for more of them.
+_IGNORABLE = (
+    *((0x034F,), range(0x115F, 0x1161), range(0x17B4, 0x17B6), range(0x180B, 0x1810), (0x2065,)),
+    *((0x3164,), range(0xFE00, 0xFE10), (0xFFA0,), range(0xFFF0, 0xFFF9), (0x16FE4,)),
+    range(0xE0000, 0xE1000),
+)
+_VISIBLE = _Visible({0x09: "\t", 0x0A: "\n"})
+_STYLE = "[\ufe0e\ufe0f\U0001f3fb-\U0001f3ff]?"
+_PICTURE = f"[©®‼⁉™\u2139↔-↙↩↪⌚-⏿Ⓜ▪-◾☀-➿⤴⤵⬅-⭕〰〽㊗㊙\U0001f000-\U0001faff]{_STYLE}"
+_FLAGS = "|".join(
+    "".join(chr(0xE0000 + ord(one)) for one in name) for name in ("gbeng", "gbsct", "gbwls")
+)
+#: The sequences in which an invisible character belongs to an emoji: keycaps, the three flags that
+#: are written in tags, and pictures with a style or a colour, joined to one.
+_EMOJI = re.compile(
+    f"([0-9#*]\ufe0f\u20e3|\U0001f3f4(?:{_FLAGS})\U000e007f|{_PICTURE}(?:\u200d{_PICTURE})*)"
+)
 _SPACE = re.compile("[ \t\n]+")
-_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def clean(text: str) -> str:
     """Make control, bidi and other invisible characters visible; line ends become ``\\n``.
 
+    Unicode's categories say which they are. Only in an emoji's sequence do they stay.
+
     Args:
         text: raw text.
     """
-    text = text.replace("\r\n", "\n")
-    return _SURROGATE.sub("\ufffd", text).translate(_VISIBLE)
+    parts = _EMOJI.split(text.replace("\r\n", "\n"))
+    return "".join(
+        part if number % 2 else part.translate(_VISIBLE) for number, part in enumerate(parts)
+    )
 
 
 def columns(text: str) -> int:
@@ -67,6 +93,8 @@ def one_line(text: str, limit: int = 72) -> str:
         if used > limit:
             break
         end += 1
+    while clean(head[:end]) != head[:end]:  # half of an emoji's sequence would hide something
+        end -= 1
     return head[:end].rstrip() + "…"
 
 

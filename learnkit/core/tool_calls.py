@@ -49,6 +49,7 @@ class Batch:
         self.notes: list[Block] = []
         self._results: dict[str, dict[str, Any]] = {}
         self._ends: dict[str, Result] = {}
+        self._begun: dict[str, float] = {}  # when each call that was run began
 
     def run(self) -> None:
         """Run every call that may run."""
@@ -73,13 +74,15 @@ class Batch:
     def cancel_rest(self) -> None:
         """Give the calls that were not reached a result as well."""
         rest = [call for call in self.calls if call.id not in self._results]
+        now = self._agent.clock.time()
         for call in rest:
             self._store(call, "cancelled", CANCELLED)
         with (
             contextlib.ExitStack() as stack
         ):  # logging may raise: the others are logged all the same
             for call in reversed(rest):
-                stack.callback(self._log_end, call, "cancelled", CANCELLED, 0.0)
+                seconds = now - self._begun.get(call.id, now)
+                stack.callback(self._log_end, call, "cancelled", CANCELLED, seconds)
 
     def answer(self) -> list[Block]:
         """The content of the message that answers: the results in call order, then the notes."""
@@ -137,7 +140,7 @@ class Batch:
 
     def _run_one(self, call: Call) -> None:
         agent = self._agent
-        began = agent.clock.time()
+        began = self._begun[call.id] = agent.clock.time()
         if agent.stop.is_set():
             how, content = "cancelled", result_content("Cancelled before it ran.")
         else:

@@ -708,6 +708,18 @@ class TeamLost:
     seconds: int = 0
 
 
+@event(
+    "team.stuck",
+    lesson="s09",
+    sentence="{name} cannot go on, and tries again: {problem}.",
+)
+class TeamStuck:
+    """What keeps the team's state has refused something to a teammate, which tries it again."""
+
+    name: str
+    problem: str = ""
+
+
 _STATUSES = {"working": "working", "idle": "idle, and waits for mail", "shutdown": "shut down"}
 
 

@@ -19,7 +19,8 @@ from learnkit.core.interface import AgentLike, Call
 from learnkit.core.mechanism import Mechanism
 from learnkit.core.tools import tool
 from learnkit.errors import ToolError, UsageError, described
-from learnkit.runtime.clock import Signal, Worker
+from learnkit.runtime.clock import Signal, Worker, joined
+from learnkit.runtime.interrupts import unbroken
 from learnkit.runtime.job_wrappers import counted, slept, watched
 from learnkit.runtime.shell import LocalShell, Shell, ShellResult
 from learnkit.runtime.truncate import head_and_tail
@@ -143,6 +144,7 @@ class Background(Mechanism):
         """
         self._find(id).stop.set()
 
+    @unbroken
     def close(self, agent: AgentLike | None = None) -> None:
         """End all jobs, and wait until they have ended.
 
@@ -151,9 +153,8 @@ class Background(Mechanism):
         """
         for job in self.jobs:
             job.stop.set()
-        for job in self.jobs:
-            if job.worker is not None:
-                job.worker.join()
+        if errors := joined(job.worker for job in self.jobs if job.worker is not None):
+            raise errors[0]
 
     def system(self, agent: Agent) -> str | None:
         """When to use it."""

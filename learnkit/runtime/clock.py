@@ -15,12 +15,12 @@ import time
 import uuid
 import weakref
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
 from typing import Any, Self
 
 from learnkit.errors import LearnkitError, UsageError
-from learnkit.runtime.interrupts import uninterrupted
+from learnkit.runtime.interrupts import held_back, more, unbroken, uninterrupted
 
 #: Seconds for which the main thread blocks in one go. An interrupt that comes in the instant before
 #: it blocks is not heard before it wakes, so it must not block for ever.
@@ -68,6 +68,32 @@ class Signal:
 
     def __repr__(self) -> str:
         return f"<Signal {self.name!r} {'set' if self._on else 'not set'}>"
+
+
+#: What the caller of this code may be stopped by, from the outermost block to the innermost.
+_STOPS: contextvars.ContextVar[tuple[Signal, ...]] = contextvars.ContextVar("stops", default=())
+
+
+@contextlib.contextmanager
+def stopped_by(stop: Signal) -> Iterator[None]:
+    """While the block runs, this signal also ends waits on which no clock is asked.
+
+    Args:
+        stop: the signal of what runs in the block.
+    """
+    token = _STOPS.set((*_STOPS.get(), stop))
+    try:
+        yield
+    finally:
+        _STOPS.reset(token)
+
+
+def stopped() -> bool:
+    """Whether a stop is set that this code runs under, or the main thread waits to be interrupted.
+
+    See :func:`stopped_by`. What waits may hold a lock that the main thread needs to get there.
+    """
+    return held_back() or any(stop.is_set() for stop in _STOPS.get())
 
 
 class Worker:
@@ -210,13 +236,14 @@ class Clock(ABC):
         So does closing the clock, also when one of its threads comes here after that.
 
         Args:
-            stop: the signal of what runs in the block.
+            stop: the signal of what runs in the block; as for :func:`stopped_by`.
         """
         self._stops.append(stop)
         if self._closed and self._runs_here():
             stop.set()
         try:
-            yield
+            with stopped_by(stop):
+                yield
         finally:
             self._stops.remove(stop)
 
@@ -256,6 +283,7 @@ class Clock(ABC):
         for stop in list(self._stops):
             stop.set()
 
+    @unbroken
     def close(self) -> None:
         """Set the stop signals of everything that runs, and join all threads.
 
@@ -268,21 +296,9 @@ class Clock(ABC):
             raise UsageError("a thread of this clock cannot close it: it would wait for itself")
         self._closed = True
         self.stop_all()
-        errors = []
-        try:
-            for worker in workers:
-                raised = worker._raised
-                try:
-                    worker.join()
-                except StuckError:
-                    continue
-                except BaseException as error:
-                    if error is not worker._error:
-                        raise  # an interrupt of the wait itself
-                    if not raised:
-                        errors.append(error)
-        finally:
-            self._end_stuck(workers)
+        told = [worker._error for worker in workers if worker._raised]
+        errors = [error for error in joined(workers, stuck=True) if error not in told]
+        self._end_stuck(workers)
         self._workers = []
         if errors:
             raise errors[0]
@@ -298,12 +314,39 @@ class Clock(ABC):
     def __enter__(self) -> Self:
         return self
 
+    @unbroken
     def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
         if kind is None:
             self.close()
         else:  # the error on its way out matters more than one found while tidying up
             with contextlib.suppress(Exception):
                 self.close()
+
+
+def joined(workers: Iterable[Worker], *, stuck: bool = False) -> list[BaseException]:
+    """Wait for the end of threads that have been stopped; return the exceptions that ended them.
+
+    An interrupt that comes while another is held gives up the wait for one of them.
+
+    Args:
+        workers: the threads.
+        stuck: whether one that nothing would wake any more is passed over.
+
+    Raises:
+        StuckError: if such a one is not passed over.
+    """
+    errors = []
+    for worker in workers:
+        try:
+            worker.join()
+        except BaseException as error:
+            if error is worker.error:
+                errors.append(error)
+            elif not (
+                isinstance(error, KeyboardInterrupt) or (stuck and isinstance(error, StuckError))
+            ):
+                raise
+    return errors
 
 
 class SystemClock(Clock):
@@ -338,6 +381,8 @@ class SystemClock(Clock):
                     if left <= 0:
                         return False
                     self._changed.wait(min(left, PATIENCE))
+                    if more():
+                        raise KeyboardInterrupt
             return True
         except KeyboardInterrupt:
             self.stop_all()

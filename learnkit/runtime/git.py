@@ -7,12 +7,17 @@ A repository can name programs that git runs: hooks, filters, a file system moni
 write files that name them, and these commands run without anybody's permission. So git gets a
 configuration in which nothing that the repository names is run. Of the user's own configuration it
 takes the identity and a few keys that are only data.
+
+What a repository names depends on where git looks: a conditional include holds in one worktree, or
+on one branch, and a command may work in another. So every file that could be included counts,
+whether or not its condition holds where the command starts.
 """
 
 from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -65,26 +70,77 @@ _OFF_IF_THERE = """
 _KEPT = """
     user.name|user.email|user.useconfigonly|author.name|author.email|committer.name) ;;
     committer.email|core.autocrlf|core.eol|core.safecrlf|core.excludesfile|core.longpaths) ;;
-    safe.directory) ;;
 """
+#: Keys of the user alone. A repository of another person's must not say that it is safe.
+_USERS = "safe.directory"
+#: Git follows a chain of ten included files, and refuses a longer one.
+_INCLUDED = 10
 
 
 #: What git needs to reach a server, and what it may be reached by. Values of the repository's own
 #: are replaced by these; the user's come after them.
 _ONLINE = {"core.sshCommand": "ssh", "credential.helper": "", "core.askPass": ""}
 _PROTOCOLS = "file:ssh:http:https"
-_KEPT_ONLINE = "core.sshcommand|ssh.*|credential.*|http.*|url.*) ;;"
+_KEPT_ONLINE = "core.sshcommand|ssh.*|credential.*|http.*|url.*"
+
+#: Bash that turns off what the configuration of a folder names. It lists the configuration, then
+#: lists it again with each file that a conditional include in it names, until no new one appears.
+_LOOK = r"""
+refuse() { echo "this repository's configuration $1"; exit 1; }
+look() {
+  local also=() known= depth scope origin key value entry path before=-1
+  for ((depth = 0; depth <= LIMIT && before < ${#also[@]}; depth++)); do
+    before=${#also[@]} scope=
+    while IFS= read -r -d '' scope && IFS= read -r -d '' origin && IFS= read -r -d '' entry; do
+      key=${entry%%$'\n'*} value=${entry#*$'\n'}
+      case $entry in *$'\n'*) ;; *) value=true ;; esac  # a key without '=' is true
+      if [ "$1$depth" = .0 ]; then
+        case $key in KEPT *) false ;; esac && off "$key" "$value"
+      fi
+      case $scope in system|global)
+        case $key in USERS) ;; *) false ;; esac && off "$key" "$value"
+        continue ;;
+      esac
+      case $key in FORBIDDEN) refuse "has $key" ;; esac
+      case $key in OFF esac
+      case $key in include.path|includeif.*.path) ;; *) continue ;; esac
+      case $value in /*|'~'*|'%(prefix)'*) path=$value ;; *)
+        # git copies this file into new worktrees, where the include would lead to another file.
+        case $origin in *config.worktree)
+          refuse "has $key = $value in config.worktree; make this path an absolute one" ;;
+        esac
+        origin=${origin#file:}  # it is relative to the top folder, or absolute
+        case $origin in /*) ;; *)
+          origin=$(cd "$1" && cd "./$(git rev-parse --show-cdup)" && pwd)/$origin ;;
+        esac
+        path=${origin%/*}/$value
+      esac
+      case $key$known in include.path*|*$'\n'"$path"$'\n'*) continue ;; esac
+      known+=$'\n'$path$'\n' also+=(-c "include.path=$path")
+    done < <(git -C "$1" "${also[@]}" config --list --show-scope --show-origin -z && printf 'end\0')
+    [ "$scope" = end ] || refuse 'could not be listed'
+  done
+}
+"""
 
 
-def preamble(*, online: bool = False) -> str:
+def preamble(*places: str, address: str = "") -> str:
     """Bash that leaves git nothing to run but itself; it is read anew before each command.
 
     Args:
-        online: it may also run what reaches a server, as the user has configured it; the
-            repository's own configuration of that has no effect.
+        places: folders besides the current one that git will work in.
+        address: of a server that it may reach, as the user has configured it; the repository's own
+            configuration of that has no effect.
     """
-    users = _KEPT_ONLINE if online else ""
-    forbidden = "url.*" if online else "''"  # it would lead to another server
+    online = bool(address)
+    look = {
+        "LIMIT": str(_INCLUDED),
+        "KEPT": _KEPT,
+        "USERS": f"{_USERS}|{_KEPT_ONLINE}" if online else _USERS,
+        # They would lead to another server.
+        "FORBIDDEN": f"url.*|remote.{shlex.quote(address)}.*url" if online else "''",
+        "OFF": _OFF_IF_THERE,
+    }
     return "\n".join(
         [
             "n=0",
@@ -95,18 +151,9 @@ def preamble(*, online: bool = False) -> str:
             "  *) unset $name ;;",
             "esac; done",
             *(f"off {key} {shlex.quote(value)}" for key, value in _ONLINE.items() if online),
-            "while IFS= read -r -d '' scope && IFS= read -r -d '' entry; do",
-            "  key=${entry%%$'\\n'*} value=${entry#*$'\\n'}",
-            "  case $entry in *$'\\n'*) ;; *) value=true ;; esac",  # a key without '=' is true
-            f'  case $key in {_KEPT} *) false ;; esac && off "$key" "$value"',
-            "  case $scope in system|global)",
-            f'    case $key in {users} *) false ;; esac && off "$key" "$value" ;;',
-            "  *)",
-            f'    case $key in {forbidden}) echo "this repository\'s configuration has $key"',
-            "      exit 1 ;; esac",
-            f"    case $key in {_OFF_IF_THERE} esac ;;",
-            "  esac",
-            "done < <(git config --list --show-scope -z)",
+            re.sub("|".join(look), lambda found: look[found[0]], _LOOK),
+            "look .",
+            *(f"[ ! -d {place} ] || look {place}" for place in map(shlex.quote, places)),
             *(
                 f"off {key} {shlex.quote(value)}"
                 for key, value in _OFF.items()
@@ -120,11 +167,14 @@ def preamble(*, online: bool = False) -> str:
     )
 
 
-_PREAMBLE = preamble()
-
-
 class GitError(ToolError):
-    """git has refused; the text is what it said."""
+    """git has refused; the text is what it said.
+
+    Attributes:
+        code: its exit code; None if it was ended.
+    """
+
+    code: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,25 +218,29 @@ class Git:
         try:
             self.root = Path(self.run("rev-parse", "--show-toplevel", cwd=folder).strip())
         except GitError as error:
+            hint = "; make one with git init" if "not a git repository" in str(error) else ""
             raise UsageError(
-                f"{str(folder)!r} is in no git repository ({error}); make one with git init"
+                f"{str(folder)!r} is in no git repository that git can use ({error}){hint}"
             ) from None
 
-    def run(self, *arguments: str, cwd: Path | None = None) -> str:
+    def run(self, *arguments: str, cwd: Path | None = None, places: Sequence[Path] = ()) -> str:
         """What a git command prints.
 
         Args:
             arguments: after ``git``.
             cwd: the folder; by default the top one.
+            places: other worktrees that it works in.
 
         Raises:
             GitError: if it fails, with what git said.
         """
-        command = f"{_PREAMBLE}\n{shlex.join(('git', *arguments))} 2>&1"
+        command = f"{preamble(*map(str, places))}\n{shlex.join(('git', *arguments))} 2>&1"
         result = self._shell.run(command, cwd or self.root, LIMIT)
         if result.code != 0:
             said = result.output.strip() or f"exit code {result.code}"
-            raise GitError(f"git {arguments[0]}: {said}")
+            error = GitError(f"git {arguments[0]}: {said}")
+            error.code = result.code
+            raise error
         return result.output
 
     def succeeds(self, *arguments: str, cwd: Path | None = None) -> bool:
@@ -279,7 +333,11 @@ class Git:
         Args:
             folder: of the checkout.
         """
-        if not self.succeeds("rev-parse", "--verify", "--quiet", "HEAD", cwd=folder):
+        try:
+            self.run("rev-parse", "--verify", "--quiet", "HEAD", cwd=folder)
+        except GitError as error:
+            if error.code != 1:
+                raise
             return []  # its branch has no commit yet
         named = ("--branches", "--tags", "--remotes", "--glob=refs/stash")
         own = ("--glob=refs/worktree/*", "--glob=refs/rewritten/*")

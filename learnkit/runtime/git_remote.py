@@ -18,7 +18,6 @@ from learnkit.runtime.shell import LocalShell
 _NOTED = "refs/remotes/learnkit"
 #: What ssh needs of the user's environment.
 _AGENTS = ("SSH_AUTH_SOCK", "SSH_AGENT_PID")
-_PREAMBLE = preamble(online=True)
 _GONE = "couldn't find remote ref"
 
 
@@ -88,7 +87,9 @@ class GitRemote:
     def _run(self, command: str, *arguments: str) -> None:
         *options, ref = arguments
         words = shlex.join(["git", command, *options, "--", self._address, ref])
-        result = self._shell.run(f"{_PREAMBLE}\n{words} 2>&1", self._git.root, LIMIT)
+        result = self._shell.run(
+            f"{preamble(address=self._address)}\n{words} 2>&1", self._git.root, LIMIT
+        )
         if result.timed_out:
             raise GitError(f"git {command}: the common remote has not answered in {LIMIT:g} s")
         if result.code != 0:

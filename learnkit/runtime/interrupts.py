@@ -6,11 +6,15 @@ logged, or a thread that runs and isn't known yet, would stay so for ever.
 
 from __future__ import annotations
 
+import functools
 import signal
 import threading
 from collections.abc import Callable
 from types import FrameType
-from typing import Any, Self
+from typing import Any, ParamSpec, Self, TypeVar
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 _MAIN = threading.main_thread().ident
 
@@ -18,13 +22,13 @@ _MAIN = threading.main_thread().ident
 class _Guard:
     """Our handler of SIGINT, which holds interrupts back while anybody wants that.
 
-    An interrupt may come between any two lines of this class, too. Whatever is left then, ours in
-    place or not, the next ``put`` and ``remove`` put right.
+    An interrupt may come between any two lines of this class, too. Then ours may be left in place,
+    where it does what the one before would do, until the next ``put`` and ``remove``.
     """
 
     def __init__(self) -> None:
         self.depth = 0  # of blocks in which interrupts are held
-        self.on = False  # ours is in place
+        self.on = False  # ours is in place, for certain
         self.before: Callable[[int, FrameType | None], Any] = signal.default_int_handler
         self.came: list[tuple[int, FrameType | None]] = []
 
@@ -53,11 +57,9 @@ class _Guard:
 
     def remove(self) -> None:
         """Put back what was there, unless somebody else has put something there meanwhile."""
-        try:
-            if signal.getsignal(signal.SIGINT) == self.heard:
-                signal.signal(signal.SIGINT, self.before)
-        finally:
-            self.on = False
+        self.on = False  # first: nobody may rely on a handler that is gone
+        if signal.getsignal(signal.SIGINT) == self.heard:
+            signal.signal(signal.SIGINT, self.before)
 
     def deliver(self) -> None:
         """Raise what came meanwhile, once nobody holds it any more."""
@@ -69,6 +71,11 @@ class _Guard:
 
 
 _GUARD = _Guard()
+
+
+def held_back() -> bool:
+    """Whether an interrupt has come, and waits until somebody who holds it back is done."""
+    return bool(_GUARD.came)
 
 
 class holdable:
@@ -96,32 +103,71 @@ class uninterrupted:
     """Hold an interrupt of the main thread back until the block has ended.
 
     For a few steps that belong together, such as starting a thread and noting that it runs. The
-    block must not wait. In other threads, which no interrupt strikes, this does nothing.
+    block must not wait, unless it is an :func:`unbroken` end. In other threads, which no interrupt
+    strikes, this does nothing.
     """
 
-    __slots__ = ("_main", "_mine")
+    __slots__ = ("_depth", "_main", "_mine")
 
     def __enter__(self) -> None:
         self._mine = False
         self._main = threading.get_ident() == _MAIN
         if not self._main:
             return
-        _GUARD.depth += 1
-        if not _GUARD.on:
-            try:
+        self._depth = _GUARD.depth
+        if not self._depth:
+            _GUARD.came.clear()  # what another interrupt kept from being delivered: once is enough
+        try:
+            if not _GUARD.on:
                 self._mine = _GUARD.put()
-            except BaseException:  # an interrupt came before our handler was there
-                _GUARD.depth -= 1
-                _GUARD.remove()
-                raise
+            _GUARD.depth = self._depth + 1  # last, and taken back first: so none is held for ever
+        except BaseException:  # an interrupt came before it could be held
+            _GUARD.remove()
+            raise
 
     def __exit__(self, *_: object) -> None:
         if not self._main:
             return
         try:
+            _GUARD.depth = self._depth
+        finally:
             if self._mine:
                 _GUARD.remove()
-        finally:
-            _GUARD.depth -= 1
         if _GUARD.came:
             _GUARD.deliver()
+
+
+def unbroken(close: Callable[P, R]) -> Callable[P, R]:
+    """Make a function that closes something do all of it, also when an interrupt comes meanwhile.
+
+    The interrupt is raised afterwards: threads that nobody joined, and files that say that they
+    still work, would stay. A further one gives up the wait that is under way; see :func:`more`.
+
+    Args:
+        close: stops something, and waits for its end.
+    """
+
+    @functools.wraps(close)
+    def closed(*args: P.args, **options: P.kwargs) -> R:
+        begun = False
+        try:
+            with uninterrupted():
+                begun = True
+                return close(*args, **options)
+        except KeyboardInterrupt:
+            if not begun:  # it came before it could be held
+                closed(*args, **options)
+            raise
+
+    return closed
+
+
+def more() -> bool:
+    """Whether a further interrupt has come while one is held: then a wait has to be given up.
+
+    It is told once. Only the main thread, which interrupts strike, is told.
+    """
+    told = _GUARD.depth > 0 and len(_GUARD.came) > 1 and threading.get_ident() == _MAIN
+    if told:
+        del _GUARD.came[1:]
+    return told

@@ -2,13 +2,15 @@
 
 In those folders some things stay read-only, because programs outside of the sandbox run what they
 name: the configuration and the hooks of a git repository, the Python that runs the harness, and the
-harness's state. git's objects, references and index stay writable, so that commits work.
+harness's state. git's objects, references and index stay writable, so that commits work. What can
+only be seen afterwards, such as a rebase that stopped with commands in its plan, is removed then.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
+import re
 import shutil
 import stat
 import sys
@@ -17,7 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from learnkit.errors import ToolError
-from learnkit.runtime.workspace import STATE
+from learnkit.runtime.workspace import STATE, python_folders
 
 BASE = (
     *("--unshare-all", "--die-with-parent", "--cap-drop", "ALL"),
@@ -27,6 +29,10 @@ BASE = (
     # Sockets in /run (docker, the session bus) would be doors to the outside.
     *("--tmpfs", "/run", "--ro-bind-try", "/run/current-system", "/run/current-system"),
 )
+#: Folders of a repository that name programs, other repositories or remotes.
+_CLOSED = ("hooks", "info", "modules", "remotes", "branches")
+#: A line of a rebase's plan that git runs as a command.
+_COMMAND = re.compile(rb"^[ \t]*(?:exec|x)(?:[ \t\r].*)?$", re.MULTILINE)
 
 
 @dataclass(slots=True)
@@ -45,6 +51,8 @@ class Sandbox:
     writable: list[Path] = field(default_factory=list)
     read_only: list[Path] = field(default_factory=list)
     absent: list[Path] = field(default_factory=list)
+    _repositories: list[Path] = field(default_factory=list)
+    _commands: set[bytes] = field(default_factory=set)
     _inodes: dict[Path, int | None] = field(default_factory=dict)
 
     @classmethod
@@ -67,14 +75,16 @@ class Sandbox:
         roots = tuple(made.writable)
         for root in roots:
             made._protect(_repository(root), roots)
+            made._protect_nested(root, roots)
             if (root / STATE).is_dir() and not (root / STATE).is_symlink():
                 made.read_only.append(root / STATE)
+        made._commands = {line for path in made._plans() for line in _commands(path)}
         return made
 
     def mounts(self) -> Iterator[str]:
         """bubblewrap's options, after :data:`BASE`."""
         prefixes = [*dict.fromkeys((Path(sys.prefix), Path(sys.base_prefix)))]
-        inside = [one.resolve() for one in prefixes if _within(one.resolve(), self.writable)]
+        inside = [one for one in python_folders() if one.exists() and _within(one, self.writable)]
         # Outside of what is writable because the environment may be in /tmp; inside, because what
         # is planted there would run with the harness's next start.
         for path in prefixes:
@@ -107,6 +117,8 @@ class Sandbox:
     def clear(self) -> list[Path]:
         """Remove such files, and return them."""
         made = [path for path in self.absent if os.path.lexists(path)]
+        # A rebase may run commands, but one that stops must not leave them for the next program.
+        made += [path for path in self._plans() if set(_commands(path)) - self._commands]
         for path in made:
             if path.is_dir() and not path.is_symlink():
                 shutil.rmtree(path)
@@ -114,30 +126,64 @@ class Sandbox:
                 path.unlink()
         return made
 
-    def _protect(self, found: _Repository | None, roots: Sequence[Path]) -> None:
-        """Open a repository for commits, and close what names programs or other folders."""
+    def _protect_nested(self, root: Path, roots: Sequence[Path]) -> None:
+        """Close the repositories in a folder, with or without ``.git``, and the links to others."""
+        for place, folders, files in os.walk(root):
+            folder = Path(place)
+            if ".git" in files:
+                self.read_only.append(folder / ".git")
+            if ".git" in folders:
+                folders.remove(".git")
+                common = folder / ".git"
+            elif "HEAD" in files and {"objects", "refs"} <= {*folders}:
+                folders.clear()
+                common = folder
+            else:
+                continue
+            if common not in self._repositories and not common.is_symlink():
+                self._protect(_Repository(folder, common), roots, nested=True)
+
+    def _plans(self) -> Iterator[Path]:
+        """What is left to do of rebases that have stopped, in each checkout of a repository."""
+        for common in self._repositories:
+            for own in (common, *_folders(common / "worktrees")):
+                yield own / "rebase-merge" / "git-rebase-todo"
+
+    def _protect(
+        self, found: _Repository | None, roots: Sequence[Path], *, nested: bool = False
+    ) -> None:
+        """Open a repository for commits, and close what names programs or other folders.
+
+        A nested one may be the command's own, so a link in it is no reason to refuse all others.
+        """
         if found is None:
             return
         common = found.common
+        self._repositories.append(common)
         self.visible += [path for path in (found.top, common) if not _within(path, roots)]
         if not _within(common, roots):
             self.writable.append(common)
-        self._close(common, ("config", "hooks", "info", "modules"), ("config.worktree",))
+        self._close(common, ("config", *_CLOSED), ("config.worktree",), nested)
         self.absent.append(common / "commondir")  # git would read its config elsewhere
         self._inodes |= {one: _inode(one) for one in self.read_only if one.parent == common}
         for own in _folders(common / "worktrees"):
-            self._close(own, ("commondir", "gitdir"), ("config.worktree",))
+            # An empty folder of submodules would keep git from removing the worktree.
+            self._close(own, ("commondir", "gitdir"), ("config.worktree", "modules"), nested)
             link = _linked(own)
             if link is not None and _within(link, roots) and link.exists():
                 self.read_only.append(link)
 
-    def _close(self, folder: Path, names: Iterable[str], may_be_absent: Iterable[str]) -> None:
-        for name in ("hooks", "info"):
+    def _close(
+        self, folder: Path, names: Iterable[str], may_be_absent: Iterable[str], nested: bool
+    ) -> None:
+        for name in _CLOSED:
             if name in names:  # an empty one means nothing to git, and can be mounted
                 with contextlib.suppress(OSError):  # then the command cannot make one either
                     (folder / name).mkdir(exist_ok=True)
         for name in (*names, *may_be_absent):
             path = folder / name
+            if path.is_symlink() and nested:
+                continue
             if path.is_symlink():
                 raise ToolError(
                     f"{path} is a symbolic link, which a sandbox cannot protect. Put the file or "
@@ -207,6 +253,16 @@ def _administration(folder: Path) -> list[Path]:
     """What git writes outside of a worktree when the harness manages it."""
     found = _repository(folder)
     return [] if found is None or _within(found.common, [folder]) else [found.common]
+
+
+def _commands(plan: Path) -> list[bytes]:
+    """The lines of a rebase's plan that git would run; a link could lead to any."""
+    if plan.is_symlink() or plan.parent.is_symlink():
+        return [os.fsencode(plan)]
+    try:
+        return _COMMAND.findall(plan.read_bytes()) if plan.is_file() else []
+    except OSError:
+        return []
 
 
 def _inode(path: Path) -> int | None:

@@ -1,12 +1,14 @@
-"""The secret gate: nothing that looks like a key goes into a recording."""
+"""The secret gate: nothing that looks like a key goes into a recording or a shared page."""
 
 from __future__ import annotations
 
+import html
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import Any
+from urllib.parse import unquote, unquote_plus
 
 from learnkit.errors import LearnkitError
 
@@ -52,7 +54,7 @@ _EXAMPLE = re.compile(
 
 
 class SecretError(LearnkitError):
-    """A recording would have held something that looks like a secret; nothing was written."""
+    """A file would have held something that looks like a secret; nothing was written."""
 
 
 def refuse_secrets(value: Any) -> None:
@@ -67,11 +69,45 @@ def refuse_secrets(value: Any) -> None:
         if re.search(r"(?i)KEY|TOKEN|SECRET|PASSW|PASSPHRASE|CREDENTIAL", name) and len(text) >= 12
     }
     for where, text in _texts(value, ""):
-        if _looks_secret(text) or any(secret in text for secret in known):
+        if _looks_secret(text) or any(_holds(text, secret) for secret in known):
             raise SecretError(
-                f"the recording was not saved: {where} looks like it holds a secret. "
-                "Take it out of the prompt, the files or the command's output, and record again."
+                f"nothing was written: {where or 'the text'} looks like it holds a secret. "
+                "Take it out of the prompt, the files or the command's output, and try again."
             )
+
+
+def _holds(text: str, secret: str) -> bool:
+    """Whether a text has a secret in it: as it is, or in JSON, HTML, an address, a shell's quotes.
+
+    Each of these may be inside another one, such as JSON in an attribute, and lines may be wrapped.
+    """
+    core = max(re.findall("[A-Za-z0-9]+", secret), key=len, default="")  # the same in all forms
+    if core not in _bare(text):
+        return False
+    bare = _bare(secret)
+    forms, new = {text}, {text}
+    for _ in range(4):
+        if any(secret in one or (len(bare) >= 8 and bare in _bare(one)) for one in new):
+            return True
+        new = {decode(one) for one in new for decode in _DECODERS} - forms
+        forms |= new
+    return False
+
+
+@lru_cache(maxsize=8)  # each secret is looked for in the same text
+def _bare(text: str) -> str:
+    return re.sub(r"[\s\\\"'`]+", "", text)
+
+
+def _unescaped(text: str) -> str:
+    """What a text says that has the escapes of JSON, JavaScript or Python in it."""
+    text = _ESCAPE.sub(lambda found: chr(int("".join(filter(None, found.groups())), 16)), text)
+    text = re.sub(r"\\[abefnrtv]", "\n", text)  # white space does not count
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+_ESCAPE = re.compile(r"(?i)\\+(?:u000([0-9a-f]{5})|u([0-9a-f]{4})|x([0-9a-f]{2}))")
+_DECODERS: tuple[Callable[[str], str], ...] = (html.unescape, _unescaped, unquote, unquote_plus)
 
 
 @lru_cache(maxsize=4096)  # a recording is saved, and so looked at, after each of its turns

@@ -43,12 +43,12 @@ def _refuse(number: str) -> Any:
 def _fits(value: Any) -> bool:
     """Whether a value has at most ``MAX_DEPTH`` levels; found without recursion."""
     level = [value]
-    for _ in range(MAX_DEPTH + 1):
+    for _ in range(MAX_DEPTH):
         level = [
             inner
             for one in level
-            if isinstance(one, (dict, list))
             for inner in (one.values() if isinstance(one, dict) else one)
+            if isinstance(inner, (dict, list))
         ]
         if not level:
             return True

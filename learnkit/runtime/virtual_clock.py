@@ -17,6 +17,7 @@ from itertools import count
 
 from learnkit.errors import UsageError
 from learnkit.runtime.clock import PATIENCE, Clock, Signal, StuckError, Unwind, Worker
+from learnkit.runtime.interrupts import held_back, more
 
 #: What a virtual clock calls its second 0, where a date has to be written down.
 VIRTUAL_START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -171,6 +172,8 @@ class VirtualClock(Clock):
             if me.disowned:
                 raise Unwind
             me.baton.acquire(timeout=me.patience)
+            if more():
+                raise KeyboardInterrupt
         if self._owed:
             owed, self._owed = self._owed, 0.0
             self._hurry.acquire(blocking=False)  # one may be left over
@@ -183,7 +186,7 @@ class VirtualClock(Clock):
         Whoever runs now goes on to its next wait, which a stop signal makes soon. A second
         interrupt does not wait for that: that thread is disowned, and ends at its next wait.
         """
-        impatient = False
+        impatient = held_back()
         while True:
             try:
                 self.stop_all()
@@ -238,7 +241,8 @@ class VirtualClock(Clock):
         while self._parked:
             for one in self._parked:
                 one.error, one.until = Unwind(), self._now
-            self.sleep(0)
+            with contextlib.suppress(KeyboardInterrupt):  # a further one; the first is held
+                self.sleep(0)
         for worker in workers:
             if worker.done and worker._thread is not None:
                 worker._thread.join()

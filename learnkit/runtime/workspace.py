@@ -14,7 +14,9 @@ from __future__ import annotations
 import difflib
 import os
 import re
+import site
 import sys
+import sysconfig
 import unicodedata
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -38,7 +40,7 @@ class Workspace:
         folder: is created if it does not exist.
 
     Raises:
-        UsageError: if it is a file, or the root of the file system.
+        UsageError: if it is a file, the root of the file system, or cannot be made.
     """
 
     def __init__(self, folder: str | Path) -> None:
@@ -46,6 +48,10 @@ class Workspace:
             Path(folder).mkdir(parents=True, exist_ok=True)
         except (FileExistsError, NotADirectoryError):
             raise UsageError(f"workspace {str(folder)!r} is a file; give a folder") from None
+        except OSError as error:
+            raise UsageError(
+                f"workspace {str(folder)!r} cannot be made ({error.strerror}); give another folder"
+            ) from None
         self.root = Path(folder).resolve()
         if self.root == Path(self.root.anchor):
             raise UsageError("the workspace cannot be '/', the whole machine; give a folder")
@@ -157,8 +163,7 @@ class Workspace:
         shown = self.shown(place)
         _refuse_protected(self.root, place, shown)
         _refuse_repository(self.root, place, shown)
-        if place.is_relative_to(sys.prefix) and Path(sys.prefix).is_relative_to(self.root):
-            raise ToolError(f"{shown} belongs to the Python that runs this harness; leave it alone")
+        _refuse_own_python(self.root, place, shown)
         try:
             data = text.encode()
         except UnicodeEncodeError as error:
@@ -208,6 +213,40 @@ def _refuse_repository(root: Path, place: Path, shown: str) -> None:
 
 
 _BARE = ("HEAD", "objects", "refs", "commondir")
+
+
+def python_folders() -> list[Path]:
+    """The folders from which the Python that runs the harness takes code when it starts, resolved.
+
+    Other folders of ``sys.path``, such as a project's that is installed for editing, are what an
+    agent is there to work on.
+    """
+    schemes = (sysconfig.get_default_scheme(), sysconfig.get_preferred_scheme("user"))
+    names = ("stdlib", "platstdlib", "purelib", "platlib", "scripts")
+    paths = [
+        *(sys.prefix, sys.exec_prefix, sys.base_prefix, sys.base_exec_prefix),
+        *(sysconfig.get_path(name, scheme) for scheme in schemes for name in names),
+        *(*site.getsitepackages(), site.getusersitepackages(), Path(__file__).parents[1]),
+    ]
+    return [Path(path).resolve() for path in dict.fromkeys(map(str, paths))]
+
+
+def _refuse_own_python(root: Path, place: Path, shown: str) -> None:
+    # Only below the root: a workspace that is inside an environment is no part of it.
+    ways = [one for one in (place, *place.parents) if one.is_relative_to(root)]
+    names = set().union(*map(_names, ways))
+    if any(names & _names(folder) for folder in python_folders()):
+        raise ToolError(f"{shown} belongs to the Python that runs this harness; leave it alone")
+
+
+def _names(place: Path) -> set[object]:
+    """What two paths have in common when they name one place, whether or not it is there."""
+    folded = tuple(map(_folded, place.parts))
+    try:
+        stat = place.stat()
+    except OSError:
+        return {folded}
+    return {folded, (stat.st_dev, stat.st_ino)}
 
 
 def _folded(name: str) -> str:

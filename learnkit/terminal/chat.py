@@ -8,6 +8,7 @@ A cancelled turn keeps the conversation, and its message array stays valid.
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import signal
 import threading
@@ -18,6 +19,8 @@ from typing import TYPE_CHECKING, Any
 
 from learnkit.core.text import clean, count, one_line
 from learnkit.errors import LearnkitError
+from learnkit.runtime.clock import stopped_by
+from learnkit.terminal.api_error import sentence
 from learnkit.terminal.commands import COMMANDS, answer, parsed
 from learnkit.terminal.completion import completions
 from learnkit.terminal.input import Keyboard, Lines, can_draw, history_file
@@ -130,23 +133,33 @@ class Chat:
                 if session.limited:
                     stack.callback(over.start)
                 stack.callback(self._close)  # before what takes time
-                self._open(session)
+                try:
+                    self._open(session, stack)
+                except OSError as error:
+                    raise LearnkitError(clean(str(error))) from None
                 self._talk()
             except KeyboardInterrupt:
                 if not self._leaving:
                     raise
         return self.code
 
-    def _open(self, session: Session) -> None:
+    def _open(self, session: Session, stack: contextlib.ExitStack) -> None:
+        from learnkit.backends.connect import SETTING, open_backend
         from learnkit.harness import full_agent
+        from learnkit.runtime.virtual_clock import VirtualClock
 
         self._playback, self._workspace = session.playback, session.workspace
         client: Any = session.client
         if session.playback is not None:
             client = Paused(client, session.playback)
+        backend, clock = None, client.clock
+        if os.environ.get(SETTING) and not isinstance(clock, VirtualClock):
+            backend = open_backend(clock=clock, patience=math.inf, waiting=self.output.wait)
+            stack.callback(backend.close)
         self.agent = full_agent(
             client,
             session.workspace,
+            backend=backend,
             permission=Consent(self._ask) if self._asks else None,
             without=self._without,
             remote=self._remote,
@@ -194,11 +207,16 @@ class Chat:
         except KeyboardInterrupt:
             self._running = False
             self._stop_teammates()
+            if self._keyboard is not None:
+                self._keyboard.take_back()
             self.output.say("(cancelled; the conversation is kept)", "dim")
         except anthropic.APIError as error:
-            self.output.say(clean(f"the API: {error}"), "red")
+            address = str(getattr(self.agent.client, "base_url", ""))
+            self.output.say(sentence(error, address), "red")
         except (LearnkitError, anthropic.AnthropicError) as error:
             self.output.say(clean(str(error)), "red")
+        except OSError as error:  # a disk is full, a folder is gone, a database cannot go on
+            self.output.say(clean(f"{error} (the conversation is kept)"), "red")
         else:
             if outcome.reason not in ("end_turn", "stop_sequence"):
                 self.output.say(f"({outcome.reason.replace('_', ' ')})", "dim")
@@ -267,13 +285,17 @@ class Chat:
             done = self._run_agent(expected)
         except Miss as miss:
             self.agent.rewrite(before, "rolled back")
+            playback.end()
             self.output.say(
                 f"The recording has no reply to this request ({miss.lane}, {miss.path}), so the "
-                "turn was taken back; Enter tries it again, /quit leaves.",
+                "turn was taken back, and the recording is over; /quit leaves.",
                 "dim",
             )
         except KeyboardInterrupt:
             self._running = False
+            playback.end()  # what the interrupt has changed is not in it
+            if not self._leaving:
+                self.output.say("(cancelled; the recording is over, /quit leaves)", "dim")
         else:
             if done.reason != "end_turn":
                 self.output.say(f"({done.reason.replace('_', ' ')})", "dim")
@@ -287,14 +309,36 @@ class Chat:
             self.output.say(f"A recording, written by hand. Press Enter to say: {said}")
 
     def _command(self, line: str) -> None:
+        """Answer a command; Ctrl-C ends its wait for a database."""
+        try:
+            self._running = True
+            try:
+                self._answer(line)
+            finally:
+                self._running = False
+        except KeyboardInterrupt:
+            self.output.say("(cancelled)", "dim")
+
+    def _command_meanwhile(self, line: str) -> None:
+        """Answer a command beside a turn; what ends the turn ends its wait for a database."""
+
+        def work() -> None:
+            with stopped_by(stop):
+                self._answer(line)
+
+        stop = self.agent.stop
+        threading.Thread(target=work, name="command", daemon=True).start()
+
+    def _answer(self, line: str) -> None:
         name = (parsed(line) or ("", ""))[0]
         if self._playback is not None and name == "compact":
             self.output.say("A summary is not in the recording, so none is made.", "dim")
-            return
-        self.output.say(clean(answer(self.agent, line)))
+        else:
+            self.output.say(clean(answer(self.agent, line)))
 
     def _ask(self, question: Question) -> Answer:
-        return self._input.ask(question)
+        with self.output.status.asking(question.agent.name):
+            return self._input.ask(question)
 
     def _measure(self) -> None:
         """Note how long the conversation is; it takes too long to do so for each key."""
@@ -330,7 +374,7 @@ class Chat:
         elif command is not None:
             known = COMMANDS.get(command[0])
             if known is None or known.at_once or playback is not None:
-                self._command(text)
+                self._command_meanwhile(text)
             else:
                 self._later(line)
         elif playback is not None:
@@ -374,7 +418,7 @@ class Chat:
         """What goes on; else how long the conversation is."""
         playback = self._playback
         if not self._ready:
-            shown = "starting …"
+            shown = self.output.status.waiting or "starting …"
         elif playback is not None and playback.paused:
             shown = "paused · Enter goes on · Ctrl-C leaves"
         elif line := self.output.status.line(width):

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 import typer
 
 from learnkit import __version__
+from learnkit.core.text import clean
 from learnkit.course import files as course_files
 from learnkit.errors import LearnkitError, UsageError, lab_extra
 from learnkit.runtime import atomic_write
@@ -516,7 +517,7 @@ def _table(purpose: str, rows: Sequence[Sequence[str]]) -> None:
     for heading in ("", "what", "found", purpose):
         table.add_column(heading, overflow="fold")
     for row in rows:
-        table.add_row(*map(escape, row))
+        table.add_row(*(escape(clean(text)) for text in row))
     Console().print(table)
 
 
@@ -525,7 +526,7 @@ def main() -> None:
     try:
         app()
     except LearnkitError as error:
-        typer.echo(f"learnkit: {error}", err=True)
+        typer.echo(f"learnkit: {clean(str(error))}", err=True)
         sys.exit(2)
     except Exception as error:
         # Only a command that runs notebooks has imported this module, and a learner may lack it.

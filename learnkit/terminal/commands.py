@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 from learnkit.core.text import arguments, clean, count
-from learnkit.errors import ToolError, UsageError
+from learnkit.errors import LearnkitError, UsageError
 
 if TYPE_CHECKING:
     from learnkit.core.agent import Agent
@@ -70,7 +70,7 @@ def answer(agent: Agent, line: str) -> str:
         return f"/{name} takes no argument, so {rest!r} means nothing to it"
     try:
         return command.answer(agent, rest) or "(nothing)"
-    except (ToolError, UsageError) as error:
+    except (LearnkitError, OSError) as error:
         return str(error)
 
 

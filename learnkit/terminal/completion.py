@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 
+from learnkit.core.text import clean
+
 #: How many paths are offered at most.
 OFFERED = 100
 
@@ -47,7 +49,7 @@ def _paths(word: str, folder: Path) -> Iterator[tuple[str, int, str]]:
         if not entry.name.startswith(name) or (entry.name.startswith(".") and not name):
             continue
         shown = entry.name + ("/" if entry.is_dir() else "")
-        yield f"{mark}{above}{slash}{shown}", len(word), shown
+        yield f"{mark}{above}{slash}{shown}", len(word), clean(shown)
 
 
 def _listed(folder: Path, path: str) -> Sequence[Path]:

@@ -126,10 +126,13 @@ class Lines:
         with self._lock:
             self._output.show(question.text)
             while True:
+                self._output.asking = True
                 try:
                     said = understood(self._read(f"  {ASKED}"))
                 except EOFError:
                     return False
+                finally:
+                    self._output.asking = False
                 if said is not None:
                     return said
 
@@ -189,6 +192,17 @@ class Keyboard:
             line: for :meth:`next`.
         """
         self._lines.put(line)
+
+    def take_back(self) -> None:
+        """Give what waits in the queue back to the user, who may send it, change it or leave it."""
+        lines: list[str | None] = []
+        with contextlib.suppress(queue.Empty):
+            while True:
+                lines.append(self._lines.get_nowait())
+        if None in lines:  # the user has left
+            self._lines.put(None)
+        elif lines:
+            self._call(self._write_again, "\n".join(filter(None, lines)))
 
     def ask(self, question: Question) -> Answer:
         """Show a question, and wait for the answer; no when its agent is stopped meanwhile.
@@ -316,6 +330,17 @@ class Keyboard:
     def key(self) -> None:
         """The user has changed the line."""
         self._key_at = time.monotonic()
+
+    def _write_again(self, text: str) -> None:
+        from prompt_toolkit.document import Document
+
+        buffer = self._session.default_buffer
+        rest = self._draft if self.asking else buffer.text
+        text = "\n".join(filter(None, (text, rest)))
+        if self.asking:
+            self._draft = text
+        else:
+            buffer.reset(Document(text))
 
     def _add(self, question: Question) -> None:
         self._questions.append(question)

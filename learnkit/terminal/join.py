@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import signal
 import threading
@@ -64,9 +65,9 @@ class _Ended(BaseException):
 class _Window(Output):
     """Where the steps are shown. A write that fails ends the process as SIGHUP does."""
 
-    def show(self, what: RenderableType) -> None:
+    def show(self, what: RenderableType, *, stays: bool = True) -> None:
         try:
-            super().show(what)
+            super().show(what, stays=stays)
         except (OSError, SystemExit):  # rich ends the process when a pipe is broken
             be_silent()
             if callable(signal.getsignal(signal.SIGHUP)):
@@ -98,7 +99,9 @@ def join(
         with opened as session, _signals():
             clock: Clock = session.client.clock  # type: ignore[attr-defined]
             session.events.subscribe(output.event)
-            backend = open_backend(seat.address, clock=clock)
+            backend = open_backend(
+                seat.address, clock=clock, patience=math.inf, waiting=output.wait
+            )
             try:
                 joined = full_teammate(
                     session.client,
@@ -121,7 +124,10 @@ def join(
                 )
                 joined.wait()
             except _Ended as end:
-                output.say(f"{seat.name} leaves, and gives back what it holds.", "dim")
+                given = "gives back what it holds"
+                if output.status.waiting:
+                    given = "others may have what it holds when its lease is over"
+                output.say(f"{seat.name} leaves, and {given}.", "dim")
                 if joined is not None and not joined.leave(LAST_REPLY):
                     _exit(128 + end.number)
                 raise

@@ -15,6 +15,7 @@ from learnkit.core.agent import Agent
 from learnkit.core.tools import tool
 from learnkit.core.usage import Usage, known
 from learnkit.errors import UsageError
+from learnkit.terminal.api_error import ADVICE
 
 if TYPE_CHECKING:
     import anthropic
@@ -30,15 +31,6 @@ TIMEOUT = 120.0
 #: What a request may be asked without, the least useful first.
 CACHE, STREAM, TOOLS = "prompt cache", "streaming", "tool calls"
 PARTS = (CACHE, STREAM, TOOLS)
-
-#: What to do, by the status of an error.
-ADVICE = {
-    401: "check ANTHROPIC_API_KEY",
-    403: "the key may not use this; check its rights",
-    404: "check ANTHROPIC_BASE_URL, and the name of the model in LEARNKIT_MODEL",
-    429: "the key has used up its rate for now; try again later",
-    529: "the server is overloaded; try again later",
-}
 
 
 @dataclass(frozen=True, slots=True)

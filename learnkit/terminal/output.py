@@ -10,11 +10,13 @@ from __future__ import annotations
 import re
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from learnkit.core.events import Event
 from learnkit.core.text import arguments, clean, count, one_line
+from learnkit.terminal.api_error import waiting
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -50,6 +52,8 @@ class Output:
         self._tail = ""
         self._looked = 0  # up to where the tail has been searched for complete blocks
         self._printed = False  # a block of this reply is on the screen
+        self._passing = False  # the last line on the screen is one that does not stay
+        self.asking = False  # the last line on the screen is a question
         self.status = Status(name)
         self._numbers: dict[tuple[str, str], int] = {}  # of running calls, by lane and id
         self._calls = 0
@@ -75,14 +79,46 @@ class Output:
 
         self.show(Text(text, style=style))
 
-    def show(self, what: RenderableType) -> None:
+    def show(self, what: RenderableType, *, stays: bool = True) -> None:
         """Show anything that rich can render, wrapped at words.
 
         Args:
             what: to be rendered.
+            stays: otherwise it is one line, and the next one takes its place.
         """
+        from rich.control import Control
+        from rich.segment import ControlType
+
         with self._lock:
-            self.console.print(what, soft_wrap=not self.console.is_terminal)
+            if self._passing:
+                erase = (ControlType.ERASE_IN_LINE, 2)
+                self.console.control(Control(ControlType.CARRIAGE_RETURN, erase))
+            self._passing = not stays
+            end = "\n" if stays else ""
+            self.console.print(what, soft_wrap=not self.console.is_terminal, end=end)
+
+    def wait(self, text: str, over: bool) -> None:
+        """Show in one line what is waited for, always in the same place if the terminal can.
+
+        Args:
+            text: about a database, as :func:`learnkit.open_backend` tells it.
+            over: the wait is over.
+        """
+        from rich.text import Text
+
+        with self._lock:
+            waited, self.status.waiting = self.status.waiting, "" if over else text
+            moves = self.console.is_terminal and not self.console.is_dumb_terminal
+            if self._markdown or (moves and over):  # the line above the input shows it
+                if text and over:
+                    self.say(text, "dim")
+                elif over and self._passing:
+                    self.show(Text(), stays=False)
+            elif moves and not self.asking:
+                self.show(Text(one_line(text, max(1, self.width - 1)), style="dim"), stays=False)
+            elif text and (over or text.partition(";")[0] != waited.partition(";")[0]):
+                self.say(text, "dim")
+        self._changed()
 
     def write(self, text: str) -> None:
         """Take the next piece of a reply.
@@ -152,8 +188,7 @@ class Output:
         if event.lane == name and event.type in ("model.replied", "model.failed", "model.retried"):
             self.end()
         if event.type == "model.retried":
-            said = one_line(str(data.get("message")), 200)
-            self.say(f"  ({said}; trying again in {data.get('seconds') or 0.0:.0f} s)", "dim")
+            self.say(f"  {waiting(data)}", "dim")
         elif event.type == "tool.started":
             self._calls += 1
             self._numbers[event.lane, str(data.get("id"))] = self._calls
@@ -168,6 +203,9 @@ class Output:
             self.say(f"  ✉ {one_line(str(mail.get('from')))}: {said}", "cyan")
         elif event.type == "team.status":
             self.say(f"  {one_line(str(data.get('name')))} is {data.get('status')}", "dim")
+        elif event.type == "team.stuck":
+            problem = one_line(str(data.get("problem")), 300)
+            self.say(f"  {one_line(str(data.get('name')))} tries again: {problem}", "red")
         elif event.type == "compaction.summarised":
             self.say("  (the conversation was summarised)", "dim")
         self._changed()
@@ -201,8 +239,10 @@ class Status:
         self._name = name
         self._running: dict[int, tuple[str, str, str, float]] = {}
         self._began: float | None = None
+        self._asked: float | None = None  # since when a question of the agent waits
         self._about = ""  # before numbers that are estimates
         self._sent = self._received = 0
+        self.waiting = ""  # for what the team's backend waits
         self.written = 0  # characters of the reply that is being written
         self.turns = 0
 
@@ -212,10 +252,28 @@ class Status:
         self._running = {n: one for n, one in self._running.items() if one[0]}
         self._began = time.monotonic()
 
+    @contextmanager
+    def asking(self, lane: str) -> Iterator[None]:
+        """While the block runs, an agent waits for the user, who takes no working time.
+
+        Args:
+            lane: the agent that asks.
+        """
+        if lane != self._name:
+            yield
+            return
+        self._asked = began = time.monotonic()
+        try:
+            yield
+        finally:
+            self._asked = None
+            if self._began is not None:
+                self._began += time.monotonic() - began
+
     @property
     def busy(self) -> bool:
         """Whether something goes on."""
-        return self._began is not None or bool(self._running)
+        return self._began is not None or bool(self._running or self.waiting)
 
     def stop(self) -> None:
         """The run is over."""
@@ -262,11 +320,11 @@ class Status:
             width: columns.
         """
         now = time.monotonic()
-        parts = []
+        parts = [self.waiting] if self.waiting else []
         if self._began is not None:
-            spent = now - self._began
+            spent = (now if self._asked is None else self._asked) - self._began
             written = self._received + self.written // 4
-            parts = [f"{_SPINNER[int(spent * 8) % len(_SPINNER)]} {spent:.0f} s"]
+            parts += [f"{_SPINNER[int(spent * 8) % len(_SPINNER)]} {spent:.0f} s"]
             about = self._about
             parts += [f"{about}{self._sent:,} tokens in", f"{about}{written:,} out"]
         for lane, name, given, since in list(self._running.values()):

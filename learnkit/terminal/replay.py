@@ -34,19 +34,25 @@ class Playback:
         lane: str = "lead",
     ) -> None:
         self._said = recording.prompts(scenario, lane)
-        self._unused = unused
+        self._unused, self._over = unused, False
         self._goes_on = threading.Event()
         self._goes_on.set()
 
     @property
     def next(self) -> str | None:
         """What the user says next; None when the recording is over."""
+        if self._over:
+            return None
         return next((self._said[id] for id in self._unused() if id in self._said), None)
 
     @property
     def paused(self) -> bool:
         """Whether it stands still."""
         return not self._goes_on.is_set()
+
+    def end(self) -> None:
+        """Play no more of it: the conversation is another one than the recorded one."""
+        self._over = True
 
     def pause(self) -> None:
         """Stand still before the next request or piece of text."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -79,13 +79,14 @@ def recorded(lesson: str) -> Iterator[Session]:
     """
     check(lesson)
     from learnkit.clients.recordings.recording import Recording
+    from learnkit.clients.recordings.replay import Miss
     from learnkit.course.lab import Lab
     from learnkit.course.lessons import load
 
     path, scenario = course_files.recordings() / f"{lesson}.yaml", PLAYED[lesson]
     made = Lab(load(lesson), "replay", path, static=False)
     try:
-        with made.scenario(scenario) as run:
+        with suppress(Miss), made.scenario(scenario) as run:  # the conversation has told of it
             source: Any = run.client.source
             playback = Playback(Recording.load(path), scenario, source.unused)
             yield Session(run.client, run.workspace, run.events, playback)

@@ -12,6 +12,10 @@ test for each promise of ``learnkit.backends.interface``::
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
+from typing import Any
+
 from learnkit.backends.interface import (
     Backend,
     BoardBackend,
@@ -20,11 +24,15 @@ from learnkit.backends.interface import (
     RequestBackend,
     RosterBackend,
 )
+from learnkit.errors import ToolError, extra
 from learnkit.testing.board import BoardTests
-from learnkit.testing.case import BackendCase
+from learnkit.testing.case import LONG, BackendCase
 from learnkit.testing.leases import LeaseTests
 from learnkit.testing.mail import MailTests
 from learnkit.testing.requests import RequestTests, RosterTests
+
+with extra("test"):
+    import pytest
 
 __all__ = [
     "BackendCase",
@@ -56,20 +64,35 @@ class BackendTests(MailTests, BoardTests, LeaseTests, RequestTests, RosterTests)
         assert backend.address
 
     def test_teams_know_nothing_of_each_other(self, backend: Backend) -> None:
-        """What is stored for one team is not seen by another."""
-        backend.mail("one").open("alice")
-        backend.board("one").create("a task")
-        backend.requests("one").open("plan", "alice", "lead", "a plan")
-        backend.roster("one").note({"name": "alice", "role": "coder", "status": "idle"})
-        assert backend.mail("two").names == []
-        assert backend.board("two").tasks() == []
-        assert backend.requests("two").all() == []
-        assert backend.roster("two").members() == []
-        backend.mail("two").open("alice")
-        backend.mail("two").broadcast("lead", "hello")
-        assert backend.mail("one").unread("alice") == []
-        assert backend.board("two").create("another").id == 1
-        assert [task.subject for task in backend.board("one").tasks()] == ["a task"]
+        """Whatever happens in one team, another with the same names and numbers stays as it is."""
+        begun = [_begun(backend, team) for team in ("one", "two")]
+        without_times = [re.sub(r"20\d\d-[^']*", "", str(state)) for state in begun]
+        assert without_times[0] == without_times[1]
+        other, mail, board = backend.board("one"), backend.mail("two"), backend.board("two")
+        other.open()
+        requests, roster = backend.requests("two"), backend.roster("two")
+        reader = mail.reader("alice")
+        reader.take()
+        reader.commit()
+        mail.broadcast("lead", "hello")
+        board.update(1, "completed", by="alice")
+        board.claim(2, "alice", incarnation="a1", lease=LONG)
+        assert board.renew("alice", "a1", 2 * LONG) == [2]
+        assert [task.id for task in board.release("alice", "a1")] == [2]
+        board.update(3, remove_blocked_by=[2])
+        board.update(2, "deleted")
+        (asked,), (theirs,) = requests.all(), backend.requests("one").all()
+        requests.answer(asked.id, "lead", "approved")
+        with pytest.raises(ToolError, match=r"no request|is already approved"):
+            requests.answer(theirs.id, "lead", "rejected")
+        requests.assign("alice")
+        requests.require_plan(False)
+        assert roster.beat("alice", "a1", "machine 8") is True
+        roster.begin()
+        roster.note({"name": "alice", "role": "coder", "status": "shutdown"}, held_by="a1")
+        assert _state(backend, "one") == begun[0]
+        assert other.news() == []
+        assert _state(backend, "two") != begun[1]
 
     def test_what_is_stored_is_there_for_another_process(self, backend: Backend) -> None:
         """A second way to the same place sees all of it."""
@@ -83,3 +106,38 @@ class BackendTests(MailTests, BoardTests, LeaseTests, RequestTests, RosterTests)
             assert second.board().tasks() == [task]
             assert second.requests().all() == [request]
             assert [one["name"] for one in second.roster().members()] == ["alice"]
+
+
+def _begun(backend: Backend, team: str) -> dict[str, Any]:
+    """Give a team some of everything, and return what it has then."""
+    mail, board, requests = backend.mail(team), backend.board(team), backend.requests(team)
+    for name in ("alice", "lead"):
+        mail.open(name)
+    mail.send("lead", "alice", "hello")
+    for subject in ("a task", "another", "a third"):
+        board.create(subject)
+    board.update(2, add_blocked_by=[1], add_blocks=[3])
+    board.claim(1, "alice", incarnation="a1", lease=LONG)
+    requests.assign("alice")
+    requests.open("plan", "alice", "lead", "a plan")
+    requests.require_plan(True)
+    requests.require_plan(False, "alice", "coder")
+    roster = backend.roster(team)
+    for name, more in (("alice", {"incarnation": "a1"}), ("bob", {})):
+        roster.note({"name": name, "role": "coder", "status": "idle", **more})
+    roster.beat("alice", "a1", "machine 7")
+    return _state(backend, team)
+
+
+def _state(backend: Backend, team: str) -> dict[str, Any]:
+    """What a team has, apart from numbers that teams may share."""
+    mail, board, requests = backend.mail(team), backend.board(team), backend.requests(team)
+    return {
+        "mail": [(name, [one.content for one in mail.unread(name)]) for name in mail.names],
+        "tasks": [task.to_json() for task in board.tasks()],
+        "ready": [task.id for task in board.ready()],
+        "requests": [replace(one, id="") for one in requests.all()],
+        "current": requests.current("alice") is not None,
+        "plans required": [requests.requires_plan(name, "coder") for name in ("alice", "bob")],
+        "members": [{**one, "silent": ""} for one in backend.roster(team).members()],
+    }

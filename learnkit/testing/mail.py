@@ -61,6 +61,7 @@ class MailTests(BackendCase):
         reader = mail.reader("alice")
         assert reader.take() == [one, two, three]
         reader.put_back([two.id])
+        reader.commit()
         assert reader.look() == reader.take() == [two]
         reader.commit()
         assert mail.reader("alice").take() == []

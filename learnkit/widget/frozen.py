@@ -53,8 +53,8 @@ def framed(static: str, data: dict[str, Any]) -> str:
     Raises:
         SecretError: if it holds what looks like a secret, which nobody would see once it is packed.
     """
+    refuse_secrets(data)
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
-    refuse_secrets(text)
     packed = base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode()
     return f'<div class="lk-tape">{static}<script type="application/gzip">{packed}</script></div>'
 

@@ -46,12 +46,14 @@ def share(run: Any, path: str | Path, *, title: str = "A run of an agent") -> Pa
 
     Raises:
         UsageError: for something that has no events, or an empty log.
-        SecretError: if the page would hold what looks like a secret; nothing is written then.
+        SecretError: if the run holds what looks like a secret; nothing is written then.
     """
     from learnkit.runtime.secret_scan import refuse_secrets
     from learnkit.widget import frozen
 
     views = views_of(run)
+    # As the log has them: a page cuts, wraps and escapes what it shows.
+    refuse_secrets({"title": title, "log": [event.data for view in views for event in view.events]})
     parts = "".join(
         f"<section><h2>{esc(_heading(v))}</h2>{frozen.tape(v)}</section>" for v in views
     )

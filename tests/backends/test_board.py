@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -358,6 +359,19 @@ def test_news_is_what_has_happened_and_not_that_a_lease_goes_on(tmp_path: Path) 
     assert before.lease_until > task.lease_until
     done = other.update(1, "completed")
     assert board.news() == [(before, done)]
+
+
+def test_a_clock_that_is_set_back_and_put_right_costs_no_lease(tmp_path: Path) -> None:
+    now = datetime(2026, 3, 1, 12, tzinfo=UTC)
+    alice, bob = (TaskBoard(tmp_path, lambda: now) for _ in range(2))
+    alice.create("a")
+    alice.claim(1, "alice", incarnation="a1", lease=60)
+    now -= timedelta(hours=1)
+    assert alice.renew("alice", "a1", 60) == [1]
+    now += timedelta(hours=1, seconds=59)
+    assert bob.ready() == []  # though the clock was put right just now
+    now += timedelta(seconds=2)
+    assert bob.ready() == [bob.get(1)]
 
 
 def test_an_update_returns_the_task_as_it_is_now(tmp_path: Path) -> None:

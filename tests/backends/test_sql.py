@@ -245,54 +245,6 @@ def test_a_request_is_the_same_for_whoever_reads_it(backend: Backend) -> None:
     ]
 
 
-def test_each_team_has_its_own(backend: Backend) -> None:
-    """Same numbers and names, and no effect on the other team."""
-    day, night = backend.board("day"), backend.board("night")
-    for board in (day, night):
-        board.open()
-        for _ in range(3):
-            board.create("a task")
-        board.update(2, add_blocked_by=[1])
-        board.claim(1, "alice", incarnation="a1", lease=60)
-        board.news()
-    before = night.tasks()
-    day.update(2, remove_blocked_by=[1], result_summary="x")
-    day.update(2, add_blocked_by=[3])
-    day.renew("alice", "a1", 9_000)
-    day.release("alice", "a1")
-    day.update(1, "deleted")
-    assert (night.tasks(), night.news()) == (before, [])
-    assert [task.id for task in day.tasks()] == [2, 3]
-    for team in ("day", "night"):
-        mail, roster = backend.mail(team), backend.roster(team)
-        for name in ("lead", "alice"):
-            mail.open(name)
-        mail.send("lead", "alice", team)
-        mail.broadcast("lead", team)
-        roster.note({"name": "alice", "role": team, "status": "idle", "incarnation": "a1"})
-        roster.note({"name": "bob", "role": team, "status": "idle"})
-        requests = backend.requests(team)
-        requests.open("plan", "alice", "lead", team)
-        requests.require_plan(True, "alice", "coder")
-    backend.requests("day").assign("alice")
-    backend.requests("day").require_plan(False)
-    backend.roster("day").note({"name": "alice", "role": "x", "status": "shutdown"}, held_by="a1")
-    backend.roster("day").beat("bob", "", "here")
-    backend.roster("day").begin()
-    assert [one.content for one in backend.mail("night").unread("alice")] == ["night", "night"]
-    assert backend.mail("day").names == ["alice", "lead"]
-    (plan,) = backend.requests("night").all()
-    assert (plan.state, plan.content, plan.assignment) == ("pending", "night", 0)
-    assert backend.requests("night").current("alice") == plan
-    assert backend.requests("day").current("alice") is None
-    assert backend.requests("night").requires_plan("alice", "coder")
-    assert not backend.requests("day").requires_plan("alice", "coder")
-    assert backend.roster("night").members() == [
-        {"name": "alice", "role": "night", "status": "idle", "incarnation": "a1"},
-        {"name": "bob", "role": "night", "status": "idle"},
-    ]
-
-
 # The connection
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 import warnings
 from pathlib import Path
 from typing import Any
@@ -14,7 +16,6 @@ import learnkit as lk
 from learnkit.backends.files.state import open_state
 from learnkit.errors import UsageError
 from learnkit.mechanisms.worktrees.registry import WorktreeRegistry
-from learnkit.runtime.git import Git
 
 pytestmark = pytest.mark.usefixtures("no_thread_is_left")
 
@@ -84,9 +85,11 @@ def test_lines_of_the_exclude_file_do_not_repeat(repo: Path) -> None:
 
 
 def test_a_repository_that_is_made_later_ignores_it_too(tmp_path: Path) -> None:
+    (tmp_path / ".learnkit").mkdir(mode=0o777)
     full(tmp_path)
     git("init -q && git add -A", tmp_path)
     assert git("ls-files", tmp_path) == ""
+    assert (tmp_path / ".learnkit").stat().st_mode & 0o077 == 0  # nor can other users read it
 
 
 OLD = {
@@ -148,6 +151,38 @@ def test_state_that_came_with_the_repository_is_refused(repo: Path, tmp_path: Pa
         full(clone)
 
 
+#: What git says when it cannot look, and a program that brings the real one to say so.
+BLIND = {
+    "dubious ownership": 'export GIT_TEST_ASSUME_DIFFERENT_OWNER=1; exec GIT "$@"',
+    "bad config line": "echo '[' >REPO/.git/config; exec GIT \"$@\"",
+    "index file smaller": 'echo x >REPO/.git/index; exec GIT "$@"',
+    "not a git repository": 'rm -f REPO/.git/HEAD; exec GIT "$@"',
+    "needs? git 2": "echo git version 1.0",
+    "git does not work here": "exit 127",
+}
+
+
+@pytest.mark.parametrize("reason", BLIND)
+def test_when_git_cannot_say_what_it_tracks_nothing_is_taken_for_state(
+    repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reason: str
+) -> None:
+    program = BLIND[reason].replace("GIT ", f"{shutil.which('git')} ").replace("REPO", str(repo))
+    plant(repo)
+    git("config safe.directory '*'", repo)  # a repository cannot vouch for itself
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "git").write_text(f"#!/bin/sh\n{program}\n")
+    (tmp_path / "bin" / "git").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that it was moved, as it was once
+        full(repo)
+    assert all((repo / name).exists() for name in OLD)
+    with pytest.raises(
+        UsageError, match=rf"(?s)cannot say whether .*{reason}.*Make git status work"
+    ):
+        full(repo)
+
+
 @pytest.mark.parametrize("kind", ["link", "file"])
 def test_a_link_or_a_file_in_its_place_is_refused(repo: Path, tmp_path: Path, kind: str) -> None:
     if kind == "link":
@@ -160,8 +195,40 @@ def test_a_link_or_a_file_in_its_place_is_refused(repo: Path, tmp_path: Path, ki
     assert kind == "file" or not list((tmp_path / "outside").iterdir())
 
 
+@pytest.mark.parametrize("place", ["team", "team/config.json", "state.json", "tasks/a/b"])
+def test_a_link_in_it_is_refused(repo: Path, tmp_path: Path, place: str) -> None:
+    """Whoever planted it would have the mail written to a place of theirs, or over the user's."""
+    (tmp_path / "outside").mkdir()
+    link = repo / ".learnkit" / place
+    link.parent.mkdir(parents=True)
+    link.symlink_to(tmp_path / "outside")
+    with pytest.raises(UsageError, match=f"{place} is a link"):
+        full(repo)
+    assert not list((tmp_path / "outside").iterdir())
+
+
+@pytest.mark.parametrize("mode", [0o777, 0o755, 0o750])
+def test_one_that_was_open_to_other_users_is_closed(repo: Path, mode: int) -> None:
+    (repo / ".learnkit").mkdir()
+    (repo / ".learnkit").chmod(mode)
+    open_state(repo, lk.LocalShell())
+    assert (repo / ".learnkit").stat().st_mode & 0o7777 == 0o700
+
+
+def test_a_folder_that_cannot_be_written_is_a_sentence(tmp_path: Path) -> None:
+    tmp_path.chmod(0o500)
+    closed = Path("/sys") if os.access(tmp_path, os.W_OK) else tmp_path  # root may write the other
+    raised, shell = [], lk.LocalShell()
+    for attempt in (lambda: open_state(closed, shell), lambda: lk.CodingTools(closed / "new")):
+        try:
+            attempt()
+        except Exception as error:
+            raised.append(type(error))
+    assert raised == [UsageError, UsageError]
+
+
 def test_state_of_a_newer_version_is_not_touched(repo: Path) -> None:
-    open_state(repo, Git(repo))
+    open_state(repo, lk.LocalShell())
     (repo / ".learnkit" / "state.json").write_text('{"version": 99}')
     with pytest.raises(UsageError, match="made by a newer version"):
         full(repo)

@@ -514,6 +514,10 @@ def test_a_reader_gives_entries_until_they_are_committed(tmp_path: Path) -> None
     assert again.pending() == [{"n": 2}]
     again.commit()
     assert Reader(journal, tmp_path / "place.json").pending() == []
+    journal.path.write_text('{"n": 3}\n')  # another journal, which is shorter
+    assert again.pending() == [{"n": 3}]
+    again.commit()
+    assert Reader(journal, tmp_path / "place.json").pending() == []
 
 
 def test_a_reader_that_commits_before_it_looks_moves_nothing(tmp_path: Path) -> None:

@@ -14,29 +14,13 @@ from pathlib import Path
 import lab
 import nbformat
 import pytest
+from pictured import PICTURED, pictured
 from playwright.sync_api import Locator, Page, expect
 from project import ROOT
 
 from learnkit.course.lessons import Lesson, load
 
 LESSONS = sorted(path.name for path in (ROOT / "notebooks").glob("s[0-9][0-9]_*.ipynb"))
-#: In which lesson a view is pictured.
-PICTURED = {
-    "Messages": "s01",
-    "Dispatch": "s02",
-    "Todo": "s03",
-    "Branches": "s03",
-    "Contexts": "s04",
-    "Skills": "s05",
-    "Compaction": "s06",
-    "Tokens": "s06",
-    "Tasks": "s07",
-    "Timeline": "s08",
-    "Traffic": "s09",
-    "Protocol": "s10",
-    "Team": "s11",
-    "Worktrees": "s12",
-}
 #: JupyterLab's own: how it nests what a cell shows.
 _OURS = ".jp-OutputArea-output"
 
@@ -267,21 +251,23 @@ def recorded(opened: Open) -> tuple[int, str]:
 
 
 def test_the_views_are_pictured(opened: Open, shots: Path) -> None:
-    """For docs/gallery.md: each kind of view where it appears first in its lesson."""
+    """For docs/gallery.md: each view of a run that shows what its caption promises."""
     outputs = {}
-    for name, number in pictured(opened).items():
-        outputs[name] = opened.cell(number).locator(".learnkit-player, .lk-race").first
-        if name == "Schedule":
-            outputs[name] = opened.cell(number)
-            outputs[name].get_by_role("button", name="Start").click()
-            outputs[name] = outputs[name].locator(".lk-race")
-            seed = outputs[name].get_by_label("seed", exact=True)
-            seed.fill("1")
-            seed.press("Enter")
-            expect(outputs[name]).to_contain_text("seed 1: ")
-            outputs[name].get_by_role("button", name="find a losing seed").click()
-            outputs[name].get_by_role("button", name="shrink it").click()
-            expect(outputs[name]).to_contain_text("is lost")
+    for name, number in pictured(opened.name, opened.committed.cells):
+        player = opened.cell(number).locator(".learnkit-player").first
+        finding = re.compile(PICTURED[name].finding)
+        expect(player.locator("[aria-live]").first).to_have_text(finding)
+        outputs[name] = player
+    for number in opened.cells("RaceFinder(")[:1]:  # the second one shows the learner's repair
+        opened.cell(number).get_by_role("button", name="Start").click()
+        race = outputs["Schedule"] = opened.cell(number).locator(".lk-race")
+        seed = race.get_by_label("seed", exact=True)
+        seed.fill("1")
+        seed.press("Enter")
+        expect(race).to_contain_text("seed 1: ")
+        race.get_by_role("button", name="find a losing seed").click()
+        race.get_by_role("button", name="shrink it").click()
+        expect(race).to_contain_text("is lost")
     for theme in lab.THEMES[:2]:
         opened.notebook.theme(theme)
         for name, output in outputs.items():
@@ -289,19 +275,6 @@ def test_the_views_are_pictured(opened: Open, shots: Path) -> None:
             file = shots / f"view-{name.lower()}-{theme.split()[-1].lower()}.png"
             output.screenshot(path=file)
             assert file.stat().st_size > 4_000
-
-
-def pictured(opened: Open) -> dict[str, int]:
-    """Name of a view -> the cell to take its picture in."""
-    found: dict[str, int] = {}
-    for number, source in enumerate(opened.sources):
-        shown = re.search(r"lk\.views\.(\w+)", source)
-        if shown and PICTURED.get(shown[1]) == opened.name:
-            if shown[1] not in found and opened.cell(number).locator(".learnkit-player").count():
-                found[shown[1]] = number
-        elif "RaceFinder(" in source:
-            found.setdefault("Schedule", number)  # the second one shows the learner's repair
-    return found
 
 
 # Dark comes first, because the pictures were taken in it, and light last, for the tests after this.

@@ -329,6 +329,12 @@ ROWS = [
         "unexpected `tool_use_id` found",
     ),
     Row(
+        "unknown_result",
+        lambda: tools(*ROUND, assistant("ok"), user(result())),
+        lambda: tools(*ROUND, assistant("ok"), ASK),
+        "messages.4.content.0: unexpected `tool_use_id` found",
+    ),
+    Row(
         "double_result",
         lambda: tools(ASK, assistant(call()), user(result(), result())),
         lambda: tools(*ROUND),

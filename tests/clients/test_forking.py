@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from profiles import examples
 
 import learnkit as lk
-from learnkit.clients.scripted import Source
+from learnkit.clients.scripted import Scripted, Source
 from learnkit.course.lessons import Game
 
 WRITE = [lk.use("write_file", path=name, content=name * 3) for name in "abc"]
@@ -39,6 +39,8 @@ def test_the_step_is_the_views_step() -> None:
             assert sum(map(len, fork.before.values())) == replies
             assert sum(map(len, fork.after.values())) == len(told) - replies
     assert lk.fork(agent, -1).step == len(agent.events) - 1
+    known = lk.fork(agent, -1).at_once(Scripted([]))  # nobody waits for them again
+    assert [known.answer({}, "lead").latency for _ in told] == [0.0] * len(told)
     assert repr(lk.fork(agent, 0)) == "Fork(after step 0; replies so far: none)"
 
 

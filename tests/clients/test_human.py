@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import threading
+from typing import Any
 
 import pytest
 
@@ -121,18 +122,21 @@ def test_an_answer_needs_a_question(asked: threading.Semaphore) -> None:
     human, clock, agent = seat(asked)
     with pytest.raises(lk.UsageError, match="no request waits"):
         human.send(lk.say("too early"))
-    with clock:
-        worker = clock.spawn("game", agent.run, "hello")
-        assert asked.acquire(timeout=20)
+
+    def answer_twice(request: Any) -> None:
         human.send(lk.say("once", latency=0.0))
         with pytest.raises(lk.UsageError, match="no request waits"):
             human.send(lk.say("twice"))
-        assert worker.join(timeout=20).text == "once"
+
+    human.asked = answer_twice
+    with clock:
+        assert agent.run("hello").text == "once"
 
 
 def test_other_agents_are_scripted(asked: threading.Semaphore) -> None:
-    _, _, agent = seat(asked)
-    child = lk.Agent(agent.client, name="alice")
+    human, _, agent = seat(asked)
+    human.leave()
+    child = lk.Agent(agent.client, name="lead.1")
     assert child.run("hello").text == "I am scripted"
     with pytest.raises(lk.LearnkitError):
         Human(lk.SystemClock(), others="no function")  # type: ignore[arg-type]

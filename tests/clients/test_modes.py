@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import anthropic
 import pytest
 from messages_server import serving
+from project import ROOT
 
 import learnkit as lk
 from learnkit.core.catalog import DEFAULT_MODEL
@@ -132,6 +134,7 @@ def test_a_copy_keeps_what_the_client_knows() -> None:
     other = client.with_options(max_retries=0)
     assert (other.clock, other.mode, other.model) == (client.clock, client.mode, client.model)
     assert other.messages.create(model=other.model, **ASK).content[0].text == "hi"
+    assert other.given == client.given == [("lead", lk.say("hi"))]
 
 
 def test_streaming_brings_thinking_text_and_arguments() -> None:
@@ -170,3 +173,30 @@ def test_live_mode_takes_real_time_on_the_system_clock(monkeypatch: pytest.Monke
         replied = next(event for event in agent.events if event.type == "model.replied")
         assert replied.data["seconds"] >= 0.05
         assert "simulated" not in replied.data["usage"]
+
+
+#: Where a key is read, or a mode that needs one is chosen: each is a way that SECURITY.md names.
+WAYS = {
+    "clients/connect.py": 'connect("live")',
+    "core/agent.py": "Agent(model=…)",
+    "core/request.py": "ANTHROPIC_API_KEY",
+    "course/lab.py": "LEARNKIT_MODE",
+    "terminal/cli.py": "learnkit doctor --live",
+    "terminal/doctor.py": "learnkit doctor --live",
+    "terminal/session.py": "learnkit chat",
+}
+
+
+def test_every_way_to_the_key_is_named() -> None:
+    way = re.compile(
+        r'(?:get|Finding)\("ANTHROPIC_API_KEY"|live_key\(|live_client\(|connect\("(?:live|record)"|connect\(self\.mode'
+    )
+    package = ROOT / "learnkit"
+    found = {
+        path.relative_to(package).as_posix()
+        for path in package.rglob("*.py")
+        if way.search(path.read_text("utf-8"))
+    }
+    assert found == set(WAYS)
+    keys = (ROOT / "SECURITY.md").read_text("utf-8").partition("### Keys")[2].partition("\n###")[0]
+    assert [name for name in WAYS.values() if name not in " ".join(keys.split())] == []

@@ -505,13 +505,14 @@ def test_an_unknown_scenario_names_the_known(tmp_path: Path) -> None:
 
 def test_the_lane_chooses_among_equals(tmp_path: Path) -> None:
     path = tmp_path / "s.yaml"
-    script = {"lead": ["for lead"], "alice": ["for alice"]}
+    script = {name: [f"{name} {number}" for number in (1, 2)] for name in ("lead", "alice")}
     client = lk.connect("record", recording=path, upstream=script)
-    for name in ("lead", "alice"):
+    for name in ("lead", "lead", "alice", "alice"):
         lk.Agent(client, name=name).run("hello")
     client = lk.connect(recording=path)
-    texts = [lk.Agent(client, name=name).run("hello").text for name in ("alice", "lead", "alice")]
-    assert texts == ["for alice", "for lead", "for alice"]
+    names = ("alice", "lead", "alice", "lead", "alice")
+    texts = [lk.Agent(client, name=name).run("hello").text for name in names]
+    assert texts == ["alice 1", "lead 1", "alice 2", "lead 2", "alice 2"]
 
 
 def test_equal_requests_get_the_replies_in_turn_and_then_the_last(tmp_path: Path) -> None:

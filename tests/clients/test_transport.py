@@ -65,6 +65,10 @@ def test_a_change_at_the_start_loses_the_cache_and_no_marker_means_no_cache() ->
     client = lk.scripted(lambda request: "ok")
     cached = {"cache_control": {"type": "ephemeral"}}
     messages = [{"role": "user", "content": "x" * 400}]
+    failing = lk.scripted([lk.fail(400), "ok"])
+    with pytest.raises(anthropic.BadRequestError):
+        ask(failing, messages, **cached)
+    assert ask(failing, messages, **cached).usage.cache_read_input_tokens == 0
     ask(client, messages, **cached)
     usage = ask(client, messages, system="another head", **cached).usage
     assert usage.cache_read_input_tokens == 0

@@ -20,6 +20,7 @@ from learnkit.clients.scripted import Scripted
 from learnkit.core.interface import Call, Result
 from learnkit.core.mechanism import Mechanism
 from learnkit.core.request import WAITS
+from learnkit.core.usage import Meter
 from learnkit.errors import UsageError
 
 SERVER_CALL = {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {}}
@@ -165,7 +166,18 @@ def test_a_paused_run_that_was_stopped_can_go_on_without_a_prompt() -> None:
     assert agent.run().text == "found"
 
 
-@pytest.mark.parametrize("empty", [lk.say(""), lk.reply("  \n"), lk.say("", thinking="Hm.")])
+THOUGHT = {"type": "thinking", "thinking": "Hm."}
+
+
+@pytest.mark.parametrize(
+    "empty",
+    [
+        lk.say(""),
+        lk.reply("  \n"),
+        lk.reply(THOUGHT, THOUGHT),
+        lk.say("", stop_reason="tool_use"),
+    ],
+)
 def test_an_empty_reply_is_not_appended(empty: Any) -> None:
     watch = Watch(on_stop=["Anything else?"])
     agent = agent_of([empty, empty], watch)
@@ -175,9 +187,11 @@ def test_an_empty_reply_is_not_appended(empty: Any) -> None:
 
 
 def test_an_empty_reply_keeps_its_reason_when_that_ends_the_run() -> None:
-    agent = agent_of([lk.say("", stop_reason="refusal")])
-    assert agent.run("Go.") == lk.Outcome("", "refusal", 1)
-    assert roles(agent) == "u"
+    calls = lk.reply("I look.", lk.use("echo", text="a")), lk.use("echo", text="b")
+    agent = agent_of([*calls, lk.say("", stop_reason="refusal"), lk.say("")])
+    assert agent.run("Go.") == lk.Outcome("I look.", "refusal", 3)
+    assert roles(agent) == "uauau"
+    assert agent.run("Go on.") == lk.Outcome("", "end_turn", 1)
 
 
 def test_a_stop_that_is_set_before_the_start_cancels_one_run() -> None:
@@ -230,6 +244,9 @@ def test_the_turn_limit_ends_with_every_call_answered() -> None:
     assert agent.run("Go.") == lk.Outcome("", "turn_limit", 3)
     assert results(agent) == [("a", False)]
     assert agent.run() == lk.Outcome("done", "end_turn", 1)
+    async_client: Any = anthropic.AsyncAnthropic(api_key="none")
+    with pytest.raises(UsageError, match=r"AsyncAnthropic answers with .* pass Anthropic\(\)"):
+        lk.Agent(async_client)
     with pytest.raises(UsageError, match="max_turns is 0; a run needs at least one turn"):
         agent_of([], max_turns=0)
 
@@ -510,6 +527,8 @@ def test_each_call_and_its_result_are_shown_to_a_hook() -> None:
         ("nope", "There is no tool 'nope'. The tools are: echo, boom.", True, "unknown"),
         ("echo", "No.", True, "refused"),
     ]
+    logged = [event.data["is_error"] for event in agent.events if event.type == "tool.ended"]
+    assert logged == [is_error for _, _, is_error, _ in seen]
     notes = [b["text"] for b in agent.messages[2]["content"] if b["type"] == "text"]
     assert notes == ["1 ended", "4 ended", "all of them"]  # before the next call is run
 
@@ -927,6 +946,7 @@ def test_agents_of_one_clock_speak_in_their_own_lanes() -> None:
     assert {event.lane for event in log} == {"alice", "bob"}
     ends = [(e.time, e.lane) for e in log if e.type == "run.ended"]
     assert ends == [(1.0, "bob"), (2.0, "alice")]
+    assert Meter.of((event for event in log if event.time >= 1.0), "alice").seconds == 1.0
 
 
 def test_a_client_of_the_plain_sdk_will_do() -> None:

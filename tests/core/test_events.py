@@ -110,12 +110,31 @@ def test_a_listener_that_raises_takes_nothing_from_the_others() -> None:
 def test_a_subscription_ends_once_and_for_all() -> None:
     log = EventLog()
     seen: list[int] = []
+    log.append("zero.happened")
     unsubscribe = log.subscribe(lambda event: seen.append(event.seq))
     log.append("one.happened")
     unsubscribe()
     unsubscribe()
     log.append("two.happened")
-    assert seen == [0]
+    log.subscribe(lambda event: seen.append(event.seq))
+    log.append("three.happened")
+    assert seen == [1, 3]
+
+
+def test_nothing_of_another_thread_comes_between_a_deed_and_its_event() -> None:
+    log, appended = EventLog(), threading.Event()
+
+    def work() -> None:
+        log.append("mail.read")
+        appended.set()
+
+    reader = threading.Thread(target=work)
+    with log.ordered():
+        reader.start()
+        appended.wait(0.2)  # as long as a log without the order needs at most
+        log.append("mail.sent")
+    reader.join(60)
+    assert [event.type for event in log] == ["mail.sent", "mail.read"]
 
 
 class Shout(str):

@@ -31,6 +31,7 @@ from learnkit.core.catalog import (
 from learnkit.core.interface import Call
 from learnkit.core.mechanism import Mechanism
 from learnkit.core.request import LONGEST_WAIT, PARAMETERS, WAITS
+from learnkit.core.usage import Meter, Usage
 from learnkit.runtime.clock import Clock
 
 OTHER_MODEL = next(id for id in MODELS if id != DEFAULT_MODEL)
@@ -218,9 +219,12 @@ def test_two_calls_with_one_id_get_an_answer_each_also_in_later_replies() -> Non
         return {"type": "tool_use", "id": "call_0", "name": "echo", "input": {"text": text}}
 
     script = [lk.reply(call("a"), call("b")), lk.reply(call("c")), lk.say("done")]
-    with serving(script) as server, live(server) as agent:
+    with serving([*script, *script[1:]]) as server, live(server) as agent, live(server) as other:
         assert went(agent) == "done"
         assert accepted(agent)
+        other.messages = [*agent.messages]
+        assert went(other) == "done"
+        assert accepted(other)
     answers = [b["content"] for m in agent.messages[2:5:2] for b in m["content"]]
     assert answers == ["a", "b", "c"]
     ids = [b["id"] for m in agent.messages[1:4:2] for b in m["content"]]
@@ -279,12 +283,27 @@ def test_a_page_in_place_of_a_reply_is_an_error_of_the_api() -> None:
         assert len(server.bodies) == 1  # asking again would not help
 
 
-@pytest.mark.parametrize("answer", [b"<html>", b'{"choices": []}', b'{"content": "text"}', b"[]"])
+DEEP = b"[" * 100_000
+DEEP_CALL = b'{"type": "tool_use", "id": "a", "name": "ping", "input": {"a": %b}}' % (
+    b"[" * 900 + b"]" * 900
+)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        *(b"<html>", b'{"choices": []}', b'{"content": "text"}', b"[]", DEEP),
+        *(b'{"content": ' + DEEP, b'{"content": [' + DEEP_CALL + b"]}"),
+        *(b"event: message_start\ndata: " + DEEP + b"\n\n", b"event: x\ndata: {}\n\n"),
+    ],
+    ids=range(9),
+)
 def test_a_reply_that_is_no_message_is_an_error_of_the_api(answer: bytes) -> None:
     def wire(content: bytes) -> tuple[int, str, bytes]:
-        return 200, "application/json", answer
+        return 200, "text/event-stream" if b"event:" in answer else "application/json", answer
 
     with serving([lk.say("x")], wire=wire) as server, live(server) as agent:
+        agent.hear = (lambda kind, text: None) if b"event:" in answer else None
         assert went(agent).startswith(NO_MESSAGE)
         assert accepted(agent)
 
@@ -387,9 +406,12 @@ def test_a_date_in_retry_after_is_understood() -> None:
 def test_a_client_without_retries_is_asked_once() -> None:
     with serving([lk.fail(529), lk.say("x")]) as server:
         client = anthropic.Anthropic(api_key="local-test", base_url=server.url, max_retries=0)
+        agent = lk.Agent(client, clock=lk.VirtualClock())
         with client, pytest.raises(anthropic.APIStatusError):
-            lk.Agent(client).run("Go.")
+            agent.run("Go.")
         assert len(server.bodies) == 1
+        agent.client = lk.scripted([lk.fail(529), lk.say("retried")])
+        assert agent.run().text == "retried"
 
 
 def test_a_stop_ends_the_wait_for_another_try() -> None:
@@ -448,7 +470,9 @@ def said(seen: list[lk.Event], kind: str = "text.delta") -> str:
 
 def test_a_stream_yields_pieces_of_text_between_the_events_of_the_log() -> None:
     first = lk.reply("I'll ping it, and then I'll see.", lk.use("ping"), thinking="Hm, a ping.")
+    own: list[tuple[str, str]] = []
     with serving([first, lk.say("It answered.")]) as server, live(server) as agent:
+        agent.hear = listener = lambda kind, text: own.append((f"{kind}.delta", text))
         seen, outcome = heard(agent)
     assert outcome == lk.Outcome("It answered.", "end_turn", 2) == agent.outcome
     assert said(seen) == "I'll ping it, and then I'll see.It answered."
@@ -460,7 +484,8 @@ def test_a_stream_yields_pieces_of_text_between_the_events_of_the_log() -> None:
     assert kinds.count("text.delta") > 2
     assert kinds[-1] == "run.ended"
     assert all(body["stream"] for body in server.bodies)
-    assert agent.hear is None
+    assert own == [(event.type, event.data["text"]) for event in seen if event.seq < 0]
+    assert agent.hear is listener
 
 
 def test_a_stream_and_a_run_make_the_same_messages() -> None:
@@ -469,7 +494,7 @@ def test_a_stream_and_a_run_make_the_same_messages() -> None:
     def messages(go: Callable[[Agent], object]) -> Any:
         agent = lk.Agent(lk.scripted(script), tools=[echo])
         go(agent)
-        return agent.messages, [(event.time, event.type) for event in agent.events]
+        return agent.messages, [(e.time, e.type, e.data.get("usage")) for e in agent.events]
 
     assert messages(heard) == messages(lambda agent: agent.run("Go."))
 
@@ -675,6 +700,10 @@ def test_subagents_count_for_their_parent() -> None:
     ]
     with serving(script) as server, live(server, mechanisms=[child], tools=()) as agent:
         assert agent.run("Go.").usage.requests == 4
+    agent.events.append("model.replied", "leader", usage={})
+    assert Usage.of(agent.events, "lead").requests == 4
+    meter = "2 turns · 1 tool call · 20 tokens in, of which 6 from the cache · 10 out · "
+    assert str(Meter.of(agent.events, "lead")).startswith(meter)
 
 
 # Short forms
@@ -696,6 +725,7 @@ def test_a_model_by_name_asks_the_api(monkeypatch: pytest.MonkeyPatch) -> None:
     with serving([lk.say("hello")]) as server:
         monkeypatch.setenv("ANTHROPIC_API_KEY", "local-test")
         monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
+        assert lk.Agent(lk.scripted([]), model=OTHER_MODEL).model == OTHER_MODEL
         agent = lk.Agent(model=OTHER_MODEL)
         assert went(agent) == "hello"
         agent.client.close()
@@ -715,9 +745,14 @@ def test_an_agent_needs_a_client_or_a_model(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_children_and_teammates_inherit_the_settings(tmp_path: Any) -> None:
+    callers, prices = list[tuple[str, Any]](), dict[str, Price]()
+
     class NoPing(Mechanism):
         def refuse(self, agent: Agent, call: Call) -> str | None:
-            return "No pings." if call.name == "ping" else None
+            if call.name != "ping":
+                return None
+            callers.append((agent.name, agent.prices))
+            return "No pings."
 
     settings = {"output_config": {"effort": "low"}}
     task = lk.use("task", prompt="Ping it.", description="a ping")
@@ -736,11 +771,14 @@ def test_children_and_teammates_inherit_the_settings(tmp_path: Any) -> None:
         team = lk.Team(tmp_path, lambda name, role: [lk.Toolbox(ping)])
         children = lk.Subagents(lambda: [lk.Toolbox(ping)])
         options = {"request": settings, "max_tokens": 1234, "model": OTHER_MODEL}
+        options["prices"] = prices
         parts = [NoPing(), children, team]
         with live(server, mechanisms=parts, tools=(), **options) as agent, team:
             agent.run("Go.")
     lanes = {event.lane for event in agent.events if event.type == "model.replied"}
     assert len(lanes) == 3
+    assert {name for name, _ in callers} == lanes - {"lead"}
+    assert all(table is prices for _, table in callers)
     for body in server.bodies:
         assert body.get("output_config") == settings["output_config"]
         assert (body["max_tokens"], body["model"]) == (1234, OTHER_MODEL)

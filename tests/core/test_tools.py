@@ -187,6 +187,21 @@ def test_annotations_that_are_no_text_work_as_well() -> None:
     assert tool(scope["add"]).run(None, {"a": 1, "b": [2, 3]}) == "6"
 
 
+def test_a_narrowed_tool_takes_fewer_values_and_the_original_all_of_them() -> None:
+    @tool
+    def paint(colour: str, size: str = "s") -> str:
+        return colour + size
+
+    narrowed = paint.narrowed(colour=["red", "blue"]).narrowed(size=["s"])
+    enums = [one.get("enum") for one in narrowed.input_schema["properties"].values()]
+    assert enums == [["red", "blue"], ["s"]]
+    assert narrowed.run(None, {"colour": "red"}) == "reds"
+    with pytest.raises(ArgumentsError, match="colour must be one of 'red', 'blue'"):
+        narrowed.run(None, {"colour": "green"})
+    assert paint.run(None, {"colour": "green", "size": "l"}) == "greenl"
+    assert not any("enum" in one for one in paint.input_schema["properties"].values())
+
+
 def test_other_sections_of_a_docstring_stay() -> None:
     @tool
     def f(a: str) -> str:
@@ -507,8 +522,9 @@ def test_methods_of_a_mechanism_are_its_tools() -> None:
     assert (add.name, name.name) == ("add", "agent_name")
     assert list(add.input_schema["properties"]) == ["n"]
     assert add.run(None, {"n": 2}) == "2"
-    assert first.add(3) == "5"
-    assert (first.count, second.count) == (5, 0)
+    assert second.add(1) == "1"
+    assert add.run(None, {"n": 3}) == "5"
+    assert (first.count, second.count) == (5, 1)
 
 
 def test_a_subclass_overrides_a_tool() -> None:

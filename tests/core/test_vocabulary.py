@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import FrozenInstanceError, fields, is_dataclass
-from types import MappingProxyType
+from types import MappingProxyType, SimpleNamespace
 from typing import Any
 
 import conformity
@@ -19,6 +19,7 @@ import learnkit as lk
 from learnkit.core import event_types, vocabulary
 from learnkit.core.event_types import Declaration, detail, details_of, event
 from learnkit.core.events import Event, EventLog
+from learnkit.core.sentences import filled, stopped
 from learnkit.core.vocabulary import (
     BoardOpened,
     MailData,
@@ -32,6 +33,13 @@ from learnkit.core.vocabulary import (
 )
 from learnkit.errors import UsageError
 from learnkit.views.words import describe
+
+
+def test_numbers_lists_and_reasons_are_put_into_words() -> None:
+    run = SimpleNamespace(turns=3, calls=["ls", "cat"])
+    assert filled("{turns:turn}, {calls:call}", run) == "3 turns, 2 calls"
+    reasons = [stopped(reason) for reason in ("cancelled", "out_of_paper", None)]
+    assert reasons == ["cancelled", "out_of_paper", "no reason given"]
 
 
 def logged(type: str, **data: Any) -> Event:

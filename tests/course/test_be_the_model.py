@@ -289,12 +289,15 @@ def test_a_reply_that_the_api_refuses_can_be_taken_back(board: Board) -> None:
 
 def test_a_harness_that_forgets_the_result_is_refused(board: Board) -> None:
     game = board.open()
+    assert board.reply(game, [bash("echo before")]) == "yours"
+    before = game.messages
     assert board.reply(game, [bash("echo hi")], fault="forget") == "refused"
     assert "without `tool_result` blocks immediately after" in refused(game)
     assert game.messages[-1]["role"] == "assistant"
     game.act({"back": True})
-    assert game.wait(SOON) == "yours"
-    assert board.reply(game, [bash("echo hi")]) == "yours", "the fault was for one reply"
+    assert game.wait(SOON) == "yours", "the fault was for one reply"
+    assert game.messages == before
+    assert board.reply(game, [bash("echo hi")]) == "yours"
 
 
 def test_an_empty_reply_ends_the_run_unless_the_harness_stores_it(board: Board) -> None:
@@ -368,9 +371,14 @@ def test_an_answer_to_an_earlier_request_is_not_taken_for_a_new_one(board: Board
 
 
 def test_a_mechanism_that_fails_is_shown_and_raised(board: Board) -> None:
+    closed: list[lk.Agent] = []
+
     class Faulty(lk.Mechanism):
         def after_tools(self, agent: lk.Agent, calls: object) -> str | None:
             raise RuntimeError("no such luck")
+
+        def close(self, agent: lk.Agent) -> None:
+            closed.append(agent)
 
     def agent(client: Client, events: lk.EventLog) -> lk.Agent:
         return lk.Agent(client, [lk.CodingTools(board.folder), Faulty()], events=events)
@@ -382,6 +390,7 @@ def test_a_mechanism_that_fails_is_shown_and_raised(board: Board) -> None:
         with pytest.raises(lk.UsageError, match="no such luck") as caught:
             _ = game.outcome
         assert isinstance(caught.value.__cause__, RuntimeError)
+        assert len(closed) == 1, "its teammates and jobs have ended"
 
 
 def test_other_agents_are_answered_by_a_function(board: Board) -> None:
@@ -398,6 +407,9 @@ def test_other_agents_are_answered_by_a_function(board: Board) -> None:
         game.send(lk.use("ask", question="What?"))
         assert game.wait(SOON) == "yours"
         assert results(game)[0]["content"] == "42"
+        waits = game.state()
+        game.events.append("tool.started", "other", tool="bash", id="toolu_1", input={})
+        assert game.state() == waits, "what others do hides no request"
 
 
 @pytest.mark.slow

@@ -275,10 +275,17 @@ def test_what_the_learners_code_raises_is_said_with_its_line(
     def faulty(n: int) -> float:
         return n / 0
 
+    def check(f: Any) -> None:
+        try:
+            f(1)
+        except ZeroDivisionError as error:
+            error.add_note("for 1")
+            raise
+
     line = faulty.__code__.co_firstlineno + 1
-    assert said(lambda f: f(1), faulty, capsys).endswith(
+    assert said(check, faulty, capsys).endswith(
         f"It raised ZeroDivisionError: division by zero, in line {line} of your code: "
-        "return n / 0\n"
+        "return n / 0, for 1\n"
     )
 
 
@@ -464,16 +471,25 @@ def test_a_tool_that_never_ends_is_stopped_inside_our_loop() -> None:
     assert str(judge(check, look, work=1, seconds=2)).startswith(ENDLESS)
 
 
-def test_the_leash_leaves_the_tracer_that_was_there() -> None:
-    def tracer(*_: object) -> None: ...
+def test_a_check_puts_back_the_tracers_the_alarm_and_the_hook_that_were_there() -> None:
+    def ours(*_: object) -> None: ...
 
-    before = sys.gettrace()
-    sys.settrace(tracer)
+    def there() -> tuple[object, ...]:
+        alarm = signal.getsignal(signal.SIGALRM)
+        return sys.gettrace(), threading.gettrace(), alarm, threading.excepthook
+
+    traced, hook = (sys.gettrace(), threading.gettrace()), threading.excepthook
+    alarm = signal.signal(signal.SIGALRM, ours)
+    sys.settrace(ours)
+    threading.settrace(ours)
     try:
         judge(lambda f: None, 1)
-        assert sys.gettrace() is tracer
+        assert there() == (ours, ours, ours, hook)
     finally:
-        sys.settrace(before)
+        sys.settrace(traced[0])
+        threading.settrace(traced[1])  # type: ignore[arg-type]
+        signal.signal(signal.SIGALRM, alarm)
+        threading.excepthook = hook
 
 
 def test_long_work_in_the_package_is_not_taken_for_an_endless_loop() -> None:

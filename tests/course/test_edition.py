@@ -14,7 +14,7 @@ import pytest
 from project import ROOT
 from typer.testing import CliRunner
 
-from learnkit.course.publish.html import build
+from learnkit.course.publish.html import build, lesson
 from learnkit.errors import UsageError
 from learnkit.terminal.cli import app
 
@@ -54,6 +54,9 @@ def test_links_lead_to_a_page_and_to_an_anchor_that_is_there(site: Path) -> None
         "glossary.html",
     }
     texts = dict(pages(site))
+    around, _ = re.findall(r"<nav>.*?</nav>", texts["s01_agent_loop.html"])
+    links = re.findall(r"href=[\"'](.+?)[\"']", around)
+    assert links == ["index.html", "s02_tools.html", "glossary.html"], "nothing is before it"
     for name, text in texts.items():
         for _, quoted in re.findall(r"<a [^>]*href=([\"'])(.+?)\1", text):
             href = unescape(quoted)
@@ -125,6 +128,17 @@ def test_the_pages_of_a_run_that_was_made_before_are_those_of_a_new_one(
     list(build(COURSE, tmp_path / "site", ["s01"], executed=tmp_path / "runs"))
     for name, text in pages(site):
         assert (tmp_path / "site" / name).read_text("utf-8") == text, name
+
+
+def test_what_a_cell_has_printed_hides_nothing(tmp_path: Path) -> None:
+    import nbformat
+
+    book = nbformat.read(COURSE / "s01_agent_loop.ipynb", as_version=4)
+    code = next(cell for cell in book.cells if cell.cell_type == "code")
+    code.outputs = [nbformat.v4.new_output("stream", text="a\U000e0069\u202e<b>\u00ad")]
+    nbformat.write(book, tmp_path / "s01_agent_loop.ipynb")
+    body = lesson(COURSE / "s01_agent_loop.ipynb", tmp_path / "s01_agent_loop.ipynb")
+    assert "a⟨U+E0069⟩⟨U+202E⟩&lt;b&gt;⟨U+00AD⟩" in body
 
 
 def test_an_unknown_lesson_is_named(tmp_path: Path) -> None:

@@ -359,6 +359,15 @@ def test_what_ends_a_game_leaves_nothing_of_it(
     assert [one for one in psutil.Process().children(recursive=True) if "sleep" in one.name()] == []
 
 
+def test_of_two_games_of_a_cell_only_the_later_one_goes_on(lab: Lab) -> None:
+    games = lab.be_the_model(), lab.be_the_model()
+    for game in games:
+        game.start()
+        assert game.wait(SOON) == "yours"
+    assert [game.wait(SOON) for game in games] == ["left", "yours"]
+    PLAYING.end_all()
+
+
 def test_a_mechanism_that_cannot_be_made_is_told_on_the_page(lab: Lab) -> None:
     def mechanisms(workspace: Path) -> Any:
         raise ZeroDivisionError("no tools")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
 import shutil
+import tempfile
 import threading
 from collections.abc import Iterator
 from html import unescape
@@ -27,6 +29,7 @@ from learnkit.course.display.loop import loop_card
 from learnkit.course.display.source import show_source
 from learnkit.course.exercise_checks import judge
 from learnkit.course.first_edit import offer
+from learnkit.course.first_edit.answers import Given, answering
 from learnkit.course.first_edit.edited_cells import RAN
 from learnkit.course.games.be_the_model import panel
 from learnkit.course.games.night import panel as night_panel
@@ -120,6 +123,9 @@ def test_an_error_in_a_scenario_cleans_up_and_comes_through(lab: Lab) -> None:
 def test_a_changed_prompt_misses(lab: Lab) -> None:
     with pytest.raises(Miss, match="Which git branch are we on"):
         solve(lab, "branch", "Which branch?")
+    lab.static = False
+    with pytest.raises(Miss), lab.scenario("branch") as run, contextlib.suppress(Miss):
+        run.agent(system=SYSTEM).run("Which branch?")  # also if the cell swallows it
 
 
 @pytest.mark.parametrize("static", [True, False])
@@ -156,7 +162,10 @@ def test_after_run_all_a_cell_can_still_be_changed_and_run(lab: Lab) -> None:
     solve(lab, "branch", "Which git branch are we on?")
     lab.close()
     with lab.scenario("x", script=["y"]) as run:
-        assert run.agent().run("Which branch?").text == "y"
+        own = lk.EventLog()
+        assert run.agent(events=own).run("Which branch?").text == "y"
+        assert own
+        assert not run.events
         assert (run.workspace / ".git").is_dir()
         again = run.workspace
     assert lab.folder("board").is_dir()
@@ -179,8 +188,11 @@ def test_after_run_all_a_cell_can_still_be_changed_and_run(lab: Lab) -> None:
     ],
 )
 def test_what_there_is_not_is_answered_with_what_there_is(lab: Lab, call: Any, words: str) -> None:
+    lab.static = False
     with pytest.raises(lk.UsageError, match=words):
         call(lab)
+    assert "not predicted" in lab.reveal("p1").text
+    assert not any(Progress().of("s01").values())
 
 
 def test_a_prediction_is_marked_when_it_is_revealed(lab: Lab) -> None:
@@ -403,7 +415,9 @@ def test_only_what_a_user_watches_is_paced(
         paces.append(run.clock.pace)  # type: ignore[attr-defined]
     with lab.scenario("mine", script=[]) as run:
         paces.append(run.clock.pace)  # type: ignore[attr-defined]
-    assert paces == [pace, 0.0]
+    with answering(Given({})), lab.scenario("branch") as run:
+        paces.append(run.clock.pace)  # type: ignore[attr-defined]
+    assert paces == [pace, 0.0, 0.0]
 
 
 @pytest.mark.parametrize("said", ["fast", "-1", "nan", "inf", "0,2"])
@@ -449,6 +463,17 @@ def test_the_pristine_example_is_made_once_and_removed_once() -> None:
     workspaces.remove()
     workspaces.remove()
     assert not first.parent.parent.exists()
+
+
+def test_without_git_there_is_no_workspace_and_nothing_is_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "bash").symlink_to(str(shutil.which("bash")))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(lk.UsageError, match="git repository could not be made"):
+        Workspaces().new()
+    assert list(tmp_path.iterdir()) == [tmp_path / "bash"]
 
 
 def test_plain_messages_are_shown_with_sdk_objects_in_them() -> None:
@@ -585,6 +610,7 @@ def test_what_is_shown_of_the_package_is_what_its_views_make_of_it(lab: Lab) -> 
     for first in (0, 3):
         shown = lab.show(messages, first=first) if first else lab.show(messages)
         assert shown.html() == messages_view(messages, first).html()
+        assert [event.data["index"] for event in shown.events] == [first]
     part = ("with limit:",)
     assert lab.show_source(judge).html == show_source(judge).html
     assert lab.show_source(judge, only=part).html == show_source(judge, only=part).html

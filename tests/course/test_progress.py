@@ -65,6 +65,8 @@ def test_a_damaged_file_is_put_aside_and_not_lost(tmp_path: Path) -> None:
     Progress(path).note("s02", "quiz", "q1", "b")
     assert path.with_suffix(".damaged").read_text() == '{"s01": {"quiz": {"q1": "a"}'
     assert Progress(path).of("s02")["quiz"] == {"q1": "b"}
+    Progress(path).forget()
+    assert not path.with_suffix(".damaged").exists()
 
 
 def test_a_place_that_cannot_be_written_to_is_no_error(tmp_path: Path) -> None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
+from learnkit.course.lessons.s08 import queue_race
 from learnkit.course.lessons.s08.queue_race import NoLock, WatchedLock, meet
 
 
@@ -45,6 +48,14 @@ class Hasty(Copying):
         return found
 
 
+class OwnLock(Copying):
+    """Has a lock of its own, which says nothing when a thread waits for it."""
+
+    def __init__(self, lock: NoLock, pause: Callable[[], None]) -> None:
+        super().__init__(lock, pause)
+        self.lock: Any = threading.Lock()
+
+
 @pytest.mark.parametrize("_", range(20))
 def test_without_a_lock_the_late_result_is_lost_every_time(_: int) -> None:
     assert meet(Copying, NoLock()) == [["early"], []]
@@ -61,3 +72,12 @@ def test_a_queue_that_removes_only_what_it_returns_loses_nothing() -> None:
 
 def test_a_queue_that_never_pauses_meets_nobody() -> None:
     assert meet(Hasty, NoLock()) == [["early"], []]
+
+
+def test_a_learner_s_own_lock_does_not_hang(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(queue_race, "PATIENCE", 0.05, raising=False)
+    drained: list[list[list[str]]] = []
+    agent = threading.Thread(target=lambda: drained.append(meet(OwnLock, NoLock())), daemon=True)
+    agent.start()
+    agent.join(timeout=20)
+    assert drained == [[["early"], ["late"]]]

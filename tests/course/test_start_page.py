@@ -45,6 +45,9 @@ def test_a_lesson_is_new_then_begun_then_finished(progress: Progress) -> None:
     finish(progress, "s02")
     assert states(progress)[:3] == ["new", "finished", "new"]
     assert lesson_progress(COURSE, progress)[1].right == 4
+    progress.note("s02", "quiz", "q1", "a" if load("s02").quiz[0].right != "a" else "b")
+    assert states(progress)[1] == "finished", "answered is enough"
+    assert lesson_progress(COURSE, progress)[1].right == 3
 
 
 def test_wrong_answers_and_unknown_names_do_not_count(progress: Progress) -> None:
@@ -75,7 +78,7 @@ def test_the_summary_says_what_comes_next(progress: Progress) -> None:
     assert said() == "You have finished 12 lessons: all there are."
 
 
-def test_the_contents_show_what_a_lab_has_noted() -> None:
+def test_the_contents_show_what_a_lab_has_noted(tmp_path: Path) -> None:
     shown = lk.contents(forget=True, folder=COURSE)
     assert "0 of 2" in shown.html
     assert shown.live is not None
@@ -100,6 +103,7 @@ def test_the_contents_show_what_a_lab_has_noted() -> None:
     finally:
         lab.close()
     html = lk.contents(folder=COURSE).html
+    assert lk.contents(folder=tmp_path).html == html, "also outside of a working copy"
     assert "1 of 2" in html
     assert "✓○○ 1 of 3" in html
     assert "1 of 4 right" in html

@@ -31,13 +31,12 @@ def test_a_list_gains_nothing_when_the_work_is_short() -> None:
 
 
 @pytest.mark.slow
-def test_subagents_keep_findings_apart_and_take_more_turns() -> None:
+def test_subagents_keep_findings_apart() -> None:
     off, on = pollution(SEEDS)
     assert mean(off, "forgotten") > 1
     assert mean(off, "mixed_up") > 0
     assert all(trial.completed for trial in on)
     assert mean(on, "longest") < mean(off, "longest") / 2
-    assert mean(on, "turns") == 2 * len(STATIONS) + -(-len(STATIONS) // 3) + 1
 
 
 @pytest.mark.slow
@@ -61,7 +60,11 @@ def test_the_same_seeds_give_the_same_trials_and_leave_nothing_behind(
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))  # other tests have the common one
     assert callable(trials)
-    assert trials(range(4)) == trials(range(4))
+    off, on = trials(iter(range(4)))
+    assert (off, on) == trials(range(4))
+    assert all(one.tokens <= one.turns * one.longest for one in [*off, *on])
+    if trials is pollution:  # each station's subagent asks twice, and three work at a time
+        assert {one.turns for one in on} == {2 * len(STATIONS) + -(-len(STATIONS) // 3) + 1}
     assert list(tmp_path.iterdir()) == []
 
 

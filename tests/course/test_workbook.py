@@ -94,6 +94,16 @@ def test_a_deleted_copy_comes_back(course: Path, work: Path) -> None:
     assert (work / LESSON).read_text() == "first edition"
 
 
+def test_what_was_copied_before_an_error_is_remembered(course: Path, work: Path) -> None:
+    (course / OTHER).write_text("first edition")
+    (work / OTHER).mkdir(parents=True)
+    for edition in ("first edition", "second edition"):
+        (course / LESSON).write_text(edition)
+        with pytest.raises(IsADirectoryError):
+            update(course, work)
+    assert (work / LESSON).read_text() == "second edition"
+
+
 def test_a_reset_keeps_every_copy(course: Path, work: Path) -> None:
     update(course, work)
     for answers in ("my first answers", "my second answers", "my third answers"):

@@ -282,7 +282,12 @@ def test_who_forgets_a_task_is_reminded_once_and_then_it_is_given_back(tmp_path:
     assert states(run, "alice")[-1] == "shutdown"
 
 
-def test_who_waits_for_the_answer_to_its_plan_does_not_end_for_want_of_work(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("approve", "status"), [(True, "completed"), (False, "pending")])
+def test_who_waits_for_the_answer_to_its_plan_does_not_end_for_want_of_work(
+    tmp_path: Path, approve: bool, status: str
+) -> None:
+    """And who has its answer does, whatever it is."""
+    decide = lk.use("plan_approval", request_id="r0000001", approve=approve, feedback="no")
     board = board_of(tmp_path, "a")
     run = ran(
         tmp_path,
@@ -290,10 +295,7 @@ def test_who_waits_for_the_answer_to_its_plan_does_not_end_for_want_of_work(tmp_
             "lead": when(
                 ("Go.", spawn("alice")),
                 ("my plan", lk.reply(lk.use("list_teammates"), latency=200.0)),
-                (
-                    "alice (coder): idle",
-                    lk.use("plan_approval", request_id="r0000001", approve=True),
-                ),
+                ("alice (coder): idle", decide),
             ),
             "alice": when(
                 ("auto-claimed", lk.use("plan_approval", plan="my plan")),
@@ -302,8 +304,11 @@ def test_who_waits_for_the_answer_to_its_plan_does_not_end_for_want_of_work(tmp_
         },
         protocols={"plan_required": True},
     )
-    run.go()
-    assert board.get(1).status == "completed"
+    with run.team:
+        run.lead.run("Go.")
+        run.clock.sleep(400)
+        assert states(run, "alice")[-1] == "shutdown"
+    assert board.get(1).status == status
 
 
 def test_a_claimed_task_is_a_new_assignment_so_each_needs_a_plan_of_its_own(tmp_path: Path) -> None:

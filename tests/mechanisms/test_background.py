@@ -218,10 +218,12 @@ def test_a_result_that_was_looked_at_is_not_told_again(tmp_path: Path) -> None:
         agent.clock.sleep(1)
         return lk.use("check_background", task_id="00000001")
 
-    agent = agent_of(tmp_path, run("echo done"), check, lk.say("end"))
+    start = lk.reply(run("sleep .5; echo done"), run("sleep .5; echo other"))
+    agent = agent_of(tmp_path, start, check, lk.say("?"), lk.say("!"))
     agent.run("go")
-    assert texts(agent) == []
-    assert outputs(agent)[1] == "[00000001] completed after 0.0 s: echo done\ndone"
+    assert outputs(agent)[2] == "[00000001] completed after 0.5 s: sleep .5; echo done\ndone"
+    told = "[00000002] completed after 0.5 s: sleep .5; echo other\nother"
+    assert texts(agent) == [f"<background-results>\n{told}\n</background-results>"]
 
 
 def test_looking_at_jobs(tmp_path: Path) -> None:
@@ -295,12 +297,12 @@ def test_a_shell_with_a_bug_does_not_leave_anybody_waiting(tmp_path: Path) -> No
 
 def test_not_too_many_at_a_time(tmp_path: Path) -> None:
     start = lk.reply(*(run("sleep 1") for _ in range(3)))
-    agent = agent_of(tmp_path, start, *[lk.say("ok")] * 3, most=2)
+    agent = agent_of(tmp_path, start, lk.say("ok"), run("echo -n now"), *[lk.say("ok")] * 3, most=2)
     agent.run("go")
     assert (
         outputs(agent)[2] == "2 jobs are already running, which is the limit; wait for one to end"
     )
-    assert len(jobs(agent)) == 2
+    assert [job["output"] for job in jobs(agent)] == ["", "", "now"]
 
 
 @pytest.mark.parametrize("bad", [{"limit": 0}, {"limit": float("nan")}, {"most": 0}])
@@ -590,9 +592,13 @@ def test_what_sleep_refuses_is_refused(tmp_path: Path, arguments: str) -> None:
 
 def test_a_counted_command_behaves_like_itself(tmp_path: Path) -> None:
     command = "echo \"it's\" $0; false || sh -c 'sleep 2; echo in >&2'; exit 9"
-    result = lk.LocalShell().run(counted(command, 10), tmp_path)
+    shell = lk.LocalShell({"TMPDIR": str(tmp_path)})
+    result = shell.run(counted(command, 10), tmp_path)
     assert slept(result.output) == ("it's bash\nin\n", 2)
     assert result.code == 9
+    late = shell.run(counted("sleep 4; echo on time; sleep 6; echo late", 10), tmp_path)
+    assert (slept(late.output), late.code) == (("on time\n", 10), 137)
+    assert list(tmp_path.iterdir()) == []
     broken = lk.LocalShell().run(counted("if then", 10), tmp_path)
     assert broken.code == 2
     assert "syntax error" in broken.output

@@ -11,12 +11,13 @@ from typing import Any
 
 import pytest
 from profiles import mostly_slow
-from simulated import interrupted_line, simulate
+from simulated import closing_lines, interrupted_line, simulate
 from teams import Ran, say, send, spawn
 
 import learnkit as lk
 from learnkit.backends.files.board import TaskBoard
 from learnkit.backends.files.mailbox import Inbox, Mailbox
+from learnkit.backends.files.store import Journal
 from learnkit.backends.files.tracker import Tracker
 from learnkit.runtime.interrupts import uninterrupted
 
@@ -29,6 +30,14 @@ def test_after_an_interrupt_at_any_line_the_team_is_whole_and_the_next_run_works
     tmp_path: Path, seed: int
 ) -> None:
     simulate(seed, tmp_path, interrupt=interrupted_line(seed))
+
+
+@pytest.mark.parametrize("seed", mostly_slow(range(40), 4))
+def test_a_team_that_is_interrupted_while_it_closes_is_closed_all_the_same(
+    tmp_path: Path, seed: int
+) -> None:
+    """Also by a second Ctrl-C, and a third."""
+    simulate(seed, tmp_path, closing=closing_lines(seed))
 
 
 @pytest.mark.parametrize("number", range(16))
@@ -110,6 +119,28 @@ def test_mail_that_was_taken_when_the_interrupt_came_is_delivered_later(
             ran.lead.run("Go.")
         ran.lead.run("Go on.")
     assert ran.told("lead") == ["the report"]
+
+
+def test_a_message_counts_as_kept_only_when_it_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ran = Ran(
+        tmp_path,
+        {"lead": [spawn("alice"), *say("waits", "x", "y", "z")], "alice": say("the report")},
+    )
+    append, interrupts = Journal.append, [signal.SIGINT]
+
+    def appended(journal: Journal, *entries: Any) -> None:
+        if "the report" in str(entries) and journal.path.stem == "lead" and interrupts:
+            signal.raise_signal(interrupts.pop())
+        append(journal, *entries)
+
+    monkeypatch.setattr(Journal, "append", appended)
+    with ran.team:
+        with pytest.raises(KeyboardInterrupt):
+            ran.lead.run("Go.")
+        ran.lead.run("Go on.")
+    assert (ran.folder / "transcripts" / "lead.jsonl").read_text().count("the report") == 1
 
 
 CHANGES: dict[str, tuple[type, str, Any, str]] = {

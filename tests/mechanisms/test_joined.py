@@ -17,6 +17,7 @@ from teams import say, send, work
 
 import learnkit as lk
 from learnkit.backends.connect import open_backend
+from learnkit.backends.files.store import Journal
 from learnkit.backends.leased import LeasedBoard
 from learnkit.core.agent import Agent
 from learnkit.mechanisms.teams.joined import JoinedTeam
@@ -44,10 +45,13 @@ class Place:
         folder: of the backend.
         lanes: the script of each lane.
         plan_required: which teammates need a plan, as the lead says.
+        clock: by default a virtual one.
     """
 
-    def __init__(self, folder: Path, lanes: Any, plan_required: Any = False) -> None:
-        self.folder, self.clock = folder, lk.VirtualClock()
+    def __init__(
+        self, folder: Path, lanes: Any, plan_required: Any = False, clock: Any = None
+    ) -> None:
+        self.folder, self.clock = folder, clock or lk.VirtualClock()
         self.backend = open_backend(f"files:{folder}", clock=self.clock)
         self.client = lk.scripted(lanes, clock=self.clock)
         self.board = self.backend.board()
@@ -139,6 +143,37 @@ def test_beats_hold_a_task_through_a_call_that_takes_longer_than_the_lease(tmp_p
         place.until(lambda: place.board.get(1).status == "completed")
 
 
+def test_a_disk_that_refuses_its_transcript_ends_no_worker(tmp_path: Path) -> None:
+    """It says so once, tries again, and what it could not write is written then."""
+    place, problem = Place(tmp_path, {"alice": worker}, clock=lk.SystemClock()), None
+    home = tmp_path / "alice"
+    try:
+        with place.joined() as joined:
+            home.touch()  # a file in the folder's place
+            place.board.create("a task")
+            agent, ended = joined.mate.agent, joined.mate.worker
+            stuck = [False]
+
+            def is_stuck(event: Any) -> None:
+                stuck[0] |= event.type == "team.stuck"
+
+            agent.events.subscribe(is_stuck)
+            place.until(lambda: stuck[0] or ended.done)
+            home.unlink()
+            place.until(lambda: ended.done or agent.outcome)
+            place.until(lambda: ended.done or joined.mate.status == "idle")
+            assert not ended.done
+    except OSError as error:
+        problem = error
+    assert problem is None
+    assert place.board.get(1).status == "completed"
+    kept = [entry["message"] for entry in Journal(home / "alice.jsonl").read()[0]]
+    assert kept == agent.messages
+    assert len([event for event in agent.events if event.type == "team.stuck"]) == 1
+    report = [mail.content for mail in place.backend.mail().unread("lead")]
+    assert report == ["done"]
+
+
 def test_a_late_completion_is_refused_and_the_model_reads_who_has_the_task(tmp_path: Path) -> None:
     lanes = {"alice": [lk.reply(done(1), latency=50.0), *say("I stop.")]}
     place = Place(tmp_path, lanes)
@@ -197,23 +232,29 @@ def test_without_work_it_ends_when_that_was_asked_for(tmp_path: Path) -> None:
 
 
 def test_the_lead_sees_where_it_lives_and_leads_it_with_its_own_tools(tmp_path: Path) -> None:
+    answers = iter([False, True])
+
     def alice(request: Any) -> Any:
         said = str(request["messages"][-1]["content"])
         if asked := re.search(r'request_id=\\?"(\w+)', said):
-            return lk.use("shutdown_response", request_id=asked[1], approve=True)
+            answer = {"approve": next(answers), "reason": "not yet"}
+            return lk.use("shutdown_response", request_id=asked[1], **answer)
         return send("lead", "hello back") if "hello" in said else lk.say("done")
 
     lead = [
         lk.use("list_teammates"),
         send("alice", "hello"),
         *say("I wait.", "I have read it."),
-        lk.use("shutdown_request", teammate="alice"),
-        *say("I wait.", "It has ended."),
+        *[lk.use("shutdown_request", teammate="alice"), *say("I wait.", "No.", "It works on.")],
+        *[lk.use("shutdown_request", teammate="alice"), *say("I wait.", "It has ended.")],
     ]
     place = Place(tmp_path, {"lead": lead, "alice": alice})
     with place.joined() as joined:
         place.lead.run("Say hello.")
         assert "hello back" in str(place.lead.messages)
+        place.lead.run("End it.")
+        place.clock.sleep(45.0)  # the deadline, and a beat
+        assert joined.mate.status == "idle"
         place.lead.run("End it.")
         place.until(lambda: joined.mate.status == "shutdown", 10.0)
         place.team.read_inbox()  # looks at the roster, too

@@ -112,6 +112,7 @@ def test_always_is_remembered_for_the_tool_and_for_no_other() -> None:
     assert [refusal is None for refusal in refusals] == [True, True, False]
     assert asked == ["bash", "write_file"]
     assert [one["answer"] for one in decided(lead)] == ["always", "remembered", "no"]
+    assert Permission({"*": "ask"}).refuse(agent(), call("bash")) is not None, "nor for others"
 
 
 def test_always_does_not_outweigh_a_denial() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import threading
 from pathlib import Path
 from typing import Any
@@ -319,15 +320,18 @@ def test_a_factory_that_hands_down_subagents_makes_no_endless_family() -> None:
 # What is handed down
 
 
+CITIES = ("Rome", "Bonn", "Lima", "Oslo")
+
+
 def prompt_of_child(inherit: Any) -> str:
     script = {
         "lead": [
-            lk.use("look", place="the station parsers in Oslo"),
+            *(lk.use("look", place=f"the station parsers in {one}") for one in CITIES),
             lk.use("look", place="an unrelated thing"),
             task("Which parsers are there for the station Oslo?"),
             lk.say("done"),
         ],
-        "lead.toolu_0003": [lk.say("two")],
+        f"lead.toolu_{len(CITIES) + 2:04}": [lk.say("two")],
     }
     agent = parent(script, lk.Subagents(tools, inherit=inherit))
     agent.run("Mend the parsers before the weekend.")
@@ -345,7 +349,8 @@ def test_the_grades_of_inheritance() -> None:
     assert none == "Which parsers are there for the station Oslo?"
     assert "Mend the parsers before the weekend." in goal
     assert "in Oslo" not in goal
-    assert "the station parsers in Oslo" in background
+    latest = ["Lima", "Oslo", "Oslo"]  # a result, then a call with its result
+    assert re.findall("station parsers in (....)", background) == latest
     assert "unrelated" not in background
     assert "unrelated" in everything
     assert len(none) < len(goal) < len(background) < len(everything)

@@ -136,9 +136,12 @@ def test_a_run_that_starts_logs_what_others_have_changed_meanwhile(board: lk.Tas
 def test_a_task_that_was_begun_before_anybody_looked_is_new_and_begun(board: lk.TaskBoard) -> None:
     other = lk.TaskBoard(board.folder)
     other.claim(other.create("from another process").id, "bob")
+    other.update(other.create("a second").id, "completed")
     log = lk.EventLog()
     log_news(board, Person(log))
-    assert [event.type for event in log] == ["task.created", "task.started"]
+    assert [event.type for event in log] == [
+        *("task.created", "task.started", "task.created", "task.completed")
+    ]
 
 
 def test_deleting_and_failing_and_giving_back(board: lk.TaskBoard) -> None:

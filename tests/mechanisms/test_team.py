@@ -80,7 +80,7 @@ def test_a_broadcast_reaches_all_teammates(tmp_path: Path) -> None:
         {
             "lead": [
                 lk.reply(*(spawn(name) for name in ("alice", "bob"))),
-                lk.use("broadcast", content="phase 1 complete"),
+                lk.reply(lk.use("broadcast", content="phase 1 complete"), latency=5.0),
                 lk.use("list_teammates"),
                 *say(*"abcdef"),
             ],

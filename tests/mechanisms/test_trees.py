@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -177,6 +178,24 @@ def test_commits_that_are_in_no_branch_are_not_removed(
         assert git(repo, "show keep:a.txt") == "a day of work\n"
     else:
         assert trees.remove("parser", force=True).status == "removed"
+
+
+def test_when_git_cannot_read_the_head_nothing_is_removed(
+    repo: Path, trees: WorktreeRegistry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A failure is no answer: there may be commits that are on no branch."""
+    trees.create("parser")
+    git(trees.path("parser"), "checkout -q --detach")
+    commit(trees.path("parser"), "a day of work\n")
+    (tmp_path / "bin").mkdir()
+    program = tmp_path / "bin" / "git"
+    fails = 'case "$*" in "rev-parse --verify --quiet HEAD") kill $$ ;; esac'
+    program.write_text(f'#!/bin/sh\n{fails}\nexec {shutil.which("git")} "$@"\n')
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
+    with pytest.raises(lk.ToolError, match="git rev-parse"):
+        WorktreeRegistry(repo).remove("parser")
+    assert trees.path("parser").is_dir()
 
 
 @pytest.mark.slow

@@ -128,11 +128,16 @@ def test_a_branch_that_the_remote_does_not_have_is_no_worktree(clones: dict[str,
 
 def test_a_worktree_that_cannot_be_pushed_is_not_made(clones: dict[str, Path]) -> None:
     lead, _ = both(clones)
-    clones["common.git"].rename(clones["common.git"].with_name("moved"))
-    with pytest.raises(GitError, match="common remote"):
-        lead.create("parser")
+    lead.create("lexer")
+    commit(lead.path("lexer"), "two\n", "b.txt")
+    moved = clones["common.git"].rename(clones["common.git"].with_name("moved"))
+    for act, name in ((lead.create, "parser"), (lead.publish, "lexer")):
+        with pytest.raises(GitError, match="common remote"):
+            act(name)
     assert not lead.exists("parser")
-    assert lead.all() == []
+    assert [tree.name for tree in lead.all()] == ["lexer"]
+    moved.rename(clones["common.git"])
+    assert lead.publish("lexer"), "what could not be pushed is pushed later"
 
 
 @pytest.mark.parametrize("address", ["--upload-pack=touch", "ext::touch made", "nowhere"])
@@ -173,14 +178,23 @@ def test_what_an_agent_configures_is_not_run(
     assert not ran.exists()
 
 
+@pytest.mark.parametrize(
+    "configured",
+    [
+        "url.ELSEWHERE.insteadOf ADDRESS",
+        "remote.ADDRESS.url ELSEWHERE",
+        "remote.ADDRESS.pushUrl ELSEWHERE",
+    ],
+)
 def test_an_agent_cannot_lead_pushes_to_another_server(
-    clones: dict[str, Path], tmp_path: Path
+    clones: dict[str, Path], tmp_path: Path, configured: str
 ) -> None:
     git(tmp_path, "init -q --bare elsewhere.git")
     lead, _ = both(clones)
-    url = f"url.{tmp_path}/elsewhere.git.insteadOf {clones['common.git']}"
-    git(clones["lead"], f"config {url}")
-    with pytest.raises(GitError, match="this repository's configuration has url"):
+    address = str(clones["common.git"])
+    pair = configured.replace("ADDRESS", address).replace("ELSEWHERE", f"{tmp_path}/elsewhere.git")
+    git(clones["lead"], f"config {pair}")
+    with pytest.raises(GitError, match=r"configuration has (url|remote)"):
         lead.create("parser")
     assert git(tmp_path / "elsewhere.git", "branch --list") == ""
 

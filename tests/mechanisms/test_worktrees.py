@@ -183,6 +183,8 @@ def test_two_teammates_edit_the_same_file_each_in_the_worktree_of_its_task(
             "lead": when(
                 ("Go.", lk.reply(*(use("create", name=f"t{n}", task_id=n) for n in (1, 2)))),
                 ("Created t2 on", lk.reply(spawn("alice"), spawn("bob"))),
+                ("Again.", use("create", name="t3", task_id=3)),
+                ("Created t3 on", spawn("alice")),
             ),
             "alice": worker,
             "bob": worker,
@@ -197,14 +199,17 @@ def test_two_teammates_edit_the_same_file_each_in_the_worktree_of_its_task(
         with team:
             lead.run("Go.")
             autonomy.wait()
+            board.create("third")
+            lead.run("Again.")  # alice has shut down, and her tools are new ones
+            autonomy.wait()
     assert (repo / "parse.py").read_text() == "one = 1\n"  # nobody has touched the main folder
-    for number in (1, 2):
+    for number in (1, 2, 3):
         tree = repo / ".worktrees" / f"t{number}"
         assert (tree / "parse.py").read_text() == f"by task {number}\n"
     said = [o for o in outputs(lead) if o == "/workspace"]
-    assert len(said) == 2
+    assert len(said) == 3
     last = [e.data["commits"] for e in lead.events if e.type == "worktree.commits"][-1]
-    assert {one["subject"] for one in last} == {"task 1", "task 2", "first"}
+    assert {one["subject"] for one in last} == {"task 1", "task 2", "task 3", "first"}
 
 
 def test_arguments_that_cannot_be_are_refused(repo: Path, tmp_path: Path) -> None:

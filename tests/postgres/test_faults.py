@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+import math
+import os
+import re
 import signal
+import subprocess
 import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import ExitStack, closing
 from datetime import UTC, datetime, timedelta
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import psycopg
 import pytest
+from fault_run import CLI, crew
+from messages_server import serving
 from postgres import LIMIT, PASSWORD, Cluster
+from screen import CTRL_C, CTRL_D, ENTER, Screen
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import OperationalError
 from tcp_proxy import Proxy
@@ -22,6 +31,8 @@ import learnkit as lk
 from learnkit.backends.interface import Backend
 from learnkit.backends.sql import Database
 from learnkit.backends.task import Task
+from learnkit.mechanisms.teams.others import Others
+from learnkit.runtime.clock import stopped_by
 
 HOUR = timedelta(hours=1)
 
@@ -142,16 +153,128 @@ def go_on_through_restarts(backend: Backend, cluster: Cluster, address: str) -> 
 
 
 def test_a_server_that_stays_away_is_one_error(cluster: Cluster, own_address: str) -> None:
-    with closing(lk.open_backend(own_address, create=True, patience=1)) as backend:
+    told, stop = list[tuple[str, bool]](), lk.SystemClock().signal()
+    waiting = partial(_note, told)
+    with (
+        ThreadPoolExecutor(1) as pool,
+        closing(lk.open_backend(own_address, create=True, patience=2, waiting=waiting)) as backend,
+    ):
         board = backend.board()
+        assert [text for text, _ in told] == [f"opening the database {backend.address}", ""]
         cluster.stop()
         try:
-            with pytest.raises(OSError, match="has not answered for 1 s") as caught:
+            with pytest.raises(OSError, match="has not answered for 2 s") as caught:
                 board.create("a task")
-        finally:
+            backend._database.patience = math.inf  # type: ignore[attr-defined]
+            asked = pool.submit(_stoppable, stop, board.tasks)
+            end, told[:] = time.monotonic() + LIMIT, []
+            while not told:
+                assert time.monotonic() < end
+            stop.set()
+            with pytest.raises(InterruptedError, match="not waited for any more"):
+                asked.result(LIMIT)
+            what = f"the database at 127.0.0.1:{cluster.port}"
+            assert told == [(f"{what} is away; waiting, 1 s", False), ("", True)]
+            told.clear()
+            asked = pool.submit(board.tasks)
+            while not told:
+                assert time.monotonic() < end
+        except BaseException:
             cluster.start()
+            raise
+        cluster.start()
+        assert asked.result(LIMIT) == []
+        assert told[-1][1]
+        assert re.fullmatch(rf"{what} is back, after \d+ s", told[-1][0])
         assert PASSWORD not in everything(caught.value)
         assert board.tasks() == []
+
+
+def _note(told: list[tuple[str, bool]], text: str, over: bool) -> None:
+    told.append((text, over))
+
+
+def _stoppable(stop: Any, act: Any) -> Any:
+    with stopped_by(stop):
+        return act()
+
+
+def test_a_chat_and_a_worker_wait_out_an_outage_and_go_on(
+    cluster: Cluster, own_address: str, tmp_path: Path
+) -> None:
+    """A running turn and a command do; Ctrl-C ends the wait of one, and the talk goes on."""
+    backend = lk.open_backend(own_address, create=True)
+    board, log = backend.board(), tmp_path / "alice.log"
+    away = f"the database at 127.0.0.1:{cluster.port} is away; waiting,"
+    (tmp_path / "lead").mkdir()
+    with ExitStack() as stack:
+        stack.callback(backend.close)
+        api = stack.enter_context(serving(crew))
+        env = {"ANTHROPIC_API_KEY": "for-a-local-server", "ANTHROPIC_BASE_URL": api.url}
+        env |= {"LEARNKIT_BACKEND": own_address, "XDG_STATE_HOME": str(tmp_path)}
+        worker = subprocess.Popen(
+            [*CLI, "join", "--name", "alice", "--workspace", str(tmp_path / "alice"), "--yes"],
+            env={**os.environ, **env},
+            stdout=stack.enter_context(log.open("wb")),
+            stderr=subprocess.STDOUT,
+        )
+        stack.callback(worker.wait)
+        stack.callback(worker.kill)
+        chat = Screen(str(tmp_path / "lead"), "--yes", columns=120, **env)
+        stack.callback(chat.close)
+        chat.expect("0 turns")
+        chat.until(lambda: "alice is idle" in log.read_text(), "a worker")
+        chat.type(f"batch 1: sleep 9; sleep 0{ENTER}")
+        chat.until(lambda: "alice is working" in log.read_text(), "work")
+        chat.expect("send_message")
+        cluster.stop()
+        try:
+            chat.expect(away)
+            chat.type(f"/tasks{ENTER}")
+            chat.until(lambda: away in log.read_text(), "a line of the worker")
+        finally:
+            cluster.start()
+        chat.expect("is back, after")
+        chat.expect("/2 completed)")
+        chat.until(lambda: all(one.status == "completed" for one in board.tasks()), "the work")
+        chat.expect("/help ·")
+        cluster.stop()
+        try:
+            chat.type(f"/team{ENTER}")
+            chat.expect(away)
+            chat.type(CTRL_C)
+            chat.expect("(cancelled)")
+            chat.expect("/help ·")
+        finally:
+            cluster.start()
+        chat.type(f"batch 2: sleep 0{ENTER}")
+        chat.until(lambda: len(board.tasks()) == 3, "the next turn")
+        chat.until(lambda: board.get(3).status == "completed", "more work")
+        chat.expect("/help ·")
+        chat.type(CTRL_D)
+        assert chat.ended() == 0
+        worker.send_signal(signal.SIGTERM)
+        assert worker.wait(60) == 128 + signal.SIGTERM
+        assert "Traceback" not in chat.text + log.read_text()
+
+
+def test_who_could_not_be_heard_is_not_gone(cluster: Cluster, own_address: str) -> None:
+    with closing(lk.open_backend(own_address, create=True, patience=LIMIT)) as backend:
+        roster = backend.roster()
+        roster.note({"name": "alice", "role": "coder", "status": "idle", "incarnation": "a1"})
+        roster.beat("alice", "a1", "here")
+        team = lk.Team(None, lambda name, role: [], backend=backend)
+        cluster.stop()
+        cluster.start()
+        (entry,) = roster.members()
+        assert "up" in entry
+        entry |= {"silent": "300"}
+        assert [Others(team, 60.0).known(each).lost for each in (entry, {**entry, "up": "60"})] == [  # type: ignore[union-attr]
+            False,
+            True,
+        ]
+        roster.beat("alice", "a1", "here")
+        assert "up" not in roster.members()[0]
 
 
 # What waiting does not mend

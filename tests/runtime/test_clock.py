@@ -53,6 +53,7 @@ def in_time(function: Callable[[], object]) -> None:
 
 def test_time_passes_while_one_sleeps(clock: Clock) -> None:
     before, at = clock.time(), clock.now()
+    assert before < 20, "since the clock was made"
     assert clock.sleep(0.02) is False
     assert clock.time() - before >= 0.02
     assert clock.now() - at >= timedelta(seconds=0.02)
@@ -83,12 +84,19 @@ def test_a_stop_that_another_sets_ends_a_sleep_early(clock: Clock) -> None:
     assert clock.time() < LONG
 
 
-def test_a_wait_ends_with_any_of_its_signals_or_in_time(clock: Clock) -> None:
-    mail, stop = clock.signal("mail"), clock.signal("stop")
+def test_a_wait_ends_with_any_of_its_signals_or_in_time(
+    clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("learnkit.runtime.clock.PATIENCE", LONG)
+    mail, stop, other = clock.signal("mail"), clock.signal("stop"), clock.signal("other")
+    clock.spawn("first in the queue", lambda: clock.wait(other))
+    clock.sleep(0.01)
     waiter = clock.spawn("waiter", lambda: clock.wait(mail, stop))
     clock.sleep(0.01)
     stop.set()
-    assert waiter.join() is True
+    woken = waiter.join(timeout=20)
+    other.set()
+    assert woken is True
     assert clock.wait(mail, stop) is True
     stop.clear()
     assert not stop.is_set()
@@ -131,7 +139,11 @@ def test_closing_raises_what_nobody_has_joined(clock: Clock, error: BaseExceptio
     def fail() -> None:
         raise error
 
-    ended = [clock.spawn("first", fail), clock.spawn("second", lambda: clock.sleep(0.01))]
+    def fail_too() -> None:
+        clock.sleep(0.01)
+        raise ZeroDivisionError("a later one")
+
+    ended = [clock.spawn("first", fail), clock.spawn("second", fail_too)]
     with pytest.raises(type(error)) as caught:
         clock.close()
     assert caught.value is error
@@ -280,6 +292,17 @@ def test_many_threads_start_threads_and_none_is_forgotten() -> None:
     assert Counter(ends) == {i: 8 for i in range(50)}
 
 
+def test_a_thread_that_could_not_start_is_not_waited_for() -> None:
+    clock = SystemClock()
+    before = threading.stack_size(1 << 46)  # more than there is
+    try:
+        with pytest.raises(RuntimeError, match="start"):
+            clock.spawn("too large", print)
+    finally:
+        threading.stack_size(before)
+    in_time(clock.close)
+
+
 # The virtual clock
 
 
@@ -304,6 +327,11 @@ def test_the_earliest_goes_first_and_ties_go_in_order_of_arrival() -> None:
     for worker in workers:
         worker.join()
     assert order == [("b", 1.0), ("d", 1.0), ("c", 2.0), ("a", 3.0), ("e", 3.0)]
+    waits = clock.spawn("f", nap, "f", 0.0)
+    clock.sleep(0)
+    clock.spawn("g", lambda: order.append(("g", clock.time()))).join()
+    waits.join()
+    assert order[5:] == [("f", 3.0), ("g", 3.0)], "a new thread came last"
 
 
 def test_signals_come_before_time() -> None:

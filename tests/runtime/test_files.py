@@ -59,6 +59,9 @@ def test_permissions_stay(tmp_path: Path) -> None:
     path.chmod(0o750)
     files.replace(path, b"new")
     assert path.stat().st_mode & 0o777 == 0o750
+    (tmp_path / "by open").write_text("")
+    files.replace(tmp_path / "b.txt", "new")
+    assert (tmp_path / "b.txt").stat().st_mode == (tmp_path / "by open").stat().st_mode
 
 
 def test_text_is_utf8_and_half_a_surrogate_pair_its_escape(tmp_path: Path) -> None:
@@ -73,3 +76,4 @@ def test_two_writes_never_look_alike(tmp_path: Path) -> None:
         files.replace(path, str(number % 10))
         stamps.add(path.stat().st_mtime_ns)
     assert len(stamps) == 200
+    assert [one.read_text() for one in [files.stage(path, text) for text in "ab"]] == ["a", "b"]

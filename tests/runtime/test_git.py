@@ -23,6 +23,7 @@ class Repo:
     """A repository with a worktree ``old`` that has a commit, and a program that leaves a mark."""
 
     def __init__(self, folder: Path) -> None:
+        self.refused = ""  # why the harness does not work in it, if it does not
         self.root = folder / "repo"
         self.root.mkdir(parents=True)
         self.mark = folder / "mark"
@@ -56,9 +57,14 @@ class Repo:
         for name in ("prepare-commit-msg", "reference-transaction", "post-index-change"):
             shutil.copy(self.program, folder / name)
 
-    def touched(self) -> None:
+    def touched(self, folder: str = ".") -> None:
         """Make git look at the content of a file again."""
-        os.utime(self.root / "f.txt", (1, 1))
+        with contextlib.suppress(FileNotFoundError):  # plain git may have failed with the program
+            os.utime(self.root / folder / "f.txt", (1, 1))
+
+    def locked(self, worktree: str) -> None:
+        """Keep git from noting what it has seen, so that each command looks again."""
+        (self.root / ".git" / "worktrees" / worktree / "index.lock").touch()
 
     def plainly(self) -> None:
         """What the harness does, done with plain git, and more of what could start a program."""
@@ -70,9 +76,18 @@ class Repo:
         self.git("merge --no-ff -m merge wt/old")
         self.git("cat-file --batch-check --batch-all-objects")
         self.git(f"fetch --refetch {self.root}")
-        self.git("worktree remove .worktrees/new")
+        for name in ("new", "old"):
+            self.touched(f".worktrees/{name}")
+            self.git(f"worktree remove .worktrees/{name}")
 
     def by_the_harness(self) -> None:
+        if self.refused:
+            with pytest.raises(lk.LearnkitError, match=self.refused):
+                self._by_the_harness()
+        else:
+            self._by_the_harness()
+
+    def _by_the_harness(self) -> None:
         self.touched()
         registry = WorktreeRegistry(self.root)
         registry.create("new")
@@ -80,7 +95,10 @@ class Repo:
         History(registry.git).commits()
         with contextlib.suppress(lk.ToolError):  # a driver that is not run is a conflict
             assert registry.merge("old") == ["f.txt"]
-        registry.remove("new")
+        registry.keep("new")
+        for name in ("new", "old"):
+            self.touched(f".worktrees/{name}")
+            registry.remove(name)
 
 
 def _hooks_path(repo: Repo) -> None:
@@ -118,11 +136,85 @@ def _of_the_worktree(repo: Repo) -> None:
     repo.git(f"config --worktree core.fsmonitor {repo.program}")
 
 
+def _condition(condition: str, kind: str = "smudge", file: str = "more") -> Callable[[Repo], None]:
+    """A filter that is there only where a condition holds."""
+
+    def plant(repo: Repo) -> None:
+        (repo.root / file).write_text(f'[filter "x"]\n\t{kind} = {repo.program}\n')
+        repo.config("remote.origin.url", "https://example.org/x")
+        repo.config(f"includeIf.{condition}.path", f"../{file}")
+
+    return plant
+
+
+def _nested_conditions(repo: Repo) -> None:
+    """Each file names the next one relative to itself, in a folder of its own."""
+    for number in range(9):
+        folder = repo.root / f"in{number}"
+        folder.mkdir()
+        then = f'[includeIf "onbranch:wt/new"]\n\tpath = ../in{number + 1}/more\n'
+        last = f'[filter "x"]\n\tsmudge = {repo.program}\n'
+        (folder / "more").write_text(then if number < 8 else last)
+    repo.config("include.path", "../in0/more")
+
+
+def _condition_of_the_worktrees(repo: Repo) -> None:
+    repo.config("extensions.worktreeConfig", "true")
+    _condition("onbranch:wt/new")(repo)
+    repo.git("config --unset includeIf.onbranch:wt/new.path")
+    repo.git(f"config --worktree includeIf.onbranch:wt/new.path {repo.root}/more")
+
+
+def _copied_with_the_worktree(repo: Repo) -> None:
+    """git copies config.worktree, and from the copy the path leads to another file."""
+    repo.config("extensions.worktreeConfig", "true")
+    (repo.root / ".git" / "more").write_text(f'[filter "x"]\n\tsmudge = {repo.program}\n')
+    repo.git("config --worktree include.path ../../more")
+    repo.refused = (
+        r"has include\.path = \.\./\.\./more in config\.worktree; make this path an absolute"
+    )
+
+
+def _of_another_worktree(repo: Repo) -> None:
+    repo.config("extensions.worktreeConfig", "true")
+    repo.git(f"config --worktree filter.x.clean {repo.program}", repo.registry.path("old"))
+    repo.locked("old")
+
+
+def _another_common_folder(repo: Repo) -> None:
+    """The repository that a worktree says it belongs to is not the one that it is listed in."""
+    shutil.copytree(repo.root / ".git", repo.root / "evil")
+    repo.git(f"config -f evil/config filter.x.clean {repo.program}")
+    (repo.root / ".git" / "worktrees" / "old" / "commondir").write_text("../../../evil\n")
+    repo.locked("old")
+
+
+def _of_a_submodule(repo: Repo) -> None:
+    """When it looks for conflicts, git runs itself in each submodule."""
+    sub = repo.root / "sub"
+    repo.git("init -q sub")
+    for name in ("f.txt", ".gitattributes"):
+        shutil.copy(repo.root / name, sub)
+    repo.git("add -A && git commit -q -m sub", sub)
+    repo.git("add sub")
+    repo.commit(repo.root, "three\n")
+    repo.git(f"config filter.x.clean {repo.program}", sub)
+    repo.touched("sub")
+
+
 def _strange_name(repo: Repo) -> None:
     # What is set with `git -c` cannot name a key that has "=" in it.
     repo.config("filter.a=b.clean", str(repo.program))
     repo.config("filter.a=b.smudge", str(repo.program))
     (repo.root / ".git" / "info" / "attributes").write_text("*.txt filter=a=b\n")
+
+
+def _attributes(repo: Repo) -> None:
+    (repo.root / "attributes").write_text("*.txt filter=y\n")
+    (repo.root / ".gitattributes").unlink()
+    repo.git("commit -q -a -m 'no attributes'")
+    repo.config("core.attributesFile", str(repo.root / "attributes"))
+    repo.config("filter.y.smudge", str(repo.program))
 
 
 def _partial(repo: Repo) -> None:
@@ -152,6 +244,18 @@ WAYS: dict[str, Callable[[Repo], None]] = {
     "included file": _included,
     "configuration of a worktree": _of_the_worktree,
     "missing objects of a remote": _partial,
+    "include on a branch": _condition("onbranch:wt/**"),
+    "include in worktrees": _condition("gitdir:**/worktrees/**"),
+    "include in worktrees, clean filter": _condition("gitdir/i:**/WORKTREES/**", "clean"),
+    "include with a remote": _condition("hasconfig:remote.*.url:https://example.org/**"),
+    "include with a strange name": _condition("onbranch:wt/**", file="m=o re"),
+    "conditions in conditions": _nested_conditions,
+    "condition in a worktree's configuration": _condition_of_the_worktrees,
+    "configuration that is copied": _copied_with_the_worktree,
+    "configuration of another worktree": _of_another_worktree,
+    "worktree of another repository": _another_common_folder,
+    "submodule": _of_a_submodule,
+    "attributes elsewhere": _attributes,
 }
 
 
@@ -229,6 +333,8 @@ def test_variables_that_name_programs_and_folders_are_not_passed_on(tmp_path: Pa
             "GIT_CONFIG_COUNT": "1",
             "GIT_CONFIG_KEY_0": "core.fsmonitor",
             "GIT_CONFIG_VALUE_0": str(repo.program),
+            "GIT_CONFIG_PARAMETERS": f"'core.fsmonitor'='{repo.program}'",
+            "GIT_EXEC_PATH": str(repo.program.parent),
             "GIT_EXTERNAL_DIFF": str(repo.program),
         }
     )

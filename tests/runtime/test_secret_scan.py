@@ -5,9 +5,16 @@ No line of this file holds one of the forms whole, so that other scanners pass o
 
 from __future__ import annotations
 
+import html
+import itertools
+import json
+import shlex
+from collections.abc import Callable
 from pathlib import Path
+from urllib.parse import quote, quote_plus
 
 import pytest
+import yaml
 
 from learnkit.runtime.secret_scan import SecretError, refuse_secrets
 
@@ -46,6 +53,7 @@ FOUND = {
     "Telegram": "1234567890" + ":AA" + MIXED[:33],
     "PGP": "-----BEGIN PGP " + "PRIVATE KEY BLOCK-----",
     "age": "AGE-SECRET-" + "KEY-1" + "QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L" * 2,
+    "password in the second URL": "redis://:secret@a and redis://:" + "k7Rt2wQ9" + "@cache:6379",
     "Groq": "gsk_" + MIXED[:52],
 }
 
@@ -88,13 +96,56 @@ def test_what_only_looks_like_one_is_left_alone(text: str) -> None:
     refuse_secrets(text)
 
 
+FORMS: dict[str, Callable[[str], str]] = {
+    "itself": str,
+    "JSON": json.dumps,
+    "JSON in UTF-8": lambda text: json.dumps(text, ensure_ascii=False),
+    "JSON in a script": lambda text: (
+        json.dumps(text).replace("<", r"\u003c").replace("&", r"\u0026")
+    ),
+    "Python": ascii,
+    "HTML": html.escape,
+    "an address": lambda text: quote(text, safe=""),
+    "a form": quote_plus,
+    "a shell": shlex.quote,
+    "YAML": yaml.safe_dump,
+    "one line": lambda text: " ".join(text.split()),
+}
+
+
+@pytest.mark.parametrize(
+    "secret",
+    [
+        *("correct horse battery", 'say "friend" & enter', "it's <b>50%</b> \\ 'done'"),
+        *("first line\nsecond line", "größe-über-alles-🔑", "%41%42\t+plus/&amp;"),
+    ],
+)
+def test_the_value_of_a_variable_is_found_in_every_form(
+    secret: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    texts = {
+        (inner, outer): FORMS[outer](f"x{FORMS[inner](secret)}x")
+        for inner, outer in itertools.product(FORMS, repeat=2)
+    }
+    assert [forms for forms, text in texts.items() if _refused(text)] == []
+    monkeypatch.setenv("DB_PASSWORD", secret)
+    assert [forms for forms, text in texts.items() if not _refused(text)] == []
+
+
+def _refused(text: str) -> bool:
+    try:
+        refuse_secrets({"output": [text]})
+    except SecretError:
+        return True
+    return False
+
+
 @pytest.mark.parametrize(
     "name", ["DB_PASSWD", "SSH_PASSPHRASE", "GOOGLE_CREDENTIALS", "npm_token", "PGPASSWORD"]
 )
-def test_the_value_of_a_variable_with_such_a_name_is_found(
+def test_the_name_of_a_variable_tells_that_it_is_secret(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    refuse_secrets("correct horse battery staple")
     monkeypatch.setenv(name, "correct horse battery")
     with pytest.raises(SecretError):
         refuse_secrets("correct horse battery staple")
@@ -124,8 +175,8 @@ def test_the_place_of_a_secret_is_named_and_what_to_do(value: object, where: str
     with pytest.raises(SecretError) as caught:
         refuse_secrets(value)
     assert str(caught.value) == (
-        f"the recording was not saved: {where} looks like it holds a secret. "
-        "Take it out of the prompt, the files or the command's output, and record again."
+        f"nothing was written: {where} looks like it holds a secret. "
+        "Take it out of the prompt, the files or the command's output, and try again."
     )
 
 

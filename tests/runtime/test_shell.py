@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from learnkit.errors import ToolError, UsageError
 from learnkit.runtime import process_tree
+from learnkit.runtime.file_lock import is_free
 from learnkit.runtime.shell import DISK_LIMIT, LocalShell, ShellResult
 from learnkit.runtime.shell_environment import REPRODUCIBLE
 from learnkit.runtime.truncate import OUTPUT_LIMIT, head_and_tail
@@ -131,8 +132,9 @@ def test_stop_from_another_thread_ends_the_command(tmp_path: Path) -> None:
 
 
 def test_a_command_may_clean_up_before_it_ends(tmp_path: Path) -> None:
-    command = "trap 'echo bye; exit' TERM; echo begun; echo $$ >pid; sleep 300 & wait"
-    assert run_and_stop(command, tmp_path).output == "begun\nbye\n"
+    command = "trap 'echo bye' TERM; echo begun; echo $$ >pid; sleep 300 & wait"
+    work = "; for ((n = 0; n < 20000; n++)); do :; done"  # in which it is not asked again
+    assert run_and_stop(command + work, tmp_path).output == "begun\nbye\n"
 
 
 def test_a_command_that_ignores_the_request_to_end_is_killed(tmp_path: Path) -> None:
@@ -189,6 +191,33 @@ def test_what_a_command_left_running_ends_with_it(tmp_path: Path, escape: str) -
 def test_what_a_command_has_started_ends_on_stop(tmp_path: Path, escape: str) -> None:
     assert run_and_stop(f"{escape}\nsleep 300", tmp_path).stopped
     assert is_gone(pid_in(tmp_path / "pid"))
+
+
+CHAIN = """
+import fcntl, os, signal, sys, time
+lock = os.open("lock", os.O_RDWR | os.O_CREAT)
+fcntl.flock(lock, fcntl.LOCK_EX)  # all that are forked hold it
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+if os.fork():
+    time.sleep(float(sys.argv[1]))
+    os._exit(0)
+end = time.monotonic() + 60
+while time.monotonic() < end:
+    if os.fork():
+        os._exit(0)
+    os.setsid()
+"""
+
+
+@pytest.mark.parametrize("seconds", [0.2, 60])
+def test_a_chain_in_which_each_process_starts_the_next_in_a_new_session_is_ended(
+    tmp_path: Path, seconds: float
+) -> None:
+    (tmp_path / "chain.py").write_text(CHAIN)
+    for _ in range(5):
+        result = run(f"{sys.executable} chain.py {seconds}", tmp_path, timeout=0.6)
+        assert result.timed_out == (seconds > 1)
+        assert is_free(tmp_path / "lock"), "one of them is left"
 
 
 def test_a_process_caught_while_it_is_being_loaded_is_found(tmp_path: Path) -> None:
@@ -351,7 +380,12 @@ def test_the_environment_is_this_list_and_no_more(
     }
 
 
-def test_the_caller_decides_over_our_settings(tmp_path: Path) -> None:
+@pytest.mark.parametrize("reproducible", ["1", "0"])
+def test_the_caller_decides_over_our_settings_and_the_users(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reproducible: str
+) -> None:
+    monkeypatch.setenv("LEARNKIT_REPRODUCIBLE", reproducible)
+    monkeypatch.setenv("GIT_AUTHOR_NAME", "Ada")
     shell = LocalShell({"LC_ALL": "C", "GIT_AUTHOR_NAME": "me", "PATH": "/nowhere:/usr/bin:/bin"})
     output = shell.run("echo $LC_ALL $GIT_AUTHOR_NAME $PATH", tmp_path).output
     assert output == "C me /nowhere:/usr/bin:/bin\n"
@@ -429,6 +463,7 @@ def test_the_users_virtual_environment_comes_first(
         (bin / name).write_text("#!/bin/sh\necho theirs\n")
         (bin / name).chmod(0o755)
     monkeypatch.setenv("VIRTUAL_ENV", str(bin.parent))
+    monkeypatch.chdir(Path(sys.prefix).parent)  # also where ours would need no activation
     assert (
         run("python; tool; echo $VIRTUAL_ENV", tmp_path).output == f"theirs\ntheirs\n{bin.parent}\n"
     )

@@ -126,18 +126,55 @@ def test_another_name_of_the_same_file_is_seen(root: Path) -> None:
         Workspace(root).write("tree/other-name", "gitdir: ../evil\n")
 
 
-def test_the_python_that_runs_the_harness_is_left_alone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+PLANT = """
+import contextlib, sys
+from learnkit.errors import ToolError
+from learnkit.runtime.workspace import Workspace
+with contextlib.suppress(ToolError):
+    Workspace(sys.argv[1]).write(sys.argv[2], "import pathlib; pathlib.Path('mark').touch()")
+"""
+
+
+@pytest.mark.parametrize(
+    ("environment", "name"), [("virtual", "evil.pth"), ("user", "sitecustomize.py")]
+)
+def test_nothing_is_planted_in_the_environment_that_runs_the_harness(
+    tmp_path: Path, environment: str, name: str
 ) -> None:
-    monkeypatch.setattr(sys, "prefix", str(tmp_path / ".venv"))
-    workspace = Workspace(tmp_path)
-    for path in (".venv/lib/python3/site-packages/sitecustomize.py", ".venv/bin/bwrap"):
-        with pytest.raises(ToolError, match="Python that runs this harness"):
-            workspace.write(path, "x")
-    workspace.write("venv.txt", "x")
-    monkeypatch.setattr(sys, "prefix", str(tmp_path))  # the workspace is in it, not it in there
-    (tmp_path / "inner").mkdir()
-    Workspace(tmp_path / "inner").write("a.txt", "x")
+    """The workspace is entered through a link, as a home folder often is, and so is the Python."""
+    (tmp_path / "real").mkdir()
+    link = tmp_path / "link"
+    link.symlink_to("real")
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    if environment == "virtual":
+        subprocess.run([sys.executable, "-m", "venv", "--without-pip", link / "py"], check=True)
+        python = link / "py" / "bin" / "python"
+        query = "import site; print(site.getsitepackages()[0])"
+    else:  # its folder is not there yet: whoever makes it decides what runs
+        python = Path(sys.executable).resolve()
+        env["PYTHONUSERBASE"] = str(link / "py")
+        query = "import site; print(site.getusersitepackages())"
+    packages = subprocess.check_output([python, "-c", query], env=env, text=True).strip()
+    path = str(Path(packages, name).relative_to(link))
+    for _ in range(2):  # what the first one plants runs when the second one starts
+        subprocess.run([python, "-c", PLANT, link, path], cwd=tmp_path, env=env, check=True)
+    assert not (tmp_path / "mark").exists()
+    assert not Path(packages, name).exists()
+
+
+@pytest.mark.parametrize("path", ["py/lib/new.py", "PY/bin/bwrap", "py"])
+@pytest.mark.parametrize("attribute", ["prefix", "base_prefix", "exec_prefix"])
+def test_the_python_that_runs_the_harness_is_left_alone_under_any_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, attribute: str, path: str
+) -> None:
+    (tmp_path / "work" / "py").mkdir(parents=True)
+    (tmp_path / "link").symlink_to("work")
+    monkeypatch.setattr(sys, attribute, str(tmp_path / "link" / "py"))
+    workspace = Workspace(tmp_path / "link")
+    with pytest.raises(ToolError, match="Python that runs this harness"):
+        workspace.write(path, "x")
+    assert workspace.write("py.txt", "x")
+    assert Workspace(tmp_path / "work" / "py" / "inner").write("a.txt", "x")  # a folder in it
 
 
 def test_an_edit_of_gits_configuration_runs_no_command(root: Path) -> None:

@@ -141,13 +141,104 @@ def test_from_a_worktree_neither(repo: Path, way: str) -> None:
     assert not (repo / ".git" / "commondir").exists()
 
 
-@pytest.mark.parametrize("name", ["commondir", "config.worktree", "worktrees/tree/config.worktree"])
+@pytest.mark.parametrize(
+    "name",
+    ["commondir", "config.worktree", "worktrees/tree/config.worktree", "worktrees/tree/modules"],
+)
 @pytest.mark.parametrize("how", ["echo ../evil >{}; sleep 30", "mkdir {}", "ln -s x {}"])
 def test_a_file_that_would_redirect_git_ends_the_command(repo: Path, name: str, how: str) -> None:
     with pytest.raises(ToolError, match=rf"made .*{name}, and git would run code from it"):
         BwrapShell().run(how.format(f".git/{name}"), repo, timeout=20)
     assert not os.path.lexists(repo / ".git" / name)
     assert LocalShell().run("git status", repo).code == 0
+
+
+@pytest.fixture
+def nested(repo: Path) -> Path:
+    """A workspace with a repository, one without ``.git`` and a submodule in it."""
+    script = (
+        "git init -q deep/own && git -C deep/own commit -q --allow-empty -m one"
+        " && git init -q --bare hub.git && git -C deep/own push -q ../../hub.git HEAD:main"
+        " && git -c protocol.file.allow=always submodule --quiet add ./hub.git sub 2>&1"
+    )
+    result = LocalShell().run(script, repo)
+    assert result.code == 0, result.output
+    return repo
+
+
+def named(repo: Path) -> dict[Path, str]:
+    """What names programs or other folders in all repositories of a workspace."""
+    names = ("config", "config.worktree", ".git", "commondir", "attributes", "origin")
+    found = [path for path in repo.rglob("*") if path.name in names or path.parent.name == "hooks"]
+    found = [path for path in found if path.is_file() and repo / "moved" not in path.parents]
+    return {path: path.read_text("utf-8", "replace") for path in found}
+
+
+NESTED = {
+    ".": [
+        *("echo x >>deep/own/.git/config", "git -C deep/own config core.fsmonitor x"),
+        *("echo x >deep/own/.git/hooks/pre-commit", "echo x >deep/own/.git/info/attributes"),
+        *(
+            "mv deep/own/.git moved/d",
+            "mv deep/own moved/o",
+            "mv deep moved",
+            "rm -rf deep/own/.git",
+        ),
+        *("echo x >>hub.git/config", "echo x >hub.git/hooks/update", "mv hub.git moved"),
+        *("echo 'gitdir: ../evil' >sub/.git", "rm -f sub/.git", "mv sub moved", "rm -rf sub"),
+        *("mkdir -p .git/modules/evil/hooks; echo x >.git/modules/evil/config",),
+        *("echo x >>.git/modules/sub/config", "echo x >.git/modules/sub/hooks/pre-commit"),
+        *("mkdir deep/own/.git/modules/x; echo x >deep/own/.git/modules/x/config",),
+        "mkdir -p .git/remotes .git/branches; echo URL: /x >.git/remotes/origin",
+        "echo /x >.git/branches/origin",
+    ],
+    "sub": ["echo 'gitdir: ../evil' >.git", "rm -f .git", "mv .git ../moved", "git config a.b c"],
+}
+
+
+@pytest.mark.parametrize("where", NESTED)
+def test_nor_that_of_a_repository_in_the_workspace(nested: Path, where: str) -> None:
+    (nested / "moved").mkdir()  # what is copied there is a new repository
+    before = named(nested)
+    assert len(before) > 8
+    commit = "git -C deep/own commit -q --allow-empty -m two && git -C deep/own log --format=%s"
+    if where == ".":
+        assert BwrapShell().run(commit, nested).output == "two\none\n"
+    BwrapShell().run("; ".join(NESTED[where]), nested / where)
+    assert named(nested) == before
+
+
+PLAN = "$(git rev-parse --git-dir)/rebase-merge/git-rebase-todo"
+STOPPED = {
+    "exec": f"git rebase -q -i HEAD~1; printf '\\t exec touch {{mark}}\\n' >>{PLAN}",
+    "x": f"git rebase -q -i HEAD~1; printf 'x\\ttouch {{mark}}\\n' >>{PLAN}",
+    "a link": f"git rebase -q -i HEAD~1; echo 'exec touch {{mark}}' >plan; ln -sf $PWD/plan {PLAN}",
+}
+
+
+@pytest.mark.parametrize("where", [".", ".worktrees/tree", "deep/own"])
+@pytest.mark.parametrize("how", STOPPED)
+def test_a_stopped_rebase_has_no_commands_in_it(
+    nested: Path, tmp_path: Path, how: str, where: str
+) -> None:
+    """The user's next ``git rebase --continue`` would run them."""
+    folder, mark = nested / where, tmp_path / "mark"
+    script = (
+        "export GIT_SEQUENCE_EDITOR='sed -i 1ibreak'; git commit -q --allow-empty -m 2; "
+        + STOPPED[how].format(mark=mark)
+    )
+    with pytest.raises(ToolError, match=r"made .*git-rebase-todo, and git would run code from it"):
+        BwrapShell().run(script, nested if where == "." else folder)
+    LocalShell().run("git rebase --continue; git rebase --abort", folder)
+    assert not mark.exists()
+    LocalShell().run(f"{script}; git rebase --continue", folder)
+    assert mark.exists(), "git must run it, or the test shows nothing"
+
+
+def test_a_rebase_that_runs_commands_works(repo: Path) -> None:
+    script = "git commit -q --allow-empty -m two; git rebase -q -x 'touch ran' HEAD~1"
+    assert BwrapShell().run(script, repo).code == 0
+    assert (repo / "ran").exists()
 
 
 def test_when_another_program_replaces_the_configuration_the_command_is_ended(repo: Path) -> None:
@@ -283,18 +374,20 @@ def test_the_harness_makes_and_removes_worktrees_in_it(repo: Path) -> None:
 
 
 def test_its_git_runs_in_the_sandbox_too(repo: Path, tmp_path: Path) -> None:
-    git = WorktreeRegistry(repo, BwrapShell()).git
+    shell = BwrapShell()
+    git = WorktreeRegistry(repo, shell).git
     outside = tmp_path / "outside"
     git.run("-c", f"alias.x=!touch {outside}", "x")
     assert not outside.exists()
+    assert shell.run("git config user.name oh", repo).code != 0, "the agents' shell is as it was"
 
 
-@pytest.fixture
-def venv(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+@pytest.fixture(params=["prefix", "exec_prefix"])
+def venv(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A workspace that has the Python that runs the harness in it, first on PATH."""
     folder = tmp_path / "work" / "tools" / ".venv"
     (folder / "bin").mkdir(parents=True)
-    monkeypatch.setattr(sys, "prefix", str(folder))
+    monkeypatch.setattr(sys, request.param, str(folder))
     monkeypatch.setenv("PATH", f"{folder / 'bin'}:{os.environ['PATH']}")
     return folder
 

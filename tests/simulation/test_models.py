@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 
 import learnkit as lk
 from learnkit.core.token_count import estimate_tokens
+from learnkit.core.usage import Meter
 from learnkit.simulation.direct_client import Direct
 from learnkit.simulation.forgetful import Forgetful, Step
 
@@ -96,9 +98,14 @@ def test_the_nearer_half_of_the_window_is_read_without_a_gap(
 
 
 def test_distances_are_estimated_tokens_to_the_end() -> None:
-    messages = [{"role": "user", "content": "abcd\n12345678"}]
-    assert [(one.text, one.distance) for one in _all(messages)] == [("abcd", 3), ("12345678", 2)]
-    assert estimate_tokens("abcd") + estimate_tokens("12345678") == 3
+    messages = [{"role": "user", "content": "abcd\n12345678"}, *turn(1, "parse", "FOUND 3")]
+    assert [(one.text, one.distance) for one in _all(messages)] == [
+        ("abcd", 9),
+        ("12345678", 8),
+        ("", 6),
+        ("FOUND 3", 2),
+    ]
+    assert [estimate_tokens(one) for one in ("abcd", "12345678", {"step": "parse"})] == [1, 2, 4]
 
 
 def test_the_farther_half_is_noticed_less_and_less() -> None:
@@ -121,7 +128,76 @@ def test_seeds_differ_where_something_is_overlooked() -> None:
     assert len(set(replies)) > 3
 
 
+def test_what_is_overlooked_differs_from_turn_to_turn() -> None:
+    model = Forgetful(PLAN, window=2_000)
+    texts = [f"{ASKED}\n{number}" + "x" * 6_000 for number in range(10, 60)]
+    replies = [str(model(asked([{"role": "user", "content": text}])).content) for text in texts]
+    assert len(set(replies)) > 3
+
+
 # What it does
+
+
+def turn(number: int, step: str, found: str, name: str = "work") -> list[dict[str, Any]]:
+    """A call and its result."""
+    id = f"toolu_{number}"
+    given = {"step": step} if name == "work" else {"prompt": f"- {step}"}
+    call = {"type": "tool_use", "id": id, "name": name, "input": given}
+    result = {"type": "tool_result", "tool_use_id": id, "content": found}
+    return [{"role": "assistant", "content": [call]}, {"role": "user", "content": [result]}]
+
+
+LISTED = "[>] #1: parse\n[ ] #2: alerts"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "habit", "updates"),
+    [
+        ("", "", 0, False),
+        ("", "", 1, True),
+        ("Update your todo list.", "", 0, False),
+        ("", "Update your todo list.", 0, True),
+        ("", "done: alerts", 0, True),  # nothing is left to do
+    ],
+)
+def test_its_list_is_updated_by_habit_or_reminder_and_at_the_end(
+    before: str, after: str, habit: float, updates: bool
+) -> None:
+    messages = [
+        {"role": "user", "content": f"- parse\n- alerts\n{before}\n{LISTED}"},
+        *turn(1, "parse", f"FOUND 1\n{after}"),
+    ]
+    messages[-1]["content"].append({"type": "text", "text": after or "Go on."})
+    calls = Forgetful(PLAN, habit=habit)(asked(messages, ["work", "todo"])).content
+    lists = [call["input"]["items"] for call in calls if call.get("name") == "todo"]
+    status = "completed" if after.startswith("done") else "in_progress"
+    items = [("1", "parse", "completed"), ("2", "alerts", status)]
+    new = [dict(zip(("id", "text", "status"), item, strict=True)) for item in items]
+    assert lists == [new] * updates
+
+
+def test_it_delegates_three_steps_at_a_time_and_none_twice() -> None:
+    messages = [{"role": "user", "content": ASKED}]
+    for steps in (NAMES[:3], NAMES[3:]):
+        calls = Forgetful(PLAN)(asked(messages, ["work", "task"])).content
+        assert tuple(call["input"]["description"] for call in calls) == steps
+        for number, step in enumerate(steps):
+            messages += turn(number, step, "looked", "task")
+
+
+def test_of_two_results_of_a_step_the_later_one_counts() -> None:
+    messages = [
+        {"role": "user", "content": "- parse\ntests = 7\ntests = 8"},
+        *turn(1, "parse", "FOUND 1"),
+        *turn(2, "parse", "FOUND 2"),
+    ]
+    assert Forgetful(PLAN)(asked(messages)).content[0]["text"] == "parse = 2\ntests = 8"
+
+
+def test_a_summary_that_is_only_spoken_of_is_not_written() -> None:
+    found = "x" * 500 + "\na summary\n" + "x" * 500
+    messages = [{"role": "user", "content": "Summarise:\n- parse"}, *turn(1, "alerts", found)]
+    assert Forgetful(PLAN)(asked(messages)).content == PLAN[0].call.content  # type: ignore[union-attr]
 
 
 def run(model: Forgetful, mechanisms: list[Any], prompt: str = ASKED) -> lk.Agent:
@@ -147,12 +223,6 @@ def test_a_short_task_is_done_in_order_and_without_a_fault(seed: int) -> None:
 
 
 def test_a_finding_whose_call_was_overlooked_is_taken_for_another_steps() -> None:
-    def turn(number: int, step: str, found: str) -> list[dict[str, Any]]:
-        id = f"toolu_{number}"
-        call = {"type": "tool_use", "id": id, "name": "work", "input": {"step": step}}
-        result = {"type": "tool_result", "tool_use_id": id, "content": found}
-        return [{"role": "assistant", "content": [call]}, {"role": "user", "content": [result]}]
-
     messages = [
         {"role": "user", "content": "- parse\n- alerts"},
         *turn(1, "parse", "FOUND 1"),
@@ -171,11 +241,19 @@ def test_asked_for_a_summary_it_writes_what_is_open_done_and_known() -> None:
     text = "Write a summary of:\n- parse\n- alerts\nparse = 7"
     said = Forgetful(PLAN)(asked([{"role": "user", "content": text}], []))
     assert said.content[0]["text"] == "parse = 7\n- alerts\ndone: parse"
+    told = [
+        *("user: Do it:", "- parse", "- alerts", 'assistant: work {"step": "parse"}'),
+        *("user: some output", "FOUND 3", "assistant: FOUND 9 is odd."),
+    ]
+    messages = [{"role": "user", "content": "\n".join(["Write a summary.", *told])}]
+    said = Forgetful(PLAN)(asked(messages, []))
+    assert said.content[0]["text"] == "parse = 3\n- alerts\ndone: parse"
 
 
 def test_a_decision_is_remembered_although_nothing_is_to_be_done_for_it() -> None:
     plan = [Step("unit", None, r"unit is (\w+)"), *PLAN[:1]]
-    said = Forgetful(plan)(asked([{"role": "user", "content": "The unit is celsius."}]))
+    text = "The unit is kelvin.\nNo, the unit is celsius."
+    said = Forgetful(plan)(asked([{"role": "user", "content": text}]))
     assert said.content[0]["text"] == "unit = celsius"
 
 
@@ -206,7 +284,7 @@ def test_what_makes_no_model_is_refused(wrong: Any) -> None:
 
 @pytest.mark.parametrize("seed", range(8))
 def test_the_short_cut_gives_the_messages_that_the_real_client_gives(seed: int) -> None:
-    arrays = []
+    arrays, meters = [], []
     for connect in (lk.scripted, Direct):
 
         @lk.tool
@@ -215,8 +293,10 @@ def test_the_short_cut_gives_the_messages_that_the_real_client_gives(seed: int) 
             return "\n".join(["some output that takes room"] * 40)
 
         client: Any = connect(Forgetful(PLAN, window=900, seed=seed))
-        agent = lk.Agent(client, [lk.Toolbox(work)])
+        agent = lk.Agent(client, [lk.Toolbox(work)], system="Be brief." * (seed % 2))
         agent.run(ASKED)
         arrays.append(agent.messages)
+        meters.append(replace(Meter.of(agent.events), cached_tokens=0))
     assert arrays[0] == arrays[1]
+    assert meters[0] == meters[1]
     assert len(arrays[0]) > 2

@@ -1,12 +1,14 @@
-"""A team whose teammates are killed: four ``learnkit join`` processes, SIGKILL and SIGSTOP.
+"""A team whose teammates are killed: a ``learnkit chat`` leads four ``learnkit join`` processes.
 
-On a PostgreSQL server of the tests' own, the server is restarted meanwhile, in good order and as
-after a crash, and lines to it are cut in the middle of statements, the lead's as well.
+The teammates get SIGKILL and SIGSTOP. On a PostgreSQL server of the tests' own, the server is
+restarted meanwhile, in good order and as after a crash, and lines to it are cut in the middle of
+statements, the lead's as well.
 
-This process plays the lead: it puts tasks with dependencies on the board, writes messages, and
-looks at the board many times a second. The teammates are played by the stand-in. A worker that is
-killed is started again under its name; one that is stopped for longer than its lease goes on
-afterwards, and does not know that another has its task by then.
+This process types into the chat, which puts tasks with dependencies on the board and writes
+messages, and it looks at the board many times a second. All models are a function of the request,
+behind a local server that speaks the Messages API. A worker that is killed is started again under
+its name; one that is stopped for longer than its lease goes on afterwards, and does not know that
+another has its task by then.
 """
 
 from __future__ import annotations
@@ -15,17 +17,25 @@ import json
 import multiprocessing
 import os
 import random
+import re
 import signal
+import subprocess
 import sys
 import threading
 import time
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from learnkit.backends.connect import open_backend
+from messages_server import serving
+from sqlalchemy import select
+
+import learnkit as lk
+from learnkit.backends.connect import SETTING, open_backend
+from learnkit.backends.sql.tables import MAIL
 from learnkit.backends.task import Task
 
 if TYPE_CHECKING:  # the fault run on SQLite needs no psycopg
@@ -33,6 +43,7 @@ if TYPE_CHECKING:  # the fault run on SQLite needs no psycopg
     from tcp_proxy import Proxy
 
 NAMES = ("alice", "bob", "carol", "dave")
+CLI = (sys.executable, "-c", "from learnkit.terminal.cli import main; main()")
 #: Seconds of a lease, and how much later than that a look at the board may be.
 LEASE, LATE = 2.0, 1.0
 #: Open tasks as long as there are faults to come; seconds without progress that are an error.
@@ -64,13 +75,110 @@ class Summary:
         )
 
 
+def crew(body: dict[str, Any]) -> Any:
+    """What the models say: the lead's does what it is told, a teammate's runs the task it has.
+
+    The lead is told ``batch 3: sleep 0.1; sleep 0.2``. It makes a task of each command, lets each
+    third one wait for the two before it, and writes to two teammates.
+
+    Args:
+        body: of the request.
+    """
+    if "tools" not in body:
+        return lk.say("What was done is on the board.")
+    asked, results = "", list[str]()
+    for message in body["messages"]:
+        content = message["content"]
+        for block in [{"text": content}] if isinstance(content, str) else content:
+            if block.get("type") == "tool_result":
+                results.append(str(block["content"]))
+            elif message["role"] == "user" and re.search("batch |<auto-claimed>", block["text"]):
+                asked, results = block["text"], []
+    if told := re.search(r"batch (\d+): (.+)", asked):
+        commands = told[2].split("; ")
+        if not results:
+            return lk.reply("", *(lk.use("task_create", subject=one) for one in commands))
+        ids = [int(id) for one in results[: len(commands)] for id in re.findall(r"#(\d+)", one)[:1]]
+        if len(results) > len(ids):
+            return lk.say("Noted.")
+        waits = {ids[n]: ids[n - 2 : n] for n in range(2, len(ids), 3)}
+        chosen = random.Random(told[1]).sample(NAMES, 2)
+        return lk.reply(
+            "",
+            *(lk.use("task_update", task_id=id, addBlockedBy=two) for id, two in waits.items()),
+            *(lk.use("send_message", to=to, content=f"this is note {told[1]}") for to in chosen),
+        )
+    if task := re.search(r"Task #(\d+): (.+?)(?:</auto|\n)", asked):
+        if not results:
+            return lk.use("bash", command=task[2])
+        if len(results) == 1:
+            return lk.use("task_update", task_id=int(task[1]), status="completed")
+    return lk.say("Done.")
+
+
+class Lead:
+    """The process of the chat, told what to do in lines."""
+
+    def __init__(self, folder: Path, env: dict[str, str]) -> None:
+        self.home, self.log = folder / "lead", folder / "lead.log"
+        self.home.mkdir()
+        self.told = 0
+        with self.log.open("wb") as output:
+            self.process = subprocess.Popen(
+                [*CLI, "chat", str(self.home), "--yes"],
+                stdin=subprocess.PIPE,
+                stdout=output,
+                stderr=output,
+                env={**os.environ, **env},
+                start_new_session=True,
+            )
+
+    def tell(self, commands: list[str]) -> None:
+        """Have it put tasks on the board."""
+        assert self.process.stdin is not None
+        self.told += 1
+        self.process.stdin.write(f"batch {self.told}: {'; '.join(commands)}\n".encode())
+        self.process.stdin.flush()
+
+    def said(self) -> str:
+        """All that it has shown."""
+        return self.log.read_text("utf-8", "replace")
+
+
+def read_by(home: Path, name: str) -> list[str]:
+    """The ids of the messages in a transcript, in order.
+
+    Args:
+        home: the workspace of an agent.
+        name: of the agent.
+    """
+    return [id for entry in transcript(home, name) for id in entry.get("mail", [])]
+
+
+def transcript(home: Path, name: str) -> list[dict[str, Any]]:
+    """The entries of a transcript.
+
+    Args:
+        home: the workspace of an agent.
+        name: of the agent.
+    """
+    path = home / ".learnkit/team/transcripts" / f"{name}.jsonl"
+    found = []
+    for line in path.read_text("utf-8").splitlines():
+        try:
+            found.append(json.loads(line))
+        except ValueError:
+            continue  # the last line of a process that was killed
+    return found
+
+
 class Worker:
     """A teammate's process, and those before it under the same name."""
 
-    def __init__(self, folder: Path, url: str, name: str) -> None:
-        self.name, self.home = name, folder / name
+    def __init__(self, folder: Path, url: str, name: str, env: dict[str, str]) -> None:
+        self.name, self.home, self.env = name, folder / name, env
         self.command = ["join", url, "--name", name, "--workspace", str(self.home)]
-        self.command += ["--lease", str(LEASE), "--stand-in", "--yes"]
+        self.command += ["--lease", str(LEASE), "--yes"]
         self.log = folder / f"{name}.log"
         self.incarnation = ""  # as the roster has it, once it has joined
         self.due = 0.0  # seconds from when it has joined to its fault
@@ -80,7 +188,7 @@ class Worker:
         self.incarnation = ""
         self.begun = time.monotonic()
         self.joined: float | None = None
-        self.process = _FORKS.Process(target=_join, args=(self.command, self.log))
+        self.process = _FORKS.Process(target=_join, args=(self.command, self.log, self.env))
         self.process.start()
 
     def send(self, number: signal.Signals) -> None:
@@ -88,31 +196,22 @@ class Worker:
         assert self.process.pid is not None
         os.kill(self.process.pid, number)
 
-    def transcript(self) -> list[dict[str, Any]]:
-        path = self.home / ".learnkit/team/transcripts" / f"{self.name}.jsonl"
-        found = []
-        for line in path.read_text("utf-8").splitlines():
-            try:
-                found.append(json.loads(line))
-            except ValueError:
-                continue  # the last line of a process that was killed
-        return found
-
 
 #: Starts the workers' processes, with what they import already there: most of a run would be that.
 _FORKS = multiprocessing.get_context("forkserver")
 _FORKS.set_forkserver_preload(
     [
         *("learnkit.backends.sql", "learnkit.clients.connect", "learnkit.harness"),
-        *("learnkit.mechanisms.teams.joined", "learnkit.simulation.stand_in.model"),
+        *("learnkit.mechanisms.teams.joined", "anthropic"),
         *("learnkit.terminal.join", "learnkit.terminal.session", "anthropic.resources.messages"),
         *("rich.console", "rich.highlighter", "rich.text"),
     ]
 )
 
 
-def _join(command: list[str], log: Path) -> None:
+def _join(command: list[str], log: Path, env: dict[str, str]) -> None:
     """Be ``learnkit`` with these words."""
+    os.environ.update(env)
     from learnkit.terminal.cli import main
 
     with log.open("ab") as output:
@@ -142,29 +241,28 @@ class Run:
         self.backend = open_backend(url)
         self.board, self.mail = self.backend.board(), self.backend.mail()
         self.roster = self.backend.roster()
-        self.mail.open("lead")
-        self.inbox = self.mail.reader("lead")
-        self.heard: list[str] = []
-        self.sent: dict[str, list[str]] = {name: [] for name in NAMES}
         self.before: dict[int, Task] = {}
         self.died: dict[str, float] = {}  # when, by incarnation
         self.paused: dict[str, threading.Timer] = {}  # what ends it, by name
-        for name in NAMES:
+        for name in ("lead", *NAMES):
             self.mail.open(name)
-        self.workers = {name: Worker(folder, url, name) for name in NAMES}
+        self._folder, self._url = folder, url
         self.progress = time.monotonic()
 
     def go(self, tasks: int) -> Summary:
         """Run until there were enough tasks and kills, and everything is done."""
-        try:
-            while self._step(tasks):
-                time.sleep(0.05)
-        except BaseException:
-            for worker in self.workers.values():
-                worker.process.kill()
-                worker.process.join()
-            raise
-        self._end()
+        with serving(crew) as api:
+            env = {"ANTHROPIC_API_KEY": "for-a-local-server", "ANTHROPIC_BASE_URL": api.url}
+            self.lead = Lead(self._folder, {**env, SETTING: self._url})
+            self.workers = {one: Worker(self._folder, self._url, one, env) for one in NAMES}
+            try:
+                while self._step(tasks):
+                    time.sleep(0.05)
+                self._end()
+            finally:
+                self.lead.process.kill()
+                for worker in self.workers.values():
+                    worker.process.kill()
         self.backend.close()
         if self.server:
             self.summary.restarts, self.summary.cuts = self.server.restarts, self.server.proxy.cuts
@@ -178,25 +276,17 @@ class Run:
             more = self.server.step(told.kills / self.goal) or more
         there = self._look(now)
         open_tasks = [task for task in there if task.status != "completed"]
-        if more and len(open_tasks) < OPEN:
-            self._create(open_tasks)
-        self._read()
-        self._fault(now, more)
         unread = any(self.mail.unread(name) for name in NAMES)
+        made = len(there) >= told.tasks
+        if more and made and not open_tasks:
+            told.tasks += OPEN
+            self.lead.tell([f"sleep 0.{random.randint(1, 9)}" for _ in range(OPEN)])
+        if (code := self.lead.process.poll()) is not None:
+            raise AssertionError(f"the chat has ended with {code}: {self.lead.said()[-2000:]}")
+        self._fault(now, more)
         if now - self.progress > STUCK:
             raise AssertionError(f"nothing has happened for {STUCK:g} s: {open_tasks}")
-        return more or bool(open_tasks) or unread or bool(self.paused)
-
-    def _create(self, open_tasks: list[Task]) -> None:
-        number = self.summary.tasks + 1
-        task = self.board.create(f"run sleep 0.{random.randint(1, 9)}")
-        before = random.sample([one.id for one in open_tasks], min(len(open_tasks), number % 3))
-        if before:
-            self.board.update(task.id, add_blocked_by=before)
-        self.summary.tasks = number
-        for to in random.sample(NAMES, 2):
-            self.sent[to].append(self.mail.send("tester", to, f"this is note {number}").id)
-            self.summary.mails += 1
+        return more or not made or bool(open_tasks) or unread or bool(self.paused)
 
     def _look(self, now: float) -> list[Task]:
         """What has changed on the board, and whether that may be."""
@@ -219,12 +309,6 @@ class Run:
             if died is not None and now - died > LEASE + LATE and task.id not in ready:
                 self._problem("lost", f"{task} is still the dead's after {looked - died:.1f} s")
         return there
-
-    def _read(self) -> None:
-        new = self.inbox.take()
-        self.heard += [mail.id for mail in new]
-        self.inbox.commit()
-        self.summary.mails += len(new)
 
     def _fault(self, now: float, more: bool) -> None:
         """Kill or stop whose time has come; note who has joined."""
@@ -271,20 +355,28 @@ class Run:
             code = worker.process.exitcode
             if code != 128 + signal.SIGTERM:
                 self._problem("lost", f"{name} has ended with {code}")
-            read: list[str] = []
-            for entry in worker.transcript():
-                read += entry.get("mail", [])
+            for entry in transcript(worker.home, name):
                 self.summary.refused += "is not yours any more" in json.dumps(entry)
-            for id in self.sent[name]:
-                if read.count(id) != 1:
-                    kind = "twice" if id in read else "lost"
-                    self._problem(kind, f"{name} has read {id} {read.count(id)} times")
+        assert self.lead.process.stdin is not None
+        self.lead.process.stdin.close()
+        code = self.lead.process.wait(60)
+        if code != 0 or "Traceback" in self.lead.said():
+            self._problem("lost", f"the chat has ended with {code}: {self.lead.said()[-2000:]}")
+        homes = {"lead": self.lead.home, **{one.name: one.home for one in self.workers.values()}}
+        read = {name: Counter(read_by(home, name)) for name, home in homes.items()}
+        wanted = select(MAIL.c.number, MAIL.c.inbox, MAIL.c.done)
+        for number, to, done in self.backend._database.read(  # type: ignore[attr-defined]
+            lambda connection: connection.execute(wanted).all()
+        ):
+            self.summary.mails += 1
+            times = read[to][f"m{number}"]
+            if times != 1 and (times or done or to != "lead"):  # it may have come after its turn
+                self._problem(
+                    "twice" if times else "lost", f"{to} has read m{number} {times} times"
+                )
         if (there := len(self.board.tasks())) != self.summary.tasks:
             kind = "lost" if there < self.summary.tasks else "twice"
             self._problem(kind, f"there are {there} tasks, and {self.summary.tasks} were made")
-        self._read()
-        if len(set(self.heard)) != len(self.heard):
-            self._problem("twice", "the lead has read a message twice")
         for entry in self.roster.members():
             if entry["status"] != "shutdown":
                 self._problem("lost", f"the roster says: {entry}")

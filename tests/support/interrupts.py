@@ -20,19 +20,19 @@ OURS = tuple(
 
 
 class InterruptAt:
-    """Sends one SIGINT while the block runs; the same number is the same moment again.
+    """Sends a SIGINT, or several, while the block runs; the same number is the same moment again.
 
     Args:
-        line: before which line of the main thread, counted from the beginning of the block.
+        at: before which lines of the main thread, counted from the beginning of the block.
 
     Attributes:
         lines: how many lines the main thread has run.
-        where: the place of the interrupt; empty if the block was over before.
+        where: the place of the last interrupt; empty if the block was over before the first.
         places: where each line is, and as which it was run.
     """
 
-    def __init__(self, line: int) -> None:
-        self._at, self.lines, self.where = line, 0, ""
+    def __init__(self, *at: int) -> None:
+        self._at, self.lines, self.where = sorted(filter(None, at)), 0, ""
         self.places: dict[tuple[str, int], list[int]] = {}
 
     def __enter__(self) -> Self:
@@ -50,7 +50,8 @@ class InterruptAt:
             self.lines += 1
             place = (frame.f_code.co_filename, frame.f_lineno)
             self.places.setdefault(place, []).append(self.lines)
-            if 0 < self._at <= self.lines and not self.where and not _leaves(frame):
+            if self._at and self._at[0] <= self.lines and not _leaves(frame):
+                del self._at[0]
                 self.where = f"{frame.f_code.co_filename}:{frame.f_lineno}"
                 signal.raise_signal(signal.SIGINT)
         return self._line

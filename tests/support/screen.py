@@ -23,7 +23,7 @@ from pathlib import Path
 import pyte
 from project import ROOT
 
-CHAT = (sys.executable, "-c", "from learnkit.terminal.cli import main; main()", "chat")
+CHAT = (sys.executable, "-m", "learnkit", "chat")
 
 ENTER, ALT_ENTER, CTRL_C, CTRL_D, CTRL_J = "\r", "\x1b\r", "\x03", "\x04", "\n"
 TAB, UP = "\t", "\x1b[A"

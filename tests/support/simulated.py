@@ -12,6 +12,7 @@ import random
 import re
 import threading
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -171,13 +172,22 @@ def _spawn(name: str, plan: Plan) -> Any:
     return lk.use("spawn_teammate", name=name, role=plan.roles[name], prompt="Begin.")
 
 
-def simulate(seed: int, folder: Path, *, real: bool = False, interrupt: int = 0) -> Ran:
+def simulate(
+    seed: int,
+    folder: Path,
+    *,
+    real: bool = False,
+    interrupt: int = 0,
+    closing: Sequence[int] = (),
+) -> Ran:
     """Run the team of a seed, and check it.
 
     Args:
         seed: of everything.
         folder: an empty one, for the team's files.
         interrupt: before which line of ours the main thread gets a SIGINT; then it runs once more.
+        closing: before which lines the team gets one while it is closed, instead of being waited
+            for.
         real: on the wall clock, a hundred times as fast; then threads decide who is first, and on
             a busy machine one may give up after 0.6 s while another still holds what it waits for.
 
@@ -216,19 +226,29 @@ def simulate(seed: int, folder: Path, *, real: bool = False, interrupt: int = 0)
         )
         run.lead.max_turns = 200
         _arm(run, plan)
-        with contextlib.suppress(Crash), run.team:
+        at_end = InterruptAt(*closing)
+        with contextlib.suppress(Crash, KeyboardInterrupt), run.team:
             interrupted = InterruptAt(interrupt)
             with contextlib.suppress(KeyboardInterrupt), interrupted:
                 run.lead.run("Go.")
             if interrupted.where:
                 _after_interrupt(run)
-            for mate in run.team.members:  # who is still at it, or looks for work
+            for mate in () if closing else run.team.members:  # still at it, or looking for work
                 if mate.worker is not None:
                     mate.worker.join(timeout=1500 * slow)
+            at_end.__enter__()
+        at_end.__exit__()
+        mates = [one for one in set(threading.enumerate()) - before if one.name in plan.roles]
+        for thread in mates:  # one that a second interrupt did not wait for is about to end
+            thread.join(10.0)
+        parked = [thread.name for thread in mates if thread.is_alive()]
+        assert not parked, f"the team is closed, and has threads: {parked}"
+        statuses = {one["name"]: one["status"] for one in run.team.roster.members()}
+        assert {*statuses.values()} <= {"shutdown"}, f"the team is closed, and says {statuses}"
     left = set(threading.enumerate()) - before  # one of another test's may have ended meanwhile
     assert not left, f"a thread is left: {left}"
     try:
-        check(run, board, patient=not (real or interrupted.where))
+        check(run, board, patient=not (real or closing or interrupted.where))
     except AssertionError as error:
         error.log = run.lead.events  # type: ignore[attr-defined]  # for who wants to look at it
         raise
@@ -238,6 +258,15 @@ def simulate(seed: int, folder: Path, *, real: bool = False, interrupt: int = 0)
 def interrupted_line(seed: int) -> int:
     """Before which line of ours the run of a seed is interrupted: any, early ones more often."""
     return int(10 ** random.Random(f"interrupt {seed}").uniform(1.5, 4.5))
+
+
+def closing_lines(seed: int) -> list[int]:
+    """Before which lines a team is interrupted while it is closed: once, or up to three times.
+
+    The first line of ours is too early for anybody: no code of ours has begun.
+    """
+    chance = random.Random(f"closing {seed}")
+    return sorted(int(10 ** chance.uniform(0.7, 3)) for _ in range(chance.choice([1, 1, 2, 3])))
 
 
 def _after_interrupt(run: Ran) -> None:

@@ -6,10 +6,13 @@ import contextlib
 import io
 import os
 import re
+import resource
+import shutil
 import signal
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import psutil
@@ -20,9 +23,12 @@ from rich.console import Console
 from screen import CHAT, CTRL_C, CTRL_D, ENTER, Screen
 
 import learnkit as lk
+from learnkit.clients.recordings.recording import Recording
+from learnkit.clients.recordings.replay import Miss
 from learnkit.core.catalog import DEFAULT_MODEL, MODELS
 from learnkit.terminal.chat import Chat
 from learnkit.terminal.commands import COMMANDS, answer, money
+from learnkit.terminal.replay import Playback
 from learnkit.terminal.session import Session
 
 OTHER = next(name for name in MODELS if name != DEFAULT_MODEL)
@@ -32,7 +38,15 @@ pytestmark = pytest.mark.usefixtures("no_thread_is_left")
 class Talk:
     """A conversation with a script on one side and typed lines on the other."""
 
-    def __init__(self, folder: Path, script: Any, lines: list[Any], **options: Any) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        script: Any,
+        lines: list[Any],
+        *,
+        playback: Playback | None = None,
+        **options: Any,
+    ) -> None:
         self.file = io.StringIO()
         self.asked: list[str] = []
         left = iter(lines)
@@ -49,7 +63,7 @@ class Talk:
         console = Console(file=self.file, width=200, highlight=False)
         client = lk.scripted(script)
         with client.clock:
-            session = contextlib.nullcontext(Session(client, folder))
+            session = contextlib.nullcontext(Session(client, folder, playback=playback))
             self.chat = Chat(session, folder, read=read, console=console, **options)
             self.code = self.chat.run()
 
@@ -69,12 +83,16 @@ def test_text_streams_and_a_call_is_one_line(tmp_path: Path) -> None:
 
 
 def test_a_summary_is_nothing_that_the_model_says_to_the_user(tmp_path: Path) -> None:
+    asked: list[str] = []
+
     def model(request: Any) -> Any:
         if "tools" not in request:
+            asked.append(str(request))
             return lk.say("SUMMARY: we have said hello.")
         return lk.say(f"reply {len(request['messages'])}")
 
-    talk = Talk(tmp_path, model, ["hello", "/compact", "go on"])
+    talk = Talk(tmp_path, model, ["hello", "/compact the greeting", "go on"])
+    assert ["the greeting" in one for one in asked] == [True]
     assert "reply 1" in talk.text
     assert any(event.type == "compaction.summarised" for event in talk.chat.agent.events)
     assert "SUMMARY" not in talk.text
@@ -87,6 +105,7 @@ def test_a_summary_is_nothing_that_the_model_says_to_the_user(tmp_path: Path) ->
         (["what?", "yes", "no"], ["ran", "refused"]),
         (["a"], ["ran", "ran"]),
         (["n", "o"], ["refused", "ran"]),
+        ([], ["refused", "refused"]),  # the pipe has ended
     ],
 )
 def test_what_could_change_something_is_asked_about(
@@ -148,11 +167,44 @@ def test_every_command_answers(tmp_path: Path) -> None:
     assert "never read" not in talk.text
 
 
-def test_what_the_api_says_is_shown_and_the_talk_goes_on(tmp_path: Path) -> None:
-    script = [lk.fail(400, "too long"), lk.say("better")]
+@pytest.mark.parametrize(
+    ("status", "message", "says"),
+    [
+        (400, "prompt is too long: 9 tokens", "prompt is too long: 9 tokens; send /compact"),
+        (400, "no such field", "the API: 400, no such field\n"),
+        (401, "invalid x-api-key", "401, invalid x-api-key; check ANTHROPIC_API_KEY"),
+        (404, "model: gone", "404, model: gone; check ANTHROPIC_BASE_URL, and the name of the"),
+        (429, "slow down", "(the key has used up its rate for now (429, slow down); trying again"),
+        (529, "Overloaded", "(the server is overloaded (529, Overloaded); trying again"),
+    ],
+)
+def test_what_the_api_says_is_a_sentence_and_the_talk_goes_on(
+    tmp_path: Path, status: int, message: str, says: str
+) -> None:
+    script = [lk.fail(status, message), lk.say("better"), lk.say("better")]
     talk = Talk(tmp_path, script, ["first", "second"])
-    assert "too long" in talk.text
+    assert says in talk.text
+    assert "{" not in talk.text
     assert talk.text.rstrip().endswith("better")
+
+
+def test_a_cancelled_call_says_how_long_it_ran(tmp_path: Path) -> None:
+    def model(request: Any) -> Any:
+        return lk.use("slow") if len(request["messages"]) < 3 else lk.say("on")
+
+    @lk.tool(read_only=True)
+    def slow() -> str:
+        """Take 90 seconds, and then have the user press Ctrl-C."""
+        talk_clock.sleep(90.0)
+        raise KeyboardInterrupt
+
+    client = lk.scripted(model)
+    talk_clock = client.clock
+    agent = lk.Agent(client, tools=[slow])
+    with client.clock, pytest.raises(KeyboardInterrupt):
+        agent.run("go")
+    (ended,) = [event.data for event in agent.events if event.type == "tool.ended"]
+    assert (ended["how"], ended["seconds"]) == ("cancelled", 90.0)
 
 
 def test_ctrl_c_cancels_the_turn_and_the_array_stays_valid(tmp_path: Path) -> None:
@@ -165,6 +217,81 @@ def test_ctrl_c_cancels_the_turn_and_the_array_stays_valid(tmp_path: Path) -> No
     assert "(cancelled; the conversation is kept)" in talk.text
     assert "(/quit leaves)" in talk.text
     assert talk.text.rstrip().endswith("here again")
+
+
+@pytest.mark.parametrize("fault", ["a full disk", "a file in its place", "a vanished folder"])
+def test_no_error_of_the_backend_ends_the_chat_or_loses_the_conversation(
+    fault: str, tmp_path: Path
+) -> None:
+    """It comes in the middle of a turn; the commands and the next turn meet it as well."""
+    state, away = tmp_path / ".learnkit", tmp_path / "away"
+
+    def begins(body: Any) -> Any:
+        if fault == "a full disk":
+            resource.setrlimit(resource.RLIMIT_FSIZE, (0, unlimited))
+        else:
+            state.rename(away)
+            if fault == "a file in its place":
+                state.touch()
+        return lk.use("task_list")
+
+    def lines() -> Iterator[str]:
+        yield from ("make a task", "go on", "/tasks", "/team", "/inbox", "still there?")
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, unlimited))
+        if away.exists():
+            shutil.rmtree(state) if state.is_dir() else state.unlink()
+            away.rename(state)
+        yield from ("/tasks", "and now?")
+
+    soft, unlimited = resource.getrlimit(resource.RLIMIT_FSIZE)
+    made = [lk.use("task_create", subject="a task"), lk.say("made"), begins]
+    replies, problem = iter([*made, lk.say("all is well"), lk.say("all is well")]), None
+    try:
+        talk = Talk(tmp_path, _next(replies), lines())  # type: ignore[arg-type]
+    except OSError as error:
+        problem = error
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, unlimited))
+    assert problem is None
+    assert talk.code == 0
+    assert "(the conversation is kept)" in talk.text
+    assert "The board is empty" not in talk.text
+    assert talk.text.count("[ ] #1: a task") >= 2
+    assert talk.text.rstrip().endswith("all is well")
+    said = [m["content"] for m in talk.chat.agent.messages if m["role"] == "user"]
+    assert [said[0], said[-1]] == ["make a task", "and now?"]
+
+
+def _next(replies: Iterator[Any]) -> Any:
+    def model(body: Any) -> Any:
+        reply = next(replies)
+        return reply(body) if callable(reply) else reply
+
+    return model
+
+
+def test_a_turn_that_is_cut_says_so_and_only_two_ctrl_c_in_a_row_leave(tmp_path: Path) -> None:
+    talk = Talk(tmp_path, [lk.reply("One and", stop_reason="max_tokens")], ["count"])
+    assert talk.text.rstrip().endswith("(max tokens)")
+    for _ in range(2):
+        talk.chat.interrupted()
+        talk.chat.typed("/cost")
+    assert talk.text.count("(Ctrl-C again, or Ctrl-D, leaves)") == 2
+
+
+def test_a_recorded_turn_that_is_not_there_to_its_end_is_taken_back(tmp_path: Path) -> None:
+    turn = SimpleNamespace(id="t", scenario="day", lane="lead", said=[{"content": "go"}])
+    playback = Playback(Recording(turns=[turn]), "day", lambda: ["t"])  # type: ignore[list-item]
+
+    def model(request: Any) -> Any:
+        if len(request["messages"]) == 1:
+            return lk.use("task_list")
+        prefix: Any = None
+        raise Miss("day", "lead", "t", path="messages[2]", diff="", changes=(), prefix=prefix)
+
+    talk = Talk(tmp_path, model, ["go"], playback=playback)
+    assert "turn was taken back, and the recording is over" in talk.text
+    assert talk.chat.agent.messages == []
 
 
 # In a terminal that cannot move its cursor, and in a pipe
@@ -208,6 +335,34 @@ def test_a_recording_plays_without_a_key() -> None:
         terminal.expect("(2/2 completed)")
         terminal.type(f"/quit{ENTER}")
         assert terminal.ended() == 0
+
+
+@pytest.mark.slow
+def test_a_recording_that_is_interrupted_is_over() -> None:
+    """What the interrupt has changed is not in it, and no later request is either."""
+    with subprocess.Popen(
+        [*CHAT, "--replay", "s12"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        cwd=ROOT,
+    ) as chat:
+        assert chat.stdin is not None
+        assert chat.stdout is not None
+        chat.stdin.write("\n")
+        chat.stdin.flush()
+        shown = ""
+        while "worktree_create" not in shown and (line := chat.stdout.readline()):
+            shown += line
+        chat.send_signal(signal.SIGINT)
+        chat.stdin.write("\n\n")
+        chat.stdin.close()
+        shown += chat.stdout.read()
+    assert "Traceback" not in shown
+    assert "(cancelled; the recording is over, /quit leaves)" in shown
+    assert shown.count("The recording is over; /quit leaves.") == 2
+    assert chat.returncode == 0
 
 
 @pytest.mark.slow

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
-from project import ROOT, tracked_files
+from project import ROOT
 
 from learnkit import __version__
 from learnkit.clients.recordings.record import Recorder
@@ -148,12 +148,12 @@ def test_notes_do_not_make_a_folder_somebody_elses(tmp_path: Path) -> None:
     ],
 )
 def test_a_folder_that_is_not_the_learners_is_left_alone(given: str, said: str) -> None:
-    before = sorted(tracked_files())
+    before = sorted((ROOT / given).rglob("*"))
     shown = learnkit("lab", str(ROOT / given))
     assert shown.returncode == 2
     assert said in shown.stderr
     assert "give another folder" in shown.stderr
-    assert sorted(tracked_files()) == before
+    assert sorted((ROOT / given).rglob("*")) == before
 
 
 def test_progress_is_told_and_forgotten(tmp_path: Path) -> None:

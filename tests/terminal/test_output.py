@@ -4,15 +4,23 @@ from __future__ import annotations
 
 import io
 import random
+import re
+import threading
 from pathlib import Path
 
 import pytest
+from project import ROOT
 from rich.console import Console
 
 import learnkit as lk
+from learnkit.clients.recordings.recording import Recording
+from learnkit.core.interface import Call
 from learnkit.terminal.commands import answer, parsed
 from learnkit.terminal.completion import completions
-from learnkit.terminal.output import Output, last_block
+from learnkit.terminal.input import PATIENCE
+from learnkit.terminal.output import Output, Status, last_block
+from learnkit.terminal.permission import Question, proposal
+from learnkit.terminal.replay import Playback
 
 REPLY = """# Title
 
@@ -46,6 +54,32 @@ def printed(pieces: list[str], *, markdown: bool = True) -> str:
     output.end()
     assert output.tail == ""
     return file.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("terminal", "asked", "expected"),
+    [
+        (False, False, "it is away; waiting, 1 s\nmeanwhile\nit is back\n"),
+        (True, True, "it is away; waiting, 1 s\nmeanwhile\nit is back\n"),
+        (True, False, "meanwhile\nit is back\n"),
+    ],
+)
+def test_what_is_waited_for_is_one_line(terminal: bool, asked: bool, expected: str) -> None:
+    """In a terminal it stands in one place, where nothing else is being written."""
+    file = io.StringIO()
+    console = Console(file=file, width=60, force_terminal=terminal, color_system=None)
+    if not terminal:
+        console = Console(file=file, width=60)
+    output = Output(console)
+    output.asking = asked
+    output.wait("it is away; waiting, 1 s", False)
+    output.wait("it is away; waiting, 2 s", False)
+    assert output.status.line(60) == "it is away; waiting, 2 s"
+    output.say("meanwhile")
+    output.wait("it is away; waiting, 3 s", False)
+    output.wait("it is back", True)
+    assert output.status.line(60) == ""
+    assert re.sub(r"[^\n]*\r\x1b\[2K", "", file.getvalue()) == expected
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -82,8 +116,9 @@ def test_the_last_block_is_the_one_that_may_still_change(text: str, rest: str) -
     assert text[last_block(text) :] == rest
 
 
-def test_what_a_model_writes_moves_no_cursor() -> None:
-    assert "\x1b" not in printed(["Safe \x1b[2J\x1b]0;owned\x07 text.\n\nMore \x9b2J."])
+def test_what_a_model_writes_moves_no_cursor_and_hides_nothing() -> None:
+    text = "Safe \x1b[2J\x1b]0;owned\x07 text.\n\nMore \x9b2J, \U000e0069\u00ad\u3164."
+    assert not set(printed([text])) & set("\x1b\x07\x9b\U000e0069\u00ad\u3164")
 
 
 @pytest.mark.parametrize(
@@ -105,6 +140,111 @@ def test_a_command_is_found_in_any_case_and_a_wrong_argument_is_said(
     assert said in answer(agent, line)
 
 
+def test_commands_are_about_the_agent_and_the_call_that_they_name(tmp_path: Path) -> None:
+    broken = tmp_path / "skills" / "broken"
+    broken.mkdir(parents=True)
+    (broken / "SKILL.md").write_text("no description")
+    agent = lk.full_agent(lk.scripted([]), tmp_path)
+    (team,) = (one for one in agent.mechanisms if isinstance(one, lk.Team))
+    team.roster.begin()
+    team.roster.note({"name": "alice", "role": "coder", "status": "idle"})
+    for name in ("lead", "alice"):
+        team.mailbox.open(name)
+        team.mailbox.send("bob", name, f"for {name}")
+    for output in ("first", "second"):  # some servers begin each reply's ids at the same number
+        for lane in ("lead", "alice"):
+            agent.events.append("tool.started", lane=lane, id="t", name="bash", input={})
+        for lane in ("alice", "lead"):
+            data = {"name": "bash", "output": f"{lane}'s {output}", "is_error": False}
+            agent.events.append("tool.ended", lane=lane, id="t", seconds=1.0, **data)
+    for lane in ("lead", "alice", "alice"):
+        agent.events.append("model.replied", lane=lane, usage={"input_tokens": 1})
+    ended = [answer(agent, f"/show {n}".rstrip()).splitlines()[-1] for n in ("", 1, 2, 3, 4)]
+    first = ["lead's first", "alice's first", "lead's second", "alice's second"]
+    assert ended == [first[-1], *first]
+    assert [answer(agent, f"/inbox{name}").endswith(f"for {to}") for name, to in INBOXES] == [
+        True
+    ] * 2
+    assert [line[:14] for line in answer(agent, "/cost").splitlines()[:3]] == [
+        "lead: 1 turn ·",
+        "alice: 2 turns",
+        "all: 3 turns ·",
+    ]
+    assert answer(agent, "/events 1") == str(agent.events).splitlines()[-1]
+    assert answer(agent, "/skills").startswith("! broken")
+
+
+INBOXES = (("", "lead"), (" alice", "alice"))
+
+
+def test_only_what_concerns_the_user_is_shown_of_other_agents() -> None:
+    file, log = io.StringIO(), lk.EventLog()
+    output = Output(Console(file=file, width=100))
+    log.subscribe(output.event)
+    output.status.start()
+    output.write("The lead is wri")
+    for lane in ("lead", "alice"):
+        log.append("tool.started", lane=lane, id="t", name="bash", input={"command": f"{lane}'s"})
+    for to in ("alice", "lead"):
+        log.append("mail.sent", lane="bob", mail={"from": "bob", "to": to, "content": f"to {to}"})
+    ends = {"name": "bash", "output": "", "is_error": False, "seconds": 1.0}
+    usage = {"input_tokens": 7, "output_tokens": 2}
+    log.append("model.replied", lane="alice", usage=usage)
+    assert output.tail == "The lead is wri"
+    log.append("tool.ended", lane="alice", id="t", **ends)
+    lines = [line.split(" ✓")[0].strip() for line in file.getvalue().splitlines()]
+    assert lines == ["✉ bob: to lead", "2 alice bash alice's"]
+    assert "7 tokens in" in output.status.line(100)
+    output.status.stop()
+    output.status.start()  # what the lead's cancelled turn left open is gone
+    assert "bash" not in output.status.line(100)
+    assert "0 tokens in" in output.status.line(100)
+
+
+def test_a_question_shows_whose_call_it_is_and_all_that_it_hides(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("x\nz\nx\n")
+    agent = lk.Agent(lk.scripted([]), [lk.CodingTools(tmp_path)], name="alice")
+    edit = Call("1", "edit_file", {"path": "a.txt", "old_text": "x", "new_text": "y"})
+    assert proposal(agent, edit).plain.split() == [
+        "alice:",
+        "edit_file",
+        "a.txt",
+        "@@",
+        "-1,3",
+        "+1,3",
+        "@@",
+        "-x",
+        "+y",
+        "z",
+        "x",
+    ]
+    long = proposal(agent, Call("2", "bash", {"command": "echo\n" * 49 + "echo"})).plain
+    assert long.splitlines()[-1] == "  … 10 more lines; /show has all of it"
+    wide = proposal(agent, Call("3", "bash", {"command": "x" * 5000})).plain
+    assert wide.count("x") + int(wide.split("… ")[1].split()[0].replace(",", "")) == 5000
+    question = Question(agent, edit, proposal(agent, edit))
+    question.reply(False)
+    question.reply(True)  # a key that was pressed too late
+    assert question.answer is False
+
+
+def test_a_recording_says_what_the_user_said_and_stands_still_while_it_is_paused() -> None:
+    recording = Recording.load(ROOT / "notebooks" / "recordings" / "s12.yaml")
+    ids = [turn.id for turn in recording.turns]
+    said = [Playback(recording, "package", lambda at=at: ids[at:]).next for at in range(len(ids))]
+    asked = [turn.said[-1]["content"] for turn in recording.turns if turn.lane == "lead"]
+    assert all(one in asked for one in said if one)
+    playback = Playback(recording, "package", list)
+    playback.pause()
+    waiting = threading.Thread(target=playback.wait)
+    waiting.start()
+    waiting.join(timeout=2.5 * PATIENCE)
+    assert waiting.is_alive()
+    playback.resume()
+    waiting.join(timeout=10)
+    assert not waiting.is_alive()
+
+
 def test_a_path_at_the_beginning_is_no_command() -> None:
     assert parsed("/etc/hosts is empty") is None
     assert parsed("/Show  3 ") == ("show", "3")
@@ -118,6 +258,22 @@ def test_paths_are_relative_to_the_workspace(tmp_path: Path) -> None:
     assert list(completions("see @src/o", {}, tmp_path)) == [("@src/one.py", 6, "one.py")]
     assert list(completions("see ./", {}, tmp_path)) == [("./src/", 2, "src/")]
     assert list(completions("see nowhere/x", {}, tmp_path)) == []
-    assert list(completions("/s", {"show": "x", "team": "y"}, tmp_path)) == [
+    assert list(completions("/S", {"show": "x", "team": "y"}, tmp_path)) == [
         ("/show", 2, "/show  x")
     ]
+
+
+def test_the_time_in_which_the_user_is_asked_does_not_count(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    now = 100.0
+    monkeypatch.setattr("time.monotonic", lambda: now)
+    status = Status()
+    status.start()
+    now += 2
+    with status.asking("lead"):
+        now += 60
+        assert " 2 s" in status.line(80)
+    with status.asking("alice"):  # meanwhile the lead works on
+        now += 3
+    assert " 5 s" in status.line(80)

@@ -263,6 +263,23 @@ def test_another_size_of_the_window_is_noticed(desk: Desk) -> None:
     leave(screen)
 
 
+def test_what_waited_for_its_turn_is_back_in_the_input_after_ctrl_c(desk: Desk) -> None:
+    mark = f"5{os.getpid()}41"
+    script = [lk.use("bash", command=f"sleep {mark}"), lk.say("Edited.")]
+    screen = desk.chat(script, "--yes")
+    screen.type(f"go{ENTER}")
+    screen.until(lambda: running(f"sleep {mark}"), "the command")
+    screen.type(f"the next one{ENTER}")
+    screen.expect("(this will be sent when the turn is over)")
+    screen.type(CTRL_C)
+    screen.expect("(cancelled; the conversation is kept)")
+    screen.until(lambda: screen.text.endswith("> the next one"), "the line in the input")
+    screen.type(f", changed{ENTER}")
+    screen.expect("Edited.")
+    assert desk.said() == "the next one, changed"
+    leave(screen)
+
+
 # What is asked
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -13,7 +14,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from project import ROOT
 
+from learnkit.clients.server import MessagesServer
 from learnkit.errors import UsageError
 from learnkit.terminal.person import new_lines, part_of
 from learnkit.terminal.serve import Model
@@ -132,6 +135,23 @@ def test_without_a_command_it_waits_for_other_programs_until_ctrl_c(tmp_path: Pa
         assert f"export ANTHROPIC_BASE_URL=http://127.0.0.1:{port}\n" in lines
         process.send_signal(signal.SIGINT)
         assert process.wait(10) == 0
+
+
+@pytest.mark.slow
+def test_the_examples_of_its_page_work(tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "serve.md").read_text("utf-8").partition("## Ask it from anywhere")[2]
+    blocks = re.findall(r"^```(\w+)\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
+    (_, model), (_, curl), (_, python), (_, typescript), *_ = blocks
+    script: dict[str, Any] = {}
+    exec(model, script)
+    ways = [[sys.executable, "-c", python]]
+    ways += [["bash", "-c", curl]] if shutil.which("curl") else []
+    ways += [["node", "--input-type=module", "-e", typescript]] if shutil.which("node") else []
+    with MessagesServer(script["script"], 8787) as server:
+        assert server.url in page
+        for way in ways:
+            ended = subprocess.run(way, capture_output=True, text=True, timeout=60)
+            assert "1 message(s)" in ended.stdout, ended.stderr
 
 
 TOOLS = {

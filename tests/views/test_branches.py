@@ -94,7 +94,8 @@ def test_one_that_ends_earlier_is_shared_up_to_its_end() -> None:
 
 def test_both_grow_by_their_clocks_and_other_agents_stay_out() -> None:
     one, other = run(A, lk.say("x")), run(A, B, lk.say("y"))
-    one.events.append("message.added", lane="child", message={"role": "user", "content": "?"})
+    for lane in ("child", "lead.t1"):
+        one.events.append("message.added", lane=lane, message={"role": "user", "content": "?"})
     log = merged(one.events, other.events)
     assert {event.lane for event in log} == {WAS, FORK}
     times = [event.time for event in log if event.type != "messages.rewritten"]

@@ -93,6 +93,9 @@ def test_parallel_calls_and_equal_ids_in_two_lanes(run: Callable[..., Any]) -> N
     child.end("same", "bash", "no", is_error=True)
     assert counts(Dispatch(lead.log))["bash"] == (2, 1, 0, 1, 0)
     assert counts(Dispatch(lead.log, lane="lead"))["bash"] == (1, 1, 0, 0, 0)
+    lead.end("same", "bash", "yes")
+    assert counts(Dispatch(lead.log))["bash"] == (2, 0, 1, 1, 0)
+    assert list(Dispatch(lead.log, lane="lead.t1").at(1).rows) == ["bash"]
 
 
 def test_the_current_call_is_highlighted_with_input_and_result(story: EventLog) -> None:

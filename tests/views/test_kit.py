@@ -11,7 +11,7 @@ from learnkit.errors import UsageError
 from learnkit.views.drawing.display import Canvas, Shape, document, fitting, text_width, wrapped
 from learnkit.views.drawing.plot import legend, short, ticks_of
 from learnkit.views.drawing.static import Gap, cut, form, table
-from learnkit.views.drawing.time_axis import Axis
+from learnkit.views.drawing.time_axis import Axis, duration
 
 MINUTE, HOUR = 60, 3600
 
@@ -220,6 +220,11 @@ def test_an_axis_of_time_has_round_marks(now: float, tick: float, scale: float, 
     assert (axis.tick, axis.scale) == (tick, pytest.approx(scale))
     assert [at for at, _ in axis.ticks] == [number / marks for number in range(marks)]
     assert [axis.x(at) for at in (0, scale / 2, scale, 2 * scale)] == [10, 60, 110, 110]
+
+
+def test_a_length_of_time_is_in_the_unit_that_reads_well() -> None:
+    said = [duration(seconds) for seconds in (119.5, 120, 5_400, 7_200, 9_000)]
+    assert said == ["119.5 s", "2 min", "90 min", "2 h", "2.5 h"]
 
 
 def test_an_axis_of_time_is_ruled() -> None:

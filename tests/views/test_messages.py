@@ -287,6 +287,8 @@ def test_compaction_keeps_the_cards_that_stay(run: Callable[..., Any]) -> None:
         "The array is rewritten and has 3 messages now: over the threshold."
     )
     assert state.arrays["lead"].tokens == estimate_tokens([first, summary, last])
+    one.add("messages.rewritten", messages=[summary, first], why="over it again")
+    assert 'class="msg user"' in view.frame(view.at())["lead/1"], "the prompt is put back"
 
 
 def test_lanes_stand_side_by_side_or_alone(story: EventLog, run: Callable[..., Any]) -> None:

@@ -138,6 +138,8 @@ def test_the_title_says_who_lost_what_and_why() -> None:
 def test_a_message_that_is_read_twice_is_marked_where_the_reader_gets_it_again() -> None:
     again = ("alice", "race.repeated", {"text": "bob 1"})
     drains = did("alice", "drained", ["bob 1"], ["bob 1"])
+    thrice = Schedule(log_of(*STORY[:2], drains, drains, again, drains, again))
+    assert "alice reads 1 twice: bob 1." in thrice.finding(thrice.at())
     view = Schedule(log_of(*STORY[:2], drains, drains, again))
     assert view.finding(view.at()) == "1 message sent, none lost, but alice reads 1 twice: bob 1."
     assert told(view)[-1] == "✗ alice gets bob 1 once more."

@@ -51,6 +51,12 @@ def log() -> EventLog:
     return log
 
 
+def test_a_skill_is_loaded_when_its_instructions_are_and_not_with_one_of_its_files() -> None:
+    log = listed(EventLog(), SIX)
+    log.append("skill.read", name="skill-c", file="references/more.md", tokens=360)
+    assert "None of 6 skills is loaded" in str(Skills(log))
+
+
 def test_each_request_is_a_stack_and_what_is_loaded_can_be_seen_in_it(log: EventLog) -> None:
     canvas = picture(Skills(log))
     rows = stacks(canvas)

@@ -103,6 +103,11 @@ def test_a_blocker_stands_before_what_waits_for_it() -> None:
         assert at == sorted(set(at))
 
 
+def test_of_many_tasks_the_open_ones_and_the_newest_are_drawn() -> None:
+    view = Tasks(opened(task(1), *(task(n, "completed") for n in range(2, 21))))
+    assert list(boxes(drawn(view, rows=4))) == [1, *range(14, 21)]
+
+
 def test_what_depends_on_nothing_has_its_own_strip() -> None:
     canvas = drawn(Tasks(opened(task(1), task(2, "pending", 1), task(3), task(4))))
     low = canvas["loose"].y

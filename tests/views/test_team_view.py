@@ -14,8 +14,10 @@ from teams import Ran, spawn, when, work
 
 import learnkit as lk
 from learnkit.views import Tasks, Team, Worktrees
+from learnkit.views.board import SPELLS
 from learnkit.views.drawing import theme
 from learnkit.views.drawing.display import NARROW, WIDE, Canvas, Shape, text_width
+from learnkit.views.team import CHANGES
 
 WIDTHS = (WIDE, NARROW)
 ROLES = {"alice": "coder", "bob": "tester"}
@@ -222,6 +224,24 @@ def test_a_label_is_inside_its_bar_or_left_out(
             assert canvas[key].x == pytest.approx(box.x + box.width / 2, abs=0.2)
         assert f"#{id} look at {id}: completed, alice from" in box.says, "found by selecting"
         assert not text or f"#{id}" in text
+
+
+def test_who_took_over_a_task_has_it_and_long_days_keep_their_beginning_and_their_end() -> None:
+    day = Day()
+    day.task(2.0, "started", task(1, "in_progress", "alice"))
+    day.does(1, "bob", 6.0, 8.0)
+    canvas = day.drawn()
+    assert middle(canvas["was 0"]) == middle(canvas["working alice 0"])
+    assert middle(canvas["task 1"]) == middle(canvas["working bob 0"])
+    day.does(1, "alice", 9.0, 10.0)  # it was opened again
+    view = Team(day.log)
+    assert view.finding(view.at()).startswith("1 of 1 task completed: 1 by alice. ")
+    for number in range(CHANGES + SPELLS):
+        day.status(11.0 + number, "alice", ("idle", "working")[number % 2])
+        day.does(2 + number, "bob", 11.0 + number, 11.5 + number)
+    state = view.at()
+    assert state.spans("alice")[0][1:] == (1.0, 10.0 + SPELLS)
+    assert state.spells[-1].id == 1 + CHANGES + SPELLS
 
 
 def test_what_nobody_has_stands_below_and_moves_to_who_takes_it() -> None:

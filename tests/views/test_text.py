@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+import sys
+import unicodedata
 from html.parser import HTMLParser
 from typing import Any
 from xml.etree import ElementTree
@@ -15,6 +18,7 @@ from learnkit.core.sentences import stopped
 from learnkit.core.text import (
     arguments,
     blocks_of,
+    clean,
     columns,
     content_text,
     count,
@@ -54,8 +58,108 @@ def test_escaped_text_is_no_markup_and_holds_nothing_invisible(text: str) -> Non
     assert parser.tags == ["p"]
     ElementTree.fromstring(f'<t a="{shown}">{shown}</t>')
     shown.encode()  # no lone surrogate is left
-    hidden = {*range(0x20), *range(0x7F, 0xA0), *range(0x202A, 0x202F), *range(0x2066, 0x206A)}
-    assert not {ord(char) for char in shown} & (hidden - {9, 10})
+    assert not hidden_in(shown)
+
+
+NAMES = "(HANGUL|SCRIPT) .*FILLER|VARIATION SELECTOR|GRAPHEME JOINER|INHERENT"
+INVISIBLE = {
+    char
+    for char in map(chr, range(sys.maxunicode + 1))
+    if unicodedata.category(char) in ("Cc", "Cf", "Cs", "Zl", "Zp")
+    or re.search(
+        "(HANGUL|SCRIPT) .*FILLER|VARIATION SELECTOR|GRAPHEME JOINER|INHERENT",
+        unicodedata.name(char, ""),
+    )
+} - {"\t", "\n"}
+EMOJI = [
+    *(
+        "👩\u200d💻",
+        "❤\ufe0f",
+        "❤\ufe0e",
+        "❤\ufe0f\u200d🔥",
+        "🏳\ufe0f\u200d🌈",
+        "👨\u200d👩\u200d👧\u200d👦",
+    ),
+    *(
+        "👁\ufe0f\u200d🗨\ufe0f",
+        "👍🏽",
+        "🧑🏽\u200d🚀",
+        "1\ufe0f\u20e3",
+        "#\ufe0f\u20e3",
+        "🇩🇪",
+        "™\ufe0f",
+        "☺\ufe0f",
+    ),
+    *(
+        "⚠\ufe0f",
+        "▶\ufe0e",
+        "⁉\ufe0f",
+        "🏴\u200d☠\ufe0f",
+        "🏴\U000e0067\U000e0062\U000e0077\U000e006c\U000e0073\U000e007f",
+    ),
+]
+
+
+def tagged(text: str) -> str:
+    return "".join(chr(0xE0000 + ord(char)) for char in text)
+
+
+def hidden_in(text: str) -> set[str]:
+    """What nobody would see, outside of an emoji."""
+    for emoji in sorted(EMOJI, key=len, reverse=True):
+        text = text.replace(emoji, "")
+    return set(text) & INVISIBLE
+
+
+def test_every_invisible_character_of_unicode_is_made_visible() -> None:
+    assert len(INVISIBLE) > 2500  # 2,048 of them are halves of pairs
+    unseen = [f"{ord(char):04X}" for char in INVISIBLE if char in clean(f"a{char}b")]
+    assert sorted(unseen) == []
+    assert clean("a\u00adb\u3164\U000e0041") == "a⟨U+00AD⟩b⟨U+3164⟩⟨U+E0041⟩"
+    assert clean("größe, 你好, नमस्ते, é, a\u00a0b,\tc\n") == "größe, 你好, नमस्ते, é, a\u00a0b,\tc\n"
+
+
+@pytest.mark.parametrize("emoji", EMOJI)
+def test_an_emoji_stays_as_it_is_and_hides_nothing_more(emoji: str) -> None:
+    assert clean(emoji) == emoji
+    for char in ("\u200d", "\ufe0f", "\ufe0e", "\U000e007f", "\u200b"):
+        assert not hidden_in(clean(f"{emoji}x{char}").replace(emoji, ""))
+        assert not hidden_in(clean(f"{char}{emoji}").replace(emoji, ""))
+    for limit in range(4, 12):
+        assert clean(one_line(emoji * 9, limit)) == one_line(emoji * 9, limit)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(
+            "a\u200db",
+            "👩\u200d",
+            "\u200d👩",
+            "1\ufe0f",
+            "a\ufe0f",
+            "❤\ufe0f\ufe0f",
+            "❤\ufe0e\ufe0e",
+            "1\ufe0f2",
+        ),
+        *(
+            "🏴" + tagged("gbeng"),
+            "🏴" + tagged("hello") + "\U000e007f",
+            "🏴" + tagged("ignore all"),
+        ),
+        *(
+            "👩\u200d\u200d💻",
+            "👩" + tagged("hi"),
+            "1\ufe0f\ufe0f\u20e3",
+            "你\ufe00",
+            "你\U000e0100",
+        ),
+    ],
+)
+def test_what_only_looks_like_the_sequence_of_an_emoji_is_made_visible(text: str) -> None:
+    assert hidden_in(text)
+    assert not hidden_in(clean(text))
+    assert "⟨U+" in clean(text)
 
 
 @given(anything, st.integers(4, 80))

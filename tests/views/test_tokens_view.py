@@ -82,6 +82,22 @@ def test_without_compaction_each_request_is_longer_than_the_one_before(tmp_path:
     assert "nothing was compacted" in view.finding(view.at())
 
 
+def test_what_was_before_a_rewriting_counts_no_more_and_what_it_cleared_stays_cleared() -> None:
+    log = lk.EventLog()
+    texts = ["long " * 99] * 3
+    for number in range(4):
+        messages = [{"role": "user", "content": text} for text in texts]
+        log.append("messages.rewritten", messages=messages, why="a test")
+        texts[number % 3] = "short"
+    state = Compaction(log).at()
+    assert [one.fate for one in state.before] == ["earlier", "earlier", "cleared"]
+    log = lk.EventLog()
+    log.append("tokens.estimated", tokens=9_000, threshold=10_000)
+    log.append("messages.rewritten", messages=messages, why="a test")
+    log.append("model.replied", turn=1, stop_reason="end_turn", usage={})
+    assert Tokens(log).at().requests[0].tokens == estimate_tokens(messages)
+
+
 def test_a_request_that_fills_the_context_window_shows_where_it_ends() -> None:
     full = lk.reply("day 3: ", stop_reason="model_context_window_exceeded")
     agent = lk.Agent(

@@ -19,23 +19,27 @@ def stack(width: float, files: int, way: str = "alone") -> lk.Answer:
     canvas = Canvas(width)
     for number in range(files):
         canvas.bar(f"f{number}", 10, 10 * number, width - 20, 8, "cached" if way == "alone" else "")
-    return lk.Answer(f"{files} files, {way}: <b>", canvas, "8 pixels a file", f"because {files}")
+    because = f"because {files}" if files < 3 else ""
+    return lk.Answer(f"{files} files, {way}: <b>", canvas, "8 pixels a file", because)
 
 
 def explorable() -> Explorable:
-    ways = lk.pick(["alone", "parallel"])
-    return lk.explore(stack, way=ways, files=lk.drag(range(1, 6), 2, "files to read", unit="files"))
+    ways = lk.pick(["alone", "parallel"], "parallel")
+    files = lk.drag(range(1, 6), 2, "files to read", unit="files", edges=(10, 20))
+    return lk.explore(stack, way=ways, files=files)
 
 
 def test_the_cause_comes_first_and_starts_where_it_is_told() -> None:
     looks = explorable().looks()
     assert [(one["name"], one["kind"], one["start"]) for one in looks] == [
         ("files", "drag", 1),
-        ("way", "pick", 0),
+        ("way", "pick", 1),
     ]
+    assert [one.get("edges") for one in looks] == [[10, 20], None]
     assert looks[0]["labels"] == [f"{number} files" for number in range(1, 6)]
     assert (looks[0]["label"], looks[1]["label"]) == ("files to read", "way")
-    assert str(explorable()) == "2 files, alone: <b>"
+    assert str(explorable()) == "2 files, parallel: <b>"
+    assert [lk.drag([0, 1, 2], start).start for start in (None, 0, 1)] == [1, 0, 1]
 
 
 def test_every_answer_is_on_the_tape_as_the_function_gives_it() -> None:
@@ -58,6 +62,8 @@ def test_every_answer_is_on_the_tape_as_the_function_gives_it() -> None:
 def test_without_scripts_three_states_stand_side_by_side_and_what_is_assumed() -> None:
     html = explorable().html()
     assert html.count("<img ") == 3
+    assert html.count("files, parallel: &lt;b&gt;</strong>") == 1
+    assert "alone" not in html
     for said in ("files to read: 1 files", "files to read: 2 files", "files to read: 5 files"):
         assert said in html
     assert "Assumes: 8 pixels a file" in html
@@ -82,10 +88,11 @@ def test_a_function_that_raises_is_an_answer_too() -> None:
 
     widget, sent = Explorer(lk.explore(odd, files=lk.drag(range(1, 6), 2))), []
     widget.send = sent.append
-    for place in (2, 3):
-        widget._heard(widget, {"places": {"files": place}, "width": 400}, [])
+    for place, width in ((2, 400), (3, 10_000), (-1, 400), (5, 400)):  # the last two are no places
+        widget._heard(widget, {"places": {"files": place}, "width": width}, [])
     assert sent[0] == {"failed": "ValueError: no <b>three</b>"}
-    assert sent[1]["finding"] == "4 files, alone: <b>"
+    assert [one["finding"] for one in sent[1:]] == ["4 files, alone: <b>"]
+    assert sent[1]["width"] == WIDE
 
 
 @pytest.mark.parametrize(

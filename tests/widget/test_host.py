@@ -6,7 +6,9 @@ that missed something, also while the kernel is busy.
 
 from __future__ import annotations
 
+import json
 import os
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -35,8 +37,17 @@ FAILING = """
 with Messages(EventLog()).live():
     raise RuntimeError("on purpose")
 """
+BROKEN = """
+os.environ.pop("LEARNKIT_STATIC", None)
+class Broken(Messages):
+    def fold(self, state, event):
+        raise ValueError("this view cannot draw that")
+log = EventLog()
+with Broken(log).live():
+    say(log, 0)
+"""
 BARE = """
-del os.environ["LEARNKIT_STATIC"]
+os.environ.pop("LEARNKIT_STATIC", None)
 log = EventLog()
 say(log, 0)
 Messages(log)
@@ -138,6 +149,11 @@ def test_static_is_also_shown_when_the_block_fails(kernel: Kernel) -> None:
     assert error["evalue"] == "on purpose"
 
 
+def test_what_a_live_view_raises_is_raised_in_its_cell(kernel: Kernel) -> None:
+    errors = [one["content"] for one in kernel.run(BROKEN) if one["msg_type"] == "error"]
+    assert [error["evalue"] for error in errors] == ["this view cannot draw that"]
+
+
 def test_in_an_open_notebook_a_cells_last_view_is_a_player_too(kernel: Kernel) -> None:
     """As an image it could not see the theme of the page."""
     messages = kernel.run(BARE)
@@ -178,24 +194,37 @@ def test_live_grows_from_twenty_threads_and_answers_the_page(kernel: Kernel) -> 
         assert not sent(kernel.tell(comm, nonsense))  # type: ignore[arg-type]
 
 
-@pytest.mark.slow
 def test_after_another_width_was_asked_for_the_first_feed_is_silent() -> None:
     """The pump may be about to flush it: its steps would be taken for those of the new layout."""
     from learnkit.core.events import EventLog
     from learnkit.views import Traffic
+    from learnkit.views.drawing.display import NARROW
     from learnkit.widget.host import Player
+    from learnkit.widget.pump import Pump
 
     log = EventLog()
     log.append("run.started", prompt="x")
-    player = Player(Traffic(log))
+    player = Player(Traffic(log), Pump(idle=0.01))
     sent: list[dict[str, Any]] = []
     player.send = sent.append
     first = player._feed
     first.flush()
-    player._heard(None, {"width": 400}, None)
+    player._heard(None, {"width": 10}, None)
     assert [message.get("reset") for message in sent] == [None, True, None]
+    assert f'["size",{NARROW},' in json.dumps(sent[2]).replace('\\"', '"')
     log.append("team.spawned", name="bob", role="coder", prompt="x")
     first.flush()
-    player._feed.flush()  # unless its pump was faster
+    rest()
     assert [message["seq"] for message in sent[3:]] == [2]
+    rest()
     player.close()
+    log.append("team.spawned", name="carol", role="coder", prompt="x")
+    rest()
+    assert len(sent) == 4, "a closed player follows nothing"
+
+
+def rest() -> None:
+    """Return when no pump has anything to do."""
+    for thread in threading.enumerate():
+        if thread.name == "views":
+            thread.join(timeout=10)

@@ -6,7 +6,9 @@ import re
 from pathlib import Path
 from xml.etree import ElementTree
 
+import learnkit as lk
 from learnkit.course.lessons.s06.explorable import explorable
+from learnkit.views.drawing.display import Canvas
 from learnkit.widget.looped import looped
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -42,6 +44,13 @@ def test_who_asks_for_less_motion_sees_the_state_that_it_starts_with() -> None:
     still = looped(one).partition("prefers-reduced-motion:reduce){")[2]
     assert still.startswith(".f{animation:none!important}")
     assert f".f{cause.start}{{visibility:visible}}" in still
+    ways = lk.pick(["alone", "together"], "together")
+
+    def answer(width: float, n: int, way: str) -> lk.Answer:
+        return lk.Answer(f"{n} {way}", Canvas(width), "nothing")
+
+    svg = looped(lk.explore(answer, n=lk.drag([1, 2]), way=ways))
+    assert re.findall(r"<text>(\d .*?)</text>", svg) == ["1 together", "2 together"]
 
 
 def test_the_readmes_picture_is_of_today_and_small() -> None:

@@ -15,12 +15,16 @@ from every_view import VIEWS
 
 import learnkit as lk
 from learnkit.runtime.secret_scan import SecretError
+from learnkit.views.drawing.base import Diagram
+from learnkit.views.drawing.display import NARROW, WIDE
 from learnkit.views.words import describe
 from learnkit.widget import frozen
+from learnkit.widget.pump import BATCH
 from learnkit.widget.share import CALLED, views_of
 
 GZIP = "application/gzip"
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(1)>\u2028<!--"
+HOSTILE += "".join(chr(0xE0000 + ord(char)) for char in "ignore") + "\u00ad\u3164\ufe00\u200d"
 
 
 def agent(*replies: Any) -> lk.Agent:
@@ -29,6 +33,16 @@ def agent(*replies: Any) -> lk.Agent:
         one = lk.Agent(client, [lk.Todo()], system=HOSTILE)
         one.run(HOSTILE)
     return one
+
+
+def played(patches: list[dict[str, Any]]) -> dict[str, str]:
+    """The fragments that a page has after all its patches."""
+    frame: dict[str, str] = {}
+    for patch in patches:
+        for key in patch.get("drop", []):
+            del frame[key]
+        frame.update(patch.get("set", []))
+    return frame
 
 
 class Page(HTMLParser):
@@ -71,20 +85,20 @@ def test_a_page_needs_nothing_else(tmp_path: Path) -> None:
     assert "default-src 'none'" in frozen.POLICY
     assert not re.search(r"https?://(?!www\.w3\.org/2000/svg)", text)
     assert "<title>&lt;/script&gt;" in text
+    for shown in (text, json.dumps(page.tapes, ensure_ascii=False)):
+        assert not set(shown) & set(HOSTILE[-10:])
+        assert "⟨U+E0069⟩" in shown
 
 
 def test_a_tape_holds_every_step_of_the_view() -> None:
     one = agent()
+    for _ in range(BATCH):  # more than one message takes
+        one.events.append("day.noted")
     view = lk.views.Messages(one.events)
     (tape,) = Page(frozen.page("x", frozen.tape(view))).tapes
     patches = tape["wide"]["patches"]
     assert len(patches) == len(one.events) + 1
-    frame: dict[str, str] = {}
-    for patch in patches:
-        for key in patch.get("drop", []):
-            del frame[key]
-        frame.update(patch.get("set", []))
-    assert frame == view.frame(view.at())
+    assert played(patches) == view.frame(view.at())
     heads = []
     for event in one.events:
         old, state = view.at(event.seq), view.at(event.seq + 1)
@@ -110,12 +124,14 @@ def test_the_views_are_those_that_the_log_calls_for() -> None:
             assert [type(view) for view in views_of(one)] == [getattr(lk.views, name)], name
 
 
-def test_views_are_taken_as_they_are_given() -> None:
+def test_views_are_taken_as_they_are_given(tmp_path: Path) -> None:
     log = agent().events
     one, other = lk.views.Tokens(log), lk.views.Todo(log)
     assert views_of(one) == [one]
     assert views_of([one, other]) == [one, other]
     assert {getattr(lk.views, name) for name, _ in CALLED} <= set(VIEWS)
+    page = lk.share([lk.views.Todo(log[:2]), other], tmp_path / "x.html").read_text("utf-8")
+    assert f"<p>{len(log)} events. " in page
 
 
 @pytest.mark.parametrize("thing", [3, "text", None, [1, 2], {"a": 1}])
@@ -125,16 +141,27 @@ def test_what_is_no_run_is_refused(tmp_path: Path, thing: Any) -> None:
     assert not list(tmp_path.iterdir())
 
 
-def test_a_secret_is_not_shared(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "secret",
+    ["sk-ant-" + "api03-" + "x" * 60, 'it\'s "50%" <b>', "first line\nsecond line", "w" * 5000],
+)
+@pytest.mark.parametrize("as_json", [False, True])
+def test_a_secret_is_not_shared(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, secret: str, as_json: bool
+) -> None:
     path = tmp_path / "run.html"
     path.write_text("as before")
-    key = "sk-ant-" + "api03-" + "x" * 60
-    client = lk.scripted([lk.say(f"the key is {key}")])
-    with client.clock:
-        one = lk.Agent(client)
-        one.run("What is the key?")
+    # What is packed has all of a long text, and nobody sees it there.
+    text = json.dumps({"pw": secret}) if as_json else secret
+    one = agent(lk.say(f"{'It is long. ' * 900}It is {text}."))
+    monkeypatch.setenv("DB_PASSWORD", secret)
     with pytest.raises(SecretError):
         lk.share(one, path)
+    if len(secret) < 1000:  # of a longer one, a tape has a part
+        with pytest.raises(SecretError):
+            frozen.tape(lk.views.Messages(one.events))
+    with pytest.raises(SecretError):
+        lk.share(agent(), path, title=f"A run with {secret}")
     assert path.read_text() == "as before"
 
 
@@ -146,3 +173,7 @@ def test_every_view_can_be_frozen(view: Any) -> None:
     (data,) = Page(html).tapes
     assert data["label"] == made.name
     assert data["wide"]["finding"] == made.finding(made.at())
+    assert ("narrow" in data) == isinstance(made, Diagram)
+    for name, width in {"wide": WIDE, "narrow": NARROW}.items():
+        if name in data:
+            assert played(data[name]["patches"]) == made.frame(made.at(), width)

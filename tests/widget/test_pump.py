@@ -196,14 +196,20 @@ def test_a_view_that_fails_says_so_and_stops_nobody_else() -> None:
 
 def test_the_pump_rests_without_news_and_starts_again() -> None:
     log, player, pump = EventLog(), Player(), Pump(rate=500.0, idle=0.01)
-    feed = Feed(Marks(log), player)
+
+    def send(message: dict[str, Any]) -> None:
+        player(message)
+        if len(log) % 2:
+            log.append("mark.answered")  # news while the pump is sending
+
+    feed = Feed(Marks(log), send)
     log.subscribe(lambda _: pump.mark(feed))
     for number in range(3):
         log.append("mark.made", number=number)
         for thread in threading.enumerate():
             if thread.name == "views":
                 thread.join(timeout=10)
-        assert len(player.patches) == number + 2
+        assert len(player.patches) == 2 * number + 3
 
 
 @pytest.mark.parametrize("text", ["\ud800", "\u202e", "\x00", "]]>"])

@@ -58,7 +58,7 @@ class TaskBoard(BoardBackend):
             return rules.find(self._files.tasks([id]) or self._files.tasks(), id)
 
     def tasks(self) -> list[Task]:
-        if not self.folder.is_dir():
+        if not self._files.there:
             return []
         with locked(self.folder):
             return list(self._files.tasks().values())
@@ -109,14 +109,14 @@ class TaskBoard(BoardBackend):
     def open(self) -> None:
         if self._reported is not None:
             return
-        if not self.folder.is_dir():
+        if not self._files.there:
             self._reported = {}
             return
         with locked(self.folder):
             self._reported = self._files.tasks()
 
     def news(self) -> list[Change]:
-        if not self.folder.is_dir():
+        if not self._files.there:
             return []
         with locked(self.folder):
             before, now = self._reported or {}, self._files.tasks()
@@ -128,7 +128,7 @@ class TaskBoard(BoardBackend):
     @contextmanager
     def _open(self, id: int) -> Iterator[None]:
         """Hold the board's lock, if there is a board: looking for a task does not make one."""
-        if not self.folder.is_dir():
+        if not self._files.there:
             rules.find({}, id)
         with locked(self.folder):
             yield
@@ -148,7 +148,7 @@ class TaskBoard(BoardBackend):
 
     def _change_all(self, change: Callable[[Iterable[Task]], list[Task]]) -> list[Task]:
         """Replace what ``change`` returns of all tasks, and return that."""
-        if not self.folder.is_dir():
+        if not self._files.there:
             return []
         with locked(self.folder):
             old = self._files.tasks()

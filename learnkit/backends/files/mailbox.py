@@ -191,6 +191,8 @@ class Inbox(InboxReader):
 
     def put_back(self, ids: Iterable[str]) -> None:
         self._seen -= set(ids)
+        # The cursor cannot pass over what comes again: it stays until the next take.
+        self._reader, self._passed = self._open(), set()
 
     def commit(self) -> None:
         self._reader.commit()

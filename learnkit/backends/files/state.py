@@ -7,55 +7,91 @@ read-only, and git ignores it.
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
 from learnkit.backends.files.store import Document, locked
 from learnkit.errors import UsageError
-from learnkit.runtime.git import Git
+from learnkit.runtime.git import Git, GitError
+from learnkit.runtime.shell import Shell
 from learnkit.runtime.workspace import STATE
 
 VERSION = 1
 
 
-def open_state(workspace: str | Path, git: Git | None) -> Path:
+def open_state(workspace: str | Path, shell: Shell) -> tuple[Path, Git | None]:
     """The folder of a workspace's state, which is made if it is not there.
 
     State that an earlier version has left in the workspace is moved into it, once, with a warning.
 
     Args:
         workspace: the folder that the agents work in.
-        git: its repository, if it is in one.
+        shell: runs git.
 
     Returns:
-        The path of the folder.
+        The path of the folder, and the workspace's repository; None if it is in none, or git
+        does not work there.
 
     Raises:
-        UsageError: if the folder is a link or a file, was made by a newer version, or came with the
-            repository.
+        UsageError: if the folder is a link or a file, has a link in it, cannot be written, was made
+            by a newer version, or may have come with the repository: git tracks it, or cannot say.
     """
     workspace = Path(workspace).resolve()
     folder = workspace / STATE
     if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
         raise UsageError(f"{folder} must be a folder, not a link or a file; remove it")
-    if git is not None and git.tracked(STATE, workspace):
+    git, tracked, problem = None, False, ""
+    try:
+        git = Git(workspace, shell)
+        tracked = git.tracked(STATE, workspace)
+    except (UsageError, GitError) as error:
+        if any(os.path.lexists(place / ".git") for place in (workspace, *workspace.parents)):
+            problem = str(error)
+    if problem and folder.exists():
+        raise UsageError(
+            f"{folder} may have come with the repository, because git cannot say whether it tracks "
+            f"it: {problem}. Make git status work there, or move {STATE} away"
+        )
+    if tracked:
         raise UsageError(
             f"git tracks {folder}, so its tasks and messages may be another person's. If they are "
             f"yours, take them out of the repository: git rm -r -q --cached {STATE}"
         )
-    folder.mkdir(mode=0o700, exist_ok=True)
+    try:
+        folder.mkdir(mode=0o700, exist_ok=True)
+        folder.chmod(0o700)  # also one that was there: the tasks and messages are the user's
+    except OSError as error:
+        raise UsageError(
+            f"{folder}, where the state goes, cannot be made or closed to other users "
+            f"({error.strerror}); take a folder that is yours and can be written"
+        ) from None
+    if link := _link_in(folder):
+        raise UsageError(f"{link} is a link, and state must not lie elsewhere; remove it")
     with locked(folder):
         # For git add -A in a repository that is made later, or in a copy of the folder.
         (folder / ".gitignore").write_text("*\n", "utf-8")
         if git is not None:
             git.exclude(f"{STATE}/")
-        _begin(workspace, folder, git)
-    return folder
+        _begin(workspace, folder, git, unsure=bool(problem))
+    return folder, git
 
 
-def _begin(workspace: Path, folder: Path, git: Git | None) -> None:
-    """Move what an earlier version has left, unless this was done before."""
+def _link_in(folder: Path) -> Path | None:
+    """A symbolic link in a folder, at any depth."""
+    for top, folders, files in os.walk(folder):
+        for name in (*folders, *files):
+            if (path := Path(top, name)).is_symlink():
+                return path
+    return None
+
+
+def _begin(workspace: Path, folder: Path, git: Git | None, *, unsure: bool) -> None:
+    """Move what an earlier version has left, unless this was done before.
+
+    When git cannot say what it tracks, nothing is taken for state: it may be another person's.
+    """
     file = Document(folder / "state.json")
     found = file.read()
     version = found.get("version") if isinstance(found, dict) else None
@@ -66,7 +102,7 @@ def _begin(workspace: Path, folder: Path, git: Git | None) -> None:
         )
     if version is None:
         moved = []
-        for name, old, new in _left(workspace, folder, git):
+        for name, old, new in () if unsure else _left(workspace, folder, git):
             new.parent.mkdir(parents=True, exist_ok=True)
             old.rename(new)
             moved.append(f"{name} to {new.relative_to(workspace)}")

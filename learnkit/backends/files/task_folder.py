@@ -27,6 +27,22 @@ class Folder:
         self._path = path
         self._known: dict[int, tuple[tuple[int, ...], Task]] = {}
 
+    @property
+    def there(self) -> bool:
+        """Whether the folder exists: without it there are no tasks yet.
+
+        Raises:
+            OSError: if there were some, and the folder is gone.
+        """
+        if self._path.is_dir():
+            return True
+        if self._known:
+            raise OSError(
+                f"the tasks in {self._path} were there, and the folder is gone; put it back, or "
+                "make an empty one to begin a new board"
+            )
+        return False
+
     def tasks(self, ids: Iterable[int] | None = None) -> dict[int, Task]:
         """Return the tasks by number.
 

@@ -148,7 +148,9 @@ class SqlBoard(BoardBackend):
         renewal = update(TASKS).where(*self._held_by(owner, incarnation)).returning(TASKS.c.id)
 
         def act(connection: Connection) -> list[int]:
-            until = self._database.now + lease
+            end = self._database.now + lease
+            # Never an earlier one: as for a board in files.
+            until = case((TASKS.c.lease_until > end, TASKS.c.lease_until), else_=end)
             return sorted(connection.scalars(renewal.values(lease_until=until)))
 
         return self._database.change(act)

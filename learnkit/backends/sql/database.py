@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import re
+import threading
 import time
 import uuid
 import zlib
@@ -14,8 +15,9 @@ from functools import partial
 from typing import Any, Protocol, TypeVar
 
 from learnkit.backends.sql.tables import CALLS, META, METADATA, VERSION
-from learnkit.backends.watch import EVERY, Wait, in_thread, looking
+from learnkit.backends.watch import EVERY, Wait, Waiting, in_thread, looking
 from learnkit.errors import UsageError, extra
+from learnkit.runtime.clock import stopped
 
 with extra("sql"):
     from sqlalchemy import (
@@ -32,6 +34,7 @@ with extra("sql"):
         insert,
         inspect,
         literal,
+        null,
         select,
     )
     from sqlalchemy.dialects import postgresql, sqlite
@@ -46,6 +49,14 @@ _FINAL = re.compile(
     r"authentication failed|does not exist|no pg_hba\.conf entry|permission denied|"
     r"no password supplied|could not translate host name|failed to resolve host|unable to open"
 )
+
+#: Seconds that one statement may take, or a transaction rest, however patient its caller is.
+_LONGEST = 30.0
+
+#: Seconds of a wait that nobody is told of: a line that was cut is soon there again.
+_QUIET = 1.0
+#: Seconds for which a database has to be away before what was stopped gives up.
+_LAST_TRY = 1.0
 
 #: Seconds after which a thread that listens looks whether it is to end.
 _PATIENCE = 0.5
@@ -72,14 +83,26 @@ class Database:
         url: of the database.
         now: the date and time, for SQLite; PostgreSQL has its own clock.
         patience: seconds for which a call waits for a database that is away or busy.
+        waiting: is told while one does.
+
+    Attributes:
+        patience: may be changed.
     """
 
-    def __init__(self, url: URL, now: Callable[[], datetime], patience: float) -> None:
+    def __init__(
+        self,
+        url: URL,
+        now: Callable[[], datetime],
+        patience: float,
+        waiting: Waiting = lambda text, over: None,
+    ) -> None:
         self.remote = url.get_backend_name() == "postgresql"
         self.address = _address(url)
         self.patience = patience
         self._now = now
-        self._engine = _postgres(url, patience) if self.remote else _sqlite(url, patience)
+        self._outage = _Outage(f"the database at {_host(url)}", waiting)
+        limit = min(patience, _LONGEST)
+        self._engine = _postgres(url, limit) if self.remote else _sqlite(url, limit)
         # PostgreSQL reads everything as it was when the first statement began; SQLite always does.
         options: dict[str, Any] = {"isolation_level": "REPEATABLE READ"} if self.remote else {}
         self._reader = self._engine.execution_options(**options)
@@ -92,6 +115,13 @@ class Database:
         if self.remote:
             return cast(extract("epoch", func.statement_timestamp()), Double)
         return literal(self._now().timestamp(), Double)
+
+    @property
+    def up(self) -> ColumnElement[float]:
+        """For how many seconds the server has run, as an expression; NULL where there is none."""
+        if self.remote:
+            return self.now - cast(extract("epoch", func.pg_postmaster_start_time()), Double)
+        return cast(null(), Double)
 
     def read(self, act: Callable[[Connection], T]) -> T:
         """Return what a function reads, all of it as it was at one moment.
@@ -176,7 +206,7 @@ class Database:
         """Make the tables, if they are not there.
 
         Raises:
-            UsageError: if a newer learnkit has made them.
+            UsageError: if another version of learnkit has made them.
             OSError: if the database is away, or does not allow it.
         """
 
@@ -209,10 +239,13 @@ class Database:
                 f"{self.address} has no tables for learnkit yet; make them once: learnkit backend "
                 "init URL, with the same address"
             )
-        if version > VERSION:
+        if version != VERSION:
+            age, remedy = "a newer", "Upgrade learnkit."
+            if version < VERSION:
+                age, remedy = "an older", "Give an empty database: learnkit backend init URL."
             raise UsageError(
-                f"the tables in {self.address} were made by a newer learnkit: they have version "
-                f"{version}, and this one knows {VERSION}. Upgrade learnkit."
+                f"the tables in {self.address} were made by {age} learnkit: they have version "
+                f"{version}, and this one knows {VERSION}. {remedy}"
             )
         old = delete(CALLS).where(CALLS.c.at < self.now - _KEPT)
         self.change(lambda connection: connection.execute(old))
@@ -242,17 +275,28 @@ class Database:
         """Run a transaction, again and again while the database is away or in the way."""
         engine = self._writer if writes else self._reader
         end, pause = time.monotonic() + self.patience, 0.02
-        while True:
-            try:
-                with engine.begin() as connection:
-                    return act(connection)
-            except SQLAlchemyError as error:
-                problem = _first_line(error)
-                passes = self.remote and _passes(error, problem)
-                if not passes or time.monotonic() + pause > end:
-                    raise OSError(self._report(problem, passes)) from None
-            time.sleep(pause * random.uniform(0.5, 1.0))
-            pause = min(2 * pause, 1.0)
+        waits = back = False
+        try:
+            while True:
+                try:
+                    with engine.begin() as connection:
+                        result = act(connection)
+                    back = True
+                    return result
+                except SQLAlchemyError as error:
+                    problem, away = _first_line(error), _is_away(error)
+                    passes = self.remote and _passes(error, problem)
+                    if not passes or time.monotonic() + pause > end:
+                        raise OSError(self._report(problem, passes)) from None
+                waited = self._outage.failed("away" if away else "busy", first=not waits)
+                waits = True
+                time.sleep(pause * random.uniform(0.5, 1.0))
+                if waited > _LAST_TRY and stopped():
+                    raise InterruptedError(f"{self._outage.what} is away; not waited for any more")
+                pause = min(2 * pause, 1.0)
+        finally:
+            if waits:
+                self._outage.ended(back)
 
     def _report(self, problem: str, passes: bool) -> str:
         if passes:
@@ -261,22 +305,63 @@ class Database:
         return f"the database {self.address} cannot do this: {problem}"
 
 
+class _Outage:
+    """The time for which a database is away, and the calls that wait for it.
+
+    Args:
+        what: which database.
+        tell: is told while a call waits, about once a second.
+    """
+
+    def __init__(self, what: str, tell: Waiting) -> None:
+        self.what, self._tell = what, tell
+        self._calls = 0
+        self._since: float | None = None
+        self._told = 0.0  # when; 0 for never in this outage
+        self._lock = threading.Lock()
+
+    def failed(self, how: str, *, first: bool) -> float:
+        """Note that a call has failed, and waits; return for how long the database is away."""
+        with self._lock:
+            now = time.monotonic()
+            self._since = self._since or now
+            self._calls += first
+            waited = now - self._since
+            if waited >= _QUIET and now - self._told >= _QUIET:
+                self._told = now
+                self._tell(f"{self.what} is {how}; waiting, {waited:.0f} s", False)
+            return waited
+
+    def ended(self, back: bool) -> None:
+        """Note that a call waits no more: the database is back, or it has given up."""
+        with self._lock:
+            self._calls -= 1
+            if back or not self._calls:
+                if self._told and self._since:
+                    after = time.monotonic() - self._since
+                    self._tell(f"{self.what} is back, after {after:.0f} s" if back else "", True)
+                self._since, self._told = None, 0.0
+
+
+#: How a connection is made, unless the address says otherwise.
+_CONNECT = {
+    "connect_timeout": 5,
+    # A connection that was cut without a word is noticed within half a minute.
+    "keepalives_idle": 10,
+    "keepalives_interval": 5,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 25_000,
+    "application_name": "learnkit",
+}
+
+
 def _postgres(url: URL, patience: float) -> Engine:
-    ours = {
-        "connect_timeout": 5,
-        # A connection that was cut without a word is noticed within half a minute.
-        "keepalives_idle": 10,
-        "keepalives_interval": 5,
-        "keepalives_count": 3,
-        "tcp_user_timeout": 25_000,
-        "application_name": "learnkit",
-    }
     engine = create_engine(
         url,
         max_overflow=20,
         pool_timeout=patience,
         hide_parameters=True,
-        connect_args={name: value for name, value in ours.items() if name not in url.query},
+        connect_args={name: value for name, value in _CONNECT.items() if name not in url.query},
     )
 
     @event.listens_for(engine, "connect")
@@ -318,7 +403,7 @@ def _listen(
         import psycopg
     while not wait(0):
         try:
-            with psycopg.connect(**settings, autocommit=True) as connection:
+            with psycopg.connect(**{**_CONNECT, **settings}, autocommit=True) as connection:
                 connection.execute(f"LISTEN {_CHANNEL}")
                 silent = EVERY  # what has changed before this is not told
                 while not wait(0):
@@ -341,11 +426,23 @@ def _address(url: URL) -> str:
     return f"{url.drivername}://{url.host or ''}{port}/{url.database or ''}"
 
 
+def _host(url: URL) -> str:
+    """The part of an address that a person looks for when the database is away."""
+    return f"{url.host or 'this machine'}{f':{url.port}' if url.port else ''}"
+
+
 def _first_line(error: SQLAlchemyError) -> str:
     """What the database says, on one line: SQLAlchemy would add the statement."""
     said = error.orig if isinstance(error, DBAPIError) and error.orig else error
     lines = str(said).strip().splitlines()
     return lines[0] if lines else type(said).__name__
+
+
+def _is_away(error: SQLAlchemyError) -> bool:
+    """Whether there is no connection to the database; else it is there, and busy."""
+    state = getattr(getattr(error, "orig", None), "sqlstate", None)
+    lost = isinstance(error, DBAPIError) and (error.connection_invalidated or state is None)
+    return lost or str(state).startswith(("08", "57P"))
 
 
 def _passes(error: SQLAlchemyError, problem: str) -> bool:

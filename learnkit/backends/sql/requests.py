@@ -213,13 +213,17 @@ class SqlRoster(RosterBackend):
     def members(self) -> list[Member]:
         member = MEMBERS.c
         silent = (self._database.now - member.heard).label("silent")
-        wanted = select(MEMBERS, silent).where(member.team == self._team).order_by(member.number)
+        up = self._database.up.label("up")
+        wanted = (
+            select(MEMBERS, silent, up).where(member.team == self._team).order_by(member.number)
+        )
         found = []
         for row in self._database.read(lambda connection: connection.execute(wanted).all()):
             one = {"name": row.name, "role": row.role, "status": row.status}
             one |= {"incarnation": row.incarnation} if row.incarnation else {}
             if row.heard is not None:
                 one |= {"where": row.place, "heard": iso(row.heard), "silent": silence(row.silent)}
+                one |= {"up": silence(row.up)} if (row.up or row.silent) < row.silent else {}
             found.append(one)
         return found
 

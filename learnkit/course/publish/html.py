@@ -16,6 +16,7 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
+from learnkit.core.text import clean
 from learnkit.course import files as course_files
 from learnkit.course.display.card import inline
 from learnkit.course.display.course_map import as_html
@@ -94,7 +95,7 @@ def lesson(path: Path, executed: Path | None = None) -> str:
         book = _earlier_run(path, executed)
     exporter = HTMLExporter(template_name="basic", embed_images=False)
     body, _ = exporter.from_notebook_node(book)
-    return _linked(body)
+    return _linked(clean(body))  # also what a cell has printed
 
 
 def _earlier_run(path: Path, executed: Path) -> Any:

@@ -82,7 +82,7 @@ def environment(work: Path) -> dict[str, str]:
         work: the learner's folder.
     """
     ours = Path(course_files.__file__).parent / "jupyter"
-    paths = [str(ours / "config"), os.environ.get("JUPYTER_CONFIG_PATH", "")]
+    paths = [os.environ.get("JUPYTER_CONFIG_PATH", ""), str(ours / "config")]
     first = {"PYTHONSTARTUP": str(ours / "startup.py")}
     settings = {"JUPYTER_CONFIG_PATH": os.pathsep.join(filter(None, paths))}
     return {**first, **os.environ, **settings, progress.SETTING: str(work)}

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING
 from learnkit.backends.mail import Type
 from learnkit.backends.request import Answer, Kind, Request
 from learnkit.errors import ToolError
+from learnkit.runtime.clock import joined
+from learnkit.runtime.interrupts import unbroken
 
 if TYPE_CHECKING:
     from learnkit.backends.interface import RequestBackend
@@ -127,12 +129,14 @@ class Requests:
             expired = self.tracker.expire_all(mate.name, f"{mate.name} has shut down")
             self._log_expired(mate.agent, expired)
 
+    @unbroken
     def close(self) -> None:
         """End the watches over deadlines, and wait for their threads."""
         watches, self._watches = list(self._watches.values()), {}
-        for answered, watch in watches:
+        for answered, _ in watches:
             answered.set()
-            watch.join()
+        if errors := joined(watch for _, watch in watches):
+            raise errors[0]
 
     @contextmanager
     def refusals(self, by: Agent, tool: str) -> Iterator[None]:

@@ -68,31 +68,38 @@ class Delivery:
 
         Call this when all mail that was taken should be in a message. If an error has kept some of
         it out, that mail goes back into the inbox, and is delivered again.
-        """
-        events = self._agent.events
-        new = [
-            {"message": event.data["message"], **self._safe_with(event.data["message"])}
-            for event in events[self._kept :]
-            if event.type == "message.added" and event.lane == self._agent.name
-        ]
-        self._kept = len(events)
-        if new:
-            self._transcript.append(*new)
-        lost = [id for ids, _ in self._unsafe for id in ids]
-        self._unsafe = []
-        if lost:
-            self.inbox.put_back(lost)
-        else:
-            self.inbox.commit()
 
-    def _safe_with(self, message: dict[str, Any]) -> dict[str, list[str]]:
-        """The ids of what a message delivers, under the transcript's key for them."""
-        if not self._unsafe or message["role"] != "user":
-            return {}
-        texts = list(_texts(message["content"]))
-        safe = [one for one in self._unsafe if any(one[1] in text for text in texts)]
-        self._unsafe = [one for one in self._unsafe if one not in safe]
-        return {"mail": [id for ids, _ in safe for id in ids]} if safe else {}
+        Raises:
+            OSError: if there is no room; the next call writes what this one has not.
+        """
+        with uninterrupted():  # what is written counts as kept, and nothing else does
+            events, unsafe = self._agent.events, list(self._unsafe)
+            kept = len(events)
+            new = [
+                {"message": event.data["message"], **_safe_with(event.data["message"], unsafe)}
+                for event in events[self._kept : kept]
+                if event.type == "message.added" and event.lane == self._agent.name
+            ]
+            if new:
+                self._transcript.append(*new)
+            self._kept, self._unsafe = kept, []
+            lost = [id for ids, _ in unsafe for id in ids]
+            if lost:
+                self.inbox.put_back(lost)
+            else:
+                self.inbox.commit()
+
+
+def _safe_with(
+    message: dict[str, Any], unsafe: list[tuple[list[str], str]]
+) -> dict[str, list[str]]:
+    """The ids of what a message delivers, under the transcript's key; it is not unsafe any more."""
+    if not unsafe or message["role"] != "user":
+        return {}
+    texts = list(_texts(message["content"]))
+    safe = [one for one in unsafe if any(one[1] in text for text in texts)]
+    unsafe[:] = [one for one in unsafe if one not in safe]
+    return {"mail": [id for ids, _ in safe for id in ids]} if safe else {}
 
 
 def _texts(content: Any) -> Iterator[str]:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from learnkit.errors import LearnkitError
+from learnkit.errors import ToolError, UsageError
+from learnkit.runtime.clock import stopped_by
 
 if TYPE_CHECKING:
     from learnkit.backends.interface import BoardBackend, RosterBackend
@@ -70,7 +71,7 @@ class Heartbeat:
                 if not self._roster.beat(name, self._incarnation, self._where):
                     self.lost = f"the name {name} belongs to another process now, or was taken back"
                 self._board.renew(name, self._incarnation, self._lease)
-            except LearnkitError as error:
+            except ToolError as error:
                 self.lost = str(error)
         if self.lost:
             self._mate.stop.set()
@@ -83,8 +84,9 @@ class Heartbeat:
             self._worker.join()
 
     def _run(self) -> None:
-        while not self._clock.wait(self._over, timeout=self._lease / BEATS):
-            try:
-                self.beat()
-            except OSError:
-                continue  # the server is away; its leases run on, and the next beat may get through
+        with stopped_by(self._over):
+            while not self._clock.wait(self._over, timeout=self._lease / BEATS):
+                try:
+                    self.beat()
+                except (OSError, UsageError):
+                    continue  # its leases run on, and the next beat may get through

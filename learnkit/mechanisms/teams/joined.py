@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,7 @@ from learnkit.mechanisms.teams.base import MEMBER, TeamBase
 from learnkit.mechanisms.teams.delivery import Delivery
 from learnkit.mechanisms.teams.heartbeat import Heartbeat
 from learnkit.mechanisms.teams.teammate import Teammate, TeammateMessages
+from learnkit.runtime.clock import stopped_by
 from learnkit.runtime.interrupts import uninterrupted
 from learnkit.runtime.virtual_clock import VirtualClock
 
@@ -184,7 +186,8 @@ class JoinedTeam(TeamBase):
         """Stop the teammate, and give back what it holds.
 
         A reply that is on its way cannot be stopped. After a while the tasks are given back without
-        waiting for it; whatever it says then about one of them is refused.
+        waiting for it; whatever it says then about one of them is refused. A backend that is away
+        is not waited for: what it holds is free when its leases are over.
 
         Args:
             patience: seconds to wait for it.
@@ -198,8 +201,9 @@ class JoinedTeam(TeamBase):
             self.clock.wait(mate.worker.ended, timeout=patience)
         ended = mate.worker is not None and mate.worker.done
         if not ended:
-            self.board.release(mate.name, self.incarnation)
-            self._note({"name": mate.name, "role": mate.role, "status": "shutdown"})
+            with suppress(OSError), stopped_by(mate.stop):  # else its leases end by themselves
+                self.board.release(mate.name, self.incarnation)
+                self._note({"name": mate.name, "role": mate.role, "status": "shutdown"})
         self._close()
         return ended or mate.worker is None
 

@@ -28,6 +28,8 @@ from learnkit.mechanisms.teams.base import MEMBER, TeamBase
 from learnkit.mechanisms.teams.delivery import Delivery
 from learnkit.mechanisms.teams.others import LOOK, Other, Others
 from learnkit.mechanisms.teams.teammate import Teammate, TeammateMessages
+from learnkit.runtime.clock import joined
+from learnkit.runtime.interrupts import unbroken
 from learnkit.runtime.virtual_clock import VirtualClock
 
 if TYPE_CHECKING:
@@ -281,6 +283,7 @@ class Team(TeamBase, Mechanism):
         mate.start(prompt)
         return mate
 
+    @unbroken
     def close(self, agent: AgentLike | None = None) -> None:
         """Stop all teammates, and wait until their threads have ended.
 
@@ -293,7 +296,7 @@ class Team(TeamBase, Mechanism):
         self._unwatch()
         for member in self.members:
             member.stop.set()
-        errors = [error for member in self.members if (error := member.ended())]
+        errors = joined(member.worker for member in self.members if member.worker is not None)
         for extension in self.extensions:
             if isinstance(extension, Mechanism):
                 extension.close(agent)
@@ -303,6 +306,7 @@ class Team(TeamBase, Mechanism):
     def __enter__(self) -> Self:
         return self
 
+    @unbroken
     def __exit__(self, kind: type[BaseException] | None, *rest: Any) -> None:
         # An error on its way out matters more than one found while closing.
         with suppress(Exception) if kind else nullcontext():
@@ -329,7 +333,7 @@ class Team(TeamBase, Mechanism):
         """The lead's delivery; its first use begins the roster."""
         if self._delivery is None:
             self._check_clock()
-            self._delivery = Delivery(
+            delivery = Delivery(
                 self.mailbox,
                 self.lead,
                 self._transcript(self.lead.name),
@@ -339,6 +343,7 @@ class Team(TeamBase, Mechanism):
             self._others.look(self.lead)
             if self._backend is not None and not isinstance(self.lead.clock, VirtualClock):
                 self._unwatch = self._backend.watch(self.name, self._wake_all)
+            self._delivery = delivery  # now that all of it has begun
         return self._delivery
 
     def _news(self) -> str | None:

@@ -33,7 +33,8 @@ class Other:
         incarnation: which run of it this is.
         where: where it runs; empty before its first beat.
         silent: whole seconds since its last beat.
-        lost: whether that is so long that it counts as gone.
+        lost: whether that is so long that it counts as gone; while the server of the backend was
+            away, it could not be heard.
     """
 
     name: str
@@ -125,7 +126,7 @@ class Others:
             entry["incarnation"],
             where=entry.get("where", ""),
             silent=silent,
-            lost=silent >= self._silence,
+            lost=int(entry.get("up", silent)) >= self._silence,
         )
 
     def sent(self, mail: Mail) -> None:

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Literal, Protocol
+from functools import partial
+from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
 
 from learnkit.backends.mail import Mail, Type
 from learnkit.core.agent import Agent, Outcome
+from learnkit.core.content import spoken
 from learnkit.core.interface import Call
 from learnkit.core.mechanism import Mechanism
 from learnkit.core.tools import Tool, tool
-from learnkit.errors import Halted, described
+from learnkit.errors import Halted, UsageError, described, text_of
 from learnkit.mechanisms.teams.delivery import Delivery
 from learnkit.mechanisms.teams.handover import Handover
 from learnkit.runtime.interrupts import uninterrupted
 from learnkit.runtime.truncate import head_and_tail
+from learnkit.runtime.virtual_clock import VirtualClock
 
 if TYPE_CHECKING:
     from learnkit.runtime.clock import Clock, Worker
@@ -22,9 +25,14 @@ if TYPE_CHECKING:
 Status = Literal["working", "idle", "shutdown"]
 Change = Literal["assigned", "working", "idle", "unused", "shutdown"]
 Work = Callable[[], str | None]
+T = TypeVar("T")
 
 #: Characters of a report that the lead gets, about; a message may not be much longer.
 REPORT = 15_000
+
+#: Seconds after which a teammate tries again what its team's backend, or a disk, has refused, if
+#: it has no ``poll`` of its own.
+AGAIN = 5.0
 
 _ENDS = {
     "turn_limit": "It reached its limit of {turns} turns.",
@@ -197,6 +205,7 @@ class Teammate:
         self.leaving = False
         self.status: Status = "shutdown"  # until its thread is about to start
         self._team, self._clock = team, clock
+        self._problem = ""  # that it has spoken of
 
     @property
     def busy(self) -> bool:
@@ -245,9 +254,14 @@ class Teammate:
             status: the new one; nothing happens if it has it already.
         """
         with self._team.handover.passing():
-            changed, self.status = self.status != status, status
-            if changed:
-                self._team.status_changed(self)
+            before, self.status = self.status, status
+            try:
+                if before != status:
+                    self._team.status_changed(self)
+            except OSError:
+                if not self.stop.is_set():  # it will be tried again
+                    self.status = before
+                raise
 
     def rest(self, report: str) -> str | None:
         """Report to the lead, be idle, and return with something to do.
@@ -260,52 +274,97 @@ class Teammate:
         """
         team, clock = self._team, self._clock
         if report and not self.stop.is_set():
-            self._tell_lead(report)
+            self._insist(partial(self._tell_lead, report))
         if self.leaving or self.stop.is_set():
             return None
-        self.become("idle")
+        self._insist(partial(self.become, "idle"))
         end = None if team.patience is None else clock.time() + team.patience
         while not self.stop.is_set():
             self.agent.wake.clear()
-            if text := self._take():
+            if text := self._insist(self._take):
                 return text
             late = end is not None and clock.time() >= end
-            if late and not any(one.expects_answer(self) for one in team.extensions):
-                if (text := self._take(late=True)) or not team.stays:
+            if late and self._insist(self._may_end):
+                if (text := self._insist(partial(self._take, late=True))) or not team.stays:
                     return text
-                for extension in team.extensions:
-                    extension.changed(self, "unused")
+                self._insist(self._unused)
                 end = clock.time() + (team.patience or 0.0)
             clock.wait(self.agent.wake, self.stop, timeout=team.poll)
         return None
 
+    def _may_end(self) -> bool:
+        return not any(one.expects_answer(self) for one in self._team.extensions)
+
+    def _unused(self) -> None:
+        for extension in self._team.extensions:
+            extension.changed(self, "unused")
+
+    def _insist(self, act: Callable[[], T]) -> T | None:
+        """Do something that the backend may refuse, and again until it works; None at a stop."""
+        while True:
+            try:
+                result = act()
+            except (OSError, UsageError) as error:
+                self._wait_out(error)
+                if self.stop.is_set():
+                    return None
+            else:
+                self._problem = ""
+                return result
+
+    def _wait_out(self, error: OSError | UsageError) -> None:
+        """Say what is wrong, once, and let some time pass."""
+        if isinstance(self._clock, VirtualClock):  # however long it waits, nobody has time to help
+            raise error
+        if (problem := text_of(error)) != self._problem and not self.stop.is_set():
+            self._problem = problem
+            self.agent.emit("team.stuck", name=self.name, problem=problem)
+        self._clock.wait(self.stop, timeout=self._team.poll or AGAIN)
+
     def _live(self, prompt: str | None) -> None:
         """Work and rest in turn, until there is nothing more to do."""
-        try:
-            with self._clock.interruptible(self.stop), self.agent:
-                text = self.rest("") if prompt is None else prompt
-                while text is not None:
-                    text = self.rest(self._work(text))
-        finally:
-            if self.halted is None:  # else it has only got no reply yet, and others may ask for it
-                self.become("shutdown")
+        with self._clock.interruptible(self.stop):
+            try:
+                with self.agent:
+                    text = self.rest("") if prompt is None else prompt
+                    while text is not None:
+                        text = self.rest(self._work(text))
+            finally:
+                if self.halted is None:  # else it has got no reply yet, and others may ask for it
+                    self._insist(partial(self.become, "shutdown"))
 
     def _work(self, text: str) -> str:
         """Do one piece of work; return the report on it for the lead."""
         from anthropic import APIError
 
         try:
-            return _last_words(self.agent.run(text))
+            return self._run(text)
         except APIError as error:  # the array stays valid: a message can wake it again
             return f"failed: {described(error)}"
         except Halted as halted:  # the lead stops, too, and hears of no failure
             self.halted = halted
             raise
         except (Exception, SystemExit) as error:
-            self._tell_lead(f"failed: {described(error)}")
+            self._insist(partial(self._tell_lead, f"failed: {described(error)}"))
             raise
         finally:
-            self.delivery.keep()
+            self._insist(self.delivery.keep)
+
+    def _run(self, prompt: str | None) -> str:
+        """Run the agent; where the backend has refused something, it goes on from there."""
+        while True:
+            began = len(self.agent.events)
+            try:
+                return _last_words(self.agent.run(prompt))
+            except OSError as error:
+                self._wait_out(error)
+                if self.stop.is_set():
+                    return ""
+            mine = (one for one in self.agent.events[began:] if one.lane == self.name)
+            if any(one.type == "run.started" for one in mine):
+                prompt = None
+                if self.agent.messages[-1]["role"] == "assistant":  # it had said its last word
+                    return spoken(self.agent.messages[-1]["content"])
 
     def _tell_lead(self, report: str) -> None:
         """Send a report to the lead: of a long one the head and the tail."""
@@ -319,7 +378,7 @@ class Teammate:
             taken = (work() for work in found if work is not None)
             text = self.delivery.deliver() or next(filter(None, taken), None)
             if text is not None:
-                self.become("working")
+                self._insist(partial(self.become, "working"))
             return text
 
 

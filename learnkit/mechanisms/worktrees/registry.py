@@ -315,9 +315,9 @@ class WorktreeRegistry:
                     "running git branch NAME in that worktree"
                 )
             try:
-                self.git.run(
-                    "worktree", "remove", *(["--force"] if force else []), str(self.path(name))
-                )
+                folder = self.path(name)  # git looks for changes there
+                options = ["--force"] if force else []
+                self.git.run("worktree", "remove", *options, str(folder), places=[folder])
             except GitError:
                 if self.path(name).exists():
                     raise
@@ -383,8 +383,8 @@ class WorktreeRegistry:
                 raise error
 
     def _changed(self, *what: str) -> list[str]:
-        """The files that differ."""
-        plain = ("--no-ext-diff", "--no-textconv", "--no-relative")
+        """The files that differ; git does not run itself in a submodule to find that out."""
+        plain = ("--no-ext-diff", "--no-textconv", "--no-relative", "--ignore-submodules=dirty")
         return self.git.run("diff", "--name-only", *plain, *what).splitlines()
 
     # The index

@@ -1,4 +1,4 @@
-"""Lesson 4's explorable: contexts, tokens and seconds are those of real runs with Subagents."""
+"""Lesson 4's explorable: contexts, costs and seconds are those of real runs with Subagents."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ import pytest
 
 import learnkit as lk
 from learnkit.core.token_count import sent
+from learnkit.core.usage import Meter
+from learnkit.course.lessons.bills import billed
 from learnkit.course.lessons.s04 import explorable
 from learnkit.views.drawing.display import NARROW, WIDE
 
@@ -17,8 +19,8 @@ QUESTION = "Which of the files in files/ handle missing readings? One line each.
 REPORT = "This file handles missing readings: it skips them, as its docstring says."
 
 
-def real(files: int, way: str, folder: Path) -> tuple[dict[str, list[int]], float]:
-    """The tokens of each agent's requests, by lane, and the seconds that the run takes."""
+def real(files: int, way: str, folder: Path) -> tuple[dict[str, list[int]], Meter]:
+    """The tokens of each agent's requests, by lane, and the meter of the run."""
     (folder / "files").mkdir()
     names = [f"files/file_{number:02}.txt" for number in range(1, files + 1)]
     for name in names:
@@ -49,41 +51,40 @@ def real(files: int, way: str, folder: Path) -> tuple[dict[str, list[int]], floa
     for event in agent.events:
         if event.type == "model.replied":
             lanes.setdefault(event.lane, []).append(sent(event.data["usage"]))
-    return lanes, clock.time()
+    return lanes, Meter.of(agent.events)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("way", explorable.WAYS)
 @pytest.mark.parametrize("files", [1, 4, 7, 12])
 def test_it_is_what_a_real_run_sends(files: int, way: str, tmp_path: Path) -> None:
-    lanes, seconds = real(files, way, tmp_path)
+    lanes, meter = real(files, way, tmp_path)
     run = explorable.run(files, way)
     children = [requests for lane, requests in lanes.items() if lane != "lead"]
     assert run.own.tokens == pytest.approx(max(lanes["lead"]), abs=1)
     assert len(children) == (0 if way == "alone" else files)
     assert {max(one) for one in children} == ({run.child.tokens} if run.child else set())
     assert run.sent == pytest.approx(sum(sum(requests) for requests in lanes.values()), abs=1)
-    assert run.seconds == seconds
+    assert run.cost == pytest.approx(billed(meter), abs=2)
+    assert run.seconds == meter.seconds
 
 
-def test_the_finding_says_when_it_pays() -> None:
-    def pays(files: int, way: str) -> bool:
-        return explorable.run(files, way).sent < explorable.run(files, "alone").sent
-
-    assert next(files for files in explorable.FILES if pays(files, "parallel")) == 4
-    assert next(files for files in explorable.FILES if pays(files, "series")) == 7
-    for way in ("series", "parallel"):
-        for files in explorable.FILES:
-            because = explorable.draw(WIDE, files, way).because
-            assert ("cost more" in because) != pays(files, way)
-    assert explorable.draw(WIDE, 8, "parallel").finding == (
+def test_subagents_send_fewer_tokens_from_four_files_on_and_always_cost_more() -> None:
+    eight = explorable.draw(WIDE, 8, "parallel")
+    assert eight.finding == (
         "8 subagents keep the parent's context at 1.4k instead of 5.8k, "
-        "and 16.3k tokens are sent instead of 28.3k."
+        "but all requests cost 14.1k instead of 8.4k."
     )
+    assert "16.3k tokens are sent, and 28.3k alone" in eight.because
+    assert "takes 8 s, and 9 s alone" in eight.because
     assert explorable.draw(WIDE, 12, "alone").finding == (
-        "Alone, the agent ends with 8.4k tokens in its context, and 58.1k are sent in all."
+        "Alone, the agent ends with 8.4k tokens in its context, and all requests cost 13.0k."
     )
-    assert "takes 8 s, and 9 s alone" in explorable.draw(WIDE, 8, "parallel").because
+    for files in explorable.FILES:
+        alone, parallel = (explorable.run(files, way) for way in ("alone", "parallel"))
+        assert (parallel.sent < alone.sent) == (files >= 4)
+        for way in ("series", "parallel"):
+            assert explorable.run(files, way).cost > alone.cost
 
 
 @pytest.mark.parametrize("width", [NARROW, 500, WIDE])
@@ -129,13 +130,3 @@ def test_every_number_that_it_rests_on_is_printed(monkeypatch: pytest.MonkeyPatc
 def test_a_page_without_a_kernel_carries_all_answers() -> None:
     tape = json.dumps(explorable.explorable().tape(), ensure_ascii=False, separators=(",", ":"))
     assert len(tape.encode()) < 150_000
-
-
-@pytest.mark.parametrize("way", ["series", "parallel"])
-def test_the_picture_says_from_when_on_a_way_is_cheaper(way: str) -> None:
-    first = explorable.cheaper(way)
-    title = explorable.draw(WIDE, 8, way).canvas["all"].lines[0]
-    assert f"{way} saves from {first} files" in title
-    for files in explorable.FILES:
-        less = explorable.run(files, way).sent < explorable.run(files, "alone").sent
-        assert less == (files >= first)

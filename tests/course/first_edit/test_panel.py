@@ -321,13 +321,13 @@ def test_a_teammate_that_waits_for_your_reply_has_not_failed(shell: InteractiveS
 def test_one_agent_s_miss_ends_the_run_of_all(shell: InteractiveShell, lab: Lab) -> None:
     text = """
 with lab.scenario("hello") as run:
-    def ask(name):
+    def ask(name, prompt):
         try:
-            run.agent(name=name).run("Not recorded.")
+            run.agent([lk.CodingTools(run.workspace)], name=name).run(prompt)
         except Exception as error:
             seen.append(type(error).__name__)
-    for name in ("alice", "bob"):
-        ask(name)
+    ask("alice", "Not recorded.")
+    ask("lead", "Create hello.txt with hello in it.")
 """
     miss = missed(shell, text)
     assert miss.lane == "alice", "the first one is shown, although the cell swallowed it"
@@ -500,6 +500,15 @@ def test_an_error_names_files_as_the_workspace_does_and_no_temporary_path() -> N
         assert ending(ValueError("see /tmp/notes.txt")).endswith("see /tmp/notes.txt")
     finally:
         box.remove()
+
+
+def test_each_try_shows_its_output_in_place_of_the_one_before(shell: InteractiveShell) -> None:
+    panel = panel_of(shell, BYE)
+    below = widget.Place(panel).box.children[1]
+    outputs = [(panel.place(), *below.children) for _ in range(2)]
+    assert [len(shown) for shown in outputs] == [2, 2]
+    assert outputs[0][1] is not outputs[1][1]
+    assert outputs[1][0] is outputs[1][1]
 
 
 @pytest.mark.slow

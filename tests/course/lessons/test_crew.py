@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import os
 import sys
@@ -109,6 +110,26 @@ def test_the_lesson_s_own_lock_repairs_its_own_board(tmp_path: Path, repaired: b
     began, errors = crew.claim_at_once(names["Locked"], folder)
     assert len(began) == (1 if repaired else 2)
     assert errors == (["task 1 is taken"] if repaired else [])
+
+
+def test_a_refused_claim_makes_the_lesson_s_find_look_at_the_next_task(tmp_path: Path) -> None:
+    class Contested(lk.TaskBoard):
+        """Bob is faster: he claims the first task between the look and the claim."""
+
+        def ready(self) -> list[Any]:
+            tasks = super().ready()
+            self.claim(tasks[0].id, "bob")
+            return tasks
+
+    board = Contested(tmp_path)
+    for subject in ("parse", "emit"):
+        board.create(subject)
+    names: dict[str, Any] = {"lk": lk, "suits": lambda task, role: True}
+    exec(cell_with("def find(agent"), names)
+    text = None
+    with contextlib.suppress(lk.ToolError):  # it would end the learner's thread
+        text = names["find"](lk.Agent(lk.scripted([]), [], name="alice"), board, "coder")
+    assert text == "<auto-claimed>Task #2: emit</auto-claimed>"
 
 
 def test_with_a_lock_one_begins_and_the_other_one_gets_an_error(tmp_path: Path) -> None:

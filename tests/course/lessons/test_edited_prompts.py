@@ -1,4 +1,4 @@
-"""The first edit in lessons 9 to 12: the cells after it run on, and show the edited run."""
+"""Edits that the text invites: the cells after them run on, and show the edited run."""
 
 from __future__ import annotations
 
@@ -240,6 +240,25 @@ def test_lesson_9_suggests_an_edit_after_which_the_two_still_talk() -> None:
     assert "text | <inbox>" in said
     assert "what marks a fault?" in said
     assert "TeammateMessages: 2 tools" in said
+
+
+@pytest.mark.parametrize(
+    ("old", "new"), [("(1, 3, 6)", "(1, 4)"), ("json.dumps(child.messages)", "outcome.text")]
+)
+def test_an_experiment_with_subagents_ends_in_no_bare_error(old: str, new: str) -> None:
+    """It runs in the cell that has the text, and in the one after it."""
+    cells = [one.source for one in code_cells("s04_subagents.ipynb")]
+    place = next(n for n, one in enumerate(cells) if old in one)
+    before = [one for one in cells if one.startswith(("def child_of", "class MyTask"))]
+    lab = lk.lesson("s04")
+    names: dict[str, Any] = {"lk": lk, "lab": lab}
+    try:
+        with capture_output():
+            for source in (*before, cells[place].replace(old, new), cells[place + 1]):
+                if not source.startswith("lab."):
+                    ran(source, names)
+    finally:
+        lab.remove()
 
 
 def ran(source: str, names: dict[str, Any]) -> object:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from project import ROOT
 from learnkit.course.games.races.schedules import run, shrink
 from learnkit.course.lessons.s07.processes import in_process
 from learnkit.course.lessons.s09.inbox_trials import write_while_it_reads
+from learnkit.errors import UsageError
 
 CELLS = nbformat.read(ROOT / "notebooks" / "s09_teams.ipynb", as_version=4).cells
 ALL = "['first message', 'second message', 'third message']"
@@ -65,6 +67,27 @@ def test_the_stub_fails_both_trials(tmp_path: Path, naive: str) -> None:
     assert any(run(inbox, seed).lost for seed in range(25))
 
 
+def test_a_drain_that_does_not_pause_proves_nothing(tmp_path: Path, naive: str) -> None:
+    inbox = made(tmp_path, naive, cell("class MyInbox(").replace("self.pause()", "pass"))
+    got = ""
+    with contextlib.suppress(UsageError):
+        got = write_while_it_reads(inbox, tmp_path / "inbox")
+    assert got == "nothing is shown: drain() did not call self.pause() between its two steps"
+
+
+@pytest.mark.parametrize("source", [repair(), cell("class CursorInbox(")], ids=["fold", "cursor"])
+def test_a_kill_while_the_cursor_is_written_leaves_the_old_one(
+    tmp_path: Path, naive: str, source: str
+) -> None:
+    inbox, folder = made(tmp_path, naive, source), tmp_path / "inbox"
+    inbox(folder).send("one")
+    assert inbox(folder).drain() == ["one"]
+    inbox(folder).send("two")
+    assert in_process(inbox, folder, "board.drain()", dies_at=0)
+    assert (folder / "cursor").read_text() == "1"
+    assert inbox(folder).drain() == ["two"]
+
+
 def test_a_cursor_that_counts_only_the_new_lines_is_found(tmp_path: Path, naive: str) -> None:
     """It is right once, so that only what comes twice at the end gives it away."""
     wrong = (
@@ -99,7 +122,7 @@ def test_a_cursor_that_never_moves_is_found_because_messages_are_read_twice(
     tmp_path: Path, naive: str
 ) -> None:
     source = repair()
-    moves = "cursor.write_text(str(len(lines)))"
+    moves = "part.replace(cursor)"
     assert moves in source
     inbox = made(tmp_path, naive, source.replace(moves, "pass"))
     ran = [run(inbox, seed) for seed in range(5)]

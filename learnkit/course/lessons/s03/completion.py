@@ -7,12 +7,12 @@ sample of it.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from statistics import fmean, median_low
 from typing import Any
 
-from learnkit.course.trials import FEATURE, drift, drifted
+from learnkit.course.trials import FEATURE, Trial, drift, drifted
 from learnkit.simulation.forgetful import Forgetful, Step
 
 TABLE = Path(__file__).with_name("completion.json")
@@ -31,18 +31,37 @@ def tried(window: int, seeds: int = 100) -> str:
     """
     off, on = drift(range(seeds), window=window)
     without, listed = (sum(one.completed for one in runs) for runs in (off, on))
-    times = sum(one.tokens for one in on) / sum(one.tokens for one in off)
-    return (
-        f"window {window:,}: {without} of {seeds} runs complete, {listed} with a list; "
-        f"the list sends {times:.1f} × the tokens"
-    )
+    said = f"window {window:,}: {without} of {seeds} runs complete, {listed} with a list"
+    off_tokens, on_tokens = comparable_tokens(off, on)
+    if off_tokens:
+        said += f"; where both do, the list sends {on_tokens / off_tokens:.1f} × the tokens"
+    return said
+
+
+def comparable_tokens(off: Sequence[Trial], on: Sequence[Trial]) -> tuple[int, int]:
+    """The mean tokens without a list and with one, of the seeds with which both complete.
+
+    A run that leaves steps out also sends less, which says nothing about the list.
+
+    Args:
+        off: the trials without a list.
+        on: those with one, of the same seeds.
+
+    Returns:
+        Both means; 0 and 0 if no seed completes both ways.
+    """
+    both = [pair for pair in zip(off, on, strict=True) if all(one.completed for one in pair)]
+    if not both:
+        return 0, 0
+    without, listed = zip(*both, strict=True)
+    return round(fmean(one.tokens for one in without)), round(fmean(one.tokens for one in listed))
 
 
 def measured(window: int, lines: int, seeds: int = SEEDS) -> dict[str, Any]:
     """Return one row of the table.
 
-    It holds the share of completed runs, their mean tokens, and the last request of a typical run:
-    the first one with the median number of forgotten steps.
+    It holds the share of completed runs, the mean tokens of those that complete both ways, and the
+    last request of a typical run: the first one with the median number of forgotten steps.
 
     Args:
         window: how many tokens the model sees.
@@ -51,12 +70,13 @@ def measured(window: int, lines: int, seeds: int = SEEDS) -> dict[str, Any]:
     """
     output = lines * LINE
     row: dict[str, Any] = {"window": window, "lines": lines}
-    for listed, trials in enumerate(drift(range(seeds), output=output, window=window)):
+    both = drift(range(seeds), output=output, window=window)
+    for listed, (trials, tokens) in enumerate(zip(both, comparable_tokens(*both), strict=True)):
         median = median_low(one.forgotten for one in trials)
         typical = next(seed for seed, one in enumerate(trials) if one.forgotten == median)
         row["with" if listed else "without"] = {
             "completed": fmean(one.completed for one in trials),
-            "tokens": round(fmean(one.tokens for one in trials)),
+            "tokens": tokens,
             "done": len(FEATURE) - median,
             "parts": parts(drifted(typical, bool(listed), output=output, window=window)[:-1]),
         }

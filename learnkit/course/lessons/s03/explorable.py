@@ -59,16 +59,13 @@ def explorable() -> Explorable:
 
 def _finding(row: dict[str, Any]) -> str:
     without, listed = (row[kind]["completed"] for kind in _KINDS)
-    times = row["with"]["tokens"] / row["without"]["tokens"]
+    sent = [row[kind]["tokens"] for kind in _KINDS]
+    times = f"{sent[1] / sent[0]:.1f} × the tokens" if sent[0] else ""
+    window = f"With a window of {row['window']:,} tokens"
     if without == listed == 1:
-        return (
-            f"With a window of {row['window']:,} tokens, every run completes either way; "
-            f"the list only sends {times:.1f} × the tokens."
-        )
-    return (
-        f"With a window of {row['window']:,} tokens, {listed:.0%} of the runs complete with a "
-        f"list, {without:.0%} without; the list sends {times:.1f} × the tokens."
-    )
+        return f"{window}, every run completes either way; the list only sends {times}."
+    more = f"; where both complete, the list sends {times}" if times else ""
+    return f"{window}, {listed:.0%} of the runs complete with a list, {without:.0%} without{more}."
 
 
 def _because(row: dict[str, Any]) -> str:
@@ -91,8 +88,9 @@ def _assumes() -> str:
         "the half of its window that is nearer to the end, less and less of the other half, and "
         f"nothing beyond ({CHARS_PER_TOKEN} characters a token). {len(FEATURE)} steps print lines "
         f"of {LINE} characters. The model updates its list in {HABIT:.0%} of the turns, and is "
-        f"reminded after {REMINDED} rounds. {SEEDS} seeds with a list and {SEEDS} without; drawn "
-        "is the first run with the median number of forgotten steps."
+        f"reminded after {REMINDED} rounds. {SEEDS} seeds with a list and {SEEDS} without; tokens "
+        "are of the seeds with which both complete. Drawn is the first run with the median number "
+        "of forgotten steps."
     )
 
 
@@ -173,13 +171,15 @@ def _completed(canvas: Canvas, row: dict[str, Any]) -> None:
 
 def _tokens(canvas: Canvas, row: dict[str, Any]) -> None:
     unit = (canvas.width - _LABEL - 40) / _MOST_SENT
-    canvas.text("sent", 0, _BARS - 10, "tokens sent, mean of the runs", "b")
+    canvas.text("sent", 0, _BARS - 10, "mean tokens sent, where both complete", "b")
     for place, kind in enumerate(_KINDS):
         y, tokens = _BARS + place * _EACH, row[kind]["tokens"]
         canvas.text(f"{kind} sent", 0, y + 12, _NAMES[kind])
         wide = round(tokens * unit)
         canvas.bar(f"{kind} tokens", _LABEL, y, wide, 16, "assistant" if place else "user")
-        canvas.text(f"{kind} is", _LABEL + wide + 6, y + 12, f"{tokens / 1000:.1f}k")
+        canvas.text(
+            f"{kind} is", _LABEL + wide + 6, y + 12, f"{tokens / 1000:.1f}k" if tokens else "–"
+        )
 
 
 #: Room for the names of the bars, in pixels.

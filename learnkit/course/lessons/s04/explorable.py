@@ -1,7 +1,7 @@
 """Lesson 4's explorable: files read by one agent, or by a subagent each. Who carries what?
 
-The lengths of all requests are worked out; a test compares them with real runs of
-:class:`learnkit.Subagents`, by the offline client's counts and its clock.
+The lengths and the cost of all requests are worked out; a test compares them with real runs of
+:class:`learnkit.Subagents`, by the offline client's counts, the price table and its clock.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from learnkit.core.text import count
+from learnkit.course.lessons.bills import READ, WRITE
 from learnkit.course.lessons.plots import LEFT, legend, scale, short
 from learnkit.views.drawing import theme
 from learnkit.views.drawing.display import Canvas
@@ -49,12 +50,15 @@ class Run:
         own: the longest request of the agent that was asked.
         child: the longest request of each child; None without children.
         sent: tokens of all requests of all agents together.
+        cost: of these, in tokens of plain input. An agent writes each of its tokens to the cache
+            once, and reads it from there in every later request.
         seconds: from the question to the answer.
     """
 
     own: Context
     child: Context | None
     sent: float
+    cost: float
     seconds: int
 
 
@@ -68,25 +72,25 @@ def run(files: int, way: str) -> Run:
     """
     if way == "alone":
         own = Context(ALONE, files * CALL, files * FILE)
-        return Run(own, None, _growing(ALONE, CALL + FILE, files), SECONDS * (files + 1))
+        sent = _growing(ALONE, CALL + FILE, files)
+        return Run(own, None, sent, _cost(sent, own.tokens), SECONDS * (files + 1))
     child = Context(CHILD, CALL, FILE)
-    children = files * (CHILD + child.tokens)
+    sent = files * (CHILD + child.tokens)
     if way == "series":
         own = Context(PARENT, files * TASK, files * REPORT)
-        sent = _growing(PARENT, TASK + REPORT, files) + children
-        return Run(own, child, sent, SECONDS * (3 * files + 1))
-    own = Context(PARENT, files * TASK - LESS * (files - 1), files * REPORT)
-    rounds = -(-files // BESIDE)
-    return Run(own, child, PARENT + own.tokens + children, SECONDS * (2 + 2 * rounds))
+        sent += _growing(PARENT, TASK + REPORT, files)
+        turns = 3 * files + 1
+    else:
+        own = Context(PARENT, files * TASK - LESS * (files - 1), files * REPORT)
+        sent += PARENT + own.tokens
+        turns = 2 + 2 * -(-files // BESIDE)
+    cost = _cost(sent, own.tokens + files * child.tokens)
+    return Run(own, child, sent, cost, SECONDS * turns)
 
 
-def cheaper(way: str) -> int:
-    """The number of files from which a way sends fewer tokens than one agent alone.
-
-    Args:
-        way: ``series`` or ``parallel``.
-    """
-    return next(files for files in FILES if run(files, way).sent < run(files, "alone").sent)
+def _cost(sent: float, written: float) -> float:
+    """What requests cost, in tokens of plain input, when all but the new tokens are cached."""
+    return (sent - written) * READ + written * WRITE
 
 
 def _growing(first: float, more: float, times: int) -> float:
@@ -95,7 +99,7 @@ def _growing(first: float, more: float, times: int) -> float:
 
 
 def draw(width: float, files: int, way: str) -> Answer:
-    """Who has what in context, on one scale; and below it the tokens sent in all.
+    """Who has what in context, on one scale; and below it what all requests cost.
 
     Args:
         width: in pixels.
@@ -104,12 +108,12 @@ def draw(width: float, files: int, way: str) -> Answer:
     """
     canvas = Canvas(width)
     _contexts(canvas, files, way)
-    _sent(canvas, files, way)
+    _costs(canvas, files, way)
     return Answer(_finding(files, way), canvas, _assumes(), _because(files, way))
 
 
 def explorable() -> Explorable:
-    """The contexts and the tokens sent, with the number of files to drag."""
+    """The contexts and the costs, with the number of files to drag."""
     files = drag(FILES, 8, "files to read", said=lambda number: count(number, "file"))
     return explore(draw, files=files, way=pick(WAYS, "parallel", "read"))
 
@@ -119,27 +123,31 @@ def _finding(files: int, way: str) -> str:
     if way == "alone":
         return (
             f"Alone, the agent ends with {_k(now.own.tokens)} tokens in its context, "
-            f"and {_k(now.sent)} are sent in all."
+            f"and all requests cost {_k(now.cost)}."
         )
     who = "A subagent keeps" if files == 1 else f"{files} subagents keep"
     kept = f"{who} the parent's context at {_k(now.own.tokens)} instead of {_k(alone.own.tokens)}"
-    return f"{kept}, and {_k(now.sent)} tokens are sent instead of {_k(alone.sent)}."
+    return f"{kept}, but all requests cost {_k(now.cost)} instead of {_k(alone.cost)}."
 
 
 def _because(files: int, way: str) -> str:
     now, alone = run(files, way), run(files, "alone")
     took = f"The answer takes {now.seconds} s"
     if way == "alone":
-        return f"Each request carries all the files that were read before it. {took}."
+        return (
+            "Each request carries all the files that were read before it, and reads them from the "
+            f"cache. {took}."
+        )
     took += f", and {alone.seconds} s alone."
-    if now.sent > alone.sent:
-        return f"With so few files, a prompt and tools for each agent cost more. {took}"
-    return f"A file is sent only in one child's requests; the parent gets a report. {took}"
+    sent = f"{_k(now.sent)} tokens are sent, and {_k(alone.sent)} alone."
+    return f"{sent} Each child writes its own prompt and tools to the cache. {took}"
 
 
 def _assumes() -> str:
     return (
-        "simulated token counts, cached ones included. The first request has "
+        "simulated token counts. Costs are of input, in tokens of plain input: a token that is "
+        f"read from the cache costs {READ:g}, and one that is written to it {WRITE:g} (the default "
+        "model's prices). The first request has "
         f"{ALONE} tokens alone, {PARENT} of the parent, {CHILD} of a child. A call has {CALL} "
         f"tokens, a file {FILE}, a call of task {TASK}, and a report {REPORT}. After the first "
         f"task in a reply, each one takes {LESS:g} tokens less, its report included. One file a "
@@ -189,14 +197,11 @@ def _contexts(canvas: Canvas, files: int, way: str) -> None:
     legend(canvas, low + 24, *((mark, "", word) for mark, word in _PARTS))
 
 
-def _sent(canvas: Canvas, files: int, way: str) -> None:
-    most, right = 60_000, canvas.width - _WAYS
+def _costs(canvas: Canvas, files: int, way: str) -> None:
+    most, right = 24_000, canvas.width - _WAYS
     unit, step = (_BASE - _TOP) / most, (right - LEFT) / len(FILES)
-    said = "tokens sent in all, by number of files"
-    if way != "alone":
-        said = f"tokens sent: {way} saves from {cheaper(way)} files"
-    canvas.text("all", 0, _TOP - 14, said, "b")
-    scale(canvas, "sent", range(0, most + 1, 20_000), _BASE, unit, right)
+    canvas.text("all", 0, _TOP - 14, "cost, in tokens of plain input, by files", "b")
+    scale(canvas, "cost", range(0, most + 1, 8_000), _BASE, unit, right)
     for tick in range(FILES[0], FILES[-1] + 1):
         place = round(LEFT + tick * step)
         canvas.edge(f"files tick {tick}", f"M{place} {_BASE}v4")
@@ -206,14 +211,15 @@ def _sent(canvas: Canvas, files: int, way: str) -> None:
     canvas.edge("cause", f"M0 0V{_BASE - _TOP}", "cause", "d", x=x, y=_TOP)
     for one in sorted(WAYS, key=way.__eq__):
         spots = [
-            f"{LEFT + number * step:.0f} {_BASE - run(number, one).sent * unit:.0f}"
+            f"{LEFT + number * step:.0f} {_BASE - run(number, one).cost * unit:.0f}"
             for number in FILES
         ]
         mark = "cause" if one == way else "system"
         canvas.edge(f"{one} curve", f"M{'L'.join(spots)}", mark, "w" if one == way else "")
-        now = _BASE - run(files, one).sent * unit
+        now = _BASE - run(files, one).cost * unit
         canvas.dot(f"{one} now", x, now, 5 if one == way else 3, mark)
-        last = _BASE - run(FILES[-1], one).sent * unit
+        # The lines with subagents end side by side; one name goes above, and not onto the other.
+        last = _BASE - run(FILES[-1], one).cost * unit - 9 * (one == "series")
         canvas.text(f"{one} line", right + 8, last + 4, one, "b" if one == way else "q", mark)
     canvas.text("files", x, _BASE + 34, count(files, "file"), "bc", "cause")
     canvas.height = _BASE + 40

@@ -1,7 +1,7 @@
 """Lesson 5's contest: the learner chooses skills by their descriptions, first vague, then clear.
 
-The names are the same in both rounds, and say nothing. Only the descriptions differ, so the two
-scores say what a description is worth to a reader.
+The names are the same in both rounds, and say nothing. Descriptions and tasks differ, and the
+second round comes after some practice, so two scores are a hint and no measurement.
 """
 
 from __future__ import annotations

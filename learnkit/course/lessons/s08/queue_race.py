@@ -1,7 +1,8 @@
 """Lesson 8's unlucky moment: a job ends while the agent's thread empties the queue.
 
-The threads are real. They meet without waiting for so many seconds: the job's thread says when it
-has stored its result, and a :class:`WatchedLock` says when a thread has to wait for it.
+The threads are real. The job's thread says when it has stored its result, and a
+:class:`WatchedLock` says when a thread has to wait for it, so no time is lost. A lock of the
+learner's own says nothing; then the agent's thread goes on after five seconds.
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ import threading
 from collections.abc import Callable
 from types import TracebackType
 from typing import Any, Protocol
+
+PATIENCE = 5.0  # seconds for which a job gets time to put its result
 
 
 class Queue(Protocol):
@@ -90,7 +93,7 @@ def meet(make: Callable[[Any, Callable[[], None]], Queue], lock: NoLock) -> list
     def pause() -> None:
         if job.ident is None:
             job.start()
-            lock.waiting.wait()  # until the job has put its result, or has to wait
+            lock.waiting.wait(PATIENCE)  # until the job has put its result, or has to wait
 
     queue = make(lock, pause)
     queue.put("early")

@@ -12,8 +12,13 @@ from learnkit.course.lessons.s07.processes import in_turns
 _WRITER = "until('read'); board.send('second message'); reached('written')"
 _READER = """
 board.send('first message')
-board.pause = lambda: (reached('read'), until('written'))
+paused = []
+board.pause = lambda: (paused.append(1), reached('read'), until('written'))
 first = board.drain()
+if not paused:
+    reached('read')
+    print("nothing is shown: drain() did not call self.pause() between its two steps")
+    raise SystemExit
 board.pause = lambda: None
 second = board.drain()
 board.send('third message')
@@ -29,6 +34,7 @@ def write_while_it_reads(inbox: type, folder: Path) -> str:
         folder: of the inbox, empty.
 
     Returns:
-        The messages that the reader got, of the three that were sent.
+        The messages that the reader got, of the three that were sent; a sentence if ``drain`` did
+        not pause, because then no message came between its steps.
     """
     return in_turns(inbox, folder, [_READER, _WRITER])[0]

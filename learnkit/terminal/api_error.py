@@ -1,0 +1,56 @@
+"""An error of the API in one sentence, and what to do about it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from learnkit.core.text import clean, one_line
+from learnkit.errors import text_of
+
+#: Why a request is sent again later, by its status.
+WAITED_FOR = {
+    408: "the server took too long",
+    429: "the key has used up its rate for now",
+    529: "the server is overloaded",
+}
+
+#: What to do, by the status of an error.
+ADVICE = {
+    401: "check ANTHROPIC_API_KEY",
+    403: "the key may not use this; check its rights",
+    404: "check ANTHROPIC_BASE_URL, and the name of the model in LEARNKIT_MODEL",
+    413: "send /compact, which makes the conversation shorter, and then go on",
+    429: "the key has used up its rate for now; try again later",
+    529: "the server is overloaded; try again later",
+}
+
+
+def sentence(error: Exception, address: str = "") -> str:
+    """Return what the API said, and what the user can do.
+
+    Args:
+        error: an ``anthropic.APIError``.
+        address: of the server, for an error of the connection.
+    """
+    status = getattr(error, "status_code", None)
+    what = one_line(clean(text_of(error)), 300).rstrip(".")
+    if status is None:
+        where = f" at {address}" if address else ""
+        return f"the API{where}: {what}; check the network, and ANTHROPIC_BASE_URL"
+    long = status == 400 and "too long" in what
+    advice = ADVICE.get(413 if long else status, "")
+    return f"the API: {what}" + (f"; {advice}" if advice else "")
+
+
+def waiting(data: dict[str, Any]) -> str:
+    """Return what is waited for until a request is sent again.
+
+    Args:
+        data: of the event ``model.retried``.
+    """
+    status, message = data.get("status"), one_line(clean(str(data.get("message"))), 160).rstrip(".")
+    if status is None:
+        why = f"no connection to the API: {message}"
+    else:
+        why = f"{WAITED_FOR.get(status, 'the API failed')} ({status}, {message})"
+    return f"({why}; trying again in {data.get('seconds') or 0.0:.0f} s)"
