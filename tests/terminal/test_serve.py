@@ -147,10 +147,10 @@ def test_the_examples_of_its_page_work(tmp_path: Path) -> None:
     ways = [[sys.executable, "-c", python]]
     ways += [["bash", "-c", curl]] if shutil.which("curl") else []
     ways += [["node", "--input-type=module", "-e", typescript]] if shutil.which("node") else []
-    with MessagesServer(script["script"], 8787) as server:
-        assert server.url in page
-        for way in ways:
-            ended = subprocess.run(way, capture_output=True, text=True, timeout=60)
+    with MessagesServer(script["script"]) as server:
+        for *command, code in ways:
+            here = code.replace("http://127.0.0.1:8787", server.url)
+            ended = subprocess.run([*command, here], capture_output=True, text=True, timeout=60)
             assert "1 message(s)" in ended.stdout, ended.stderr
 
 
