@@ -33,8 +33,9 @@ def test_a_fault_can_be_planted_and_names_its_test() -> None:
 
 
 def test_a_fault_survives_the_tests_that_do_not_assert_it(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.delenv("PYTEST_ADDOPTS", raising=False)  # the gate's, which this tree has not
     (tmp_path / "shop.py").write_text("def total(prices):\n    return sum(prices)\n")
     (tmp_path / "test_total.py").write_text(
         "from shop import total\n\ndef test_three():\n    assert total([1, 2]) == 3\n"

@@ -103,7 +103,7 @@ def of_the_lesson(*names: str) -> dict[str, Any]:
         if isinstance(node, ast.FunctionDef) and node.name in names
     ]
     assert sorted(node.name for node in made) == sorted(names)
-    imports = [n for tree in trees for n in tree.body if isinstance(n, ast.ImportFrom)]
+    imports = [n for tree in trees for n in tree.body if isinstance(n, ast.Import | ast.ImportFrom)]
     found: dict[str, Any] = {}
     exec(compile(ast.Module([*imports, *made], []), "the lesson", "exec"), found)
     return found
