@@ -10,7 +10,7 @@ import gc
 import importlib
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+__version__ = "1.0.0.dev0"
 
 #: Module -> the public names that it defines. What is public is written here and nowhere else; the
 #: imports below tell the same to a type checker, and a test compares the two.

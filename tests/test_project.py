@@ -144,8 +144,9 @@ def test_the_citation_is_complete_and_of_this_version() -> None:
     assert all("name" in author or "family-names" in author for author in citation["authors"])
     assert citation["version"] == learnkit.__version__
     assert citation["license"] == pyproject()["project"]["license"]
-    released = f"## {citation['version']} - {citation['date-released']}\n"
-    assert released in (ROOT / "CHANGELOG.md").read_text("utf-8")
+    assert f"## {citation['version'].partition('.dev')[0]}" in (ROOT / "CHANGELOG.md").read_text(
+        "utf-8"
+    )
 
 
 def test_each_template_asks_for_what_it_needs_and_names_every_lesson() -> None:

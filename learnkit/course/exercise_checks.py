@@ -85,15 +85,14 @@ def judge(
 
 
 def check_and_hint(
-    number: int, exercise: Exercise, on_pass: Callable[[Any], str] = lambda thing: ""
+    number: int, exercise: Exercise, on_pass: Callable[[], object] = lambda: None
 ) -> tuple[Callable[[Any], None], Callable[[], None]]:
     """Make the two functions that a learner calls below an exercise.
 
     Args:
         number: from 1.
         exercise: its check and its hints.
-        on_pass: called each time that the learner's object is right, with that object; returns a
-            sentence to print, or nothing.
+        on_pass: called each time that the learner's object is right.
 
     Returns:
         ``check(thing)``, which prints ✓ or what is wrong and does not raise, and ``hint()``, which
@@ -104,8 +103,8 @@ def check_and_hint(
     def check(thing: Any) -> None:
         wrong = judge(exercise.check, thing)
         print(f"not yet: {wrong}" if wrong else f"✓ exercise {number}: {exercise.title}")
-        if not wrong and (said := on_pass(thing)):
-            print(said)
+        if not wrong:
+            on_pass()
 
     def hint() -> None:
         nonlocal given

@@ -47,8 +47,8 @@ def held(path: str | Path) -> Iterator[bool]:
             fcntl.flock(descriptor, fcntl.LOCK_EX)
             if not os.fstat(descriptor).st_nlink:
                 continue  # somebody has removed the file meanwhile: it locks nothing any more
-            _HELD.files.add(file)
             try:
+                _HELD.files.add(file)  # in here: an interrupt right after it must undo it
                 yield True
                 return
             finally:

@@ -120,13 +120,13 @@ def serve(
         server = MessagesServer(model.source, port, missed=model.missed)
     except OSError as error:
         raise UsageError(f"port {port} cannot be used: {error.strerror}") from None
-    variables = _variables(server.url, model.model)
+    lead = variables(server.url, model.model)
     with server:
         _say(f"{model.model} at {server.url}, answered by {model.name}")
         for prompt in model.prompts:
             _say(f"  prompt: {prompt}")
         if not command:
-            for variable, value in variables.items():
+            for variable, value in lead.items():
                 _say(f"export {variable}={value}")
             _say("Ctrl-C ends it.")
             try:
@@ -137,8 +137,8 @@ def serve(
         folder = folder or workspace_to_keep()
         _say(f"The command works in {folder}, which is kept.")
         if model.prompts:  # recorded commands print what was recorded
-            variables |= {SWITCH: "1", **REPRODUCIBLE}
-        return run(words, folder, variables)
+            lead |= {SWITCH: "1", **REPRODUCIBLE}
+        return run(words, folder, lead)
 
 
 def _say(line: str) -> None:
@@ -146,8 +146,13 @@ def _say(line: str) -> None:
     print(line, file=sys.stderr, flush=True)
 
 
-def _variables(url: str, model: str) -> dict[str, str]:
-    """What leads a program to the server: learnkit's, the SDK's, and those of other agents."""
+def variables(url: str, model: str) -> dict[str, str]:
+    """What leads a program to the server: learnkit's variables, the SDK's, and other agents'.
+
+    Args:
+        url: of the server.
+        model: that the program has to ask for.
+    """
     return {
         "ANTHROPIC_BASE_URL": url,
         "ANTHROPIC_API_KEY": "offline",
@@ -165,20 +170,20 @@ def absolute(words: Sequence[str]) -> list[str]:
     return [str(Path(word).absolute()) if Path(word).exists() else word for word in words]
 
 
-def run(command: Sequence[str], folder: Path, variables: Mapping[str, str]) -> int:
+def run(command: Sequence[str], folder: Path, lead: Mapping[str, str]) -> int:
     """Run a command that asks the server, and return its exit code.
 
     Args:
         command: its words.
         folder: it works in.
-        variables: that lead it to the server.
+        lead: variables that lead it to the server.
 
     Raises:
         UsageError: if there is no such program.
     """
     loopback = "127.0.0.1,localhost"
     env = {name: value for name, value in os.environ.items() if name != "ANTHROPIC_AUTH_TOKEN"}
-    env |= {"NO_PROXY": loopback, "no_proxy": loopback, **variables}
+    env |= {"NO_PROXY": loopback, "no_proxy": loopback, **lead}
     # `python` is the one that runs learnkit, so that it has the SDK.
     env["PATH"] = os.pathsep.join((str(Path(sys.executable).parent), env.get("PATH", os.defpath)))
     try:

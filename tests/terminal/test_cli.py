@@ -83,7 +83,9 @@ def test_without_the_lab_extra_it_says_what_to_install(
     assert shown.stderr == f"learnkit: {missing} {told}\n"
 
 
-@pytest.mark.parametrize("command", ["lab", "progress", "mine", "verify", "html", "record", "chat"])
+@pytest.mark.parametrize(
+    "command", ["lab", "progress", "serve", "verify", "html", "record", "chat"]
+)
 def test_the_help_of_a_command_is_for_users_and_not_for_callers(command: str) -> None:
     shown = learnkit(command, "--help", COLUMNS="100")
     assert shown.returncode == 0

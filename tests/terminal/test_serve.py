@@ -17,9 +17,10 @@ import pytest
 from project import ROOT
 
 from learnkit.clients.server import MessagesServer
+from learnkit.core.catalog import DEFAULT_MODEL
 from learnkit.errors import UsageError
 from learnkit.terminal.person import new_lines, part_of
-from learnkit.terminal.serve import Model
+from learnkit.terminal.serve import Model, variables
 
 #: A program that knows nothing of learnkit: the loop of lesson 1, with its tool.
 PLAIN = """
@@ -148,9 +149,9 @@ def test_the_examples_of_its_page_work(tmp_path: Path) -> None:
     ways += [["bash", "-c", curl]] if shutil.which("curl") else []
     ways += [["node", "--input-type=module", "-e", typescript]] if shutil.which("node") else []
     with MessagesServer(script["script"]) as server:
-        for *command, code in ways:
-            here = code.replace("http://127.0.0.1:8787", server.url)
-            ended = subprocess.run([*command, here], capture_output=True, text=True, timeout=60)
+        for way in ways:
+            env = {**os.environ, **variables(server.url, DEFAULT_MODEL)}
+            ended = subprocess.run(way, env=env, capture_output=True, text=True, timeout=60)
             assert "1 message(s)" in ended.stdout, ended.stderr
 
 
