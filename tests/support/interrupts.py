@@ -50,18 +50,21 @@ class InterruptAt:
             self.lines += 1
             place = (frame.f_code.co_filename, frame.f_lineno)
             self.places.setdefault(place, []).append(self.lines)
-            if self._at and self._at[0] <= self.lines and not _leaves(frame):
+            if self._at and self._at[0] <= self.lines and not _is_between(frame):
                 del self._at[0]
                 self.where = f"{frame.f_code.co_filename}:{frame.f_lineno}"
                 signal.raise_signal(signal.SIGINT)
         return self._line
 
 
-def _leaves(frame: FrameType) -> bool:
-    """Whether a with statement is about to end: Python names its line once more.
+def _is_between(frame: FrameType) -> bool:
+    """Whether no signal can come at a line: Python looks for one after a call or a jump back.
 
-    No signal can come there, as no call comes before the one that lets the lock go.
+    A ``try:`` is no instruction, and belongs to no block. A with statement that is about to end
+    names its line once more, before the call that lets the lock go.
     """
     line = linecache.getline(frame.f_code.co_filename, frame.f_lineno)
     operation = dis.opname[frame.f_code.co_code[frame.f_lasti]]
+    if operation == "NOP":
+        return line.lstrip().startswith("try:")
     return line.lstrip().startswith("with ") and operation in ("LOAD_CONST", "PUSH_EXC_INFO")
