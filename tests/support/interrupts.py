@@ -60,11 +60,11 @@ class InterruptAt:
 def _is_between(frame: FrameType) -> bool:
     """Whether no signal can come at a line: Python looks for one after a call or a jump back.
 
-    A ``try:`` is no instruction, and belongs to no block. A with statement that is about to end
-    names its line once more, before the call that lets the lock go.
+    A ``try:`` or a ``return`` in it does nothing, and may belong to no block. A with statement that
+    is about to end names its line once more, before the call that lets the lock go.
     """
     line = linecache.getline(frame.f_code.co_filename, frame.f_lineno)
     operation = dis.opname[frame.f_code.co_code[frame.f_lasti]]
     if operation == "NOP":
-        return line.lstrip().startswith("try:")
+        return True
     return line.lstrip().startswith("with ") and operation in ("LOAD_CONST", "PUSH_EXC_INFO")
