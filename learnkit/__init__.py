@@ -52,7 +52,6 @@ _PUBLIC = {
     "runtime.clock": "SystemClock",
     "runtime.shell": "BwrapShell LocalShell ShellResult",
     "runtime.virtual_clock": "VirtualClock",
-    "simulation.stand_in.model": "stand_in",
     "widget.explore": "Answer drag explore pick",
     "widget.share": "share",
 }
@@ -115,7 +114,6 @@ if TYPE_CHECKING:
     from learnkit.runtime.shell import ShellResult as ShellResult
     from learnkit.runtime.virtual_clock import VirtualClock as VirtualClock
     from learnkit.simulation import models as models
-    from learnkit.simulation.stand_in.model import stand_in as stand_in
     from learnkit.views import charts as charts
     from learnkit.widget.explore import Answer as Answer
     from learnkit.widget.explore import drag as drag

@@ -291,9 +291,6 @@ def record(
 def chat(
     workspace: Annotated[Path, typer.Argument(help="the folder to work in")] = Path(),
     replay: Annotated[str, typer.Option(help="no key: play a recorded lesson, s12")] = "",
-    stand_in: Annotated[
-        bool, typer.Option("--stand-in", help="no key: a model that follows rules, not an LLM")
-    ] = False,
     remote: Annotated[
         str, typer.Option(help="a git remote that teammates on other machines share, as origin")
     ] = "",
@@ -306,20 +303,17 @@ def chat(
     Args:
         workspace: the folder that the agent works in.
         replay: the lesson whose recording to play; without one the API answers.
-        stand_in: ask the stand-in instead of the API.
         remote: for branches of worktrees; the name of a remote of the workspace, or a URL.
         yes: run every call without asking.
         picture: the file for an SVG of what was shown.
     """
     from learnkit.terminal.chat import Chat
     from learnkit.terminal.replay import check
-    from learnkit.terminal.session import by_rules, live, recorded
+    from learnkit.terminal.session import live, recorded
 
     if replay:
         check(replay)
         session = recorded(replay)
-    elif stand_in:
-        session = by_rules(workspace)
     elif not os.environ.get("ANTHROPIC_API_KEY"):
         raise UsageError("there is no ANTHROPIC_API_KEY; set one, or try: chat --replay s12")
     else:
@@ -433,9 +427,6 @@ def join(
     plan: Annotated[
         bool, typer.Option("--plan", help="the lead must approve its plan before it may write")
     ] = False,
-    stand_in: Annotated[
-        bool, typer.Option("--stand-in", help="no key: a model that follows rules, not an LLM")
-    ] = False,
     yes: Annotated[bool, typer.Option("--yes", help="run every call without asking")] = False,
 ) -> None:
     """Join a team as a teammate in this process, which may be on another machine than its lead.
@@ -454,19 +445,21 @@ def join(
         lease: seconds after which others may claim its tasks when it has died.
         remote: of the workspace, a clone, for branches of worktrees; a name or a URL.
         plan: whether the lead must approve its plan before it may write.
-        stand_in: ask the stand-in instead of the API.
         yes: run every call without asking.
     """
     from learnkit.terminal.join import Seat, join
-    from learnkit.terminal.session import by_rules, live
+    from learnkit.terminal.session import live
 
-    if not (stand_in or os.environ.get("ANTHROPIC_API_KEY")):
-        raise UsageError("there is no ANTHROPIC_API_KEY; set one, or try: join … --stand-in")
+    if not os.environ.get("ANTHROPIC_API_KEY"):
+        raise UsageError(
+            "there is no ANTHROPIC_API_KEY; set one, or be the model: learnkit serve --me --here "
+            "-- learnkit join …"
+        )
     if not (yes or sys.stdin.isatty()):
         raise UsageError(
             "nobody can be asked here about commands and edits; add --yes to allow all"
         )
-    session = by_rules(workspace) if stand_in else live(workspace)
+    session = live(workspace)
     seat = Seat(address, team, name, role, lead, max_idle, lease, plan, remote)
     raise typer.Exit(join(seat, session, _console(None), ask=not yes))
 

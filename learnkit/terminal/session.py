@@ -53,21 +53,6 @@ def live(workspace: Path) -> Iterator[Session]:
 
 
 @contextmanager
-def by_rules(workspace: Path) -> Iterator[Session]:
-    """A conversation with the stand-in, which follows rules and is not an LLM.
-
-    Args:
-        workspace: the folder that the agent works in.
-    """
-    from learnkit.runtime.clock import SystemClock
-    from learnkit.simulation.stand_in.model import stand_in
-
-    client = stand_in(SystemClock())
-    with client.clock:
-        yield Session(client, workspace)
-
-
-@contextmanager
 def recorded(lesson: str) -> Iterator[Session]:
     """What a conversation needs to play a lesson's recording, in a folder that is removed after it.
 

@@ -53,10 +53,6 @@ AREAS: dict[str, list[tuple[str, str]]] = {
             "tests/clients/test_transport.py tests/clients/test_replay.py",
         ),
     ],
-    "stand_in": [
-        ("learnkit/simulation/stand_in/*.py", "tests/simulation/test_stand_in.py"),
-        ("learnkit/simulation/stand_in/rules/*.py", "tests/simulation/test_stand_in.py"),
-    ],
     "recordings": [
         ("learnkit/clients/recordings/recording.py", "tests/clients/test_recording.py"),
         (

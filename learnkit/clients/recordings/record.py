@@ -161,7 +161,7 @@ def _answer(response: httpx2.Response, content: bytes, stream: bool) -> Reply | 
     if response.status_code >= 400:
         return _as_failure(response.status_code, content)
     try:
-        return _as_reply(sse.from_bytes(content) if stream else json.loads(content))
+        return as_reply(sse.from_bytes(content) if stream else json.loads(content))
     except sse.StreamError as error:
         kind = error.error.get("type", "api_error")
         status = next((one for one, name in ERROR_TYPES.items() if name == kind), 500)
@@ -177,7 +177,8 @@ def _as_failure(status: int, content: bytes) -> Failure:
         return fail(status, content[:200].decode("utf-8", "replace"))
 
 
-def _as_reply(message: dict[str, Any]) -> Reply:
+def as_reply(message: dict[str, Any]) -> Reply:
+    """A message of the API as a reply, without ids and signatures, which are made anew."""
     content = []
     for block in message["content"]:
         kept = {k: v for k, v in block.items() if v is not None and k != "signature"}

@@ -25,10 +25,9 @@ from learnkit.errors import UsageError
 #: What a learner can do about a miss, in this order. In an open lesson, buttons do the same.
 WAYS_ON = (
     "undo the change, and the recording fits again",
-    "let the stand-in try it, which follows rules and is not an LLM: "
-    "lab.scenario(name, script=lk.stand_in().source)",
     'be the model yourself: lab.be_the_model("your prompt")',
     'script it: lab.scenario(name, script=[lk.use("bash", command="ls"), lk.say("Done.")])',
+    'ask a real model, with a key or a server of your own: lesson(name, mode="live")',
 )
 
 

@@ -7,34 +7,27 @@ what they were. Only then does the other source answer.
 
 from __future__ import annotations
 
+import os
 import threading
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, Protocol
+from urllib.parse import urlsplit
 
 import anthropic
 
+from learnkit.clients.connect import model_setting
+from learnkit.clients.recordings.record import as_reply
 from learnkit.clients.recordings.replay import Miss, Replay
 from learnkit.clients.recordings.request_hash import Prefix
 from learnkit.clients.scripted import Failure, Reply, Request
 from learnkit.errors import Halted
-from learnkit.simulation.stand_in.conversation import read
-from learnkit.simulation.stand_in.model import StandIn
 
 
 class Rest(Protocol):
     """Answers what a recording has no reply to."""
-
-    def wants(self, prefix: Prefix, lane: str) -> bool:
-        """Whether to answer a request that the recording may know, too.
-
-        Args:
-            prefix: the request.
-            lane: the agent that asks.
-        """
-        ...
 
     def answer(self, request: Request, lane: str) -> Reply | Failure:
         """The reply to a request.
@@ -111,8 +104,6 @@ class Recorded:
             if self.stopped is not None:
                 raise self.stopped
         try:
-            if self._rest is not None and self._rest.wants(prefix, lane):
-                return self._rest.answer(prefix.body, lane)
             try:
                 return self._replay.answer_to(prefix, lane)
             except Miss:
@@ -157,10 +148,6 @@ class Given:
         self.used: Counter[str] = Counter()
         self._lock = threading.Lock()
 
-    def wants(self, prefix: Prefix, lane: str) -> bool:
-        """Never: what is recorded stays as it is."""
-        return False
-
     def answer(self, request: Request, lane: str) -> Reply | Failure:
         """The next reply of the lane.
 
@@ -180,45 +167,54 @@ class Given:
         return sum(len(replies) - self.used[lane] for lane, replies in self._replies.items())
 
 
-class StandsIn(StandIn):
-    """The stand-in, from a miss on.
-
-    It can't take over a half-done job without doing some of it twice. So it begins the prompt that
-    missed from its start, and in a team it plays every agent.
+class Server:
+    """A model that really answers: on this machine, or the API with the learner's key.
 
     Args:
-        miss: where the recording ended.
-        team: whether the recording has several agents.
-        told: called after each reply, in the thread that asks.
+        address: of a server on this machine; empty for the API.
 
     Attributes:
-        earlier: how many recorded replies to this prompt it goes without.
+        asked: how many requests it has answered.
     """
 
-    def __init__(self, miss: Miss, team: bool, told: Any = lambda: None) -> None:
-        super().__init__()
-        self._team, self._told = team, told
-        self.earlier = read(miss.prefix.body).turns
-        asked = len(miss.prefix.body["messages"]) - 2 * self.earlier
-        # The hashes are running ones, after the head and after each message.
-        self._begin = miss.prefix.hashes[max(asked, 0)]
-
-    def wants(self, prefix: Prefix, lane: str) -> bool:
-        """Whether the prompt that has missed begins here.
-
-        Args:
-            prefix: the request.
-            lane: the agent that asks.
-        """
-        return self._team or prefix.hash == self._begin
+    def __init__(self, address: str) -> None:
+        self._client = anthropic.Anthropic(
+            api_key=os.environ.get("ANTHROPIC_API_KEY") or "offline", base_url=address or None
+        )
+        self.asked = 0
 
     def answer(self, request: Request, lane: str) -> Reply:
-        """The reply to a request, of which ``explained`` gets the reason.
+        """The reply to a request, without the thinking that was recorded and that nobody signed.
 
         Args:
             request: the JSON body.
-            lane: the name of the agent that asks.
+            lane: the agent that asks.
+
+        Raises:
+            anthropic.AnthropicError: if the server does not answer with a message.
         """
-        reply = super().answer(request, lane)
-        self._told()
-        return reply
+        body = {key: value for key, value in request.items() if key not in ("stream", "model")}
+        body["messages"] = [_unsigned(message) for message in request["messages"]]
+        message = self._client.messages.create(**body, model=model_setting())
+        self.asked += 1
+        return as_reply(message.model_dump(mode="json"))
+
+
+def server_here() -> tuple[str, str] | None:
+    """The server that could be asked, as its address and what to call it; None if there is none.
+
+    It is one on this machine, in ``ANTHROPIC_BASE_URL``, or the API, if there is a key for it.
+    """
+    address = os.environ.get("ANTHROPIC_BASE_URL", "")
+    if urlsplit(address).hostname in ("127.0.0.1", "localhost", "::1"):
+        return address, f"{model_setting()} at {urlsplit(address).netloc}, on this machine"
+    if os.environ.get("ANTHROPIC_API_KEY"):
+        return address, f"{model_setting()}, with your key: it costs tokens"
+    return None
+
+
+def _unsigned(message: Mapping[str, Any]) -> Mapping[str, Any]:
+    content = message["content"]
+    if message["role"] != "assistant" or isinstance(content, str):
+        return message
+    return {**message, "content": [block for block in content if "thinking" not in block["type"]]}

@@ -1,4 +1,4 @@
-// The panel in place of an error: what has changed in a request, and four ways on.
+// The panel in place of an error: what has changed in a request, and ways on.
 // The widget puts parts.js in front of this text.
 // Running something is Python's business. A cell's text is changed here, where the notebook is, and
 // only if it is still the text that ran; what was there before can be put back.
@@ -47,10 +47,11 @@ class EditPanel {
     model.on("msg:custom", this.heard);
     this.buttons = {
       undo: button("Undo my change", () => this.undo(), {}),
-      try: button("Let the stand-in try it", () => this.ask({ try: true }), { class: "big" }, "it follows rules and is not an LLM"),
       model: button("Be the model here", () => this.ask({ model: true }), { class: "big" }, "you answer this request yourself"),
       script: button("Script it", () => this.unfold("script"), {}),
     };
+    const { server } = model.get("start").state;
+    if (server) this.buttons.server = button("Ask the model", () => this.ask({ server: true }), {}, server);
     this.ways.append(...Object.values(this.buttons));
     this.hear(model.get("start"));
     tell(model, { want: true }).catch(() => {}); // a page that is opened again begins with what is old
@@ -123,24 +124,14 @@ class EditPanel {
     const { phase } = this.state;
     for (const name of ["undo", "script"]) this.buttons[name].setAttribute("aria-expanded", String(this.open === name));
     const fill = { undo: () => this.cells(), script: () => this.script() }[this.open];
-    this.more.replaceChildren(...(fill ? fill() : ["runs", "tried"].includes(phase) ? this.tried() : []));
+    this.more.replaceChildren(...(fill ? fill() : ["runs", "ran"].includes(phase) ? this.ran() : []));
   }
 
-  // The stand-in's try
-
-  tried() {
-    const { badge, steps, note, phase } = this.state;
-    const list = make("ol", { class: "steps", tabindex: "0", "aria-label": "which rules made the replies" });
-    for (const { lane, rule, used, ignored, times } of steps) {
-      const step = add(list, "li", {}, lane ? `${lane}: ` : "", make("b", {}, rule));
-      if (times > 1) step.append(` (${times} replies)`);
-      if (used) step.append(make("span", { class: "quiet" }, " used "), `“${used}”`);
-      if (ignored) step.append(make("span", { class: "quiet" }, " ignored "), `“${ignored}”`);
-    }
-    const outcome = phase === "runs" ? "It is trying …" : note;
-    const parts = [make("p", {}, make("span", { class: "badge" }, badge))];
-    if (steps.length) parts.push(list);
-    return [...parts, make("p", { class: "outcome", role: "status" }, outcome)];
+  /** What came of a real model's replies. */
+  ran() {
+    const { note, phase } = this.state;
+    const outcome = phase === "runs" ? "The model answers …" : note;
+    return [make("p", { class: "outcome", role: "status" }, outcome)];
   }
 
   // Undo
