@@ -37,14 +37,7 @@ class Halted(LearnkitError):
 
 @contextlib.contextmanager
 def extra(name: str) -> Iterator[None]:
-    """Import in this block what only an extra brings.
-
-    Args:
-        name: of the extra, such as ``lab``.
-
-    Raises:
-        UsageError: if it is not installed; the message says how to install it.
-    """
+    """Import in this block what only an extra brings."""
     try:
         yield
     except ModuleNotFoundError as error:
@@ -62,14 +55,7 @@ def lab_extra() -> contextlib.AbstractContextManager[None]:
 
 
 def text_of(error: BaseException) -> str:
-    """Return what an exception says, also when its own ``str`` fails.
-
-    Args:
-        error: any exception, such as one that a tool has raised.
-
-    Returns:
-        Of an error of the API, its status and message: the rest of its body helps no reader.
-    """
+    """Return what an exception says, also when its own ``str`` fails."""
     try:
         match getattr(error, "body", None):
             case {"error": {"message": str(message)}}:
@@ -80,9 +66,5 @@ def text_of(error: BaseException) -> str:
 
 
 def described(error: BaseException) -> str:
-    """Return the type of an exception, and what it says.
-
-    Args:
-        error: as for :func:`text_of`.
-    """
+    """Return the type of an exception, and what it says."""
     return f"{type(error).__name__}: {text_of(error)}"

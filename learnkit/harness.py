@@ -178,37 +178,6 @@ def full_teammate(
 
     It takes the name and looks for messages and tasks at once, in a thread. The lead may be on
     another machine, and need not have started yet.
-
-    Args:
-        client: an ``anthropic.Anthropic`` with a clock, as :func:`learnkit.connect` makes it.
-        workspace: the folder it works in; its transcripts are in ``.learnkit`` there.
-        backend: where the team is kept; see :func:`learnkit.open_backend`.
-        name: its address for mail.
-        role: what it is there for; it claims tasks with this tag, and those without a tag.
-        team: name of the team.
-        lead: name of the agent that leads the team.
-        where: where it runs, as the others see it; by default the name of the machine.
-        lease: seconds after which others may claim its tasks when it has died.
-        max_idle: seconds without messages and tasks after which it ends; None for never.
-        poll: seconds between two looks at its inbox and the board, when it is idle.
-        without: parts to leave out: ``todo``, ``skills``, ``compaction``, ``protocols`` or
-            ``worktrees``.
-        extra: further mechanisms.
-        permission: decides which calls may run; by default all of them may.
-        shell: as for :func:`full_agent`.
-        skills: as for :func:`full_agent`.
-        plan_required: whether the lead must approve its plan before it may write.
-        compaction: as for :func:`full_agent`.
-        remote: as for :func:`full_agent`; the workspace is a clone of it.
-        options: as for :class:`learnkit.Agent`.
-
-    Returns:
-        The team as this teammate sees it; ``wait`` and ``leave`` end it.
-
-    Raises:
-        UsageError: for a name that is taken by the lead or by a teammate in its process, and as for
-            :func:`full_agent`.
-        OSError: if the backend is away.
     """
     chosen = _chosen(PARTS, without)
     place = _Place(workspace, chosen, shell, skills, compaction)
@@ -278,14 +247,7 @@ class _Place:
 
 
 def token_costs(agent: Agent) -> dict[str, int]:
-    """What every request costs before the conversation: its system prompt and each tool, in tokens.
-
-    Args:
-        agent: before or after a run; the system prompt is complete once a run has started.
-
-    Returns:
-        Estimated tokens by name; ``system`` comes first, then the tools in their order.
-    """
+    """What each request costs before the conversation: system prompt and tools, in tokens."""
     costs = {"system": estimate_tokens(agent.system)}
     return costs | {name: estimate_tokens(tool.spec()) for name, tool in agent.tools.items()}
 

@@ -1,4 +1,4 @@
-"""Every public callable says what it is, and what each of its parameters is."""
+"""Whatever a user reaches says what it is, and what each of its parameters is."""
 
 from __future__ import annotations
 
@@ -13,27 +13,37 @@ from typing import Any
 import learnkit
 from learnkit.core.tools import Tool
 
-#: Modules that are a learner's material or a program of their own.
-_APART = ("heatwatch",)
+#: The modules whose every public name a user reaches, beside the names of ``lk.*``.
+_PUBLIC = re.compile(
+    r"learnkit\.(testing(\..*)?|.*\binterface|views\.charts|simulation\.models|course\.lab)"
+)
 
 #: The section of a docstring that lists parameters: all lines that are indented deeper.
 _SECTION = re.compile(r"^( *)(?:Args|Attributes):\n((?:\1 +\S.*\n?| *\n)*)", re.M)
 
 
-def modules() -> list[str]:
-    found = pkgutil.walk_packages(learnkit.__path__, "learnkit.")
-    return sorted(one.name for one in found if not any(part in one.name for part in _APART))
-
-
-def callables(module: Any) -> Iterator[tuple[str, Any, str]]:
-    """Name, callable and documentation of the public functions and methods of a module."""
-    for name, value in vars(module).items():
-        if name.startswith("_") or getattr(value, "__module__", None) != module.__name__:
-            continue
+def public() -> Iterator[tuple[str, Any, str]]:
+    """Full name, callable and documentation of what a user reaches, each once."""
+    values = [getattr(home, name) for home in (learnkit, learnkit.views) for name in home.__all__]
+    for found in pkgutil.walk_packages(learnkit.__path__, "learnkit."):
+        if _PUBLIC.fullmatch(found.name):
+            module = importlib.import_module(found.name)
+            names = (name for name in vars(module) if not name.startswith("_"))
+            values += [
+                value
+                for value in map(vars(module).get, names)
+                if getattr(value, "__module__", None) == found.name
+            ]
+    seen = {}
+    for value in values:
         if inspect.isfunction(value):
-            yield name, value, inspect.getdoc(value) or ""
+            name = f"{value.__module__}:{value.__qualname__}"
+            seen[name] = (name, value, inspect.getdoc(value) or "")
         elif inspect.isclass(value):
-            yield from methods(value)
+            for base in value.__mro__:
+                if base.__module__.startswith("learnkit."):
+                    seen |= {each[0]: each for each in methods(base)}
+    yield from seen.values()
 
 
 def methods(cls: type) -> Iterator[tuple[str, Any, str]]:
@@ -46,11 +56,11 @@ def methods(cls: type) -> Iterator[tuple[str, Any, str]]:
             continue
         bases = [vars(base)[name] for base in cls.__mro__[1:] if name in vars(base)]
         documented = [function.__doc__, *(getattr(base, "__doc__", None) for base in bases)]
-        yield f"{cls.__name__}.{name}", function, "\n".join(filter(None, documented))
+        yield f"{cls.__module__}:{cls.__name__}.{name}", function, "\n".join(filter(None, documented))
     constructor = vars(cls).get("__init__")
     if inspect.isfunction(constructor) and _written_in(constructor, cls.__module__):
         doc = "\n".join(filter(None, [cls.__doc__, constructor.__doc__]))
-        yield f"{cls.__name__}.__init__", constructor, doc
+        yield f"{cls.__module__}:{cls.__name__}.__init__", constructor, doc
 
 
 def _written_in(function: Any, module: str) -> bool:
@@ -72,18 +82,11 @@ def missing(function: Any, doc: str) -> list[str]:
     return [one for one in parameters if not re.search(entry.format(one), said, re.M)]
 
 
-def everywhere() -> Iterator[tuple[str, Any, str]]:
-    """The callables of all modules, under their full names."""
-    for name in modules():
-        for called, function, doc in callables(importlib.import_module(name)):
-            yield f"{name}:{called}", function, doc
-
-
 def promised() -> set[tuple[str, ...]]:
     """Name and parameters of the methods that a protocol documents, for all that follow it."""
     return {
         (name.rpartition(".")[2], *inspect.signature(function).parameters)
-        for name, function, doc in everywhere()
+        for name, function, doc in public()
         if not missing(function, doc) and _is_protocol(name)
     }
 
@@ -98,7 +101,7 @@ def test_parameters_are_documented() -> None:
     once = promised()
     found = {
         name: left_out
-        for name, function, doc in everywhere()
+        for name, function, doc in public()
         if (left_out := missing(function, doc))
         and (name.rpartition(".")[2], *inspect.signature(function).parameters) not in once
     }
@@ -107,7 +110,7 @@ def test_parameters_are_documented() -> None:
 
 def test_a_public_callable_has_a_first_sentence() -> None:
     none = re.compile(r"\s*(\w+:\n|\Z)")  # a section comes first, or nothing at all
-    assert [name for name, _, doc in everywhere() if none.match(doc)] == []
+    assert [name for name, _, doc in public() if none.match(doc)] == []
 
 
 def test_a_parameter_that_is_left_out_is_found() -> None:
@@ -122,6 +125,6 @@ def test_a_parameter_that_is_left_out_is_found() -> None:
 
 
 def test_constructors_are_looked_at() -> None:
-    names = {name for name, _, _ in everywhere()}
-    assert "learnkit.runtime.clock:Signal.__init__" in names
-    assert "learnkit.clients.scripted:Failure.__init__" not in names, "a dataclass wrote it"
+    names = {name for name, _, _ in public()}
+    assert "learnkit.core.agent:Agent.__init__" in names
+    assert "learnkit.core.catalog:Price.__init__" not in names, "a dataclass wrote it"

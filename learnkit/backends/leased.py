@@ -19,15 +19,6 @@ class LeasedBoard(BoardBackend):
     """A team's board, for one run of one worker.
 
     Its leases are prolonged by :meth:`renew`, which the worker's heartbeat calls.
-
-    Args:
-        board: of the team.
-        owner: name of the worker.
-        incarnation: which run of it.
-        lease: seconds after which another worker may claim what this one holds.
-
-    Raises:
-        UsageError: for a lease that is not above 0.
     """
 
     def __init__(self, board: BoardBackend, owner: str, incarnation: str, lease: float) -> None:

@@ -48,14 +48,7 @@ class Mail:
 
     @classmethod
     def from_json(cls, line: dict[str, Any]) -> Mail | None:
-        """Read what :meth:`to_json` returns.
-
-        Args:
-            line: an object from the file.
-
-        Returns:
-            The message; None if the object is no message.
-        """
+        """Read what :meth:`to_json` returns."""
         if not all(isinstance(line.get(key), str) for key in _KEYS):
             return None
         if line["type"] not in get_args(Type):
@@ -66,14 +59,7 @@ class Mail:
 
 
 def checked_name(name: str) -> str:
-    """Return the name of an inbox.
-
-    Args:
-        name: its address: 1 to 40 of ``a-z``, ``0-9``, ``_`` and ``-``, a letter first.
-
-    Raises:
-        ToolError: if the name is not a valid one.
-    """
+    """Return the name of an inbox."""
     if not _NAME.fullmatch(name):
         raise ToolError(
             f"{name!r} is not a valid name; use 1 to 40 of a-z, 0-9, '_' and '-', and begin with "
@@ -83,23 +69,12 @@ def checked_name(name: str) -> str:
 
 
 def is_name(name: str) -> bool:
-    """Whether an inbox may have this name.
-
-    Args:
-        name: as found.
-    """
+    """Whether an inbox may have this name."""
     return bool(_NAME.fullmatch(name))
 
 
 def check_content(content: str) -> None:
-    """Refuse a text that no message may have.
-
-    Args:
-        content: as the sender wrote it.
-
-    Raises:
-        ToolError: if it is empty or too long.
-    """
+    """Refuse a text that no message may have."""
     if not content.strip():
         raise ToolError("the message is empty; write a text, or send nothing")
     if len(content) > MAX_CONTENT:

@@ -99,12 +99,6 @@ class Request:
 
 
 def may(request: Request, after: State, by: Literal["addressee", "harness"]) -> bool:
-    """Whether a request may get a state.
-
-    Args:
-        request: as it is.
-        after: the new state.
-        by: who causes it.
-    """
+    """Whether a request may get a state."""
     found = (request.kind, request.state, after, by)
     return any((rule.kind, rule.before, rule.after, rule.by) == found for rule in RULES)

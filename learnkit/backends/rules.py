@@ -34,10 +34,6 @@ class UnknownTask(ToolError):
 
     Attributes:
         id: that was asked for.
-
-    Args:
-        id: that was asked for.
-        known: ids that there are, in order; of many, one more than :data:`NAMED` is enough.
     """
 
     def __init__(self, id: int, known: Sequence[int]) -> None:
@@ -47,16 +43,7 @@ class UnknownTask(ToolError):
 
 
 def change(tasks: dict[int, Task], id: int, changes: Changes) -> None:
-    """Change a task as :meth:`BoardBackend.update` says.
-
-    Args:
-        tasks: by id; the changed ones are replaced in it. When this raises, it may be half changed.
-        id: of the task.
-        changes: all that is asked for.
-
-    Raises:
-        ToolError: if the change is not allowed, with the reason.
-    """
+    """Change a task as :meth:`BoardBackend.update` says."""
     task, status = find(tasks, id), changes.status
     if changes.token is not None and changes.token != task.token:
         raise ToolError(f"task {id} is not yours any more: {_present(task, changes.by)}")
@@ -92,19 +79,7 @@ def claimed(
     lease: float | None,
     now: datetime,
 ) -> Task:
-    """Return a task as it is after a claim.
-
-    Args:
-        tasks: by id; those that it waits for are needed.
-        task: the one that is claimed.
-        owner: who claims it.
-        incarnation: which run of the owner.
-        lease: seconds that the claim holds; None for ever.
-        now: the date and time.
-
-    Raises:
-        ToolError: if it is blocked, taken, or no longer pending.
-    """
+    """Return a task as it is after a claim."""
     if task.status != "pending" and not is_over(task, now):
         taken = f" by {task.owner}" if task.owner else ""
         raise ToolError(f"task {task.id} is {task.status}{taken}; claim one that is ready")
@@ -114,28 +89,14 @@ def claimed(
 
 
 def released(tasks: Iterable[Task], owner: str, incarnation: str) -> list[Task]:
-    """Return the tasks that a run of a worker holds, as they are once it has given them back.
-
-    Args:
-        tasks: of the board.
-        owner: who gives them back.
-        incarnation: which run of the owner.
-    """
+    """Return the tasks that a run of a worker holds, as they are once it has given them back."""
     return [_handed_on(task, "pending") for task in tasks if holds(task, owner, incarnation)]
 
 
 def renewed(
     tasks: Iterable[Task], owner: str, incarnation: str, lease: float, now: datetime
 ) -> list[Task]:
-    """Return the tasks that a run of a worker holds, with a new end of their leases.
-
-    Args:
-        tasks: of the board.
-        owner: who holds them.
-        incarnation: which run of the owner.
-        lease: seconds from now on.
-        now: the date and time.
-    """
+    """Return the tasks that a run of a worker holds, with a new end of their leases."""
     until = (now + timedelta(seconds=lease)).isoformat()
     # Never an earlier end: a clock that was set back, and is put right, must not end the lease.
     return [
@@ -150,109 +111,55 @@ def _moment(text: str) -> datetime:
 
 
 def holds(task: Task, owner: str, incarnation: str) -> bool:
-    """Whether a run of a worker has a task in progress.
-
-    Args:
-        task: the one in question.
-        owner: name of the worker.
-        incarnation: which run of it.
-    """
+    """Whether a run of a worker has a task in progress."""
     return (task.status, task.owner, task.incarnation) == ("in_progress", owner, incarnation)
 
 
 def is_over(task: Task, now: datetime) -> bool:
-    """Whether a task is in progress under a lease that is over.
-
-    Args:
-        task: the one in question.
-        now: the date and time.
-    """
+    """Whether a task is in progress under a lease that is over."""
     leased = task.status == "in_progress" and task.lease_until
     return bool(leased) and now > datetime.fromisoformat(task.lease_until)
 
 
 def can_be_claimed(task: Task, tasks: dict[int, Task], now: datetime) -> bool:
-    """Whether a task is ready, or in progress under a lease that is over.
-
-    Args:
-        task: the one in question.
-        tasks: every task of the board by its id.
-        now: the date and time.
-    """
+    """Whether a task is ready, or in progress under a lease that is over."""
     return is_ready(task, tasks) or is_over(task, now)
 
 
 def differs(old: Task | None, new: Task | None) -> bool:
-    """Whether something has happened to a task; that its lease was renewed does not count.
-
-    Args:
-        old: as it was; None if it was not there.
-        new: as it is; None if it is gone.
-    """
+    """Whether something has happened to a task; that its lease was renewed does not count."""
     if old is None or new is None:
         return old is not new
     return old != replace(new, lease_until=old.lease_until)
 
 
 def check_lease(lease: float | None) -> None:
-    """Refuse a length that no lease can have.
-
-    Args:
-        lease: in seconds; None for none.
-
-    Raises:
-        UsageError: if it is not above 0.
-    """
+    """Refuse a length that no lease can have."""
     if lease is not None and not 0 < lease < float("inf"):
         raise UsageError(f"the lease is {lease} s; give a number above 0, or None")
 
 
 def check_owner(owner: str) -> None:
-    """Refuse a claim in nobody's name.
-
-    Args:
-        owner: as given.
-
-    Raises:
-        ToolError: if it is empty.
-    """
+    """Refuse a claim in nobody's name."""
     if not owner:
         raise ToolError("the owner is empty; name the agent that claims the task")
 
 
 def may_change(task: Task, by: str) -> bool:
-    """Whether an agent may complete, release or delete a task: nobody else has it in progress.
-
-    Args:
-        task: the one in question.
-        by: name of the agent. A subagent, whose name begins with its parent's, acts for that one.
-    """
+    """Whether an agent may complete, release or delete a task: nobody else has it in progress."""
     owner = task.owner if task.status == "in_progress" else ""
     return not owner or by == owner or by.startswith(f"{owner}.")
 
 
 def find(tasks: dict[int, Task], id: int) -> Task:
-    """Return a task.
-
-    Args:
-        tasks: by id.
-        id: of the task.
-
-    Raises:
-        ToolError: if there is none with this id; it names those that there are.
-    """
+    """Return a task."""
     if id not in tasks:
         raise UnknownTask(id, list(tasks))
     return tasks[id]
 
 
 def like(task: Task, **fields: Any) -> Task:
-    """Return the task with these fields: the same object if nothing differs.
-
-    Args:
-        task: as it is.
-        fields: their new values.
-    """
+    """Return the task with these fields: the same object if nothing differs."""
     changed = replace(task, **fields)
     return task if changed == task else changed
 

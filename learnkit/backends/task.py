@@ -84,17 +84,7 @@ class Task:
 
     @classmethod
     def from_json(cls, data: Any) -> Task:
-        """Read what :meth:`to_json` returns; what is left out has its default.
-
-        Args:
-            data: a value from a file.
-
-        Returns:
-            The task.
-
-        Raises:
-            ValueError: if it is no task, with the reason.
-        """
+        """Read what :meth:`to_json` returns; what is left out has its default."""
         if not isinstance(data, dict):
             raise ValueError("it holds no object")
         fields = dict(data)
@@ -163,14 +153,7 @@ def _is_time(text: str) -> bool:
 
 
 def checked(task: Task) -> Task:
-    """Return a new task with its texts tidied: the subject and the tags on one line each.
-
-    Args:
-        task: as the caller gave it.
-
-    Raises:
-        ToolError: if one is empty or too long.
-    """
+    """Return a new task with its texts tidied: the subject and the tags on one line each."""
     subject = " ".join(task.subject.split())
     tags = tuple(dict.fromkeys(" ".join(tag.split()) for tag in task.tags))
     if not subject:

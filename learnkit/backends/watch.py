@@ -19,14 +19,7 @@ Waiting = Callable[[str, bool], object]
 
 
 def looking(changed: Callable[[], object]) -> Callable[[], None]:
-    """Call a function every :data:`EVERY` seconds, in a thread.
-
-    Args:
-        changed: is called.
-
-    Returns:
-        What ends it.
-    """
+    """Call a function every :data:`EVERY` seconds, in a thread."""
 
     def look(wait: Wait) -> None:
         while not wait(EVERY):
@@ -36,15 +29,7 @@ def looking(changed: Callable[[], object]) -> Callable[[], None]:
 
 
 def in_thread(name: str, body: Callable[[Wait], None]) -> Callable[[], None]:
-    """Run a function in a thread that does not keep the process alive.
-
-    Args:
-        name: of the thread.
-        body: gets a function that waits for some seconds and returns True when it is to end.
-
-    Returns:
-        What ends it, and waits for that; from the thread itself it does not wait.
-    """
+    """Run a function in a thread that does not keep the process alive."""
     stop = threading.Event()
     thread = threading.Thread(target=body, args=(stop.wait,), name=name, daemon=True)
     thread.start()

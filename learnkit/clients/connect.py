@@ -44,14 +44,7 @@ def scripted(script: Script | Source, clock: Clock | None = None) -> Client:
 
 
 def from_source(source: Source, clock: Clock, mode: str, model: str | None = None) -> Client:
-    """A client over any source of replies.
-
-    Args:
-        source: where the replies come from.
-        clock: on which they take their latency.
-        mode: the name of the mode, for the client's attribute.
-        model: what agents ask for; by default :func:`model_setting`.
-    """
+    """A client over any source of replies."""
     from learnkit.clients.transport import OfflineTransport, offline_client
 
     return offline_client(OfflineTransport(source, clock), clock, mode, model or model_setting())
@@ -105,15 +98,7 @@ def _needed(recording: str | Path | None, mode: str) -> Path:
 
 
 def recorded(path: str | Path, scenario: str | None = None) -> Replay:
-    """The recorded replies of a scenario.
-
-    Args:
-        path: of the recording.
-        scenario: the part of it to use; by default its first.
-
-    Raises:
-        UsageError: if there is no such recording or scenario.
-    """
+    """The recorded replies of a scenario."""
     from learnkit.clients.recordings.recording import Recording
     from learnkit.clients.recordings.replay import Replay
 

@@ -45,22 +45,12 @@ class Fork:
     after: Replies
 
     def then(self, script: Script | None = None) -> Source:
-        """The continuation, as the ``script`` of a scenario or of ``lk.scripted``.
-
-        Args:
-            script: what the model says after the step, as in :func:`learnkit.scripted`. None for
-                what it said in the run, whatever it is asked: this shows the effect of a changed
-                mechanism.
-        """
+        """The continuation, as the ``script`` of a scenario or of ``lk.scripted``."""
         rest = {lane: list(replies) for lane, replies in self.after.items()}
         return Continued(self.before, Scripted(rest if script is None else script))
 
     def at_once(self, rest: Source) -> Source:
-        """The continuation for a waiting person: the known replies come without latency.
-
-        Args:
-            rest: the source of the replies after the step.
-        """
+        """The continuation for a waiting person: the known replies come without latency."""
         quick = {
             lane: tuple(replace(reply, latency=0.0) for reply in replies)
             for lane, replies in self.before.items()
@@ -73,12 +63,7 @@ class Fork:
 
 
 class Continued:
-    """A source that gives replies again, lane by lane, and then asks another source.
-
-    Args:
-        before: what to give again.
-        rest: the source to ask when a lane has had all of them.
-    """
+    """A source that gives replies again, lane by lane, and then asks another source."""
 
     def __init__(self, before: Replies, rest: Source) -> None:
         self._before, self._rest = before, rest
@@ -86,11 +71,7 @@ class Continued:
         self._lock = threading.Lock()
 
     def answer(self, request: Request, lane: str) -> Reply | Failure:
-        """The next reply of the lane.
-
-        Raises:
-            ScriptEnded: when there is none left.
-        """
+        """The next reply of the lane."""
         with self._lock:
             index, known = self._given[lane], self._before.get(lane, ())
             self._given[lane] += 1

@@ -23,14 +23,7 @@ class Left(anthropic.AnthropicError):
 
 
 class Human:
-    """A source that asks a person.
-
-    Args:
-        clock: on which the loop waits for the answer.
-        lane: the agent whose model the person is.
-        others: a function of the request for all other agents.
-        asked: called with each request that waits, in the loop's thread.
-    """
+    """A source that asks a person."""
 
     def __init__(
         self,
@@ -51,11 +44,7 @@ class Human:
         self._lock = threading.Lock()
 
     def answer(self, request: Request, lane: str) -> Reply | Failure:
-        """Wait for the person's reply.
-
-        Raises:
-            Left: if the person stops playing, or the clock is closed.
-        """
+        """Wait for the person's reply."""
         if lane != self._lane:
             return self._others.answer(request, lane)
         with self._lock:
@@ -77,14 +66,7 @@ class Human:
         return reply
 
     def send(self, reply: Reply | Failure) -> None:
-        """Answer the request that waits.
-
-        Args:
-            reply: what the model says, or the error that the API gives instead.
-
-        Raises:
-            UsageError: if none waits.
-        """
+        """Answer the request that waits."""
         with self._lock:
             if self.pending is None or self._reply is not None:
                 raise UsageError("no request waits for an answer: start the agent first")

@@ -58,12 +58,7 @@ class Source(Protocol):
     """Where an offline client gets its replies."""
 
     def answer(self, request: Request, lane: str) -> Reply | Failure:
-        """The reply to a request of an agent.
-
-        Args:
-            request: the JSON body of the request.
-            lane: the name of the agent that asks.
-        """
+        """The reply to a request of an agent."""
         ...
 
 
@@ -81,11 +76,7 @@ class OfflineError(anthropic.AnthropicError):
 
 @contextlib.contextmanager
 def raised_at_once() -> Iterator[None]:
-    """Let an exception of the block pass through the SDK at once, instead of being retried.
-
-    Raises:
-        OfflineError: for any exception that is not the SDK's own.
-    """
+    """Let an exception of the block pass through the SDK at once, instead of being retried."""
     try:
         yield
     except anthropic.AnthropicError:
@@ -203,11 +194,7 @@ Script: TypeAlias = Iterable[Answer | Policy] | Policy | Mapping[str, Any]
 
 @dataclass(slots=True)
 class Scripted:
-    """A source that follows a script.
-
-    Args:
-        script: replies in order; or a function of the request; or one of these for each lane.
-    """
+    """A source that follows a script."""
 
     script: Script
     _lines: dict[str, Any] = field(default_factory=dict)
@@ -222,11 +209,7 @@ class Scripted:
             self._lines[lane] = lines if callable(lines) else iter(lines)
 
     def answer(self, request: Request, lane: str) -> Reply | Failure:
-        """The next reply of the lane's script.
-
-        Raises:
-            ScriptEnded: when there is none left, or no script for the lane.
-        """
+        """The next reply of the lane's script."""
         by_lane = "" not in self._lines
         key = lane if by_lane else ""
         if key not in self._lines:

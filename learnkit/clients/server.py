@@ -35,12 +35,7 @@ class NoWaitClock(SystemClock):
     """
 
     def sleep(self, seconds: float, stop: Signal | None = None) -> bool:
-        """Return at once.
-
-        Args:
-            seconds: ignored.
-            stop: whose state is returned.
-        """
+        """Return at once."""
         return stop is not None and stop.is_set()
 
 
@@ -166,10 +161,6 @@ def foreign(headers: dict[str, str], port: int) -> str:
 
     A page that somebody has open must not be able to ask: its browser names the page as origin, and
     a name that was made to lead to this machine as host (DNS rebinding).
-
-    Args:
-        headers: of the request, their names in lower case.
-        port: that this server listens on.
     """
     own = {f"{host}:{port}" for host in ("127.0.0.1", "localhost")}
     if headers.get("host") not in own:

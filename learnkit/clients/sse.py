@@ -15,11 +15,7 @@ CHUNK = 24
 
 
 def to_events(message: Message) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The events that stream ``message``, as (name, data).
-
-    Args:
-        message: a message as the API returns it.
-    """
+    """The events that stream ``message``, as (name, data)."""
     start = {**message, "content": [], "stop_reason": None, "stop_sequence": None}
     start["usage"] = {**message["usage"], "output_tokens": 1}
     yield "message_start", {"message": start}
@@ -36,11 +32,7 @@ def to_events(message: Message) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def to_bytes(message: Message) -> bytes:
-    """The body of a streamed response.
-
-    Args:
-        message: a message as the API returns it.
-    """
+    """The body of a streamed response."""
     lines = (
         f"event: {name}\ndata: {json.dumps({'type': name, **data}, ensure_ascii=False)}\n\n"
         for name, data in to_events(message)
@@ -61,15 +53,7 @@ class StreamError(ValueError):
 
 
 def from_bytes(body: bytes) -> Message:
-    """The message that a streamed response carries.
-
-    Args:
-        body: the body of a streamed response.
-
-    Raises:
-        StreamError: if the stream holds an error.
-        ValueError: if it ends before the message does, or is no stream of a message.
-    """
+    """The message that a streamed response carries."""
     try:
         return _read(body.decode("utf-8", "replace"))
     except StreamError:

@@ -33,13 +33,7 @@ RETRY_AFTER_MS = "0.001"
 
 
 class OfflineTransport(httpx2.BaseTransport):
-    """Answers Messages API requests from a source, without a network.
-
-    Args:
-        source: where replies come from.
-        clock: on which they take their latency.
-        recorder: gets each request and its answer, to write a recording.
-    """
+    """Answers Messages API requests from a source, without a network."""
 
     def __init__(self, source: Source, clock: Clock, recorder: Any = None) -> None:
         self.source, self.clock, self._recorder = source, clock, recorder
@@ -51,11 +45,7 @@ class OfflineTransport(httpx2.BaseTransport):
         self._lock = threading.Lock()
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
-        """Answer a request of the SDK.
-
-        Args:
-            request: of the SDK.
-        """
+        """Answer a request of the SDK."""
         with raised_at_once():
             return self._respond(request)
 
@@ -187,11 +177,7 @@ class Client(anthropic.Anthropic):
     given: list[tuple[str, Reply | Failure]] | None = None
 
     def copy(self, **options: Any) -> Client:
-        """Copy as the SDK does; the copy keeps clock, mode, model and source.
-
-        Args:
-            options: what is to be different, as the SDK takes it.
-        """
+        """Copy as the SDK does; the copy keeps clock, mode, model and source."""
         other: Client = super().copy(**options)
         other.clock, other.mode, other.model = self.clock, self.mode, self.model
         other.source, other.given = self.source, self.given
@@ -201,14 +187,7 @@ class Client(anthropic.Anthropic):
 
 
 def offline_client(transport: httpx2.BaseTransport, clock: Clock, mode: str, model: str) -> Client:
-    """A client over a transport of ours, cut off from the environment's proxies and keys.
-
-    Args:
-        transport: what answers its requests.
-        clock: what an agent with this client sleeps and waits on.
-        mode: the name of the mode, for the client's attribute.
-        model: what agents ask for.
-    """
+    """A client over a transport of ours, cut off from the environment's proxies and keys."""
     client = Client(
         api_key="offline",
         base_url="http://offline.invalid",

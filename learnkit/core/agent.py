@@ -460,18 +460,7 @@ class Agent:
 
 
 def _attach(agent: Agent, mechanisms: Sequence[Mechanism]) -> dict[str, Tool]:
-    """Bind mechanisms to an agent: all of them, or none if one of them cannot be.
-
-    Args:
-        agent: to be served.
-        mechanisms: in order.
-
-    Returns:
-        The tools that they offer, by name.
-
-    Raises:
-        UsageError: for tools with one name, or a mechanism that serves an agent already.
-    """
+    """Bind mechanisms to an agent: all of them, or none if one of them cannot be."""
     tools: dict[str, Tool] = {}
     for number, mechanism in enumerate(mechanisms):
         if not isinstance(mechanism, Mechanism):

@@ -163,24 +163,12 @@ PRICES: dict[str, Price] = {
 
 
 def price_of(model: str, prices: Mapping[str, Price] = PRICES) -> Price | None:
-    """Look up what a model costs; None if the table does not have it.
-
-    Args:
-        model: its id, with or without the date of a snapshot at its end.
-        prices: the table.
-    """
+    """Look up what a model costs; None if the table does not have it."""
     return prices.get(model) or prices.get(re.sub(r"-\d{8}$", "", model))
 
 
 def model_spec(id: str) -> ModelSpec:
-    """Look a model up.
-
-    Args:
-        id: the model's id, as in a request.
-
-    Raises:
-        UsageError: if the id is not in the catalogue; the message lists those that are.
-    """
+    """Look a model up."""
     try:
         return MODELS[id]
     except KeyError:

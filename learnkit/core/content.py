@@ -38,11 +38,7 @@ _SOURCES = {
 
 
 def sendable(blocks: list[Block]) -> list[Block]:
-    """Return the blocks of a reply that the API takes back: no empty text, no thinking at the end.
-
-    Args:
-        blocks: as plain dicts.
-    """
+    """The blocks of a reply that the API takes back: no empty text, no thinking at the end."""
     kept = [block for block in blocks if block["type"] != "text" or block["text"].strip()]
     while kept and kept[-1]["type"] in ("thinking", "redacted_thinking"):
         kept.pop()
@@ -57,14 +53,6 @@ def repaired(
     A compatible server may leave out a call's id, name or input, or use an id twice. Such a call
     stays, and gets what it lacks, so that it can be answered: the model reads what was wrong with
     it in its result. A block that is none at all is left out.
-
-    Args:
-        blocks: as the server sent them.
-        taken: ids of earlier calls.
-        new_id: makes a part of an id that was not used yet.
-
-    Returns:
-        The blocks, and what was wrong with them.
     """
     kept: list[Block] = []
     problems: list[str] = []
@@ -121,41 +109,19 @@ def _arguments(given: Any) -> dict[str, Any]:
 
 
 def spoken(blocks: list[Block]) -> str:
-    """Return what the model says in a reply: its texts, each on a line of its own.
-
-    Args:
-        blocks: of the reply, as plain dicts.
-    """
+    """Return what the model says in a reply: its texts, each on a line of its own."""
     return "\n".join(block["text"] for block in blocks if block["type"] == "text")
 
 
 def note(text: str | None) -> list[Block]:
-    """Return what a hook says as content: one text block, or none for nothing.
-
-    Args:
-        text: what the hook returned.
-
-    Raises:
-        UsageError: if it is no text.
-    """
+    """Return what a hook says as content: one text block, or none for nothing."""
     if text is not None and not isinstance(text, str):
         raise UsageError(f"a hook returned {text!r}; it may return text, or None for nothing")
     return [{"type": "text", "text": clean(text)}] if text and text.strip() else []
 
 
 def result_content(output: Any) -> str | list[Block]:
-    """Return a tool's output as the content of its ``tool_result``: never empty, and bounded.
-
-    Args:
-        output: a list of content blocks, or any other value, of which the text is taken.
-
-    Returns:
-        At most :data:`RESULT_LIMIT` characters of text; where some were left out, it says so.
-
-    Raises:
-        TypeError, ValueError: if it is a list of blocks that JSON cannot hold.
-        ToolError: for a block that the API would refuse, or that is too large.
-    """
+    """Return a tool's output as the content of its ``tool_result``: never empty, and bounded."""
     if not isinstance(output, list) or not output:
         return _filled("" if output is None else str(output))
     json.dumps(output)
@@ -180,14 +146,7 @@ def result_content(output: Any) -> str | list[Block]:
 
 
 def check_block(block: Any) -> None:
-    """Check a block that a tool returns: text, an image, or a document.
-
-    Args:
-        block: as it would go into the result.
-
-    Raises:
-        ToolError: if the API would refuse it.
-    """
+    """Check a block that a tool returns: text, an image, or a document."""
     kind = block.get("type") if isinstance(block, dict) else None
     if kind == "text":
         if not isinstance(block.get("text"), str):
@@ -215,11 +174,7 @@ def check_block(block: Any) -> None:
 
 
 def clean(text: str) -> str:
-    """Return a text without lone surrogates, which come from undecodable file names.
-
-    Args:
-        text: may contain them.
-    """
+    """Return a text without lone surrogates, which come from undecodable file names."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -228,15 +183,7 @@ def clean(text: str) -> str:
 
 
 def check_prompt(prompt: str | list[Block] | None, messages: list[Block]) -> None:
-    """Check that a run can begin with a prompt, or without one.
-
-    Args:
-        prompt: as given to ``run``; None to continue without one.
-        messages: the array so far.
-
-    Raises:
-        UsageError: for an empty prompt, or none when it is not the model's turn.
-    """
+    """Check that a run can begin with a prompt, or without one."""
     if prompt is None:
         if not messages:
             raise UsageError("there is nothing to go on with: give run() a prompt")

@@ -75,23 +75,13 @@ _DECLARED: dict[str, Declaration] = {}
 
 
 def detail(*, default: Any = dataclasses.MISSING, key: str = "", sometimes: bool = False) -> Any:
-    """Say more of a field than its type and default.
-
-    Args:
-        default: what is read where the value is missing or odd.
-        key: the name in the log, if it is another one.
-        sometimes: what is logged leaves it out where it does not apply.
-    """
+    """Say more of a field than its type and default."""
     return dataclasses.field(default=default, metadata={"key": key, "sometimes": sometimes})
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(detail,))
 def record(cls: type[C]) -> type[C]:
-    """Declare a part of events: a frozen dataclass with slots, read like an event.
-
-    Args:
-        cls: its fields, with types as :func:`event` takes them.
-    """
+    """Declare a part of events: a frozen dataclass with slots, read like an event."""
     return dataclasses.dataclass(frozen=True, slots=True)(cls)
 
 
@@ -149,20 +139,12 @@ def declarations() -> list[Declaration]:
 
 
 def declaration(name: str) -> Declaration | None:
-    """The declaration of a type of event; None if there is none.
-
-    Args:
-        name: such as ``task.completed``.
-    """
+    """The declaration of a type of event; None if there is none."""
     return _DECLARED.get(name)
 
 
 def details_of(cls: type) -> list[Detail]:
-    """The fields of a typed event or a record.
-
-    Args:
-        cls: its class.
-    """
+    """The fields of a typed event or a record."""
     hints = hints_of(cls)
     return [
         Detail(
@@ -177,15 +159,7 @@ def details_of(cls: type) -> list[Detail]:
 
 
 def read(event: Event) -> object | None:
-    """The typed event of a logged one.
-
-    Args:
-        event: as the log has it.
-
-    Returns:
-        An immutable object of the declared class; None for a type that is not declared, and for
-        details without which the event means nothing.
-    """
+    """The typed event of a logged one."""
     known = _DECLARED.get(event.type)
     return known.read(event.data) if known else None
 

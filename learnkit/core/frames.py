@@ -23,19 +23,11 @@ def defused(text: str, frames: Sequence[str] = FRAMES) -> str:
 
     Upper and lower case count the same, and white space in the tag does not help. Any other text
     stays as it is, other tags included.
-
-    Args:
-        text: from elsewhere: another agent, a program, a file.
-        frames: the tags that count; those that can stand around the text, by default all.
     """
     names = "|".join(map(re.escape, frames))
     return re.sub(rf"<(?=\s*(?:/\s*)?(?:{names})\b)(?! )", "< ", text, flags=re.IGNORECASE)
 
 
 def attribute(value: str) -> str:
-    """Return a text that cannot end the attribute, or the tag, that it stands in.
-
-    Args:
-        value: of an attribute, without its quotes.
-    """
+    """Return a text that cannot end the attribute, or the tag, that it stands in."""
     return re.sub(r'[<>"\s]', "_", value)

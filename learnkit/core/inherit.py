@@ -24,19 +24,7 @@ def child_of(
     stop: Signal,
     max_turns: int,
 ) -> Agent:
-    """Make an agent that works for another one.
-
-    Args:
-        parent: from which it inherits what the module says.
-        mechanisms: its own.
-        name: its lane in the event log.
-        system: the first paragraph of its system prompt.
-        stop: the signal that cancels its runs.
-        max_turns: how many times a run may ask the model.
-
-    Raises:
-        UsageError: as for :class:`learnkit.Agent`.
-    """
+    """Make an agent that works for another one."""
     return Agent(
         parent.client,
         [AsTheParent(parent), *mechanisms],
@@ -54,11 +42,7 @@ def child_of(
 
 
 class AsTheParent(Mechanism):
-    """Refuses a child what its parent's mechanisms refuse.
-
-    Args:
-        parent: the agent whose mechanisms are asked.
-    """
+    """Refuses a child what its parent's mechanisms refuse."""
 
     def __init__(self, parent: AgentLike) -> None:
         self._parent = parent

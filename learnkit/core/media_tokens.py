@@ -27,11 +27,7 @@ _BESIDE = ("image", "document")
 
 
 def media(part: Any) -> Iterator[dict[str, Any]]:
-    """Yield the image and document blocks of a message whose content is not text.
-
-    Args:
-        part: of a request: a message, a block, or a list of them.
-    """
+    """Yield the image and document blocks of a message whose content is not text."""
     if isinstance(part, list):
         for one in part:
             yield from media(one)
@@ -46,11 +42,7 @@ def media(part: Any) -> Iterator[dict[str, Any]]:
 
 
 def media_tokens(block: dict[str, Any]) -> int:
-    """Estimate what an image or a document costs, in tokens.
-
-    Args:
-        block: one that :func:`media` yields.
-    """
+    """Estimate what an image or a document costs, in tokens."""
     data = block["source"].get("data")
     if block["type"] == "document":
         return PAGE * (_pages(data) if isinstance(data, str) else 1)
@@ -59,12 +51,7 @@ def media_tokens(block: dict[str, Any]) -> int:
 
 
 def image_tokens(width: int, height: int) -> int:
-    """Estimate what an image costs, in tokens.
-
-    Args:
-        width: in pixels.
-        height: in pixels.
-    """
+    """Estimate what an image costs, in tokens."""
     scale = min(1.0, LONGEST / max(width, height, 1))
     patches = math.ceil(width * scale / PATCH) * math.ceil(height * scale / PATCH)
     return min(MOST, max(1, patches))

@@ -23,12 +23,7 @@ class TaskState(Protocol):
 
 
 def is_ready(task: TaskState, tasks: Mapping[int, TaskState]) -> bool:
-    """Whether a task is pending, unowned and not blocked.
-
-    Args:
-        task: the task in question.
-        tasks: every task of the board by its id.
-    """
+    """Whether a task is pending, unowned and not blocked."""
     return task.status == "pending" and not task.owner and not open_blockers(task, tasks)
 
 
@@ -36,9 +31,5 @@ def open_blockers(task: TaskState, tasks: Mapping[int, TaskState]) -> list[int]:
     """The ids of the tasks that a task still waits for, in order.
 
     A failed task blocks until it is done again; one that is not on the board blocks nothing.
-
-    Args:
-        task: the task in question.
-        tasks: every task of the board by its id.
     """
     return [id for id in task.blocked_by if id in tasks and tasks[id].status != "completed"]

@@ -69,15 +69,7 @@ class _NotAMessage(Exception):
 
 
 def checked_settings(settings: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Return the settings of requests that a caller gave to an agent.
-
-    Args:
-        settings: keys of the request body, as the API names them; ``betas``, a list; or an option
-            of the SDK such as ``extra_headers``.
-
-    Raises:
-        UsageError: for a key that is given in another way.
-    """
+    """Return the settings of requests that a caller gave to an agent."""
     for key in settings or ():
         if key in _ELSEWHERE:
             raise UsageError(f"request={{{key!r}: …}} is not possible; use {_ELSEWHERE[key]}")
@@ -85,11 +77,7 @@ def checked_settings(settings: Mapping[str, Any] | None) -> dict[str, Any]:
 
 
 def live_key() -> str:
-    """Return the key for live requests.
-
-    Raises:
-        UsageError: if there is none.
-    """
+    """Return the key for live requests."""
     if key := os.environ.get("ANTHROPIC_API_KEY"):
         return key
     raise UsageError(
@@ -99,14 +87,7 @@ def live_key() -> str:
 
 
 def live_client(model: str | None) -> anthropic.Anthropic:
-    """Return a client of the SDK, for an agent that was given a model in place of a client.
-
-    Args:
-        model: what it will be asked for.
-
-    Raises:
-        UsageError: if there is no model, or no key.
-    """
+    """Return a client of the SDK, for an agent that was given a model in place of a client."""
     if not model:
         raise UsageError(
             "an agent needs a client, such as lk.scripted([…]) or lk.connect(recording=…), "
@@ -119,14 +100,7 @@ def live_client(model: str | None) -> anthropic.Anthropic:
 
 
 def check_client(client: Any) -> None:
-    """Raise unless an agent can use a client.
-
-    Args:
-        client: as it was given to the agent.
-
-    Raises:
-        UsageError: for one of asyncio, such as ``anthropic.AsyncAnthropic``.
-    """
+    """Raise unless an agent can use a client."""
     create = getattr(getattr(client, "messages", None), "create", None)
     if inspect.iscoroutinefunction(inspect.unwrap(create) if callable(create) else create):
         raise UsageError(
@@ -137,12 +111,7 @@ def check_client(client: Any) -> None:
 
 
 def without_retries(client: Any) -> tuple[Any, Any]:
-    """Return a client, and what sends an agent's requests: a copy of it that does not retry.
-
-    Args:
-        client: of the SDK; another one is taken as it is, and so is one that was made without
-            retries, since the agent shall not retry then either.
-    """
+    """Return a client, and what sends an agent's requests: a copy of it that does not retry."""
     copy = getattr(client, "with_options", None)
     if copy is None or not getattr(client, "max_retries", 0):
         return client, client
@@ -154,9 +123,6 @@ def body_of(agent: AgentLike) -> dict[str, Any]:
 
     A mark for the prompt cache is set twice: at the end of the conversation, and after the tools
     and the system prompt, which stay in the cache when the messages are rewritten.
-
-    Args:
-        agent: its settings and the ``request`` hooks of its mechanisms have the last word.
     """
     body: dict[str, Any] = {
         "model": agent.model,
@@ -186,17 +152,6 @@ def ask(agent: AgentLike) -> tuple[str, list[Block]]:
     Emits ``model.requested``; ``model.retried`` for each failure after which it is sent again;
     ``reply.repaired`` if the reply was not in order; then ``model.replied``, ``model.failed`` or
     ``model.paused``.
-
-    Args:
-        agent: whose request it is; the event log takes its name as the lane.
-
-    Returns:
-        The ``stop_reason``, and the blocks of the reply as they may be sent back; ``cancelled`` and
-        none if the stop signal was set meanwhile.
-
-    Raises:
-        anthropic.APIError: what the API refused, or what it still failed with in the end.
-        Halted: if the request, or that of another agent, waits for somebody.
     """
     agent.emit("model.requested", turn=agent.turns, messages=len(agent.messages))
     began = agent.clock.time()
@@ -230,19 +185,7 @@ def ask(agent: AgentLike) -> tuple[str, list[Block]]:
 
 
 def sent_until_answered(agent: AgentLike, body: dict[str, Any]) -> dict[str, Any]:
-    """Send a request, and again while it fails for a reason that may pass.
-
-    Args:
-        agent: its client sends it, on its clock it waits, and its stop signal ends that.
-        body: of the request.
-
-    Returns:
-        The reply as plain data, with ``content``, a list, and ``usage``, empty if unknown.
-
-    Raises:
-        Stopped: if the stop signal was set while it waited.
-        anthropic.APIError: as for :func:`ask`.
-    """
+    """Send a request, and again while it fails for a reason that may pass."""
     arguments = _arguments(body)
     for number, usual in enumerate((*WAITS, None)):
         try:
@@ -258,11 +201,7 @@ def sent_until_answered(agent: AgentLike, body: dict[str, Any]) -> dict[str, Any
 
 
 def described(error: Exception) -> dict[str, Any]:
-    """Return what an error is, for the log.
-
-    Args:
-        error: what was raised instead of a reply.
-    """
+    """Return what an error is, for the log."""
     said = _said(error)
     return {
         "status": getattr(error, "status_code", None),

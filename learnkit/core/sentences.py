@@ -11,11 +11,7 @@ from learnkit.core.text import count, one_line, quoted
 
 
 def ended(sentence: str) -> str:
-    """A sentence on one line, without a second full stop after a quotation that has its own.
-
-    Args:
-        sentence: with its full stop.
-    """
+    """A sentence on one line, without a second full stop after a quotation that has its own."""
     return re.sub("([.!?…]”)\\.$", r"\1", one_line(sentence, 240))
 
 
@@ -25,10 +21,6 @@ def filled(template: str, about: Any) -> str:
     ``{mail.to}`` is an attribute of an attribute, ``{prompt:quoted}`` has a format. Formats are
     ``quoted``; ``line``, at most 60 columns; ``seconds``; those of Python such as ``,``; and a
     noun: ``{turns:turn}`` becomes "3 turns", and the number may be the length of a list.
-
-    Args:
-        template: of a sentence.
-        about: a typed event, or a part of one.
     """
     return _Filler().vformat(template, (), {"about": about})
 
@@ -56,11 +48,7 @@ _FORMATS: dict[str, Callable[[Any], str]] = {
 
 
 def stopped(reason: str | None) -> str:
-    """Why a reply or a run ended, in words.
-
-    Args:
-        reason: a ``stop_reason``, or the ``reason`` of ``run.ended``.
-    """
+    """Why a reply or a run ended, in words."""
     return _REASONS.get(reason or "", reason or "no reason given")
 
 

@@ -27,17 +27,7 @@ class Assembly:
         self._arguments: dict[int, str] = {}
 
     def add(self, event: dict[str, Any]) -> tuple[str, str] | None:
-        """Take up one event.
-
-        Args:
-            event: as plain data.
-
-        Returns:
-            ``("text", …)`` or ``("thinking", …)`` for a piece that can be shown; else None.
-
-        Raises:
-            KeyError, IndexError, TypeError, AttributeError: for what is no event of a message.
-        """
+        """Take up one event."""
         kind = event["type"]
         if kind == "message_start":
             self.message = {**event["message"], "content": []}
@@ -60,9 +50,6 @@ class Assembly:
 
         Arguments that were cut off are read as far as they go, as the SDK does it; what is no JSON
         stays the text that it is.
-
-        Raises:
-            ValueError: if the stream ended before the message did, or was none.
         """
         if not self.complete or "content" not in self.message:
             raise ValueError("no message_stop")

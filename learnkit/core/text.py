@@ -58,9 +58,6 @@ def clean(text: str) -> str:
     """Make control, bidi and other invisible characters visible; line ends become ``\\n``.
 
     Unicode's categories say which they are. Only in an emoji's sequence do they stay.
-
-    Args:
-        text: raw text.
     """
     parts = _EMOJI.split(text.replace("\r\n", "\n"))
     return "".join(
@@ -69,21 +66,12 @@ def clean(text: str) -> str:
 
 
 def columns(text: str) -> int:
-    """Width of a text in columns of a monospaced font; wide characters count twice.
-
-    Args:
-        text: one line.
-    """
+    """Width of a text in columns of a monospaced font; wide characters count twice."""
     return sum(2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text)
 
 
 def one_line(text: str, limit: int = 72) -> str:
-    """The text on one line, white space collapsed, cut to ``limit`` columns with an ellipsis.
-
-    Args:
-        text: raw text.
-        limit: columns.
-    """
+    """The text on one line, white space collapsed, cut to ``limit`` columns with an ellipsis."""
     head = _SPACE.sub(" ", clean(text[: 4 * limit + 400])).strip(" ")
     if columns(head) <= limit:
         return head
@@ -99,22 +87,12 @@ def one_line(text: str, limit: int = 72) -> str:
 
 
 def quoted(text: str, limit: int = 60) -> str:
-    """The beginning of a text, in quotation marks.
-
-    Args:
-        text: raw text.
-        limit: columns.
-    """
+    """The beginning of a text, in quotation marks."""
     return f"“{one_line(text, limit)}”"
 
 
 def excerpt(text: str, limit: int = SHOWN) -> str:
-    """The text, or when it is longer than ``limit`` characters its head and tail and the gap.
-
-    Args:
-        text: raw text.
-        limit: characters.
-    """
+    """The text, or when it is longer than ``limit`` characters its head and tail and the gap."""
     if len(text) <= limit:
         return text
     head, tail = limit * 3 // 4, limit // 4
@@ -122,21 +100,12 @@ def excerpt(text: str, limit: int = SHOWN) -> str:
 
 
 def count(number: int, noun: str) -> str:
-    """``1 message``, ``2 messages``, ``1,200 messages``.
-
-    Args:
-        number: how many.
-        noun: in the singular; its plural ends in s.
-    """
+    """``1 message``, ``2 messages``, ``1,200 messages``."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def listed(names: list[str]) -> str:
-    """``a``, ``a and b``, ``a, b and c``; repeats become ``a (3 times)``.
-
-    Args:
-        names: in order.
-    """
+    """``a``, ``a and b``, ``a, b and c``; repeats become ``a (3 times)``."""
     counted = [
         name if names.count(name) == 1 else f"{name} ({names.count(name)} times)"
         for name in dict.fromkeys(names)
@@ -145,11 +114,7 @@ def listed(names: list[str]) -> str:
 
 
 def arguments(value: Any) -> str:
-    """A tool's input as text: a single string as it is, otherwise one ``name: value`` on each line.
-
-    Args:
-        value: the ``input`` of a call.
-    """
+    """A tool's input as text: a single string as it is, otherwise a ``name: value`` a line."""
     if not isinstance(value, dict):
         return json.dumps(value, ensure_ascii=False)
     if len(value) == 1:
@@ -169,11 +134,7 @@ def _indented(text: str) -> str:
 
 
 def blocks_of(content: Any) -> list[dict[str, Any]]:
-    """A message's content as a list of blocks, whatever its form.
-
-    Args:
-        content: a text, a list of blocks, or anything else.
-    """
+    """A message's content as a list of blocks, whatever its form."""
     if isinstance(content, str):
         return [{"type": "text", "text": content}] if content else []
     if not isinstance(content, list):
@@ -182,11 +143,7 @@ def blocks_of(content: Any) -> list[dict[str, Any]]:
 
 
 def content_text(content: Any) -> str:
-    """The readable text of a message's or a tool result's content.
-
-    Args:
-        content: a text, a list of blocks, or anything else.
-    """
+    """The readable text of a message's or a tool result's content."""
     return "\n".join(
         str(block["text"]) if "text" in block else f"[{block.get('type', 'block')}]"
         for block in blocks_of(content)

@@ -38,11 +38,7 @@ def estimate_tokens(messages: Any) -> int:
 
 
 def sent(usage: Mapping[str, Any]) -> int:
-    """All the tokens that a request had, as the API counted them: new ones and cached ones.
-
-    Args:
-        usage: of the reply.
-    """
+    """All the tokens that a request had, as the API counted them: new ones and cached ones."""
     kinds = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
     return sum(usage.get(kind) or 0 for kind in kinds)
 
@@ -65,15 +61,7 @@ class TokenCount:
         self._chars = 0
 
     def measure(self, messages: Sequence[dict[str, Any]], head: int = 0) -> int:
-        """Follow the messages to where they are now.
-
-        Args:
-            messages: all of them.
-            head: characters of the system prompt and the tools.
-
-        Returns:
-            Estimated tokens of a request with them.
-        """
+        """Follow the messages to where they are now."""
         if messages is not self._list or len(messages) < len(self._sizes):
             known = {id(message): (message, size) for message, size in self._sizes}
             self._list, self._sizes, self._chars = messages, [], 0
@@ -87,12 +75,7 @@ class TokenCount:
         return self.tokens(self._chars + head)
 
     def calibrate(self, chars: int, tokens: int) -> None:
-        """Take over what the API counted for a request.
-
-        Args:
-            chars: length of the request, in characters of compact JSON.
-            tokens: what the reply's usage says.
-        """
+        """Take over what the API counted for a request."""
         if chars > 0 and tokens > 0:
             self.chars_per_token = chars / tokens
 
@@ -102,20 +85,12 @@ class TokenCount:
         return self._chars
 
     def tokens(self, chars: int) -> int:
-        """Return the estimated tokens of a text, rounded up.
-
-        Args:
-            chars: its length, in characters.
-        """
+        """Return the estimated tokens of a text, rounded up."""
         return math.ceil(round(chars / self.chars_per_token, 6))  # so that 202.0000001 is 202
 
 
 def length(part: Any) -> int:
-    """Return the length of a part of a request, in characters.
-
-    Args:
-        part: a text, which is measured as it is, or JSON-ready data; 0 for nothing.
-    """
+    """Return the length of a part of a request, in characters."""
     if not part:
         return 0
     if isinstance(part, str):

@@ -22,11 +22,7 @@ CANCELLED = "Cancelled: the run was interrupted."
 
 
 def calls_in(message: Block) -> list[Call]:
-    """Return the tool calls of a message, in order.
-
-    Args:
-        message: of the assistant; any other has none.
-    """
+    """Return the tool calls of a message, in order."""
     content = message["content"] if message["role"] == "assistant" else ""
     blocks = [] if isinstance(content, str) else content
     return [Call(b["id"], b["name"], b["input"]) for b in blocks if b["type"] == "tool_use"]
@@ -34,11 +30,6 @@ def calls_in(message: Block) -> list[Call]:
 
 class Batch:
     """The calls of one reply, and their results.
-
-    Args:
-        agent: its tools, mechanisms, clock and stop signal are used.
-        calls: in the order of the reply.
-        cut: the reply was cut off at max_tokens, so its calls may be incomplete; none is run.
 
     Attributes:
         notes: what the mechanisms add after the results.

@@ -31,11 +31,6 @@ class FormError(UsageError):
     Attributes:
         part: which part of the reply, from 0.
         field: which of its fields; empty when it is the part itself.
-
-    Args:
-        text: what is wrong, for the user.
-        part: as above.
-        field: as above.
     """
 
     def __init__(self, text: str, part: int = 0, field: str = "") -> None:
@@ -65,11 +60,7 @@ class Field:
 
 
 def fields(schema: Json) -> list[Field]:
-    """Return the inputs for the arguments that a schema describes, in its order.
-
-    Args:
-        schema: the tool's ``input_schema``.
-    """
+    """Return the inputs for the arguments that a schema describes, in its order."""
     required = schema.get("required") or []
     made = []
     for name, one in (schema.get("properties") or {}).items():
@@ -88,26 +79,13 @@ def fields(schema: Json) -> list[Field]:
 
 
 def form(spec: Json) -> Json:
-    """Return a tool's form as the page that draws it needs it: name, description and fields.
-
-    Args:
-        spec: the tool, as a request describes it.
-    """
+    """Return a tool's form as the page that draws it needs it: name, description and fields."""
     made = [asdict(one) for one in fields(spec.get("input_schema") or {})]
     return {"name": spec["name"], "about": spec.get("description") or "", "fields": made}
 
 
 def read(schema: Json, values: Mapping[str, str], part: int = 0) -> Json:
-    """Return the arguments that the user has typed into a form.
-
-    Args:
-        schema: the tool's.
-        values: the content of each field, as text; a field that is missing is empty.
-        part: number of the form in the reply, for the error.
-
-    Raises:
-        FormError: for a required field that is empty, or a text that is not of the field's type.
-    """
+    """Return the arguments that the user has typed into a form."""
     properties, given = schema.get("properties") or {}, {}
     for field in fields(schema):
         typed = values.get(field.name) or ""
@@ -120,15 +98,7 @@ def read(schema: Json, values: Mapping[str, str], part: int = 0) -> Json:
 
 
 def assemble(parts: Sequence[Json], specs: Sequence[Json]) -> list[Json]:
-    """The blocks of one reply, made of texts and filled-in forms.
-
-    Args:
-        parts: ``{"text": ...}`` or ``{"tool": name, "values": {...}}``, in order.
-        specs: the tools that were offered.
-
-    Raises:
-        FormError: for a form that cannot be sent, or when there is nothing to send.
-    """
+    """The blocks of one reply, made of texts and filled-in forms."""
     schemas = {spec["name"]: spec.get("input_schema") or {} for spec in specs}
     content: list[Json] = []
     for number, part in enumerate(parts):
@@ -148,15 +118,7 @@ def assemble(parts: Sequence[Json], specs: Sequence[Json]) -> list[Json]:
 
 
 def parse(text: str) -> tuple[list[Json], str | None]:
-    """A reply from JSON that was written by hand: its blocks, and its stop_reason if it says one.
-
-    Args:
-        text: a list of blocks, or an object with ``content`` and perhaps ``stop_reason``.
-
-    Raises:
-        FormError: if no API would send that, whatever the model; everything else passes, such as
-            tools that do not exist, one id twice, or arguments of the wrong type.
-    """
+    """A reply from JSON written by hand: its blocks, and its stop_reason if it has one."""
     try:
         given = _json(text)
     except (ValueError, RecursionError) as error:
@@ -181,11 +143,7 @@ def parse(text: str) -> tuple[list[Json], str | None]:
 
 
 def type_in_words(schema: Json) -> str:
-    """Return a property's type for reading: ``string``, ``list of integer``, ``a or b``.
-
-    Args:
-        schema: of the property.
-    """
+    """Return a property's type for reading: ``string``, ``list of integer``, ``a or b``."""
     if options := _choices(schema):
         return " or ".join(options)
     if union := schema.get("anyOf") or schema.get("oneOf"):

@@ -32,17 +32,7 @@ _ORDER = ("type", "description", "enum", "items", "properties", "required")
 
 
 class Arguments:
-    """The arguments a model may give to a function.
-
-    Args:
-        function: its parameters need annotations; ``self``, ``agent`` and ``call`` are left
-            out. A parameter is described by ``Annotated[str, "text"]``, or by a line
-            ``name: text`` in the section ``Args:`` of the docstring.
-        name: the tool's name, for error messages.
-
-    Raises:
-        UsageError: for a signature that no schema can express, naming the parameter.
-    """
+    """The arguments a model may give to a function."""
 
     def __init__(self, function: Callable[..., Any], name: str) -> None:
         self._function, self._name = function, name
@@ -63,11 +53,7 @@ class Arguments:
 
     @cached_property
     def schema(self) -> Json:
-        """JSON Schema of the arguments, an object.
-
-        Raises:
-            UsageError: for a type that has no schema or cannot be found.
-        """
+        """JSON Schema of the arguments, an object."""
         made = self.model.model_json_schema(by_alias=True)
         return _normal(made, made.get("$defs", {}), ())
 
@@ -76,15 +62,6 @@ class Arguments:
 
         ``"5"`` passes for an integer, 5 for a text, and a JSON text for a list or an object:
         models write both.
-
-        Args:
-            given: the ``input`` of a ``tool_use`` block.
-
-        Returns:
-            Keyword arguments for the function; defaults are left to the function.
-
-        Raises:
-            ArgumentsError: naming each argument that does not fit.
         """
         import pydantic
 

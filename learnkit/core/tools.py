@@ -186,15 +186,7 @@ def tool(function: Callable[..., Any] | None = None, /, **options: Any) -> Any:
 
 
 def select(tools: Iterable[Tool], *groups: str) -> list[Tool]:
-    """The tools of some groups, in their own order, so that a mode loads only what it needs.
-
-    Args:
-        tools: to choose from.
-        groups: names such as ``"file"`` and ``"code"``; ``"all"`` takes every tool.
-
-    Raises:
-        UsageError: for a group that no tool belongs to.
-    """
+    """The tools of some groups, in their own order, so that a mode loads only what it needs."""
     tools = list(tools)
     known = {one.group for one in tools if one.group} | {"all"}
     for group in groups:

@@ -19,20 +19,12 @@ from learnkit.core.interface import AgentLike
 
 
 def as_text(messages: Sequence[dict[str, Any]]) -> str:
-    """Messages as lines ``role: text``: what was said, called and answered, in order.
-
-    Args:
-        messages: as in ``agent.messages``.
-    """
+    """Messages as lines ``role: text``: what was said, called and answered, in order."""
     return "\n".join(f"{one['role']}: {text}" for one in messages for text in texts(one["content"]))
 
 
 def texts(content: str | Sequence[dict[str, Any]]) -> Iterator[str]:
-    """Yield the readable parts of a message's content, in order.
-
-    Args:
-        content: a text, or content blocks.
-    """
+    """Yield the readable parts of a message's content, in order."""
     if isinstance(content, str):
         yield content
         return
@@ -51,9 +43,6 @@ def request_of(agent: AgentLike) -> str:
     """Return what the agent was last asked to do, by ``run``; empty if it was asked nothing.
 
     It is read from the event log, which has it also after compaction has removed the message.
-
-    Args:
-        agent: whose log and lane are read.
     """
     for place in range(len(agent.events) - 1, -1, -1):
         event = agent.events[place]
@@ -63,19 +52,7 @@ def request_of(agent: AgentLike) -> str:
 
 
 def save(messages: Sequence[dict[str, Any]], folder: str | Path, name: str) -> Path:
-    """Write messages to a new file, one JSON object a line: the whole file or none.
-
-    Args:
-        messages: as in ``agent.messages``.
-        folder: is created if it does not exist.
-        name: the file's name, to which a number is added that is not taken yet.
-
-    Returns:
-        The path, such as ``.transcripts/lead-1.jsonl``.
-
-    Raises:
-        OSError: if it cannot be written; nothing is left of it then.
-    """
+    """Write messages to a new file, one JSON object a line: the whole file or none."""
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     stem = re.sub(r"[^\w.-]", "_", name)

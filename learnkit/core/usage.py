@@ -81,11 +81,7 @@ class Usage:
 
 
 def known(usage: Mapping[str, object]) -> bool:
-    """Whether a server has said what a request used.
-
-    Args:
-        usage: of the reply; empty if it had none.
-    """
+    """Whether a server has said what a request used."""
     return "input_tokens" in usage and "output_tokens" in usage
 
 
@@ -115,12 +111,7 @@ class Meter:
 
     @classmethod
     def of(cls, events: Iterable[Event], lane: str | None = None) -> Meter:
-        """Read the meter of a log.
-
-        Args:
-            events: the log.
-            lane: count only this agent; None counts everyone.
-        """
+        """Read the meter of a log."""
         chosen = [event for event in events if lane is None or event.lane == lane]
         usages = [event.data["usage"] for event in chosen if event.type == "model.replied"]
         ended = [event for event in chosen if event.type == "tool.ended"]

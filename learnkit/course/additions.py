@@ -72,15 +72,7 @@ class Addition:
 
 
 def between(earlier: str, later: str = "") -> list[Addition]:
-    """Return what the lessons after one add, up to another one.
-
-    Args:
-        earlier: such as ``s03``.
-        later: such as ``s05``; without it, what ``earlier`` adds to the lesson before.
-
-    Raises:
-        UsageError: if there is no such lesson, or the second one isn't later than the first.
-    """
+    """Return what the lessons after one add, up to another one."""
     for name in filter(None, (earlier, later)):
         if name not in NAMES:
             raise UsageError(f"there is no lesson {name!r}; there are: {', '.join(NAMES)}")
@@ -100,11 +92,7 @@ def between(earlier: str, later: str = "") -> list[Addition]:
 
 @cache
 def addition(name: str) -> Addition:
-    """Return what a lesson adds to the lesson before.
-
-    Args:
-        name: ``s01`` to ``s12``.
-    """
+    """Return what a lesson adds to the lesson before."""
     number = NAMES.index(name) + 1
     with _agent(number - 1) as before, _agent(number) as after:
         had = {type(one) for one in before.mechanisms}
@@ -132,20 +120,12 @@ def addition(name: str) -> Addition:
 
 
 def home_of(kind: type[Mechanism]) -> str:
-    """Return the module or package below ``learnkit.mechanisms`` that defines a mechanism.
-
-    Args:
-        kind: the mechanism's class.
-    """
+    """Return the module or package below ``learnkit.mechanisms`` that defines a mechanism."""
     return ".".join(kind.__module__.split(".")[:3])
 
 
 def within(home: str) -> list[type[Mechanism]]:
-    """Return the mechanisms that a module or package defines, those of teammates too.
-
-    Args:
-        home: as :func:`home_of` returns it.
-    """
+    """Return the mechanisms that a module or package defines, those of teammates too."""
     found = []
     for module in _modules(home):
         for one in vars(importlib.import_module(module)).values():
@@ -155,31 +135,19 @@ def within(home: str) -> list[type[Mechanism]]:
 
 
 def hooks_of(kind: type[Mechanism]) -> set[str]:
-    """Return the hooks that a mechanism defines; ``tools`` if it offers any.
-
-    Args:
-        kind: the mechanism's class.
-    """
+    """Return the hooks that a mechanism defines; ``tools`` if it offers any."""
     own = {hook for hook in Mechanism.HOOKS if getattr(kind, hook) is not getattr(Mechanism, hook)}
     return own | ({"tools"} if tools_of(kind) else set())
 
 
 def tools_of(kind: type[Mechanism]) -> list[Tool]:
-    """Return the tools that a class defines with ``@tool``.
-
-    Args:
-        kind: the mechanism's class.
-    """
+    """Return the tools that a class defines with ``@tool``."""
     found = (one for cls in reversed(kind.__mro__) for one in vars(cls).values())
     return [one for one in found if isinstance(one, Tool)]
 
 
 def code_lines(source: str) -> int:
-    """Return the number of a module's lines of code: no blank lines, comments and docstrings.
-
-    Args:
-        source: of a Python module.
-    """
+    """Return the number of a module's lines of code: no blank lines, comments and docstrings."""
     documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
     said = set[int]()
     for node in ast.walk(ast.parse(source)):

@@ -19,15 +19,7 @@ T = TypeVar("T")
 
 
 def read(path: Path, shape: TypeAdapter[T]) -> T:
-    """Read and check a data file.
-
-    Args:
-        path: of the file.
-        shape: what the file has to contain.
-
-    Raises:
-        UsageError: if it is not YAML, or holds an impossible value; the text names file and place.
-    """
+    """Read and check a data file."""
     shown = "/".join(path.parts[-2:])
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:

@@ -7,14 +7,7 @@ import symtable
 
 
 def defined(source: str) -> set[str]:
-    """Return the names that are assigned, imported, or defined by ``def`` or ``class``.
-
-    Args:
-        source: Python source, such as a cell's.
-
-    Raises:
-        SyntaxError: if it is not Python.
-    """
+    """Return the names that are assigned, imported, or defined by ``def`` or ``class``."""
     symbols = scopes(source).get_symbols()
     return {one.get_name() for one in symbols if one.is_assigned() or one.is_imported()}
 
@@ -24,12 +17,6 @@ def scopes(source: str) -> symtable.SymbolTable:
 
     From Python 3.12 on the variables of a comprehension are listed among those of the code around
     it, unless it is a generator (PEP 709).
-
-    Args:
-        source: Python source.
-
-    Raises:
-        SyntaxError: if it is not Python.
     """
     tree = _Generators().visit(ast.parse(source))
     return symtable.symtable(ast.unparse(tree), "source", "exec")

@@ -52,19 +52,7 @@ def judge(
     seconds: float = SECONDS,
     own: float = OWN,
 ) -> str | None:
-    """Run a check on the learner's object.
-
-    Args:
-        check: returns what is wrong, or None.
-        thing: the learner's object.
-        lines: how many lines of the learner's code may run before it counts as endless.
-        work: seconds of computing before it does.
-        seconds: seconds in all; they are counted in the main thread, where there is an alarm.
-        own: seconds in the learner's own lines, without what these call; counted there, too.
-
-    Returns:
-        What is wrong, in sentences, or None. Of exceptions, only an interrupt comes through.
-    """
+    """Run a check on the learner's object."""
     code = getattr(check, "__code__", None)  # the check may be in the learner's file, as in a test
     limit = _Limit(lines, work, seconds, own, code)
     verdict, where = None, ""
@@ -87,17 +75,7 @@ def judge(
 def check_and_hint(
     number: int, exercise: Exercise, on_pass: Callable[[], object] = lambda: None
 ) -> tuple[Callable[[Any], None], Callable[[], None]]:
-    """Make the two functions that a learner calls below an exercise.
-
-    Args:
-        number: from 1.
-        exercise: its check and its hints.
-        on_pass: called each time that the learner's object is right.
-
-    Returns:
-        ``check(thing)``, which prints ✓ or what is wrong and does not raise, and ``hint()``, which
-        prints the next of three hints.
-    """
+    """Make the two functions that a learner calls below an exercise."""
     given = 0
 
     def check(thing: Any) -> None:

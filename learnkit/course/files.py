@@ -30,11 +30,7 @@ def checkout() -> Path | None:
 
 
 def root() -> Path:
-    """Return the folder that holds ``notebooks``, ``skills`` and ``docs/glossary.md``.
-
-    Raises:
-        UsageError: if the package was installed without them.
-    """
+    """Return the folder that holds ``notebooks``, ``skills`` and ``docs/glossary.md``."""
     found = checkout()
     if found is None and _has_course(_CARRIED):
         found = _CARRIED
@@ -52,23 +48,12 @@ def notebooks() -> Path:
 
 
 def lessons(folder: Path) -> list[Path]:
-    """Return the lessons' notebooks in a folder, in order.
-
-    Args:
-        folder: the course's own, or a learner's.
-    """
+    """Return the lessons' notebooks in a folder, in order."""
     return sorted(folder.glob("s[0-9][0-9]_*.ipynb"))
 
 
 def notebook(name: str) -> Path:
-    """Return the course's own notebook of a lesson, not a learner's copy.
-
-    Args:
-        name: ``s01`` to ``s12``.
-
-    Raises:
-        UsageError: if there is none, or more than one.
-    """
+    """Return the course's own notebook of a lesson, not a learner's copy."""
     found = sorted(notebooks().glob(f"{name}_*.ipynb"))
     if len(found) != 1:
         raise UsageError(f"{notebooks()} has {len(found)} notebooks {name}_*.ipynb; give it one")
@@ -86,11 +71,7 @@ def skills() -> Path:
 
 
 def originals() -> Path:
-    """Return the folder of a clone's notebooks, which may be changed.
-
-    Raises:
-        UsageError: if the course is the one inside an installed package.
-    """
+    """Return the folder of a clone's notebooks, which may be changed."""
     if checkout() is None:
         raise UsageError(
             f"the lessons in {notebooks()} belong to the installed package and are not changed. "
@@ -100,25 +81,13 @@ def originals() -> Path:
 
 
 def is_installed(folder: Path) -> bool:
-    """Return whether a folder is inside the package, or beside it where packages are installed.
-
-    Args:
-        folder: the one to look at.
-    """
+    """Return whether a folder is inside the package, or beside it where packages are installed."""
     place = _PACKAGE if checkout() else _PACKAGE.parent
     return folder.resolve().is_relative_to(place)
 
 
 def put(path: Path, text: str) -> bool:
-    """Write a file if its text is new: JupyterLab asks the user about each file that changes.
-
-    Args:
-        path: of the file, which need not exist.
-        text: all of it.
-
-    Returns:
-        Whether the file changed.
-    """
+    """Write a file if its text is new: JupyterLab asks the user about each file that changes."""
     if path.exists() and path.read_text("utf-8") == text:
         return False
     atomic_write.replace(path, text)

@@ -53,11 +53,7 @@ def working_copy() -> Path:
 
 
 def is_copy(folder: Path) -> bool:
-    """Return whether a folder is a working copy of the lessons.
-
-    Args:
-        folder: the one to look at; it need not exist.
-    """
+    """Return whether a folder is a working copy of the lessons."""
     lessons = bool(course_files.lessons(folder)) and (folder / "start.ipynb").is_file()
     return lessons or (folder / STATE).is_file()
 
@@ -200,12 +196,7 @@ class LessonProgress:
 
 
 def lesson_progress(folder: Path, progress: Progress | None = None) -> list[LessonProgress]:
-    """Return the lessons whose notebooks are in a folder, in order.
-
-    Args:
-        folder: the folder of the notebooks.
-        progress: the learner's notes; None for lessons without any progress.
-    """
+    """Return the lessons whose notebooks are in a folder, in order."""
     files = {path.stem[:3]: path.name for path in course_files.lessons(folder)}
     return [
         LessonProgress(int(name[1:]), file, load(name), progress.of(name) if progress else {})

@@ -87,12 +87,7 @@ class Questions:
 
 
 def score(questions: Mapping[str, Question], given: Mapping[str, str]) -> str:
-    """Return the score as text, e.g. ``3 of 4 right``, and how many answers are missing.
-
-    Args:
-        questions: name -> question.
-        given: name -> letter of each question that is answered.
-    """
+    """Return the score as text, e.g. ``3 of 4 right``, and how many answers are missing."""
     right = sum(questions[name].right == letter for name, letter in given.items())
     missing = len(questions) - len(given)
     return f"{right} of {len(questions)} right" + (f", {missing} to answer" if missing else "")

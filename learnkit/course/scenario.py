@@ -66,12 +66,7 @@ class Run:
 
 
 def messages_view(messages: Sequence[Any], first: int = 0) -> Messages:
-    """Return the message array view of a plain list of messages, as a hand-written loop has it.
-
-    Args:
-        messages: dicts, in which objects of the SDK become plain dicts too.
-        first: number of the first one in the whole array.
-    """
+    """Return the message array view of a plain list of messages, as a hand-written loop has it."""
     from learnkit.views import Messages
 
     log = EventLog()
@@ -98,11 +93,7 @@ _WORKSPACE = re.compile(
 
 
 def relative(text: str) -> str:
-    """Return a text in which paths are relative to the workspace that they lead into.
-
-    Args:
-        text: such as an error's.
-    """
+    """Return a text in which paths are relative to the workspace that they lead into."""
     return _WORKSPACE.sub(
         lambda found: "../" if found["above"] else "" if found[0].endswith("/") else ".", text
     )
@@ -185,22 +176,14 @@ def _until_the_end() -> Path:
 
 @contextlib.contextmanager
 def workspace_alone() -> Iterator[Path]:
-    """A fresh workspace that belongs to no lab; it is removed when the block ends.
-
-    Raises:
-        UsageError: if git does not work.
-    """
+    """A fresh workspace that belongs to no lab; it is removed when the block ends."""
     with tempfile.TemporaryDirectory(prefix="learnkit-", ignore_cleanup_errors=True) as folder:
         _commit(Path(folder) / EXAMPLE.name)
         yield Path(folder) / EXAMPLE.name
 
 
 def workspace_to_keep() -> Path:
-    """A fresh workspace that nothing removes: somebody wants to see what a program did in it.
-
-    Raises:
-        UsageError: if git does not work.
-    """
+    """A fresh workspace that nothing removes: somebody wants to see what a program did in it."""
     workspace = Path(tempfile.mkdtemp(prefix="learnkit-")) / EXAMPLE.name
     _commit(workspace)
     return workspace

@@ -58,16 +58,7 @@ Name = Literal["drift", "pollution", "overflow"]
 
 
 def drift(seeds: Iterable[int], *, output: int = 1_500, window: int = 2_000) -> Both:
-    """Lesson 3: a feature of five steps, without and with a todo list.
-
-    Args:
-        seeds: one run each.
-        output: characters that each step prints.
-        window: tokens that the model sees.
-
-    Returns:
-        The trials without the list, and those with it.
-    """
+    """Lesson 3: a feature of five steps, without and with a todo list."""
     world, prompts, having = _drifting(output, window)
     return _both(seeds, world, prompts, having(_todo()))
 
@@ -75,14 +66,7 @@ def drift(seeds: Iterable[int], *, output: int = 1_500, window: int = 2_000) -> 
 def drifted(
     seed: int, listed: bool, *, output: int = 1_500, window: int = 2_000
 ) -> list[dict[str, Any]]:
-    """The messages of one run of :func:`drift`.
-
-    Args:
-        seed: which run.
-        listed: whether it has a todo list.
-        output: as for :func:`drift`.
-        window: as for :func:`drift`.
-    """
+    """The messages of one run of :func:`drift`."""
     world, prompts, having = _drifting(output, window)
     mechanisms = having(_todo()) if listed else lambda tools: [tools]
     agent, _ = world.started(seed, prompts, mechanisms)
@@ -102,16 +86,7 @@ def _todo() -> Make:
 
 
 def pollution(seeds: Iterable[int], *, output: int = 1_200, window: int = 2_700) -> Both:
-    """Lesson 4: which value marks a missing reading at each of eight stations?
-
-    Args:
-        seeds: one run each.
-        output: characters of each station's parser.
-        window: tokens that the model sees.
-
-    Returns:
-        The trials in one context, and those with a subagent for each station.
-    """
+    """Lesson 4: which value marks a missing reading at each of eight stations?"""
     from learnkit.mechanisms.subagents import Subagents
 
     world, prompts, having = _polluting(output, window)
@@ -125,16 +100,7 @@ def _polluting(output: int = 1_200, window: int = 2_700) -> _Setting:
 
 
 def overflow(seeds: Iterable[int], *, output: int = 1_200, window: int = 2_700) -> Both:
-    """Lesson 6: the highest value of each of many days, in a unit that was agreed on before.
-
-    Args:
-        seeds: one run each.
-        output: characters of each day's log.
-        window: tokens that the model sees; compaction begins at half of it.
-
-    Returns:
-        The trials with the whole history, and those with compaction.
-    """
+    """Lesson 6: the highest value of each of many days, in a unit that was agreed on before."""
     from learnkit.mechanisms.compaction.mechanism import Compaction
 
     world, prompts, having = _overflowing(output, window)
@@ -159,14 +125,7 @@ def _overflowing(output: int = 1_200, window: int = 2_700) -> _Setting:
 
 
 def single(name: Name, seed: int, mechanism: Callable[..., Mechanism] | None) -> Trial:
-    """Run one of the trials once.
-
-    Args:
-        name: which trial.
-        seed: which of many equally forgetful models works.
-        mechanism: makes the mechanism that the trial is about, as its class is called; None to do
-            without it.
-    """
+    """Run one of the trials once."""
     world, prompts, having = _TRIALS[name]()
     if mechanism is None:
         return world.run(seed, prompts, lambda tools: [tools])
@@ -245,11 +204,7 @@ class _World:
 
 
 def rate(trials: Sequence[Trial]) -> str:
-    """Return in words how many trials were completed, and how many requests each one took.
-
-    Args:
-        trials: of one kind.
-    """
+    """Return in words how many trials were completed, and how many requests each one took."""
     turns = sum(one.turns for one in trials) / len(trials)
     done = sum(one.completed for one in trials)
     return f"{done} of {len(trials)} runs right, in {turns:.0f} requests"

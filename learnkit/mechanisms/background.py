@@ -72,11 +72,7 @@ class Job:
     worker: Worker | None = None
 
     def report(self, limit: int = DELIVERED) -> str:
-        """Return the job and its output as the model reads them.
-
-        Args:
-            limit: characters of the output, about.
-        """
+        """Return the job and its output as the model reads them."""
         output, _ = head_and_tail([self.output], limit)
         code = f" (exit code {self.code})" if self.code else ""
         state = self.status if self.status == "running" else f"{self.status}{code}"

@@ -173,10 +173,6 @@ def clicks(board: BoardBackend, events: EventLog) -> Callable[[dict[str, Any]], 
     """Return what a view does when a task in it is clicked: complete it on the board, and log it.
 
     Example: ``lk.views.Tasks(log, on_intent=clicks(board, log))``.
-
-    Args:
-        board: to change.
-        events: the log of the view.
     """
 
     person = Person(events)
@@ -192,14 +188,7 @@ def clicks(board: BoardBackend, events: EventLog) -> Callable[[dict[str, Any]], 
 
 
 def asking(agent: AgentLike | None) -> str:
-    """Return whose right counts when an agent changes a task, as ``update(by=…)`` takes it.
-
-    Args:
-        agent: that asks; None for a user who has the tool in hand.
-
-    Returns:
-        Its name; nothing for the lead of a team, who may change the tasks of its teammates.
-    """
+    """Return whose right counts when an agent changes a task, as ``update(by=…)`` takes it."""
     if agent is None or any(one.leads for one in agent.mechanisms):
         return ""
     return agent.name
@@ -213,12 +202,7 @@ class Logs(Protocol):
         """The log that it writes to."""
 
     def emit(self, type: str, **data: Any) -> Event:
-        """Append an event in its own lane.
-
-        Args:
-            type: what happened, such as ``task.completed``.
-            data: details; must be JSON-ready.
-        """
+        """Append an event in its own lane."""
 
 
 @dataclass(frozen=True)
@@ -232,12 +216,7 @@ class Person:
     events: EventLog
 
     def emit(self, type: str, **data: Any) -> Event:
-        """Append an event in the lane ``person``.
-
-        Args:
-            type: what happened, such as ``task.completed``.
-            data: details; must be JSON-ready.
-        """
+        """Append an event in the lane ``person``."""
         now = self.events[-1].time if len(self.events) else 0.0
         return self.events.append(type, lane="person", time=now, **data)
 
@@ -247,10 +226,6 @@ def log_board(board: BoardBackend, by: Logs) -> None:
 
     Others may be at work on it already, so a change that they have made and not logged yet is
     logged here; it would be missing otherwise.
-
-    Args:
-        board: to read.
-        by: in whose lane it is logged.
     """
     with by.events.ordered():
         board.open()
@@ -261,12 +236,7 @@ def log_board(board: BoardBackend, by: Logs) -> None:
 
 @contextmanager
 def logged(board: BoardBackend, by: Logs) -> Iterator[None]:
-    """Change a board and log it, before another thread builds on it and logs that.
-
-    Args:
-        board: to be changed in the body.
-        by: in whose lane it is logged.
-    """
+    """Change a board and log it, before another thread builds on it and logs that."""
     with by.events.ordered():
         try:
             yield
@@ -275,12 +245,7 @@ def logged(board: BoardBackend, by: Logs) -> Iterator[None]:
 
 
 def log_news(board: BoardBackend, by: Logs) -> None:
-    """Log every change of a board that was not logged yet.
-
-    Args:
-        board: to read.
-        by: in whose lane it is logged.
-    """
+    """Log every change of a board that was not logged yet."""
     with by.events.ordered(), ExitStack() as stack:  # all of them, also when a listener fails
         for type, data in reversed(list(_news(board))):
             stack.callback(by.emit, type, **data)
@@ -314,11 +279,7 @@ _EVENTS = {"in_progress": "task.started", "completed": "task.completed", "failed
 
 
 def render(tasks: Sequence[Task]) -> str:
-    """Return the board as the model reads it.
-
-    Args:
-        tasks: all of them, in order.
-    """
+    """Return the board as the model reads it."""
     if not tasks:
         return "The board is empty."
     known = {task.id: task for task in tasks}

@@ -14,18 +14,7 @@ from pathlib import Path
 
 
 def replace(path: str | Path, content: bytes | str, *, kind: str = "learnkit") -> None:
-    """Replace a file with ``content``; one that exists keeps its permissions.
-
-    Args:
-        path: the folder must exist.
-        content: text is written as UTF-8. Half a surrogate pair, which is no UTF-8, becomes the
-            escape that JSON has for it.
-        kind: the temporary file is called ``.<kind>-<16 hex digits>.part``. Only a writer that was
-            killed leaves it behind.
-
-    Raises:
-        OSError: if it cannot be written; the old file is as it was.
-    """
+    """Replace a file with ``content``; one that exists keeps its permissions."""
     path = Path(path)
     partial = stage(path, content, kind=kind)
     try:
@@ -39,17 +28,6 @@ def stage(path: str | Path, content: bytes | str, *, kind: str = "learnkit") -> 
     """Write the new content of a file beside it, so that only a rename is left to do.
 
     The disk has all the room that the change needs once this has returned: a rename takes none.
-
-    Args:
-        path: of the file that is to be replaced; its folder must exist.
-        content: as for :func:`replace`.
-        kind: as for :func:`replace`.
-
-    Returns:
-        The temporary file. The caller renames or removes it.
-
-    Raises:
-        OSError: if it cannot be written; nothing is left of it then.
     """
     path = Path(path)
     data = content if isinstance(content, bytes) else content.encode("utf-8", "backslashreplace")

@@ -43,10 +43,6 @@ class Signal:
 
     Attributes:
         name: what it says, such as ``the stop of 'alice'``.
-
-    Args:
-        clock: on which threads wait for it; see :meth:`Clock.signal`.
-        name: what it says, such as ``the stop of 'alice'``.
     """
 
     __slots__ = ("_clock", "_on", "name")
@@ -76,11 +72,7 @@ _STOPS: contextvars.ContextVar[tuple[Signal, ...]] = contextvars.ContextVar("sto
 
 @contextlib.contextmanager
 def stopped_by(stop: Signal) -> Iterator[None]:
-    """While the block runs, this signal also ends waits on which no clock is asked.
-
-    Args:
-        stop: the signal of what runs in the block.
-    """
+    """While the block runs, this signal also ends waits on which no clock is asked."""
     token = _STOPS.set((*_STOPS.get(), stop))
     try:
         yield
@@ -102,10 +94,6 @@ class Worker:
     Attributes:
         name: of the thread.
         ended: is set when the thread's function has returned or raised.
-
-    Args:
-        clock: which has started it; see :meth:`Clock.spawn`.
-        name: of the thread.
     """
 
     def __init__(self, clock: Clock, name: str) -> None:
@@ -133,17 +121,7 @@ class Worker:
         return self._error
 
     def join(self, timeout: float | None = None) -> Any:
-        """Wait for the thread to end.
-
-        Args:
-            timeout: at most so many seconds on the clock; None waits for ever.
-
-        Returns:
-            What its function returned; None when it is still running at the timeout.
-
-        Raises:
-            BaseException: the very exception that ended the thread's function, at each join.
-        """
+        """Wait for the thread to end."""
         if not self._clock.wait(self.ended, timeout=timeout):
             return None
         if self._thread is not None:
@@ -327,13 +305,6 @@ def joined(workers: Iterable[Worker], *, stuck: bool = False) -> list[BaseExcept
     """Wait for the end of threads that have been stopped; return the exceptions that ended them.
 
     An interrupt that comes while another is held gives up the wait for one of them.
-
-    Args:
-        workers: the threads.
-        stuck: whether one that nothing would wake any more is passed over.
-
-    Raises:
-        StuckError: if such a one is not passed over.
     """
     errors = []
     for worker in workers:

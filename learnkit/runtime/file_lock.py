@@ -27,17 +27,7 @@ _HELD = _Held()
 
 @contextmanager
 def held(path: str | Path) -> Iterator[bool]:
-    """Hold the lock while the block runs; every other thread and process waits for it.
-
-    Args:
-        path: of the file. It is created if it does not exist, its folder too, and stays.
-
-    Yields:
-        True when the thread has got the lock; False when it held it before.
-
-    Raises:
-        OSError: if the file cannot be created or locked.
-    """
+    """Hold the lock while the block runs; every other thread and process waits for it."""
     while True:
         descriptor, file = _opened(path)
         try:
@@ -60,11 +50,7 @@ def held(path: str | Path) -> Iterator[bool]:
 
 
 def is_free(path: str | Path) -> bool:
-    """Whether no thread holds the lock, not even this one.
-
-    Args:
-        path: of the file, as for :func:`held`.
-    """
+    """Whether no thread holds the lock, not even this one."""
     descriptor, _ = _opened(path)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

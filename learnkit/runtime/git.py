@@ -125,13 +125,7 @@ look() {
 
 
 def preamble(*places: str, address: str = "") -> str:
-    """Bash that leaves git nothing to run but itself; it is read anew before each command.
-
-    Args:
-        places: folders besides the current one that git will work in.
-        address: of a server that it may reach, as the user has configured it; the repository's own
-            configuration of that has no effect.
-    """
+    """Bash that leaves git nothing to run but itself; it is read anew before each command."""
     online = bool(address)
     look = {
         "LIMIT": str(_INCLUDED),
@@ -197,15 +191,7 @@ class Checkout:
 
 
 class Git:
-    """A repository.
-
-    Args:
-        folder: its top folder, or one in it.
-        shell: runs git; by default a :class:`LocalShell`.
-
-    Raises:
-        UsageError: if the folder is in no repository, git does not work, or it is too old.
-    """
+    """A repository."""
 
     def __init__(self, folder: str | Path, shell: Shell | None = None) -> None:
         self._shell = LocalShell() if shell is None else shell
@@ -224,16 +210,7 @@ class Git:
             ) from None
 
     def run(self, *arguments: str, cwd: Path | None = None, places: Sequence[Path] = ()) -> str:
-        """What a git command prints.
-
-        Args:
-            arguments: after ``git``.
-            cwd: the folder; by default the top one.
-            places: other worktrees that it works in.
-
-        Raises:
-            GitError: if it fails, with what git said.
-        """
+        """What a git command prints."""
         command = f"{preamble(*map(str, places))}\n{shlex.join(('git', *arguments))} 2>&1"
         result = self._shell.run(command, cwd or self.root, LIMIT)
         if result.code != 0:
@@ -244,12 +221,7 @@ class Git:
         return result.output
 
     def succeeds(self, *arguments: str, cwd: Path | None = None) -> bool:
-        """Whether a git command ends without an error.
-
-        Args:
-            arguments: as for :meth:`run`.
-            cwd: as for :meth:`run`.
-        """
+        """Whether a git command ends without an error."""
         try:
             self.run(*arguments, cwd=cwd)
         except GitError:
@@ -257,14 +229,7 @@ class Git:
         return True
 
     def commit_of(self, name: str) -> str:
-        """The commit that a branch, a tag or a hash stands for.
-
-        Args:
-            name: a branch, a tag or a hash.
-
-        Raises:
-            GitError: if there is none.
-        """
+        """The commit that a branch, a tag or a hash stands for."""
         try:
             return self.run("rev-parse", "--verify", "--quiet", f"{name}^{{commit}}").strip()
         except GitError:
@@ -284,12 +249,7 @@ class Git:
         return found
 
     def changes(self, folder: Path, *, ignored: bool = False) -> list[str]:
-        """What differs from the last commit, a line a file, as ``git status --short`` has it.
-
-        Args:
-            folder: of the checkout.
-            ignored: also files that git ignores.
-        """
+        """What differs from the last commit, a line a file, as ``git status --short`` has it."""
         more = ("--ignored",) if ignored else ()
         # A submodule's own configuration is not looked at here, so git must not look into it. And
         # with status.showUntrackedFiles=no it would keep silent about new files.
@@ -301,11 +261,7 @@ class Git:
         return [line for line in text.splitlines() if line.strip()]
 
     def exclude(self, pattern: str) -> None:
-        """Let this clone ignore a pattern, without a file that is committed. Twice is once.
-
-        Args:
-            pattern: as in ``.gitignore``.
-        """
+        """Let this clone ignore a pattern, without a file that is committed. Twice is once."""
         place = self.run("rev-parse", "--git-path", "info/exclude").strip()
         path = self.root / place  # it is relative to the top, or absolute
         text = path.read_text("utf-8", "surrogateescape") if path.exists() else ""
@@ -316,12 +272,7 @@ class Git:
             file.write(f"{'' if text.endswith(chr(10)) or not text else chr(10)}{pattern}\n")
 
     def tracked(self, path: str, folder: Path) -> bool:
-        """Whether git tracks a path or something below it, in upper or lower case.
-
-        Args:
-            path: relative to the folder.
-            folder: of the checkout.
-        """
+        """Whether git tracks a path or something below it, in upper or lower case."""
         return bool(self.run("ls-files", "--", f":(icase,literal){path}", cwd=folder).strip())
 
     def unnamed_commits(self, folder: Path) -> list[str]:
@@ -329,9 +280,6 @@ class Git:
 
         They would be lost with the checkout: its detached HEAD, and references of its own, are all
         that leads to them.
-
-        Args:
-            folder: of the checkout.
         """
         try:
             self.run("rev-parse", "--verify", "--quiet", "HEAD", cwd=folder)

@@ -22,15 +22,7 @@ _GONE = "couldn't find remote ref"
 
 
 class GitRemote:
-    """A repository that several clones share.
-
-    Args:
-        git: this clone.
-        address: the URL of the common one, or the name of a remote of this clone.
-
-    Raises:
-        UsageError: if there is no remote of that name, or the address is none that git can use.
-    """
+    """A repository that several clones share."""
 
     def __init__(self, git: Git, address: str) -> None:
         self._git = git
@@ -48,17 +40,7 @@ class GitRemote:
         self._address = address
 
     def fetch(self, branch: str) -> str | None:
-        """Get a branch.
-
-        Args:
-            branch: its name, such as ``wt/parser``.
-
-        Returns:
-            Its commit; None if the remote has no such branch.
-
-        Raises:
-            GitError: if the remote cannot be reached.
-        """
+        """Get a branch."""
         noted = f"{_NOTED}/{branch}"
         plain = ("--no-tags", "--no-recurse-submodules", "--no-auto-maintenance")
         program = "--upload-pack=git-upload-pack"
@@ -71,15 +53,7 @@ class GitRemote:
         return self._git.commit_of(noted)
 
     def push(self, branch: str) -> None:
-        """Send a branch of this clone.
-
-        Args:
-            branch: its name.
-
-        Raises:
-            GitError: if the remote cannot be reached, or its branch has commits that this one
-                lacks.
-        """
+        """Send a branch of this clone."""
         plain = ("--no-verify", "--no-signed", "--recurse-submodules=no")
         ref = f"refs/heads/{branch}"
         self._run("push", "-q", *plain, "--receive-pack=git-receive-pack", f"{ref}:{ref}")

@@ -142,9 +142,6 @@ def unbroken(close: Callable[P, R]) -> Callable[P, R]:
 
     The interrupt is raised afterwards: threads that nobody joined, and files that say that they
     still work, would stay. A further one gives up the wait that is under way; see :func:`more`.
-
-    Args:
-        close: stops something, and waits for its end.
     """
 
     @functools.wraps(close)

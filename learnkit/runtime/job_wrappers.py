@@ -40,10 +40,6 @@ def counted(command: str, limit: float) -> str:
 
     Several at the same time are added up as if they came one after the other. A ``sleep`` called
     by its full path is a real one.
-
-    Args:
-        command: for bash.
-        limit: seconds of counted sleep at which it is killed.
     """
     inner = shlex.quote(f"export LEARNKIT_JOB=$$\n{command}")
     return "\n".join(
@@ -62,11 +58,7 @@ def counted(command: str, limit: float) -> str:
 
 
 def slept(output: str) -> tuple[str, float]:
-    """What a counted command printed, and the seconds that it slept; 0 if it was cut short.
-
-    Args:
-        output: all that the wrapped command printed.
-    """
+    """What a counted command printed, and the seconds that it slept; 0 if it was cut short."""
     text, mark, sum = output.rpartition(_MARK)
     if not mark or not sum.isdecimal():
         return output, 0.0
@@ -94,9 +86,6 @@ def watched(command: str) -> str:
     It looks once a second, at whose child the command is. (That a process of its parent's number
     exists would say nothing: it may be a zombie, or another one by now.) SIGTERM comes first, so
     that git removes its locks. What has left the process group gets away.
-
-    Args:
-        command: for bash.
     """
     end = "trap '' TERM; kill -TERM 0; sleep 2; kill -KILL 0"
     watch = f"{HAS_PARENT}; while has_parent; do sleep 1; done; {end}"

@@ -35,14 +35,7 @@ def is_live() -> bool:
 
 
 def pace() -> float:
-    """Real seconds for each virtual second in front of a user.
-
-    Returns:
-        What ``LEARNKIT_PACE`` says, or ``PACE``.
-
-    Raises:
-        UsageError: if ``LEARNKIT_PACE`` isn't a number of seconds.
-    """
+    """Real seconds for each virtual second in front of a user."""
     said = os.environ.get("LEARNKIT_PACE", "")
     try:
         seconds = float(said) if said else PACE

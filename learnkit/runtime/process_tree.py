@@ -25,10 +25,6 @@ class Family:
 
     On Linux they are known by their session, or by a mark in the environment that they inherit;
     elsewhere only by their process group.
-
-    Args:
-        process: the main process, just started in a session of its own, not yet waited for.
-        mark: ``NAME=value``, a variable in its environment that no other command has.
     """
 
     def __init__(self, process: subprocess.Popen[bytes], mark: bytes) -> None:
@@ -36,11 +32,7 @@ class Family:
         self._born = _stat(process.pid).born if _PROC.is_dir() else 0
 
     def end(self, grace: float) -> None:
-        """SIGTERM to every member, after ``grace`` seconds SIGKILL; return when none is left.
-
-        Args:
-            grace: seconds.
-        """
+        """SIGTERM to every member, after ``grace`` seconds SIGKILL; return when none is left."""
         kill_at = time.monotonic() + grace
         asked: set[int] = set()
         others: set[int] = set()
@@ -80,9 +72,6 @@ class Family:
         one of them, but it may have ended before it can be asked. So none is left only when every
         process of a list could be asked; and who looks only at what is new, and at the newest
         first once the others have been killed, is fast enough for that.
-
-        Args:
-            others: which are no members; those that have ended are taken out.
         """
         if not _PROC.is_dir():
             return {-self._process.pid}

@@ -57,17 +57,7 @@ class Sandbox:
 
     @classmethod
     def of(cls, folder: Path, writable: Sequence[Path], *, for_git: bool = False) -> Sandbox:
-        """The mounts for a command.
-
-        Args:
-            folder: where it runs.
-            writable: further folders that it may write.
-            for_git: whether it is a git command of the harness, which may also add and remove
-                worktrees.
-
-        Raises:
-            ToolError: if a repository cannot be protected.
-        """
+        """The mounts for a command."""
         made = cls(writable=sorted({*writable, folder}, key=lambda path: len(path.parts)))
         if for_git:
             made.writable += _administration(folder)

@@ -58,11 +58,7 @@ class SecretError(LearnkitError):
 
 
 def refuse_secrets(value: Any) -> None:
-    """Raise :class:`SecretError` if a text in ``value`` looks like a secret, saying where.
-
-    Args:
-        value: a text, or anything JSON-ready with texts in it.
-    """
+    """Raise :class:`SecretError` if a text in ``value`` looks like a secret, saying where."""
     known = {
         text
         for name, text in os.environ.items()

@@ -76,20 +76,7 @@ class Shell(Protocol):
         started: Callable[[], object] | None = None,
         stdin: str | None = None,
     ) -> ShellResult:
-        """Run a command to its end, its time limit or the stop signal.
-
-        Args:
-            command: for bash.
-            cwd: the folder to run in.
-            timeout: seconds.
-            stop: looked at about every 20 ms; when it is set the command is ended.
-            started: called once the command runs, perhaps in another thread.
-            stdin: what the command reads from its standard input; None closes it.
-
-        Raises:
-            ToolError: if the command cannot be started, with the reason.
-            UsageError: for a time limit that is not above 0.
-        """
+        """Run a command to its end, its time limit or the stop signal."""
         ...
 
 

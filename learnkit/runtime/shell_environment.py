@@ -54,11 +54,7 @@ REPRODUCIBLE: Mapping[str, str] = MappingProxyType(
 
 
 def environment(extra: Mapping[str, str]) -> dict[str, str]:
-    """The variables that a command gets.
-
-    Args:
-        extra: more variables, or other values.
-    """
+    """The variables that a command gets."""
     reproducible = os.environ.get(SWITCH) == "1"
     names = _ALWAYS if reproducible else (*_ALWAYS, *_THEIRS)
     env = {name: os.environ[name] for name in names if name in os.environ} | _LOCALE

@@ -16,15 +16,7 @@ MAX_DEPTH = 200
 
 
 def parse(text: bytes) -> Any:
-    """Return the value that a JSON text holds; a byte order mark before it is passed over.
-
-    Args:
-        text: as the file has it.
-
-    Raises:
-        ValueError: if it is not JSON, is nested more than ``MAX_DEPTH`` levels deep, or holds a
-            number that JSON does not have.
-    """
+    """Return the value that a JSON text holds; a byte order mark before it is passed over."""
     try:
         value = json.loads(text, parse_constant=_refuse)
     except RecursionError:

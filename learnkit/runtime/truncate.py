@@ -11,11 +11,7 @@ OUTPUT_LIMIT = 50_000
 
 
 def decoded(file: IO[bytes]) -> Iterator[str]:
-    """The text of a file, in parts; bytes that are not UTF-8 become replacement characters.
-
-    Args:
-        file: open for reading; read from its beginning.
-    """
+    """The text of a file, in parts; bytes that are not UTF-8 become replacement characters."""
     decoder = codecs.getincrementaldecoder("utf-8")("replace")
     file.seek(0)
     while chunk := file.read(1 << 20):
@@ -24,16 +20,7 @@ def decoded(file: IO[bytes]) -> Iterator[str]:
 
 
 def head_and_tail(parts: Iterable[str], limit: int = OUTPUT_LIMIT) -> tuple[str, bool]:
-    """Join ``parts``; leave out the middle of what is longer than ``limit`` characters.
-
-    Args:
-        parts: of one text, in order.
-        limit: characters.
-
-    Returns:
-        The text, at most ``limit`` characters with the note of what is missing, and whether
-        anything is.
-    """
+    """Join ``parts``; leave out the middle of what is longer than ``limit`` characters."""
     head = tail = ""
     total = 0
     for part in parts:

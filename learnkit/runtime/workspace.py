@@ -34,14 +34,7 @@ FILE_LIMIT = 10_000_000
 
 
 class Workspace:
-    """A folder that paths cannot leave.
-
-    Args:
-        folder: is created if it does not exist.
-
-    Raises:
-        UsageError: if it is a file, the root of the file system, or cannot be made.
-    """
+    """A folder that paths cannot leave."""
 
     def __init__(self, folder: str | Path) -> None:
         try:
@@ -62,14 +55,7 @@ class Workspace:
         self._virtual = re.compile(rf"(?<![\w./-]){NAME}(?![\w.-])")
 
     def locate(self, path: str) -> Path:
-        """The real path for one that a model wrote: relative, or below ``/workspace``.
-
-        Args:
-            path: as a model wrote it.
-
-        Raises:
-            ToolError: if it is empty, cannot be a path, or leads out of the workspace.
-        """
+        """The real path for one that a model wrote: relative, or below ``/workspace``."""
         if not path.strip() or "\0" in path:
             raise ToolError(f"{path!r} is not a valid path; use one like 'src/main.py'")
         inside = path.removeprefix(NAME).lstrip("/") if _is_virtual(path) else path
@@ -89,39 +75,19 @@ class Workspace:
         return place
 
     def shown(self, place: Path) -> str:
-        """The name of a place in the workspace, for the model.
-
-        Args:
-            place: a real path in the workspace.
-        """
+        """The name of a place in the workspace, for the model."""
         return str(Path(NAME) / place.relative_to(self.root))
 
     def masked(self, text: str) -> str:
-        """``text`` with the workspace's real path replaced by ``/workspace``.
-
-        Args:
-            text: such as a command's output.
-        """
+        """``text`` with the workspace's real path replaced by ``/workspace``."""
         return self._real.sub(NAME, text)
 
     def unmasked(self, text: str) -> str:
-        """``text`` with ``/workspace`` replaced by the workspace's real path.
-
-        Args:
-            text: such as a command.
-        """
+        """``text`` with ``/workspace`` replaced by the workspace's real path."""
         return self._virtual.sub(lambda _: str(self.root), text)
 
     def read(self, path: str) -> str:
-        """The text of a file, to the character: line ends are kept.
-
-        Args:
-            path: as a model wrote it.
-
-        Raises:
-            ToolError: if there is none, or it is a folder, no UTF-8 text, over ``FILE_LIMIT``,
-                git's own, or state of the harness other than a transcript.
-        """
+        """The text of a file, to the character: line ends are kept."""
         place = self.locate(path)
         shown = self.shown(place)
         if not place.is_relative_to(self.root / STATE / "transcripts"):
@@ -147,17 +113,6 @@ class Workspace:
         """Write a file so that it appears whole or not at all; parents are created.
 
         A file that exists keeps its permissions; a link in the workspace keeps pointing to it.
-
-        Args:
-            path: as a model wrote it.
-            text: all of its new content.
-
-        Returns:
-            Whether the file is new.
-
-        Raises:
-            ToolError: if it cannot be written there, or it is git's own, the harness's, or part of
-                the Python that runs it.
         """
         place = self.locate(path)
         shown = self.shown(place)

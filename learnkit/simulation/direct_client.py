@@ -23,10 +23,6 @@ from learnkit.runtime.virtual_clock import VirtualClock
 class Direct:
     """Answers ``messages.create`` from a policy, in this process.
 
-    Args:
-        policy: a function of the request, such as :class:`learnkit.simulation.forgetful.Forgetful`.
-        clock: passes the latency of each reply; by default a new ``VirtualClock``.
-
     Attributes:
         model: the model that an agent with this client asks for.
     """
@@ -41,11 +37,7 @@ class Direct:
         self.messages = self
 
     def create(self, **request: Any) -> Message:
-        """Return the policy's reply, as the SDK's type; its usage counts estimated tokens.
-
-        Args:
-            request: as for ``client.messages.create``.
-        """
+        """Return the policy's reply, as the SDK's type; its usage counts estimated tokens."""
         answer = self._policy(request)
         self.clock.sleep(answer.latency)
         content = [self._with_id(block) for block in answer.content]

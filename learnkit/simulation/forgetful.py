@@ -85,17 +85,6 @@ class Forgetful:
       reminded.
     * With a tool ``task`` it delegates each step to a subagent.
     * Asked for a summary, it writes down what is open, done and known, as far as it noticed.
-
-    Args:
-        plan: the steps that it knows how to do, in order.
-        window: how many tokens (of four characters) it can see, counted from the end.
-        seed: which of many equally forgetful models this is.
-        habit: the share of turns in which it updates its list without a reminder, from 0 to 1.
-        by_heart: whether it knows without reading that all steps are asked for; then it makes only
-            the calls of the steps.
-
-    Raises:
-        UsageError: for a window below 1, a habit out of range, or two steps of one name.
     """
 
     def __init__(
@@ -122,11 +111,7 @@ class Forgetful:
         self._finding = re.compile(every or "(?!)")
 
     def __call__(self, request: Request) -> Reply:
-        """Return the reply to a request; nothing is kept from one call to the next.
-
-        Args:
-            request: as the client gets it.
-        """
+        """Return the reply to a request; nothing is kept from one call to the next."""
         seen, dice = self._notice(request)
         retold = _wants_summary(request)
         known = self._know(list(_taken_part_in(seen)) if retold else seen)
@@ -148,11 +133,7 @@ class Forgetful:
         return reply(*parts) if parts else say(self._report(steps, known))
 
     def notice(self, request: Request) -> list[Seen]:
-        """Return what it notices in a request, in the order of the messages.
-
-        Args:
-            request: with ``messages``, as the client gets it.
-        """
+        """Return what it notices in a request, in the order of the messages."""
         return self._notice(request)[0]
 
     def _notice(self, request: Request) -> tuple[list[Seen], random.Random]:

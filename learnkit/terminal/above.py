@@ -19,11 +19,7 @@ GATHER = 0.03
 
 
 class Above(io.TextIOBase):
-    """Takes the place of stdout and stderr; writes whole lines in the loop of the input line.
-
-    Args:
-        app: that draws the input line.
-    """
+    """Takes the place of stdout and stderr; writes whole lines in the loop of the input line."""
 
     def __init__(self, app: Application[str]) -> None:
         self._app = app
@@ -53,11 +49,7 @@ class Above(io.TextIOBase):
         self._wake()
 
     def write(self, text: str) -> int:
-        """Write a text, once its last line has an end.
-
-        Args:
-            text: with escape sequences of our own making only.
-        """
+        """Write a text, once its last line has an end."""
         with self._lock:
             lines, end, self._part = (self._part + text).rpartition("\n")
             if end:
@@ -67,11 +59,7 @@ class Above(io.TextIOBase):
         return len(text)
 
     def then(self, function: Callable[[], object]) -> None:
-        """Do something in the loop, after all that was written before.
-
-        Args:
-            function: takes no time.
-        """
+        """Do something in the loop, after all that was written before."""
         with self._lock:
             self._waiting.append(function)
         self._wake()

@@ -26,12 +26,7 @@ ADVICE = {
 
 
 def sentence(error: Exception, address: str = "") -> str:
-    """Return what the API said, and what the user can do.
-
-    Args:
-        error: an ``anthropic.APIError``.
-        address: of the server, for an error of the connection.
-    """
+    """Return what the API said, and what the user can do."""
     status = getattr(error, "status_code", None)
     what = one_line(clean(text_of(error)), 300).rstrip(".")
     if status is None:
@@ -43,11 +38,7 @@ def sentence(error: Exception, address: str = "") -> str:
 
 
 def waiting(data: dict[str, Any]) -> str:
-    """Return what is waited for until a request is sent again.
-
-    Args:
-        data: of the event ``model.retried``.
-    """
+    """Return what is waited for until a request is sent again."""
     status, message = data.get("status"), one_line(clean(str(data.get("message"))), 160).rstrip(".")
     if status is None:
         why = f"no connection to the API: {message}"

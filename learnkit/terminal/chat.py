@@ -43,12 +43,7 @@ LAST_REPLY = 5.0
 
 
 class Paused:
-    """A client of a recording that waits while the recording is paused.
-
-    Args:
-        client: the client that answers.
-        playback: what can be paused.
-    """
+    """A client of a recording that waits while the recording is paused."""
 
     max_retries = 0
 
@@ -60,27 +55,13 @@ class Paused:
         return getattr(self._client, name)
 
     def create(self, **request: Any) -> Any:
-        """Return a reply, or its stream.
-
-        Args:
-            request: as for ``client.messages.create``.
-        """
+        """Return a reply, or its stream."""
         self._playback.wait()
         return self._client.messages.create(**request)
 
 
 class Chat:
     """A conversation in a terminal.
-
-    Args:
-        session: opens what it runs on; entered once the input line is there.
-        workspace: to which the completion of paths is relative, until the session is open.
-        console: where to write; by default the terminal.
-        read: asks for a line, as ``input`` does; by default the keyboard of a terminal if there is
-            one, else ``input``.
-        ask: whether to ask before a call that could change something.
-        without: names of mechanisms to leave out, as for :func:`learnkit.full_agent`.
-        remote: a common git remote, as for :func:`learnkit.full_agent`.
 
     Attributes:
         agent: the agent, once the session is open.
@@ -116,11 +97,7 @@ class Chat:
     # In the main thread
 
     def run(self) -> int:
-        """Talk until the user leaves, or a signal ends it.
-
-        Returns:
-            The exit code: 0, or 128 and the number of the signal.
-        """
+        """Talk until the user leaves, or a signal ends it."""
         with self._signals(), contextlib.ExitStack() as stack:
             stack.callback(self._close)
             if self._keyboard is not None:
@@ -195,11 +172,7 @@ class Chat:
                 self.turn(line.strip("\n"))
 
     def turn(self, text: str) -> None:
-        """Let the agent work on a prompt; Ctrl-C cancels it.
-
-        Args:
-            text: the prompt.
-        """
+        """Let the agent work on a prompt; Ctrl-C cancels it."""
         import anthropic
 
         try:

@@ -76,13 +76,6 @@ def lab(
 
     Other options go to JupyterLab.
     \f
-
-    Args:
-        context: has the options for JupyterLab.
-        folder: of the learner's copies; by default :func:`~learnkit.course.progress.working_copy`.
-        lesson: what to open, such as ``s03``; by default the start page, with lesson 1 beside it.
-        reset: replace edited copies too; each is kept beside the fresh one.
-        copy_only: make or update the copies, and open nothing.
     """
     from learnkit.course.workbook import folder as workbook
 
@@ -110,11 +103,7 @@ _PORT = re.compile(r"--(?:port|ServerApp\.port)(?:=(.*))?")
 
 
 def _checked_port(options: list[str]) -> list[str]:
-    """More options, if the user's name a port: JupyterLab takes that one, and no other.
-
-    Raises:
-        UsageError: if it is taken.
-    """
+    """More options, if the user's name a port: JupyterLab takes that one, and no other."""
     given = ((_PORT.fullmatch(one), after) for one, after in pairwise([*options, ""]))
     ports = [found[1] or after for found, after in given if found]
     if not (ports and ports[-1].isdecimal() and 0 < int(ports[-1]) < 65536):
@@ -151,9 +140,6 @@ def progress(
 ) -> None:
     """Say how far you are in the course.
     \f
-
-    Args:
-        forget: remove everything that is remembered first.
     """
     from learnkit.course.progress import Progress, lesson_progress
     from learnkit.course.workbook.start_page import summary
@@ -176,11 +162,6 @@ def diff(
 ) -> None:
     """Say what a lesson adds: tools, hooks, events, prompt and lines of code.
     \f
-
-    Args:
-        lesson: its name, such as ``s05``; what it adds to the lesson before is shown.
-        later: a later lesson; what all lessons after the first one add, up to this one, is shown.
-        as_json: print JSON instead of a text.
     """
     from learnkit.course.additions import between
     from learnkit.terminal.lesson_diff import as_text
@@ -199,10 +180,6 @@ def verify(
 ) -> None:
     """Run the lessons as CI does, and say what came out differently.
     \f
-
-    Args:
-        lessons: names such as ``s01``; by default all.
-        refresh: write outputs, titles and links into the files instead of comparing.
     """
     from learnkit.course.publish import execute, lesson_texts, repository
 
@@ -232,11 +209,6 @@ def html(
 ) -> None:
     """Build the HTML edition: pages with working sliders, which need no Python.
     \f
-
-    Args:
-        lessons: names such as ``s01``; by default all.
-        out: the folder to write.
-        executed: a folder of notebooks that were run with tapes; by default they are run now.
     """
     from learnkit.course.publish.html import build
 
@@ -256,11 +228,6 @@ def record(
 ) -> None:
     """Make a lesson's recording again: with a key, or from the replies it holds.
     \f
-
-    Args:
-        lesson: its name, such as ``s04``.
-        keep_replies: take the replies from the recording, and write only the requests anew.
-        yes: spend tokens without asking.
     """
     from learnkit.clients.recordings.recording import Recording
     from learnkit.course.publish.execute import execute
@@ -299,13 +266,6 @@ def chat(
 ) -> None:
     """Talk to an agent with all twelve mechanisms: live with a key, or a recording without.
     \f
-
-    Args:
-        workspace: the folder that the agent works in.
-        replay: the lesson whose recording to play; without one the API answers.
-        remote: for branches of worktrees; the name of a remote of the workspace, or a URL.
-        yes: run every call without asking.
-        picture: the file for an SVG of what was shown.
     """
     from learnkit.terminal.chat import Chat
     from learnkit.terminal.replay import check
@@ -355,13 +315,6 @@ def serve(
     It speaks the Messages API on 127.0.0.1, checks requests as the API does, and ends with the
     command. Without a command it waits for any program.
     \f
-
-    Args:
-        context: has the command.
-        what: answers: a recording, or a script.
-        me: the person at the terminal answers.
-        port: to listen on.
-        here: the command works in the current folder.
     """
     from learnkit.terminal.serve import Model, serve
 
@@ -389,9 +342,6 @@ def init(
 
     Put a password into LEARNKIT_BACKEND or ~/.pgpass: other users can see a command's arguments.
     \f
-
-    Args:
-        address: as for :func:`learnkit.open_backend`; by default what ``LEARNKIT_BACKEND`` says.
     """
     from learnkit.backends.connect import SETTING, open_backend
 
@@ -433,19 +383,6 @@ def join(
 
     Put a password into LEARNKIT_BACKEND or ~/.pgpass: other users can see a command's arguments.
     \f
-
-    Args:
-        name: of the teammate.
-        address: of the backend, as for :func:`learnkit.open_backend`.
-        role: what it is there for.
-        team: name of the team.
-        lead: name of the agent that leads it.
-        workspace: the folder that it works in.
-        max_idle: seconds without messages and tasks after which it ends; by default it stays.
-        lease: seconds after which others may claim its tasks when it has died.
-        remote: of the workspace, a clone, for branches of worktrees; a name or a URL.
-        plan: whether the lead must approve its plan before it may write.
-        yes: run every call without asking.
     """
     from learnkit.terminal.join import Seat, join
     from learnkit.terminal.session import live
@@ -473,9 +410,6 @@ def doctor(
 ) -> None:
     """Say what works on this machine, or what the model's server can do.
     \f
-
-    Args:
-        live: ask the server, which costs a few hundred tokens.
     """
     if live:
         _doctor_live()

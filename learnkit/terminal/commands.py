@@ -46,22 +46,13 @@ class Command:
 
 
 def parsed(line: str) -> tuple[str, str] | None:
-    """The name of a command in lower case, and what follows it; None if the line is a prompt.
-
-    Args:
-        line: as the user typed it.
-    """
+    """The name of a command in lower case, and what follows it; None if the line is a prompt."""
     found = _COMMAND.fullmatch(line.strip())
     return (found[1].lower(), (found[2] or "").strip()) if found else None
 
 
 def answer(agent: Agent, line: str) -> str:
-    """Return the answer to a command.
-
-    Args:
-        agent: the terminal's agent.
-        line: as the user typed it, such as ``/events 5``.
-    """
+    """Return the answer to a command."""
     name, rest = parsed(line) or ("", "")
     if name not in COMMANDS:
         return f"there is no /{name}; there are: {', '.join(f'/{one}' for one in COMMANDS)}"
@@ -162,11 +153,7 @@ def _cost(agent: Agent, rest: str) -> str:
 
 
 def money(events: Iterable[Event]) -> list[str]:
-    """What the replies of a log have cost, or why that is not known; no line for a recording.
-
-    Args:
-        events: the log.
-    """
+    """What the replies of a log have cost, or why that is not known; no line for a recording."""
     from learnkit.core.usage import Usage
 
     spent = Usage.of(events)

@@ -19,16 +19,7 @@ _COMMAND = re.compile(r"/[A-Za-z]*\Z")
 def completions(
     before: str, commands: Mapping[str, str], folder: Path
 ) -> Iterable[tuple[str, int, str]]:
-    """What may follow a text.
-
-    Args:
-        before: the text up to the cursor.
-        commands: name -> purpose.
-        folder: to which paths are relative.
-
-    Returns:
-        Texts, how many characters of ``before`` each of them replaces, and what to show for it.
-    """
+    """What may follow a text."""
     if _COMMAND.match(before):
         typed = before[1:].lower()
         return [

@@ -61,11 +61,7 @@ class Listener(Protocol):
     """What the keyboard tells of: called in its thread."""
 
     def typed(self, line: str) -> None:
-        """The user has sent something.
-
-        Args:
-            line: as it was typed; it may have several lines.
-        """
+        """The user has sent something."""
 
     def interrupted(self) -> None:
         """The user has pressed Ctrl-C."""
@@ -74,55 +70,28 @@ class Listener(Protocol):
         """The user has pressed Ctrl-D, or the terminal is gone."""
 
     def complete(self, before: str) -> Iterable[tuple[str, int, str]]:
-        """What may follow the text that the user has typed.
-
-        Args:
-            before: the text up to the cursor.
-
-        Returns:
-            Texts, how many characters of ``before`` each of them replaces, and what to show for it.
-        """
+        """What may follow the text that the user has typed."""
 
     def status(self, width: int) -> str:
-        """The line above the input: what goes on.
-
-        Args:
-            width: of the terminal, in columns.
-        """
+        """The line above the input: what goes on."""
 
     def working(self) -> bool:
         """Whether that line changes by itself."""
 
 
 class Lines:
-    """Lines from a pipe or from a terminal that is not drawn on.
-
-    Args:
-        read: returns a line, given what to show before it, as ``input`` does.
-        output: shows questions.
-    """
+    """Lines from a pipe or from a terminal that is not drawn on."""
 
     def __init__(self, read: Callable[[str], str], output: Output) -> None:
         self._read, self._output = read, output
         self._lock = threading.Lock()  # one question at a time, also from teammates
 
     def next(self, before: str) -> str:
-        """Wait for the next line.
-
-        Args:
-            before: what is shown before it.
-
-        Raises:
-            EOFError: when there is none left.
-        """
+        """Wait for the next line."""
         return self._read(f"\n[{before}] > ")
 
     def ask(self, question: Question) -> Answer:
-        """Show a question, and wait for the answer.
-
-        Args:
-            question: about a call.
-        """
+        """Show a question, and wait for the answer."""
         with self._lock:
             self._output.show(question.text)
             while True:
@@ -141,13 +110,7 @@ class Lines:
 
 
 class Keyboard:
-    """An input line at the lower end of the terminal.
-
-    Args:
-        output: what is printed above it.
-        listener: hears of what the user does.
-        history: file of the lines typed so far; they are forgotten where it cannot be written.
-    """
+    """An input line at the lower end of the terminal."""
 
     def __init__(self, output: Output, listener: Listener, history: Path) -> None:
         self._output, self._listener = output, listener
@@ -170,14 +133,7 @@ class Keyboard:
         self._drawn.wait(PATIENCE)
 
     def next(self, before: str) -> str:
-        """Wait for the next line that :meth:`send` was given.
-
-        Args:
-            before: not shown here: the line above the input has it.
-
-        Raises:
-            EOFError: when the user has left.
-        """
+        """Wait for the next line that :meth:`send` was given."""
         while True:
             with contextlib.suppress(queue.Empty):
                 line = self._lines.get(timeout=PATIENCE)
@@ -186,11 +142,7 @@ class Keyboard:
                 return line
 
     def send(self, line: str | None) -> None:
-        """Put a line into the queue; None ends it.
-
-        Args:
-            line: for :meth:`next`.
-        """
+        """Put a line into the queue; None ends it."""
         self._lines.put(line)
 
     def take_back(self) -> None:
@@ -205,11 +157,7 @@ class Keyboard:
             self._call(self._write_again, "\n".join(filter(None, lines)))
 
     def ask(self, question: Question) -> Answer:
-        """Show a question, and wait for the answer; no when its agent is stopped meanwhile.
-
-        Args:
-            question: about a call.
-        """
+        """Show a question, and wait for the answer; no when its agent is stopped meanwhile."""
         if self._closed:
             return False
         self._output.show(question.text)

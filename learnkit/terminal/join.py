@@ -77,18 +77,7 @@ class _Window(Output):
 def join(
     seat: Seat, opened: AbstractContextManager[Session], console: Console, *, ask: bool
 ) -> int:
-    """Be a teammate until it has nothing more to do, or a signal comes.
-
-    Args:
-        seat: which teammate, of which team.
-        opened: opens what it runs on.
-        console: where its steps are shown.
-        ask: whether to ask before a call that could change something.
-
-    Returns:
-        The exit code: 0; 1 if the teammate was replaced or failed; 128 and the number of a signal
-        that has ended it, which is SIGHUP when its terminal is gone.
-    """
+    """Be a teammate until it has nothing more to do, or a signal comes."""
     from learnkit.backends.connect import open_backend
     from learnkit.harness import full_teammate
     from learnkit.terminal.input import Lines

@@ -17,12 +17,7 @@ _PROMPT = 400
 
 
 def as_text(additions: Sequence[Addition], width: int) -> str:
-    """Return what lessons add, one below the other.
-
-    Args:
-        additions: in the order of the lessons.
-        width: of the terminal, in columns; more than 100 are not used.
-    """
+    """Return what lessons add, one below the other."""
     width = max(30, min(width, 100))
     blocks = ["\n".join(_block(one, width)) for one in additions]
     if len(additions) > 1:

@@ -61,15 +61,7 @@ def connection_check(word: str) -> str:
 
 
 def check_server(client: anthropic.Anthropic, model: str) -> list[Ability]:
-    """Ask a server once, and say what it can do.
-
-    Args:
-        client: for the server. Its retries are left out, so that the answer comes at once.
-        model: what is asked for.
-
-    Returns:
-        ``answer`` first; the others only if there was one.
-    """
+    """Ask a server once, and say what it can do."""
     quick: Any = client.with_options(max_retries=0, timeout=TIMEOUT)
     quick.clock = getattr(client, "clock", None)
     first: Exception | None = None
@@ -109,12 +101,7 @@ def _asked(
 
 
 def _may_be_a_part(error: Exception, whole: bool) -> bool:
-    """Whether a server that failed like this may answer a request for less.
-
-    Args:
-        error: what it failed with.
-        whole: the reply was not to be streamed.
-    """
+    """Whether a server that failed like this may answer a request for less."""
     status = getattr(error, "status_code", None)
     if status is not None:
         return status in (400, 422, 501)

@@ -29,14 +29,7 @@ _SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 
 
 class Output:
-    """The lines above the input.
-
-    Args:
-        console: where they go.
-        name: of the agent that the user talks to; the calls of others carry their names.
-        markdown: render replies; otherwise they are shown as they are, a line at a time.
-        changed: called when the tail or the status is another one.
-    """
+    """The lines above the input."""
 
     def __init__(
         self,
@@ -69,23 +62,13 @@ class Output:
         return self._tail
 
     def say(self, text: str, style: str = "") -> None:
-        """Show some lines.
-
-        Args:
-            text: of our own making, or cleaned.
-            style: for rich, such as ``dim``.
-        """
+        """Show some lines."""
         from rich.text import Text
 
         self.show(Text(text, style=style))
 
     def show(self, what: RenderableType, *, stays: bool = True) -> None:
-        """Show anything that rich can render, wrapped at words.
-
-        Args:
-            what: to be rendered.
-            stays: otherwise it is one line, and the next one takes its place.
-        """
+        """Show anything that rich can render, wrapped at words."""
         from rich.control import Control
         from rich.segment import ControlType
 
@@ -98,12 +81,7 @@ class Output:
             self.console.print(what, soft_wrap=not self.console.is_terminal, end=end)
 
     def wait(self, text: str, over: bool) -> None:
-        """Show in one line what is waited for, always in the same place if the terminal can.
-
-        Args:
-            text: about a database, as :func:`learnkit.open_backend` tells it.
-            over: the wait is over.
-        """
+        """Show in one line what is waited for, always in the same place if the terminal can."""
         from rich.text import Text
 
         with self._lock:
@@ -121,11 +99,7 @@ class Output:
         self._changed()
 
     def write(self, text: str) -> None:
-        """Take the next piece of a reply.
-
-        Args:
-            text: as the model wrote it.
-        """
+        """Take the next piece of a reply."""
         with self._lock:
             self._tail += text
             self.status.written += len(text)
@@ -146,11 +120,7 @@ class Output:
         self._changed()
 
     def rendered(self, text: str) -> RenderableType:
-        """A piece of a reply for the console.
-
-        Args:
-            text: Markdown.
-        """
+        """A piece of a reply for the console."""
         from rich.markdown import Markdown
         from rich.text import Text
 
@@ -178,11 +148,7 @@ class Output:
     # Events
 
     def event(self, event: Event) -> None:
-        """Show a line about an event: a call with its time, mail, a teammate's status.
-
-        Args:
-            event: of the agent, a subagent or a teammate.
-        """
+        """Show a line about an event: a call with its time, mail, a teammate's status."""
         data, name = event.data, self._name
         self.status.event(event)
         if event.lane == name and event.type in ("model.replied", "model.failed", "model.retried"):
@@ -229,11 +195,7 @@ class Output:
 
 
 class Status:
-    """What goes on, for the line above the input: since when, how many tokens, which calls.
-
-    Args:
-        name: of the agent that the user talks to.
-    """
+    """What goes on, for the line above the input: since when, how many tokens, which calls."""
 
     def __init__(self, name: str = "lead") -> None:
         self._name = name
@@ -254,11 +216,7 @@ class Status:
 
     @contextmanager
     def asking(self, lane: str) -> Iterator[None]:
-        """While the block runs, an agent waits for the user, who takes no working time.
-
-        Args:
-            lane: the agent that asks.
-        """
+        """While the block runs, an agent waits for the user, who takes no working time."""
         if lane != self._name:
             yield
             return
@@ -280,11 +238,7 @@ class Status:
         self._began = None
 
     def event(self, event: Event) -> None:
-        """Count the tokens of a reply.
-
-        Args:
-            event: any.
-        """
+        """Count the tokens of a reply."""
         if event.type == "model.replied":
             from learnkit.core.token_count import sent
 
@@ -295,30 +249,17 @@ class Status:
             self._about = "≈" if usage.get("simulated") else ""
 
     def begin(self, event: Event, number: int) -> None:
-        """A call has begun.
-
-        Args:
-            event: its ``tool.started``.
-            number: of the call.
-        """
+        """A call has begun."""
         given = " ".join(arguments(event.data.get("input", {})).split())
         lane = "" if event.lane == self._name else event.lane
         self._running[number] = (lane, str(event.data.get("name")), given, time.monotonic())
 
     def end(self, number: int) -> str:
-        """A call has ended; return its arguments on one line.
-
-        Args:
-            number: of the call.
-        """
+        """A call has ended; return its arguments on one line."""
         return self._running.pop(number, ("", "", "", 0.0))[2]
 
     def line(self, width: int) -> str:
-        """What goes on, in one line; empty if nothing does.
-
-        Args:
-            width: columns.
-        """
+        """What goes on, in one line; empty if nothing does."""
         now = time.monotonic()
         parts = [self.waiting] if self.waiting else []
         if self._began is not None:
@@ -334,11 +275,7 @@ class Status:
 
 
 def last_block(text: str) -> int:
-    """Where the last block of a Markdown text begins: what comes later can change only that one.
-
-    Args:
-        text: Markdown.
-    """
+    """Where the last block of a Markdown text begins: what comes later can change only that one."""
     from markdown_it import MarkdownIt
 
     tokens = MarkdownIt().enable(["strikethrough", "table"]).parse(text)

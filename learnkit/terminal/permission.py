@@ -56,31 +56,19 @@ class Question:
     answer: Answer = False
 
     def reply(self, answer: Answer) -> None:
-        """Answer it, once: a second answer changes nothing.
-
-        Args:
-            answer: True, False, or ``"always"``.
-        """
+        """Answer it, once: a second answer changes nothing."""
         if not self.answered.is_set():
             self.answer = answer
             self.answered.set()
 
 
 def understood(typed: str) -> Answer | None:
-    """The answer that the user means; None if it is none.
-
-    Args:
-        typed: such as ``o``, ``Always`` or ``no``.
-    """
+    """The answer that the user means; None if it is none."""
     return _WORDS.get(typed.strip().lower())
 
 
 class Consent(Permission):
-    """Asks the user about each call that could change something outside of the harness.
-
-    Args:
-        ask: shows a question and returns the answer; called in the thread of the agent.
-    """
+    """Asks the user about each call that could change something outside of the harness."""
 
     def __init__(self, ask: Callable[[Question], Answer]) -> None:
         super().__init__(self._rule, self._asked)
@@ -102,12 +90,7 @@ class Consent(Permission):
 
 
 def proposal(agent: AgentLike, call: Call) -> Text:
-    """What a call would do, for the user who has to decide: an edit as its diff.
-
-    Args:
-        agent: who makes the call.
-        call: the call.
-    """
+    """What a call would do, for the user who has to decide: an edit as its diff."""
     from rich.text import Text
 
     who = "" if agent.name == "lead" else f"{agent.name}: "

@@ -20,12 +20,7 @@ HELP = (
 
 @dataclass(slots=True)
 class Person:
-    """The person at the terminal as the model: reads each request, and types a reply.
-
-    Args:
-        lines: where the replies are typed.
-        show: prints a line.
-    """
+    """The person at the terminal as the model: reads each request, and types a reply."""
 
     lines: TextIO
     show: Callable[[str], object]
@@ -33,11 +28,7 @@ class Person:
     _turn: threading.Lock = field(default_factory=threading.Lock)
 
     def answer(self, request: Request, lane: str) -> Reply:
-        """Show what is new in a request, and wait for the reply.
-
-        Raises:
-            ScriptEnded: when nothing more can be typed.
-        """
+        """Show what is new in a request, and wait for the reply."""
         with self._turn:  # several agents may ask at once
             for line in new_lines(request, self._before.get(lane), lane):
                 self.show(clean(line))
@@ -63,15 +54,7 @@ class Person:
 
 
 def part_of(line: str, tools: Mapping[str, Mapping[str, Any]]) -> Reply | str:
-    """A typed line as a part of a reply: a call if it begins with a tool's name, else a text.
-
-    Args:
-        line: what was typed.
-        tools: those of the request, by name.
-
-    Raises:
-        UsageError: if the arguments of a call cannot be read.
-    """
+    """A typed line as a part of a reply: a call if it begins with a tool's name, else a text."""
     name, _, rest = line.partition(" ")
     if name not in tools:
         return line
@@ -90,13 +73,7 @@ def part_of(line: str, tools: Mapping[str, Mapping[str, Any]]) -> Reply | str:
 
 
 def new_lines(request: Request, before: Request | None, lane: str) -> list[str]:
-    """What a request shows that the one before it did not, as lines of text.
-
-    Args:
-        request: the body.
-        before: the lane's last one.
-        lane: the agent that asks.
-    """
+    """What a request shows that the one before it did not, as lines of text."""
     messages, known = request["messages"], 0
     lines = [f"── {lane} asks, {len(messages)} messages ──"]
     if before is None or (before.get("system"), before.get("tools")) != (

@@ -17,14 +17,7 @@ PLAYED = {"s12": "package"}
 
 
 class Playback:
-    """What is left of a recorded conversation, and whether it is paused.
-
-    Args:
-        recording: that has it.
-        scenario: the part that is played.
-        unused: ids of the turns that have not been played, as :meth:`.Replay.unused` gives them.
-        lane: the agent that the user talks to.
-    """
+    """What is left of a recorded conversation, and whether it is paused."""
 
     def __init__(
         self,
@@ -69,13 +62,6 @@ class Playback:
 
 
 def check(lesson: str) -> None:
-    """Raise unless a lesson can be played.
-
-    Args:
-        lesson: such as ``s12``.
-
-    Raises:
-        UsageError: if it cannot.
-    """
+    """Raise unless a lesson can be played."""
     if lesson not in PLAYED:
         raise UsageError(f"only {', '.join(PLAYED)} can be played, not {lesson!r}")

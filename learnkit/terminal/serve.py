@@ -41,15 +41,7 @@ class Model:
 
     @classmethod
     def of(cls, what: str) -> Model:
-        """The model that the command line names.
-
-        Args:
-            what: a lesson such as ``s01``, a scenario of it such as ``s01/mail``, the path of a
-                Python file that defines ``script``; or nothing for the person at the terminal.
-
-        Raises:
-            UsageError: if there is none of this name.
-        """
+        """The model that the command line names."""
         if not what:
             return cls(Person(sys.stdin, _say), "you", model_setting())
         if what.endswith(".py"):
@@ -67,12 +59,7 @@ class Model:
         return cls(source, f"{lesson}/{source.scenario}", source.model or model_setting(), prompts)
 
     def missed(self, request: Request, error: Exception) -> str:
-        """What a client is told whose request has no reply.
-
-        Args:
-            request: its body.
-            error: why there is none.
-        """
+        """What a client is told whose request has no reply."""
         if not isinstance(error, Miss):
             _say(str(error))
             return str(error)
@@ -101,21 +88,7 @@ def _script(path: Path) -> Any:
 def serve(
     model: Model, command: Sequence[str], *, port: int = 0, folder: Path | None = None
 ) -> int:
-    """Serve a model, to one command or until Ctrl-C.
-
-    Args:
-        model: what answers.
-        command: its words; empty to wait for other programs.
-        port: to listen on; 0 takes a free one.
-        folder: that the command works in; by default a fresh copy of the lessons' example, which is
-            kept. A recorded command works only there.
-
-    Returns:
-        The exit code: the command's.
-
-    Raises:
-        UsageError: if the port is taken, or there is no such command.
-    """
+    """Serve a model, to one command or until Ctrl-C."""
     try:
         server = MessagesServer(model.source, port, missed=model.missed)
     except OSError as error:
@@ -147,12 +120,7 @@ def _say(line: str) -> None:
 
 
 def variables(url: str, model: str) -> dict[str, str]:
-    """What leads a program to the server: learnkit's variables, the SDK's, and other agents'.
-
-    Args:
-        url: of the server.
-        model: that the program has to ask for.
-    """
+    """What leads a program to the server: learnkit's variables, the SDK's, and other agents'."""
     return {
         "ANTHROPIC_BASE_URL": url,
         "ANTHROPIC_API_KEY": "offline",
@@ -162,25 +130,12 @@ def variables(url: str, model: str) -> dict[str, str]:
 
 
 def absolute(words: Sequence[str]) -> list[str]:
-    """The words of a command that will run in another folder: names of files here become paths.
-
-    Args:
-        words: the command and its arguments.
-    """
+    """The words of a command that will run in another folder: names of files here become paths."""
     return [str(Path(word).absolute()) if Path(word).exists() else word for word in words]
 
 
 def run(command: Sequence[str], folder: Path, lead: Mapping[str, str]) -> int:
-    """Run a command that asks the server, and return its exit code.
-
-    Args:
-        command: its words.
-        folder: it works in.
-        lead: variables that lead it to the server.
-
-    Raises:
-        UsageError: if there is no such program.
-    """
+    """Run a command that asks the server, and return its exit code."""
     loopback = "127.0.0.1,localhost"
     env = {name: value for name, value in os.environ.items() if name != "ANTHROPIC_AUTH_TOKEN"}
     env |= {"NO_PROXY": loopback, "no_proxy": loopback, **lead}

@@ -37,14 +37,7 @@ class Session:
 
 @contextmanager
 def live(workspace: Path) -> Iterator[Session]:
-    """A conversation with the API, whose clock is closed after it.
-
-    Args:
-        workspace: the folder that the agent works in.
-
-    Raises:
-        UsageError: without a key.
-    """
+    """A conversation with the API, whose clock is closed after it."""
     from learnkit.clients.connect import connect
 
     client = connect("live")
@@ -54,14 +47,7 @@ def live(workspace: Path) -> Iterator[Session]:
 
 @contextmanager
 def recorded(lesson: str) -> Iterator[Session]:
-    """What a conversation needs to play a lesson's recording, in a folder that is removed after it.
-
-    Args:
-        lesson: such as ``s12``.
-
-    Raises:
-        UsageError: if the lesson cannot be played.
-    """
+    """What a conversation needs to play a lesson's recording, in a folder removed after it."""
     check(lesson)
     from learnkit.clients.recordings.recording import Recording
     from learnkit.clients.recordings.replay import Miss

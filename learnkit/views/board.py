@@ -72,12 +72,7 @@ Board = dict[int, TaskCard]
 
 
 def board_after(tasks: Board, event: Event) -> Board:
-    """The board after one more event; the same object if the event is about something else.
-
-    Args:
-        tasks: the board so far.
-        event: what happens next.
-    """
+    """The board after one more event; the same object if the event is about something else."""
     match read(event):
         case BoardOpened(tasks=given):
             return _marked(map(_card, given))
@@ -90,11 +85,7 @@ def board_after(tasks: Board, event: Event) -> Board:
 
 
 def progress(tasks: Board) -> str:
-    """How much of a board is completed, in words.
-
-    Args:
-        tasks: the board.
-    """
+    """How much of a board is completed, in words."""
     done = sum(card.mark is theme.DONE for card in tasks.values())
     return f"{done:,} of {count(len(tasks), 'task')} completed"
 
@@ -122,14 +113,7 @@ class Spell:
 def spells_after(
     spells: tuple[Spell, ...], old: Board, new: Board, now: float
 ) -> tuple[Spell, ...]:
-    """The spells after a change of the board.
-
-    Args:
-        spells: those so far, in the order in which they began.
-        old: the board before the change.
-        new: the board after it.
-        now: the time in seconds.
-    """
+    """The spells after a change of the board."""
     found, lasting = [], set()
     for one in spells:
         card = new.get(one.id)
@@ -155,15 +139,7 @@ def spells_after(
 def draw_spell(
     canvas: Canvas, key: str, one: Spell, tasks: Board, place: tuple[float, float, float]
 ) -> None:
-    """Draw a spell on an axis, with as much of the task's name as has room in it.
-
-    Args:
-        canvas: to draw into.
-        key: the shape's name.
-        one: the spell.
-        tasks: the board.
-        place: left edge, upper edge and width, in pixels.
-    """
+    """Draw a spell on an axis, with as much of the task's name as has room in it."""
     x, y, wide = place
     subject = tasks[one.id].subject if one.id in tasks else ""
     until = duration(one.end) if one.end is not None else "now"

@@ -136,11 +136,6 @@ def merged(was: Iterable[Event], fork: Iterable[Event], lane: str = "lead") -> E
 
     What both arrays share comes first, once for each run and in one piece; the rest follows in the
     order of time.
-
-    Args:
-        was: the events of the original run.
-        fork: the events of the forked run.
-        lane: the agent; in the new log its lanes are called ``as it was`` and ``forked``.
     """
     runs = [[event for event in events if event.lane == lane] for events in (was, fork)]
     arrays = [reduce(grow, events, Array(lane)) for events in runs]

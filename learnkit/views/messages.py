@@ -48,11 +48,7 @@ class State:
         return f"≈ tokens: characters / 4{_CARRIES if asked else ''}"
 
     def called(self, lane: str) -> str:
-        """What an array is called: by its agent, or nothing if there is only the lead's.
-
-        Args:
-            lane: the agent's name.
-        """
+        """What an array is called: by its agent, or nothing if there is only the lead's."""
         return one_line(lane, 40) if self.arrays.keys() - {"lead"} else ""
 
 
@@ -199,12 +195,7 @@ def _request(one: Request, now: bool) -> str:
 
 
 def ruler(scale: int, left: str) -> str:
-    """The fragment that sets the scale of a page, and shows it.
-
-    Args:
-        scale: tokens that a full bar represents.
-        left: HTML to show beside the scale.
-    """
+    """The fragment that sets the scale of a page, and shows it."""
     return (
         f'<div class="line" data-quiet><style>:host{{--lk-full:{scale}}}</style>'
         f'{left}<span class="tokens ruler">{scale:,} tokens<i></i><b></b></span></div>'
@@ -315,12 +306,6 @@ def block_rows(array: Array, rows: int, width: int, plain: str = "") -> list[lis
     """The cells of a table with a row a block: index, role, kind, content, id and tokens.
 
     Index, role and tokens are in the first row of each message.
-
-    Args:
-        array: the messages.
-        rows: about how many rows there may be; what doesn't fit is left out in the middle.
-        width: columns of the content.
-        plain: the kind of a block whose role says it all.
     """
     shown = [(card, blocks.lines(card.message, card.injected)) for card in array.cards]
     body: list[list[object]] = []

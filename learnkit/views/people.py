@@ -64,12 +64,7 @@ People = dict[str, Person]
 
 
 def grown(people: People, event: Event) -> People:
-    """The agents after one more event; the same object if nothing has changed.
-
-    Args:
-        people: the agents so far, by name.
-        event: what happens next.
-    """
+    """The agents after one more event; the same object if nothing has changed."""
     match read(event):
         case RunStarted():
             return _run(people, event.lane, theme.WORKING)
@@ -99,11 +94,7 @@ def grown(people: People, event: Event) -> People:
 
 
 def sentence(event: Event) -> str:
-    """The sentence of an event, with the agent's name where the sentence lacks it.
-
-    Args:
-        event: what has happened.
-    """
+    """The sentence of an event, with the agent's name where the sentence lacks it."""
     inner = event.type.startswith(("message", "model.", "tool.", "run.", "permission."))
     return f"{event.lane}: {describe(event)}" if inner else describe(event)
 
@@ -147,20 +138,12 @@ _MARKS = {
 
 
 def drawn(people: People) -> list[Person]:
-    """The agents to draw, at most ``MOST``.
-
-    Args:
-        people: all agents by name.
-    """
+    """The agents to draw, at most ``MOST``."""
     return list(people.values())[:MOST]
 
 
 def status(person: Person) -> str:
-    """The agent's status in a sentence.
-
-    Args:
-        person: the agent.
-    """
+    """The agent's status in a sentence."""
     if person.lost:
         return "not heard from"
     return "shut down" if person.mark is theme.SHUTDOWN else person.mark.word

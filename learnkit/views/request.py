@@ -31,11 +31,7 @@ CSS = css_beside(__file__)
 
 
 def seen(request: Json) -> Json:
-    """The parts of a request that the model sees, without marks for the cache and empty parts.
-
-    Args:
-        request: as it is sent.
-    """
+    """The parts of a request that the model sees, without marks for the cache and empty parts."""
     parts = {part: request[part] for part in SEEN if request.get(part)}
     if "system" in parts:
         parts["system"] = _plain_text(parts["system"])
@@ -49,20 +45,12 @@ def _unmarked(tool: Json) -> Json:
 
 
 def sizes(request: Json) -> dict[str, int]:
-    """Estimated tokens of each part that the model sees.
-
-    Args:
-        request: as it is sent.
-    """
+    """Estimated tokens of each part that the model sees."""
     return {part: estimate_tokens(value) for part, value in seen(request).items()}
 
 
 def refusal(error: Any) -> tuple[str, str]:
-    """Status and type of an error of the API, and its text.
-
-    Args:
-        error: an ``anthropic.APIStatusError``.
-    """
+    """Status and type of an error of the API, and its text."""
     body = error.body if isinstance(error.body, dict) else {}
     details = body.get("error", {})
     return f"{error.status_code} {details.get('type', 'error')}", details.get("message", str(error))
@@ -71,13 +59,7 @@ def refusal(error: Any) -> tuple[str, str]:
 def fragments(
     request: Json, refused: tuple[str, str] | None = None, *, over: bool = False
 ) -> dict[str, str]:
-    """The request as HTML fragments by key, in the order in which a model reads it.
-
-    Args:
-        request: as it is sent.
-        refused: what the API said to it, as :func:`refusal` gives it.
-        over: whether calls and results are marked as in the message array; a model gets no marks.
-    """
+    """The request as HTML fragments by key, in the order in which a model reads it."""
     request = seen(request)
     shown = {"totals": _totals(request)}
     if system := request.get("system"):
@@ -108,11 +90,7 @@ def fragments(
 
 
 def first_sight(request: Json) -> str:
-    """What the model sees, as tables that survive anywhere; under 12 KB.
-
-    Args:
-        request: as it is sent.
-    """
+    """What the model sees, as tables that survive anywhere; under 12 KB."""
     request = seen(request)
     parts = sizes(request)
     rows: list[list[object]] = []
@@ -136,13 +114,7 @@ def first_sight(request: Json) -> str:
 def transcript(
     messages: Sequence[Json], refused: tuple[str, str] | None = None, rows: int = 40
 ) -> str:
-    """Messages as a table, one row a block.
-
-    Args:
-        messages: the array.
-        refused: what the API said to it, as :func:`refusal` gives it; the last row.
-        rows: about so many at most; the middle is left out.
-    """
+    """Messages as a table, one row a block."""
     body = [row[:4] for row in block_rows(_array({"messages": messages}), rows, 160, "text")]
     if refused:
         body.append(["", "API", f"{theme.ERROR.glyph} {refused[0]}", one_line(refused[1], 300)])
@@ -150,11 +122,7 @@ def transcript(
 
 
 def signature(tool: Json) -> str:
-    """A tool written like a function: ``read_file(path, limit?)``; ``?`` marks optional arguments.
-
-    Args:
-        tool: its definition, as it is sent.
-    """
+    """A tool written like a function: ``read_file(path, limit?)``; ``?`` marks the optional."""
     names = [f.name if f.required else f"{f.name}?" for f in fields(_schema(tool))]
     return f"{tool.get('name', '?')}({', '.join(names)})"
 

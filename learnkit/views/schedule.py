@@ -73,11 +73,7 @@ class Step:
         return self.says(_named)
 
     def says(self, named: Callable[[tuple[str, ...]], str]) -> str:
-        """Its fault, with messages named in some way; empty if it has none.
-
-        Args:
-            named: makes a text from messages.
-        """
+        """Its fault, with messages named in some way; empty if it has none."""
         pairs = (("lost", self.lost), ("again", self.again))
         found = [f"{word}: {named(messages)}" for word, messages in pairs if messages]
         return f"{theme.ERROR.glyph} {'; '.join(found)}" if found else ""
@@ -88,21 +84,13 @@ class Step:
         return "" if self.number == "end" else _named(self.content, "empty")
 
     def mark(self, lost: tuple[str, ...]) -> theme.Mark:
-        """Its mark: an error if it loses a message, or writes one that gets lost.
-
-        Args:
-            lost: every message that is lost by now.
-        """
+        """Its mark: an error if it loses a message, or writes one that gets lost."""
         mine = self.messages if self.type == "race.wrote" else ()
         bad = self.lost or self.again or set(mine) & set(lost)
         return theme.ERROR if bad else _KINDS[self.type][0]
 
     def does(self, lost: tuple[str, ...]) -> str:
-        """Its glyph, and what it does in words.
-
-        Args:
-            lost: every message that is lost by now.
-        """
+        """Its glyph, and what it does in words."""
         many = _named(self.messages) if len(self.messages) < 4 else f"{len(self.messages)} messages"
         words = _KINDS[self.type][1].format(mail=many)
         return f"{self.mark(lost).glyph} {words}"

@@ -109,11 +109,7 @@ class Shelf:
         return {*self.preloaded, *(name for name, file, _ in self.used if not file)}
 
     def state_of(self, name: str) -> str:
-        """A skill's state in words.
-
-        Args:
-            name: of the skill.
-        """
+        """A skill's state in words."""
         times = sum(one == name and not file for one, file, _ in self.used)
         if times:
             again = f" {times}×" if times > 1 else ""
@@ -123,12 +119,7 @@ class Shelf:
 
 
 def grow(shelf: Shelf, event: Event) -> Shelf:
-    """The shelf after an event; an equal one when nothing on it changed.
-
-    Args:
-        shelf: one agent's skills so far.
-        event: of that agent.
-    """
+    """The shelf after an event; an equal one when nothing on it changed."""
     match read(event):
         case SkillsListed() as all:
             sizes = {name: max(size, 0) for name, size in all.skills.items()}

@@ -56,20 +56,12 @@ class State:
     now: float = field(default=0.0, compare=False)
 
     def spans(self, name: str) -> list[tuple[str, float, float]]:
-        """Key, begin and end in seconds of each status that an agent had.
-
-        Args:
-            name: the agent's.
-        """
+        """Key, begin and end in seconds of each status that an agent had."""
         lived = self.lives.get(name, ())
         return [(*one, end) for one, (_, end) in pairwise([*lived, ("", self.now)])]
 
     def idle(self, person: Person) -> float:
-        """For how long an agent that is shut down had been idle before, in seconds.
-
-        Args:
-            person: any agent.
-        """
+        """For how long an agent that is shut down had been idle before, in seconds."""
         match self.spans(person.name)[-2:]:
             case [("idle", begin, end), ("shutdown", _, _)]:
                 return end - begin
@@ -258,12 +250,7 @@ def _lane(
 
 
 def _seen(spans: list[tuple[str, float, float]], least: float) -> list[tuple[str, float, float]]:
-    """An agent's statuses without those too short to be seen, except the first and the last.
-
-    Args:
-        spans: key, begin and end in seconds of each.
-        least: how long one must be to be seen, in seconds.
-    """
+    """An agent's statuses without those too short to be seen, except the first and the last."""
     found: list[tuple[str, float, float]] = []
     for place, (key, begin, end) in enumerate(spans):
         short = end - begin < least and place < len(spans) - 1

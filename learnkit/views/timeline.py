@@ -122,11 +122,7 @@ class Worker:
     done: bool = False
 
     def of(self, mark: str) -> list[Span]:
-        """The spans of a kind.
-
-        Args:
-            mark: key of their mark.
-        """
+        """The spans of a kind."""
         return [one for one in self.spans if one.mark == mark]
 
     @property
@@ -135,12 +131,7 @@ class Worker:
         return sum(one.long for one in self.of("idle"))
 
     def last(self, id: str, **changes: Any) -> Worker:
-        """With something else said of the last span with an id, if there is one.
-
-        Args:
-            id: of the span.
-            changes: new values of its attributes.
-        """
+        """With something else said of the last span with an id, if there is one."""
         for place in range(len(self.spans) - 1, -1, -1):
             if self.spans[place].id == id:
                 new = replace(self.spans[place], **changes)
@@ -158,11 +149,7 @@ class Run:
     now: float = 0.0
 
     def told(self, lane: str) -> list[float]:
-        """When the results of its jobs reach the model, in seconds.
-
-        Args:
-            lane: the agent's.
-        """
+        """When the results of its jobs reach the model, in seconds."""
         mine = [job.told for job in self.jobs.values() if job.agent == lane]
         return sorted({at for at in mine if at is not None})
 

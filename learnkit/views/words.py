@@ -8,11 +8,7 @@ from learnkit.core.sentences import ended, filled
 
 
 def describe(event: Event) -> str:
-    """Say what an event means, in one plain sentence; what cannot be read is named by its type.
-
-    Args:
-        event: any event.
-    """
+    """Say what an event means, in one plain sentence; what cannot be read is named by its type."""
     known, typed = vocabulary.declaration(event.type), vocabulary.read(event)
     if known is None or typed is None:
         return ended(f"{event.type}.")

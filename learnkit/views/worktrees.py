@@ -106,20 +106,12 @@ class State:
     seen: frozenset[str] = frozenset()
 
     def owner(self, tree: Tree) -> str:
-        """The agent that works in a worktree: who has its task, or else who made it.
-
-        Args:
-            tree: the worktree.
-        """
+        """The agent that works in a worktree: who has its task, or else who made it."""
         card = self.tasks.get(tree.task_id or 0)
         return card.owner if card and card.owner else tree.agent
 
     def colour(self, tree: str) -> str:
-        """The key of the mark of a lane's agent; that of the lead for the main branch.
-
-        Args:
-            tree: the name of the worktree; empty for the main branch.
-        """
+        """The key of the mark of a lane's agent; that of the lead for the main branch."""
         owner = self.owner(self.trees[tree]) if tree in self.trees else ""
         return theme.agent(self.agents.index(owner) if owner in self.agents else 0).key
 
@@ -286,14 +278,7 @@ def _says(step: Step) -> str:
 
 
 class _Plan:
-    """Where everything stands: a column for each step, a row for each lane.
-
-    Args:
-        canvas: to draw into.
-        state: what to draw.
-        middles: name of a worktree -> height of its line, in pixels; empty for the main branch.
-        rows: about how many steps there may be.
-    """
+    """Where everything stands: a column for each step, a row for each lane."""
 
     def __init__(self, canvas: Canvas, state: State, middles: dict[str, float], rows: int) -> None:
         self.canvas, self.state, self.middles = canvas, state, middles

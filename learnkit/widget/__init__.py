@@ -19,11 +19,7 @@ class Live:
 
     @contextmanager
     def follow(self, view: View[Any]) -> Iterator[None]:
-        """Display a view now, and let it grow until the context ends.
-
-        Args:
-            view: the view to display.
-        """
+        """Display a view now, and let it grow until the context ends."""
         from learnkit.widget import host
 
         player = host.show(view)
@@ -33,21 +29,13 @@ class Live:
             player.settle()
 
     def tape(self, view: View[Any]) -> str:
-        """Return a view as HTML for a page that has the player's script.
-
-        Args:
-            view: the view to return.
-        """
+        """Return a view as HTML for a page that has the player's script."""
         from learnkit.widget import frozen
 
         return frozen.tape(view)
 
     def bundle(self, view: View[Any]) -> dict[str, Any]:
-        """Return a view as what an open notebook displays in place of its static form.
-
-        Args:
-            view: the view to return.
-        """
+        """Return a view as what an open notebook displays in place of its static form."""
         from learnkit.widget import host
 
         return host.bundle(view)

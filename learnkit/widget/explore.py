@@ -143,12 +143,7 @@ def explore(function: Callable[..., Answer], **controls: Control) -> Explorable:
 
 
 class Explorable:
-    """A function whose picture answers to its controls; made by :func:`explore`.
-
-    Args:
-        function: makes an answer of values.
-        controls: by the names of the function's parameters.
-    """
+    """A function whose picture answers to its controls; made by :func:`explore`."""
 
     def __init__(self, function: Callable[..., Answer], controls: dict[str, Control]) -> None:
         self.function = function
@@ -161,22 +156,12 @@ class Explorable:
         return {name: control.start for name, control in self.controls.items()}
 
     def answer(self, places: dict[str, int], width: float = WIDE) -> Answer:
-        """What the function says.
-
-        Args:
-            places: for each control the number of its value.
-            width: of the picture, in pixels.
-        """
+        """What the function says."""
         values = {name: self.controls[name].values[place] for name, place in places.items()}
         return self.function(width=width, **values)
 
     def message(self, places: dict[str, int], width: float = WIDE) -> dict[str, Any]:
-        """An answer as the page needs it.
-
-        Args:
-            places: for each control the number of its value.
-            width: of the picture, in pixels.
-        """
+        """An answer as the page needs it."""
         answer = self.answer(places, width)
         frame = [[key[2:], wire] for key, wire in answer.canvas.frame().items()]
         return {"places": places, "width": width, "frame": frame, **answer.said()}

@@ -14,11 +14,7 @@ with lab_extra():
 
 
 class Explorer(anywidget.AnyWidget):
-    """Shows an explorable, and answers to its controls.
-
-    Args:
-        explorable: what to show, as :func:`learnkit.explore` returns it.
-    """
+    """Shows an explorable, and answers to its controls."""
 
     _esm = "\n".join(map(script, ("draw.js", "parts.js", "explore.js")))
     css = traitlets.Unicode().tag(sync=True)

@@ -32,11 +32,7 @@ POLICY = (
 
 
 def tape(view: Any) -> str:
-    """A view as HTML: its static form, and the patches that a script plays instead.
-
-    Args:
-        view: any view.
-    """
+    """A view as HTML: its static form, and the patches that a script plays instead."""
     data = {"label": view.name, "css": view.css, "wide": _message(view, WIDE)}
     if isinstance(view, Diagram):
         data["narrow"] = _message(view, NARROW)
@@ -44,15 +40,7 @@ def tape(view: Any) -> str:
 
 
 def framed(static: str, data: dict[str, Any]) -> str:
-    """A static form, and the data that a script shows instead.
-
-    Args:
-        static: HTML.
-        data: JSON-ready.
-
-    Raises:
-        SecretError: if it holds what looks like a secret, which nobody would see once it is packed.
-    """
+    """A static form, and the data that a script shows instead."""
     refuse_secrets(data)
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
     packed = base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode()
@@ -84,13 +72,7 @@ def scripts() -> str:
 
 
 def page(title: str, body: str, *, look: str = "") -> str:
-    """A whole HTML page that needs no other file.
-
-    Args:
-        title: raw text.
-        body: HTML with tapes in it.
-        look: more CSS.
-    """
+    """A whole HTML page that needs no other file."""
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n'

@@ -26,11 +26,7 @@ _SCRIPTS = ("tape.js", "draw.js", "parts.js", "player.js")
 
 
 def script(name: str) -> str:
-    """The text of one of the player's files, for a widget that shares it.
-
-    Args:
-        name: of the file, such as ``player.js``.
-    """
+    """The text of one of the player's files, for a widget that shares it."""
     return (_HERE / name).read_text("utf-8")
 
 
@@ -40,12 +36,7 @@ def sheet() -> str:
 
 
 class Player(anywidget.AnyWidget):
-    """Shows a view, follows it as it grows, and replays any part of it.
-
-    Args:
-        view: any view.
-        pump: the pump that sends its news.
-    """
+    """Shows a view, follows it as it grows, and replays any part of it."""
 
     _esm = "\n".join(map(script, _SCRIPTS))
     label = traitlets.Unicode().tag(sync=True)
@@ -78,11 +69,7 @@ class Player(anywidget.AnyWidget):
         return Feed(self._view, send, width)
 
     def settle(self) -> None:
-        """Send everything that has happened so far, so that nothing arrives late.
-
-        Raises:
-            Exception: what the view raised while it was folded.
-        """
+        """Send everything that has happened so far, so that nothing arrives late."""
         self._pump.settle(self._feed)
         if self._feed.error:
             raise self._feed.error
@@ -108,11 +95,7 @@ class Player(anywidget.AnyWidget):
 
 
 def show(view: Any) -> Player:
-    """Display a player for a view, with everything that has happened so far.
-
-    Args:
-        view: any view.
-    """
+    """Display a player for a view, with everything that has happened so far."""
     player = Player(view)
     display(player)
     player._feed.flush()
@@ -120,11 +103,7 @@ def show(view: Any) -> Player:
 
 
 def bundle(view: Any) -> dict[str, Any]:
-    """The MIME bundle of a player for a view; the page asks for what has happened so far.
-
-    Args:
-        view: any view.
-    """
+    """The MIME bundle of a player for a view; the page asks for what has happened so far."""
     player = Player(view)
     player._feed.flush()
     shown: Any = player._repr_mimebundle_()

@@ -10,15 +10,7 @@ _TOP, _SLIDER = 72, 66
 
 
 def looped(explorable: Explorable, seconds: float = 0.9) -> str:
-    """Draw an explorable whose cause is dragged along and back, without end.
-
-    Args:
-        explorable: what to show, with its choice as it starts.
-        seconds: that each state is shown.
-
-    Returns:
-        An SVG document. Who asks for less motion sees the state that the explorable starts with.
-    """
+    """Draw an explorable whose cause is dragged along and back, without end."""
     ((name, cause), *_) = explorable.controls.items()
     places = range(len(cause.values))
     answers = [explorable.answer({**explorable.start, name: place}) for place in places]

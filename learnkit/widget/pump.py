@@ -27,17 +27,7 @@ Patch = dict[str, Any]
 
 
 def diff(old: dict[str, str], new: dict[str, str]) -> Patch:
-    """The patch that turns one frame into the next.
-
-    Args:
-        old: fragments by key, in order.
-        new: fragments by key, in order.
-
-    Returns:
-        ``set`` (pairs of key and fragment, where it is new or differs), ``drop`` (keys that are
-        gone), ``at`` (new key -> the old key it stands before; other new keys come last), or
-        ``order`` (all keys) when old keys changed places. Empty parts are left out.
-    """
+    """The patch that turns one frame into the next."""
     changed = {key: html for key, html in new.items() if old.get(key) != html}
     # A list of pairs: JavaScript reorders an object's keys when they look like numbers.
     patch: Patch = {"set": [list(item) for item in changed.items()]} if changed else {}
@@ -65,11 +55,6 @@ class Feed:
 
     A patch has the time in seconds, a sentence on what happened, and what :func:`diff` found: one
     without any of it is an event that this view doesn't show, which the player passes over.
-
-    Args:
-        view: any view.
-        send: takes one message, a JSON-ready dict; may be called from any thread.
-        width: of the player, in pixels.
 
     Attributes:
         error: what the view raised while it was folded; nothing is sent after that.
@@ -103,11 +88,7 @@ class Feed:
             self._deliver()
 
     def replay(self, since: int) -> None:
-        """Send again everything from patch ``since`` on: the player missed it.
-
-        Args:
-            since: number of the first patch that is missing.
-        """
+        """Send again everything from patch ``since`` on: the player missed it."""
         with self._lock:
             self._sent = min(max(since, 0), self._sent)
             self._deliver()
@@ -142,10 +123,6 @@ class Pump:
     """One thread that flushes the feeds that have news.
 
     The thread starts with the first news, and ends when there has been none for a while.
-
-    Args:
-        rate: how often a feed is flushed at most, in times a second.
-        idle: seconds without news after which the thread ends.
     """
 
     def __init__(self, rate: float = RATE, idle: float = IDLE) -> None:
@@ -157,11 +134,7 @@ class Pump:
         self._over = True  # the thread has nothing more to do, but may still be ending
 
     def mark(self, feed: Feed) -> None:
-        """Say that a feed has news. Quick, and callable from any thread.
-
-        Args:
-            feed: the feed that has news.
-        """
+        """Say that a feed has news. Quick, and callable from any thread."""
         with self._news:
             self._due.add(feed)
             if self._over:
@@ -171,11 +144,7 @@ class Pump:
             self._news.notify()
 
     def settle(self, feed: Feed) -> None:
-        """Send all of a feed's news now, in this thread; end the pump if no other feed has news.
-
-        Args:
-            feed: the feed to send.
-        """
+        """Send all of a feed's news now, in this thread; end the pump if no other feed has news."""
         with self._news:
             self._due.discard(feed)
         feed.flush()

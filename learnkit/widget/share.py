@@ -70,14 +70,7 @@ def share(run: Any, path: str | Path, *, title: str = "A run of an agent") -> Pa
 
 
 def views_of(run: Any) -> list[Any]:
-    """The views that show a run.
-
-    Args:
-        run: as for :func:`share`.
-
-    Raises:
-        UsageError: if there is nothing to show.
-    """
+    """The views that show a run."""
     from learnkit import views
     from learnkit.views.drawing.base import View
 

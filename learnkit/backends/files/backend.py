@@ -20,10 +20,6 @@ class FilesBackend(Backend):
 
     In the state folder of a workspace, ``.learnkit``, they are ``team`` and ``tasks``. A team with
     another name than ``team`` has that name at the end of its folders'.
-
-    Args:
-        root: the folder; is created with the first file.
-        now: the date and time; by default the machine's.
     """
 
     def __init__(
@@ -55,11 +51,7 @@ class FilesBackend(Backend):
         return looking(changed)
 
     def folder(self, team: str = "team") -> Path:
-        """Return the folder of a team's messages and members.
-
-        Args:
-            team: its name.
-        """
+        """Return the folder of a team's messages and members."""
         return self._named("team", team)
 
     def close(self) -> None:

@@ -162,14 +162,6 @@ class Inbox(InboxReader):
     ``take`` returns each message once. ``commit`` says that what was taken is safe: in a
     transcript, or dealt with. If the reader is killed before it commits, the messages are delivered
     again when it comes back, unless it says that it has seen them.
-
-    Args:
-        mailbox: where the inbox is.
-        name: of the inbox.
-        seen: ids of messages that were dealt with before, as the reader's own transcript has them.
-
-    Raises:
-        ToolError: if there is no such inbox.
     """
 
     def __init__(self, mailbox: Mailbox, name: str, seen: Iterable[str] = ()) -> None:

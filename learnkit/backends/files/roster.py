@@ -33,13 +33,7 @@ class _Config(TypedDict):
 
 
 class Roster(RosterBackend):
-    """The members of a team, in ``config.json``.
-
-    Args:
-        folder: of the team.
-        team: its name.
-        now: the date and time, for beats; by default the machine's.
-    """
+    """The members of a team, in ``config.json``."""
 
     def __init__(
         self, folder: Path, team: str, now: Callable[[], datetime] = lambda: datetime.now(UTC)
@@ -94,19 +88,10 @@ class Roster(RosterBackend):
 
 
 def silence(seconds: float) -> str:
-    """Return how long a member was not heard of, as its entry has it.
-
-    Args:
-        seconds: since its last beat; less than 0 if a clock was set back.
-    """
+    """Return how long a member was not heard of, as its entry has it."""
     return str(max(0, int(seconds)))
 
 
 def no_member(name: str, known: list[str]) -> ToolError:
-    """Return the error for a name that no member has.
-
-    Args:
-        name: that was asked for.
-        known: the names of the members.
-    """
+    """Return the error for a name that no member has."""
     return ToolError(f"no member is called {name!r}; there are: {', '.join(known) or 'none'}")

@@ -25,18 +25,6 @@ def open_state(workspace: str | Path, shell: Shell) -> tuple[Path, Git | None]:
     """The folder of a workspace's state, which is made if it is not there.
 
     State that an earlier version has left in the workspace is moved into it, once, with a warning.
-
-    Args:
-        workspace: the folder that the agents work in.
-        shell: runs git.
-
-    Returns:
-        The path of the folder, and the workspace's repository; None if it is in none, or git
-        does not work there.
-
-    Raises:
-        UsageError: if the folder is a link or a file, has a link in it, cannot be written, was made
-            by a newer version, or may have come with the repository: git tracks it, or cannot say.
     """
     workspace = Path(workspace).resolve()
     folder = workspace / STATE

@@ -54,12 +54,6 @@ def locked(folder: str | Path) -> Iterator[None]:
     """Hold a folder's lock; every other thread and process that asks for it waits.
 
     The thread that holds it may ask again. When its process dies, the lock is free.
-
-    Args:
-        folder: is created if it does not exist; the lock is the file ``.lock`` in it.
-
-    Raises:
-        UsageError: if a killed writer had decided on changes that cannot be made.
     """
     folder = Path(folder)
     with held(folder / _LOCK) as taken_now:
@@ -69,28 +63,14 @@ def locked(folder: str | Path) -> Iterator[None]:
 
 
 def recover(folder: str | Path) -> None:
-    """Finish what a killed writer had decided, and remove its temporary files.
-
-    Args:
-        folder: where it wrote.
-    """
+    """Finish what a killed writer had decided, and remove its temporary files."""
     with locked(folder):
         for left in Path(folder).glob(f".{_KIND}-*.part"):
             left.unlink()
 
 
 def write_together(folder: str | Path, changes: Mapping[str, Any]) -> None:
-    """Change several documents of a folder: all of them, or none if the process dies.
-
-    Args:
-        folder: where they are.
-        changes: file name and new value; None removes the file.
-
-    Raises:
-        UsageError: if a value cannot be written as JSON, or a folder is in a file's place; nothing
-            is changed then.
-        OSError: if there is no room; nothing is changed then, nor later.
-    """
+    """Change several documents of a folder: all of them, or none if the process dies."""
     folder = Path(folder)
     with locked(folder), _staged(folder, changes) as renames:
         if len(renames) > 1:
@@ -104,14 +84,6 @@ def append_together(folder: str | Path, entries: Mapping[str, Iterable[dict[str,
     """Add entries to several journals of a folder: to all of them, or to none if the process dies.
 
     Read them through :func:`settled`.
-
-    Args:
-        folder: where they are.
-        entries: file name and JSON-ready dicts.
-
-    Raises:
-        UsageError: if an entry cannot be written as JSON; none is added then.
-        OSError: if there is no room; none is added then, nor later.
     """
     folder = Path(folder)
     lines = {_file_name(name, folder): _lines(some) for name, some in entries.items()}
@@ -140,13 +112,6 @@ def settled(folder: str | Path, read: Callable[[], T]) -> T:
     """Return what ``read`` returns when no change of several files is half made.
 
     If one is, this waits until it is made, and makes it if its writer has died.
-
-    Args:
-        folder: where the files are.
-        read: reads some of them; it may be called twice.
-
-    Raises:
-        UsageError: if a killed writer had decided on changes that cannot be made.
     """
     found = read()
     if (Path(folder) / _TOGETHER).exists():  # what was found may be a part of it
@@ -156,26 +121,13 @@ def settled(folder: str | Path, read: Callable[[], T]) -> T:
 
 
 class Document:
-    """A JSON value in a file of its own.
-
-    Args:
-        path: of the file; its folder is created with the first write.
-        kind: the type that the value has; a file that holds something else is not read.
-    """
+    """A JSON value in a file of its own."""
 
     def __init__(self, path: str | Path, kind: Any = Any) -> None:
         self.path, self._kind = Path(path), kind
 
     def read(self, default: Any = None) -> Any:
-        """Return the value as it is, or ``default`` when there is no file. Takes no lock.
-
-        Args:
-            default: what to return when there is no file.
-
-        Raises:
-            UsageError: if the file is not JSON, or of another kind: something else has written to
-                it, or a newer version.
-        """
+        """Return the value as it is, or ``default`` when there is no file. Takes no lock."""
         try:
             value = stored_json.parse(self.path.read_bytes())
         except FileNotFoundError:
@@ -195,13 +147,6 @@ class Document:
         """Read, let the block change the value in place, and write, with no other change between.
 
         Nothing is written when the block raises, or changes nothing.
-
-        Args:
-            default: what to start from when there is no file; a list or a dict.
-
-        Raises:
-            UsageError: if the file cannot be read, or the value cannot be written as JSON.
-            OSError: if there is no room; the file is as it was.
         """
         with locked(self.path.parent):
             value = self.read(copy.deepcopy(default))
@@ -211,24 +156,12 @@ class Document:
                 _write(self.path, value)
 
     def write(self, value: Any) -> None:
-        """Replace the value.
-
-        Args:
-            value: the new one, JSON-ready.
-
-        Raises:
-            UsageError: if it cannot be written as JSON.
-            OSError: if there is no room; the file is as it was.
-        """
+        """Replace the value."""
         with locked(self.path.parent):
             _write(self.path, value)
 
     def damaged(self, problem: str) -> UsageError:
-        """Return the error for what the file holds: it names the file, and says what to do.
-
-        Args:
-            problem: what is wrong, such as ``is not JSON``.
-        """
+        """Return the error for what the file holds: it names the file, and says what to do."""
         return UsageError(f"{self.path} {problem}; mend it or remove it")
 
 
@@ -237,23 +170,13 @@ class Counter:
 
     It knows those that were removed since, too. Where its file is missing or damaged, the numbers
     in use count alone.
-
-    Args:
-        path: of the document.
     """
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
 
     def next(self, highest: int = 0) -> int:
-        """Return the number that comes next.
-
-        Args:
-            highest: number in use, 0 for none.
-
-        Raises:
-            UsageError: if a newer version has written the file.
-        """
+        """Return the number that comes next."""
         try:
             counter = Document(self.path).read()
         except UsageError:
@@ -263,46 +186,22 @@ class Counter:
         return following(stored, highest)
 
     def after(self, number: int) -> dict[str, int]:
-        """Return what the file holds once a number was given.
-
-        Args:
-            number: the one that was given.
-        """
+        """Return what the file holds once a number was given."""
         return {"next_id": number + 1, "version": VERSION}
 
     def give(self, number: int) -> None:
-        """Note that a number was given. The caller holds the folder's lock.
-
-        Args:
-            number: the highest that was given.
-
-        Raises:
-            OSError: if there is no room for the file.
-        """
+        """Note that a number was given. The caller holds the folder's lock."""
         _write_in_place(self.path, self.after(number))
 
 
 def following(stored: Any, highest: int) -> int:
-    """Return the number that comes next, from what a counter says and from what is in use.
-
-    Args:
-        stored: by the counter; what is no sound number does not count.
-        highest: number in use, 0 for none.
-    """
+    """Return the number that comes next, from what a counter says and from what is in use."""
     sound = type(stored) is int and 0 < stored < MAX_ID
     return max(stored if sound else 1, highest + 1)
 
 
 def check_version(path: Path, value: Any) -> None:
-    """Refuse what a newer version has written.
-
-    Args:
-        path: of the file.
-        value: what it holds; without ``version`` it is of version 1.
-
-    Raises:
-        UsageError: naming the file and both versions.
-    """
+    """Refuse what a newer version has written."""
     version = value.get("version") if isinstance(value, dict) else None
     if type(version) is int and version > VERSION:
         raise UsageError(
@@ -316,41 +215,19 @@ class Journal:
 
     A writer that is killed may leave a torn line; it is never read, and the next writer begins a
     new one.
-
-    Args:
-        path: of the file; its folder is created with the first entry.
     """
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
 
     def append(self, *entries: dict[str, Any]) -> None:
-        """Add entries at the end.
-
-        Args:
-            entries: JSON-ready dicts.
-
-        Raises:
-            UsageError: if one is no object, or cannot be written as JSON; none is added then.
-            OSError: if there is no room; none is added then.
-        """
+        """Add entries at the end."""
         data = _lines(entries)
         with locked(self.path.parent):
             _append(self.path, data)
 
     def read(self, start: int = 0) -> tuple[list[dict[str, Any]], int]:
-        """Return the whole entries from ``start`` on. Takes no lock.
-
-        Args:
-            start: where to begin, in bytes: 0, or what an earlier call returned.
-
-        Returns:
-            The entries, and where they end. A last line that is not complete stays unread, and
-            one that holds no object is passed over.
-
-        Raises:
-            UsageError: if there is something else in its place, such as a folder.
-        """
+        """Return the whole entries from ``start`` on. Takes no lock."""
         try:
             with self.path.open("rb") as file:
                 size = file.seek(0, os.SEEK_END)
@@ -369,14 +246,7 @@ class Journal:
         return [entry for entry in entries if entry is not None], start + len(whole)
 
     def last(self) -> tuple[dict[str, Any] | None, int]:
-        """Return the last whole entry, found from the end; None if there is none. Takes no lock.
-
-        Returns:
-            The entry, and where the whole lines end, in bytes.
-
-        Raises:
-            UsageError: as for :meth:`read`.
-        """
+        """Return the last whole entry, found from the end; None if there is none. Takes no lock."""
         block = 1 << 16
         try:
             with self.path.open("rb") as file:
@@ -407,10 +277,6 @@ class Reader:
     An entry is returned again and again until ``commit`` says that it has been dealt with: a reader
     that dies in between gets it twice, but never loses it. To take each only once, note its id
     where you deal with it, and commit afterwards.
-
-    Args:
-        journal: to read from.
-        path: the file that keeps the cursor.
     """
 
     def __init__(self, journal: Journal, path: str | Path) -> None:

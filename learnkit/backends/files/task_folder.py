@@ -18,9 +18,6 @@ class Folder:
     """The tasks of a folder. A file is read again only when it has changed.
 
     The caller holds the folder's lock.
-
-    Args:
-        path: of the folder.
     """
 
     def __init__(self, path: Path) -> None:
@@ -29,11 +26,7 @@ class Folder:
 
     @property
     def there(self) -> bool:
-        """Whether the folder exists: without it there are no tasks yet.
-
-        Raises:
-            OSError: if there were some, and the folder is gone.
-        """
+        """Whether the folder exists: without it there are no tasks yet."""
         if self._path.is_dir():
             return True
         if self._known:
@@ -44,14 +37,7 @@ class Folder:
         return False
 
     def tasks(self, ids: Iterable[int] | None = None) -> dict[int, Task]:
-        """Return the tasks by number.
-
-        Args:
-            ids: only these, as far as they exist; all of them by default.
-
-        Raises:
-            UsageError: if a file holds no task.
-        """
+        """Return the tasks by number."""
         if ids is not None:
             names = {id: f"task_{id}.json" for id in ids}
             stats = {id: _stat(self._path / name) for id, name in names.items()}

@@ -55,12 +55,7 @@ class _File(TypedDict):
 
 
 class Tracker(RequestBackend):
-    """All requests of a team, in one file shared by threads and processes.
-
-    Args:
-        path: such as ``.team/requests.json``.
-        now: the date and time.
-    """
+    """All requests of a team, in one file shared by threads and processes."""
 
     def __init__(self, path: str | Path, now: Callable[[], datetime]) -> None:
         self._file, self._now = Document(path, _File), now

@@ -12,11 +12,7 @@ from learnkit.backends.sql.requests import SqlRequests, SqlRoster
 
 
 class SqlBackend(Backend):
-    """Teams in a database; see :func:`learnkit.open_backend`.
-
-    Args:
-        database: with its tables.
-    """
+    """Teams in a database; see :func:`learnkit.open_backend`."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

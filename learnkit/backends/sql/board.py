@@ -51,10 +51,6 @@ class SqlBoard(BoardBackend):
 
     Claims hold the board's lock together. Every other change holds it alone, since what it decides
     on (a blocker that is completed, a task that has not begun) must not change meanwhile.
-
-    Args:
-        database: where they are.
-        team: whose they are.
     """
 
     def __init__(self, database: Database, team: str) -> None:

@@ -79,12 +79,6 @@ S = TypeVar("S", bound=_Stored)
 class Database:
     """Connections to a database, and transactions that outlive a broken one.
 
-    Args:
-        url: of the database.
-        now: the date and time, for SQLite; PostgreSQL has its own clock.
-        patience: seconds for which a call waits for a database that is away or busy.
-        waiting: is told while one does.
-
     Attributes:
         patience: may be changed.
     """
@@ -124,14 +118,7 @@ class Database:
         return cast(null(), Double)
 
     def read(self, act: Callable[[Connection], T]) -> T:
-        """Return what a function reads, all of it as it was at one moment.
-
-        Args:
-            act: gets a connection; it may be called again after a failure.
-
-        Raises:
-            OSError: if the database stays away.
-        """
+        """Return what a function reads, all of it as it was at one moment."""
         return self._patiently(act, writes=False)
 
     def write(
@@ -140,19 +127,7 @@ class Database:
         act: Callable[[Connection], Sequence[S]],
         stored: Callable[[dict[str, Any]], S | None],
     ) -> list[S]:
-        """Let a function change something, in one transaction, and exactly once.
-
-        Args:
-            team: that is told of it.
-            act: gets a connection; it is called again when nothing of its change has come to pass.
-            stored: makes one of its results anew from what its ``to_json`` returns.
-
-        Returns:
-            What ``act`` returned.
-
-        Raises:
-            OSError: if the database stays away.
-        """
+        """Let a function change something, in one transaction, and exactly once."""
         key = uuid.uuid4().hex
         tries = 0
 
@@ -173,29 +148,13 @@ class Database:
         return self._patiently(once, writes=True)
 
     def change(self, act: Callable[[Connection], T]) -> T:
-        """Let a function change something that may happen twice, as a beat may.
-
-        Args:
-            act: gets a connection; it is called again after a failure.
-
-        Returns:
-            What it returned.
-
-        Raises:
-            OSError: if the database stays away.
-        """
+        """Let a function change something that may happen twice, as a beat may."""
         return self._patiently(act, writes=True)
 
     def lock(self, connection: Connection, what: str, team: str, *, shared: bool = False) -> None:
         """Hold a lock until the end of the transaction.
 
         SQLite lets only one transaction write at a time, and needs none.
-
-        Args:
-            connection: in a transaction.
-            what: is locked, such as ``board``.
-            team: whose it is.
-            shared: others may hold it too, but not while one holds it alone.
         """
         if self.remote:
             number = zlib.crc32(f"{what}:{team}".encode()) - 2**31
@@ -203,12 +162,7 @@ class Database:
             connection.execute(select(take(_LOCKS, number)))
 
     def create(self) -> None:
-        """Make the tables, if they are not there.
-
-        Raises:
-            UsageError: if another version of learnkit has made them.
-            OSError: if the database is away, or does not allow it.
-        """
+        """Make the tables, if they are not there."""
 
         def act(connection: Connection) -> None:
             self.lock(connection, "tables", "")
@@ -220,12 +174,7 @@ class Database:
         self.check()
 
     def check(self) -> None:
-        """Make sure that the tables are there, and are the ones that this version knows.
-
-        Raises:
-            UsageError: if not; it says what to do.
-            OSError: if the database is away.
-        """
+        """Make sure that the tables are there, and are the ones that this version knows."""
 
         def act(connection: Connection) -> int | None:
             if not inspect(connection).has_table(META.name):
@@ -251,15 +200,7 @@ class Database:
         self.change(lambda connection: connection.execute(old))
 
     def watch(self, team: str, changed: Callable[[], object]) -> Callable[[], None]:
-        """Call a function after the changes of a team, and every few seconds.
-
-        Args:
-            team: its name.
-            changed: is called, from a thread of its own.
-
-        Returns:
-            What ends it.
-        """
+        """Call a function after the changes of a team, and every few seconds."""
         if not self.remote:
             return looking(changed)
 
@@ -306,12 +247,7 @@ class Database:
 
 
 class _Outage:
-    """The time for which a database is away, and the calls that wait for it.
-
-    Args:
-        what: which database.
-        tell: is told while a call waits, about once a second.
-    """
+    """The time for which a database is away, and the calls that wait for it."""
 
     def __init__(self, what: str, tell: Waiting) -> None:
         self.what, self._tell = what, tell

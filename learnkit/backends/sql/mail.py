@@ -27,12 +27,7 @@ with extra("sql"):
 
 
 class SqlMail(MailBackend):
-    """The inboxes of a team.
-
-    Args:
-        database: where they are.
-        team: whose they are.
-    """
+    """The inboxes of a team."""
 
     def __init__(self, database: Database, team: str) -> None:
         self._database, self._team = database, team

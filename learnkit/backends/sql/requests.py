@@ -30,12 +30,7 @@ with extra("sql"):
 
 
 class SqlRequests(RequestBackend):
-    """The requests of a team. They are few, so each change holds the lock of all of them.
-
-    Args:
-        database: where they are.
-        team: whose they are.
-    """
+    """The requests of a team. They are few, so each change holds the lock of all of them."""
 
     def __init__(self, database: Database, team: str) -> None:
         self._database, self._team = database, team
@@ -200,12 +195,7 @@ def _request(fields: dict[str, Any]) -> Request:
 
 
 class SqlRoster(RosterBackend):
-    """The members of a team.
-
-    Args:
-        database: where they are.
-        team: whose they are.
-    """
+    """The members of a team."""
 
     def __init__(self, database: Database, team: str) -> None:
         self._database, self._team = database, team

@@ -40,12 +40,7 @@ class AnyText(TypeDecorator[str]):
     cache_ok = True
 
     def process_bind_param(self, value: str | None, dialect: Any) -> str | None:
-        """Replace what no database stores.
-
-        Args:
-            value: the text.
-            dialect: of the database.
-        """
+        """Replace what no database stores."""
         if value is None:
             return None
         return value.replace("\0", "\ufffd").encode("utf-8", "replace").decode("utf-8")
@@ -170,14 +165,7 @@ MEMBERS = _table(
 
 
 def encoded(value: Any) -> str:
-    """Return a value as JSON in ASCII, which holds texts that no database stores.
-
-    Args:
-        value: of plain objects.
-
-    Raises:
-        UsageError: if it cannot be stored so.
-    """
+    """Return a value as JSON in ASCII, which holds texts that no database stores."""
     try:
         return json.dumps(value, allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
@@ -185,22 +173,14 @@ def encoded(value: Any) -> str:
 
 
 def iso(seconds: float | None) -> str:
-    """Return a time as ISO 8601, or an empty text for none.
-
-    Args:
-        seconds: since 1970.
-    """
+    """Return a time as ISO 8601, or an empty text for none."""
     if seconds is None:
         return ""
     return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="microseconds")
 
 
 def batches(items: Sequence[int]) -> Iterator[list[int]]:
-    """Split ids into lists that one statement can name.
-
-    Args:
-        items: the ids.
-    """
+    """Split ids into lists that one statement can name."""
     left = iter(items)
     while some := list(islice(left, BATCH)):
         yield some

@@ -22,14 +22,7 @@ _SENDERS = {
 
 
 def bad_role(request: Request) -> str | None:
-    """A message whose role is none of the API's.
-
-    Args:
-        request: to be checked.
-
-    Returns:
-        The text of the refusal, or None.
-    """
+    """A message whose role is none of the API's."""
     for turn in request.turns:
         if turn.role not in ROLES:
             expected = 'Allowed roles are "user" or "assistant"'
@@ -38,14 +31,7 @@ def bad_role(request: Request) -> str | None:
 
 
 def empty_message(request: Request) -> str | None:
-    """A turn without content; only the last one may be empty, if it is the assistant's.
-
-    Args:
-        request: to be checked.
-
-    Returns:
-        The text of the refusal, or None.
-    """
+    """A turn without content; only the last one may be empty, if it is the assistant's."""
     for turn in request.turns:
         if not turn.blocks and turn.role == "user":
             return f"messages.{turn.first}: user messages must have non-empty content"
@@ -58,28 +44,14 @@ def empty_message(request: Request) -> str | None:
 
 
 def empty_text(request: Request) -> str | None:
-    """A text block without text, in the messages, in a tool result or in the system prompt.
-
-    Args:
-        request: to be checked.
-
-    Returns:
-        The text of the refusal, or None.
-    """
+    """A text block without text, in the messages, in a tool result or in the system prompt."""
     if any(part["type"] == "text" and not part["text"] for part in request.parts):
         return "messages: text content blocks must be non-empty"
     return None
 
 
 def unanswered_call(request: Request) -> str | None:
-    """A tool call without a result in the next turn.
-
-    Args:
-        request: to be checked.
-
-    Returns:
-        The text of the refusal, or None.
-    """
+    """A tool call without a result in the next turn."""
     for turn, after in _pairs(request):
         answered = {id for _, _, id in after.results}
         open_calls = [(i, id) for i, _, id in turn.calls if id not in answered]
@@ -89,14 +61,7 @@ def unanswered_call(request: Request) -> str | None:
 
 
 def late_result(request: Request) -> str | None:
-    """A result that other content precedes in its turn.
-
-    Args:
-        request: to be checked.
-
-    Returns:
-        The text of the refusal, or None.
-    """
+    """A result that other content precedes in its turn."""
     for turn, after in _pairs(request):
         late = [(i, id) for i, _, id in turn.calls if id in after.late]
         if late:
@@ -105,14 +70,7 @@ def late_result(request: Request) -> str | None:
 
 
 def unknown_result(request: Request) -> str | None:
-    """A result for a call that the turn before does not make.
-
-    Args:
-        request: to be checked.
-
-    Returns:
-        The text of the refusal, or None.
-    """
+    """A result for a call that the turn before does not make."""
     called: list[str] = []
     for turn in request.turns:
         for i, j, id in turn.results:
@@ -127,14 +85,7 @@ def unknown_result(request: Request) -> str | None:
 
 
 def double_result(request: Request) -> str | None:
-    """A second result for one call.
-
-    Args:
-        request: to be checked.
-
-    Returns:
-        The text of the refusal, or None.
-    """
+    """A second result for one call."""
     for turn in request.turns:
         seen: set[str] = set()
         for i, j, id in turn.results:
@@ -148,14 +99,7 @@ def double_result(request: Request) -> str | None:
 
 
 def repeated_id(request: Request) -> str | None:
-    """A tool use id that an earlier call has.
-
-    Args:
-        request: to be checked.
-
-    Returns:
-        The text of the refusal, or None.
-    """
+    """A tool use id that an earlier call has."""
     seen: set[str] = set()
     for turn in request.turns:
         for i, j, id in turn.calls:
@@ -166,14 +110,7 @@ def repeated_id(request: Request) -> str | None:
 
 
 def wrong_side(request: Request) -> str | None:
-    """A block that only the other role may send.
-
-    Args:
-        request: to be checked.
-
-    Returns:
-        The text of the refusal, or None.
-    """
+    """A block that only the other role may send."""
     for turn in request.turns:
         for i, _, block in turn.blocks:
             role = _SENDERS.get(block["type"], turn.role)
@@ -183,14 +120,7 @@ def wrong_side(request: Request) -> str | None:
 
 
 def error_with_media(request: Request) -> str | None:
-    """A failed tool result that holds more than text.
-
-    Args:
-        request: to be checked.
-
-    Returns:
-        The text of the refusal, or None.
-    """
+    """A failed tool result that holds more than text."""
     for turn in request.turns:
         for i, j, block in turn.blocks:
             if block["type"] != "tool_result" or not block.get("is_error"):
@@ -202,14 +132,7 @@ def error_with_media(request: Request) -> str | None:
 
 
 def system_message(request: Request) -> str | None:
-    """Where a message of role ``system`` may come, on models that take one.
-
-    Args:
-        request: to be checked.
-
-    Returns:
-        The text of the refusal, or None.
-    """
+    """Where a message of role ``system`` may come, on models that take one."""
     messages = request.body["messages"]
     for i, message in enumerate(messages):
         if message["role"] != "system":
@@ -230,14 +153,7 @@ def system_message(request: Request) -> str | None:
 
 
 def assistant_end(request: Request) -> str | None:
-    """A conversation that ends with the assistant, on models without prefill.
-
-    Args:
-        request: to be checked.
-
-    Returns:
-        The text of the refusal, or None.
-    """
+    """A conversation that ends with the assistant, on models without prefill."""
     last = request.turns[-1]
     # A reply that stopped inside a server tool (``pause_turn``) is sent back as it is.
     paused = any(block["type"] == "server_tool_use" for _, _, block in last.blocks)
@@ -250,14 +166,7 @@ def assistant_end(request: Request) -> str | None:
 
 
 def trailing_space(request: Request) -> str | None:
-    """A prefill that ends in white space, on models that take one.
-
-    Args:
-        request: to be checked.
-
-    Returns:
-        The text of the refusal, or None.
-    """
+    """A prefill that ends in white space, on models that take one."""
     last = request.body["messages"][-1]
     block = last["content"][-1] if last["content"] else {"type": ""}
     text = block["text"] if block["type"] == "text" else ""
@@ -267,14 +176,7 @@ def trailing_space(request: Request) -> str | None:
 
 
 def moved_thinking(request: Request) -> str | None:
-    """Preserved thinking: a block that something changed under, or that was tampered with.
-
-    Args:
-        request: to be checked.
-
-    Returns:
-        The text of the refusal, or None.
-    """
+    """Preserved thinking: a block that something changed under, or that was tampered with."""
     hints = {
         "prefix": "Something before it has changed since it was returned",
         "gap": "The thinking block that preceded it is missing or was moved",
@@ -293,14 +195,7 @@ def moved_thinking(request: Request) -> str | None:
 
 
 def changed_thinking(request: Request) -> str | None:
-    """A thinking block that was edited, or that ends its turn.
-
-    Args:
-        request: to be checked.
-
-    Returns:
-        The text of the refusal, or None.
-    """
+    """A thinking block that was edited, or that ends its turn."""
     for flaw in request.flaws:
         if flaw.kind == "modified":
             return (

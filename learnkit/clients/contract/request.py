@@ -124,36 +124,18 @@ class Request:
 
 
 def shape_problem(rule: str) -> Callable[[Request], str | None]:
-    """The rule that reports one kind of problem with the shape.
-
-    Args:
-        rule: ``required``, ``shape`` or ``unknown_key``.
-    """
+    """The rule that reports one kind of problem with the shape."""
     return lambda request: request.problems.get(rule)
 
 
 def unknown_model(request: Request) -> str | None:
-    """A model that the catalogue does not list.
-
-    Args:
-        request: to be checked.
-
-    Returns:
-        The text of the refusal, or None.
-    """
+    """A model that the catalogue does not list."""
     model = request.body["model"]
     return None if model in MODELS else f"model: {model}"
 
 
 def output_limit(request: Request) -> str | None:
-    """A ``max_tokens`` below 0, or above what the model can write.
-
-    Args:
-        request: to be checked.
-
-    Returns:
-        The text of the refusal, or None.
-    """
+    """A ``max_tokens`` below 0, or above what the model can write."""
     asked, cap = request.body.get("max_tokens", 1), request.spec.max_output
     if asked < 0:
         return "max_tokens: Input should be greater than or equal to 0"
@@ -166,14 +148,7 @@ def output_limit(request: Request) -> str | None:
 
 
 def message_count(request: Request) -> str | None:
-    """No message, or more than the API takes.
-
-    Args:
-        request: to be checked.
-
-    Returns:
-        The text of the refusal, or None.
-    """
+    """No message, or more than the API takes."""
     count = len(request.body["messages"])
     if count == 0:
         return "messages: at least one message is required"
@@ -183,14 +158,7 @@ def message_count(request: Request) -> str | None:
 
 
 def cache_marks(request: Request) -> str | None:
-    """More cache marks than the API takes.
-
-    Args:
-        request: to be checked.
-
-    Returns:
-        The text of the refusal, or None.
-    """
+    """More cache marks than the API takes."""
     parts = [request.body, *request.tools, *request.parts]
     count = sum(1 for part in parts if part.get("cache_control"))
     if count <= MAX_CACHED:
@@ -199,14 +167,7 @@ def cache_marks(request: Request) -> str | None:
 
 
 def thinking(request: Request) -> str | None:
-    """Which thinking a model can be asked for, and what goes with it.
-
-    Args:
-        request: to be checked.
-
-    Returns:
-        The text of the refusal, or None.
-    """
+    """Which thinking a model can be asked for, and what goes with it."""
     config, spec = request.body.get("thinking") or {}, request.spec
     kind = config.get("type")
     if config and kind not in THINKING_TYPES:
@@ -236,14 +197,7 @@ def thinking(request: Request) -> str | None:
 
 
 def sampling(request: Request) -> str | None:
-    """Sampling parameters, which current models do not take.
-
-    Args:
-        request: to be checked.
-
-    Returns:
-        The text of the refusal, or None.
-    """
+    """Sampling parameters, which current models do not take."""
     for name in SAMPLING:
         if name in request.body:
             return f"`{name}` is deprecated for this model."
@@ -251,14 +205,7 @@ def sampling(request: Request) -> str | None:
 
 
 def stop_sequences(request: Request) -> str | None:
-    """A stop sequence that is blank.
-
-    Args:
-        request: to be checked.
-
-    Returns:
-        The text of the refusal, or None.
-    """
+    """A stop sequence that is blank."""
     for stop in request.body.get("stop_sequences") or ():
         if not isinstance(stop, str) or not stop.strip():
             return "stop_sequences: each stop sequence must contain non-whitespace"
@@ -266,14 +213,7 @@ def stop_sequences(request: Request) -> str | None:
 
 
 def prompt_length(request: Request) -> str | None:
-    """Only for a body of known size: a token has at least one byte, which settles most of them.
-
-    Args:
-        request: to be checked.
-
-    Returns:
-        The text of the refusal, or None.
-    """
+    """Only for a body of known size: a token has at least one byte, which settles most of them."""
     window = request.spec.window
     if request.size <= window or any("source" in part for part in request.parts):
         return None  # the tokens of an image do not follow from its bytes
@@ -285,41 +225,20 @@ def prompt_length(request: Request) -> str | None:
 
 
 def tools_missing(request: Request) -> str | None:
-    """Calls or results in a request that offers no tools.
-
-    Args:
-        request: to be checked.
-
-    Returns:
-        The text of the refusal, or None.
-    """
+    """Calls or results in a request that offers no tools."""
     if request.tools or not any(turn.calls or turn.results for turn in request.turns):
         return None
     return "Requests which include `tool_use` or `tool_result` blocks must define tools"
 
 
 def tool_names_unique(request: Request) -> str | None:
-    """Two tools of one name.
-
-    Args:
-        request: to be checked.
-
-    Returns:
-        The text of the refusal, or None.
-    """
+    """Two tools of one name."""
     names = [str(tool["name"]) for tool in request.tools if "name" in tool]
     return "tools: Tool names must be unique." if len(set(names)) < len(names) else None
 
 
 def input_schema(request: Request) -> str | None:
-    """A schema with a choice at its top level.
-
-    Args:
-        request: to be checked.
-
-    Returns:
-        The text of the refusal, or None.
-    """
+    """A schema with a choice at its top level."""
     for i, tool in enumerate(request.tools):
         if tool.get("type") in (None, "custom") and not tool["input_schema"].keys().isdisjoint(
             ("oneOf", "allOf", "anyOf")
@@ -330,14 +249,7 @@ def input_schema(request: Request) -> str | None:
 
 
 def tool_choice(request: Request) -> str | None:
-    """A forced choice without tools, or of a tool that is not offered.
-
-    Args:
-        request: to be checked.
-
-    Returns:
-        The text of the refusal, or None.
-    """
+    """A forced choice without tools, or of a tool that is not offered."""
     choice = request.body.get("tool_choice")
     if choice is None:
         return None

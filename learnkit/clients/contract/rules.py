@@ -41,11 +41,7 @@ class Refusal:
     provenance: Provenance
 
     def envelope(self, request_id: str) -> dict[str, Any]:
-        """The JSON body of the answer.
-
-        Args:
-            request_id: the id that the answer carries.
-        """
+        """The JSON body of the answer."""
         error = {"type": self.type, "message": self.message}
         return {"type": "error", "error": error, "request_id": request_id}
 
@@ -106,20 +102,7 @@ def check(
     beta: bool = False,
     signed_here: bool = True,
 ) -> Refusal | None:
-    """Say what the API would refuse about a request.
-
-    Args:
-        body: the parsed JSON body; not changed.
-        method: the HTTP method.
-        path: the path of the URL, with its query if it has one.
-        size: bytes of the body as sent. 0: not known, and the two rules on length are left out.
-        beta: it names betas in an ``anthropic-beta`` header, so their keys are let through.
-        signed_here: the thinking blocks were signed offline. False when an API upstream signed
-            them: its signatures are its own to judge.
-
-    Returns:
-        The first rule broken, in the order of ``RULES``, or None for a request that is accepted.
-    """
+    """Say what the API would refuse about a request."""
     route = path.partition("?")[0]
     if route not in (MESSAGES_PATH, COUNT_PATH):
         return Refusal(404, "not_found_error", f"Not found: {route}", "path", "documented")

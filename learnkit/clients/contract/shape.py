@@ -209,17 +209,7 @@ def _adapter(counting: bool) -> TypeAdapter[Any]:
 def parse(
     body: dict[str, Any], *, counting: bool = False, beta: bool = False
 ) -> tuple[dict[str, Any], dict[str, str]]:
-    """Compare a request with its declared shape.
-
-    Args:
-        body: the parsed JSON body; not changed.
-        counting: it goes to ``count_tokens``.
-        beta: it names betas in an ``anthropic-beta`` header.
-
-    Returns:
-        The body with all content as lists of blocks, empty if the shape is wrong; and the first
-        problem of each kind: ``required``, ``shape`` and ``unknown_key``.
-    """
+    """Compare a request with its declared shape."""
     if beta:
         body = {key: value for key, value in body.items() if key not in BETA}
     try:

@@ -41,15 +41,7 @@ class Flaw:
 
 
 def sign_reply(body: dict[str, Any], content: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Give every thinking block of a reply its signature.
-
-    Args:
-        body: the request that the reply answers, as sent.
-        content: the blocks of the reply; not changed.
-
-    Returns:
-        The blocks, thinking blocks with a signature in place of any they had.
-    """
+    """Give every thinking block of a reply its signature."""
     if not any(block.get("type") == "thinking" for block in content):
         return content
     prefix = _Prefix(body)
@@ -69,15 +61,7 @@ def sign_reply(body: dict[str, Any], content: list[dict[str, Any]]) -> list[dict
 
 
 def flaws(body: dict[str, Any], *, bound: bool) -> list[Flaw]:
-    """Find the thinking blocks of a request that differ from what was returned.
-
-    Args:
-        body: a request whose messages have the right shape.
-        bound: also look at what precedes the blocks, not only at the blocks themselves.
-
-    Returns:
-        The flaws, in the order of the messages.
-    """
+    """Find the thinking blocks of a request that differ from what was returned."""
     prefix, found = _Prefix(body), []
     for index, message in enumerate(body["messages"]):
         prefix.turn(message["role"])

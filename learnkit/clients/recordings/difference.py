@@ -51,12 +51,7 @@ class Change:
 
 
 def changes(recorded: Sequence[str], asked: Sequence[str]) -> tuple[Change, ...]:
-    """Return the places in which two requests differ; of the messages, only the first one.
-
-    Args:
-        recorded: canonical JSON of the recorded request, as in :attr:`Prefix.canon`.
-        asked: the same of the new request.
-    """
+    """Return the places in which two requests differ; of the messages, only the first one."""
     these, those = [[json.loads(_SLOT.sub("…", one)) for one in r] for r in (recorded, asked)]
     found = [one for one in _head(these[0], those[0]) if one.pieces]
     for place, (old, new) in enumerate(zip(these[1:], those[1:], strict=False), start=1):
@@ -70,11 +65,7 @@ def changes(recorded: Sequence[str], asked: Sequence[str]) -> tuple[Change, ...]
 
 
 def finding(found: Sequence[Change]) -> str:
-    """Return in a sentence why no recorded reply fits.
-
-    Args:
-        found: as :func:`changes` gives them.
-    """
+    """Return in a sentence why no recorded reply fits."""
     places = list(dict.fromkeys(one.where for one in found))
     if not places:
         return "No recorded reply fits this request."
@@ -86,12 +77,7 @@ def finding(found: Sequence[Change]) -> str:
 
 
 def words(old: str, new: str) -> tuple[Piece, ...]:
-    """Compare two texts word by word; long stretches that are the same are shortened.
-
-    Args:
-        old: the recorded text.
-        new: the text in its place.
-    """
+    """Compare two texts word by word; long stretches that are the same are shortened."""
     if old == new:
         return ()
     these, those = _WORDS.findall(old), _WORDS.findall(new)

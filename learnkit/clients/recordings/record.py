@@ -27,13 +27,7 @@ _USAGE = (
 
 
 class Recorder:
-    """Writes one scenario of a recording; its other scenarios stay as they are.
-
-    Args:
-        path: the recording; saved whole after each turn, so an interrupted run loses nothing.
-        scenario: its turns are replaced.
-        origin: ``recorded`` for the API, ``scripted`` for replies written by hand.
-    """
+    """Writes one scenario of a recording; its other scenarios stay as they are."""
 
     def __init__(self, path: Path, scenario: str, origin: str) -> None:
         self.path, self.scenario = path, scenario
@@ -45,13 +39,7 @@ class Recorder:
         self._lock = threading.Lock()
 
     def keep(self, prefix: Prefix, lane: str, answer: Reply | Failure) -> None:
-        """Store one request and its answer, and save.
-
-        Args:
-            prefix: the request.
-            lane: the agent that asked.
-            answer: the reply, or the API's error.
-        """
+        """Store one request and its answer, and save."""
         with self._lock:
             # Read again each time: recorders of other scenarios write to the same file.
             if self.path.exists():
@@ -60,13 +48,7 @@ class Recorder:
             self.recording.save(self.path)
 
     def add(self, prefix: Prefix, lane: str, answer: Reply | Failure) -> None:
-        """Add one request and its answer to ``recording``, without reading or saving the file.
-
-        Args:
-            prefix: the request.
-            lane: the agent that asked.
-            answer: the reply, or the API's error.
-        """
+        """Add one request and its answer to ``recording``, without reading or saving the file."""
         meta = {"lesson": self.path.stem, **self.recording.meta, **self._made}
         self.recording.meta = meta
         for key in DEFAULTS:
@@ -85,12 +67,7 @@ class Recorder:
         self._last.clear()
 
     def follow(self, prefix: Prefix, lane: str) -> None:
-        """Note that a recorded request was made again: the next turn follows it.
-
-        Args:
-            prefix: the request.
-            lane: the agent that asked.
-        """
+        """Note that a recorded request was made again: the next turn follows it."""
         self._last[lane] = (self._by_hash[prefix.hash], prefix)
 
     def _replace_turns(self) -> None:
@@ -124,22 +101,14 @@ class Recorder:
 
 
 class RecordingTransport(httpx2.HTTPTransport):
-    """An ordinary HTTP transport that also writes down each message exchanged.
-
-    Args:
-        recorder: writes the turns of one scenario.
-    """
+    """An ordinary HTTP transport that also writes down each message exchanged."""
 
     def __init__(self, recorder: Recorder) -> None:
         super().__init__()
         self._recorder = recorder
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
-        """Send a request to the API, and record it if it asks for a message.
-
-        Args:
-            request: of the SDK.
-        """
+        """Send a request to the API, and record it if it asks for a message."""
         raw = request.read()
         response = super().handle_request(request)
         if request.method != "POST" or not request.url.path.endswith("/messages"):

@@ -76,26 +76,14 @@ class Recording:
         return list(dict.fromkeys(turn.scenario for turn in self.turns))
 
     def prompts(self, scenario: str, lane: str = "lead") -> dict[str, str]:
-        """What the user says in a scenario, by the id of the turn that answers it.
-
-        Args:
-            scenario: the part of the recording.
-            lane: the agent that the user talks to.
-        """
+        """What the user says in a scenario, by the id of the turn that answers it."""
         turns = [turn for turn in self.turns if (turn.scenario, turn.lane) == (scenario, lane)]
         last = ((turn.id, turn.said[-1]["content"]) for turn in turns if turn.said)
         return {id: text for id, text in last if isinstance(text, str)}
 
     @classmethod
     def load(cls, path: str | Path) -> Recording:
-        """Read a recording.
-
-        Args:
-            path: a YAML file.
-
-        Raises:
-            UsageError: if there is none, it is none, saying where, or a newer version wrote it.
-        """
+        """Read a recording."""
         path = Path(path)
         loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
         try:
@@ -142,14 +130,7 @@ class Recording:
         return cls(meta, shared, turns)
 
     def save(self, path: str | Path) -> None:
-        """Write the recording; the file changes as a whole or not at all.
-
-        Args:
-            path: the file; its folder is made if it is missing.
-
-        Raises:
-            SecretError: if a text looks like a secret; nothing is written then.
-        """
+        """Write the recording; the file changes as a whole or not at all."""
         path = Path(path)
         used = {turn.params[key] for turn in self.turns for key in _SHARED if key in turn.params}
         data = {
@@ -164,24 +145,13 @@ class Recording:
         files.replace(path, text)
 
     def share(self, value: Any) -> str:
-        """Store a system prompt or tool list once; return its key.
-
-        Args:
-            value: a system prompt or a list of tools.
-        """
+        """Store a system prompt or tool list once; return its key."""
         key = hashlib.sha256(repr(value).encode()).hexdigest()[:8]
         self.shared[key] = value
         return key
 
     def prefixes(self, scenario: str) -> dict[str, Prefix]:
-        """The request of each turn of a scenario, in canonical form, by turn id.
-
-        Args:
-            scenario: the part of the recording.
-
-        Raises:
-            UsageError: if a turn follows one that does not precede it, or edits a missing message.
-        """
+        """The request of each turn of a scenario, in canonical form, by turn id."""
         found: dict[str, Prefix] = {}
         for turn in self.turns:
             if turn.scenario != scenario:
@@ -207,11 +177,7 @@ class Recording:
         return found
 
     def turn(self, id: str) -> Turn:
-        """The turn with an id.
-
-        Args:
-            id: the id of a turn that the recording has.
-        """
+        """The turn with an id."""
         return next(turn for turn in self.turns if turn.id == id)
 
 
@@ -226,12 +192,7 @@ def _refuse_depth(text: str, loader: Any) -> None:
 
 
 def followed(request: Prefix, answer: Reply | Failure) -> Prefix:
-    """The request with its reply added; an error, or a reply without content, adds no message.
-
-    Args:
-        request: a request of a turn.
-        answer: the answer that it got.
-    """
+    """The request with its reply added; an error, or a reply without content, adds no message."""
     content = sendable(list(answer.content)) if isinstance(answer, Reply) else []
     return request.extended({"role": "assistant", "content": content}) if content else request
 

@@ -78,15 +78,7 @@ class Miss(anthropic.AnthropicError):
 
 
 class Replay:
-    """A source that answers from one scenario of a recording.
-
-    Args:
-        recording: what was recorded.
-        scenario: which part; by default the first.
-
-    Raises:
-        UsageError: for a scenario that the recording does not have.
-    """
+    """A source that answers from one scenario of a recording."""
 
     def __init__(self, recording: Recording, scenario: str | None = None) -> None:
         known = recording.scenarios
@@ -115,15 +107,7 @@ class Replay:
         return self.answer_to(Prefix.of(request), lane)
 
     def answer_to(self, prefix: Prefix, lane: str) -> Reply | Failure:
-        """The recorded reply; equal requests get the recorded ones in turn, then the last again.
-
-        Args:
-            prefix: the request in canonical form.
-            lane: the agent that asks.
-
-        Raises:
-            Miss: if the request was not recorded.
-        """
+        """The recorded reply; equal requests get the recorded ones in turn, then the last again."""
         with self._lock:
             same = self._by_hash.get(prefix.hash, [])
             mine = [turn for turn in same if turn.lane == lane] or same
@@ -173,12 +157,7 @@ def _agree(these: list[str], those: list[str]) -> int:
 
 
 def compare(recorded: list[str], asked: list[str]) -> tuple[str, str]:
-    """Where two canonical requests first differ, as a JSON path and a diff of the two texts.
-
-    Args:
-        recorded: canonical JSON of the recorded request, as in :attr:`Prefix.canon`.
-        asked: the same of the other request.
-    """
+    """Where two canonical requests first differ, as a JSON path and a diff of the two texts."""
     index = _agree(recorded, asked)
     where = f"messages[{index - 1}]" if index else ""
     old = json.loads(recorded[index]) if index < len(recorded) else None

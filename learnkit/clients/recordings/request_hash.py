@@ -63,13 +63,7 @@ class Prefix:
 
     @classmethod
     def of(cls, body: Body, before: Prefix | None = None) -> Prefix:
-        """Bring a request into canonical form.
-
-        Args:
-            body: the request; not changed.
-            before: an earlier request. If this one only adds messages to it, as in most
-                conversations, the running hash goes on from there.
-        """
+        """Bring a request into canonical form."""
         messages, known = body["messages"], len(before.body["messages"]) if before else 0
         if before and before.body == {**body, "messages": messages[:known]}:
             new = cls(body, [*before.canon], [*before.hashes], [*before.tokens], [*before.slots])
@@ -96,29 +90,18 @@ class Prefix:
         return int(_is_marked(self.body.get("system")) or _is_marked(self.body.get("tools")))
 
     def shared(self, before: Prefix | None) -> int:
-        """How many parts, from the start, are the same as in another request.
-
-        Args:
-            before: the other request, or None for none.
-        """
+        """How many parts, from the start, are the same as in another request."""
         # The hashes are running ones: two that are equal have equal ones before them.
         return sum(map(str.__eq__, self.hashes, before.hashes)) if before else 0
 
     def extended(self, message: dict[str, Any]) -> Prefix:
-        """This request with one more message.
-
-        Args:
-            message: a message as in the API.
-        """
+        """This request with one more message."""
         return Prefix.of({**self.body, "messages": [*self.body["messages"], message]}, self)
 
     def fill(self, value: Any) -> Any:
         """Put the volatile values back where a recorded reply has slots.
 
         Lone surrogates go, too: neither JSON in UTF-8 nor a recording can hold them.
-
-        Args:
-            value: any JSON value; not changed.
         """
         if isinstance(value, str):
             return _SLOT.sub(self._slot_value, clean(value))
@@ -129,11 +112,7 @@ class Prefix:
         return value
 
     def hide(self, value: Any) -> Any:
-        """The reverse of :meth:`fill`: the volatile values of this request become slots.
-
-        Args:
-            value: any JSON value; not changed.
-        """
+        """The reverse of :meth:`fill`: the volatile values of this request become slots."""
         return json.loads(_VOLATILE.sub(self._slot_known, _encode(value)))
 
     def _add(self, canonical: str, tokens: int) -> None:
@@ -188,9 +167,6 @@ def unmarked(body: Body) -> Body:
     """Return a request without the marks for the cache in its system prompt and tools.
 
     A system prompt that is one block of text is that text.
-
-    Args:
-        body: of the request; not changed.
     """
     plain = dict(body)
     for key in ("system", "tools"):

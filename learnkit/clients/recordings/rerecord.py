@@ -34,13 +34,6 @@ class Keeper:
 
     A scenario may be entered several times, by the learner's loop and by the package's. A request
     that an earlier entry has made gets the same answer, and is no new turn.
-
-    Args:
-        path: file of the recording, which has the replies and is written again.
-        scenario: the name of the scenario in it.
-
-    Raises:
-        UsageError: if the recording has no turn of this scenario.
     """
 
     def __init__(self, path: Path, scenario: str) -> None:
@@ -66,15 +59,7 @@ class Keeper:
         return self.answer_to(Prefix.of(request), lane)
 
     def answer_to(self, prefix: Prefix, lane: str) -> Reply | Failure:
-        """The answer given to this request before, else the lane's next reply.
-
-        Args:
-            prefix: the request in canonical form.
-            lane: the agent that asks.
-
-        Raises:
-            ScriptEnded: if the recording has no more replies for the lane.
-        """
+        """The answer given to this request before, else the lane's next reply."""
         known = self._known.get(prefix.hash, [])
         mine = [given for given in known if given.lane == lane] or known  # as in replay
         if mine:
@@ -86,13 +71,7 @@ class Keeper:
         return self._left[lane].pop(0)
 
     def keep(self, prefix: Prefix, lane: str, answer: Reply | Failure) -> None:
-        """Write down what is new; called by the transport, when the reply has its ids.
-
-        Args:
-            prefix: the request in canonical form.
-            lane: the agent that asked.
-            answer: what it was answered.
-        """
+        """Write down what is new; called by the transport, when the reply has its ids."""
         if prefix.hash in self._known:
             self._recorder.follow(prefix, lane)
             return
@@ -120,14 +99,7 @@ def _numbered(answers: list[Reply | Failure]) -> list[Reply | Failure]:
 
 
 def keeping_client(path: Path, scenario: str, clock: Clock, kept: dict[str, Any]) -> Client:
-    """A client that replays the replies of a scenario and records what is said to it.
-
-    Args:
-        path: the recording, which is rewritten.
-        scenario: the part of it.
-        clock: a virtual clock at 0.
-        kept: the keepers of the scenarios entered so far; is added to.
-    """
+    """A client that replays the replies of a scenario and records what is said to it."""
     if scenario not in kept:
         kept[scenario] = Keeper(path, scenario)
     keeper = kept[scenario]

@@ -29,10 +29,6 @@ def badge(title: str, mode: str) -> Card:
 
     Only the live form shows versions, because they differ from machine to machine; and only that
     one has a style, which makes JupyterLab break the lesson's printed lines between words.
-
-    Args:
-        title: the lesson's title.
-        mode: one of :data:`MODES`.
     """
     html = f"<p><strong>{esc(title)}</strong> · {esc(mode)}: {esc(MODES[mode])}</p>"
 

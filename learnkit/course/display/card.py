@@ -61,11 +61,7 @@ class Card:
 
 
 def show(card: Card) -> None:
-    """Display a card now; outside a notebook, print its text.
-
-    Args:
-        card: what to display.
-    """
+    """Display a card now; outside a notebook, print its text."""
     if in_kernel():
         sys.modules["IPython"].display.display(card)
     else:
@@ -73,55 +69,30 @@ def show(card: Card) -> None:
 
 
 def bundle(widget: Any) -> Mapping[str, Any]:
-    """Return the MIME bundle that shows a widget.
-
-    Args:
-        widget: of ipywidgets or anywidget.
-    """
+    """Return the MIME bundle that shows a widget."""
     shown: Mapping[str, Any] = widget._repr_mimebundle_()
     return shown
 
 
 def inline(text: str) -> str:
-    """Return text as HTML: escaped, and with code where the text has backticks.
-
-    Args:
-        text: one paragraph.
-    """
+    """Return text as HTML: escaped, and with code where the text has backticks."""
     return re.sub(r"`([^`]+)`", r"<code>\1</code>", esc(text))
 
 
 def choices(options: Mapping[str, Option]) -> str:
-    """Return the options to choose from as HTML, without their reasons.
-
-    Args:
-        options: letter -> option.
-    """
+    """Return the options to choose from as HTML, without their reasons."""
     rows = (f"<li><strong>{k}</strong> · {inline(o.text)}</li>" for k, o in options.items())
     return f"<ul>{''.join(rows)}</ul>"
 
 
 def verdict(options: Mapping[str, Option], right: str, given: str, praise: str) -> str:
-    """Return whether an answer is right, and why each option is right or wrong, as HTML.
-
-    Args:
-        options: letter -> option.
-        right: the letter of the right option.
-        given: the letter that the learner chose.
-        praise: what a right answer is called.
-    """
+    """Return whether an answer is right, and why each option is right or wrong, as HTML."""
     head = f"✓ {praise}" if given == right else f"✗ it is {right}"
     return f"<strong>{head}</strong>{explained(options, right, given)}"
 
 
 def explained(options: Mapping[str, Option], right: str, given: str | None) -> str:
-    """Return every option with its reason as HTML.
-
-    Args:
-        options: letter -> option.
-        right: the letter of the right option, which is marked in words.
-        given: the letter that the learner chose, which is marked too; None if there is none.
-    """
+    """Return every option with its reason as HTML."""
     rows = []
     for letter, option in options.items():
         yours = "● your answer, " if letter == given else ""

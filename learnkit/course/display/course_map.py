@@ -51,25 +51,14 @@ class Area:
 
 
 def course_map(found: Sequence[LessonProgress], width: float = WIDE) -> tuple[Canvas, list[Area]]:
-    """Return the map, and where it leads to which lesson.
-
-    Args:
-        found: the lessons in order; those that are begun or finished are marked.
-        width: of the picture, in pixels; below 560 everything stands in one column.
-    """
+    """Return the map, and where it leads to which lesson."""
     drawing: _Drawing = _Wide(found) if width >= 560 else _Narrow(found)
     drawing.draw()
     return drawing.canvas, drawing.areas
 
 
 def as_html(found: Sequence[LessonProgress], width: float = WIDE, *, live: bool = False) -> str:
-    """Return the map as HTML, with its links.
-
-    Args:
-        found: as for :func:`course_map`.
-        width: as for :func:`course_map`.
-        live: light or dark as JupyterLab is; otherwise a picture that needs no style sheet.
-    """
+    """Return the map as HTML, with its links."""
     canvas, areas = course_map(found, width)
     said, margin = alt(None), 0 if live else _MARGIN
     picture = canvas.inline(said) if live else canvas.img(said)
@@ -87,12 +76,7 @@ def as_html(found: Sequence[LessonProgress], width: float = WIDE, *, live: bool 
 
 
 def write(folder: Path, found: Sequence[LessonProgress]) -> None:
-    """Write the map for the README, wide and for phones; GitHub has no links in a picture.
-
-    Args:
-        folder: where ``loop.svg`` and ``loop-narrow.svg`` go.
-        found: as for :func:`course_map`.
-    """
+    """Write the map for the README, wide and for phones; GitHub has no links in a picture."""
     for name, width in (("loop.svg", WIDE), ("loop-narrow.svg", NARROW)):
         canvas, _ = course_map(found, width)
         (folder / name).write_text(canvas.svg() + "\n", "utf-8")

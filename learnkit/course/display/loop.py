@@ -102,11 +102,7 @@ WORDS = {
 
 
 def loop(lit: int) -> Canvas:
-    """The loop and its six hooks.
-
-    Args:
-        lit: number of the lesson whose hooks are lit.
-    """
+    """The loop and its six hooks."""
     canvas = Canvas(WIDE)
     whole = "cause" if lit == 1 else ""
     for name, (_, line) in _HOOKS.items():
@@ -134,11 +130,7 @@ def _adds(lit: int, hook: str) -> str:
 
 
 def used_by(hook: str) -> str:
-    """The lessons that use a hook, such as ``3–5, 8``.
-
-    Args:
-        hook: its name.
-    """
+    """The lessons that use a hook, such as ``3–5, 8``."""
     numbers = [number for number, hooks in LESSONS.items() if hook in hooks]
     runs: list[list[int]] = []
     for number in numbers:
@@ -151,11 +143,7 @@ def used_by(hook: str) -> str:
 
 
 def loop_card(lit: int) -> Card:
-    """The picture for the head of a lesson.
-
-    Args:
-        lit: the lesson's number.
-    """
+    """The picture for the head of a lesson."""
     said, canvas = alt(lit), loop(lit)
 
     def live() -> dict[str, str]:
@@ -165,11 +153,7 @@ def loop_card(lit: int) -> Card:
 
 
 def alt(lit: int | None) -> str:
-    """What the picture shows, in words.
-
-    Args:
-        lit: as for :func:`loop`; None for the map, which lights no lesson.
-    """
+    """What the picture shows, in words."""
     flow = (
         "The loop: messages go to the model; if the reply has calls, they run, and their results "
         "become a message; if not, the run ends."

@@ -15,12 +15,7 @@ from learnkit.course.questions import score
 
 
 def prediction_card(prediction: Prediction, answer: str | None) -> Card:
-    """Ask for a prediction before the cell below is run; nothing is explained yet.
-
-    Args:
-        prediction: the question and its options.
-        answer: the letter that the learner chose; None if there is no answer yet.
-    """
+    """Ask for a prediction before the cell below is run; nothing is explained yet."""
     question = prediction.question
     noted = f"noted: {answer}" if answer else f"choose one of {', '.join(prediction.options)}"
     html = (
@@ -31,12 +26,7 @@ def prediction_card(prediction: Prediction, answer: str | None) -> Card:
 
 
 def reveal_card(prediction: Prediction, given: str | None) -> Card:
-    """Say what happens, and why each option is right or wrong.
-
-    Args:
-        prediction: the question and its options.
-        given: the letter that the learner chose, which is marked; None explains under a fold.
-    """
+    """Say what happens, and why each option is right or wrong."""
     right = prediction.right
     why = explained(prediction.options, right, given)
     if given is None:
@@ -50,12 +40,7 @@ def reveal_card(prediction: Prediction, given: str | None) -> Card:
 
 
 def quiz_card(questions: Mapping[str, Question], given: Mapping[str, str]) -> Card:
-    """Show the quiz, with every option explained, and the score.
-
-    Args:
-        questions: name -> question.
-        given: name -> letter of each question that is answered; the others stay folded.
-    """
+    """Show the quiz, with every option explained, and the score."""
     html = "".join(_question(name, one, given.get(name)) for name, one in questions.items())
     if not given:
         return Card(html, f"quiz: {count(len(questions), 'question')}")

@@ -56,14 +56,6 @@ STYLE = (
 class Choice:
     """One question, which can be answered once.
 
-    Args:
-        question: text, with code between backticks.
-        options: letter -> text; a button can't show code, so backticks in a text are left out.
-        on_answer: called with the letter, before anything else happens.
-        feedback: makes the HTML to show after an answer, from its letter; by default the widget
-            says only that the answer is noted.
-        right: the letter of the right option; empty if the answer doesn't tell yet.
-
     Attributes:
         box: the widget to show.
         buttons: letter -> the button that chooses it.
@@ -116,12 +108,7 @@ def _mark(button: widgets.Button, name: str, said: str) -> None:
 def quiz_box(
     questions: Mapping[str, Question], on_answer: Callable[[str, str], object]
 ) -> widgets.VBox:
-    """Return a quiz that explains the options of each question once it is answered.
-
-    Args:
-        questions: name -> question.
-        on_answer: called with name and letter.
-    """
+    """Return a quiz that explains the options of each question once it is answered."""
     given: dict[str, str] = {}
     total = widgets.HTML()
 
@@ -147,18 +134,10 @@ def quiz_box(
 
 
 def texts(options: Mapping[str, Option]) -> dict[str, str]:
-    """Return letter -> text, without the reasons.
-
-    Args:
-        options: letter -> option.
-    """
+    """Return letter -> text, without the reasons."""
     return {letter: option.text for letter, option in options.items()}
 
 
 def spoken(html: str) -> str:
-    """Return HTML that a screen reader reads aloud when it changes.
-
-    Args:
-        html: what to show.
-    """
+    """Return HTML that a screen reader reads aloud when it changes."""
     return f'<div role="status" aria-live="polite">{html}</div>'

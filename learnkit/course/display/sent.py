@@ -21,11 +21,7 @@ LINE = 88
 
 
 def sent_card(mechanisms: Sequence[Mechanism]) -> Card:
-    """Return the system prompt and the tool definitions of an agent with these mechanisms only.
-
-    Args:
-        mechanisms: fresh ones; they belong to the agent that is made to ask them.
-    """
+    """Return the system prompt and the tool definitions of an agent with these mechanisms only."""
     from learnkit.clients.connect import scripted
     from learnkit.core.agent import Agent
 
@@ -60,12 +56,7 @@ def _json(part: Any) -> str:
 
 
 def dense(part: Any, indent: int = 0) -> str:
-    """Return a value as JSON in which everything that fits on a line is on one.
-
-    Args:
-        part: of a request.
-        indent: of the line on which it begins, in characters.
-    """
+    """Return a value as JSON in which everything that fits on a line is on one."""
     line = json.dumps(part, ensure_ascii=False)
     if not isinstance(part, dict | list) or indent + len(line) <= LINE:
         return line

@@ -19,16 +19,7 @@ from learnkit.views.drawing.text import esc
 
 
 def show_source(thing: Any, *, only: Sequence[str] = ()) -> Card:
-    """Return the source of some code as a card.
-
-    Args:
-        thing: a module, class, function, method, property or tool; or an instance of a class.
-        only: the lines to show, by a part of each, in order; the whole source is folded below
-            them. By default all lines are shown.
-
-    Raises:
-        UsageError: if there is no Python source to show, or no such line.
-    """
+    """Return the source of some code as a card."""
     thing = _code_of(thing)
     try:
         lines, first = inspect.getsourcelines(thing)
@@ -63,11 +54,7 @@ def show_source(thing: Any, *, only: Sequence[str] = ()) -> Card:
 
 
 def _excerpt(source: str, parts: Sequence[str]) -> str:
-    """Those lines of a source that hold the parts, one after the other; dots for what is between.
-
-    Raises:
-        UsageError: if no line holds a part, below the line of the part before it.
-    """
+    """The lines of a source that hold the parts, in order; dots for what is between."""
     shown, wanted = list[str](), list(parts)
     for line in source.splitlines():
         if wanted and wanted[0] in line:

@@ -30,12 +30,7 @@ class Rest(Protocol):
     """Answers what a recording has no reply to."""
 
     def answer(self, request: Request, lane: str) -> Reply | Failure:
-        """The reply to a request.
-
-        Args:
-            request: the JSON body.
-            lane: the agent that asks.
-        """
+        """The reply to a request."""
         ...
 
 
@@ -44,11 +39,7 @@ _REST: ContextVar[Rest | None] = ContextVar("rest", default=None)
 
 @contextmanager
 def answering(rest: Rest) -> Iterator[None]:
-    """Let a source answer what the recordings of the scenarios in this block do not have.
-
-    Args:
-        rest: the source.
-    """
+    """Let a source answer what the recordings of the scenarios in this block do not have."""
     token = _REST.set(rest)
     try:
         yield
@@ -71,9 +62,6 @@ class Recorded:
 
     Inside :func:`answering`, another source answers there instead.
 
-    Args:
-        replay: the recorded replies.
-
     Attributes:
         stopped: why all agents of this run get no more replies; None while they do.
     """
@@ -91,14 +79,6 @@ class Recorded:
         """The recorded reply, or that of the other source.
 
         One agent's miss stops all: what the others would see of it is not in the recording either.
-
-        Args:
-            prefix: the request in canonical form.
-            lane: the agent that asks.
-
-        Raises:
-            Miss: if there is neither.
-            Paused: if the other source waits for somebody.
         """
         with self._lock:
             if self.stopped is not None:
@@ -136,9 +116,6 @@ class Paused(anthropic.AnthropicError, Halted):
 class Given:
     """Replies that were given in advance, lane by lane; the next request after them pauses the run.
 
-    Args:
-        replies: lane -> replies in order; the lane ``""`` serves every agent without one.
-
     Attributes:
         used: lane -> how many of its replies were asked for.
     """
@@ -149,11 +126,7 @@ class Given:
         self._lock = threading.Lock()
 
     def answer(self, request: Request, lane: str) -> Reply | Failure:
-        """The next reply of the lane.
-
-        Raises:
-            Paused: when there is none left.
-        """
+        """The next reply of the lane."""
         key = lane if lane in self._replies else ""
         with self._lock:
             replies, place = self._replies.get(key, ()), self.used[key]
@@ -170,9 +143,6 @@ class Given:
 class Server:
     """A model that really answers: on this machine, or the API with the learner's key.
 
-    Args:
-        address: of a server on this machine; empty for the API.
-
     Attributes:
         asked: how many requests it has answered.
     """
@@ -184,15 +154,7 @@ class Server:
         self.asked = 0
 
     def answer(self, request: Request, lane: str) -> Reply:
-        """The reply to a request, without the thinking that was recorded and that nobody signed.
-
-        Args:
-            request: the JSON body.
-            lane: the agent that asks.
-
-        Raises:
-            anthropic.AnthropicError: if the server does not answer with a message.
-        """
+        """The reply to a request, without the thinking that was recorded and that nobody signed."""
         body = {key: value for key, value in request.items() if key not in ("stream", "model")}
         body["messages"] = [_unsigned(message) for message in request["messages"]]
         message = self._client.messages.create(**body, model=model_setting())

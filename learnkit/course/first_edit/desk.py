@@ -21,11 +21,7 @@ class Acts(Protocol):
     """What has buttons."""
 
     def act(self, intent: Json) -> None:
-        """Do what was asked for on the page.
-
-        Args:
-            intent: what it was.
-        """
+        """Do what was asked for on the page."""
         ...
 
 
@@ -33,26 +29,14 @@ _DESKS: weakref.WeakValueDictionary[str, Any] = weakref.WeakValueDictionary()
 
 
 def opened(one: Acts) -> str:
-    """Return the name under which :func:`press` finds something for as long as it exists.
-
-    Args:
-        one: what has buttons.
-    """
+    """Return the name under which :func:`press` finds something for as long as it exists."""
     name = secrets.token_hex(8)
     _DESKS[name] = one
     return name
 
 
 def press(name: str, intent: str) -> None:
-    """Hand on what was asked for on a page.
-
-    Args:
-        name: see :func:`opened`.
-        intent: JSON text.
-
-    Raises:
-        UsageError: if nobody is there any more, as after a restart of the kernel; the page says so.
-    """
+    """Hand on what was asked for on a page."""
     one: Acts | None = _DESKS.get(name)
     if one is None:
         raise UsageError("this kernel knows nothing of that panel: run its cell again")

@@ -54,21 +54,13 @@ class Ran:
         self._shell: Any = None
 
     def watch(self, shell: Any) -> None:
-        """Note each cell from now on. Twice is no error.
-
-        Args:
-            shell: IPython's.
-        """
+        """Note each cell from now on. Twice is no error."""
         if shell is not self._shell:
             self._shell = shell
             shell.events.register("pre_run_cell", self.note)
 
     def note(self, info: Any) -> None:
-        """Note a cell that is about to run; not what a widget runs.
-
-        Args:
-            info: IPython's ``ExecutionInfo``.
-        """
+        """Note a cell that is about to run; not what a widget runs."""
         if info.store_history and not info.silent:
             self.id, self.text = info.cell_id or "", info.raw_cell
             self._texts[self.id] = self.text
@@ -78,10 +70,6 @@ class Ran:
 
         A solved exercise often has a word of the changed request, too: of two cells with the same
         words of it, only the likelier one is returned.
-
-        Args:
-            originals: the text of each code cell of the lesson, by its id.
-            changes: of the request.
         """
         found = [
             Edited(id, originals[id], text)

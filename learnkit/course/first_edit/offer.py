@@ -23,13 +23,7 @@ Replies = Sequence[Reply | Failure | str]
 
 
 def offer(miss: Miss, recording: Path, unused: Sequence[str]) -> None:
-    """Display the panel of a miss, below the cell that has run last.
-
-    Args:
-        miss: why it ended.
-        recording: of the lesson.
-        unused: ids of the recorded turns that the run has not asked for.
-    """
+    """Display the panel of a miss, below the cell that has run last."""
     from learnkit.course.display.card import bundle
     from learnkit.course.first_edit.widget import Place
 
@@ -41,15 +35,7 @@ def offer(miss: Miss, recording: Path, unused: Sequence[str]) -> None:
 
 
 def panel_of(miss: Miss, recording: Path, unused: Sequence[str], cell: str, ran: str) -> Panel:
-    """Return the panel of a miss.
-
-    Args:
-        miss: why the run ended.
-        recording: of the lesson.
-        unused: ids of the recorded turns that the run has not asked for.
-        cell: the id of the cell that has missed.
-        ran: its text.
-    """
+    """Return the panel of a miss."""
     loaded = Recording.load(recording)
     lanes = {turn.lane for turn in loaded.turns if turn.scenario == miss.scenario}
     text = script.cell(script.rest_of(loaded, miss, unused), miss)
@@ -64,18 +50,7 @@ def panel_of(miss: Miss, recording: Path, unused: Sequence[str], cell: str, ran:
 
 
 def answer_with(replies: Replies | Mapping[str, Replies], cell: str) -> str:
-    """Run a cell once more, with replies of the learner's where the recording has none.
-
-    Args:
-        replies: in order, or for each agent.
-        cell: its text.
-
-    Returns:
-        What came of it, in a sentence; empty if the cell came to its end and used every reply.
-
-    Raises:
-        UsageError: for something that is no reply.
-    """
+    """Run a cell once more, with replies of the learner's where the recording has none."""
     lanes = replies if isinstance(replies, Mapping) else {"": replies}
     given = Given({lane: [_reply(one) for one in lines] for lane, lines in lanes.items()})
     error = rerun(sys.modules["IPython"].get_ipython(), cell, given)

@@ -35,14 +35,6 @@ class Cell:
 class Panel:
     """The panel of one miss.
 
-    Args:
-        miss: why the cell ended.
-        cell: the one that missed.
-        team: whether the recording has several agents.
-        ran: what has run in this kernel.
-        originals: the text of each code cell of the lesson, by its id.
-        shell: IPython's.
-
     Attributes:
         name: under which the page's buttons find it.
         screen: gets each message for the page.
@@ -96,12 +88,7 @@ class Panel:
         return {"seq": self._seq, "state": self.state()}
 
     def act(self, intent: Json) -> None:
-        """Do what a button asks for.
-
-        Args:
-            intent: ``{"server": true}`` to ask a real model, ``{"model": true}`` for the model's
-                place, ``{"want": true}`` for the state; others go to the seat.
-        """
+        """Do what a button asks for."""
         if intent.get("want"):
             self._show()
         elif intent.get("server"):
@@ -121,11 +108,7 @@ class Panel:
         self._show("ran")
 
     def be_the_model(self) -> Seat:
-        """Run the cell again up to the miss, and let the learner answer there.
-
-        Returns:
-            The model's place.
-        """
+        """Run the cell again up to the miss, and let the learner answer there."""
         self._note = ""
         self._show("model")
         seat = Seat(self._again, self.team)
@@ -143,4 +126,3 @@ class Panel:
     def __repr__(self) -> str:
         ways = "\n".join(f"  - {way}" for way in WAYS_ON)
         return f"{finding(self.miss.changes)}\nWhat you can do:\n{ways}"
-

@@ -17,17 +17,7 @@ WIDTH = 240
 def rerun(
     shell: Any, text: str, rest: Rest, shown: AbstractContextManager[Any] | None = None
 ) -> BaseException | None:
-    """Run a cell again.
-
-    Args:
-        shell: IPython's.
-        text: of the cell.
-        rest: answers what the recordings have no reply to.
-        shown: where the cell's output goes; by default to what is running.
-
-    Returns:
-        What the cell raised; None if it came to its end.
-    """
+    """Run a cell again."""
     before = shell.custom_exceptions, shell.CustomTB
     shell.set_custom_exc((BaseException,), lambda *_, **__: None)
     try:
@@ -40,11 +30,7 @@ def rerun(
 
 
 def ending(error: BaseException | None) -> str:
-    """Return in a sentence how a cell ended that ran again; empty if it came to its end.
-
-    Args:
-        error: what it raised.
-    """
+    """Return in a sentence how a cell ended that ran again; empty if it came to its end."""
     if error is None or isinstance(error, Paused):
         return ""
     if isinstance(error, KeyboardInterrupt):

@@ -10,13 +10,7 @@ from learnkit.clients.scripted import Block, Failure, Reply
 
 
 def rest_of(recording: Recording, miss: Miss, unused: Iterable[str]) -> dict[str, list[Turn]]:
-    """Return the recorded turns that a run has not come to, by agent; the one that missed first.
-
-    Args:
-        recording: of the lesson.
-        miss: where the run ended.
-        unused: ids of the turns that it has not asked for.
-    """
+    """Return the recorded turns that a run has not come to, by agent; the one that missed first."""
     left = set(unused)
     found: dict[str, list[Turn]] = {miss.lane: []}
     for turn in recording.turns:
@@ -26,12 +20,7 @@ def rest_of(recording: Recording, miss: Miss, unused: Iterable[str]) -> dict[str
 
 
 def cell(replies: Mapping[str, Sequence[Turn]], miss: Miss) -> str:
-    """Return a cell that runs the cell that missed once more, with a list of replies to edit.
-
-    Args:
-        replies: as :func:`rest_of` gives them.
-        miss: where the run ended.
-    """
+    """Return a cell that runs the cell that missed once more, with a list of replies to edit."""
     lanes = {
         lane: [line(turn.answer, miss) for turn in turns] or ['lk.say("Done.")']
         for lane, turns in replies.items()
@@ -54,12 +43,7 @@ def cell(replies: Mapping[str, Sequence[Turn]], miss: Miss) -> str:
 
 
 def line(answer: Reply | Failure, miss: Miss) -> str:
-    """Return a reply as the expression that makes it.
-
-    Args:
-        answer: the recorded reply.
-        miss: has the request, whose paths and times replace the recording's.
-    """
+    """Return a reply as the expression that makes it."""
     if isinstance(answer, Failure):
         return f"lk.fail({answer.status}, {answer.message!r})"
     blocks: list[Block] = miss.prefix.fill(list(answer.content))

@@ -25,10 +25,6 @@ class Seat:
     """The model's place in a run that has missed. The keys of its state are those of the game's
     page, which ``games/be_the_model/README.md`` explains.
 
-    Args:
-        run: runs the cell with a source of replies, and returns what it raised.
-        team: whether to say whose model the learner is.
-
     Attributes:
         tell: gets each message for the page.
         phase: ``yours``, ``refused``, ``ended``, ``left`` or ``broken``.
@@ -66,11 +62,7 @@ class Seat:
             self._set("broken", ending(error))
 
     def act(self, intent: Json) -> None:
-        """Do what the learner asked for on the page; if that is impossible, the page says why.
-
-        Args:
-            intent: as in the game.
-        """
+        """Do what the learner asked for on the page; if that is impossible, the page says why."""
         try:
             self._act(intent)
         except UsageError as error:

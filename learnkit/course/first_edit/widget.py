@@ -23,11 +23,7 @@ _HERE = Path(__file__).parent
 
 
 class EditPanel(anywidget.AnyWidget):
-    """The panel's page.
-
-    Args:
-        panel: what it shows, and what its buttons ask.
-    """
+    """The panel's page."""
 
     _esm = "\n".join([host.script("parts.js"), (_HERE / "widget.js").read_text("utf-8")])
     css = traitlets.Unicode().tag(sync=True)
@@ -49,9 +45,6 @@ class EditPanel(anywidget.AnyWidget):
 
 class Place:
     """The panel, and what is below it.
-
-    Args:
-        panel: the panel.
 
     Attributes:
         box: the widget to display.

@@ -13,12 +13,7 @@ class Killed(RuntimeError):
 
 
 def when(*steps: tuple[str, Reply]) -> Callable[[Any], Reply]:
-    """Return a model that reacts: it gives each reply once, when its text is in the last message.
-
-    Args:
-        steps: text and reply; of several that fit, the first is used. If none fits, the model
-            ends its turn.
-    """
+    """A model that reacts: it gives each reply once, when its text is in the last message."""
     left = list(steps)
 
     def answer(request: Any) -> Reply:

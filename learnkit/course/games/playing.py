@@ -30,21 +30,12 @@ class Playing:
         self._ends_with_the_kernel = False
 
     def place(self) -> str:
-        """End the game of the cell that runs now, which is about to show another one.
-
-        Returns:
-            The cell's id, for :meth:`begin`; empty if the front end sends none.
-        """
+        """End the game of the cell that runs now, which is about to show another one."""
         self._end(RAN.id)
         return RAN.id
 
     def begin(self, cell: str, game: Closes) -> None:
-        """Note that a game begins; another one of the same cell ends.
-
-        Args:
-            cell: what :meth:`place` has returned.
-            game: the one that begins.
-        """
+        """Note that a game begins; another one of the same cell ends."""
         with self._lock:
             before, self._games[cell] = self._games.get(cell), game
             if not self._ends_with_the_kernel:
@@ -54,11 +45,7 @@ class Playing:
             before.close()
 
     def over(self, game: Closes) -> None:
-        """Forget a game that has come to its end.
-
-        Args:
-            game: which one.
-        """
+        """Forget a game that has come to its end."""
         with self._lock:
             self._games = {cell: one for cell, one in self._games.items() if one is not game}
 

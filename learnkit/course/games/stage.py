@@ -33,14 +33,7 @@ Look = Callable[[EventLog, Handle], "View[Any]"]
 
 
 def play_now(run: Run, play: Play, look: Look, clicks: Sequence[Click]) -> None:
-    """Play in the cell that runs now, with planned clicks, until all is done.
-
-    Args:
-        run: a fresh one.
-        play: sets the agents up.
-        look: makes the view.
-        clicks: in the order of time.
-    """
+    """Play in the cell that runs now, with planned clicks, until all is done."""
     work, handle = play(run)
     with look(run.events, handle).live(), run.clock:
         clicking = run.clock.spawn("clicks", _click, run.clock, clicks, handle)
@@ -56,12 +49,6 @@ def _click(clock: Clock, clicks: Sequence[Click], handle: Handle) -> None:
 
 class Stage:
     """A stage with a Start button, which can be pressed again for a fresh run.
-
-    Args:
-        opened: opens a fresh run, and leaves to the stack what has to be closed after it.
-        play: sets the agents up.
-        look: makes the view.
-        panel: makes the widget that is shown when a request had no reply, if there is one.
 
     Attributes:
         box: the widget to show.

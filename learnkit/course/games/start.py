@@ -18,10 +18,6 @@ class Start:
 
     The button stays where it is, so that the keyboard's focus does: it starts the game again.
 
-    Args:
-        begin: makes the widgets of a new game, and ends the game before.
-        about: a sentence beside the button, until it is pressed.
-
     Attributes:
         box: the widget to show.
         button: starts the game.
@@ -47,17 +43,9 @@ class Start:
             self.say(f"✗ {described(error)}")
 
     def say(self, text: str) -> None:
-        """Show a sentence beside the button, in place of the one before.
-
-        Args:
-            text: what has gone wrong, or what to do.
-        """
+        """Show a sentence beside the button, in place of the one before."""
         self._about.value = f'<span role="alert">{esc(text)}</span>'
 
     def count(self, text: str) -> None:
-        """Show what changes all the time beside the button; a screen reader isn't interrupted.
-
-        Args:
-            text: such as how late it is.
-        """
+        """Show what changes all the time beside the button; a screen reader isn't interrupted."""
         self._about.value = esc(text)

@@ -63,12 +63,7 @@ def explain_errors() -> None:
 
 
 def is_meant(cell: str, notebook: Path | None) -> bool:
-    """Return whether a cell has the tag of cells that are meant to fail.
-
-    Args:
-        cell: the cell's id.
-        notebook: the notebook's file, if it is known.
-    """
+    """Return whether a cell has the tag of cells that are meant to fail."""
     return any(
         one.get("id") == cell and "raises-exception" in one.get("metadata", {}).get("tags", ())
         for one in _cells(notebook)
@@ -82,12 +77,7 @@ def notebook() -> Path | None:
 
 
 def where(name: str, notebook: Path | None) -> str:
-    """Return which cell of a notebook defines a name, in a sentence; empty if none does.
-
-    Args:
-        name: the missing name.
-        notebook: the notebook's file, if it is known.
-    """
+    """Return which cell of a notebook defines a name, in a sentence; empty if none does."""
     heading = ""
     for cell in _cells(notebook):
         source = "".join(cell.get("source", ""))
@@ -104,11 +94,7 @@ def where(name: str, notebook: Path | None) -> str:
 
 
 def code_cells(notebook: Path | None) -> dict[str, str]:
-    """Return the text of each code cell of a notebook, by its id.
-
-    Args:
-        notebook: its file, if it is known.
-    """
+    """Return the text of each code cell of a notebook, by its id."""
     return {
         str(one.get("id", "")): "".join(one.get("source", ""))
         for one in _cells(notebook)

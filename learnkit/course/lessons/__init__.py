@@ -41,14 +41,7 @@ EXAMPLE = Path(__file__).resolve().parent / "heatwatch"
 
 
 def load(name: str) -> Lesson:
-    """Return the content of a lesson.
-
-    Args:
-        name: ``s01`` to ``s12``.
-
-    Raises:
-        UsageError: if there is no such lesson, or its data file has an impossible value.
-    """
+    """Return the content of a lesson."""
     folder = Path(__file__).parent / name
     if not (folder / "questions.yaml").is_file():
         here = sorted(path.parent.name for path in folder.parent.glob("s*/questions.yaml"))

@@ -11,15 +11,6 @@ READ, WRITE = (kind / _PRICE.input for kind in (_PRICE.cache_read, _PRICE.cache_
 
 
 def billed(meter: Meter, *, read_before: int = 0) -> float:
-    """Return what the input of some requests costs; the model's output isn't counted.
-
-    Args:
-        meter: of the requests. Each token is read from the cache or written to it.
-        read_before: tokens that the meter counts as new, but that an earlier run has left in the
-            cache.
-
-    Returns:
-        Tokens of plain input that cost the same.
-    """
+    """Return what the input of some requests costs; the model's output isn't counted."""
     read = meter.cached_tokens + read_before
     return read * READ + (meter.input_tokens - read) * WRITE

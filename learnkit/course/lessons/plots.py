@@ -12,11 +12,7 @@ _EACH = 6.2
 
 
 def short(tokens: float) -> str:
-    """Write a number in thousands, such as ``12k``; 0 is ``0``.
-
-    Args:
-        tokens: the number.
-    """
+    """Write a number in thousands, such as ``12k``; 0 is ``0``."""
     return f"{tokens / 1000:,.0f}k" if tokens else "0"
 
 
@@ -29,17 +25,7 @@ def scale(
     right: float,
     said: Callable[[float], str] = short,
 ) -> None:
-    """Draw level lines with their numbers to the left of them.
-
-    Args:
-        canvas: where to draw.
-        name: begins the keys of the shapes.
-        ticks: the numbers.
-        base: height of the line for 0, in pixels.
-        unit: pixels upwards for 1.
-        right: where the lines end, in pixels; they begin at :data:`LEFT`.
-        said: writes a number.
-    """
+    """Draw level lines with their numbers to the left of them."""
     for tick in ticks:
         y = round(base - tick * unit)
         canvas.edge(f"{name} line {tick}", f"M{LEFT} {y}H{right:g}")
@@ -47,13 +33,7 @@ def scale(
 
 
 def legend(canvas: Canvas, y: float, *entries: tuple[Mark, str, str]) -> None:
-    """Say in one row what the colours mean.
-
-    Args:
-        canvas: where to draw.
-        y: the upper edge of the row, in pixels; it is 12 high.
-        entries: each a mark, the style of its bars, and what it is.
-    """
+    """Say in one row what the colours mean."""
     x = 0
     for mark, style, word in entries:
         canvas.bar(f"key {word}", x, y, 10, 10, mark.key, style)

@@ -87,14 +87,7 @@ _FILE = TypeAdapter(QuestionFile)
 
 
 def read(path: Path) -> QuestionFile:
-    """Read and check a lesson's data file.
-
-    Args:
-        path: of the file.
-
-    Raises:
-        UsageError: if it is not YAML, or holds an impossible value; the text names file and place.
-    """
+    """Read and check a lesson's data file."""
     return data_file.read(path, _FILE)
 
 

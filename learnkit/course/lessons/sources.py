@@ -34,24 +34,11 @@ class Cell:
     edits: tuple[tuple[str, str], ...] = ()
 
     def replace(self, old: str, new: str) -> Cell:
-        """Return the same cell with one more text replaced, wherever it occurs.
-
-        Args:
-            old: a text in the cell.
-            new: the text to put in its place.
-        """
+        """Return the same cell with one more text replaced, wherever it occurs."""
         return replace(self, edits=(*self.edits, (old, new)))
 
     def source(self, number: int, cells: Mapping[str, str]) -> str:
-        """Return the text, from a notebook's cells.
-
-        Args:
-            number: of the exercise, from 1.
-            cells: as :func:`tagged_cells` gives them.
-
-        Raises:
-            UsageError: if no cell has the tag, or a text to replace is not in it.
-        """
+        """Return the text, from a notebook's cells."""
         tag = f"{self.tag}-{number}"
         if tag not in cells:
             raise UsageError(f"no cell of the notebook holds code and is tagged {tag}; tag one")
@@ -86,17 +73,7 @@ class Check:
 def exercise(
     number: int, text: ExerciseText, checks: Mapping[str, Check], cells: Mapping[str, str]
 ) -> Exercise:
-    """Put an exercise together from the data file, ``exercises.py`` and the notebook.
-
-    Args:
-        number: from 1.
-        text: what the data file says.
-        checks: name -> check, as ``exercises.py`` has them.
-        cells: as :func:`tagged_cells` gives them.
-
-    Raises:
-        UsageError: if one of the three is incomplete; the message says which.
-    """
+    """Put an exercise together from the data file, ``exercises.py`` and the notebook."""
     what = f"exercise {number}, {text.title!r}"
     if text.name not in checks:
         raise UsageError(f"{what}: EXERCISES in exercises.py has no {text.name!r}; add its check")
@@ -116,23 +93,12 @@ def exercise(
 
 
 def read(notebook: Path) -> dict[str, str]:
-    """Return the stubs and solutions of a notebook file; see :func:`tagged_cells`.
-
-    Args:
-        notebook: the path of the file.
-    """
+    """Return the stubs and solutions of a notebook file; see :func:`tagged_cells`."""
     return tagged_cells(json.loads(notebook.read_text("utf-8")))
 
 
 def tagged_cells(book: Mapping[str, Any]) -> dict[str, str]:
-    """Return the code of every cell that is tagged ``exercise-1``, ``solution-1``, and so on.
-
-    Args:
-        book: a notebook, as JSON or nbformat reads it.
-
-    Returns:
-        Tag -> source: all of a code cell, or the folded Python of a Markdown cell.
-    """
+    """Return the code of every cell that is tagged ``exercise-1``, ``solution-1``, and so on."""
     return {
         tag: code
         for cell in book["cells"]

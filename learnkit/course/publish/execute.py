@@ -32,19 +32,7 @@ _OWN = ("LEARNKIT_MODE", "LEARNKIT_RECORDINGS")
 
 
 def execute(path: Path, env: Mapping[str, str] | None = None) -> Any:
-    """Run a notebook from a fresh kernel, in static form.
-
-    Args:
-        path: the notebook, which is not changed.
-        env: more environment variables for the kernel.
-
-    Returns:
-        The executed notebook, normalised.
-
-    Raises:
-        Exception: one of :data:`FAILURES`, if a cell fails that should not, or does not end, or
-            ends the kernel.
-    """
+    """Run a notebook from a fresh kernel, in static form."""
     notebook = nbformat.read(path, as_version=4)
     for cell in notebook.cells:
         if cell.cell_type == "code":
@@ -76,29 +64,12 @@ def execute(path: Path, env: Mapping[str, str] | None = None) -> Any:
 
 
 def refresh(path: Path) -> bool:
-    """Run a notebook and write its outputs into its file.
-
-    Args:
-        path: the notebook.
-
-    Returns:
-        Whether the file changed.
-
-    Raises:
-        Exception: as :func:`execute`; the file is then as it was.
-    """
+    """Run a notebook and write its outputs into its file."""
     return course_files.put(path, nbformat.writes(execute(path)) + "\n")
 
 
 def differences(path: Path) -> list[str]:
-    """Return a line for each cell whose output differs in a fresh run.
-
-    Args:
-        path: the notebook, which is not changed.
-
-    Raises:
-        Exception: as :func:`execute`.
-    """
+    """Return a line for each cell whose output differs in a fresh run."""
     committed, fresh = normalise(nbformat.read(path, as_version=4)), execute(path)
     found = []
     pairs = zip(committed.cells, fresh.cells, strict=True)
@@ -110,11 +81,7 @@ def differences(path: Path) -> list[str]:
 
 
 def failure(error: Exception) -> str:
-    """Return what went wrong, with the source of the cell.
-
-    Args:
-        error: one of :data:`FAILURES`.
-    """
+    """Return what went wrong, with the source of the cell."""
     if isinstance(error, CellExecutionError):
         cell = str(error).partition("\n------------------\n")[2]
         source = cell.partition("\n------------------\n")[0]
@@ -125,14 +92,7 @@ def failure(error: Exception) -> str:
 
 
 def normalise(notebook: Any) -> Any:
-    """Remove from a notebook what differs from machine to machine.
-
-    Args:
-        notebook: is changed.
-
-    Returns:
-        The same notebook.
-    """
+    """Remove from a notebook what differs from machine to machine."""
     notebook.metadata = nbformat.from_dict(course_files.METADATA)
     for number, cell in enumerate(_code(notebook), start=1):
         cell.execution_count = number

@@ -46,21 +46,7 @@ _LINKS = (
 def build(
     course: Path, target: Path, lessons: Sequence[str] = (), executed: Path | None = None
 ) -> Iterator[str]:
-    """Write the edition.
-
-    Args:
-        course: the folder of the notebooks; the glossary is in ``docs`` beside it.
-        target: the folder to write; existing pages are replaced.
-        lessons: names such as ``s01``; by default all.
-        executed: a folder of notebooks that were run with tapes; by default they are run now.
-
-    Yields:
-        A line for each page.
-
-    Raises:
-        UsageError: if ``executed`` lacks a notebook, or has one with other cells.
-        Exception: if a notebook fails: see :data:`learnkit.course.publish.execute.FAILURES`.
-    """
+    """Write the edition."""
     every = course_files.lessons(course)
     chosen = [path for path in every if not lessons or path.stem[:3] in lessons]
     runs = [None if executed is None else executed / path.name for path in chosen]
@@ -76,16 +62,7 @@ def build(
 
 
 def lesson(path: Path, executed: Path | None = None) -> str:
-    """Return a notebook as HTML with tapes.
-
-    Args:
-        path: the notebook.
-        executed: the same notebook after a run with tapes; by default it is run now.
-
-    Raises:
-        UsageError: if ``executed`` does not exist, or has other cells than the notebook.
-        Exception: if the notebook fails: see :data:`learnkit.course.publish.execute.FAILURES`.
-    """
+    """Return a notebook as HTML with tapes."""
     with lab_extra():
         from nbconvert import HTMLExporter
 

@@ -48,14 +48,7 @@ class _Shown:
 
 
 def rendered(checkout: Path | None = None) -> Iterator[tuple[Path, str]]:
-    """The files of a checkout that show something of a lesson.
-
-    Args:
-        checkout: the folder of ``README.md`` and ``notebooks``; by default this package's.
-
-    Yields:
-        Each file, and its text as the data files want it.
-    """
+    """The files of a checkout that show something of a lesson."""
     checkout = checkout or course_files.originals().parent
     books = course_files.lessons(checkout / "notebooks")
     texts = {path: EXAMPLE.parent / path.name[:3] / question_file.NAME for path in books}
@@ -68,14 +61,7 @@ def rendered(checkout: Path | None = None) -> Iterator[tuple[Path, str]]:
 
 
 def refresh(checkout: Path | None = None) -> Iterator[str]:
-    """Write title, minutes and promise of every lesson to wherever they are shown.
-
-    Args:
-        checkout: as for :func:`rendered`.
-
-    Yields:
-        The name of each file that changed.
-    """
+    """Write title, minutes and promise of every lesson to wherever they are shown."""
     checkout = checkout or course_files.originals().parent
     for path, text in rendered(checkout):
         if course_files.put(path, text):

@@ -37,15 +37,7 @@ _RENDERED = (
 
 
 def address(checkout: Path | None = None) -> str:
-    """Return the repository's address, from ``pyproject.toml`` or the installed metadata.
-
-    Args:
-        checkout: the folder of ``pyproject.toml``; by default the clone that this package runs
-            from, and without one the metadata of the wheel.
-
-    Raises:
-        UsageError: if it is not of the form ``https://github.com/OWNER/NAME``.
-    """
+    """Return the repository's address, from ``pyproject.toml`` or the installed metadata."""
     if found := checkout or course_files.checkout():
         declared = found / "pyproject.toml"
         urls = tomllib.loads(declared.read_text("utf-8"))["project"]["urls"]
@@ -57,12 +49,7 @@ def address(checkout: Path | None = None) -> str:
 
 
 def rendered(text: str, repository: str) -> str:
-    """Return a text in which every link to this project's pages has the given address.
-
-    Args:
-        text: Markdown, YAML or a notebook's JSON.
-        repository: as :func:`address` returns it.
-    """
+    """Return a text in which every link to this project's pages has the given address."""
     name = repository.removeprefix("https://github.com/")
 
     def ours(match: re.Match[str]) -> str:
@@ -74,17 +61,7 @@ def rendered(text: str, repository: str) -> str:
 
 
 def refresh(checkout: Path | None = None) -> Iterator[str]:
-    """Write the address into every file of a checkout that has links to the project.
-
-    Args:
-        checkout: as for :func:`address`.
-
-    Yields:
-        The name of each file that changed.
-
-    Raises:
-        UsageError: if the address has another form; see :func:`address`.
-    """
+    """Write the address into every file of a checkout that has links to the project."""
     checkout = checkout or course_files.originals().parent
     repository = address(checkout)
     for path in holders(checkout):
@@ -93,11 +70,7 @@ def refresh(checkout: Path | None = None) -> Iterator[str]:
 
 
 def holders(checkout: Path | None = None) -> list[Path]:
-    """Return the files of a checkout that may have links to the project, in order.
-
-    Args:
-        checkout: as for :func:`address`.
-    """
+    """Return the files of a checkout that may have links to the project, in order."""
     folder = checkout or course_files.originals().parent
     return sorted({path for pattern in _RENDERED for path in folder.glob(pattern)})
 

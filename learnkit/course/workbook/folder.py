@@ -26,19 +26,7 @@ _DEFAULT = "default-37a8.jupyterlab-workspace"
 
 
 def update(course: Path, work: Path, *, reset: bool = False) -> Iterator[str]:
-    """Update the folder.
-
-    Args:
-        course: the folder of the course's notebooks; the glossary is in ``docs`` beside it.
-        work: the learner's folder; it is made if it is missing.
-        reset: fresh copies of the lessons; see :func:`learnkit.course.workbook.notebooks.update`.
-
-    Yields:
-        A line for each notebook that the learner should know about.
-
-    Raises:
-        UsageError: if a working copy does not belong in this folder, which stays as it was.
-    """
+    """Update the folder."""
     _refuse(work)
     yield from notebooks.update(course, work, reset=reset)
     course_files.put(work / start_page.NAME, start_page.notebook(work))
@@ -50,13 +38,7 @@ def update(course: Path, work: Path, *, reset: bool = False) -> Iterator[str]:
 
 
 def options(work: Path, notebook: str, *, alone: bool) -> list[str]:
-    """Return JupyterLab's options: which folder to serve, what to open, where to keep its tabs.
-
-    Args:
-        work: the learner's folder.
-        notebook: the name of the lesson to open.
-        alone: open only the lesson; otherwise the start page, with the lesson in a second tab.
-    """
+    """Return JupyterLab's options: which folder to serve, what to open, where to keep its tabs."""
     clone = course_files.checkout()
     root = clone if clone and work.is_relative_to(clone) else work
     where = work.relative_to(root)
@@ -77,9 +59,6 @@ def environment(work: Path) -> dict[str, str]:
     JupyterLab gets our defaults for its settings, so it doesn't ask about news on top of a lesson;
     the learner's own settings stay as they are, and come first. Each kernel explains errors from
     its start, unless the learner has a start-up file, and notes progress in the learner's folder.
-
-    Args:
-        work: the learner's folder.
     """
     ours = Path(course_files.__file__).parent / "jupyter"
     paths = [os.environ.get("JUPYTER_CONFIG_PATH", ""), str(ours / "config")]
@@ -89,12 +68,7 @@ def environment(work: Path) -> dict[str, str]:
 
 
 def open_tab(work: Path, notebook: str) -> None:
-    """Make JupyterLab begin with a tab for this notebook, unless it remembers other tabs.
-
-    Args:
-        work: the learner's folder.
-        notebook: relative to the server's root.
-    """
+    """Make JupyterLab begin with a tab for this notebook, unless it remembers other tabs."""
     file = work / WORKSPACES / _DEFAULT
     if file.exists():
         return

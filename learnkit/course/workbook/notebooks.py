@@ -33,16 +33,7 @@ LINKS = {
 
 
 def update(source: Path, target: Path, *, reset: bool = False) -> Iterator[str]:
-    """Bring the working copy up to date.
-
-    Args:
-        source: the folder of the course's notebooks.
-        target: the learner's folder; it is made if it is missing.
-        reset: replace edited copies too; each is kept beside, with the ending ``.bak``.
-
-    Yields:
-        A line for each notebook that the learner should know about.
-    """
+    """Bring the working copy up to date."""
     target.mkdir(parents=True, exist_ok=True)
     state_file = target / STATE
     made_from = _read(state_file)
@@ -77,11 +68,7 @@ def update(source: Path, target: Path, *, reset: bool = False) -> Iterator[str]:
 
 
 def fresh(content: bytes) -> bytes:
-    """Return a lesson as a learner gets it: without outputs, and with the working copy's links.
-
-    Args:
-        content: of the course's notebook; anything but a notebook keeps all but its links.
-    """
+    """Return a lesson as a learner gets it: without outputs, and with the working copy's links."""
     for there, here in LINKS.items():
         content = content.replace(there, here)
     notebook = _notebook(content)

@@ -55,11 +55,7 @@ def contents(*, forget: bool = False, folder: str | Path = "") -> Card:
 
 
 def summary(found: Sequence[LessonProgress]) -> str:
-    """Return how far the learner is, and what comes next, in a sentence or two.
-
-    Args:
-        found: the lessons in order.
-    """
+    """Return how far the learner is, and what comes next, in a sentence or two."""
     finished = [one for one in found if one.state == "finished"]
     begun = [one for one in found if one.state == "begun"]
     left = [one for one in found if one.state != "finished"]
@@ -82,11 +78,7 @@ _SHORT = f"{_LEFT};white-space:nowrap"
 
 
 def table(found: Sequence[LessonProgress]) -> str:
-    """Return the lessons as a plain HTML table.
-
-    Args:
-        found: the lessons in order.
-    """
+    """Return the lessons as a plain HTML table."""
     head = "".join(
         f'<th style="{_LEFT}">{one}</th>'
         for one in ("", "lesson", "what it adds", "time", "predictions", "exercises", "quiz")
@@ -114,14 +106,7 @@ def _row(one: LessonProgress) -> str:
 
 
 def notebook(folder: Path) -> str:
-    """Return the start page as a notebook, with the table of today.
-
-    Args:
-        folder: the folder of the working copies.
-
-    Returns:
-        The text of the ``.ipynb`` file.
-    """
+    """Return the start page as a notebook, with the table of today."""
     card = contents(folder=folder)
     text = _TEXT.read_text("utf-8").replace("<!-- repository -->", repository.address())
     above, below = text.strip().split("\n\n<!-- contents -->\n\n")
@@ -146,10 +131,6 @@ def notebook(folder: Path) -> str:
 
 
 def book(*cells: Mapping[str, Any]) -> str:
-    """Return a notebook with these cells, as the text of a file.
-
-    Args:
-        cells: in the format of ``.ipynb`` files.
-    """
+    """Return a notebook with these cells, as the text of a file."""
     made = {"cells": cells, "metadata": course_files.METADATA, "nbformat": 4, "nbformat_minor": 5}
     return json.dumps(made, indent=1, ensure_ascii=False) + "\n"

@@ -22,47 +22,22 @@ if TYPE_CHECKING:
 
 
 class Claims:
-    """The tasks that the members of a team hold.
-
-    Args:
-        team: whose members claim tasks.
-        board: where the tasks are.
-    """
+    """The tasks that the members of a team hold."""
 
     def __init__(self, team: TeamBase, board: BoardBackend) -> None:
         self.team, self.board = team, board
 
     def held(self, name: str) -> list[Task]:
-        """Return the tasks that a member has in progress; those of an earlier run do not count.
-
-        Args:
-            name: of the member.
-        """
+        """Return the tasks that a member has in progress; those of an earlier run do not count."""
         return [one for one in self.board.tasks() if rules.holds(one, name, self.team.incarnation)]
 
     def claim(self, agent: Agent, id: int) -> Task:
-        """Claim a task for an agent: of all that try, exactly one succeeds.
-
-        Args:
-            agent: who claims it.
-            id: number of the task.
-
-        Raises:
-            ToolError: if the task is not ready.
-        """
+        """Claim a task for an agent: of all that try, exactly one succeeds."""
         with logged(self.board, agent):
             return self.board.claim(id, agent.name)
 
     def claim_for(self, mate: Teammate, id: int) -> Task:
-        """Claim a task for a teammate; a new assignment begins with it.
-
-        Args:
-            mate: the teammate.
-            id: number of the task.
-
-        Raises:
-            ToolError: if it is not ready, does not suit, or the teammate holds another one.
-        """
+        """Claim a task for a teammate; a new assignment begins with it."""
         if held := self.held(mate.name):
             raise ToolError(
                 f"you already hold task {held[0].id}; complete it or give it back first"
@@ -75,31 +50,17 @@ class Claims:
         return task
 
     def give_back(self, name: str, by: Agent) -> None:
-        """Make the tasks that a member holds pending and free again.
-
-        Args:
-            name: of the member.
-            by: in whose lane this is logged.
-        """
+        """Make the tasks that a member holds pending and free again."""
         with logged(self.board, by):
             self.board.release(name, self.team.incarnation)
 
 
 def suits(task: Task, role: str) -> bool:
-    """Whether a task is for a role: it has no tags, or the role is among them.
-
-    Args:
-        task: the one in question.
-        role: of a teammate; upper and lower case count the same.
-    """
+    """Whether a task is for a role: it has no tags, or the role is among them."""
     return not task.tags or role.casefold() in (tag.casefold() for tag in task.tags)
 
 
 def as_text(task: Task) -> str:
-    """Return a claimed task as text for the model, in a frame that its own text cannot end.
-
-    Args:
-        task: the one that was claimed.
-    """
+    """Return a claimed task as text for the model, in a frame that its own text cannot end."""
     text = f"Task #{task.id}: {task.subject}\n{task.description}".strip()
     return f"<auto-claimed>{defused(text)}</auto-claimed>"

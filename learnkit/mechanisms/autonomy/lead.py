@@ -37,13 +37,6 @@ def additions(board: BoardBackend, events: EventLog) -> Callable[[dict[str, Any]
     """Make the handler for a view in which the user can add tasks: it adds and logs them.
 
     Example: ``lk.views.Team(log, buttons=…, on_intent=additions(board, log))``.
-
-    Args:
-        board: to change.
-        events: the log of the view.
-
-    Returns:
-        What the view calls with each intent.
     """
 
     def added(intent: dict[str, Any]) -> None:

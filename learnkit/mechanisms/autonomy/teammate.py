@@ -25,12 +25,7 @@ _HOW = (
 
 
 class TeammateAutonomy(Mechanism):
-    """Offers ``idle`` and ``claim_task``, and restores a lost identity.
-
-    Args:
-        claims: of the team.
-        mate: the teammate that it serves.
-    """
+    """Offers ``idle`` and ``claim_task``, and restores a lost identity."""
 
     def __init__(self, claims: Claims, mate: Teammate) -> None:
         self._claims, self._mate = claims, mate

@@ -45,11 +45,7 @@ class Result:
 
 
 def results(messages: Sequence[Message]) -> list[Result]:
-    """Every tool result, in order.
-
-    Args:
-        messages: the array.
-    """
+    """Every tool result, in order."""
     names: dict[str, str] = {}
     found = []
     for index, message in enumerate(messages):
@@ -65,23 +61,13 @@ def results(messages: Sequence[Message]) -> list[Result]:
 
 
 def seen(messages: Sequence[Message]) -> int:
-    """How many messages the model has answered: those up to its last reply.
-
-    Args:
-        messages: the array.
-    """
+    """How many messages the model has answered: those up to its last reply."""
     last = (i for i in range(len(messages), 0, -1) if messages[i - 1]["role"] == "assistant")
     return next(last, 0)
 
 
 def protected(found: Sequence[Result], keep: int, tools: Mapping[str, Tool]) -> list[Result]:
-    """The results that stay: the last ones, and those that still hold.
-
-    Args:
-        found: results, in order.
-        keep: how many of the last ones stay.
-        tools: the agent's, by name; ``holds`` of a tool says how long its results do.
-    """
+    """The results that stay: the last ones, and those that still hold."""
     kept = list(found[max(0, len(found) - keep) :])
     last = {}
     for one in found:
@@ -96,14 +82,7 @@ def protected(found: Sequence[Result], keep: int, tools: Mapping[str, Tool]) -> 
 def clearable(
     messages: Sequence[Message], keep: int = 3, over: int = WORTH, tools: Mapping[str, Tool] = _NONE
 ) -> list[Result]:
-    """The results that may go: seen by the model, old, long, no failures, nothing that holds.
-
-    Args:
-        messages: the array.
-        keep: how many of the last results stay.
-        over: results of at most so many characters stay.
-        tools: the agent's, by name, which say whose results hold.
-    """
+    """The results that may go: seen by the model, old, long, no failures, nothing that holds."""
     found, end = results(messages), seen(messages)
     kept = {one.id for one in protected(found, keep, tools)}
     return [
@@ -134,25 +113,14 @@ def micro_compact(
 
 
 def shortened(messages: Sequence[Message], chosen: Sequence[Result]) -> list[Message]:
-    """A new array in which some results are cleared: only the tool's name is left.
-
-    Args:
-        messages: the array; it stays as it is.
-        chosen: some of its results.
-    """
+    """A new array in which some results are cleared: only the tool's name is left."""
     return replaced(messages, chosen, lambda one: f"[Previous: used {one.name}]")
 
 
 def replaced(
     messages: Sequence[Message], chosen: Sequence[Result], text: Callable[[Result], str]
 ) -> list[Message]:
-    """A new array in which some results say something else; what did not change is shared.
-
-    Args:
-        messages: the array; it stays as it is.
-        chosen: some of its results.
-        text: gives the new content of a result.
-    """
+    """A new array in which some results say something else; what did not change is shared."""
     new = list(messages)
     for one in chosen:
         message = new[one.index]
@@ -163,12 +131,7 @@ def replaced(
 
 
 def without_stale_thinking(messages: Sequence[Message], changed: int) -> list[Message]:
-    """The array without the thinking after a change, which was about the messages as they were.
-
-    Args:
-        messages: the array.
-        changed: index of the first message that is not as it was.
-    """
+    """The array without the thinking after a change, which was about the messages as they were."""
     new = list(messages)
     for index, message in enumerate(messages[changed:], start=changed):
         blocks = _blocks(message)
@@ -179,23 +142,14 @@ def without_stale_thinking(messages: Sequence[Message], changed: int) -> list[Me
 
 
 def cut_before(messages: Sequence[Message], index: int) -> int:
-    """The nearest place at or before ``index`` where the array can be cut: no pair is split.
-
-    Args:
-        messages: the array.
-        index: of a message; the length of the array for its end.
-    """
+    """The nearest place at or before ``index`` where the array can be cut: no pair is split."""
     while index > 0 and index < len(messages) and _answers(messages[index]):
         index -= 1
     return index
 
 
 def pending(messages: Sequence[Message]) -> int:
-    """Where what the model has not seen yet begins, with the calls that it answers.
-
-    Args:
-        messages: the array.
-    """
+    """Where what the model has not seen yet begins, with the calls that it answers."""
     return cut_before(messages, seen(messages))
 
 

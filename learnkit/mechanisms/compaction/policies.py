@@ -56,14 +56,7 @@ class Policy(Protocol):
     def choose(
         self, messages: Sequence[Message], tokens: int, threshold: int, tools: Mapping[str, Tool]
     ) -> Change | None:
-        """The change to make, or None.
-
-        Args:
-            messages: the array, at a point where no call is open.
-            tokens: the estimated length of the request.
-            threshold: tokens at which the context counts as full.
-            tools: the agent's, by name; ``holds`` of a tool says how long its results matter.
-        """
+        """The change to make, or None."""
         ...
 
 
@@ -88,20 +81,7 @@ def plan(
     head: int = 0,
     tools: Mapping[str, Tool] = _NONE,
 ) -> list[Change]:
-    """What to do before a request: a clearing, a summary, one after the other, or nothing.
-
-    Args:
-        policy: what chooses.
-        messages: the array; it stays as it is.
-        limits: how long the request may be.
-        count: has measured the array, and estimates other ones.
-        head: characters of the system prompt and the tools.
-        tools: the agent's, by name.
-
-    Returns:
-        The changes in order, each for the array that the one before leaves. A clearing has
-        no stale thinking in it any more; a summary replaces over a tenth of the threshold.
-    """
+    """What to do before a request: a clearing, a summary, one after the other, or nothing."""
     planned = []
     tokens = count.measure(messages, head)
     change = policy.choose(messages, tokens, limits.threshold, tools)
@@ -119,14 +99,7 @@ def plan(
 
 @dataclass(frozen=True, slots=True)
 class Layers:
-    """Layer 1 in batches, layer 2 at the threshold.
-
-    Args:
-        keep: how many of the last results are never cleared.
-        clear_at: share of the threshold from which on clearing is considered.
-        clear_at_least: tokens that one batch must gain: each breaks the prompt cache once, and
-            drops thinking. By default a fifth of the threshold.
-    """
+    """Layer 1 in batches, layer 2 at the threshold."""
 
     keep: int = 3
     clear_at: float = 0.5
@@ -166,11 +139,6 @@ class Pressure:
     Below 70 % nothing is done. From 70 % on long output that can be read again goes. From 90 % on
     chains of calls become notes of what was called, why, and what failed. Above 110 % the earlier
     half of the conversation becomes a summary.
-
-    Args:
-        long: results over so many characters are long output.
-        again: tools whose results can be had again by the same call.
-        keep: how many of the last results are left alone.
     """
 
     long: int = 5_000

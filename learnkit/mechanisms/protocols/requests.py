@@ -38,11 +38,6 @@ class Requests:
 
     A step and its event are logged together: no other thread can log the end of a request before
     its beginning.
-
-    Args:
-        team: whose requests they are.
-        tracker: where they are kept; by default in the team's backend, or in ``requests.json`` in
-            its folder.
     """
 
     def __init__(self, team: TeamBase, tracker: RequestBackend | None = None) -> None:
@@ -52,11 +47,7 @@ class Requests:
 
     @property
     def tracker(self) -> RequestBackend:
-        """The state of every request.
-
-        Raises:
-            UsageError: if the team has no lead yet.
-        """
+        """The state of every request."""
         if self._tracker is None:
             self._tracker = self.team.tracker()
         return self._tracker
@@ -64,21 +55,7 @@ class Requests:
     def ask(
         self, by: Agent, kind: Kind, to: str, content: str, deadline: float | None = None
     ) -> Request:
-        """Open a request, and deliver it to the agent that has to answer it.
-
-        Args:
-            by: who asks.
-            kind: of the request.
-            to: the name of the agent that has to answer.
-            content: what is asked: the plan, or the text of the request.
-            deadline: seconds after which a teammate that has not answered gets no further turn.
-
-        Returns:
-            The pending request.
-
-        Raises:
-            ToolError: if the same question is still pending.
-        """
+        """Open a request, and deliver it to the agent that has to answer it."""
         with by.events.ordered():
             request = self.tracker.open(kind, by.name, to, content, deadline)
             by.emit("request.opened", request=request.to_json())
@@ -88,20 +65,7 @@ class Requests:
         return request
 
     def answer(self, by: Agent, id: str, state: Answer, note: str) -> Request:
-        """Answer a request, and deliver the answer to the agent that asked.
-
-        Args:
-            by: who answers.
-            id: of the request.
-            state: the answer.
-            note: the reason, or feedback.
-
-        Returns:
-            The request with its answer.
-
-        Raises:
-            ToolError: if ``by`` may not answer it, or not any more; nothing is changed then.
-        """
+        """Answer a request, and deliver the answer to the agent that asked."""
         with by.events.ordered():
             request = self.tracker.answer(id, by.name, state, note)
             by.emit("request.answered", request=request.to_json())
@@ -111,20 +75,12 @@ class Requests:
         return request
 
     def begin_assignment(self, mate: Teammate) -> None:
-        """Begin a new assignment of a teammate: what was asked in the last one expires.
-
-        Args:
-            mate: the teammate.
-        """
+        """Begin a new assignment of a teammate: what was asked in the last one expires."""
         with mate.agent.events.ordered():
             self._log_expired(mate.agent, self.tracker.assign(mate.name))
 
     def end(self, mate: Teammate) -> None:
-        """Expire what is pending for a teammate that has shut down and answers nothing more.
-
-        Args:
-            mate: the teammate.
-        """
+        """Expire what is pending for a teammate that has shut down and answers nothing more."""
         with mate.agent.events.ordered():
             expired = self.tracker.expire_all(mate.name, f"{mate.name} has shut down")
             self._log_expired(mate.agent, expired)
@@ -140,12 +96,7 @@ class Requests:
 
     @contextmanager
     def refusals(self, by: Agent, tool: str) -> Iterator[None]:
-        """Log why a call of a protocol's tool was refused, if it is.
-
-        Args:
-            by: who has called it.
-            tool: its name.
-        """
+        """Log why a call of a protocol's tool was refused, if it is."""
         try:
             yield
         except ToolError as error:

@@ -27,16 +27,7 @@ _PLAN = (
 
 
 class TeammateProtocols(Mechanism):
-    """A teammate's side of the protocols: tools to answer and to submit, and a gate.
-
-    Args:
-        requests: of the team.
-        mate: the teammate that it serves.
-        plan_required: whether the teammate needs an approved plan before it may write; or a
-            function that says so, which is asked when a run begins and before each call that may
-            write.
-        open: names of tools that need no approved plan; those marked ``read_only`` never do.
-    """
+    """A teammate's side of the protocols: tools to answer and to submit, and a gate."""
 
     def __init__(
         self,

@@ -22,14 +22,7 @@ if TYPE_CHECKING:
 
 
 class Delivery:
-    """Takes messages out of one agent's inbox, and keeps the agent's transcript.
-
-    Args:
-        mailbox: where the inbox is; it is created if it does not exist.
-        agent: to which the inbox belongs.
-        transcript: the journal of the agent's messages.
-        arrived: is called with each new message, before it is logged that it was read.
-    """
+    """Takes messages out of one agent's inbox, and keeps the agent's transcript."""
 
     def __init__(
         self,
@@ -68,9 +61,6 @@ class Delivery:
 
         Call this when all mail that was taken should be in a message. If an error has kept some of
         it out, that mail goes back into the inbox, and is delivered again.
-
-        Raises:
-            OSError: if there is no room; the next call writes what this one has not.
         """
         with uninterrupted():  # what is written counts as kept, and nothing else does
             events, unsafe = self._agent.events, list(self._unsafe)

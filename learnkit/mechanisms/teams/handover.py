@@ -13,11 +13,7 @@ from contextlib import contextmanager
 
 
 class Handover:
-    """Counts the handovers of a team: those under way, and those that are over.
-
-    Args:
-        settled: is called when a handover is over that has made :meth:`at_rest` say no.
-    """
+    """Counts the handovers of a team: those under way, and those that are over."""
 
     def __init__(self, settled: Callable[[], object]) -> None:
         self._settled = settled
@@ -42,14 +38,7 @@ class Handover:
                 self._settled()
 
     def at_rest(self, look: Callable[[], bool]) -> bool:
-        """Whether a look at all members finds them at rest, and nothing has passed meanwhile.
-
-        Args:
-            look: returns True when it has found each member at rest, one after the other.
-
-        Returns:
-            False also when something is on its way; then ``settled`` is called once it is over.
-        """
+        """Whether a look at all members finds them at rest, and nothing has passed meanwhile."""
         while True:
             with self._lock:
                 if self._passing:

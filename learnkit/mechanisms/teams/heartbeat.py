@@ -25,15 +25,6 @@ class Heartbeat:
 
     Attributes:
         lost: why the teammate was stopped; empty as long as the name is its own.
-
-    Args:
-        mate: the teammate; it is stopped when its name belongs to another one.
-        roster: of its team.
-        board: of its team.
-        clock: on which it beats.
-        incarnation: which run of the teammate this is.
-        where: where it runs, as the others see it.
-        lease: seconds for which a claim holds without a beat.
     """
 
     def __init__(
@@ -60,11 +51,7 @@ class Heartbeat:
         self._worker = self._clock.spawn(name, self._run)
 
     def beat(self) -> bool:
-        """Say once that the teammate is alive.
-
-        Returns:
-            Whether the name is still its own. If not, the teammate is stopped.
-        """
+        """Say once that the teammate is alive."""
         name = self._mate.name
         if not self.lost:
             try:

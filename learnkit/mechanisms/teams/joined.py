@@ -41,21 +41,6 @@ class JoinedTeam(TeamBase):
         mate: the teammate.
         heartbeat: says that it is alive.
         where: where it runs, as the others see it.
-
-    Args:
-        backend: where the team is kept.
-        member: the teammate's name, its address for mail.
-        role: what it is there for.
-        transcripts: the folder for its conversation, which stays on this machine.
-        clock: on which it waits.
-        name: of the team.
-        lead: name of the agent that leads it.
-        where: where it runs, as the others see it.
-        lease: seconds after which others may claim its tasks when it has died.
-
-    Raises:
-        UsageError: for a name that the lead has, or one that a teammate in the lead's process has.
-        ToolError: for a name that is not valid.
     """
 
     def __init__(
@@ -123,17 +108,6 @@ class JoinedTeam(TeamBase):
 
         A process that has joined under the same name before is replaced: it ends at its next beat.
         What it holds is not inherited, and can be claimed when its leases are over.
-
-        Args:
-            client: an ``anthropic.Anthropic``.
-            mechanisms: of the teammate, beside those of the team.
-            options: as for :class:`learnkit.Agent`, such as ``model`` and ``max_turns``.
-
-        Returns:
-            The teammate.
-
-        Raises:
-            OSError: if the backend is away.
         """
         mate = self.mate
         mate.agent = Agent(
@@ -172,11 +146,7 @@ class JoinedTeam(TeamBase):
         return mate
 
     def wait(self) -> None:
-        """Wait until the teammate has ended; by then it has given back what it held.
-
-        Raises:
-            BaseException: the exception that ended its thread.
-        """
+        """Wait until the teammate has ended; by then it has given back what it held."""
         error = self.mate.ended()
         self._close()
         if error:
@@ -188,12 +158,6 @@ class JoinedTeam(TeamBase):
         A reply that is on its way cannot be stopped. After a while the tasks are given back without
         waiting for it; whatever it says then about one of them is refused. A backend that is away
         is not waited for: what it holds is free when its leases are over.
-
-        Args:
-            patience: seconds to wait for it.
-
-        Returns:
-            Whether its thread has ended.
         """
         mate = self.mate
         mate.stop.set()

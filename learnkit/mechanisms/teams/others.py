@@ -67,10 +67,6 @@ class Others:
     Emits, in the lane of the teammate: ``team.joined`` with ``name``, ``role`` and ``where``;
     ``team.status``; ``team.lost`` with ``name`` and ``seconds``; and ``mail.sent`` and
     ``mail.read`` for the messages between it and the lead.
-
-    Args:
-        team: whose roster and inboxes are read.
-        silence: seconds without a beat after which a teammate counts as gone.
     """
 
     def __init__(self, team: TeamBase, silence: float) -> None:
@@ -79,14 +75,7 @@ class Others:
         self._unread: dict[str, list[str]] = {}  # ids of what the lead's process has sent them
 
     def look(self, lead: Agent) -> list[Other]:
-        """Read the roster and the inboxes, and log what has changed.
-
-        Args:
-            lead: whose log it is.
-
-        Returns:
-            The teammates that live in processes of their own.
-        """
+        """Read the roster and the inboxes, and log what has changed."""
         entries = map(self.known, self._team.roster.members())
         found = [one for one in entries if one is not None]
         with lead.events.ordered():
@@ -102,20 +91,12 @@ class Others:
         return found
 
     def find(self, name: str) -> Other | None:
-        """Return a teammate that lives in a process of its own, as the roster has it now.
-
-        Args:
-            name: of the teammate.
-        """
+        """Return a teammate that lives in a process of its own, as the roster has it now."""
         entries = (one for one in self._team.roster.members() if one["name"] == name)
         return next(map(self.known, entries), None)
 
     def known(self, entry: Member) -> Other | None:
-        """Return what the roster says of a teammate; None if that lives in the lead's process.
-
-        Args:
-            entry: of the roster.
-        """
+        """Return what the roster says of a teammate; None if that lives in the lead's process."""
         if not entry.get("incarnation"):
             return None
         silent = int(entry.get("silent") or 0)
@@ -130,21 +111,12 @@ class Others:
         )
 
     def sent(self, mail: Mail) -> None:
-        """Take note of a message that was sent in this process.
-
-        Args:
-            mail: the message; it counts if its addressee lives in another process.
-        """
+        """Take note of a message that was sent in this process."""
         if mail.to in self._known:
             self._unread.setdefault(mail.to, []).append(mail.id)
 
     def arrived(self, lead: Agent, mail: Mail) -> None:
-        """Log that a message was sent, if that has happened in another process.
-
-        Args:
-            lead: who reads it.
-            mail: the message.
-        """
+        """Log that a message was sent, if that has happened in another process."""
         if mail.sender in self._known:
             _emit(lead, mail.sender, "mail.sent", {"mail": mail.to_json()})
 

@@ -136,27 +136,10 @@ class TeamServices(Protocol):
         """What other mechanisms add to the team."""
 
     def send(self, agent: Agent, to: str, content: str, type: Type = "message") -> Mail:
-        """Put a message from an agent into an inbox; see :meth:`Team.send`.
-
-        Args:
-            agent: the sender.
-            to: the name of the recipient.
-            content: the text.
-            type: what kind of message it is.
-
-        Returns:
-            The message, with its id.
-
-        Raises:
-            ToolError: if it cannot be sent.
-        """
+        """Put a message from an agent into an inbox; see :meth:`Team.send`."""
 
     def status_changed(self, mate: Teammate) -> None:
-        """Store and log a teammate's new status; see :meth:`Team.status_changed`.
-
-        Args:
-            mate: the teammate, which has the new status already.
-        """
+        """Store and log a teammate's new status; see :meth:`Team.status_changed`."""
 
 
 class Teammate:
@@ -186,12 +169,6 @@ class Teammate:
         status: ``working``, ``idle`` or ``shutdown``.
         halted: why its thread ended without a failure; None if it did not.
         worker: its thread, once it has been started.
-
-    Args:
-        team: which it belongs to.
-        name: its lane in the log, and its address.
-        role: what it is there for.
-        clock: on which it waits.
     """
 
     agent: Agent
@@ -221,11 +198,7 @@ class Teammate:
         )
 
     def start(self, prompt: str | None) -> None:
-        """Start its thread.
-
-        Args:
-            prompt: its first task; None for one that begins idle, and looks for work.
-        """
+        """Start its thread."""
         try:
             self.become("working" if prompt is not None else "idle")
             with uninterrupted():
@@ -248,11 +221,7 @@ class Teammate:
         return self.worker.error
 
     def become(self, status: Status) -> None:
-        """Change its status, and let the team know.
-
-        Args:
-            status: the new one; nothing happens if it has it already.
-        """
+        """Change its status, and let the team know."""
         with self._team.handover.passing():
             before, self.status = self.status, status
             try:
@@ -264,14 +233,7 @@ class Teammate:
                 raise
 
     def rest(self, report: str) -> str | None:
-        """Report to the lead, be idle, and return with something to do.
-
-        Args:
-            report: what came of the work; an empty one is not sent.
-
-        Returns:
-            What to work on next, with the status ``working``; None when it is to shut down.
-        """
+        """Report to the lead, be idle, and return with something to do."""
         team, clock = self._team, self._clock
         if report and not self.stop.is_set():
             self._insist(partial(self._tell_lead, report))
@@ -383,12 +345,7 @@ class Teammate:
 
 
 class TeammateMessages(Mechanism):
-    """A teammate's side of the team: its messages.
-
-    Args:
-        team: which it belongs to.
-        mate: the teammate that it serves.
-    """
+    """A teammate's side of the team: its messages."""
 
     def __init__(self, team: TeamServices, mate: Teammate) -> None:
         self._team, self._mate = team, mate

@@ -30,11 +30,7 @@ FILES = 12
 
 
 class History:
-    """The commits of a repository, logged whenever they have changed.
-
-    Args:
-        git: the repository.
-    """
+    """The commits of a repository, logged whenever they have changed."""
 
     def __init__(self, git: Git) -> None:
         self._git = git
@@ -43,11 +39,7 @@ class History:
         self._asked, self._latest = itertools.count(1), 0
 
     def log(self, agent: AgentLike) -> None:
-        """Emit ``worktree.commits`` if the commits have changed.
-
-        Args:
-            agent: in whose lane.
-        """
+        """Emit ``worktree.commits`` if the commits have changed."""
         number = next(self._asked)
         commits = self.commits()  # git is slow, so no other thread waits for it
         with agent.events.ordered():
@@ -57,12 +49,7 @@ class History:
             self._latest = max(number, self._latest)
 
     def commits(self) -> list[dict[str, Any]]:
-        """The newest commits of all branches.
-
-        Returns:
-            Of each its id, its parents, the names that point to it, its subject, and the files that
-            it changes (a merge has none of its own).
-        """
+        """The newest commits of all branches."""
         if not self._begun:
             self._begun = self._git.succeeds("rev-parse", "--verify", "--quiet", "HEAD")
             if not self._begun:
@@ -80,14 +67,7 @@ class History:
 
 
 class WorktreeAssignments(Extension):
-    """Lets the teammates of a team work in the worktrees of their tasks.
-
-    Args:
-        registry: the worktrees.
-        board: where a task names its worktree; without a board no task has one.
-        history: logs what teammates commit.
-        incarnation: which run of a worker this process is; empty in the lead's.
-    """
+    """Lets the teammates of a team work in the worktrees of their tasks."""
 
     def __init__(
         self,

@@ -79,31 +79,12 @@ class Worktree:
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Worktree:
-        """Read what :meth:`to_json` returns.
-
-        Args:
-            data: an entry of the index.
-
-        Returns:
-            The worktree.
-        """
+        """Read what :meth:`to_json` returns."""
         return cls(**{key: value for key, value in data.items() if key != "path"})
 
 
 class WorktreeRegistry:
-    """The worktrees of a repository, shared by threads and processes.
-
-    Args:
-        repo: the repository, or a folder in it.
-        shell: runs git.
-        state: the folder of the index and its journal; by default it is the one of the worktrees,
-            ``.worktrees``.
-        remote: URL, or name of a remote, of a repository that other clones share with this one. The
-            branches of worktrees are pushed to it, and fetched before they are merged.
-
-    Raises:
-        UsageError: if it is no repository, or has no such remote.
-    """
+    """The worktrees of a repository, shared by threads and processes."""
 
     def __init__(
         self,
@@ -123,11 +104,7 @@ class WorktreeRegistry:
         self._excluded = False
 
     def path(self, name: str) -> Path:
-        """The folder of a worktree.
-
-        Args:
-            name: of the worktree.
-        """
+        """The folder of a worktree."""
         return self.root / name
 
     def exists(self, name: str) -> bool:
@@ -135,9 +112,6 @@ class WorktreeRegistry:
 
         This asks neither git nor the index, so that it waits for nobody: a teammate looks whenever
         it claims a task, and another one may just be merging.
-
-        Args:
-            name: of the worktree.
         """
         return (self.path(name) / ".git").exists()
 
@@ -152,14 +126,7 @@ class WorktreeRegistry:
             return list(index.values())
 
     def get(self, name: str) -> Worktree:
-        """Return a worktree that was not removed.
-
-        Args:
-            name: of the worktree.
-
-        Raises:
-            ToolError: if there is none of this name, or it is still being created.
-        """
+        """Return a worktree that was not removed."""
         there = {one.name: one for one in self.all() if one.status != "removed"}
         if name in there and there[name].status == "creating":
             raise ToolError(f"the worktree {name!r} is still being created; try again in a moment")
@@ -175,20 +142,7 @@ class WorktreeRegistry:
         base_ref: str = "HEAD",
         bind: Callable[[Worktree], object] = lambda tree: None,
     ) -> Worktree:
-        """Make a folder and a branch; if a step fails, those before it are undone.
-
-        Args:
-            name: of the folder; the branch is ``wt/`` and the name.
-            task_id: the task that it is for.
-            base_ref: branch, tag or hash to begin at.
-            bind: the last step, such as writing the name into the task.
-
-        Returns:
-            The new worktree.
-
-        Raises:
-            ToolError: if it cannot be made; nothing of it is left then.
-        """
+        """Make a folder and a branch; if a step fails, those before it are undone."""
         _check_name(name)
         with self._step("create", name, task_id=task_id), self._reserved(name):
             if not self.git.succeeds("rev-parse", "--verify", "--quiet", "HEAD"):
@@ -220,19 +174,7 @@ class WorktreeRegistry:
             return tree
 
     def join(self, name: str, task_id: int | None = None) -> Worktree | None:
-        """Make a worktree that another clone has made, or bring it up to date.
-
-        Args:
-            name: of the worktree.
-            task_id: the task that it is for.
-
-        Returns:
-            The worktree; None if there is no common remote, or no such branch in it.
-
-        Raises:
-            ToolError: if the remote cannot be reached, or the branch has commits of its own on both
-                sides.
-        """
+        """Make a worktree that another clone has made, or bring it up to date."""
         _check_name(name)
         branch = f"wt/{name}"
         if self._remote is None or (commit := self._remote.fetch(branch)) is None:
@@ -251,17 +193,7 @@ class WorktreeRegistry:
             return tree
 
     def publish(self, name: str) -> bool:
-        """Push the commits of a worktree's branch to the common remote, if there are new ones.
-
-        Args:
-            name: of the worktree.
-
-        Returns:
-            Whether there were some.
-
-        Raises:
-            ToolError: if the remote cannot be reached, or has commits that this clone lacks.
-        """
+        """Push the commits of a worktree's branch to the common remote, if there are new ones."""
         return self._publish(f"wt/{name}")
 
     def _publish(self, branch: str) -> bool:
@@ -292,19 +224,7 @@ class WorktreeRegistry:
         self.git.run("merge", "--ff-only", "--no-stat", commit, cwd=folder)
 
     def remove(self, name: str, *, force: bool = False) -> Worktree:
-        """Remove the folder; its branch stays, with all that was committed.
-
-        Args:
-            name: of the worktree.
-            force: also with changes that are not committed, files that git ignores, or commits
-                that are in no branch.
-
-        Returns:
-            The removed worktree.
-
-        Raises:
-            ToolError: if something would be lost, naming it.
-        """
+        """Remove the folder; its branch stays, with all that was committed."""
         self.get(name)  # what is not there is no failure to note
         with self._step("remove", name, force=force), self._held(name) as tree:
             if not force and (left := self.git.changes(self.path(name), ignored=True)):
@@ -328,17 +248,7 @@ class WorktreeRegistry:
             return removed
 
     def keep(self, name: str) -> Worktree:
-        """Mark the work as done; the folder stays.
-
-        Args:
-            name: of the worktree.
-
-        Returns:
-            The kept worktree.
-
-        Raises:
-            ToolError: if there is no such worktree.
-        """
+        """Mark the work as done; the folder stays."""
         self.get(name)
         with self._held(name) as tree, self._open() as index:
             index[name] = replace(tree, status="kept")
@@ -346,19 +256,7 @@ class WorktreeRegistry:
             return index[name]
 
     def merge(self, name: str) -> list[str]:
-        """Merge a worktree's commits into the branch of the main folder; first fetch them.
-
-        Args:
-            name: of the worktree.
-
-        Returns:
-            The files that have changed there; none if there was nothing to merge.
-
-        Raises:
-            ToolError: if something is not committed, the common remote cannot be reached, or both
-                sides have changed the same lines: then the main folder is as it was, and the files
-                are named.
-        """
+        """Merge a worktree's commits into the branch of the main folder; first fetch them."""
         self.get(name)
         with self._step("merge", name), self._held(name) as tree, self._lock(_MERGE):
             for what, folder in ((name, self.path(name)), ("the main folder", self.git.root)):
@@ -411,13 +309,7 @@ class WorktreeRegistry:
     def _repair(
         self, index: dict[str, Worktree], before: dict[str, Worktree], there: dict[str, Checkout]
     ) -> None:
-        """Believe git where it and the index differ, and nobody is at it.
-
-        Args:
-            index: as it is now.
-            before: as it was before git was asked; what has changed since is newer than its answer.
-            there: the checkouts.
-        """
+        """Believe git where it and the index differ, and nobody is at it."""
         for name, tree in index.items():
             usable = tree.status in ("active", "kept")
             if usable and name not in there and tree == before.get(name) and self._is_free(name):

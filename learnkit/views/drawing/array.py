@@ -128,12 +128,7 @@ class Array:
 
 
 def grow(array: Array, event: Event) -> Array:
-    """The array after an event; the same object when nothing in it changed.
-
-    Args:
-        array: one agent's array so far.
-        event: of that agent.
-    """
+    """The array after an event; the same object when nothing in it changed."""
     match read(event):
         case RunStarted(system=system, tools=tools):
             return replace(_prompted(array, system, tools), prompted=True)

@@ -30,11 +30,7 @@ ROWS = 60
 
 
 def css_beside(module: str) -> str:
-    """Read the style sheet of a view.
-
-    Args:
-        module: the view's ``__file__``; the sheet has its name, and ends in ``.css``.
-    """
+    """Read the style sheet of a view."""
     return Path(module).with_suffix(".css").read_text("utf-8")
 
 
@@ -42,25 +38,13 @@ class Player(Protocol):
     """Displays any view. The widget package has one; a view finds it when it is first displayed."""
 
     def follow(self, view: View[Any], /) -> AbstractContextManager[object]:
-        """Display a view now, and let it grow until the context ends.
-
-        Args:
-            view: the view to display.
-        """
+        """Display a view now, and let it grow until the context ends."""
 
     def tape(self, view: View[Any], /) -> str:
-        """Return a view as HTML for a page that has the player's script.
-
-        Args:
-            view: the view to return.
-        """
+        """Return a view as HTML for a page that has the player's script."""
 
     def bundle(self, view: View[Any], /) -> dict[str, Any]:
-        """Return a view as what an open notebook displays in place of its static form.
-
-        Args:
-            view: the view to return.
-        """
+        """Return a view as what an open notebook displays in place of its static form."""
 
 
 class View(ABC, Generic[S]):

@@ -22,23 +22,12 @@ _FAILED = re.compile(rf"{_BROKEN.pattern}|\[exit code [1-9]\d*\]\s*$")
 
 
 def label(mark: Mark, after: str = "") -> str:
-    """A mark's glyph and word in its colour; ``after`` is HTML that follows the word.
-
-    Args:
-        mark: the mark.
-        after: HTML that follows its word.
-    """
+    """A mark's glyph and word in its colour; ``after`` is HTML that follows the word."""
     return f'<span class="label t-{mark.key}"><i>{mark.glyph}</i> {mark.word}{after}</span>'
 
 
 def long_text(text: str, kind: str = "prose", whole: bool = False) -> str:
-    """A text with its white space, cut to three lines by the player when it is long.
-
-    Args:
-        text: raw text.
-        kind: ``prose`` or ``code``.
-        whole: whether the button shows all of it, however long it is; else it has a gap.
-    """
+    """A text with its white space, cut to three lines by the player when it is long."""
     lines = text.count("\n") + 1
     short_lines, short_length = SHORT
     shown = esc(text if whole else excerpt(text))
@@ -52,32 +41,19 @@ def long_text(text: str, kind: str = "prose", whole: bool = False) -> str:
 
 
 def tokens(number: int, new: int = 0) -> str:
-    """A number of tokens beside its length, on the scale of the page.
-
-    Args:
-        number: of tokens.
-        new: how many of them, at the end of the length, no request before has carried.
-    """
+    """A number of tokens beside its length, on the scale of the page."""
     part = f'<u class="fresh" style="--n:{new}"></u>' if new else ""
     length = f'<u style="--n:{number - new}"></u>{part}'
     return f'<span class="tokens"><i>{length}</i><b>≈ {number:,}</b></span>'
 
 
 def short_id(call_id: object) -> str:
-    """The end of an id, which differs from call to call.
-
-    Args:
-        call_id: id of a call.
-    """
+    """The end of an id, which differs from call to call."""
     return str(call_id)[-4:]
 
 
 def failure(text: str) -> str:
-    """What an output says of a failure that its block isn't marked with; empty for nothing.
-
-    Args:
-        text: the content of a result that isn't marked as an error.
-    """
+    """What an output says of a failure that its block isn't marked with; empty for nothing."""
     return "reads like a failure, but is_error is not set" if _FAILED.search(text) else ""
 
 
@@ -85,32 +61,17 @@ def is_broken(block: dict[str, Any]) -> bool:
     """Whether a call has failed: its result says so, or says that no tool has run to its end.
 
     A command that reports a failure has run.
-
-    Args:
-        block: the ``tool_result`` block.
     """
     return bool(block.get("is_error") or _BROKEN.search(content_text(block.get("content"))))
 
 
 def pair(lane: str, call_id: object) -> str:
-    """The name that a call and its result share in ``data-pair``.
-
-    Args:
-        lane: the agent's name.
-        call_id: id of the call.
-    """
+    """The name that a call and its result share in ``data-pair``."""
     return "_".join(f"{lane}/{call_id}".split())
 
 
 def call(block: dict[str, Any], lane: str, status: Mark | None = None, whole: bool = False) -> str:
-    """A tool call: its name, its status, its id, and its input.
-
-    Args:
-        block: the ``tool_use`` block.
-        lane: the agent's name.
-        status: the mark of its status; None for no status.
-        whole: as in :func:`long_text`.
-    """
+    """A tool call: its name, its status, its id, and its input."""
     state = _state(status.key, status.label) if status else ""
     text = arguments(block.get("input", {}))
     body = _body(text, whole)
@@ -124,15 +85,7 @@ def result(
     whole: bool = False,
     marked: bool = True,
 ) -> str:
-    """A tool result, marked when it is an error, or reads like one.
-
-    Args:
-        block: the ``tool_result`` block.
-        lane: the agent's name.
-        name: of the tool it comes from; empty if that isn't said, None if no call has its id.
-        whole: as in :func:`long_text`.
-        marked: whether it is marked when it only reads like an error.
-    """
+    """A tool result, marked when it is an error, or reads like one."""
     mark = theme.ERROR if block.get("is_error") else theme.RESULT
     text, state = content_text(block.get("content")), ""
     if name is None:
@@ -160,13 +113,7 @@ def _block(mark: Mark, name: str, state: str, body: str, lane: str, call_id: obj
 
 
 def text(block_text: str, injected: bool = False, whole: bool = False) -> str:
-    """A text block; injected text gets its own mark, so that it isn't taken for the user's.
-
-    Args:
-        block_text: raw text.
-        injected: whether the harness wrote it, in a message with other content.
-        whole: as in :func:`long_text`.
-    """
+    """A text block; injected text gets its own mark, so that it isn't taken for the user's."""
     body = long_text(block_text, whole=whole)
     if not injected:
         return body
@@ -175,12 +122,7 @@ def text(block_text: str, injected: bool = False, whole: bool = False) -> str:
 
 
 def thinking(block: dict[str, Any], whole: bool = False) -> str:
-    """A thinking block, which may be signed and empty, or redacted.
-
-    Args:
-        block: the ``thinking`` or ``redacted_thinking`` block.
-        whole: as in :func:`long_text`.
-    """
+    """A thinking block, which may be signed and empty, or redacted."""
     thought = block.get("thinking") or ""
     if not thought:
         word = "redacted" if block.get("type") == "redacted_thinking" else "signed, not shown"
@@ -189,12 +131,7 @@ def thinking(block: dict[str, Any], whole: bool = False) -> str:
 
 
 def other(block: dict[str, Any], whole: bool = False) -> str:
-    """A block of a type that this version doesn't know: the type and the details.
-
-    Args:
-        block: any block.
-        whole: as in :func:`long_text`.
-    """
+    """A block of a type that this version doesn't know: the type and the details."""
     kind = str(block.get("type", "block"))
     details = {key: value for key, value in block.items() if key != "type"}
     body = long_text(arguments(details), "code", whole)
@@ -227,12 +164,7 @@ class BlockLine:
 
 
 def lines(message: dict[str, Any], injected: bool = False) -> list[BlockLine]:
-    """A message as lines, one for each block.
-
-    Args:
-        message: a message as the API has it.
-        injected: whether the harness wrote all of it.
-    """
+    """A message as lines, one for each block."""
     found: list[BlockLine] = []
     for block in blocks_of(message.get("content")):
         kind = block.get("type")

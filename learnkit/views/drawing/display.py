@@ -91,11 +91,7 @@ class Shape:
         return json.dumps(fields, ensure_ascii=False, separators=(",", ":"))
 
     def markup(self, *, static: bool = False) -> str:
-        """The shape as SVG.
-
-        Args:
-            static: leave out what only a living page uses.
-        """
+        """The shape as SVG."""
         names = " ".join(filter(None, [self.kind, *self.style, self.mark and f"k-{self.mark}"]))
         place = f' transform="translate({self.x:g} {self.y:g})"' if self.x or self.y else ""
         start, inside = f'<g class="{names}"{place}', self._inside()
@@ -166,14 +162,7 @@ class Canvas:
         return key in self._shapes
 
     def add(self, shape: Shape) -> None:
-        """Draw a shape.
-
-        Args:
-            shape: its numbers are rounded to a tenth of a pixel.
-
-        Raises:
-            UsageError: if another shape of this diagram has the same key.
-        """
+        """Draw a shape."""
         if shape.key in self._shapes:
             raise UsageError(f"two shapes have the key {shape.key!r}; keys name one shape each")
         self._shapes[shape.key] = shape
@@ -192,18 +181,7 @@ class Canvas:
         width: float = 0,
         **link: Unpack[Link],
     ) -> None:
-        """Write one line.
-
-        Args:
-            key: the shape's name.
-            x: where it begins, in pixels; where it ends, or its middle, with style ``e`` or ``c``.
-            y: height of the baseline, in pixels.
-            text: raw text; it is made one line and cut to ``width``.
-            style: as for :class:`Shape`.
-            mark: key of a mark.
-            width: room in pixels; 0 means up to the edge of the canvas.
-            link: as for :class:`Link`.
-        """
+        """Write one line."""
         if not width:
             middle = 2 * min(x, self.width - x)
             width = x if "e" in style else middle if "c" in style else self.width - x
@@ -222,19 +200,7 @@ class Canvas:
         style: str = "",
         **link: Unpack[Link],
     ) -> None:
-        """Draw a box with lines of text, the first of them bold.
-
-        Args:
-            key: the shape's name.
-            x: left edge, in pixels.
-            y: upper edge, in pixels.
-            width: in pixels.
-            height: in pixels.
-            mark: key of a mark.
-            lines: raw text; each is made one line, and cut to the box.
-            style: as for :class:`Shape`.
-            link: as for :class:`Link`.
-        """
+        """Draw a box with lines of text, the first of them bold."""
         bold, room = "" if "l" in style else "b", width - 2 * _INSET
         fits = tuple(fitting(one, room, style + bold * (not n)) for n, one in enumerate(lines))
         self._put("box", key, (x, y, width, height), mark, style, fits, **link)
@@ -250,18 +216,7 @@ class Canvas:
         style: str = "",
         **link: Unpack[Link],
     ) -> None:
-        """Fill a rectangle: a length.
-
-        Args:
-            key: the shape's name.
-            x: left edge, in pixels.
-            y: upper edge, in pixels.
-            width: in pixels.
-            height: in pixels.
-            mark: key of a mark.
-            style: as for :class:`Shape`.
-            link: as for :class:`Link`.
-        """
+        """Fill a rectangle: a length."""
         self._put("bar", key, (x, y, width, height), mark, style, **link)
 
     def dot(
@@ -275,18 +230,7 @@ class Canvas:
         style: str = "c",
         **link: Unpack[Link],
     ) -> None:
-        """Draw a disc, with a character in it.
-
-        Args:
-            key: the shape's name.
-            x: of its centre, in pixels.
-            y: of its centre, in pixels.
-            radius: in pixels.
-            mark: key of a mark.
-            glyph: a character; empty for none.
-            style: as for :class:`Shape`.
-            link: as for :class:`Link`.
-        """
+        """Draw a disc, with a character in it."""
         lines = (clean(glyph),) if glyph else ()
         self._put("dot", key, (x, y, radius, 0), mark, style + "g" * bool(glyph), lines, **link)
         self.height = max(self.height, y + radius)
@@ -302,17 +246,7 @@ class Canvas:
         y: float = 0,
         **link: Unpack[Link],
     ) -> None:
-        """Draw a line.
-
-        Args:
-            key: the shape's name.
-            path: SVG path data.
-            mark: key of a mark.
-            style: as for :class:`Shape`.
-            x: where the path's 0 is, in pixels.
-            y: where the path's 0 is, in pixels.
-            link: as for :class:`Link`.
-        """
+        """Draw a line."""
         self._put("edge", key, (x, y, 0, 0), mark, style, (), path, **link)
 
     def _put(
@@ -333,15 +267,7 @@ class Canvas:
         self.add(Shape(key, kind, x, y, width, height, mark, style, lines, path, *told))
 
     def left_out(self, key: str, x: float, y: float, number: int, what: str = "") -> bool:
-        """Say how many things are not drawn, if there are any; tell whether it was said.
-
-        Args:
-            key: the shape's name.
-            x: where the text begins, in pixels.
-            y: height of its baseline, in pixels.
-            number: how many are left out.
-            what: the noun in the singular; empty for ``more``.
-        """
+        """Say how many things are not drawn, if there are any; tell whether it was said."""
         if number > 0:
             said = count(number, what) if what else f"{number} more"
             self.text(key, x, y, f"… {said} …", "q")
@@ -356,19 +282,12 @@ class Canvas:
         """The diagram as an SVG document, light or dark as the reader's system is.
 
         An ``<img>`` sees no colours of the page around it, so it brings a ground of its own.
-
-        Args:
-            margin: ground around the diagram, in pixels.
         """
         body = "".join(shape.markup(static=True) for shape in self.shapes)
         return document(self.width, self.height, self.marks, body, margin=margin)
 
     def inline(self, alt: str) -> str:
-        """The diagram as a part of an open notebook, light or dark as JupyterLab is.
-
-        Args:
-            alt: what it shows, for readers who cannot see it.
-        """
+        """The diagram as a part of an open notebook, light or dark as JupyterLab is."""
         light, dark, rules = _looks(self.marks)
         style = f".lk-inline{{{light}{rules}}}[data-jp-theme-light=false] .lk-inline{{{dark}}}"
         body = "".join(shape.markup(static=True) for shape in self.shapes)
@@ -382,11 +301,7 @@ class Canvas:
         return {shape.mark for shape in self.shapes}
 
     def img(self, alt: str) -> str:
-        """The diagram as an ``<img>`` that needs no other file.
-
-        Args:
-            alt: what it shows, for readers who cannot see it.
-        """
+        """The diagram as an ``<img>`` that needs no other file."""
         data = base64.b64encode(self.svg(margin=8).encode()).decode()
         return f'<img alt="{esc(alt)}" src="data:image/svg+xml;base64,{data}">'
 
@@ -400,16 +315,7 @@ def document(
     *,
     margin: float = 0,
 ) -> str:
-    """Shapes as an SVG document, light or dark as the reader's system is.
-
-    Args:
-        width: in pixels.
-        height: in pixels.
-        marks: keys of the marks that the shapes have.
-        body: the shapes' markup.
-        rules: more CSS.
-        margin: ground around them, in pixels.
-    """
+    """Shapes as an SVG document, light or dark as the reader's system is."""
     light, dark, looks = _looks(marks)
     style = f":root{{{light}}}@media(prefers-color-scheme:dark){{:root{{{dark}}}}}{looks}{rules}"
     return _svg(width, height, f"<style>{style}</style>", body, margin=margin)
@@ -437,13 +343,7 @@ def _svg(
 
 
 def fitting(text: str, width: float, style: str = "") -> str:
-    """A text on one line, cut to what fits; monospaced, it keeps its indentation.
-
-    Args:
-        text: raw text.
-        width: room in pixels.
-        style: as for :class:`Shape`.
-    """
+    """A text on one line, cut to what fits; monospaced, it keeps its indentation."""
     limit = max(int(width / _each(style)), 3)
     if "m" in style and (indent := _indent(text, limit)):
         return indent + fitting(text.lstrip(" "), width - text_width(indent, style), style)
@@ -461,12 +361,7 @@ def _indent(text: str, limit: int) -> str:
 
 
 def text_width(text: str, style: str = "") -> float:
-    """About how wide a text of one line is, in pixels.
-
-    Args:
-        text: raw text.
-        style: as for :class:`Shape`.
-    """
+    """About how wide a text of one line is, in pixels."""
     return columns(text) * _each(style)
 
 
@@ -477,14 +372,7 @@ def _each(style: str) -> float:
 
 
 def wrapped(text: str, width: float, style: str = "", most: int = 3) -> list[str]:
-    """A text on several lines, between words; the last one is cut to what fits.
-
-    Args:
-        text: raw text; monospaced, the indentation of its first line is kept on each line.
-        width: room in pixels.
-        style: as for :class:`Shape`.
-        most: how many lines there may be.
-    """
+    """A text on several lines, between words; the last one is cut to what fits."""
     if "m" in style and (indent := _indent(text, int(width / _each(style)))):
         room = width - text_width(indent, style)
         return [indent + line for line in wrapped(text.lstrip(" "), room, style, most)]

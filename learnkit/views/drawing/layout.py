@@ -54,22 +54,13 @@ class Layout:
     down: bool
 
     def shifted(self, x: float, y: float) -> Layout:
-        """The same layout, moved to the right and down.
-
-        Args:
-            x: pixels to the right.
-            y: pixels down.
-        """
+        """The same layout, moved to the right and down."""
         places = {node: (u + x, v + y) for node, (u, v) in self.places.items()}
         ways = {edge: [(u + x, v + y) for u, v in points] for edge, points in self.ways.items()}
         return replace(self, places=places, ways=ways)
 
     def path(self, edge: Edge) -> str:
-        """An edge as SVG path data, with a tip at its end.
-
-        Args:
-            edge: one of ``ways``.
-        """
+        """An edge as SVG path data, with a tip at its end."""
         ways = self.ways[edge]
         (x, y), parts = ways[0], [f"M{ways[0][0]:g} {ways[0][1]:g}"]
         for place, (u, v) in enumerate(ways[1:], start=1):
@@ -87,17 +78,7 @@ class Layout:
 
 
 def layered(nodes: Iterable[int], edges: Iterable[Edge], room: float, tall: float) -> Layout:
-    """Place a graph.
-
-    Args:
-        nodes: at least one.
-        edges: from and to, both among the nodes; one that would close a cycle is left out.
-        room: pixels of width to stay within, if possible.
-        tall: height of a node, in pixels.
-
-    Returns:
-        The layout: layers are columns if there are few of them and they have room, else rows.
-    """
+    """Place a graph."""
     nodes = sorted(nodes)
     kept = without_circles(nodes, sorted(set(edges)))
     depth = depths(nodes, kept)
@@ -138,12 +119,7 @@ def layered(nodes: Iterable[int], edges: Iterable[Edge], room: float, tall: floa
 
 
 def without_circles(nodes: Sequence[int], edges: Sequence[Edge]) -> list[Edge]:
-    """The edges that are left once no cycle remains.
-
-    Args:
-        nodes: all nodes.
-        edges: from and to, both among the nodes; the later one of a cycle goes.
-    """
+    """The edges that are left once no cycle remains."""
     after: dict[int, list[int]] = {node: [] for node in nodes}
     kept = []
     for start, end in edges:
@@ -159,12 +135,7 @@ def without_circles(nodes: Sequence[int], edges: Sequence[Edge]) -> list[Edge]:
 
 
 def depths(nodes: Sequence[int], edges: Sequence[Edge]) -> dict[int, int]:
-    """The length of the longest path to each node.
-
-    Args:
-        nodes: all nodes.
-        edges: from and to, without cycles.
-    """
+    """The length of the longest path to each node."""
     sorter = TopologicalSorter({node: () for node in nodes})
     for start, end in edges:
         sorter.add(end, start)
@@ -189,12 +160,7 @@ def _neighbours(links: Sequence[tuple[Item, Item]]) -> tuple[dict[Item, list[Ite
 
 
 def ordered(layers: list[list[Item]], links: Sequence[tuple[Item, Item]]) -> list[list[Item]]:
-    """The layers with their items in an order that has few crossings.
-
-    Args:
-        layers: the items of each layer, in any order.
-        links: pairs of items in neighbouring layers.
-    """
+    """The layers with their items in an order that has few crossings."""
     before, after = _neighbours(links)
     best, least = layers, crossings(layers, after)
     for sweep in range(2 * SWEEPS):
@@ -215,12 +181,7 @@ def ordered(layers: list[list[Item]], links: Sequence[tuple[Item, Item]]) -> lis
 
 
 def crossings(layers: list[list[Item]], after: dict[Item, list[Item]]) -> int:
-    """How many pairs of links cross.
-
-    Args:
-        layers: the items of each layer, in order.
-        after: item -> the items in the next layer that it is linked to.
-    """
+    """How many pairs of links cross."""
     total = 0
     for upper, lower in pairwise(layers):
         place = {item: index for index, item in enumerate(lower)}

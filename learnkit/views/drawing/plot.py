@@ -11,21 +11,13 @@ _CHARACTER = 6.5
 
 
 def ticks_of(scale: int) -> list[int]:
-    """The marks of a scale: round numbers, at most five steps.
-
-    Args:
-        scale: what the full length represents, in whatever unit.
-    """
+    """The marks of a scale: round numbers, at most five steps."""
     step = next(s for p in range(12) for s in (10**p, 2 * 10**p, 5 * 10**p) if scale / s <= 5)
     return list(range(0, scale + 1, step))
 
 
 def short(number: int) -> str:
-    """A number for an axis or a narrow label: ``900``, ``1.2k``, ``100k``.
-
-    Args:
-        number: 0 or more.
-    """
+    """A number for an axis or a narrow label: ``900``, ``1.2k``, ``100k``."""
     if number < 1000:
         return str(number)
     thousands = f"{number / 1000:.1f}" if number < 100_000 else f"{number / 1000:.0f}"
@@ -33,17 +25,7 @@ def short(number: int) -> str:
 
 
 def legend(canvas: Canvas, x: float, y: float, entries: Iterable[tuple[str, str]]) -> float:
-    """Draw swatches with their words, in as many lines as they need.
-
-    Args:
-        canvas: to draw on.
-        x: left edge of each line, in pixels.
-        y: upper edge, in pixels.
-        entries: the key of a mark and its words; without a key there is no swatch.
-
-    Returns:
-        The lower edge, in pixels.
-    """
+    """Draw swatches with their words, in as many lines as they need."""
     at = x
     for key, words in entries:
         swatch = 16 * bool(key)

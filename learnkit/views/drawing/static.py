@@ -24,14 +24,7 @@ def table(
     *,
     newest: bool = False,
 ) -> str:
-    """A plain table; every cell is escaped. Numbers are aligned to the right.
-
-    Args:
-        head: the names of the columns.
-        rows: the cells of each row.
-        most: how many rows may be shown; the others are counted.
-        newest: show the last rows instead of the first ones.
-    """
+    """A plain table; every cell is escaped. Numbers are aligned to the right."""
     every = [*rows]
     hidden = max(len(every) - most, 0)
     shown = every[hidden:] if newest else every[:most]
@@ -48,13 +41,7 @@ def _cell(one: object) -> str:
 
 
 def form(head: str, image: str, facts: str) -> str:
-    """Header sentence, picture, and the same facts as tables under a fold.
-
-    Args:
-        head: raw text.
-        image: the picture as an ``<img>``.
-        facts: HTML tables.
-    """
+    """Header sentence, picture, and the same facts as tables under a fold."""
     return (
         f"<p><strong>{esc(head)}</strong></p>{image}"
         f"<details><summary>the same as a table</summary>{facts}</details>"
@@ -66,13 +53,7 @@ class Gap(int):
 
 
 def cut(things: Sequence[T], room: int, costs: Sequence[int] | None = None) -> list[T | Gap]:
-    """The things that fit, with one gap in the middle: the first things get a third of the room.
-
-    Args:
-        things: in order; the last one is always there.
-        room: rows there are.
-        costs: rows that each thing takes; None means one each.
-    """
+    """The things that fit, with one gap in the middle: the first things get a third of the room."""
     costs = costs or [1] * len(things)
     if sum(costs) <= room:
         return [*things]

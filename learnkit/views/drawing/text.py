@@ -8,20 +8,12 @@ from learnkit.core.text import clean
 
 
 def esc(text: object) -> str:
-    """Escape for HTML text, HTML attributes and SVG, after :func:`clean`.
-
-    Args:
-        text: anything; its ``str`` is escaped.
-    """
+    """Escape for HTML text, HTML attributes and SVG, after :func:`clean`."""
     return html.escape(clean(str(text)), quote=True)
 
 
 def scale_of(longest: int) -> int:
-    """The value of a full length: a round number, not much more than the longest thing needs.
-
-    Args:
-        longest: the longest thing to draw, in whatever unit.
-    """
+    """The value of a full length: a round number, not much more than the longest thing needs."""
     steps = (10, 12, 15, 20, 25, 30, 40, 50, 60, 80, 100)
     power = 1
     while steps[-1] * power < longest:

@@ -141,31 +141,18 @@ _PAGE = {
 
 
 def agent(number: int) -> Mark:
-    """The colours of an agent.
-
-    Args:
-        number: its place in the team: 0 is the lead.
-    """
+    """The colours of an agent."""
     return AGENTS[number] if number < len(AGENTS) else AGENTS[1 + (number - 1) % (len(AGENTS) - 1)]
 
 
 def variables(shade: str, keys: Iterable[str]) -> str:
-    """CSS declarations that set the colours of a static picture and its marks.
-
-    Args:
-        shade: ``light`` or ``dark``.
-        keys: of the marks.
-    """
+    """CSS declarations that set the colours of a static picture and its marks."""
     page = "".join(f"--lk-{name}:{colour};" for name, colour in _PAGE[shade].items())
     return page + _colours(shade, keys)
 
 
 def rules(keys: Iterable[str]) -> str:
-    """CSS that gives the shapes of a display list the colours of their marks.
-
-    Args:
-        keys: of the marks.
-    """
+    """CSS that gives the shapes of a display list the colours of their marks."""
     parts = []
     for key in keys:
         fg, bg, edge = (f"var(--lk-{key}-{part})" for part in ("fg", "bg", "edge"))

@@ -46,21 +46,11 @@ class Axis:
         return [(number / marks, duration(self.tick * number)) for number in range(marks)]
 
     def x(self, at: float) -> float:
-        """The place of a time, in pixels.
-
-        Args:
-            at: in seconds.
-        """
+        """The place of a time, in pixels."""
         return self.left + self.room * min(at, self.scale) / self.scale
 
     def ruled(self, canvas: Canvas, y: float, low: float) -> None:
-        """Draw the marks, and a line down from each.
-
-        Args:
-            canvas: to draw into.
-            y: upper edge, in pixels.
-            low: where the lines end, in pixels.
-        """
+        """Draw the marks, and a line down from each."""
         for at, text in self.ticks:
             x = self.left + self.room * at
             canvas.edge(f"tick {text}", f"M0 0V{low - y:g}", x=x, y=y)
@@ -71,11 +61,7 @@ class Axis:
 
 
 def duration(seconds: float) -> str:
-    """A length of time for reading: ``1.5 s``, ``35 min``, ``2.5 h``.
-
-    Args:
-        seconds: 0 or more.
-    """
+    """A length of time for reading: ``1.5 s``, ``35 min``, ``2.5 h``."""
     if seconds < 120:
         return f"{seconds:.1f} s" if seconds % 1 else f"{seconds:.0f} s"
     value, unit = (seconds / 60, "min") if seconds < 7200 else (seconds / 3600, "h")

@@ -36,23 +36,7 @@ _PRESS = "it waits for you to press Start in its cell"
 
 
 class BeTheModel:
-    """A run in which the learner is the model; as the last line of a cell, it shows its page.
-
-    Args:
-        agent_factory: makes the agent from a client and an empty log.
-        prompt: what the agent is asked to do.
-        script: the replies of the static form, as in :func:`learnkit.scripted`.
-        static: let the script play at once, without a page and without waiting.
-        lane: name of the agent whose model is the learner.
-        others: a function of the request that answers for all other agents.
-        after: the point where to continue another run; see :func:`learnkit.fork`.
-        judge: what the game says about a run that has ended.
-        ready: as in :class:`learnkit.course.lessons.Game`.
-        over: called when a run is over, to remove what the factory has made for it.
-
-    Raises:
-        anthropic.AnthropicError: if the script is static and ends too early.
-    """
+    """A run in which the learner is the model; as the last line of a cell, it shows its page."""
 
     def __init__(
         self,
@@ -96,11 +80,7 @@ class BeTheModel:
     # For code in later cells
 
     def start(self) -> None:
-        """Start the run, or end it and start another one; the page's button does this.
-
-        Raises:
-            UsageError: for an empty prompt, or if a script has played.
-        """
+        """Start the run, or end it and start another one; the page's button does this."""
         if isinstance(self._run, Played):
             raise UsageError("the script has played this game; there is nothing to start")
         self.close()
@@ -116,11 +96,7 @@ class BeTheModel:
 
     @property
     def outcome(self) -> Outcome:
-        """How the run ended.
-
-        Raises:
-            UsageError: if it has not ended; the message says what it waits for.
-        """
+        """How the run ended."""
         outcome = self._run.outcome if self._run else None
         if outcome is None:
             raise UsageError(f"the game has no outcome yet: {self._why()}") from self.error
@@ -154,36 +130,17 @@ class BeTheModel:
         return self._run.error if self._run else None
 
     def send(self, *parts: Reply | str | Json) -> None:
-        """Answer from code instead of on the page: ``game.send(lk.use("bash", command="ls"))``.
-
-        Args:
-            parts: texts, ``say()``, ``use()`` and blocks, as in :func:`learnkit.reply`; none of
-                them for an empty reply.
-
-        Raises:
-            UsageError: if no request waits.
-        """
+        """Answer from code instead of on the page: ``game.send(lk.use("bash", command="ls"))``."""
         from learnkit.clients.scripted import reply
 
         self._live().send(reply(*parts, latency=0.0))
 
     def take_back(self) -> None:
-        """After a refusal: go back to before the reply that led to it.
-
-        Raises:
-            UsageError: if nothing was refused.
-        """
+        """After a refusal: go back to before the reply that led to it."""
         self._live().take_back()
 
     def wait(self, timeout: float | None = None) -> str:
-        """Wait until it is the learner's turn, or the run is over.
-
-        Args:
-            timeout: seconds to wait at most; None waits forever.
-
-        Returns:
-            ``yours``, ``refused``, ``ended``, ``left`` or ``broken``; ``works`` at the timeout.
-        """
+        """Wait until it is the learner's turn, or the run is over."""
         return self._live().wait(timeout)
 
     def close(self) -> None:
@@ -229,11 +186,7 @@ class BeTheModel:
     # What a page shows, and its intents
 
     def watch(self, screen: Callable[[Json], object]) -> None:
-        """Call ``screen``, in any thread, with each new state and each problem.
-
-        Args:
-            screen: takes the messages in ``README.md``.
-        """
+        """Call ``screen``, in any thread, with each new state and each problem."""
         self._screens.append(screen)
 
     def state(self) -> Json:
@@ -266,11 +219,7 @@ class BeTheModel:
         }
 
     def act(self, intent: Json) -> None:
-        """Do what the learner asked for on the page; if that is impossible, the page says why.
-
-        Args:
-            intent: one of those in ``README.md``, such as ``{"stop": true}``.
-        """
+        """Do what the learner asked for on the page; if that is impossible, the page says why."""
         try:
             self._act(intent)
         except UsageError as error:

@@ -39,11 +39,7 @@ OVER = ("ended", "left", "broken")
 
 
 def silent(agent: Agent) -> Sequence[Remark]:
-    """Say nothing about a run.
-
-    Args:
-        agent: whose run has ended.
-    """
+    """Say nothing about a run."""
     return ()
 
 
@@ -59,11 +55,7 @@ class Careless(Mechanism):
         self.fault = ""
 
     def before_model(self, agent: Agent) -> None:
-        """Drop the results of the last calls, if that is the fault.
-
-        Args:
-            agent: the agent that is about to send a request.
-        """
+        """Drop the results of the last calls, if that is the fault."""
         fault, self.fault = self.fault, ""
         content = agent.messages[-1]["content"]
         results = [b for b in content if isinstance(b, dict) and b["type"] == "tool_result"]
@@ -71,11 +63,7 @@ class Careless(Mechanism):
             agent.rewrite(agent.messages[:-1], "the harness forgot the tool_result")
 
     def on_stop(self, agent: Agent) -> str | None:
-        """Store the empty reply and continue, if that is the fault.
-
-        Args:
-            agent: the agent that is about to end its turn.
-        """
+        """Store the empty reply and continue, if that is the fault."""
         if self.fault != "keep":
             return None
         empty = {"role": "assistant", "content": []}
@@ -85,16 +73,6 @@ class Careless(Mechanism):
 
 class Session:
     """One run of an agent whose model is the learner.
-
-    Args:
-        agent_factory: makes the agent from a client and an empty log.
-        prompt: what the agent is asked to do.
-        lane: name of the agent whose model is the learner.
-        others: a function of the request that answers for all other agents.
-        after: replies that are given first, before the learner's.
-        asked: how many requests of earlier sessions have waited; their numbers don't come again.
-        judge: what is said about a run that has ended; called before ``over``, in any thread.
-        over: called once, in any thread, when nothing of the run goes on any more.
 
     Attributes:
         phase: ``yours`` (a request waits for a reply), ``works`` (the harness runs), ``refused``
@@ -106,9 +84,6 @@ class Session:
         remarks: what ``judge`` says about it; none before.
         error: what the API or a faulty mechanism raised.
         changed: called, in any thread, when there is something new to show.
-
-    Raises:
-        UsageError: for an empty prompt.
     """
 
     def __init__(
@@ -151,15 +126,7 @@ class Session:
         clock.spawn("the end of the process", self._watch)
 
     def send(self, reply: Reply, fault: str = "") -> None:
-        """Answer the request that waits.
-
-        Args:
-            reply: what the model says.
-            fault: as in :class:`Careless`.
-
-        Raises:
-            UsageError: if no request waits.
-        """
+        """Answer the request that waits."""
         with self._lock:
             if self.phase != "yours":
                 raise UsageError(f"no request waits for a reply: {self.why()}")
@@ -168,11 +135,7 @@ class Session:
         self._human.send(reply)
 
     def take_back(self) -> None:
-        """After a refusal: go back to before the reply that led to it.
-
-        Raises:
-            UsageError: if nothing was refused, or not even the first request was accepted.
-        """
+        """After a refusal: go back to before the reply that led to it."""
         with self._lock:
             if self.phase != "refused" or self.request is None:
                 raise UsageError(f"there is no reply to take back: {self.why()}")
@@ -180,14 +143,7 @@ class Session:
         self._back.set()
 
     def wait(self, timeout: float | None) -> str:
-        """Wait until the session needs the learner, or is over.
-
-        Args:
-            timeout: seconds to wait at most; None waits forever.
-
-        Returns:
-            The phase.
-        """
+        """Wait until the session needs the learner, or is over."""
         self._clock.wait(self._idle, timeout=timeout)
         return self.phase
 
@@ -322,10 +278,6 @@ class Session:
 
 class Played:
     """The same run, which a script has played to its end, or to the first refusal.
-
-    Args:
-        agent_factory, prompt, judge: as for :class:`Session`.
-        script: the replies, as for :func:`learnkit.scripted`.
 
     Attributes:
         first: what the model sees first.

@@ -24,13 +24,7 @@ _HERE = Path(__file__).parent
 
 
 class SessionPanel(anywidget.AnyWidget):
-    """A page on which the learner answers as the model.
-
-    Args:
-        act: called with each intent of the page.
-        start: the state to begin with, which is shown while the kernel is busy.
-        desk: where intents go that run a cell; see ``first_edit/desk.py``.
-    """
+    """A page on which the learner answers as the model."""
 
     _esm = "\n".join([host.script("parts.js"), (_HERE / "widget.js").read_text("utf-8")])
     css = traitlets.Unicode().tag(sync=True)

@@ -46,12 +46,7 @@ Begin each test file with this line:
 
 
 def interrupted(harness: Harness, folder: Path) -> Outcome:
-    """Ctrl-C while a command runs; then the user asks again.
-
-    Args:
-        harness: the learner's.
-        folder: an empty one.
-    """
+    """Ctrl-C while a command runs; then the user asks again."""
 
     @tool(name="bash")
     def bash(command: str) -> str:
@@ -77,12 +72,7 @@ def interrupted(harness: Harness, folder: Path) -> Outcome:
 
 
 def limit(harness: Harness, folder: Path) -> Outcome:
-    """A limit of 30 becomes 35, in a file with three 30s.
-
-    Args:
-        harness: the learner's.
-        folder: an empty one.
-    """
+    """A limit of 30 becomes 35, in a file with three 30s."""
     file = folder / "settings.py"
     file.write_text("LIMIT = 30\nDAYS = 30\nPORT = 3000\n")
 
@@ -118,43 +108,24 @@ def _tried(name: trials.Name, harness: Harness, part: str) -> Outcome:
 
 
 def detour(harness: Harness, folder: Path) -> Outcome:
-    """A feature of five steps whose output pushes the request out of sight.
-
-    Args:
-        harness: the learner's.
-        folder: an empty one.
-    """
+    """A feature of five steps whose output pushes the request out of sight."""
     return _tried("drift", harness, "todo")
 
 
 def stations(harness: Harness, folder: Path) -> Outcome:
-    """Eight parsers to read, and a fact from each to report.
-
-    Args:
-        harness: the learner's.
-        folder: an empty one.
-    """
+    """Eight parsers to read, and a fact from each to report."""
     return _tried("pollution", harness, "subagents")
 
 
 def house_skill(folder: Path) -> Path:
-    """Write the skill with the rule of the house, and return the folder.
-
-    Args:
-        folder: of the skills.
-    """
+    """Write the skill with the rule of the house, and return the folder."""
     (folder / "house-tests").mkdir(parents=True)
     (folder / "house-tests" / "SKILL.md").write_text(_SKILL)
     return folder
 
 
 def style(harness: Harness, folder: Path) -> Outcome:
-    """A test that has to follow the rules of the house.
-
-    Args:
-        harness: the learner's.
-        folder: an empty one.
-    """
+    """A test that has to follow the rules of the house."""
     skills = house_skill(folder / "skills")
 
     def model(request: Any) -> Reply:
@@ -179,22 +150,12 @@ def style(harness: Harness, folder: Path) -> Outcome:
 
 
 def full(harness: Harness, folder: Path) -> Outcome:
-    """Sixteen days of logs, and a unit that was agreed on before them.
-
-    Args:
-        harness: the learner's.
-        folder: an empty one.
-    """
+    """Sixteen days of logs, and a unit that was agreed on before them."""
     return _tried("overflow", harness, "compaction")
 
 
 def killed(harness: Harness, folder: Path) -> Outcome:
-    """The process is killed after two of four files; a new one starts with an empty context.
-
-    Args:
-        harness: the learner's.
-        folder: an empty one.
-    """
+    """The process is killed after two of four files; a new one starts with an empty context."""
     names = ("parse", "alerts", "report", "manual")
 
     def write(number: int) -> Reply:
@@ -244,12 +205,7 @@ def killed(harness: Harness, folder: Path) -> Outcome:
 
 
 def backfill(harness: Harness, folder: Path) -> Outcome:
-    """The archive takes 90 minutes to fill in, and an alert is due within the hour.
-
-    Args:
-        harness: the learner's.
-        folder: an empty one.
-    """
+    """The archive takes 90 minutes to fill in, and an alert is due within the hour."""
     sent: list[float] = []
 
     @tool

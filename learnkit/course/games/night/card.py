@@ -38,21 +38,13 @@ def hours_table() -> str:
 
 
 def night_card(night: Night) -> Card:
-    """Return a night that is over.
-
-    Args:
-        night: as :func:`learnkit.course.games.night.night.play` gives it.
-    """
+    """Return a night that is over."""
     said = f"<p><strong>{esc(night.finding)}</strong></p>"
     return Card(f"{said}{_hours(night)}<p>{esc(HONEST)}</p>", night.finding)
 
 
 def page(night: Night) -> str:
-    """Return a night as an HTML page that needs nothing else.
-
-    Args:
-        night: as :func:`learnkit.course.games.night.night.play` gives it.
-    """
+    """Return a night as an HTML page that needs nothing else."""
     chosen = ", ".join(one for one in PARTS if night.harness.has(one)) or "the bare loop"
     own = ", ".join(sorted(night.harness.own)) or "none"
     return (

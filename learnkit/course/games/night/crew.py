@@ -56,12 +56,7 @@ def _once(*fates: Mechanism) -> Callable[[str, str], list[Mechanism]]:
 
 
 def question(harness: Harness, folder: Path) -> Outcome:
-    """A colleague is killed when it has read a question, and before it has answered.
-
-    Args:
-        harness: the learner's.
-        folder: an empty one.
-    """
+    """A colleague is killed when it has read a question, and before it has answered."""
     found: list[str] = []
     if not harness.has("team"):
         ask = "Ask alice which limit holds for hospitals."
@@ -107,12 +102,7 @@ class _KillInRun(Mechanism):
 
 
 def tidy(harness: Harness, folder: Path) -> Outcome:
-    """Somebody tidies up, and begins with the raw archive.
-
-    Args:
-        harness: the learner's.
-        folder: an empty one.
-    """
+    """Somebody tidies up, and begins with the raw archive."""
     work = folder / "work"
     work.mkdir()
     (work / "archive.csv").write_text("day,station,celsius\n")
@@ -156,12 +146,7 @@ def tidy(harness: Harness, folder: Path) -> Outcome:
 
 
 def holding(harness: Harness, folder: Path) -> Outcome:
-    """A worker dies in the middle of a task.
-
-    Args:
-        harness: the learner's.
-        folder: an empty one.
-    """
+    """A worker dies in the middle of a task."""
     names = ("oslo", "cairo", "lima", "quito")
     kill = Kill(2)
 
@@ -243,12 +228,7 @@ class _KillWith(Mechanism):
 
 
 def one_line(harness: Harness, folder: Path) -> Outcome:
-    """Two agents change one line of one file at the same time.
-
-    Args:
-        harness: the learner's.
-        folder: an empty one.
-    """
+    """Two agents change one line of one file at the same time."""
     repo = folder / "repo"
     repo.mkdir()
     (repo / "limits.txt").write_text("hospital 30\n")

@@ -50,15 +50,7 @@ NEEDS = {"protocols": ("team",), "autonomy": ("team", "tasks")}
 
 @dataclass(frozen=True, slots=True)
 class Harness:
-    """The mechanisms that a learner has chosen.
-
-    Args:
-        parts: names from :data:`PARTS`.
-        own: part -> the learner's class, which is made as the package's class is.
-
-    Raises:
-        UsageError: for a part that there is not, or that needs another one.
-    """
+    """The mechanisms that a learner has chosen."""
 
     parts: frozenset[str]
     own: Mapping[str, Callable[..., Mechanism]] = field(default_factory=dict)
@@ -73,29 +65,15 @@ class Harness:
                 raise UsageError(f"{part} needs {missing[0]}; choose both, or leave out {part}")
 
     def has(self, *parts: str) -> bool:
-        """Return whether all of these parts were chosen.
-
-        Args:
-            parts: their names.
-        """
+        """Return whether all of these parts were chosen."""
         return self.parts.issuperset(parts)
 
     def make(self, part: str, *args: Any, **options: Any) -> Any:
-        """Return a new mechanism, of the learner's class if there is one.
-
-        Args:
-            part: its name.
-            args: as for the package's class.
-            options: as for the package's class.
-        """
+        """Return a new mechanism, of the learner's class if there is one."""
         return self.own.get(part, PARTS[part])(*args, **options)
 
     def hands(self, folder: Path) -> list[Mechanism]:
-        """Return what works on files: the typed tools if they were chosen, else bash alone.
-
-        Args:
-            folder: the workspace.
-        """
+        """Return what works on files: the typed tools if they were chosen, else bash alone."""
         tools = CodingTools(folder)
         return [self.make("tools", folder)] if self.has("tools") else [Toolbox(tools.bash)]
 
@@ -142,13 +120,7 @@ Model = Callable[[Any], Reply]
 
 
 def run(model: Model, mechanisms: list[Mechanism], *prompts: str) -> EventLog:
-    """Run one agent on a virtual clock, and return its log.
-
-    Args:
-        model: a rule that reads the request and returns the reply.
-        mechanisms: what the agent has.
-        prompts: one run each.
-    """
+    """Run one agent on a virtual clock, and return its log."""
     log = EventLog()
     with (
         VirtualClock() as clock,
@@ -161,11 +133,7 @@ def run(model: Model, mechanisms: list[Mechanism], *prompts: str) -> EventLog:
 
 
 class Kill(Mechanism):
-    """Ends its agent before a request, as ``kill -9`` would end its process.
-
-    Args:
-        turn: before which request, from 1.
-    """
+    """Ends its agent before a request, as ``kill -9`` would end its process."""
 
     def __init__(self, turn: int) -> None:
         self._turn = turn
@@ -176,33 +144,18 @@ class Kill(Mechanism):
 
 
 def judged(log: EventLog, survived: bool, good: str, bad: str) -> Outcome:
-    """Return the outcome of a log.
-
-    Args:
-        log: of all the hour's runs.
-        survived: what the check of the hour found.
-        good: why, if it survived.
-        bad: why not.
-    """
+    """Return the outcome of a log."""
     meter = Meter.of(log)
     return Outcome(survived, good if survived else bad, meter.turns, meter.input_tokens)
 
 
 def offered(request: Any) -> set[str]:
-    """Return the names of the tools that a request offers.
-
-    Args:
-        request: the body.
-    """
+    """Return the names of the tools that a request offers."""
     return {tool["name"] for tool in request.get("tools") or ()}
 
 
 def last(request: Any) -> str:
-    """Return the last message of a request as text.
-
-    Args:
-        request: the body.
-    """
+    """Return the last message of a request as text."""
     content = request["messages"][-1]["content"]
     if isinstance(content, str):
         return content

@@ -82,16 +82,7 @@ def play(
     own: Mapping[str, Callable[..., Mechanism]] | None = None,
     seen: Callable[[Fault, Outcome], object] = lambda fault, outcome: None,
 ) -> Night:
-    """Play the night with a harness.
-
-    Args:
-        parts: what it has, names from :data:`~learnkit.course.games.night.fault.PARTS`.
-        own: part -> a class of your own, which is made as the package's class is.
-        seen: is called after each hour.
-
-    Raises:
-        UsageError: for a part that there is not, or that needs another one.
-    """
+    """Play the night with a harness."""
     harness = Harness(frozenset(parts), dict(own or {}))
     outcomes = []
     for fault in FAULTS:
@@ -125,11 +116,7 @@ def standing_costs() -> Mapping[str, int]:
 
 
 def lines_of(harness: Harness) -> int:
-    """Return the lines of code of a harness's parts, with docstrings, without blank lines.
-
-    Args:
-        harness: its own classes are counted in place of the package's.
-    """
+    """Return the lines of code of a harness's parts, with docstrings, without blank lines."""
     total = 0
     for part in harness.parts:
         made = harness.own.get(part, PARTS[part])

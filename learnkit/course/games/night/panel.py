@@ -24,10 +24,6 @@ PAGE = "night-of-14-july.html"
 class NightPanel:
     """Lets the learner choose a harness, and plays the night when asked to.
 
-    Args:
-        own: part -> a class of the learner's.
-        over: is called with each night that is over.
-
     Attributes:
         box: the widget to show.
         boxes: part -> the box to tick.

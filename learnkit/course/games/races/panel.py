@@ -33,20 +33,8 @@ _GOOD, _BAD = theme.DONE, theme.ERROR
 class RaceFinder:
     """The game; as the last line of a cell, it shows itself.
 
-    Args:
-        make: makes an inbox from a folder and a ``pause``, such as the learner's own class; see
-            :func:`learnkit.course.games.races.schedules.run`.
-        seeds: the seeds to choose from, in order.
-        writers: how many participants write.
-        each: how many messages each of them writes.
-        before: makes the inbox that ``make`` is a repair of. The game then opens on the first seed
-            under which that one fails, and says how many seeds failed before, and how many now.
-
     Attributes:
         tried: seed -> its schedule, in the order in which they were tried.
-
-    Raises:
-        UsageError: if there are no seeds.
     """
 
     def __init__(
@@ -83,27 +71,13 @@ class RaceFinder:
     # What the learner can do, with a widget or without one
 
     def choose(self, seed: int) -> Schedule:
-        """Run a seed, unless it was tried before, and show its schedule.
-
-        Args:
-            seed: one of the game's seeds.
-
-        Returns:
-            The seed's schedule.
-
-        Raises:
-            UsageError: if it is none of the game's seeds.
-        """
+        """Run a seed, unless it was tried before, and show its schedule."""
         if seed not in self.seeds:
             raise UsageError(f"seed {seed!r} is not among the {count(len(self.seeds), 'seed')}")
         return self._show(self._run(seed), "")
 
     def find(self) -> Schedule | None:
-        """Try the seeds after the chosen one, then those before it, until one fails.
-
-        Returns:
-            The schedule, which is now shown; None if no seed loses a message or has one read twice.
-        """
+        """Try the seeds after the chosen one, then those before it, until one fails."""
         at = self.seeds.index(self._seed) + 1
         for number, seed in enumerate([*self.seeds[at:], *self.seeds[:at]], 1):
             if self._run(seed).fails:
@@ -112,11 +86,7 @@ class RaceFinder:
         return None
 
     def shrink(self) -> Schedule | None:
-        """Make the shown schedule as small as possible.
-
-        Returns:
-            The small schedule, which is now shown; None if the shown one has no fault.
-        """
+        """Make the shown schedule as small as possible."""
         if not self.shown.fails:
             text = "No message is lost or read twice here: find a losing seed first."
             self._show(self.shown, text)

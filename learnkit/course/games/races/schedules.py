@@ -83,20 +83,6 @@ def run(make: Make, seed: int, writers: int = 3, each: int = 2) -> Schedule:
 
     Each of them writes a message a second. Alice reads every other second, the last time together
     with the last messages; then a second later, and once more at the end, to see what comes again.
-
-    Args:
-        make: makes an inbox from its folder and a ``pause``. It has ``send(text)`` and ``drain()``,
-            and calls ``pause`` where others may move.
-        seed: decides who goes first when several want to move.
-        writers: how many participants write, at most eight.
-        each: how many messages each of them writes, at most nine.
-
-    Returns:
-        The schedule that the seed gives.
-
-    Raises:
-        UsageError: if a number is out of range, or the inbox holds a lock while it pauses.
-        Exception: what the inbox raised.
     """
     if not (1 <= writers <= len(WRITERS) and 1 <= each <= 9):
         raise UsageError(f"{writers} writers, {each} messages each: take 1 to 8 and 1 to 9 of them")
@@ -106,20 +92,7 @@ def run(make: Make, seed: int, writers: int = 3, each: int = 2) -> Schedule:
 
 
 def replay(make: Make, steps: Iterable[str]) -> Schedule:
-    """Run a schedule that is given as a list.
-
-    Args:
-        make: as for :func:`run`.
-        steps: who moves next, such as ``["alice reads", "bob writes"]``. Only the name counts,
-            because it decides what the participant does next. A participant in the middle of an
-            action at the end is stopped there; what alice has read by then is not lost.
-
-    Returns:
-        The schedule, without a seed.
-
-    Raises:
-        UsageError: if a step has no name; otherwise as :func:`run`.
-    """
+    """Run a schedule that is given as a list."""
     moments: dict[str, list[float]] = {READER: []}
     for number, step in enumerate(steps, 1):
         if not step.split():
@@ -129,19 +102,7 @@ def replay(make: Make, steps: Iterable[str]) -> Schedule:
 
 
 def shrink(make: Make, schedule: Schedule) -> Schedule:
-    """Make a schedule that fails as small as possible.
-
-    Args:
-        make: as for :func:`run`; the one that the schedule comes from.
-        schedule: one that loses a message, or has one read twice.
-
-    Returns:
-        One that still loses a message, or, if the given one loses none, has one read twice. It no
-        longer does once any of its writers, messages, reads or steps is left out.
-
-    Raises:
-        UsageError: if the schedule, replayed as a list, has no such message.
-    """
+    """Make a schedule that fails as small as possible."""
     small = replay(make, schedule.steps)
     fault = "lost" if small.lost else "repeated"
     if not small.fails:
@@ -258,12 +219,7 @@ class _Race:
         return list(dict.fromkeys(one for text in texts for one in re.findall(name, str(text))))
 
     def _schedule(self, left: list[str], again: list[str]) -> Schedule:
-        """The log of the run, in which a loss or a repetition follows the step that caused it.
-
-        Args:
-            left: messages that are still in the inbox, or in the reader's hands.
-            again: those of them that the reader had got before.
-        """
+        """The log of the run, in which a loss or a repetition follows the step that caused it."""
         log, sent, writers = EventLog(), list[str](), [*self.moments][1:]
         log.append("race.started", READER, reader=READER, writers=writers, seed=self.seed)
         read = [message for message in self.sent if message in {*self.got, *left}]

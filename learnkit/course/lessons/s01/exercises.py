@@ -35,11 +35,7 @@ def _play(loop: Callable[..., Any], script: Sequence[Any], *more: Any) -> tuple[
 
 
 def check_bounded_loop(loop: Any) -> Verdict:
-    """Check that a loop asks at most ``max_turns`` times, and says how it ended.
-
-    Args:
-        loop: the learner's function of client, tools, messages, ``run`` and ``max_turns``.
-    """
+    """Check that a loop asks at most ``max_turns`` times, and says how it ended."""
     from anthropic import BadRequestError
 
     from learnkit.clients.scripted import ScriptEnded
@@ -109,11 +105,7 @@ def answered(call, run):
 
 
 def check_answer_all(answer_all: Any) -> Verdict:
-    """Check that each call gets one result, in order, and an exception becomes an error result.
-
-    Args:
-        answer_all: the learner's function of the calls and of ``run``, which runs one.
-    """
+    """Check that each call gets one result, in order, and an exception becomes an error result."""
     calls = [
         {"type": "tool_use", "id": f"call_{n}", "name": "bash", "input": {"command": command}}
         for n, command in enumerate(("ls", "boom", "date"))
@@ -193,11 +185,7 @@ def answer_all(calls, run):
 
 
 def check_replies(replies: Any) -> Verdict:
-    """Check that a scripted model finds the hottest station, whatever the readings are.
-
-    Args:
-        replies: the learner's list of replies.
-    """
+    """Check that a scripted model finds the hottest station, whatever the readings are."""
     from learnkit.clients.scripted import ScriptEnded
 
     if not isinstance(replies, (list, tuple)):

@@ -86,11 +86,7 @@ def blocks() -> tuple[Block, ...]:
 
 
 def request(array: list[Block]) -> dict[str, Any]:
-    """The request that sends an array of blocks.
-
-    Args:
-        array: the blocks; neighbours of one message make one message.
-    """
+    """The request that sends an array of blocks."""
     messages: list[dict[str, Any]] = []
     last = None
     for block in array:
@@ -103,12 +99,7 @@ def request(array: list[Block]) -> dict[str, Any]:
 
 
 def changed(place: int, way: str) -> list[Block]:
-    """The array after a block was removed or moved.
-
-    Args:
-        place: number of the block; -1 for none.
-        way: :data:`REMOVE` or :data:`MOVE`.
-    """
+    """The array after a block was removed or moved."""
     left = [block for number, block in enumerate(blocks()) if number != place]
     if place < 0 or way == REMOVE:
         return left
@@ -119,23 +110,12 @@ def changed(place: int, way: str) -> list[Block]:
 
 
 def verdict(place: int, way: str) -> Refusal | None:
-    """What the API refuses about the changed array; None if it answers.
-
-    Args:
-        place: number of the block; -1 for none.
-        way: :data:`REMOVE` or :data:`MOVE`.
-    """
+    """What the API refuses about the changed array; None if it answers."""
     return check(request(changed(place, way)))
 
 
 def draw(width: float, block: int, way: str) -> Answer:
-    """The array without a block, and the answer.
-
-    Args:
-        width: of the picture, in pixels.
-        block: number of the block that is removed or moved; -1 for none.
-        way: :data:`REMOVE` or :data:`MOVE`.
-    """
+    """The array without a block, and the answer."""
     canvas = Canvas(width)
     refusal = verdict(block, way)
     wide = width if width < 560 else width * 0.56

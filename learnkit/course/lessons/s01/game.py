@@ -16,21 +16,12 @@ from learnkit.course.lessons import EXAMPLE, Remark
 
 
 def mechanisms(workspace: Path) -> list[lk.Mechanism]:
-    """Return the one tool of this lesson: bash in the workspace.
-
-    Args:
-        workspace: the folder of the game.
-    """
+    """Return the one tool of this lesson: bash in the workspace."""
     return [lk.Toolbox(lk.CodingTools(workspace).bash)]
 
 
 def judge(workspace: Path, messages: Sequence[Mapping[str, Any]]) -> list[Remark]:
-    """Say whether the model knew the temperature before it wrote the email, and what is in it.
-
-    Args:
-        workspace: the folder of the game.
-        messages: the array at its end.
-    """
+    """Say whether the model knew the temperature before it wrote the email, and what is in it."""
     with (EXAMPLE / "stations/beijing.csv").open(encoding="utf-8") as file:
         degrees = list(csv.DictReader(file))[-1]["celsius"]
     mails = sorted((workspace / "outbox").glob("*.txt"))

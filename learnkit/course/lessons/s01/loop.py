@@ -18,17 +18,7 @@ def agent_loop(
     messages: list[dict[str, Any]],
     run_call: Callable[[dict[str, Any]], str],
 ) -> str:
-    """Ask the model, run its calls and return the results to it, until it calls no tool.
-
-    Args:
-        client: an ``anthropic.Anthropic`` with a ``model``.
-        tools: the definitions that are sent to the model.
-        messages: the array so far; it grows.
-        run_call: returns the output for a ``tool_use`` block.
-
-    Returns:
-        The last reply's stop_reason.
-    """
+    """Ask the model, run its calls and return the results to it, until it calls no tool."""
     while True:
         reply = client.messages.create(
             model=client.model, max_tokens=16_000, tools=tools, messages=messages
@@ -43,11 +33,6 @@ def agent_loop(
 
 
 def result_of(call: dict[str, Any], output: str) -> dict[str, Any]:
-    """Return the ``tool_result`` block that answers a call.
-
-    Args:
-        call: a ``tool_use`` block.
-        output: what the tool returned.
-    """
+    """Return the ``tool_result`` block that answers a call."""
     text = output or "(no output)"
     return {"type": "tool_result", "tool_use_id": call["id"], "content": text}

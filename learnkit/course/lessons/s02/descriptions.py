@@ -82,11 +82,7 @@ def poor() -> Game:
 
 
 def good(poor: BeTheModel | None = None) -> Game:
-    """Return the game with good descriptions.
-
-    Args:
-        poor: the other game; if it has been played, both are compared.
-    """
+    """Return the game with good descriptions."""
     script = [lk.use("day_change", station="oslo"), lk.say("No, Oslo is 1.4 °C colder.")]
 
     def judge(workspace: Path, messages: Sequence[Mapping[str, Any]]) -> list[Remark]:

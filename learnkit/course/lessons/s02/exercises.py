@@ -11,11 +11,7 @@ from learnkit.errors import described
 
 
 def check_latest(latest: Any) -> Verdict:
-    """Check that a tool takes the unit C or F and no other, and that its schema says so.
-
-    Args:
-        latest: the learner's tool, of a station and a unit.
-    """
+    """Check that a tool takes the unit C or F and no other, and that its schema says so."""
     if not isinstance(latest, lk.Tool):
         return (
             f"`latest` is a {type(latest).__name__}, so it has no schema. Put @lk.tool above the "
@@ -99,11 +95,7 @@ latest = lk.tool(latest)
 
 
 def check_dispatch(dispatch: Any) -> Verdict:
-    """Check that an unknown tool, unfit arguments and an exception each become a text and a flag.
-
-    Args:
-        dispatch: the learner's function of the tools and one call.
-    """
+    """Check that an unknown tool, unfit arguments and an exception become a text and a flag."""
 
     def double(number: int) -> str:
         """Twice a number."""
@@ -161,11 +153,7 @@ def dispatch(tools, call):
 
 
 def check_policy(policy: Any) -> Verdict:
-    """Check that reading and writing tests is allowed, bash is denied, and the rest is asked about.
-
-    Args:
-        policy: the learner's function of a call.
-    """
+    """Check that reading and writing tests is allowed, bash denied, and the rest asked about."""
     cases = [
         ("read_file", "heatwatch/alerts.py", "allow", "reading is allowed everywhere"),
         ("write_file", "tests/test_alerts.py", "allow", "it's a new file in tests/"),

@@ -52,11 +52,7 @@ class Way:
 
 
 def way(path: str) -> Way:
-    """Follow a path from the workspace, step by step, as the system does.
-
-    Args:
-        path: one of :data:`PATHS`.
-    """
+    """Follow a path from the workspace, step by step, as the system does."""
     if path.startswith(f"{NAME}/"):
         path = f"{ROOT}{path.removeprefix(NAME)}"
     link = ""
@@ -71,15 +67,7 @@ def way(path: str) -> Way:
 
 
 def outcomes(path: str, tools: str) -> dict[str, str]:
-    """What becomes of a call of each tool with a path.
-
-    Args:
-        path: one of :data:`PATHS`.
-        tools: :data:`WITH` or :data:`WITHOUT` bash.
-
-    Returns:
-        By tool: :data:`REACHES`, :data:`REFUSED`, :data:`ESCAPES` or :data:`ABSENT`.
-    """
+    """What becomes of a call of each tool with a path."""
     is_inside = way(path).is_inside
     files = dict.fromkeys(FILE_TOOLS, REACHES if is_inside else REFUSED)
     bash = ABSENT if tools == WITHOUT else REACHES if is_inside else ESCAPES
@@ -87,13 +75,7 @@ def outcomes(path: str, tools: str) -> dict[str, str]:
 
 
 def draw(width: float, path: str, tools: str) -> Answer:
-    """The tools, the check that three of them pass through, and the files.
-
-    Args:
-        width: of the picture, in pixels.
-        path: one of :data:`PATHS`.
-        tools: :data:`WITH` or :data:`WITHOUT` bash.
-    """
+    """The tools, the check that three of them pass through, and the files."""
     canvas, led = Canvas(width), way(path)
     wide = 100.0 if width < 560 else 150.0
     left = 148.0 if width < 560 else width * 0.5

@@ -18,21 +18,12 @@ _FILE = "heatwatch/alerts.py"
 
 
 def mechanisms(workspace: Path) -> list[lk.Mechanism]:
-    """Return bash and the tools for files.
-
-    Args:
-        workspace: the folder of the game.
-    """
+    """Return bash and the tools for files."""
     return [lk.CodingTools(workspace)]
 
 
 def judge(workspace: Path, messages: Sequence[Mapping[str, Any]]) -> list[Remark]:
-    """Say which lines of the file differ from what they were.
-
-    Args:
-        workspace: the folder of the game.
-        messages: the array at its end.
-    """
+    """Say which lines of the file differ from what they were."""
     file = workspace / _FILE
     if not file.is_file():
         return [Remark(False, f"{_FILE} is gone.")]

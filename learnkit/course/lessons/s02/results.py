@@ -8,15 +8,7 @@ import learnkit as lk
 
 
 def result(tool: Any, **arguments: Any) -> str:
-    """Call a tool as the harness would, and return the text that the model would read.
-
-    Args:
-        tool: such as ``tools.bash``.
-        arguments: of the call.
-
-    Returns:
-        The output; of a call that fails, what its error says.
-    """
+    """Call a tool as the harness would, and return the text that the model would read."""
     try:
         return str(tool.run(None, arguments))
     except lk.ToolError as error:

@@ -23,12 +23,7 @@ LINE = 180
 
 
 def tried(window: int, seeds: int = 100) -> str:
-    """Return how many of some runs complete without a list, and how many with one, in a line.
-
-    Args:
-        window: how many tokens the model sees.
-        seeds: how many runs of each kind.
-    """
+    """Return how many of some runs complete without a list, and how many with one, in a line."""
     off, on = drift(range(seeds), window=window)
     without, listed = (sum(one.completed for one in runs) for runs in (off, on))
     said = f"window {window:,}: {without} of {seeds} runs complete, {listed} with a list"
@@ -42,13 +37,6 @@ def comparable_tokens(off: Sequence[Trial], on: Sequence[Trial]) -> tuple[int, i
     """The mean tokens without a list and with one, of the seeds with which both complete.
 
     A run that leaves steps out also sends less, which says nothing about the list.
-
-    Args:
-        off: the trials without a list.
-        on: those with one, of the same seeds.
-
-    Returns:
-        Both means; 0 and 0 if no seed completes both ways.
     """
     both = [pair for pair in zip(off, on, strict=True) if all(one.completed for one in pair)]
     if not both:
@@ -62,11 +50,6 @@ def measured(window: int, lines: int, seeds: int = SEEDS) -> dict[str, Any]:
 
     It holds the share of completed runs, the mean tokens of those that complete both ways, and the
     last request of a typical run: the first one with the median number of forgotten steps.
-
-    Args:
-        window: how many tokens the model sees.
-        lines: how many lines each step prints.
-        seeds: how many runs without a list, and with one.
     """
     output = lines * LINE
     row: dict[str, Any] = {"window": window, "lines": lines}
@@ -87,9 +70,6 @@ def parts(messages: list[dict[str, Any]]) -> list[list[Any]]:
     """What a request holds, from its end: the kind of each part, and the tokens of it.
 
     The output of a step that had been done before is of the kind ``again``.
-
-    Args:
-        messages: of the request.
     """
     all_seeing = Forgetful([Step(name) for name in FEATURE], window=10**9)
     seen = all_seeing.notice({"messages": messages})

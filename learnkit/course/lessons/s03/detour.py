@@ -25,9 +25,6 @@ class Detour(Messages):
 
     The detour begins with the first reply that speaks of the distraction, and ends before the next
     one that edits a file. Without such a reply, this is the whole array.
-
-    Args:
-        events: of the run.
     """
 
     css = (

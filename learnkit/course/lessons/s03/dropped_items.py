@@ -11,14 +11,7 @@ Items = list[dict[str, str]]
 
 
 def leave_out(todo_list: type) -> str:
-    """Send updates to a learner's list: some leave an open item out, and some only look like it.
-
-    Args:
-        todo_list: a class with the tool ``todo`` and the attribute ``items``.
-
-    Returns:
-        What the list did right, or the first thing that it did wrong; it begins with ✓ or ✗.
-    """
+    """Send updates to a learner's list: some leave an open item out, and some only look like it."""
     wrong = judge(_wrong, todo_list)
     right = "It rejected each update that left out an open item, and no other."
     return f"✗ {wrong}" if wrong else f"✓ {right}"

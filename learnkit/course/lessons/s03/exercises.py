@@ -18,11 +18,7 @@ _ALL_DONE = [{**one, "status": "completed"} for one in _ITEMS]
 
 
 def check_progress(progress: Any) -> Verdict:
-    """Check for a bar of ten characters, rounded down, and the share in per cent.
-
-    Args:
-        progress: the learner's function of the items.
-    """
+    """Check for a bar of ten characters, rounded down, and the share in per cent."""
     cases = [
         (_ITEMS, "###....... 33 %", "1 of 3 items is completed"),
         (_ALL_DONE, "########## 100 %", "all items are completed"),
@@ -92,11 +88,7 @@ def _numbers(rounds: list[int]) -> str:
 
 
 def check_patient(Patient: Any) -> Verdict:
-    """Check that reminders come after 2, then 4, then 8 rounds, and after 2 again after an update.
-
-    Args:
-        Patient: the learner's class; it is a todo list.
-    """
+    """Check that reminders come after 2, 4, 8 rounds, and after 2 again after an update."""
     if wrong := _not_a_list(Patient, "Patient"):
         return wrong
     for script, wanted, what, why in (
@@ -151,11 +143,7 @@ class Patient(lk.Todo):
 
 
 def check_finisher(Finisher: Any) -> Verdict:
-    """Check that the model is asked once when it stops with open items, and may then stop.
-
-    Args:
-        Finisher: the learner's class; it is a todo list.
-    """
+    """Check that the model is asked once when it stops with open items, and may then stop."""
     if wrong := _not_a_list(Finisher, "Finisher"):
         return wrong
     stops = [lk.say("I am done.")] * 30

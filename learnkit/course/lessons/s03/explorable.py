@@ -34,13 +34,7 @@ def rows() -> dict[tuple[int, int], dict[str, Any]]:
 
 
 def draw(width: float, window: int, output: str) -> Answer:
-    """Draw the last request of a typical run, and what becomes of all runs.
-
-    Args:
-        width: in pixels.
-        window: how many tokens the model sees.
-        output: how much each step prints: a key of :data:`LENGTHS`.
-    """
+    """Draw the last request of a typical run, and what becomes of all runs."""
     canvas = Canvas(width)
     row = rows()[window, LENGTHS[output]]
     _requests(canvas, row)

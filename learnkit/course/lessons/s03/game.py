@@ -23,21 +23,12 @@ READY = {"todo": {"items": _LIST}}
 
 
 def mechanisms(workspace: Path) -> list[lk.Mechanism]:
-    """Return bash, files and the list; twice the script lets two rounds pass, so a reminder comes.
-
-    Args:
-        workspace: the folder of the game.
-    """
+    """bash, files and the list; twice the script lets two rounds pass, so a reminder comes."""
     return [lk.CodingTools(workspace), lk.Todo(remind_after=2)]
 
 
 def judge(workspace: Path, messages: Sequence[Mapping[str, Any]]) -> list[Remark]:
-    """Say what came of the task, of the reminders and of the list.
-
-    Args:
-        workspace: the folder of the game.
-        messages: the array at its end.
-    """
+    """Say what came of the task, of the reminders and of the list."""
     file = workspace / "watch.txt"
     text = file.read_text("utf-8", "replace") if file.is_file() else ""
     named = [name for name in ("beijing", "cairo", "oslo") if name in text.lower()]

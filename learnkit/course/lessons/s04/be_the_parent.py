@@ -66,11 +66,7 @@ class Told:
 
 
 def child(request: dict[str, Any]) -> lk.Reply:
-    """Answer a request of the child: read what the prompt names, then calculate.
-
-    Args:
-        request: as it is sent.
-    """
+    """Answer a request of the child: read what the prompt names, then calculate."""
     messages = request["messages"]
     prompt, texts = text_of(messages[0]["content"]), results_of(messages)
     station = next((one for one in STATIONS if one in prompt.lower()), STATIONS[0])
@@ -83,13 +79,7 @@ def child(request: dict[str, Any]) -> lk.Reply:
 
 
 def calculated(station: str, table: str, known: str) -> str:
-    """Return a child's report.
-
-    Args:
-        station: its name.
-        table: the text of the station's CSV file.
-        known: everything that the child was told.
-    """
+    """Return a child's report."""
     has = {fact: bool(pattern.search(known)) for fact, pattern in FACTS.items()}
     celsius = [float(row["celsius"]) for row in csv.DictReader(table.splitlines())]
     if has["-9999 is no reading"]:
@@ -113,11 +103,7 @@ def game() -> Game:
 
 
 def mechanisms(workspace: Path) -> list[lk.Mechanism]:
-    """Write the rules; return what the parent has: a tool that reads, and subagents that read.
-
-    Args:
-        workspace: the folder of the game.
-    """
+    """Write the rules; return what the parent has: a tool that reads, and subagents that read."""
     (workspace / "docs").mkdir(exist_ok=True)
     (workspace / "docs" / "rules.md").write_text(RULES, encoding="utf-8")
 
@@ -128,11 +114,7 @@ def mechanisms(workspace: Path) -> list[lk.Mechanism]:
 
 
 def told(events: Iterable[Event]) -> Iterator[Told]:
-    """What reached each child of a run, in the order in which they started.
-
-    Args:
-        events: the log of a run.
-    """
+    """What reached each child of a run, in the order in which they started."""
     heard: dict[str, list[Any]] = {}
     for event in events:
         if event.type == "message.added" and event.lane != "lead":
@@ -146,11 +128,7 @@ def told(events: Iterable[Event]) -> Iterator[Told]:
 
 
 def scored(events: Iterable[Event]) -> str:
-    """Say what each child was not told, what it reported, and when one was right.
-
-    Args:
-        events: the log of a run.
-    """
+    """Say what each child was not told, what it reported, and when one was right."""
     lines, unheard = list[str](), dict[str, str]()
     for number, one in enumerate(told(events), start=1):
         lacks = [fact for fact, known in one.facts.items() if not known]

@@ -25,11 +25,7 @@ def _change() -> None:
 
 
 def check_spared(spared: Any) -> Verdict:
-    """Check the tokens that the parent was spared: those of the children, less their reports.
-
-    Args:
-        spared: the learner's function of the events.
-    """
+    """Check the tokens that the parent was spared: those of the children, less their reports."""
     log = lk.EventLog()
     if (returned := spared(log)) != 0:
         return f"for a log without subagents, your function returned {returned!r}; it should be 0"
@@ -62,11 +58,7 @@ def _is_mechanism(made: Any) -> bool:
 
 
 def check_brief(Brief: Any) -> Verdict:
-    """Check that a child with a long report is asked once for a shorter one.
-
-    Args:
-        Brief: the learner's class; it takes ``limit``, in characters.
-    """
+    """Check that a child with a long report is asked once for a shorter one."""
     if not _is_mechanism(Brief):
         return "`Brief` must be a class that is an lk.Mechanism"
     long = "word " * 100
@@ -124,11 +116,7 @@ class _TooMany(BaseException):
 
 
 def check_retry(Retrying: Any) -> Verdict:
-    """Check that a failed subtask is tried once more, by a new child.
-
-    Args:
-        Retrying: the learner's class; it starts subagents.
-    """
+    """Check that a failed subtask is tried once more, by a new child."""
     if not _is_mechanism(Retrying):
         return "`Retrying` must be a class that is an lk.Mechanism, such as one of lk.Subagents"
     if not isinstance(vars(Retrying).get("task", lk.Subagents.task), lk.Tool):

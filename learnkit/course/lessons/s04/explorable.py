@@ -64,12 +64,7 @@ class Run:
 
 @cache
 def run(files: int, way: str) -> Run:
-    """Work out a run.
-
-    Args:
-        files: how many are read; each in a turn of its own, or by a child of its own.
-        way: ``alone``, ``series`` (a child after the other) or ``parallel`` (all in one reply).
-    """
+    """Work out a run."""
     if way == "alone":
         own = Context(ALONE, files * CALL, files * FILE)
         sent = _growing(ALONE, CALL + FILE, files)
@@ -99,13 +94,7 @@ def _growing(first: float, more: float, times: int) -> float:
 
 
 def draw(width: float, files: int, way: str) -> Answer:
-    """Who has what in context, on one scale; and below it what all requests cost.
-
-    Args:
-        width: in pixels.
-        files: how many are read.
-        way: one of :data:`WAYS`.
-    """
+    """Who has what in context, on one scale; and below it what all requests cost."""
     canvas = Canvas(width)
     _contexts(canvas, files, way)
     _costs(canvas, files, way)

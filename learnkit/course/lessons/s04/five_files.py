@@ -27,25 +27,14 @@ def {verb}_{noun}(store, key, **changes):
 
 
 def source(name: str) -> str:
-    """Return the source of a file.
-
-    Args:
-        name: a key of :data:`FILES`.
-    """
+    """Return the source of a file."""
     about, limit, noun = FILES[name]
     head = f'"""{about}: at most {limit} requests a minute."""\n'
     return head + "".join(_FUNCTION.format(verb=v, noun=noun, title=v.title()) for v in _VERBS)
 
 
 def write_files(workspace: Path) -> Path:
-    """Write the five files.
-
-    Args:
-        workspace: the folder to write ``app/auth.py`` and so on into.
-
-    Returns:
-        The folder ``app``.
-    """
+    """Write the five files."""
     folder = workspace / "app"
     folder.mkdir()
     for name in FILES:
@@ -54,14 +43,7 @@ def write_files(workspace: Path) -> Path:
 
 
 def limits(workspace: Path) -> dict[str, tuple[int, list[int]]]:
-    """Read from the disk which limits the files have now.
-
-    Args:
-        workspace: the folder that holds ``app``.
-
-    Returns:
-        For each file, the limit that its docstring asks for, and every ``LIMIT`` that it sets.
-    """
+    """Read from the disk which limits the files have now."""
     found = {}
     for name, (_, limit, _) in FILES.items():
         text = (workspace / "app" / f"{name}.py").read_text("utf-8")

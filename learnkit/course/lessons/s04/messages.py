@@ -7,21 +7,13 @@ from typing import Any
 
 
 def text_of(content: Any) -> str:
-    """Return the text of a message or of a result.
-
-    Args:
-        content: a string, or blocks.
-    """
+    """Return the text of a message or of a result."""
     if isinstance(content, str):
         return content
     return "\n".join(block["text"] for block in content if block["type"] == "text")
 
 
 def results_of(messages: Iterable[Any]) -> list[str]:
-    """Return the texts of all tool results, in order.
-
-    Args:
-        messages: as they are sent.
-    """
+    """Return the texts of all tool results, in order."""
     blocks = [b for m in messages if not isinstance(m["content"], str) for b in m["content"]]
     return [text_of(block["content"]) for block in blocks if block["type"] == "tool_result"]

@@ -31,11 +31,7 @@ READS_AND_ASKS = {
 
 
 def several_children(number: int) -> dict[str, list[lk.Reply]]:
-    """Return a script in which a parent asks children in one reply, and each gives its number.
-
-    Args:
-        number: of the children.
-    """
+    """Return a script in which a parent asks children in one reply, and each gives its number."""
     children = {f"lead.toolu_{n:04}": [lk.say(f"answer {n}")] for n in range(1, number + 1)}
     return {"lead": [lk.reply(*[_ASK] * number), lk.say("done")], **children}
 
@@ -51,15 +47,7 @@ def four_readers() -> dict[str, list[lk.Reply]]:
 
 
 def first_message(events: Iterable[Event], lane: str) -> str:
-    """Return the text that an agent started from.
-
-    Args:
-        events: the log of a run.
-        lane: the agent's name.
-
-    Raises:
-        StopIteration: if no message of that agent is in the log.
-    """
+    """Return the text that an agent started from."""
     added = (e.data["message"] for e in events if e.type == "message.added" and e.lane == lane)
     content = next(added)["content"]
     return content if isinstance(content, str) else "".join(block["text"] for block in content)

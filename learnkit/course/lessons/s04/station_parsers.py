@@ -30,20 +30,12 @@ _REASONS = ("sensor stands in the sun", "calibrated in spring", "measured beside
 
 
 def way(number: int) -> str:
-    """Return how the parser of a station treats a missing reading: a key of ``WAYS``.
-
-    Args:
-        number: the station, from 1.
-    """
+    """Return how the parser of a station treats a missing reading: a key of ``WAYS``."""
     return random.Random(f"way {number}").choice(list(WAYS))
 
 
 def source(number: int) -> str:
-    """Return the source of a station's parser.
-
-    Args:
-        number: the station, from 1.
-    """
+    """Return the source of a station's parser."""
     dice = random.Random(f"station {number}")
     kind = way(number)
     lines, note = WAYS[kind]
@@ -64,15 +56,7 @@ def source(number: int) -> str:
 
 
 def write_parsers(workspace: Path, number: int = 40) -> Path:
-    """Write the parsers of the first stations.
-
-    Args:
-        workspace: the folder to write ``parsers/station_01.py`` and so on into.
-        number: how many.
-
-    Returns:
-        The folder ``parsers``.
-    """
+    """Write the parsers of the first stations."""
     folder = workspace / "parsers"
     folder.mkdir()
     for one in range(1, number + 1):

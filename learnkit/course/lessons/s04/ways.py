@@ -169,19 +169,7 @@ TASKS = {
 
 
 def carried_out(lab: Lab, name: str, way: str) -> Done:
-    """Have a task done by real agents, in a fresh workspace.
-
-    Args:
-        lab: gives the workspace and the clock.
-        name: of the task, a key of :data:`TASKS`.
-        way: one of :data:`WAYS`.
-
-    Returns:
-        What came of it.
-
-    Raises:
-        UsageError: for a task or a way that there is not.
-    """
+    """Have a task done by real agents, in a fresh workspace."""
     if name not in TASKS:
         raise UsageError(f"there is no task {name!r}; the tasks are {', '.join(TASKS)}")
     if way not in WAYS:
@@ -201,15 +189,7 @@ def carried_out(lab: Lab, name: str, way: str) -> Done:
 
 
 def carry_out(lab: Lab, plan: Mapping[str, str]) -> None:
-    """Have every task done as a plan says, and print what came of each.
-
-    Args:
-        lab: as for :func:`carried_out`.
-        plan: name of the task -> way.
-
-    Raises:
-        UsageError: as :func:`carried_out`, and for a plan that leaves a task out.
-    """
+    """Have every task done as a plan says, and print what came of each."""
     if missing := [name for name in TASKS if name not in plan]:
         raise UsageError(f"the plan says nothing about {', '.join(missing)}; give a way for each")
     done = {name: carried_out(lab, name, way) for name, way in plan.items()}

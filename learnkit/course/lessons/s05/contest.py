@@ -89,11 +89,7 @@ Chosen = tuple[dict[str, str], ...]
 
 
 def score(chosen: Chosen) -> str:
-    """Compare the rounds.
-
-    Args:
-        chosen: for each round, task -> the skill that the learner has loaded for it.
-    """
+    """Compare the rounds."""
     said = []
     for one, skills in zip(ROUNDS, chosen, strict=True):
         right = sum(skills[task] == TASKS[task].skill for task in one.tasks)

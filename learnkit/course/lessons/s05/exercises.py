@@ -12,11 +12,7 @@ from learnkit.course.lessons.sources import SOLUTION, Check
 
 
 def check_line(catalogue_line: Any) -> Verdict:
-    """Check that a skill has one line, whatever its description is, with its tags if it has any.
-
-    Args:
-        catalogue_line: the learner's function of name, description and tags.
-    """
+    """Check that a skill has one line, whatever its description is, with its tags if it has any."""
     plain = catalogue_line("pdf", "Works with PDF files.")
     if plain is None:
         return "your function returned None; it should return the line, and print nothing"
@@ -67,11 +63,7 @@ def catalogue_line(name, description, tags=()):
 
 
 def check_file(skill_file: Any) -> Verdict:
-    """Check that files of the skill are read, and that every way out of its folder is refused.
-
-    Args:
-        skill_file: the learner's function of the folder and a path.
-    """
+    """Check that files of the skill are read, and that every way out of its folder is refused."""
     with tempfile.TemporaryDirectory() as scratch:
         root = Path(scratch)
         folder = root / "pdf"
@@ -140,11 +132,7 @@ SPECS = [
 
 
 def check_find(find_tools: Any) -> Verdict:
-    """Check that the words of a query are found in names and descriptions, the best match first.
-
-    Args:
-        find_tools: the learner's function of the query, the tools and a limit.
-    """
+    """Check that the words of a query are found in names and descriptions, the best match first."""
     cases = [
         ("weather", ["weather"], "which is a tool's name"),
         ("a MAIL", ["send_mail"], "which shares the word mail with send_mail"),

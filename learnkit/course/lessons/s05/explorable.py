@@ -34,12 +34,7 @@ READ, WRITE, OUT = (
 
 
 def requests(used: int, preloaded: int) -> Iterator[tuple[int, int]]:
-    """Tokens read from the cache, and new ones, of each request.
-
-    Args:
-        used: how many skills the work needs; the preloaded ones are the first of them.
-        preloaded: how many are preloaded; the others are loaded by a call, each in its own turn.
-    """
+    """Tokens read from the cache, and new ones, of each request."""
     known, new = 0, FIRST + preloaded * PRELOADED
     loads = max(used - preloaded, 0)
     yield known, new
@@ -50,23 +45,13 @@ def requests(used: int, preloaded: int) -> Iterator[tuple[int, int]]:
 
 @cache
 def bill(used: int, preloaded: int) -> float:
-    """What all requests cost, in tokens of plain input; nothing is cached before the first one.
-
-    Args:
-        used: as for :func:`requests`.
-        preloaded: as for :func:`requests`.
-    """
+    """What all requests cost, in tokens of plain input; nothing is cached before the first one."""
     sent = requests(used, preloaded)
     return sum(known * READ + new * WRITE + WRITTEN * OUT for known, new in sent)
 
 
 def context(used: int, preloaded: int) -> tuple[int, int, int, int]:
-    """The last request: prompt and tools, instructions that are used, others, and the work.
-
-    Args:
-        used: as for :func:`requests`.
-        preloaded: as for :func:`requests`.
-    """
+    """The last request: prompt and tools, instructions that are used, others, and the work."""
     loads = max(used - preloaded, 0)
     needed = min(used, preloaded) * PRELOADED + loads * LOADED
     idle = max(preloaded - used, 0) * PRELOADED
@@ -74,21 +59,12 @@ def context(used: int, preloaded: int) -> tuple[int, int, int, int]:
 
 
 def cheapest(used: int) -> str:
-    """The way that costs least.
-
-    Args:
-        used: as for :func:`requests`.
-    """
+    """The way that costs least."""
     return min(WAYS, key=lambda way: bill(used, WAYS[way]))
 
 
 def crossings() -> Iterator[tuple[int, str, float]]:
-    """Find where another way becomes the cheapest one.
-
-    Yields:
-        The first number of used skills for which the way costs least, the way, and the number, as
-        a fraction, at which its line crosses the line of the way that was cheapest before.
-    """
+    """Find where another way becomes the cheapest one."""
     for used in range(1, SKILLS + 1):
         before, after = cheapest(used - 1), cheapest(used)
         if before != after:
@@ -100,12 +76,7 @@ def crossings() -> Iterator[tuple[int, str, float]]:
 
 
 def draw(width: float, used: int) -> Answer:
-    """Draw the longest request of each way, on one scale; and below it the bills.
-
-    Args:
-        width: in pixels.
-        used: how many skills the work needs.
-    """
+    """Draw the longest request of each way, on one scale; and below it the bills."""
     canvas = Canvas(width)
     best = cheapest(used)
     _contexts(canvas, used, best)

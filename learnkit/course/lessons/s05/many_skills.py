@@ -27,27 +27,12 @@ _CHARACTERS = 4  # in an estimated token
 
 
 def skills_folder() -> Path:
-    """Return the folder of the skills that ship with the course.
-
-    Raises:
-        UsageError: if the package was installed without the course.
-    """
+    """Return the folder of the skills that ship with the course."""
     return course_files.skills()
 
 
 def install(workspace: Path, names: Iterable[str] = ()) -> Path:
-    """Copy shipped skills into a workspace, where the file tools reach them and git ignores them.
-
-    Args:
-        workspace: a folder; if it is a git repository, the copies are excluded from it.
-        names: which skills; by default all of them.
-
-    Returns:
-        The folder ``skills`` in the workspace.
-
-    Raises:
-        UsageError: for a skill that does not ship with the course.
-    """
+    """Copy shipped skills into a workspace, where file tools reach them and git ignores them."""
     source, target = skills_folder(), workspace / "skills"
     known = sorted(path.parent.name for path in source.glob("*/SKILL.md"))
     for name in list(names) or known:
@@ -62,19 +47,7 @@ def install(workspace: Path, names: Iterable[str] = ()) -> Path:
 
 
 def manuals(folder: Path, number: int = 20, tokens: int = 5000) -> Path:
-    """Write skills of an exact length: valid folders, with instructions that are only filler.
-
-    Args:
-        folder: where to write them; it is created.
-        number: how many, up to 20.
-        tokens: estimated length of each one's instructions.
-
-    Returns:
-        ``folder``.
-
-    Raises:
-        UsageError: if there are fewer topics than that.
-    """
+    """Write skills of an exact length: valid folders, with instructions that are only filler."""
     if not 0 <= number <= len(TOPICS):
         raise UsageError(f"{number} manuals; there are topics for 0 to {len(TOPICS)}")
     for name in TOPICS[:number]:
@@ -86,16 +59,7 @@ def manuals(folder: Path, number: int = 20, tokens: int = 5000) -> Path:
 
 
 def bill(events: Iterable[Event], *, warm: bool) -> float:
-    """Return what the requests of a run cost, at the default model's prices.
-
-    Args:
-        events: of the run.
-        warm: whether an earlier run has left the first request in the cache.
-
-    Returns:
-        Tokens of plain input that cost the same: each token is read from the cache or written to
-        it. The model's output isn't counted.
-    """
+    """Return what the requests of a run cost, at the default model's prices."""
     replied = [event for event in events if event.type == "model.replied"]
     first = Meter.of(replied[:1])
     return billed(Meter.of(replied), read_before=first.input_tokens if warm else 0)

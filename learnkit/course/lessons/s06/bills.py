@@ -10,15 +10,7 @@ from learnkit.core.usage import Usage
 
 
 def rates(model: str = DEFAULT_MODEL) -> dict[str, float]:
-    """Return what a model's tokens cost, where a token of plain input costs 1.
-
-    Args:
-        model: whose prices.
-
-    Returns:
-        Rates for a token that is read from the cache, for one that is written to it, and for one
-        that the model writes.
-    """
+    """Return what a model's tokens cost, where a token of plain input costs 1."""
     price = PRICES[model]
     prices = {"read": price.cache_read, "written": price.cache_write, "output": price.output}
     return {kind: round(each / price.input, 6) for kind, each in prices.items()}
@@ -29,16 +21,7 @@ READ_RATES = {rate: model for rate, model in sorted((rates(name)["read"], name) 
 
 
 def bill(events: Iterable[Event], model: str = DEFAULT_MODEL) -> dict[str, float]:
-    """Return the parts of a run's bill.
-
-    Args:
-        events: of the run.
-        model: whose prices.
-
-    Returns:
-        What is read from the cache, what is written to it, and what is neither, with the output;
-        each in tokens of plain input.
-    """
+    """Return the parts of a run's bill."""
     used, rate = Usage.of(events), rates(model)
     return {
         "read": used.cache_read_input_tokens * rate["read"],

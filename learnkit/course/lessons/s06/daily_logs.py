@@ -16,20 +16,12 @@ _WARMTH = (-5.0, -6.0, -2.0, 3.0, 6.0, 4.0, 0.0, -3.0)
 
 
 def celsius(day: int) -> dict[str, float]:
-    """Return the highest temperature of each station on a day, in °C with one decimal.
-
-    Args:
-        day: from 1.
-    """
+    """Return the highest temperature of each station on a day, in °C with one decimal."""
     return {name: max(values) for name, values in _readings(day).items()}
 
 
 def log(day: int) -> str:
-    """Return the log of a day, as the logger wrote it.
-
-    Args:
-        day: from 1.
-    """
+    """Return the log of a day, as the logger wrote it."""
     hot = day in FAHRENHEIT
     lines = [f"day {day:02}, unit {'F' if hot else 'C'}, logger 2"]
     for name, values in _readings(day).items():
@@ -40,15 +32,7 @@ def log(day: int) -> str:
 
 
 def write_logs(workspace: Path, days: int = 60) -> Path:
-    """Write the logs of the first days.
-
-    Args:
-        workspace: the folder to write ``logs/day_01.txt`` and so on into.
-        days: how many.
-
-    Returns:
-        The folder ``logs``.
-    """
+    """Write the logs of the first days."""
     folder = workspace / "logs"
     folder.mkdir()
     for day in range(1, days + 1):

@@ -31,11 +31,7 @@ def _rounds(sizes: list[int], *names: str) -> list[dict[str, Any]]:
 
 
 def check_saved(saved: Any) -> Verdict:
-    """Check how many tokens all compactions saved together.
-
-    Args:
-        saved: the learner's function of the events.
-    """
+    """Check how many tokens all compactions saved together."""
     log = lk.EventLog()
     told = saved(log)
     if told is None:
@@ -75,11 +71,7 @@ def saved(events):
 
 
 def check_tail(tail: Any) -> Verdict:
-    """Check for the last messages, at least so many, that begin where no pair is split.
-
-    Args:
-        tail: the learner's function of the messages and a number.
-    """
+    """Check for the last messages, at least so many, that begin where no pair is split."""
     messages = _rounds([10] * 3)
     both = [*messages[:5], {"role": "user", "content": "What is a tool_result?"}, *messages[5:]]
     for array, number, wanted in (
@@ -134,11 +126,7 @@ def tail(messages, number):
 
 
 def check_largest(Largest: Any) -> Verdict:
-    """Check that a policy clears the largest old results first, and no more than it has to.
-
-    Args:
-        Largest: the learner's class; it is a policy of compaction.
-    """
+    """Check that a policy clears the largest old results first, and no more than it has to."""
     policy = Largest()
     change = policy.choose(_rounds([4_000] * 6), 1_000, 1_000, {})
     if change is not None:

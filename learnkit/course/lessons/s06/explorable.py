@@ -63,11 +63,7 @@ class Sent:
 
 @cache
 def session(least: int) -> tuple[Sent, ...]:
-    """Every request of the session, those for summaries among them.
-
-    Args:
-        least: tokens that clearing must free; it is done before any request where it does.
-    """
+    """Every request of the session, those for summaries among them."""
     parts = [HEAD, REQUEST]
     results: list[int] = []  # where in the parts results stand that aren't cleared
     sent, known = [], 0  # tokens from the start on that the cache holds
@@ -93,11 +89,7 @@ def session(least: int) -> tuple[Sent, ...]:
 
 @cache
 def bill(least: int) -> tuple[float, float, float]:
-    """What the session costs for reading, for new tokens and for output, in tokens of plain input.
-
-    Args:
-        least: as for :func:`session`.
-    """
+    """The session's cost for reading, new tokens and output, in tokens of plain input."""
     read, new, written = zip(*(one.cost for one in session(least)), strict=True)
     return sum(read), sum(new), sum(written)
 
@@ -108,12 +100,7 @@ def cheapest() -> int:
 
 
 def draw(width: float, least: int) -> Answer:
-    """The requests of the session, and below them the bill for every value of the cause.
-
-    Args:
-        width: in pixels.
-        least: as for :func:`session`.
-    """
+    """The requests of the session, and below them the bill for every value of the cause."""
     canvas = Canvas(width)
     slots = max(len(session(one)) for one in LEAST)
     right = LEFT + slots * int((width - LEFT) / slots)

@@ -30,23 +30,14 @@ _ASKED = "14:00 cairo"
 
 
 def mechanisms(workspace: Path) -> list[lk.Mechanism]:
-    """Write four logs, and return tools with a threshold that is passed after the third read.
-
-    Args:
-        workspace: the folder of the game.
-    """
+    """Write four logs, and return tools with a threshold that is passed after the third read."""
     write_logs(workspace, days=len(_DAYS))
     transcripts = workspace / _TRANSCRIPTS
     return [lk.CodingTools(workspace), lk.Compaction(1_700, keep=60, transcripts=transcripts)]
 
 
 def judge(workspace: Path, messages: Messages) -> list[Remark]:
-    """Say which values the answer and the summaries have, and which logs were read again.
-
-    Args:
-        workspace: the folder of the game; it has the arrays that became summaries.
-        messages: the array at its end.
-    """
+    """Say which values the answer and the summaries have, and which logs were read again."""
     saved = sorted((workspace / _TRANSCRIPTS).glob("*.jsonl"), key=_number)
     arrays: list[Messages] = [
         *([json.loads(line) for line in path.read_text("utf-8").splitlines()] for path in saved),

@@ -108,14 +108,7 @@ def survivors(
     mechanisms: Mapping[str, Callable[[Path], lk.Mechanism]],
     keeps: Sequence[int] = (40, 80, 160),
 ) -> Survivors:
-    """Run an agent for each mechanism and length until its messages became a summary.
-
-    Args:
-        lab: gives the workspaces.
-        mechanisms: name -> makes one, from a folder for transcripts. It must summarise after the
-            third log.
-        keeps: how many characters the rule keeps of each thing that the model said or called.
-    """
+    """Run an agent for each mechanism and length until its messages became a summary."""
 
     def left(make: Callable[[Path], lk.Mechanism], keep: int) -> frozenset[str]:
         with lab.scenario(f"summary {keep}", script=_rule(keep)) as run:

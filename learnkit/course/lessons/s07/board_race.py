@@ -47,19 +47,7 @@ def races(
     each: int = 5,
     gap: float = 0.1,
 ) -> list[Race]:
-    """Let workers create tasks; before each one, a worker thinks for up to a virtual second.
-
-    Args:
-        make: makes a board from its folder and a ``pause``, which the board calls between reading
-            and writing; a tenth of a virtual second passes there.
-        seeds: one run each.
-        workers: how many.
-        each: how many tasks each of them creates.
-        gap: virtual seconds that a ``pause`` takes.
-
-    Raises:
-        UsageError: if the board waits for something other than the clock or a file lock.
-    """
+    """Let workers create tasks; before each one, a worker thinks for up to a virtual second."""
     return [_in_time(make, seed, workers, each, gap) for seed in seeds]
 
 

@@ -34,11 +34,7 @@ def _should(what: str, found: Any, wanted: Any, because: str) -> str:
 
 
 def check_startable(startable: Any) -> Verdict:
-    """Check which tasks a worker could start now.
-
-    Args:
-        startable: the learner's function of the tasks.
-    """
+    """Check which tasks a worker could start now."""
     ready = "a pending task without blockers or owner can start"
     for rows, wanted, what, because in (
         (("1 pending",), [1], "one pending task without blockers", ready),
@@ -96,11 +92,7 @@ def startable(tasks):
 
 
 def check_hours(hours: Any) -> Verdict:
-    """Check which tasks can be done in which hour, if there are enough workers.
-
-    Args:
-        hours: the learner's function of the tasks.
-    """
+    """Check which tasks can be done in which hour, if there are enough workers."""
     for rows, wanted, what, because in (
         (
             ("1 pending", "2 pending"),
@@ -169,16 +161,7 @@ def _is_mechanism(made: Any) -> bool:
 
 
 def _with(GoOn: Any, tasks: str, obeys: bool) -> tuple[lk.Outcome, list[str], list[str]]:
-    """Run an agent on a board.
-
-    Args:
-        GoOn: the learner's class.
-        tasks: statuses of the tasks, from the first one; each task waits for the one before.
-        obeys: whether the model completes the task that is ready when it hears something.
-
-    Returns:
-        How the run ended, what the model was told, and the statuses of the tasks.
-    """
+    """Run an agent on a board."""
     with tempfile.TemporaryDirectory() as folder:
         board = lk.TaskBoard(folder)
         for number, status in enumerate(tasks.split(), start=1):
@@ -200,11 +183,7 @@ def _with(GoOn: Any, tasks: str, obeys: bool) -> tuple[lk.Outcome, list[str], li
 
 
 def check_go_on(GoOn: Any) -> Verdict:
-    """Check that an agent does not stop while a task is ready, and is asked about each only once.
-
-    Args:
-        GoOn: the learner's class; it takes the board.
-    """
+    """Check that an agent doesn't stop while a task is ready, and is asked about each once."""
     if not _is_mechanism(GoOn):
         return "`GoOn` should be a class that derives from lk.Mechanism, as in the stub."
     try:

@@ -49,12 +49,7 @@ def moments() -> tuple[int, ...]:
 
 
 def disk(moment: int, way: str) -> Disk:
-    """What the kill leaves.
-
-    Args:
-        moment: one of :func:`moments`.
-        way: :data:`NAIVE` or :data:`ATOMIC`.
-    """
+    """What the kill leaves."""
     before, after = texts()
     if moment < 0:
         return Disk(before)
@@ -64,11 +59,7 @@ def disk(moment: int, way: str) -> Disk:
 
 
 def found(text: str) -> str | None:
-    """The status that the next process finds; None if it cannot read the file.
-
-    Args:
-        text: the content of the file.
-    """
+    """The status that the next process finds; None if it cannot read the file."""
     try:
         status: str = json.loads(text)["status"]
     except ValueError:
@@ -77,13 +68,7 @@ def found(text: str) -> str | None:
 
 
 def draw(width: float, moment: int, way: str) -> Answer:
-    """The write with the moment of the kill, the files, and what the next process reads.
-
-    Args:
-        width: of the picture, in pixels.
-        moment: one of :func:`moments`.
-        way: :data:`NAIVE` or :data:`ATOMIC`.
-    """
+    """The write with the moment of the kill, the files, and what the next process reads."""
     canvas, size = Canvas(width), len(texts()[1])
     left, right = 12.0, width - 12
     begin, end = left + 0.16 * (right - left), right - 0.16 * (right - left)

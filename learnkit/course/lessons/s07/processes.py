@@ -83,12 +83,6 @@ def source_of(board: type) -> str:
     """Return Python text that defines a class as ``Board``: its cells, or an import.
 
     A class that inherits from one of another cell needs both.
-
-    Args:
-        board: the class.
-
-    Raises:
-        UsageError: if the text cannot be found.
     """
     if board.__module__ != "__main__":
         return f"from {board.__module__} import {board.__name__} as Board"
@@ -98,11 +92,7 @@ def source_of(board: type) -> str:
 
 
 def _cell_of(board: type) -> str:
-    """The text of the cell that defines a class.
-
-    Raises:
-        UsageError: if it cannot be found.
-    """
+    """The text of the cell that defines a class."""
     functions = [one for one in vars(board).values() if hasattr(one, "__code__")]
     for function in functions:
         if lines := linecache.getlines(function.__code__.co_filename):
@@ -118,21 +108,7 @@ def in_process(
     dies_at: int | None = None,
     dies_before: str | None = None,
 ) -> bool:
-    """Run code on a board in a separate process.
-
-    Args:
-        board: a class; the code finds ``Board(folder)`` as ``board``.
-        folder: of the board.
-        code: Python, such as ``board.create("parse")``.
-        dies_at: the size in bytes of a written file at which the kernel kills the process.
-        dies_before: name of a file; the process is killed before it renames one to that name.
-
-    Returns:
-        Whether the process was killed.
-
-    Raises:
-        UsageError: if the code failed, with what it said.
-    """
+    """Run code on a board in a separate process."""
     begin = "" if dies_at is None else _KILL.format(size=dies_at)
     begin += "" if dies_before is None else _KILL_BEFORE.format(name=dies_before)
     process = _start(board, folder, begin, code)
@@ -141,16 +117,7 @@ def in_process(
 
 
 def race(board: type, folder: Path, codes: Sequence[str]) -> None:
-    """Run several pieces of code, each in its own process; they meet at their first write.
-
-    Args:
-        board: a class, as in :func:`in_process`.
-        folder: of the board.
-        codes: one for each process.
-
-    Raises:
-        UsageError: if one of them failed, with what it said.
-    """
+    """Run several pieces of code, each in its own process; they meet at their first write."""
     with tempfile.TemporaryDirectory() as meeting:
         begins = [
             _MEET.format(meeting=meeting, me=str(number), many=len(codes))
@@ -173,19 +140,7 @@ def race(board: type, folder: Path, codes: Sequence[str]) -> None:
 
 
 def in_turns(board: type, folder: Path, codes: Sequence[str]) -> list[str]:
-    """Run pieces of code, each in its own process; they wait for each other where the code says so.
-
-    Args:
-        board: a class, as in :func:`in_process`.
-        folder: of the board.
-        codes: one for each process; ``reached("here")`` releases those at ``until("here")``.
-
-    Returns:
-        What each process has printed.
-
-    Raises:
-        UsageError: if one of them failed, with what it said.
-    """
+    """Run pieces of code, each in its own process; they wait for each other where the code says."""
     with tempfile.TemporaryDirectory() as meeting:
         begin = _TURNS.format(meeting=meeting)
         started = [_start(board, folder, begin, code) for code in codes]

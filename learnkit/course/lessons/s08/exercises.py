@@ -32,11 +32,7 @@ def _log(*spans: tuple[float, float]) -> lk.EventLog:
 
 
 def check_saved(saved: Any) -> Verdict:
-    """Check the seconds of all jobs together, minus the time from the first start to the last end.
-
-    Args:
-        saved: the learner's function of the events.
-    """
+    """Check the seconds of all jobs, minus the time from the first start to the last end."""
     for spans, wanted, what, because in (
         (
             ((0.0, 3.0), (0.0, 2.0)),
@@ -114,11 +110,7 @@ def _start(*seconds: float) -> Any:
 
 
 def check_at_most(AtMost: Any) -> Verdict:
-    """Check that background_run is refused while so many jobs are running.
-
-    Args:
-        AtMost: the learner's class; it takes ``most``.
-    """
+    """Check that background_run is refused while so many jobs are running."""
     if problem := _not_made(AtMost, "AtMost", "2"):
         return problem
     look = lk.use("check_background")
@@ -199,11 +191,7 @@ def _notes(agent: lk.Agent) -> list[str]:
 
 
 def check_still(Still: Any) -> Verdict:
-    """Check that each job that runs longer than expected is named to the model once.
-
-    Args:
-        Still: the learner's class; it takes ``after``, in seconds.
-    """
+    """Check that each job that runs longer than expected is named to the model once."""
     if problem := _not_made(Still, "Still", "after=10"):
         return problem
     look = _soon(lk.use("check_background"), 4.0)  # four seconds pass, then the results

@@ -44,12 +44,7 @@ class Schedule:
 
 
 def background(seconds: float, turns: int = MOST) -> Schedule:
-    """The job in the background.
-
-    Args:
-        seconds: that it takes.
-        turns: requests that the agent needs.
-    """
+    """The job in the background."""
     job = LATENCY, LATENCY + seconds
     turn = math.ceil(job[1] / LATENCY)  # the first reply after its end
     requests = [LATENCY * number for number in range(turns)]
@@ -60,25 +55,14 @@ def background(seconds: float, turns: int = MOST) -> Schedule:
 
 
 def foreground(seconds: float, turns: int = MOST) -> Schedule:
-    """The same job as a call for which the agent waits.
-
-    Args:
-        seconds: that it takes.
-        turns: requests that the agent needs.
-    """
+    """The same job as a call for which the agent waits."""
     job = LATENCY, LATENCY + seconds
     requests = (0.0, *(job[1] + LATENCY * number for number in range(turns - 1)))
     return Schedule(requests, job, 2, turns * LATENCY + seconds)
 
 
 def draw(width: float, seconds: float, other_work: str = "plenty") -> Answer:
-    """Both runs on one axis.
-
-    Args:
-        width: of the picture, in pixels.
-        seconds: that the job takes.
-        other_work: how much the agent has to do beside the job.
-    """
+    """Both runs on one axis."""
     canvas = Canvas(width)
     turns = TURNS[other_work]
     one, other = background(seconds, turns), foreground(seconds, turns)

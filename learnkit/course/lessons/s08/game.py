@@ -8,9 +8,5 @@ import learnkit as lk
 
 
 def mechanisms(workspace: Path) -> list[lk.Mechanism]:
-    """Return the tools for files and commands, and jobs that end after a minute.
-
-    Args:
-        workspace: the folder of the game.
-    """
+    """Return the tools for files and commands, and jobs that end after a minute."""
     return [lk.CodingTools(workspace), lk.Background(workspace=workspace, limit=60)]

@@ -19,18 +19,10 @@ class Queue(Protocol):
     """What the learner builds."""
 
     def put(self, result: str) -> None:
-        """Add a result.
-
-        Args:
-            result: of a job.
-        """
+        """Add a result."""
 
     def drain(self) -> list[str]:
-        """Take all results out.
-
-        Returns:
-            The results, in the order in which they were put.
-        """
+        """Take all results out."""
 
 
 class NoLock:
@@ -73,16 +65,7 @@ class WatchedLock(NoLock):
 
 
 def meet(make: Callable[[Any, Callable[[], None]], Queue], lock: NoLock) -> list[list[str]]:
-    """Let a job end in the middle of a drain.
-
-    Args:
-        make: makes a queue from its lock and a ``pause``; the queue's ``drain`` calls it between
-            reading the results and removing them.
-        lock: for the queue.
-
-    Returns:
-        What this drain and the next one took out; ``early`` was put first, ``late`` in the middle.
-    """
+    """Let a job end in the middle of a drain."""
 
     def end() -> None:
         queue.put("late")

@@ -34,11 +34,7 @@ def _log(*steps: tuple[str, str | int]) -> lk.EventLog:
 
 
 def check_unread(unread: Any) -> Verdict:
-    """Check how many unread messages each agent has, from the log.
-
-    Args:
-        unread: the learner's function of the events.
-    """
+    """Check how many unread messages each agent has, from the log."""
     for steps, wanted, what in (
         ((), {}, "an empty log"),
         ((("alice", "bob"),), {"bob": 1}, "a log in which alice sends bob one message"),
@@ -91,11 +87,7 @@ def unread(events):
 
 
 def check_mark(Marked: Any) -> Verdict:
-    """Check that an inbox marks what was read, and removes nothing.
-
-    Args:
-        Marked: the learner's class; it takes the folder of the inbox.
-    """
+    """Check that an inbox marks what was read, and removes nothing."""
     if not isinstance(Marked, type):
         return "`Marked` must be a class"
     with tempfile.TemporaryDirectory() as name:
@@ -232,11 +224,7 @@ def _went(mechanism: lk.Mechanism, calls: list[tuple[str, str]]) -> list[str]:
 
 
 def check_polite(Enough: Any) -> Verdict:
-    """Check that one run sends at most so many messages to the same teammate.
-
-    Args:
-        Enough: the learner's class; it takes ``most``.
-    """
+    """Check that one run sends at most so many messages to the same teammate."""
     if not isinstance(Enough, type) or not issubclass(Enough, lk.Mechanism):
         return "`Enough` must be a class that is an lk.Mechanism"
     bob, carol, lead = (("send_message", name) for name in ("bob", "carol", "lead"))

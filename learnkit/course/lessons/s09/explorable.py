@@ -63,12 +63,7 @@ class Day:
 
 
 def day(order: tuple[str, ...], way: str) -> Day:
-    """Play the steps in an order.
-
-    Args:
-        order: one of :data:`ORDERS`.
-        way: :data:`UNLOCKED` or :data:`LOCKED`.
-    """
+    """Play the steps in an order."""
     waited: set[str] = set()
     if way == LOCKED:  # a writer in between waits until the owner is done
         begin, end = order.index(READ), order.index(EMPTY)
@@ -91,22 +86,12 @@ def day(order: tuple[str, ...], way: str) -> Day:
 
 
 def losing(way: str) -> int:
-    """How many of the orders lose a message.
-
-    Args:
-        way: :data:`UNLOCKED` or :data:`LOCKED`.
-    """
+    """How many of the orders lose a message."""
     return sum(bool(day(order, way).lost) for order in ORDERS)
 
 
 def draw(width: float, order: tuple[str, ...], way: str) -> Answer:
-    """The steps on the lanes of those who take them, the inbox after each, and all orders.
-
-    Args:
-        width: of the picture, in pixels.
-        order: one of :data:`ORDERS`.
-        way: :data:`UNLOCKED` or :data:`LOCKED`.
-    """
+    """The steps on the lanes of those who take them, the inbox after each, and all orders."""
     canvas, played = Canvas(width), day(order, way)
     left = 52.0
     each = (width - left - 4) / len(order)

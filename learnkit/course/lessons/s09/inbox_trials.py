@@ -27,14 +27,5 @@ print(first + second + board.drain() + board.drain())
 
 
 def write_while_it_reads(inbox: type, folder: Path) -> str:
-    """Let a process write a message just after another one has read the file, and then one more.
-
-    Args:
-        inbox: a class with ``send``, ``drain`` and ``pause``, which ``drain`` calls after reading.
-        folder: of the inbox, empty.
-
-    Returns:
-        The messages that the reader got, of the three that were sent; a sentence if ``drain`` did
-        not pause, because then no message came between its steps.
-    """
+    """Let a process write a message just after another one has read the file, and then one more."""
     return in_turns(inbox, folder, [_READER, _WRITER])[0]

@@ -25,18 +25,7 @@ def talk(
     messages: Callable[[Path, str], Any],
     live: Callable[..., object],
 ) -> tuple[dict[str, lk.Agent], Path]:
-    """Let the agents of a script live at the same time, each in a thread of its own.
-
-    Args:
-        lab: of the lesson.
-        name: of the run, and of the folder with the inboxes.
-        script: name of an agent -> its replies.
-        messages: the learner's mechanism, made from the folder and an agent's name.
-        live: the learner's loop around an agent.
-
-    Returns:
-        The agents by name, and the folder.
-    """
+    """Let the agents of a script live at the same time, each in a thread of its own."""
     with lab.scenario(name, script=script) as run:
         folder, agents, threads = lab.folder(name), {}, []
         for who in script:
@@ -50,22 +39,14 @@ def talk(
 
 
 def received(agent: lk.Agent) -> list[str]:
-    """Return every text that an agent got after its first prompt.
-
-    Args:
-        agent: whose messages to read.
-    """
+    """Return every text that an agent got after its first prompt."""
     users = [one["content"] for one in agent.messages[1:] if one["role"] == "user"]
     blocks = [[{"text": one}] if isinstance(one, str) else one for one in users]
     return [one["text"] for some in blocks for one in some if "text" in one]
 
 
 def disagreement(decision: str) -> dict[str, Any]:
-    """Return the replies of a team in which Bob says no to Alice, and the lead decides.
-
-    Args:
-        decision: what the lead tells everyone when it is asked.
-    """
+    """Return the replies of a team in which Bob says no to Alice, and the lead decides."""
 
     def lead(request: Any) -> lk.Reply:
         if len(request["messages"]) == 1:

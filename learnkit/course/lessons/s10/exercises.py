@@ -23,11 +23,7 @@ def _log(*steps: tuple[str, str, str, str]) -> lk.EventLog:
 
 
 def check_waiting(waiting: Any) -> Verdict:
-    """Check which requests wait for whose answer, from the log.
-
-    Args:
-        waiting: the learner's function of the events.
-    """
+    """Check which requests wait for whose answer, from the log."""
     one = ("opened", "r1", "bob", "lead")
     two = ("opened", "r2", "lead", "alice")
     for steps, wanted, what in (
@@ -81,11 +77,7 @@ def _error(act: Any) -> str | None:
 
 
 def check_requests(Requests: Any) -> Verdict:
-    """Check that the sender of a request, and no other agent, can withdraw it.
-
-    Args:
-        Requests: the learner's class.
-    """
+    """Check that the sender of a request, and no other agent, can withdraw it."""
     if not isinstance(Requests, type):
         return "`Requests` must be a class"
     requests: Any = Requests()
@@ -182,11 +174,7 @@ def _ran(gate: lk.Mechanism, names: list[str]) -> tuple[list[str], list[Any]]:
 
 
 def check_two_keys(TwoKeys: Any) -> Verdict:
-    """Check that a gate opens only for the keys of two different people.
-
-    Args:
-        TwoKeys: the learner's class; it refuses bash.
-    """
+    """Check that a gate opens only for the keys of two different people."""
     if not isinstance(TwoKeys, type) or not issubclass(TwoKeys, lk.Mechanism):
         return "`TwoKeys` must be a class that is an lk.Mechanism"
     made: Any = TwoKeys

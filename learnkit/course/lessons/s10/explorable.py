@@ -52,28 +52,14 @@ ORDERS = tuple(permutations(range(len(PLANS))))
 
 
 def reaches(order: tuple[int, ...], way: str) -> dict[int, int]:
-    """Which plan each answer is taken for.
-
-    Args:
-        order: the plans that the answers are meant for, as they arrive.
-        way: :data:`WITHOUT` or :data:`WITH`.
-
-    Returns:
-        For each plan, by its number, the plan that its answer was meant for.
-    """
+    """Which plan each answer is taken for."""
     if way == WITH:
         return {plan: plan for plan in order}
     return dict(enumerate(order))
 
 
 def draw(width: float, order: tuple[int, ...], way: str) -> Answer:
-    """The plans, the answers as they arrive, and which answer each plan gets.
-
-    Args:
-        width: of the picture, in pixels.
-        order: as for :func:`reaches`.
-        way: :data:`WITHOUT` or :data:`WITH`.
-    """
+    """The plans, the answers as they arrive, and which answer each plan gets."""
     canvas = Canvas(width)
     got = reaches(order, way)
     is_wide = width >= _ROOMY

@@ -41,14 +41,7 @@ Gates = Callable[[Callable[[], bool]], Sequence[Mechanism]]
 def waits(
     gates: Gates, seeds: Iterable[int], *, obeys: float = 0.95, turns: int = 10
 ) -> list[Waited]:
-    """Let a mechanical model wait for the answer to its plan.
-
-    Args:
-        gates: makes the mechanisms of a run from a function that says whether the plan is approved.
-        seeds: one run each.
-        obeys: the probability, at each turn, that the model only reads, as its prompt says.
-        turns: the number of turns after which the plan is approved, and the model writes.
-    """
+    """Let a mechanical model wait for the answer to its plan."""
     return [_waited(gates, random.Random(seed), obeys, turns) for seed in seeds]
 
 

@@ -15,14 +15,7 @@ _LINE = 96
 
 
 def calls(messages: Iterable[Any]) -> str:
-    """Write each call of a conversation on a line, and its result on the next one.
-
-    Args:
-        messages: of an agent, or the last part of them.
-
-    Returns:
-        The lines; arguments and results that are too long are cut.
-    """
+    """Write each call of a conversation on a line, and its result on the next one."""
     lines, pending = [], dict[str, str]()
     for block in (block for one in messages for block in blocks_of(one["content"])):
         if block["type"] == "tool_use":
@@ -36,15 +29,7 @@ def calls(messages: Iterable[Any]) -> str:
 
 
 def exchange(team: lk.Team, type: str) -> str:
-    """Write the first message of a type that a teammate got, and its reply.
-
-    Args:
-        team: with its teammates.
-        type: of the message, such as ``shutdown_request``.
-
-    Returns:
-        The lines, or a sentence for a run in which no teammate got such a message.
-    """
+    """Write the first message of a type that a teammate got, and its reply."""
     for mate in team.members:
         messages = mate.agent.messages
         for got, reply in itertools.pairwise(messages):

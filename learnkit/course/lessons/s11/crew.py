@@ -41,11 +41,7 @@ def look_at(agent: Agent, what: str, seconds: float) -> str:
 
 
 def worker(seconds: float = 5.0) -> Callable[[Any], Reply]:
-    """Return a rule that works on the task it claimed last, and completes it.
-
-    Args:
-        seconds: how long one task takes.
-    """
+    """Return a rule that works on the task it claimed last, and completes it."""
 
     def answer(request: Any) -> Reply:
         last = str(request["messages"][-1]["content"])
@@ -61,12 +57,7 @@ def worker(seconds: float = 5.0) -> Callable[[Any], Reply]:
 
 
 def lead(roles: Mapping[str, str], thinks: float = 1.0) -> Callable[[Any], Reply]:
-    """Return a rule for a lead that starts its teammates and assigns nothing.
-
-    Args:
-        roles: name and role of each.
-        thinks: how long each of its replies takes, in seconds.
-    """
+    """Return a rule for a lead that starts its teammates and assigns nothing."""
 
     def answer(request: Any) -> Reply:
         if len(request["messages"]) > 1:
@@ -91,12 +82,7 @@ def lanes() -> dict[str, Callable[[Any], Reply]]:
 
 
 def dispatcher(tasks: int, thinks: float = 1.0) -> Callable[[Any], Reply]:
-    """Return a rule for a lead that assigns every task itself, one after each report.
-
-    Args:
-        tasks: how many there are.
-        thinks: how long each of its replies takes, in seconds.
-    """
+    """Return a rule for a lead that assigns every task itself, one after each report."""
     left = iter(range(1, tasks + 1))
 
     def answer(request: Any) -> Reply:
@@ -123,11 +109,7 @@ def _order(id: int) -> str:
 
 
 def ordered(seconds: float = 5.0) -> Callable[[Any], Reply]:
-    """Return a rule that works on the task in its prompt or a message, and reports.
-
-    Args:
-        seconds: how long one task takes.
-    """
+    """Return a rule that works on the task in its prompt or a message, and reports."""
 
     def answer(request: Any) -> Reply:
         last = str(request["messages"][-1]["content"])
@@ -149,9 +131,6 @@ def killed_at_work(board: TaskBoard) -> None:
     """Start a team with Bob, and kill this process while he works on a task that he has claimed.
 
     For a process of its own, as :func:`in_process` starts one.
-
-    Args:
-        board: with a task that is ready; the team is in ``.team`` beside its folder.
     """
     script = {"lead": lead({"bob": "coder"}), "bob": worker()}
     with Team(board.folder.parent / ".team", lambda *_: [Toolbox(_look_and_die)]) as team:
@@ -169,15 +148,7 @@ except Exception as error:
 
 
 def claim_at_once(board: type, folder: Path) -> tuple[list[str], list[str]]:
-    """Let two processes claim one task; each waits for the other just before it writes.
-
-    Args:
-        board: a class with ``create(subject)``, ``claim(id, owner)`` and ``folder``.
-        folder: of the board, empty.
-
-    Returns:
-        Who has begun to work on the task, and the errors of the others, without the winner's name.
-    """
+    """Let two processes claim one task; each waits for the other just before it writes."""
     board(folder).create("check cairo")
     race(board, folder, [_CLAIM.format(name=name) for name in ("alice", "bob")])
     began = sorted(path.name.removesuffix(" began") for path in folder.glob("* began"))
@@ -185,14 +156,7 @@ def claim_at_once(board: type, folder: Path) -> tuple[list[str], list[str]]:
 
 
 def left_over(log: Iterable[Event]) -> str:
-    """Say which tasks of a crew nobody could take, and why.
-
-    Args:
-        log: of a run with a team and a board.
-
-    Returns:
-        A sentence for each such task, or one that says that there is none, or none yet.
-    """
+    """Say which tasks of a crew nobody could take, and why."""
     tasks: dict[int, Any] = {}
     roles: dict[str, str] = {}
     gone: dict[str, bool] = {}

@@ -15,11 +15,7 @@ def _task(id: int, status: str = "pending", **more: Any) -> dict[str, Any]:
 
 
 def check_mine(mine: Any) -> Verdict:
-    """Check which tasks a teammate with a role could claim now.
-
-    Args:
-        mine: the learner's function of the tasks and a role.
-    """
+    """Check which tasks a teammate with a role could claim now."""
     for tasks, wanted, given, why in (
         ([], [], "an empty board", "there is nothing to claim"),
         (
@@ -102,11 +98,7 @@ def mine(tasks, role):
 
 
 def check_first(first: Any) -> Verdict:
-    """Check that the ready task that most others wait for is claimed first.
-
-    Args:
-        first: the learner's function of the tasks.
-    """
+    """Check that the ready task that most others wait for is claimed first."""
     for tasks, wanted, given, why in (
         ([], None, "an empty board", "there is nothing to claim"),
         ([_task(1, "completed")], None, "one completed task", "no task is ready"),
@@ -192,11 +184,7 @@ def first(tasks):
 
 
 def check_leases(Leases: Any) -> Verdict:
-    """Check that claims expire unless they are renewed.
-
-    Args:
-        Leases: the learner's class; it takes ``lasts``, in seconds.
-    """
+    """Check that claims expire unless they are renewed."""
     if not isinstance(Leases, type):
         return f"`Leases` is {_short(Leases)}. It should be a class, to be called with `lasts=60`."
     made: Any = Leases

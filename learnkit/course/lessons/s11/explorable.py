@@ -70,12 +70,7 @@ def _looks(begin: float, limit: float) -> tuple[float, ...]:
 
 
 def day(arrival: float, limit: float) -> Day:
-    """Follow both teammates until they have shut down.
-
-    Args:
-        arrival: when the task comes, in seconds.
-        limit: seconds after which an idle teammate shuts down.
-    """
+    """Follow both teammates until they have shut down."""
     looks = {name: _looks(begin, limit) for name, begin in BUSY.items()}
     chances = [(look, name) for name in BUSY for look in looks[name] if look >= arrival]
     claimed, taker = min(chances, default=(arrival, ""))
@@ -92,13 +87,7 @@ def day(arrival: float, limit: float) -> Day:
 
 
 def draw(width: float, arrival: float, limit: str) -> Answer:
-    """The task and both teammates on one axis.
-
-    Args:
-        width: of the picture, in pixels.
-        arrival: when the task comes, in seconds.
-        limit: the idle limit, as the button says it.
-    """
+    """The task and both teammates on one axis."""
     canvas = Canvas(width)
     seconds = _seconds(limit)
     run = day(arrival, seconds)

@@ -16,23 +16,12 @@ _FRAME = "<auto-claimed>"
 
 
 def claimer(agents: Sequence[Agent], otherwise: Agent) -> Agent:
-    """Return the first agent that got a task.
-
-    Args:
-        agents: the teammates, in the order in which they were started.
-        otherwise: what to return if none of them got one.
-    """
+    """Return the first agent that got a task."""
     return next((one for one in agents if claim_of(one.messages, 1)[1]), otherwise)
 
 
 def show_claim(lab: Lab, agent: Agent, number: int) -> Messages | None:
-    """Show how an agent got a task; where an edited run has nothing to show, say so.
-
-    Args:
-        lab: of the lesson.
-        agent: the one that got it, or the lead.
-        number: of the task among those that the agent got, from 1.
-    """
+    """Show how an agent got a task; where an edited run has nothing to show, say so."""
     first, part = claim_of(agent.messages, number)
     if not part:
         again = number > 1 and claim_of(agent.messages, 1)[1]
@@ -51,14 +40,6 @@ def claim_of(messages: Sequence[Any], number: int) -> tuple[int, Sequence[Any]]:
     """Find the part in which an agent gets a task, from its own first attempt to the task's frame.
 
     The harness also claims for an idle agent. Then the part begins with the message before.
-
-    Args:
-        messages: of the agent.
-        number: of the task among those that the agent got, from 1.
-
-    Returns:
-        The index of the part's first message, and the part; ``(0, [])`` if the agent got fewer
-        tasks.
     """
     frames = [at for at, one in enumerate(messages) if one["role"] == "user" and _has_frame(one)]
     if len(frames) < number:

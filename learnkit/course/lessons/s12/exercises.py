@@ -15,11 +15,7 @@ from learnkit.mechanisms.worktrees.registry import WorktreeRegistry
 
 
 def check_good(good: Any) -> Verdict:
-    """Check which texts can be the name of a worktree.
-
-    Args:
-        good: the learner's function of a name.
-    """
+    """Check which texts can be the name of a worktree."""
     fine = "it has 1 to 40 letters, digits, dots, underscores or hyphens, and nothing git refuses"
     for name, wanted, why in (
         *((one, True, fine) for one in ("a", "parser", "A.b_c-9", "x" * 40, "7", "_x", "lock")),
@@ -85,11 +81,7 @@ def _repository(folder: Path) -> WorktreeRegistry:
 
 
 def check_merge_all(merge_all: Any) -> Verdict:
-    """Check that what can be merged is merged, and that the conflicts are named.
-
-    Args:
-        merge_all: the learner's function of the worktrees.
-    """
+    """Check that what can be merged is merged, and that the conflicts are named."""
     with tempfile.TemporaryDirectory() as name:
         trees = _repository(Path(name))
         found = merge_all(trees)
@@ -144,11 +136,7 @@ def merge_all(trees):
 
 
 def check_cheap(cheap: Any) -> Verdict:
-    """Check that the most expensive parts are left out, until the tools fit the budget.
-
-    Args:
-        cheap: the learner's function of the costs, the parts and the budget, in tokens.
-    """
+    """Check that the most expensive parts are left out, until the tools fit the budget."""
     costs = {"bash": 100, "todo": 80, "task_create": 120, "task_list": 40, "idle": 30}
     parts = {"todo": ["todo"], "tasks": ["task_create", "task_list"], "autonomy": ["idle"]}
     for budget, wanted, why in (

@@ -61,23 +61,13 @@ class End:
 
 
 def edited(place: int, who: str) -> str:
-    """A line as one of the two changes it.
-
-    Args:
-        place: number of the line, from 0.
-        who: ``alice`` or ``bob``.
-    """
+    """A line as one of the two changes it."""
     name, value = FILE[place].split(" = ")
     return f"{name} = {_NEW[who](int(value))}"
 
 
 def in_one_folder(place: int, way: str) -> End:
-    """What is left in a folder that both share.
-
-    Args:
-        place: number of Bob's line, from 0.
-        way: :data:`WHOLE` or :data:`TYPED`.
-    """
+    """What is left in a folder that both share."""
     if way == WHOLE:  # Bob's text is the file as he has read it
         return End(OVERWRITTEN, _with({place: "bob"}))
     if place == ALICE:  # what he wants to replace is no longer there
@@ -86,11 +76,7 @@ def in_one_folder(place: int, way: str) -> End:
 
 
 def with_worktrees(place: int) -> End:
-    """What git makes of two branches.
-
-    Args:
-        place: number of Bob's line, from 0.
-    """
+    """What git makes of two branches."""
     if abs(place - ALICE) > 1:
         return End(BOTH, _with({ALICE: "alice", place: "bob"}))
     first, last = min(place, ALICE), max(place, ALICE) + 1
@@ -113,13 +99,7 @@ def _with(changes: dict[int, str]) -> tuple[Line, ...]:
 
 
 def draw(width: float, place: int, way: str) -> Answer:
-    """The file with both edits, and what becomes of them in one folder and in two worktrees.
-
-    Args:
-        width: of the picture, in pixels.
-        place: number of Bob's line, from 0.
-        way: :data:`WHOLE` or :data:`TYPED`.
-    """
+    """The file with both edits, and what becomes of them in one folder and in two worktrees."""
     canvas = Canvas(width)
     one, other = in_one_folder(place, way), with_worktrees(place)
     if width >= 640:

@@ -136,11 +136,7 @@ class Twelve(Diagram[State]):
 
 
 def mechanism(event: Event) -> int | None:
-    """Return the number of the mechanism that an event tells about, from 0; None for none.
-
-    Args:
-        event: any event.
-    """
+    """Return the number of the mechanism that an event tells about, from 0; None for none."""
     known = vocabulary.declaration(event.type)
     if known is None or known.lesson is None or event.type in _QUIET:
         return None
