@@ -27,7 +27,7 @@ PRINTED = {
         "they ended with [0, 0]",
         "['completed', 'completed', 'completed', 'completed']",
         "['blue.txt', 'green.txt', 'red.txt', 'white.txt']",
-        "True",
+        "[('alice', 'shutdown'), ('bob', 'shutdown')]",
     ],
     "whole_harness": ["tools; True", "[('second', 'active')]", "completed"],
 }

@@ -163,7 +163,9 @@ def transcript(home: Path, name: str) -> list[dict[str, Any]]:
         name: of the agent.
     """
     path = home / ".learnkit/team/transcripts" / f"{name}.jsonl"
-    found = []
+    found: list[dict[str, Any]] = []
+    if not path.exists():  # it was killed before it had anything to do
+        return found
     for line in path.read_text("utf-8").splitlines():
         try:
             found.append(json.loads(line))

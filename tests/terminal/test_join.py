@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -10,22 +11,45 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 from fault_run import Run, sqlite
+from project import ROOT
 from typer.testing import CliRunner
 
 import learnkit as lk
 from learnkit.backends.interface import Backend
+from learnkit.clients.scripted import Reply
 from learnkit.errors import UsageError
 from learnkit.terminal.cli import app
 
 PROGRAM = "from learnkit.terminal.cli import main; main()"
 
 
+def runs_its_task(request: dict[str, Any]) -> Reply:
+    """A model by rules: it runs its task, which is a command, and completes it."""
+    text = str(request["messages"])
+    task = list(re.finditer(r"Task #(\d+): (.+?)(?:\\n|</auto)", text))[-1]
+    done = text.count("tool_use_id", task.end())
+    steps = [
+        lk.use("bash", command=task[2]),
+        lk.use("task_update", task_id=int(task[1]), status="completed"),
+    ]
+    return steps[done] if done < len(steps) else lk.say("Done.")
+
+
+@pytest.fixture(autouse=True)
+def served(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    with lk.MessagesServer(runs_its_task) as server:
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
+        monkeypatch.setenv("ANTHROPIC_API_KEY", "offline")
+        yield
+
+
 @contextmanager
 def joined(folder: Path, url: str, name: str, *more: str) -> Iterator[subprocess.Popen[str]]:
-    command = [sys.executable, "-c", PROGRAM, "join", url, "--name", name, "--stand-in", "--yes"]
+    command = [sys.executable, "-c", PROGRAM, "join", url, "--name", name, "--yes"]
     command += ["--workspace", str(folder / name), *more]
     pipe = subprocess.PIPE
     process = subprocess.Popen(command, stdout=pipe, stderr=subprocess.STDOUT, text=True)
@@ -56,8 +80,8 @@ def test_a_signal_ends_it_in_the_middle_of_a_task_which_is_free_at_once(
     url = sqlite(tmp_path)
     backend = lk.open_backend(url)
     board = backend.board()
-    board.create("create hello.txt that says hello")
-    board.create("run sleep 100")
+    board.create("echo hello > hello.txt")
+    board.create("sleep 100")
     with joined(tmp_path, url, "alice") as process:
         until(lambda: board.get(2).status == "in_progress")
         assert board.get(1).status == "completed"
@@ -80,7 +104,7 @@ def test_it_ends_with_its_terminal(tmp_path: Path, told: bool) -> None:
     backend = lk.open_backend(url)
     board = backend.board()
     window, terminal = os.openpty()
-    command = [sys.executable, "-c", PROGRAM, "join", url, "--name", "alice", "--stand-in", "--yes"]
+    command = [sys.executable, "-c", PROGRAM, "join", url, "--name", "alice", "--yes"]
     process = subprocess.Popen(
         [*command, "--workspace", str(tmp_path / "alice")],
         stdin=terminal,
@@ -97,7 +121,7 @@ def test_it_ends_with_its_terminal(tmp_path: Path, told: bool) -> None:
             os.close(window)
             process.send_signal(signal.SIGHUP)
         else:  # the line about this command is the first that fails
-            board.create(f"run until [ -e {tmp_path / 'closed'} ]; do sleep 0.1; done")
+            board.create(f"until [ -e {tmp_path / 'closed'} ]; do sleep 0.1; done")
             until(lambda: board.get(1).status == "in_progress")
             os.close(window)
             (tmp_path / "closed").touch()
@@ -135,19 +159,74 @@ def test_nothing_is_lost_when_workers_are_killed_and_stopped(tmp_path: Path) -> 
     assert summary.tasks >= 6
 
 
+@pytest.mark.slow
+def test_the_page_s_three_terminals(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """docs/several-machines.md as it is written, but the pip line; the three share one terminal."""
+    page = (ROOT / "docs/several-machines.md").read_text("utf-8")
+    prepare = page[page.index("mkdir ~/joint") : page.index("learnkit serve crew.py")]
+    program, *_ = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    chat, alice, bob = re.findall(r"^learnkit ((?:chat|join) .*)$", page, re.MULTILINE)[:3]
+    given: dict[str, Any] = {}
+    exec(program, given)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    git = {"GIT_AUTHOR_NAME": "a", "GIT_AUTHOR_EMAIL": "a@b.example"}
+    for name, value in git.items():
+        monkeypatch.setenv(name, value)
+        monkeypatch.setenv(name.replace("AUTHOR", "COMMITTER"), value)
+    here, binaries = tmp_path / "joint", Path(sys.executable).parent
+    monkeypatch.setenv("PATH", f"{binaries}:{os.environ['PATH']}")
+    subprocess.run(["bash", "-ec", prepare], check=True, cwd=tmp_path, capture_output=True)
+    monkeypatch.setenv("LEARNKIT_BACKEND", f"sqlite:///{here}/team.db")
+
+    def started(words: str) -> subprocess.Popen[str]:
+        pipe = subprocess.PIPE
+        return subprocess.Popen(
+            [sys.executable, "-c", PROGRAM, *words.split()],
+            **{"cwd": here, "stdin": pipe, "stdout": pipe, "stderr": subprocess.STDOUT},
+            text=True,
+        )
+
+    processes = list[subprocess.Popen[str]]()
+    backend = lk.open_backend()
+    board = backend.board()
+    try:
+        with lk.MessagesServer(given["script"]) as server:
+            monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
+            lead = started(chat)
+            processes.append(lead)
+            assert lead.stdin is not None
+            lead.stdin.write("Prepare the parser\n")
+            lead.stdin.flush()
+            until(lambda: any(task.worktree for task in board.tasks()))
+            processes += [started(alice), started(bob)]
+            until(lambda: board.get(1).status == "completed")
+            lead.stdin.write("Merge the parser\n")
+            lead.stdin.flush()
+            until((here / "lead/parser.txt").exists)
+            shown, _ = lead.communicate("/team\n", timeout=60)
+            assert lead.returncode == 0, shown
+            assert "alice" in shown
+    finally:
+        for process in processes:
+            process.kill()
+            process.communicate()
+        backend.close()
+
+
 def test_it_says_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
     run = CliRunner().invoke
-    with pytest.raises(UsageError, match=r"no ANTHROPIC_API_KEY.*join … --stand-in"):
+    with pytest.raises(UsageError, match=r"no ANTHROPIC_API_KEY.*learnkit serve"):
         run(app, ["join", "files:.", "--name", "alice"], catch_exceptions=False)
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "offline")
     with pytest.raises(UsageError, match="nobody can be asked here about commands and edits"):
-        run(app, ["join", "files:.", "--name", "alice", "--stand-in"], catch_exceptions=False)
+        run(app, ["join", "files:.", "--name", "alice"], catch_exceptions=False)
     assert run(app, ["join", "files:."]).exit_code == 2
     assert os.environ.get("LEARNKIT_BACKEND") is None
 
 
 def test_a_name_that_cannot_be_is_refused(tmp_path: Path) -> None:
-    words = ["--stand-in", "--yes", "--workspace", str(tmp_path)]
+    words = ["--yes", "--workspace", str(tmp_path)]
     with pytest.raises(UsageError, match="'lead' is the lead; join under another name"):
         CliRunner().invoke(
             app, ["join", f"files:{tmp_path}", "--name", "lead", *words], catch_exceptions=False

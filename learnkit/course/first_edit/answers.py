@@ -161,6 +161,10 @@ class Server:
         self.asked += 1
         return as_reply(message.model_dump(mode="json"))
 
+    def close(self) -> None:
+        """Close the connection."""
+        self._client.close()
+
 
 def server_here() -> tuple[str, str] | None:
     """The server that could be asked, as its address and what to call it; None if there is none.

@@ -7,7 +7,7 @@ model where one answers. Nothing starts, and no cell is changed, before a button
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -100,9 +100,10 @@ class Panel:
         """Run the cell again, with a real model from the miss on."""
         if self._server is None:
             raise UsageError("no model answers here: set ANTHROPIC_BASE_URL or ANTHROPIC_API_KEY")
-        server, self._note = Server(self._server[0]), ""
+        self._note = ""
         self._show("runs")
-        error = self._again(server)
+        with closing(Server(self._server[0])) as server:
+            error = self._again(server)
         count = "1 request" if server.asked == 1 else f"{server.asked} requests"
         self._note = f"{self._server[1]} answered {count}. {ending(error)}".rstrip()
         self._show("ran")

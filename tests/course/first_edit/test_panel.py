@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import sys
 import threading
 from collections.abc import Iterator
@@ -127,94 +128,98 @@ def test_a_miss_ends_the_scenario_and_leaves_nothing_behind(
     ((change),) = state["changes"]
     assert ["gone", "hello"] in change["pieces"]
     assert ["new", "bye"] in change["pieces"]
-    assert (state["phase"], state["steps"]) == ("", []), "nothing starts unasked"
+    assert state["phase"] == "", "nothing starts unasked"
     assert shell.user_ns["seen"] == ["begin"]
 
 
-def test_the_stand_in_reads_the_edited_prompt_and_says_which_rule_it_used(
-    shell: InteractiveShell,
+@pytest.fixture
+def served(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[dict[str, Any]]]:
+    """The requests that a model on this machine has answered; it does what the prompt says."""
+    requests: list[dict[str, Any]] = []
+
+    def model(request: dict[str, Any]) -> Reply:
+        requests.append(request)
+        if "tool_result" in str(request["messages"][-1]):
+            return lk.say("Written.")
+        name, text = re.findall(r"Create (\S+) with (\S+) in it", str(request["messages"]))[-1]
+        return lk.use("bash", command=f"echo {text} > {name}")
+
+    with lk.MessagesServer(model) as server:
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
+        yield requests
+
+
+def test_a_model_that_answers_here_is_asked_with_the_edited_prompt(
+    served: list[dict[str, Any]], shell: InteractiveShell
 ) -> None:
     panel = panel_of(shell, BYE)
+    assert panel.state()["server"].endswith(", on this machine")
     states = screen(panel)
-    panel.act({"try": True})
+    panel.act({"server": True})
     assert shell.user_ns["made"] == ["bye.txt", "requirements.txt"]
-    assert shell.user_ns["outcome"].text.startswith("Done.")
-    last = states[-1]
-    assert last["phase"] == "tried"
-    assert last["badge"] == "a stand-in that follows rules, not an LLM"
-    assert "bye.txt" in last["steps"][0]["used"]
-    assert "every clause" in last["note"]
-    assert [one["phase"] for one in states][:2] == ["runs", "runs"], "explained as it goes"
+    assert shell.user_ns["outcome"].text == "Written."
+    assert [one["phase"] for one in states] == ["runs", "ran"]
+    assert states[-1]["note"].endswith("on this machine answered 2 requests.")
+    assert len(served) == 2
 
 
-def test_each_rule_is_named_once_with_the_number_of_its_replies(shell: InteractiveShell) -> None:
-    prompt = "Create bye.txt with bye in it. Read it. Create hi.txt with hi in it."
-    panel = panel_of(shell, CELL.format(prompt=prompt))
-    replies = panel.let_the_stand_in_try().explained
-    first, second = panel.state()["steps"]
-    assert first["rule"] == replies[0].rule == replies[-1].rule
-    assert (first["times"], second["times"]) == (len(replies) - 1, 1)
-    assert {"bye.txt", "hi.txt"} <= set(first["used"].split())
-    assert "hi.txt" not in second["used"]
+def test_without_a_model_nobody_is_asked(
+    shell: InteractiveShell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", "https://models.example")
+    panel = panel_of(shell, BYE)
+    assert panel.state()["server"] == ""
+    with pytest.raises(lk.UsageError, match="set ANTHROPIC_BASE_URL or ANTHROPIC_API_KEY"):
+        panel.act({"server": True})
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-none")
+    assert panel_of(shell, BYE).state()["server"].endswith("with your key: it costs tokens")
 
 
-@pytest.mark.slow
-def test_it_does_not_say_done_when_it_understands_nothing(shell: InteractiveShell) -> None:
-    panel = panel_of(shell, CELL.format(prompt="Ponder the weather, please."))
-    panel.act({"try": True})
-    note = panel.state()["note"]
-    assert note.startswith("It isn't done: it has no rule for 'Ponder the weather'.")
-    assert panel.state()["steps"][0]["ignored"]
-
-
-def test_what_was_recorded_before_the_miss_is_kept(shell: InteractiveShell) -> None:
+def test_what_was_recorded_before_the_miss_is_kept(
+    served: list[dict[str, Any]], shell: InteractiveShell
+) -> None:
     panel = panel_of(shell, LOOP)
-    stand_in = panel.let_the_stand_in_try()
+    panel.ask_the_server()
     assert shell.user_ns["made"] == ["bye.txt", "hello.txt", "requirements.txt"]
-    said = [m for m in shell.user_ns["agent"].messages if m["role"] == "assistant"]
-    assert said[1]["content"][0]["text"] == "hello.txt is there."
-    assert len(stand_in.explained) == len(said) - 2
-    assert "half done" not in panel.state()["note"]
+    replies = [m for m in shell.user_ns["agent"].messages if m["role"] == "assistant"]
+    assert replies[1]["content"][0]["text"] == "hello.txt is there."
+    assert len(served) == len(replies) - 2
 
 
 @pytest.mark.slow
-def test_half_a_prompt_is_begun_again_and_nothing_is_done_twice(shell: InteractiveShell) -> None:
-    # A tool that behaves differently: the request after the first recorded call is another one.
-    text = CELL.format(prompt=FIRST).replace(
-        "[lk.CodingTools(run.workspace)]", "[lk.CodingTools(run.workspace), Louder()]"
-    )
-    text = (
-        "class Louder(lk.Mechanism):\n"
-        "    def after_tools(self, agent, calls):\n"
-        "        return '<reminder>Look twice.</reminder>'\n"
-    ) + text
-    panel = panel_of(shell, text)
-    assert "what follows the results" in panel.state()["title"]
-    stand_in = panel.let_the_stand_in_try()
-    assert stand_in.earlier == 1
-    said = [m for m in shell.user_ns["agent"].messages if m["role"] == "assistant"]
-    assert said[0]["content"][0]["text"].startswith("I understood")
-    assert "half done" in panel.state()["note"]
+def test_a_cell_that_then_fails_is_told_in_a_sentence(
+    served: list[dict[str, Any]], shell: InteractiveShell
+) -> None:
+    for line, told in (
+        ("assert made == ['hello.txt']", "checks something that holds for the recorded run"),
+        ("1 / 0", "the cell stopped: ZeroDivisionError: division by zero"),
+        ("raise KeyboardInterrupt", "You interrupted it"),
+    ):
+        panel = panel_of(shell, f"{BYE}{line}\n")
+        panel.act({"server": True})
+        assert told in panel.state()["note"]
 
 
 @pytest.mark.slow
-def test_a_cell_that_then_fails_is_told_in_a_sentence(shell: InteractiveShell) -> None:
-    panel = panel_of(shell, BYE + "assert made == ['hello.txt']\n")
-    panel.act({"try": True})
-    assert "checks something that holds for the recorded run" in panel.state()["note"]
-    panel = panel_of(shell, BYE + "1 / 0\n")
-    panel.act({"try": True})
-    assert panel.state()["note"].endswith("the cell stopped: ZeroDivisionError: division by zero")
-    panel = panel_of(shell, BYE + "raise KeyboardInterrupt\n")
-    panel.act({"try": True})
-    assert "You interrupted it" in panel.state()["note"]
+def test_a_server_that_refuses_is_told_in_a_sentence(
+    shell: InteractiveShell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with lk.MessagesServer([lk.fail(400, "no such model")]) as server:
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
+        panel = panel_of(shell, BYE)
+        panel.act({"server": True})
+    assert "answered 0 requests. Then the cell stopped: " in panel.state()["note"]
+    assert "no such model" in panel.state()["note"]
 
 
 @pytest.mark.slow
-def test_the_handler_of_errors_is_there_again_after_a_try(shell: InteractiveShell) -> None:
+def test_the_handler_of_errors_is_there_again_after_another_run(
+    served: list[dict[str, Any]], shell: InteractiveShell
+) -> None:
     panel = panel_of(shell, BYE)
     before = shell.custom_exceptions, shell.CustomTB
-    panel.act({"try": True})
+    panel.act({"server": True})
     assert (shell.custom_exceptions, shell.CustomTB) == before
     with pytest.raises(Miss), shell.user_ns["lab"].scenario("hello") as run:
         run.agent([lk.CodingTools(run.workspace)]).run("Something else.")
@@ -279,8 +284,6 @@ def test_every_agent_of_a_team_can_be_played(shell: InteractiveShell, lab: Lab) 
     seat.act({"ask": 2, "reply": [{"text": "Three."}]})
     assert "the model of 'lead'" in seat.head
     assert "Three." in str(seat.state()["frame"])
-    panel.act({"try": True})
-    assert "It played every agent of the team." in panel.state()["note"]
 
 
 TEAM = """
@@ -512,12 +515,13 @@ def test_each_try_shows_its_output_in_place_of_the_one_before(shell: Interactive
 
 
 @pytest.mark.slow
-def test_no_thread_is_left_after_a_try(shell: InteractiveShell, no_thread_is_left: None) -> None:
+def test_no_thread_is_left_after_another_run(
+    shell: InteractiveShell, no_thread_is_left: None, served: list[dict[str, Any]]
+) -> None:
     panel = panel_of(shell, BYE)
-    before = threading.active_count()
-    panel.act({"try": True})
-    panel.be_the_model()
-    assert threading.active_count() == before
+    panel.act({"server": True})
+    assert panel.state()["phase"] == "ran"
+    assert panel.be_the_model().phase == "yours"
 
 
 STAGE = """
@@ -536,7 +540,10 @@ lab.stage("hello", play, lambda log, **rest: lk.views.Messages(log), buttons={{}
 
 @pytest.mark.slow
 def test_a_stage_that_misses_gets_the_panel_below_its_picture(
-    shell: InteractiveShell, monkeypatch: pytest.MonkeyPatch, no_thread_is_left: None
+    shell: InteractiveShell,
+    no_thread_is_left: None,
+    served: list[dict[str, Any]],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     shown: list[Stage] = []
     panels: list[Panel] = []
@@ -573,9 +580,9 @@ def test_a_stage_that_misses_gets_the_panel_below_its_picture(
     panel = press()
     assert panel.cell.id == "c9"
     assert shell.user_ns["seen"] == []
-    panel.let_the_stand_in_try()
+    panel.ask_the_server()
     assert shell.user_ns["seen"] == [["bye.txt"]]
-    assert panel.state()["note"].startswith("It says it's done")
+    assert panel.state()["phase"] == "ran"
     seat = panel.be_the_model()
     assert seat.phase == "yours", seat.head
     seat.act({"ask": 1, "reply": [{"text": "I'd rather not."}]})
