@@ -112,20 +112,7 @@ def arguments(scratch: Path, port: int) -> list[str]:
 def lab(
     folder: Path, scratch: Path, command: Sequence[str] | None = None, **env: str
 ) -> Iterator[str]:
-    """Serve a folder, and stop the server with everything it started.
-
-    Args:
-        folder: what the file browser shows.
-        scratch: a folder for the server's own files.
-        command: what to start instead of ``python -m jupyterlab``; the options are appended.
-        env: environment variables for the server and its kernels.
-
-    Yields:
-        The server's address.
-
-    Raises:
-        RuntimeError: if the server ends or does not answer, with the end of what it printed.
-    """
+    """Serve a folder, and stop the server with everything it started."""
     port = free_port()
     url = f"http://127.0.0.1:{port}"
     start = [*(command or (sys.executable, "-m", "jupyterlab")), *arguments(scratch, port)]
@@ -178,14 +165,7 @@ def pictures(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def faults(page: Page, within: str = "html", *, colours: bool = False) -> list[str]:
-    """What axe finds that a reader would stumble over.
-
-    Args:
-        page: as it is now.
-        within: a selector of what is looked at.
-        colours: only by the rules about colours: a theme cannot break the others, so a page that
-            is looked at in several themes needs them once.
-    """
+    """What axe finds that a reader would stumble over."""
     # No selectors of what is found, and no lists of what is fine: nobody reads those.
     options: dict[str, Any] = {"resultTypes": ["violations"], "selectors": False}
     if colours:
@@ -252,15 +232,7 @@ def browser(width: int = 1200, height: int = 900) -> Iterator[Page]:
 
 
 class Notebook:
-    """A notebook that is open in JupyterLab.
-
-    Args:
-        page: the browser's page.
-        url: the server's address.
-        path: the notebook, relative to the server's folder.
-        again: the page shows this server's JupyterLab: open the notebook in it, in the place of
-            those that are open, whose kernels end.
-    """
+    """A notebook that is open in JupyterLab."""
 
     def __init__(self, page: Page, url: str, path: str, *, again: bool = False) -> None:
         self.page = page
@@ -340,11 +312,7 @@ class Notebook:
         self.page.wait_for_function(_DONE, timeout=timeout * 1000, polling=_EVERY)
 
     def output(self, number: int) -> Locator:
-        """The last output of a code cell, scrolled into sight.
-
-        Args:
-            number: of the cell, from 0.
-        """
+        """The last output of a code cell, scrolled into sight."""
         content = "jupyterapp.shell.currentWidget.content"
         self.page.evaluate(f"(n) => {content}.scrollToItem(n, 'start')", number)
         return self.page.locator(".jp-CodeCell").nth(number).locator(".jp-OutputArea-output").last

@@ -180,6 +180,7 @@ WAYS = {
     "clients/connect.py": 'connect("live")',
     "core/agent.py": "Agent(model=…)",
     "core/request.py": "ANTHROPIC_API_KEY",
+    "course/first_edit/answers.py": "the panel's *Ask the model*",
     "course/lab.py": "LEARNKIT_MODE",
     "terminal/cli.py": "learnkit doctor --live",
     "terminal/doctor.py": "learnkit doctor --live",

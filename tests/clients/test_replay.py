@@ -268,7 +268,7 @@ def test_a_changed_prompt_is_reported_with_the_way_on(tmp_path: Path) -> None:
     assert miss.path == "messages[0].content[0].text"
     assert "-Note a, b and c." in miss.diff
     assert "+Note a, b and d." in miss.diff
-    for way in ("undo", "lk.stand_in()", "lab.be_the_model", "script=[lk.use("):
+    for way in ("undo", "lab.be_the_model", "script=[lk.use("):
         assert way in str(miss)
     (shown,) = miss._render_traceback_()
     assert "site-packages" not in shown
@@ -487,10 +487,9 @@ def test_a_miss_says_what_differs_and_what_can_be_done() -> None:
         "--- recorded\n+++ asked\n@@ -1 +1 @@\n-Go.\n+Stop.\n\n"
         "What you can do:\n"
         "  - undo the change, and the recording fits again\n"
-        "  - let the stand-in try it, which follows rules and is not an LLM: "
-        "lab.scenario(name, script=lk.stand_in().source)\n"
         '  - be the model yourself: lab.be_the_model("your prompt")\n'
-        '  - script it: lab.scenario(name, script=[lk.use("bash", command="ls"), lk.say("Done.")])'
+        '  - script it: lab.scenario(name, script=[lk.use("bash", command="ls"), lk.say("Done.")])\n'
+        '  - ask a real model, with a key or a server of your own: lesson(name, mode="live")'
     )
     assert miss._render_traceback_() == [f"Miss: {miss}"]
     assert (miss.scenario, miss.lane, miss.prefix, miss.offer) == ("a", "bob", prefix, None)

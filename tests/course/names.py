@@ -31,12 +31,7 @@ class Names:
 
 
 def names_of(number: int, source: str) -> Names:
-    """The names of a code cell, a statement after the other.
-
-    Args:
-        number: of the cell.
-        source: of the cell.
-    """
+    """The names of a code cell, a statement after the other."""
     found = Names(number)
     for statement in parsed(source).body:
         top = scopes(ast.unparse(statement))

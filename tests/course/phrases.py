@@ -48,11 +48,7 @@ _ADDRESS = re.compile(r"\]\([^)]*\)|https?://\S+")
 
 
 def banned(text: str) -> list[str]:
-    """The phrases of the list that a text has, each with its line and with what to write.
-
-    Args:
-        text: Markdown, YAML or plain; code blocks, inline code and addresses are not read.
-    """
+    """The phrases of the list that a text has, each with its line and with what to write."""
     bare = _INNOCENT.sub(" ", _ADDRESS.sub("]", _CODE.sub(" ", text)))
     flat = re.sub(r"\s*\n\s*(?![-*#|\n])", " ", bare)
     found = []
@@ -64,11 +60,7 @@ def banned(text: str) -> list[str]:
 
 
 def spoken(source: str) -> str:
-    """What a cell of Python says to its reader: its comments and its strings, a paragraph each.
-
-    Args:
-        source: anything but Python says nothing.
-    """
+    """What a cell of Python says to its reader: its comments and its strings, a paragraph each."""
     try:
         tokens = list(tokenize.generate_tokens(io.StringIO(source).readline))
         said = [one.string.lstrip("# ") for one in tokens if one.type == tokenize.COMMENT]
@@ -78,11 +70,7 @@ def spoken(source: str) -> str:
 
 
 def shown_strings(source: str) -> str:
-    """What a module of the package may show: its strings of two words or more, no docstrings.
-
-    Args:
-        source: of the module.
-    """
+    """What a module of the package may show: its strings of two words or more, no docstrings."""
     tree = ast.parse(source)
     for node in ast.walk(tree):
         body = getattr(node, "body", None)

@@ -39,14 +39,7 @@ def worker(request: Any) -> Any:
 
 
 class Place:
-    """A backend, a lead and any number of joined teammates.
-
-    Args:
-        folder: of the backend.
-        lanes: the script of each lane.
-        plan_required: which teammates need a plan, as the lead says.
-        clock: by default a virtual one.
-    """
+    """A backend, a lead and any number of joined teammates."""
 
     def __init__(
         self, folder: Path, lanes: Any, plan_required: Any = False, clock: Any = None

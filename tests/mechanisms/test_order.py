@@ -27,11 +27,7 @@ TIME_ENOUGH = 0.3  # seconds to overtake a thread that does nothing but wait for
 
 
 class Overtaking:
-    """Another thread, which is given time to overtake.
-
-    Args:
-        act: what it does.
-    """
+    """Another thread, which is given time to overtake."""
 
     def __init__(self, act: Callable[[], object]) -> None:
         self._thread = threading.Thread(target=act, daemon=True)

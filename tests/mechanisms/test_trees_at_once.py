@@ -38,12 +38,7 @@ SLOW = """git() {{
 
 
 class SlowGit(lk.LocalShell):
-    """A shell in which one command of git waits.
-
-    Args:
-        word: how the command begins, after ``git``.
-        folder: where the shell says that it waits, and is told to go on.
-    """
+    """A shell in which one command of git waits."""
 
     def __init__(self, word: str, folder: Path) -> None:
         super().__init__()

@@ -148,12 +148,7 @@ def test_a_teammate_whose_job_runs_is_not_idle(
 
 
 class Countdown(lk.Mechanism):
-    """Waits as the lessons do, or as a mechanism should.
-
-    Args:
-        says: its text, once.
-        signal: what it waits for; made by the test.
-    """
+    """Waits as the lessons do, or as a mechanism should."""
 
     def __init__(self, says: str, signal: Callable[[], Signal]) -> None:
         self._says, self._signal, self._told = says, signal, False

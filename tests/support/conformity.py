@@ -48,12 +48,7 @@ def watch() -> None:
 
 
 def problems(type: str, data: dict[str, Any]) -> list[str]:
-    """What is wrong with an event's details; nothing, if its type is not declared.
-
-    Args:
-        type: of the event.
-        data: its details.
-    """
+    """What is wrong with an event's details; nothing, if its type is not declared."""
     known = vocabulary.declaration(type)
     return [] if known is None else list(_wrong(known.cls, data, type))
 

@@ -80,9 +80,6 @@ def crew(body: dict[str, Any]) -> Any:
 
     The lead is told ``batch 3: sleep 0.1; sleep 0.2``. It makes a task of each command, lets each
     third one wait for the two before it, and writes to two teammates.
-
-    Args:
-        body: of the request.
     """
     if "tools" not in body:
         return lk.say("What was done is on the board.")
@@ -146,22 +143,12 @@ class Lead:
 
 
 def read_by(home: Path, name: str) -> list[str]:
-    """The ids of the messages in a transcript, in order.
-
-    Args:
-        home: the workspace of an agent.
-        name: of the agent.
-    """
+    """The ids of the messages in a transcript, in order."""
     return [id for entry in transcript(home, name) for id in entry.get("mail", [])]
 
 
 def transcript(home: Path, name: str) -> list[dict[str, Any]]:
-    """The entries of a transcript.
-
-    Args:
-        home: the workspace of an agent.
-        name: of the agent.
-    """
+    """The entries of a transcript."""
     path = home / ".learnkit/team/transcripts" / f"{name}.jsonl"
     found: list[dict[str, Any]] = []
     if not path.exists():  # it was killed before it had anything to do
@@ -224,15 +211,7 @@ def _join(command: list[str], log: Path, env: dict[str, str]) -> None:
 
 
 class Run:
-    """One run.
-
-    Args:
-        folder: for the workers' homes.
-        url: of the backend, whose tables are there.
-        kills: how many workers are killed.
-        seed: of what is random; the timing of processes is not.
-        server: that is restarted, and whose lines are cut; None for no such faults.
-    """
+    """One run."""
 
     def __init__(
         self, folder: Path, url: str, kills: int, seed: int, server: Server | None = None
@@ -389,14 +368,7 @@ class Run:
 
 
 class Server:
-    """A PostgreSQL server, and a proxy before it; both fail as far as the run has come.
-
-    Args:
-        cluster: the server, which runs.
-        proxy: before it.
-        restarts: how often it is restarted, every third time as after a crash.
-        cuts: how many lines are cut.
-    """
+    """A PostgreSQL server, and a proxy before it; both fail as far as the run has come."""
 
     def __init__(self, cluster: Cluster, proxy: Proxy, restarts: int, cuts: int) -> None:
         self.cluster, self.proxy = cluster, proxy
@@ -404,11 +376,7 @@ class Server:
         self._restarting = threading.Thread()
 
     def step(self, part: float) -> bool:
-        """Cause the faults that are due; return whether more of them are to come.
-
-        Args:
-            part: of the run that is over, from 0 to 1.
-        """
+        """Cause the faults that are due; return whether more of them are to come."""
         if not self.proxy.armed and self.proxy.cuts < self._cuts * part:
             words = random.choice([b"COMMIT", b"COMMIT", b"BEGIN", b"_pg3_", b"learnkit_"])
             random.choice([self.proxy.cut_after, self.proxy.cut_within])(words)
@@ -427,12 +395,7 @@ class Server:
 
 @contextmanager
 def postgres(restarts: int, cuts: int) -> Iterator[tuple[str, Server]]:
-    """A server of its own for one run, and its address through a proxy.
-
-    Args:
-        restarts: how often it is to be restarted.
-        cuts: how many lines are to be cut.
-    """
+    """A server of its own for one run, and its address through a proxy."""
     from postgres import Cluster
     from tcp_proxy import Proxy
 
@@ -450,11 +413,7 @@ def postgres(restarts: int, cuts: int) -> Iterator[tuple[str, Server]]:
 
 
 def sqlite(folder: Path) -> str:
-    """A new database in a folder.
-
-    Args:
-        folder: for the file.
-    """
+    """A new database in a folder."""
     url = f"sqlite:///{folder / 'team.db'}"
     open_backend(url, create=True).close()
     os.environ.pop("LEARNKIT_BACKEND", None)

@@ -12,9 +12,6 @@ def room(size: int) -> Iterator[None]:
     """Let every write past so many bytes of a file fail with ``OSError``, in the whole process.
 
     As on a full disk, files can still be read, renamed and removed.
-
-    Args:
-        size: bytes; 0 for no write at all.
     """
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))

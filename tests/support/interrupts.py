@@ -22,9 +22,6 @@ OURS = tuple(
 class InterruptAt:
     """Sends a SIGINT, or several, while the block runs; the same number is the same moment again.
 
-    Args:
-        at: before which lines of the main thread, counted from the beginning of the block.
-
     Attributes:
         lines: how many lines the main thread has run.
         where: the place of the last interrupt; empty if the block was over before the first.

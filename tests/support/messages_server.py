@@ -137,15 +137,7 @@ class MessagesServer:
         }
 
     def sending(self, value: dict[str, Any], number: int) -> None:
-        """A part of an answer is about to be sent.
-
-        Args:
-            value: the answer.
-            number: of the part, from 0.
-
-        Raises:
-            ConnectionError: to end the connection here.
-        """
+        """A part of an answer is about to be sent."""
 
     def sent(self, value: dict[str, Any]) -> None:
         """All parts of an answer have been sent, or as many as were to be."""
@@ -198,18 +190,7 @@ def serving(
     refused: Collection[str] = (),
     headers: Mapping[str, str] = AT_ONCE,
 ) -> Iterator[MessagesServer]:
-    """Serve a script on a free port of the loopback address.
-
-    Args:
-        script: as for ``lk.scripted``.
-        delay: seconds before each answer.
-        wire: changes the answers of status 200 on their way, for servers that misbehave.
-        pace: seconds, besides, for each second of a reply's latency.
-        gap: seconds before each event of a stream, the first one too; or what is called there.
-        omitted: as for :class:`MessagesServer`.
-        refused: as for :class:`MessagesServer`.
-        headers: of all answers; by default they say to try again at once.
-    """
+    """Serve a script on a free port of the loopback address."""
     state = MessagesServer(Scripted(script), delay, pace, gap, omitted, refused)
     with listening(state, wire, headers):
         yield state
@@ -219,13 +200,7 @@ def serving(
 def listening(
     state: MessagesServer, wire: Wire | None = None, headers: Mapping[str, str] = AT_ONCE
 ) -> Iterator[MessagesServer]:
-    """Let a server listen on a free port of the loopback address.
-
-    Args:
-        state: the server, perhaps one of a class of its own.
-        wire: as for :func:`serving`.
-        headers: as for :func:`serving`.
-    """
+    """Let a server listen on a free port of the loopback address."""
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"

@@ -30,11 +30,7 @@ class NetworkBlocked(PermissionError):
 
 
 def is_loopback(host: object) -> bool:
-    """Whether a host, as given to a socket function, can only mean this machine.
-
-    Args:
-        host: a name or an address, text or bytes; ``None`` is this machine, as in ``getaddrinfo``.
-    """
+    """Whether a host, as given to a socket function, can only mean this machine."""
     if host is None:
         return True
     text = host.decode("ascii", "replace") if isinstance(host, bytes) else str(host)

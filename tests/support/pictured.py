@@ -41,15 +41,7 @@ PICTURED = {
 
 
 def pictured(lesson: str, cells: Iterable[Any]) -> Iterator[tuple[str, int]]:
-    """Find the cells to take pictures in.
-
-    Args:
-        lesson: such as s06.
-        cells: of the committed notebook.
-
-    Yields:
-        A view, and the number of the first code cell that shows it as its caption promises.
-    """
+    """Find the cells to take pictures in."""
     code = [cell for cell in cells if cell["cell_type"] == "code"]
     for view, picture in PICTURED.items():
         if picture.lesson == lesson:

@@ -33,11 +33,7 @@ def load(config: pytest.Config) -> None:
 
 
 def examples(thorough: int) -> int:
-    """The number of examples of a property that needs another number than most.
-
-    Args:
-        thorough: at night; otherwise there are at most as many as of any other property.
-    """
+    """The number of examples of a property that needs another number than most."""
     profile = settings.get_current_profile_name()
     return thorough if profile == "thorough" else min(thorough, MOST[profile])
 

@@ -95,12 +95,7 @@ def of(declared: Declaration, *, strange: bool = True) -> st.SearchStrategy[dict
 
 
 def events(*of_types: str, strange: bool = True) -> st.SearchStrategy[tuple[str, dict[str, Any]]]:
-    """Events of some types, or of all that are declared and one that is not.
-
-    Args:
-        of_types: such as ``task.`` for all of a noun, or a whole type; none of them for all.
-        strange: as for :func:`of`.
-    """
+    """Events of some types, or of all that are declared and one that is not."""
     chosen = [
         one for one in vocabulary.declarations() if not of_types or one.name.startswith(of_types)
     ]
@@ -116,13 +111,7 @@ def _event(declared: Declaration, strange: bool) -> Strategy:
 
 
 def logs(*of_types: str, max_size: int = 14, strange: bool = True) -> st.SearchStrategy[EventLog]:
-    """Logs of several agents.
-
-    Args:
-        of_types: as for :func:`events`.
-        max_size: of events.
-        strange: as for :func:`of`.
-    """
+    """Logs of several agents."""
     if of_types:
         return _steps(events(*of_types, strange=strange), max_size).map(_log)
     # A few nouns each, so that their events have to do with each other.

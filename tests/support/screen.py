@@ -30,18 +30,7 @@ TAB, UP = "\t", "\x1b[A"
 
 
 class Screen:
-    """A program in a terminal.
-
-    Args:
-        arguments: of ``learnkit chat``.
-        columns: of the terminal.
-        rows: of the terminal.
-        term: the kind of terminal; ``dumb`` can't move its cursor.
-        folder: where the program is started.
-        forked: the program is a fork of a process that has imported it, instead of a new one: a
-            tenth of the work. At its end it runs nothing that was registered for its end.
-        env: more of its environment.
-    """
+    """A program in a terminal."""
 
     def __init__(
         self,

@@ -31,11 +31,7 @@ class Share(NamedTuple):
 
     @classmethod
     def parse(cls, text: str) -> Share:
-        """Read ``PART/PARTS``.
-
-        Raises:
-            argparse.ArgumentTypeError: if it is anything else.
-        """
+        """Read ``PART/PARTS``."""
         found = re.fullmatch(r"(\d+)/(\d+)", text)
         if found is None or int(found[1]) >= int(found[2]):
             raise argparse.ArgumentTypeError(f"{text!r} is no share: write 0/4, 1/4, 2/4 or 3/4")
@@ -46,9 +42,6 @@ class Share(NamedTuple):
 
         A lesson's tests stay together, since opening it costs most, and so do those of a module
         in the browser, which share a page.
-
-        Args:
-            name: the test's node id.
         """
         if lesson := _LESSON.search(name):
             return int(lesson[1]) % self.parts == self.part

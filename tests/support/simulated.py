@@ -69,14 +69,7 @@ class Plan:
 
 
 class Model:
-    """What one lane answers: anything at first, and what is in order at the end.
-
-    Args:
-        plan: of the run.
-        name: the lane.
-        budget: replies after which it only does what it must.
-        slow: by what the time of its replies is multiplied.
-    """
+    """What one lane answers: anything at first, and what is in order at the end."""
 
     def __init__(self, plan: Plan, name: str, budget: int, slow: float = 1.0) -> None:
         self._plan, self._name, self._left, self._slow = plan, name, budget, slow
@@ -180,20 +173,7 @@ def simulate(
     interrupt: int = 0,
     closing: Sequence[int] = (),
 ) -> Ran:
-    """Run the team of a seed, and check it.
-
-    Args:
-        seed: of everything.
-        folder: an empty one, for the team's files.
-        interrupt: before which line of ours the main thread gets a SIGINT; then it runs once more.
-        closing: before which lines the team gets one while it is closed, instead of being waited
-            for.
-        real: on the wall clock, a hundred times as fast; then threads decide who is first, and on
-            a busy machine one may give up after 0.6 s while another still holds what it waits for.
-
-    Raises:
-        AssertionError: naming what does not hold.
-    """
+    """Run the team of a seed, and check it."""
     plan = Plan.of(seed)
     chance = random.Random(f"budgets {seed}")
     board = lk.TaskBoard(folder / ".tasks")

@@ -8,11 +8,7 @@ import threading
 
 
 class Proxy:
-    """Passes bytes on to a port of this machine.
-
-    Args:
-        port: of the server.
-    """
+    """Passes bytes on to a port of this machine."""
 
     def __init__(self, port: int) -> None:
         self._target = port
@@ -25,20 +21,12 @@ class Proxy:
         threading.Thread(target=self._accept, daemon=True).start()
 
     def cut_after(self, words: bytes) -> None:
-        """Once, when a client says this: let the server do it, and cut the line before it answers.
-
-        Args:
-            words: what the client says, such as ``COMMIT``.
-        """
+        """Once, when a client says this: the server does it, and the line is cut before its answer."""
         with self._lock:
             self._cut_at, self._within = words, False
 
     def cut_within(self, words: bytes) -> None:
-        """Once, when a client says this: pass on only half of it, and cut the line.
-
-        Args:
-            words: what the client says.
-        """
+        """Once, when a client says this: pass on only half of it, and cut the line."""
         with self._lock:
             self._cut_at, self._within = words, True
 

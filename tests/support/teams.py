@@ -37,14 +37,7 @@ def tools(name: str, role: str) -> list[lk.Mechanism]:
 
 
 class Ran:
-    """A team's run.
-
-    Args:
-        folder: for the team's files.
-        lanes: the script of each lane.
-        clock: a virtual one, if not given.
-        options: for the team; ``factory`` and the lead's further ``mechanisms`` among them.
-    """
+    """A team's run."""
 
     def __init__(self, folder: Path, lanes: Any, clock: Any = None, **options: Any) -> None:
         self.folder, self.clock = folder / ".team", clock or lk.VirtualClock()

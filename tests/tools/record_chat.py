@@ -97,11 +97,7 @@ def _line(cells: list[tuple[str, str, bool]]) -> Line:
 
 
 def svg(pictures: list[tuple[Line, ...]]) -> str:
-    """The pictures as one file.
-
-    Args:
-        pictures: in order, each with the same number of lines.
-    """
+    """The pictures as one file."""
     shown = [one for one, _ in groupby(pictures)]
     spent = [min(LONGEST, len(list(some)) * SHOT) for _, some in groupby(pictures)]
     spent[-1] = LAST

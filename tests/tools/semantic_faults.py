@@ -5,8 +5,8 @@ Run by hand, and every night::
     python -m tests.tools.semantic_faults                     every fault, against its own test
     python -m tests.tools.semantic_faults --room core --all   against all the tests of its room
 
-``plant_faults.py`` changes operators; these faults change what the code *means*: a result that is
-dropped, another agent's bill, a lock that is forgotten. Each is a row in ``faults/ROOM.yaml``:
+These faults change what the code *means*: a result that is dropped, another agent's bill, a lock
+that is forgotten. Each is a row in ``faults/ROOM.yaml``:
 
     - slip: an empty reply ends the run with the wrong reason     what a user would notice
       file: learnkit/core/agent.py
@@ -32,7 +32,7 @@ from pathlib import Path
 
 import yaml
 
-from tests.tools.plant_faults import ROOT, WARM, Copy
+from tests.tools.tree_copy import ROOT, WARM, Copy
 
 LISTS = Path(__file__).parent / "faults"
 #: The tests of a room, where they are more than the folder of its name.
@@ -58,22 +58,14 @@ class SemanticFault:
     why: str = ""
 
     def planted(self, source: str) -> str:
-        """The source with the fault in it.
-
-        Raises:
-            ValueError: if the old text does not occur exactly once; the row must follow the module.
-        """
+        """The source with the fault in it."""
         if source.count(self.old) != 1:
             raise ValueError(f"{self.file} has {source.count(self.old)} times: {self.old}")
         return source.replace(self.old, self.new)
 
 
 def read_faults(folder: Path = LISTS) -> list[SemanticFault]:
-    """Every listed fault, room by room.
-
-    Raises:
-        TypeError: if a row has a field that a fault has not, or lacks one.
-    """
+    """Every listed fault, room by room."""
     return [
         SemanticFault(room=path.stem, **row)
         for path in sorted(folder.glob("*.yaml"))
@@ -90,16 +82,7 @@ def survivors(
     root: Path = ROOT,
     warm: Sequence[str] = WARM,
 ) -> list[SemanticFault]:
-    """The faults that the tests do not find, each planted in a scratch copy of the tree.
-
-    Args:
-        faults: what to plant.
-        all_tests: run all the tests of the room where a fault's own test does not find it.
-        jobs: how many at a time.
-        limit: seconds after which tests that have not ended count as having found the fault.
-        root: the tree; it stays as it is.
-        warm: modules to import before.
-    """
+    """The faults that the tests do not find, each planted in a scratch copy of the tree."""
 
     def survives(fault: SemanticFault) -> bool:
         copy = copies.get()

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.tools import semantic_faults
-from tests.tools.plant_faults import ROOT
+from tests.tools.tree_copy import ROOT
 
 FAULTS = semantic_faults.read_faults()
 

@@ -147,11 +147,7 @@ def _texts(content: Any) -> Iterator[str]:
 
 
 def model(plans: Plans) -> Callable[[Body], Reply]:
-    """A model that follows plans.
-
-    Args:
-        plans: for everything that it may be asked.
-    """
+    """A model that follows plans."""
 
     def answer(body: Body) -> Reply:
         first = body["messages"][0]["content"]
@@ -374,12 +370,7 @@ def _usage(body: Body, value: dict[str, Any]) -> dict[str, int]:
 
 @contextmanager
 def at_work(plans: Plans, **how: Any) -> Iterator[Day]:
-    """A server that listens.
-
-    Args:
-        plans: what the model does.
-        how: more attributes of the server.
-    """
+    """A server that listens."""
     day = Day(Scripted(model(plans)), plans=plans, **how)
     with listening(day):
         try:

@@ -112,12 +112,7 @@ HALF = (
 
 
 class Desk:
-    """A user at a terminal, with a repository and a server.
-
-    Args:
-        folder: for the repository, and what the harness keeps outside of it.
-        stack: closes the terminals.
-    """
+    """A user at a terminal, with a repository and a server."""
 
     def __init__(self, folder: Path, stack: ExitStack) -> None:
         self.folder, self.stack = folder, stack

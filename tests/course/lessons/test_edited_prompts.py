@@ -36,11 +36,7 @@ class Edited(NamedTuple):
     after: int
 
     def run(self, prompt: str) -> tuple[dict[str, Any], str]:
-        """Run the cells with another prompt, which the stand-in gets.
-
-        Returns:
-            The names that the cells have defined, and what they have printed and shown.
-        """
+        """Run the cells with another prompt, which the stand-in gets."""
         cells = [one.source for one in code_cells(self.notebook)]
         before = [next(one for one in cells if one.startswith(begin)) for begin in self.needs]
         recorded = f'scenario("{self.scenario}")'
