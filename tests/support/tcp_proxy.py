@@ -21,7 +21,7 @@ class Proxy:
         threading.Thread(target=self._accept, daemon=True).start()
 
     def cut_after(self, words: bytes) -> None:
-        """Once, when a client says this: the server does it, and the line is cut before its answer."""
+        """Once, when a client says this, let the server do it, and cut the line then."""
         with self._lock:
             self._cut_at, self._within = words, False
 
