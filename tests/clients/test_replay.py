@@ -488,8 +488,8 @@ def test_a_miss_says_what_differs_and_what_can_be_done() -> None:
         "What you can do:\n"
         "  - undo the change, and the recording fits again\n"
         '  - be the model yourself: lab.be_the_model("your prompt")\n'
-        '  - script it: lab.scenario(name, script=[lk.use("bash", command="ls"), lk.say("Done.")])\n'
-        '  - ask a real model, with a key or a server of your own: lesson(name, mode="live")'
+        '  - script it: lab.scenario(name, script=[lk.use("bash", command="ls"), lk.say("Done.")])'
+        '\n  - ask a real model, with a key or a server of your own: lesson(name, mode="live")'
     )
     assert miss._render_traceback_() == [f"Miss: {miss}"]
     assert (miss.scenario, miss.lane, miss.prefix, miss.offer) == ("a", "bob", prefix, None)
