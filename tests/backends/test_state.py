@@ -1,11 +1,9 @@
-"""The folder of the harness's state: one, out of reach, ignored by git, and moved into once."""
+"""The folder of the harness's state: one, out of reach, and ignored by git."""
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
-import warnings
 from pathlib import Path
 from typing import Any
 
@@ -92,52 +90,6 @@ def test_a_repository_that_is_made_later_ignores_it_too(tmp_path: Path) -> None:
     assert (tmp_path / ".learnkit").stat().st_mode & 0o077 == 0  # nor can other users read it
 
 
-OLD = {
-    ".tasks/task_1.json": {"id": 1, "subject": "write b.txt", "description": ""},
-    ".team/config.json": {"team_name": "old", "members": []},
-    ".team/requests.json": {"next_id": 1, "assignments": {}, "requests": []},
-    ".transcripts/lead-1.jsonl": {"role": "user", "content": "hello"},
-    ".worktrees/index.json": {"worktrees": []},
-    ".worktrees/events.jsonl": {"event": "worktree.keep", "name": "b"},
-}
-
-
-def plant(repo: Path, files: dict[str, Any] = OLD) -> None:
-    for name, value in files.items():
-        (repo / name).parent.mkdir(exist_ok=True)
-        (repo / name).write_text(json.dumps(value) + "\n")
-
-
-def test_the_state_of_an_earlier_version_is_moved_once_with_a_message(repo: Path) -> None:
-    plant(repo)
-    with pytest.warns(UserWarning, match=r"moved \.tasks to \.learnkit/tasks, \.team to") as caught:
-        full(repo)
-    assert len(caught) == 1
-    for name in OLD:
-        assert not (repo / name).exists()
-        assert (repo / ".learnkit" / name.removeprefix(".")).read_text().startswith(("{", "["))
-    journal = (repo / ".learnkit" / "worktrees" / "events.jsonl").read_text()
-    assert json.loads(journal) == OLD[".worktrees/events.jsonl"]
-    assert ".worktrees/index.json to .learnkit/worktrees/index.json" in str(caught[0].message)
-    assert lk.TaskBoard(repo / ".learnkit" / "tasks").get(1).subject == "write b.txt"
-    plant(repo, {".team/requests.json": [{"state": "approved"}], ".team/config.json": {}})
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        full(repo)  # what somebody puts there later is not taken for state
-    assert (repo / ".team" / "requests.json").exists()
-
-
-def test_what_git_tracks_or_is_not_ours_is_not_moved(repo: Path) -> None:
-    plant(repo, {".team/config.json": OLD[".team/config.json"]})
-    git("add -f .team && git commit -q -m 'somebody has committed the mail'", repo)
-    plant(repo, {".tasks/build.json": {}, ".transcripts/notes.md": "mine"})
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        full(repo)
-    assert git("status --porcelain", repo).splitlines() == ["?? .tasks/", "?? .transcripts/"]
-    assert (repo / ".team" / "config.json").exists()
-
-
 def test_state_that_came_with_the_repository_is_refused(repo: Path, tmp_path: Path) -> None:
     """A plan that is approved already, or mail from the lead, would be somebody else's word."""
     (repo / ".LearnKit").mkdir()
@@ -163,20 +115,16 @@ BLIND = {
 
 
 @pytest.mark.parametrize("reason", BLIND)
-def test_when_git_cannot_say_what_it_tracks_nothing_is_taken_for_state(
+def test_when_git_cannot_say_what_it_tracks_state_that_is_there_is_refused(
     repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reason: str
 ) -> None:
     program = BLIND[reason].replace("GIT ", f"{shutil.which('git')} ").replace("REPO", str(repo))
-    plant(repo)
     git("config safe.directory '*'", repo)  # a repository cannot vouch for itself
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin" / "git").write_text(f"#!/bin/sh\n{program}\n")
     (tmp_path / "bin" / "git").chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # that it was moved, as it was once
-        full(repo)
-    assert all((repo / name).exists() for name in OLD)
+    full(repo)
     with pytest.raises(
         UsageError, match=rf"(?s)cannot say whether .*{reason}.*Make git status work"
     ):

@@ -8,8 +8,6 @@ read-only, and git ignores it.
 from __future__ import annotations
 
 import os
-import warnings
-from collections.abc import Iterator
 from pathlib import Path
 
 from learnkit.backends.files.store import Document, locked
@@ -22,10 +20,7 @@ VERSION = 1
 
 
 def open_state(workspace: str | Path, shell: Shell) -> tuple[Path, Git | None]:
-    """The folder of a workspace's state, which is made if it is not there.
-
-    State that an earlier version has left in the workspace is moved into it, once, with a warning.
-    """
+    """The folder of a workspace's state, which is made if it is not there."""
     workspace = Path(workspace).resolve()
     folder = workspace / STATE
     if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
@@ -62,7 +57,7 @@ def open_state(workspace: str | Path, shell: Shell) -> tuple[Path, Git | None]:
         (folder / ".gitignore").write_text("*\n", "utf-8")
         if git is not None:
             git.exclude(f"{STATE}/")
-        _begin(workspace, folder, git, unsure=bool(problem))
+        _begin(folder)
     return folder, git
 
 
@@ -75,50 +70,15 @@ def _link_in(folder: Path) -> Path | None:
     return None
 
 
-def _begin(workspace: Path, folder: Path, git: Git | None, *, unsure: bool) -> None:
-    """Move what an earlier version has left, unless this was done before.
-
-    When git cannot say what it tracks, nothing is taken for state: it may be another person's.
-    """
+def _begin(folder: Path) -> None:
+    """Note the version of the state, and refuse a newer one."""
     file = Document(folder / "state.json")
-    found = file.read()
-    version = found.get("version") if isinstance(found, dict) else None
+    content = file.read()
+    version = content.get("version") if isinstance(content, dict) else None
     if isinstance(version, int) and version > VERSION:
         raise UsageError(
             f"{folder} was made by a newer version of learnkit (its state is {version}, and this "
             f"one knows {VERSION}); update learnkit, or move the folder away"
         )
-    if version is None:
-        moved = []
-        for name, old, new in () if unsure else _left(workspace, folder, git):
-            new.parent.mkdir(parents=True, exist_ok=True)
-            old.rename(new)
-            moved.append(f"{name} to {new.relative_to(workspace)}")
-        if moved:
-            warnings.warn(
-                f"learnkit keeps its state in {folder} now; moved {', '.join(moved)}", stacklevel=5
-            )
     if version != VERSION:
         file.write({"version": VERSION})
-
-
-def _left(workspace: Path, folder: Path, git: Git | None) -> Iterator[tuple[str, Path, Path]]:
-    """Name, old and new place of each part of an earlier version, known by its files."""
-    found = [(workspace, name, name.removeprefix("."), sign) for name, sign in _PARTS]
-    if git is not None:
-        parts = ("index.json", "events.jsonl")
-        found += [(git.root, f".worktrees/{name}", f"worktrees/{name}", "") for name in parts]
-    for top, name, place, sign in found:
-        old, new = top / name, folder / place
-        ours = not old.is_symlink() and (any(old.glob(sign)) if sign else old.is_file())
-        # What git tracks may be another person's; and moving it would look like deleting it.
-        if ours and not new.exists() and not (git is not None and git.tracked(name, top)):
-            yield name, old, new
-
-
-#: Where an earlier version kept its parts, and a file that says that they are ours.
-_PARTS = (
-    (".tasks", "task_*.json"),
-    (".team", "config.json"),
-    (".transcripts", "*-*.jsonl"),
-)
