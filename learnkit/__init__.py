@@ -56,7 +56,7 @@ _PUBLIC = {
     "widget.share": "share",
 }
 #: Public name -> the module that it stands for.
-_MODULES = {"charts": "views.charts", "models": "simulation.models", "views": "views"}
+_MODULES = {"charts": "views.charts", "simulated": "simulation.simulated", "views": "views"}
 _HOMES = {name: module for module, names in _PUBLIC.items() for name in names.split()}
 
 __all__ = sorted([*_HOMES, *_MODULES])
@@ -113,7 +113,7 @@ if TYPE_CHECKING:
     from learnkit.runtime.shell import LocalShell as LocalShell
     from learnkit.runtime.shell import ShellResult as ShellResult
     from learnkit.runtime.virtual_clock import VirtualClock as VirtualClock
-    from learnkit.simulation import models as models
+    from learnkit.simulation import simulated as simulated
     from learnkit.views import charts as charts
     from learnkit.widget.explore import Answer as Answer
     from learnkit.widget.explore import drag as drag

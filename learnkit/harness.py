@@ -19,6 +19,7 @@ from learnkit.backends.files.backend import FilesBackend
 from learnkit.backends.files.state import open_state
 from learnkit.core.agent import Agent
 from learnkit.core.mechanism import Mechanism
+from learnkit.core.request import live_client
 from learnkit.core.token_count import estimate_tokens
 from learnkit.errors import UsageError
 from learnkit.mechanisms.autonomy.lead import Autonomy
@@ -60,7 +61,7 @@ _SYSTEM = (
 
 
 def full_agent(
-    client: anthropic.Anthropic,
+    client: anthropic.Anthropic | None = None,
     workspace: str | Path = ".",
     *,
     parts: Collection[str] = PARTS,
@@ -86,7 +87,8 @@ def full_agent(
     client.clock: …``).
 
     Args:
-        client: an ``anthropic.Anthropic``; those of :func:`learnkit.connect` bring a clock.
+        client: an ``anthropic.Anthropic``; those of :func:`learnkit.connect` bring a clock. Without
+            one the API is asked, for ``model``, as :class:`learnkit.Agent` does.
         workspace: the folder it works in. Outside of a git repository there are no worktrees.
         parts: the parts that it has; by default all of :data:`PARTS`. Give a list where the
             requests have to stay the same when the harness gets a new part, as for a recording.
@@ -113,6 +115,8 @@ def full_agent(
         UsageError: for a part that there is not, one that another one needs, an extra tool with
             the name of one that is there, or a ``.learnkit`` that came with the repository.
     """
+    if client is None:
+        client = live_client(options.get("model"))
     chosen = _chosen(parts, without)
     place = _Place(workspace, chosen, shell, skills, compaction)
     root, shell, state = place.root, place.shell, place.state

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import ExitStack, nullcontext, suppress
 from dataclasses import dataclass, field
 from queue import SimpleQueue
@@ -115,7 +115,7 @@ class Agent:
         self.client = live_client(model) if client is None else client
         check_client(self.client)
         self._sender = without_retries(self.client)
-        self.mechanisms = (*mechanisms, *([Toolbox(*tools)] if tools else ()))
+        self.mechanisms = (*_listed("mechanisms", mechanisms), *_toolbox(_listed("tools", tools)))
         self.name = name
         self.events = EventLog() if events is None else events
         self.clock: Clock = clock or getattr(client, "clock", None) or SystemClock()
@@ -133,6 +133,12 @@ class Agent:
         self._batch: Batch | None = None  # until its results are in the messages
         self.tools: dict[str, Tool] = _attach(self, self.mechanisms)
         self.specs = [tool.spec() for tool in self.tools.values()]
+
+    def __repr__(self) -> str:
+        return (
+            f"<Agent {self.name!r} on {self.model}: {len(self._messages)} messages; "
+            f"tools: {', '.join(self.tools) or 'none'}>"
+        )
 
     # The loop
 
@@ -459,12 +465,35 @@ class Agent:
             self.stop = self.clock.signal(self.stop.name)
 
 
+def _listed(name: str, given: Any) -> Any:
+    """What was given as a list, or an error that says how to give it."""
+    if isinstance(given, str | Mapping) or not isinstance(given, Iterable):
+        raise UsageError(f"{name} is a list: write {name}=[{getattr(given, '__name__', '…')}]")
+    return given
+
+
+def _toolbox(tools: Sequence[Tool | Callable[..., Any]]) -> list[Toolbox]:
+    if wrong := [tool for tool in tools if isinstance(tool, Mechanism | type)]:
+        raise UsageError(f"{wrong[0]!r} is no tool; mechanisms go in as Agent(client, [mechanism])")
+    return [Toolbox(*tools)] if tools else []
+
+
+def _instead(given: object) -> str:
+    """What to write in place of something that is no mechanism."""
+    if isinstance(given, type) and issubclass(given, Mechanism):
+        return f": write {given.__name__}(…), an object of the class"
+    if isinstance(given, Tool) or callable(given):
+        name = getattr(given, "name", None) or getattr(given, "__name__", "tool")
+        return f" but a tool: write Agent(client, tools=[{name}])"
+    return ""
+
+
 def _attach(agent: Agent, mechanisms: Sequence[Mechanism]) -> dict[str, Tool]:
     """Bind mechanisms to an agent: all of them, or none if one of them cannot be."""
     tools: dict[str, Tool] = {}
     for number, mechanism in enumerate(mechanisms):
         if not isinstance(mechanism, Mechanism):
-            raise UsageError(f"{mechanism!r} is no mechanism; tools go in as Toolbox(tool, …)")
+            raise UsageError(f"{mechanism!r} is no mechanism{_instead(mechanism)}")
         if mechanism._agent is not None or any(one is mechanism for one in mechanisms[:number]):
             served = (mechanism._agent or agent).name
             raise UsageError(

@@ -190,6 +190,11 @@ def check_prompt(prompt: str | list[Block] | None, messages: list[Block]) -> Non
         if messages[-1]["role"] == "assistant" and not _paused(messages[-1]):
             raise UsageError("the model has had the last word: give run() a prompt")
         return
+    if not isinstance(prompt, str) and not all(isinstance(block, dict) for block in prompt):
+        raise UsageError(
+            f"the prompt is {prompt!r}; give a text, or a list of content blocks such as "
+            "{'type': 'text', 'text': '…'}"
+        )
     texts = [prompt] if isinstance(prompt, str) else [b.get("text", "…") for b in prompt]
     if not texts or not all(text.strip() for text in texts):
         raise UsageError("the prompt is empty; the API refuses empty messages")

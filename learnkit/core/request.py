@@ -102,6 +102,12 @@ def live_client(model: str | None) -> anthropic.Anthropic:
 def check_client(client: Any) -> None:
     """Raise unless an agent can use a client."""
     create = getattr(getattr(client, "messages", None), "create", None)
+    if not callable(create):
+        instead = f"Agent(model={client!r})" if isinstance(client, str) else "lk.scripted([…])"
+        raise UsageError(
+            f"{client!r} is no client of the SDK, which has messages.create; write {instead}, or "
+            "Agent(anthropic.Anthropic(), …)"
+        )
     if inspect.iscoroutinefunction(inspect.unwrap(create) if callable(create) else create):
         raise UsageError(
             f"{type(client).__name__} answers with coroutines, and an agent's loop is not async; "

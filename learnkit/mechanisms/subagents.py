@@ -18,9 +18,11 @@ from learnkit.core.inherit import child_of
 from learnkit.core.interface import Call
 from learnkit.core.mechanism import Mechanism
 from learnkit.core.token_count import estimate_tokens
+from learnkit.core.toolbox import Toolbox
 from learnkit.core.tools import Tool, tool
 from learnkit.core.transcript import as_text, request_of
 from learnkit.errors import ToolError, UsageError, described
+from learnkit.mechanisms.coding import CodingTools
 
 Factory = Callable[[], Sequence[Mechanism]]
 Inherit = Literal["none", "goal", "background", "everything"]
@@ -65,6 +67,8 @@ class Subagents(Mechanism):
     Args:
         factory: makes the mechanisms of one child, new ones for each. Among them may be a
             ``Permission``: it can only refuse more, as the parent's refusals hold for children.
+            By default a child has its parent's coding tools, and the functions that its parent was
+            given as tools.
         max_turns: how many times a child may ask the model.
         parallel: how many children run side by side, when one reply has several ``task`` calls.
         inherit: what a child knows besides its prompt: ``none`` for nothing; ``goal`` for what
@@ -78,14 +82,14 @@ class Subagents(Mechanism):
 
     def __init__(
         self,
-        factory: Factory,
+        factory: Factory | None = None,
         *,
         max_turns: int = 30,
         parallel: int = 3,
         inherit: Inherit = "none",
         depth: int = 1,
     ) -> None:
-        if not callable(factory):
+        if factory is not None and not callable(factory):
             raise UsageError(
                 f"{factory!r} makes no mechanisms; give a function that makes new ones for each "
                 "child, as in Subagents(lambda: [CodingTools(workspace)])"
@@ -159,7 +163,8 @@ class Subagents(Mechanism):
 
     def _child(self, lane: str, kind: Kind) -> Agent:
         agent = self.agent
-        made = [one for one in self._factory() if not isinstance(one, Subagents)]
+        mechanisms = _like(agent) if self._factory is None else self._factory()
+        made = [one for one in mechanisms if not isinstance(one, Subagents)]
         if self._depth > 1 and kind == "general":
             made.append(
                 Subagents(
@@ -192,6 +197,18 @@ class Subagents(Mechanism):
         if self._inherit == "background" and (found := _background(earlier, prompt, goal)):
             parts.append(f"<background>\n{_inside(found)}\n</background>")
         return "\n\n".join([*parts, prompt])
+
+
+def _like(agent: Agent) -> list[Mechanism]:
+    """What a child gets by default: the tools of its parent that hold no state."""
+    made: list[Mechanism] = []
+    for mechanism in agent.mechanisms:
+        if isinstance(mechanism, CodingTools):
+            root, shell = mechanism.workspace.root, mechanism.shell
+            made.append(CodingTools(root, shell, timeout=mechanism.timeout))
+        elif isinstance(mechanism, Toolbox):
+            made.append(Toolbox(*mechanism.tools))
+    return made
 
 
 def _inside(text: str) -> str:

@@ -182,6 +182,7 @@ WAYS = {
     "core/request.py": "ANTHROPIC_API_KEY",
     "course/first_edit/answers.py": "the panel's *Ask the model*",
     "course/lab.py": "LEARNKIT_MODE",
+    "harness.py": "full_agent(model=…)",
     "terminal/cli.py": "learnkit doctor --live",
     "terminal/doctor.py": "learnkit doctor --live",
     "terminal/session.py": "learnkit chat",

@@ -214,10 +214,34 @@ def test_when_one_cannot_be_attached_none_is() -> None:
     assert list(agent(free).tools) == ["ping"]
 
 
-def test_what_is_no_mechanism_or_no_tool_is_named() -> None:
-    with pytest.raises(UsageError, match=r"<Tool ping\(\)> is no mechanism; tools go in as Tool"):
-        agent(ping)
+#: What a newcomer may write, and what the error says to write instead.
+GUESSES: list[tuple[Callable[[Any], object], str]] = [
+    (lambda client: lk.Agent(client, [ping]), "Agent(client, tools=[ping])"),
+    (lambda client: lk.Agent(client, [len]), "Agent(client, tools=[len])"),
+    (lambda client: lk.Agent(client, [lk.Todo]), "write Todo(…), an object of the class"),
+    (lambda client: lk.Agent(client, mechanisms=lk.Todo()), "write mechanisms=[…]"),
+    (lambda client: lk.Agent(client, tools=ping), "write tools=[ping]"),
+    (lambda client: lk.Agent(client, tools=[lk.Todo()]), "Agent(client, [mechanism])"),
+    (lambda client: lk.Agent([lk.Todo()]), "lk.scripted([…])"),
+    (lambda client: lk.Agent("claude-x"), "Agent(model='claude-x')"),
+    (lambda client: lk.Agent(client).run(["Go."]), "a list of content blocks"),
+    (lambda client: lk.views.Timeline(lk.Agent(client)), "write Timeline(agent.events)"),
+    (lambda client: lk.full_agent(), "model='…' to ask the API"),
+]
 
+
+@pytest.mark.parametrize(("wrong", "instead"), GUESSES)
+def test_a_wrong_guess_says_what_to_write(wrong: Any, instead: str) -> None:
+    with pytest.raises(UsageError, match=re.escape(instead)):
+        wrong(lk.scripted([]))
+
+
+def test_an_agent_says_what_it_is_in_a_line() -> None:
+    line = repr(lk.Agent(lk.scripted([]), tools=[ping], name="alice", model="claude-x"))
+    assert line == "<Agent 'alice' on claude-x: 0 messages; tools: ping>"
+
+
+def test_a_tool_without_a_mark_is_named() -> None:
     class Mine(Mechanism):
         tools = (len,)  # type: ignore[assignment]
 

@@ -123,6 +123,21 @@ def test_a_factory_that_raises_is_an_error_result_too() -> None:
     assert "no workspace" in result(agent)["content"]
 
 
+def test_without_a_factory_a_child_has_its_parents_coding_tools_and_functions(
+    tmp_path: Path,
+) -> None:
+    def child(request: dict[str, Any]) -> Any:
+        offered.append([tool["name"] for tool in request["tools"]])
+        return lk.use("bash", command="touch made") if len(offered) == 1 else "done"
+
+    offered: list[list[str]] = []
+    script = {"lead": [task(), "done"], "lead.toolu_0001": child}
+    agent = parent(script, lk.Subagents(), lk.CodingTools(tmp_path), lk.Todo())
+    agent.run("Go.")
+    assert (tmp_path / "made").exists()
+    assert offered[0] == ["look", "bash", "read_file", "write_file", "edit_file"]
+
+
 def test_an_empty_prompt_is_refused() -> None:
     agent = parent({"lead": [task(" "), lk.say("done")]})
     agent.run("go")

@@ -11,12 +11,13 @@ from __future__ import annotations
 import importlib
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 from learnkit.core.events import Event
+from learnkit.errors import UsageError
 from learnkit.runtime.notebook import has_tapes, in_kernel, is_live, is_static
 from learnkit.views.drawing import display, static
 from learnkit.views.drawing.display import Canvas
@@ -78,6 +79,9 @@ class View(ABC, Generic[S]):
         lane: str | None = None,
         on_intent: Callable[[dict[str, Any]], object] | None = None,
     ) -> None:
+        if not isinstance(events, Iterable):
+            name = type(self).__name__
+            raise UsageError(f"{events!r} is no event log; write {name}(agent.events)")
         self.events = events
         self.lane = lane
         self.on_intent = on_intent

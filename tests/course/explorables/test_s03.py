@@ -53,7 +53,7 @@ def test_the_parts_are_what_the_model_would_see_to_the_last_token() -> None:
     parts = completion.parts(messages)
     assert parts[-1][0] == "request"
     assert [kind for kind, _ in parts].count("request") == 1
-    model = Forgetful([lk.models.Step("tests")], window=10**9)
+    model = Forgetful([lk.simulated.Step("tests")], window=10**9)
     assert sum(tokens for _, tokens in parts) == model.notice({"messages": messages})[0].distance
     calls = [
         block

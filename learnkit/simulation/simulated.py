@@ -1,4 +1,4 @@
-"""What ``lk.models`` offers: models that are rules instead of neural networks."""
+"""What ``lk.simulated`` offers: models that are rules instead of neural networks."""
 
 from __future__ import annotations
 
