@@ -15,7 +15,7 @@ from typing import Any, Literal
 from learnkit.core.agent import Agent, Outcome
 from learnkit.core.frames import defused
 from learnkit.core.inherit import child_of
-from learnkit.core.interface import Call
+from learnkit.core.interface import AgentLike, Call
 from learnkit.core.mechanism import Mechanism
 from learnkit.core.token_count import estimate_tokens
 from learnkit.core.toolbox import Toolbox
@@ -199,7 +199,7 @@ class Subagents(Mechanism):
         return "\n\n".join([*parts, prompt])
 
 
-def _like(agent: Agent) -> list[Mechanism]:
+def _like(agent: AgentLike) -> list[Mechanism]:
     """What a child gets by default: the tools of its parent that hold no state."""
     made: list[Mechanism] = []
     for mechanism in agent.mechanisms:
