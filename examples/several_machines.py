@@ -15,7 +15,7 @@ ADDRESS = "files:team"  # or sqlite:///team.db, or postgresql+psycopg://…
 
 
 def model(request):
-    """A model by rules, no LLM: write the file that the last task names, then say that it is done."""
+    """A model by rules, no LLM: write the file that the last task names, and complete the task."""
     text = str(request["messages"])
     task = list(re.finditer(r"Task #(\d+): Write (\w+\.txt)", text))[-1]
     done = text.count("tool_use_id", task.end())  # results since then

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shutil
@@ -10,7 +9,6 @@ import socket
 import sys
 import tempfile
 from collections.abc import Sequence
-from dataclasses import asdict
 from importlib import metadata
 from itertools import pairwise
 from pathlib import Path
@@ -152,25 +150,6 @@ def progress(
     for one in found:
         if one.state != "new":
             typer.echo(str(one))
-
-
-@app.command()
-def diff(
-    lesson: Annotated[str, typer.Argument(help="for example s05")],
-    later: Annotated[str, typer.Argument(help="by default: lesson, against the one before")] = "",
-    as_json: Annotated[bool, typer.Option("--json", help="for other programs")] = False,
-) -> None:
-    """Say what a lesson adds: tools, hooks, events, prompt and lines of code.
-    \f
-    """
-    from learnkit.course.additions import between
-    from learnkit.terminal.lesson_diff import as_text
-
-    found = between(lesson, later)
-    if as_json:
-        typer.echo(json.dumps([asdict(one) for one in found], ensure_ascii=False, indent=2))
-    else:
-        typer.echo(as_text(found, shutil.get_terminal_size().columns))
 
 
 @app.command()

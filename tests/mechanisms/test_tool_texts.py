@@ -7,10 +7,10 @@ import re
 from typing import Any
 
 import pytest
+from mechanism_classes import tools_of, within
 
 from learnkit import mechanisms
 from learnkit.course import files as course_files
-from learnkit.course.additions import tools_of, within
 from learnkit.mechanisms.skills.mechanism import Skills
 
 #: Sentences: the first one begins with a verb, as in "Read a text file."
@@ -24,7 +24,7 @@ FOREIGN = re.compile(
 
 
 def specs() -> list[dict[str, Any]]:
-    homes = [one.name for one in pkgutil.iter_modules(mechanisms.__path__, "learnkit.mechanisms.")]
+    homes = [one.name for one in pkgutil.iter_modules(mechanisms.__path__)]
     kinds = [kind for home in homes for kind in within(home)]
     found = [tool.spec() for kind in kinds for tool in tools_of(kind)]
     return [*found, *(tool.spec() for tool in Skills(course_files.skills()).tools)]
