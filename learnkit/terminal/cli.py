@@ -1,4 +1,4 @@
-"""The terminal: ``learnkit lab | progress | diff | chat | record | verify | html``, …"""
+"""The terminal: ``learnkit lab | progress | chat | serve | record | verify | html``, …"""
 
 from __future__ import annotations
 
