@@ -56,7 +56,11 @@ def methods(cls: type) -> Iterator[tuple[str, Any, str]]:
             continue
         bases = [vars(base)[name] for base in cls.__mro__[1:] if name in vars(base)]
         documented = [function.__doc__, *(getattr(base, "__doc__", None) for base in bases)]
-        yield f"{cls.__module__}:{cls.__name__}.{name}", function, "\n".join(filter(None, documented))
+        yield (
+            f"{cls.__module__}:{cls.__name__}.{name}",
+            function,
+            "\n".join(filter(None, documented)),
+        )
     constructor = vars(cls).get("__init__")
     if inspect.isfunction(constructor) and _written_in(constructor, cls.__module__):
         doc = "\n".join(filter(None, [cls.__doc__, constructor.__doc__]))
