@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from learnkit.core.agent import Agent
 from learnkit.core.events import EventLog
 from learnkit.course import files as course_files
-from learnkit.course.display.badge import MODES, badge
+from learnkit.course.display.badge import MODES, badge, filled_badge
 from learnkit.course.display.card import Card, show
 from learnkit.course.display.loop import loop_card
 from learnkit.course.display.question_cards import prediction_card, quiz_card, reveal_card
@@ -376,7 +376,7 @@ class Lab:
 
         if not self._recording.exists():
             return []
-        turns = Recording.load(self._recording).turns
+        turns = [turn for turn in Recording.load(self._recording).turns if not turn.invited]
         return [t.id for t in turns if t.id in self._unused.get(t.scenario, {t.id})]
 
     def reset(self) -> None:
@@ -440,6 +440,7 @@ class Lab:
         from learnkit.course.first_edit.answers import Recorded
 
         replay = recorded(self._recording, scenario)
+        replay.when_filled = partial(show, filled_badge())
         return from_source(Recorded(replay), clock, "replay", replay.model)
 
     @contextlib.contextmanager

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from learnkit.clients.recordings.recording import DEFAULTS, Recording, Turn, fol
 from learnkit.clients.recordings.request_hash import IGNORED, Prefix, unmarked
 from learnkit.clients.scripted import ERROR_TYPES, Failure, Reply, fail, raised_at_once
 from learnkit.core.events import LANE
+from learnkit.errors import UsageError
 
 #: Keys of a usage object that are worth keeping.
 _USAGE = (
@@ -29,11 +31,16 @@ _USAGE = (
 class Recorder:
     """Writes one scenario of a recording; its other scenarios stay as they are."""
 
-    def __init__(self, path: Path, scenario: str, origin: str) -> None:
+    def __init__(
+        self, path: Path, scenario: str, origin: str, invited: Sequence[Turn] = ()
+    ) -> None:
         self.path, self.scenario = path, scenario
         self.recording = Recording.load(path) if path.exists() else Recording()
         self._made = {"sdk": anthropic.__version__.rsplit(".", 1)[0], "source": origin}
         self._turns: list[Turn] = []
+        self._invited, self._shared = invited, self.recording.shared
+        #: The replies that must stay, by id of their turn, because an invited edit rests on them.
+        self.anchors: dict[str, Reply | Failure] = {}
         self._last: dict[str, tuple[Turn, Prefix]] = {}
         self._by_hash: dict[str, Turn] = {}
         self._lock = threading.Lock()
@@ -56,6 +63,11 @@ class Recorder:
                 meta.setdefault(key, prefix.body[key])
         id = f"{self.scenario}/{len(self._turns) + 1}"
         turn = self._turn(id, prefix, lane, answer)
+        if self.anchors.get(id, turn.answer) != turn.answer:
+            raise UsageError(
+                f"{id} has another reply than the turn that an invited edit follows or replaces; "
+                "write the edit for the new turns, or take it out of the recording"
+            )
         self._turns.append(turn)
         self._by_hash[prefix.hash] = turn
         if isinstance(answer, Reply):
@@ -75,7 +87,16 @@ class Recorder:
         old = self.recording.turns
         rest = [turn for turn in old if turn.scenario != self.scenario]
         at = next((i for i, t in enumerate(old) if t.scenario == self.scenario), len(rest))
-        self.recording.turns = [*rest[:at], *self._turns, *rest[at:]]
+        # An invited edit comes back when the turns are there that it follows.
+        there = {turn.id for turn in self._turns}
+        invited = []
+        for turn in self._invited:
+            if there >= {turn.after, turn.instead} - {None}:
+                invited.append(turn)
+                there.add(turn.id)
+        if invited:
+            self.recording.shared = self._shared | self.recording.shared
+        self.recording.turns = [*rest[:at], *self._turns, *invited, *rest[at:]]
 
     def _turn(self, id: str, prefix: Prefix, lane: str, answer: Reply | Failure) -> Turn:
         body = prefix.hide({k: v for k, v in unmarked(prefix.body).items() if k not in IGNORED})

@@ -9,12 +9,14 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import yaml
 
+from learnkit.clients.recordings.holes import check_command, check_holes, check_match, fill
 from learnkit.clients.recordings.request_hash import Prefix
 from learnkit.clients.scripted import Failure, Reply
 from learnkit.core.content import Block, sendable
@@ -45,6 +47,11 @@ class Turn:
         said: the messages that are new.
         edits: earlier messages that were changed since, by index.
         answer: the reply, or the API's error.
+        instead: of an invited edit, id of the turn whose message is edited.
+        match: the holes of the last message, and the pattern that a value must fit.
+        leaves: the files that the edited run changes, and what is in them; None for anything.
+        invited: whether it is asked only after an invited edit.
+        has_holes: whether it, or a turn before it, has a ``match``.
     """
 
     id: str
@@ -55,6 +62,11 @@ class Turn:
     said: list[Body]
     edits: dict[int, Body]
     answer: Reply | Failure
+    instead: str | None = None
+    match: dict[str, str] = field(default_factory=dict)
+    leaves: dict[str, str | None] | None = None
+    invited: bool = False
+    has_holes: bool = False
 
 
 @dataclass(slots=True)
@@ -78,6 +90,7 @@ class Recording:
     def prompts(self, scenario: str, lane: str = "lead") -> dict[str, str]:
         """What the user says in a scenario, by the id of the turn that answers it."""
         turns = [turn for turn in self.turns if (turn.scenario, turn.lane) == (scenario, lane)]
+        turns = [turn for turn in turns if not turn.invited]
         last = ((turn.id, turn.said[-1]["content"]) for turn in turns if turn.said)
         return {id: text for id, text in last if isinstance(text, str)}
 
@@ -116,8 +129,9 @@ class Recording:
                 raise UsageError(f"{path}, turn {number} {where}: {error!r}") from None
         ids = Counter(turn.id for turn in turns)
         for turn in turns:
-            if ids[turn.id] > 1 or (turn.after is not None and turn.after not in ids):
-                raise UsageError(f"{path}, turn {turn.id}: its id is doubled, or `after` unknown")
+            if ids[turn.id] > 1 or not ids.keys() >= {turn.after, turn.instead} - {None}:
+                what = "its id is doubled, or `instead` or `after` unknown"
+                raise UsageError(f"{path}, turn {turn.id}: {what}")
             for key in _SHARED:
                 if key in turn.params and turn.params[key] not in list(shared):
                     what = f"its {key}, {turn.params[key]!r}, are not in `shared`"
@@ -127,6 +141,10 @@ class Recording:
                         "a text or a list of text blocks" if key == "system" else "a list of tools"
                     )
                     raise UsageError(f"{path}, shared {turn.params[key]!r} must be {what}")
+        try:
+            _invite(turns)
+        except (TypeError, ValueError, re.error) as error:
+            raise UsageError(f"{path}, {error}") from None
         return cls(meta, shared, turns)
 
     def save(self, path: str | Path) -> None:
@@ -154,31 +172,68 @@ class Recording:
         """The request of each turn of a scenario, in canonical form, by turn id."""
         found: dict[str, Prefix] = {}
         for turn in self.turns:
-            if turn.scenario != scenario:
+            if turn.scenario != scenario or turn.has_holes:
                 continue
-            before: Prefix | None = None
-            messages: list[Body] = []
+            before = None
             if turn.after is not None:
                 if turn.after not in found:
                     what = f"comes after {turn.after}, which is not before it"
                     raise UsageError(f"turn {turn.id} {what}")
                 before = followed(found[turn.after], self.turn(turn.after).answer)
-                messages = before.body["messages"].copy()
-            for index, message in turn.edits.items():
-                if not 0 <= index < len(messages):
-                    raise UsageError(f"turn {turn.id} edits message {index} of {len(messages)}")
-                messages[index] = message
-            body = {
-                **{k: self.meta[k] for k in DEFAULTS if k in self.meta},
-                **{k: self.shared[v] if k in _SHARED else v for k, v in turn.params.items()},
-                "messages": [*messages, *turn.said],
-            }
-            found[turn.id] = Prefix.of(body, before)
+            found[turn.id] = self.request(turn, before, {})
         return found
+
+    def request(self, turn: Turn, before: Prefix | None, values: Mapping[str, str]) -> Prefix:
+        """The request of a turn, after the one before it and its reply, with its holes filled."""
+        said, edits = turn.said, turn.edits
+        if turn.has_holes:
+            said, edits = fill(said, values), fill(edits, values)
+        messages = before.body["messages"].copy() if before else []
+        for index, message in edits.items():
+            if not 0 <= index < len(messages):
+                raise UsageError(f"turn {turn.id} edits message {index} of {len(messages)}")
+            messages[index] = message
+        body = {
+            **{k: self.meta[k] for k in DEFAULTS if k in self.meta},
+            **{k: self.shared[v] if k in _SHARED else v for k, v in self.params(turn).items()},
+            "messages": [*messages, *said],
+        }
+        return Prefix.of(body, before)
+
+    def params(self, turn: Turn) -> Body:
+        """What else the request of a turn holds: of an invited edit, what was there before."""
+        if turn.params or not turn.invited:
+            return turn.params
+        return self.params(self.turn(str(turn.instead or turn.after)))
 
     def turn(self, id: str) -> Turn:
         """The turn with an id."""
         return next(turn for turn in self.turns if turn.id == id)
+
+
+def _invite(turns: list[Turn]) -> None:
+    """Mark the turns of invited edits, and check their holes."""
+    bound: dict[str, set[str]] = {}
+    marked: dict[str, Turn] = {}
+    for turn in turns:
+        before = marked.get(turn.after or "")
+        turn.invited = bool(turn.instead or turn.match or (before and before.invited))
+        turn.has_holes = bool(turn.match or (before and before.has_holes))
+        marked[turn.id] = turn
+        if not turn.has_holes:
+            continue
+        names = bound[turn.id] = bound.get(turn.after or "", set()) | set(turn.match)
+        try:
+            if turn.match:
+                check_match(turn.said[-1:], turn.match)
+            content = list(getattr(turn.answer, "content", ()))
+            if again := names & set(turn.match) & bound.get(turn.after or "", set()):
+                raise ValueError(f"{min(again)} has a value already: give it another name")
+            check_holes([turn.said, list(turn.edits.values()), content, turn.leaves], names)
+            for block in content:
+                check_command(str(block.get("input", {}).get("command", "")))
+        except (TypeError, ValueError, re.error) as error:
+            raise ValueError(f"turn {turn.id}: {error}") from None
 
 
 def _refuse_depth(text: str, loader: Any) -> None:
@@ -252,7 +307,7 @@ def _long_message(message: Body) -> Body:
 
 #: What a turn may hold: a misspelt key must not vanish.
 _KEYS = frozenset(
-    {"id", "scenario", "lane", "after", "params", "said", "edits"}
+    {"id", "scenario", "lane", "after", "params", "said", "edits", "instead", "match", "leaves"}
     | {"reply", "error", "stop", "usage", "latency"}
 )
 
@@ -282,7 +337,7 @@ def _read_turn(entry: dict[str, Any]) -> Turn:
                 raise ValueError(f"a text of `reply` must be a string, not {block['text']!r}")
         usage = None if entry.get("usage") is None else dict(entry["usage"])
         answer = Reply(blocks, entry.get("stop"), usage, float(entry.get("latency", 1.0)))
-    after = entry.get("after")
+    after, instead = entry.get("after"), entry.get("instead")
     return Turn(
         id=str(entry["id"]),
         scenario=str(entry["scenario"]),
@@ -292,15 +347,26 @@ def _read_turn(entry: dict[str, Any]) -> Turn:
         said=[_long_message(one) for one in entry.get("said") or []],
         edits={int(k): _long_message(v) for k, v in (entry.get("edits") or {}).items()},
         answer=answer,
+        instead=None if instead is None else str(instead),
+        match=entry.get("match") or {},
+        leaves=entry.get("leaves"),
     )
 
 
 def _write_turn(turn: Turn) -> dict[str, Any]:
     entry: dict[str, Any] = {"id": turn.id, "scenario": turn.scenario, "lane": turn.lane}
-    entry |= {"after": turn.after, "params": _Flow(turn.params)}
+    entry["after"] = turn.after
+    if turn.instead is not None:
+        entry["instead"] = turn.instead
+    if turn.params or not turn.invited:
+        entry["params"] = _Flow(turn.params)
+    if turn.match:
+        entry["match"] = turn.match
     entry["said"] = [_short_message(one) for one in turn.said]
     if turn.edits:
         entry["edits"] = {index: _short_message(one) for index, one in turn.edits.items()}
+    if turn.leaves is not None:
+        entry["leaves"] = turn.leaves
     if isinstance(turn.answer, Failure):
         one = turn.answer
         entry["error"] = {"status": one.status, "type": one.type, "message": one.message}

@@ -12,11 +12,13 @@ import json
 import threading
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
 
 import anthropic
 
 from learnkit.clients.recordings.difference import Change, changes
+from learnkit.clients.recordings.holes import bind, fill
 from learnkit.clients.recordings.recording import Recording, Turn, followed
 from learnkit.clients.recordings.request_hash import Prefix
 from learnkit.clients.scripted import Failure, Reply, Request
@@ -91,8 +93,14 @@ class Replay:
         self.scenario = scenario
         #: What the user says in this scenario, in order.
         self.prompts = list(recording.prompts(scenario).values())
-        self._turns = [turn for turn in recording.turns if turn.scenario == scenario]
+        turns = [turn for turn in recording.turns if turn.scenario == scenario]
+        self._recording = recording
+        self._turns = [turn for turn in turns if not turn.has_holes]
         self._prefixes = recording.prefixes(scenario)
+        self._with_holes = [turn for turn in turns if turn.has_holes]
+        self._fits: dict[tuple[str, str], _Filled] = {}
+        #: Called once, when a reply was filled with the learner's words.
+        self.when_filled: Callable[[], None] | None = None
         #: The model that was asked; another one would be another request.
         self.model: str | None = self._prefixes[self._turns[0].id].body.get("model")
         self._by_hash: dict[str, list[Turn]] = {}
@@ -112,7 +120,7 @@ class Replay:
             same = self._by_hash.get(prefix.hash, [])
             mine = [turn for turn in same if turn.lane == lane] or same
             if not mine:
-                raise self._miss(prefix, lane)
+                return self._filled(prefix, lane)
             turn = mine[min(self._asked[prefix.hash, lane], len(mine) - 1)]
             self._asked[prefix.hash, lane] += 1
             self._used.add(turn.id)
@@ -120,11 +128,64 @@ class Replay:
 
     def unused(self) -> list[str]:
         """Ids of the turns that nothing has asked for."""
-        return [turn.id for turn in self._turns if turn.id not in self._used]
+        used = self._used
+        return [turn.id for turn in self._turns if turn.id not in used and not turn.invited]
+
+    def _filled(self, prefix: Prefix, lane: str) -> Reply | Failure:
+        """The reply of the turn whose holes the words of this request fill."""
+        fits = [(turn, fit) for turn, fit in self._near(prefix) if _is(fit, prefix)]
+        fits = [(turn, fit) for turn, fit in fits if turn.lane == lane] or fits
+        if not fits or any(fit.answer != fits[0][1].answer for _, fit in fits):
+            raise self._miss(prefix, lane)
+        if self.when_filled is not None:
+            self.when_filled()
+            self.when_filled = None
+        return fits[0][1].answer
+
+    def _near(self, prefix: Prefix) -> list[tuple[Turn, _Filled]]:
+        """The turns with holes of which at least one is filled by the words of a request."""
+        tried = [(turn, self._fit(turn, prefix)) for turn in self._with_holes]
+        return [(turn, fit) for turn, fit in tried if fit is not None and fit.values]
+
+    def _fit(self, turn: Turn, asked: Prefix) -> _Filled | None:
+        """The turn with the words of a request; None if what comes before it is another one."""
+        before, values = None, dict[str, str]()
+        if turn.after is not None:
+            known = self._prefixes.get(turn.after)
+            earlier = self._recording.turn(turn.after)
+            fit = _Filled(known, earlier.answer, {}) if known else self._fit(earlier, asked)
+            if fit is None or not fit.complete or not _begins(fit.request, asked):
+                return None
+            before, values = followed(fit.request, fit.answer), fit.values
+        place = len(turn.said) + (len(before.body["messages"]) if before else 0)
+        if place >= len(asked.canon):
+            return None
+        key = turn.id, asked.hashes[place]
+        if key not in self._fits:
+            self._fits[key] = self._try(turn, before, values, asked.canon[place])
+        return self._fits[key]
+
+    def _try(
+        self, turn: Turn, before: Prefix | None, values: dict[str, str], asked: str
+    ) -> _Filled:
+        found: dict[str, str] | None = values
+        if turn.match:
+            template = Prefix.of({"messages": turn.said[-1:]}).canon[1]
+            found = bind(json.loads(template), json.loads(asked), turn.match, values)
+        complete, found = found is not None, values if found is None else found
+        answer = turn.answer
+        if isinstance(answer, Reply):
+            answer = replace(answer, content=tuple(fill(list(answer.content), found)))
+        return _Filled(self._recording.request(turn, before, found), answer, found, complete)
 
     def _miss(self, prefix: Prefix, lane: str) -> Miss:
+        near = self._near(prefix)
+        requests = self._prefixes | {turn.id: fit.request for turn, fit in near}
+        answers = {turn.id: turn.answer for turn in self._turns}
+        answers |= {turn.id: fit.answer for turn, fit in near}
+
         def likeness(turn: Turn) -> tuple[int, bool, int, float]:
-            canon = self._prefixes[turn.id].canon
+            canon = requests[turn.id].canon
             same = _agree(canon, prefix.canon)
             old, new = (
                 one[same][:2000] if same < len(one) else "" for one in (canon, prefix.canon)
@@ -132,10 +193,10 @@ class Replay:
             alike = difflib.SequenceMatcher(None, old, new).quick_ratio()
             return same, turn.lane == lane, -abs(len(canon) - len(prefix.canon)), alike
 
-        nearest = max(self._turns, key=likeness)
-        known = self._prefixes[nearest.id]
+        nearest = max([*self._turns, *(turn for turn, _ in near)], key=likeness)
+        known = requests[nearest.id]
         if _agree(known.canon, prefix.canon) == len(known.canon):
-            known = followed(known, nearest.answer)  # asked on, after its reply
+            known = followed(known, answers[nearest.id])  # asked on, after its reply
         path, diff = compare(known.canon, prefix.canon)
         found = changes(known.canon, prefix.canon)
         return Miss(
@@ -145,6 +206,31 @@ class Replay:
             changes=found,
             prefix=prefix,
         )
+
+
+@dataclass(frozen=True, slots=True)
+class _Filled:
+    """A turn whose holes were filled.
+
+    Attributes:
+        values: the words, by the names of the holes.
+        complete: whether all patterns fit; else some holes are left.
+    """
+
+    request: Prefix
+    answer: Reply | Failure
+    values: dict[str, str]
+    complete: bool = True
+
+
+def _begins(request: Prefix, asked: Prefix) -> bool:
+    """Whether a request is the beginning of another one; the hashes are running ones."""
+    place = len(request.hashes) - 1
+    return place < len(asked.hashes) and request.hashes[place] == asked.hashes[place]
+
+
+def _is(fit: _Filled, asked: Prefix) -> bool:
+    return fit.complete and fit.request.hash == asked.hash
 
 
 def _agree(these: list[str], those: list[str]) -> int:

@@ -38,15 +38,22 @@ class Keeper:
 
     def __init__(self, path: Path, scenario: str) -> None:
         recording = Recording.load(path)
-        turns = [turn for turn in recording.turns if turn.scenario == scenario]
+        every = [turn for turn in recording.turns if turn.scenario == scenario]
+        turns = [turn for turn in every if not turn.invited]
         if not turns:
             raise UsageError(
                 f"{path} has no turn of scenario {scenario!r}; write its replies first"
             )
         self._left: dict[str, list[Reply | Failure]] = {}
-        for turn, answer in zip(turns, _numbered([t.answer for t in turns]), strict=True):
+        answers = _numbered([turn.answer for turn in turns])
+        for turn, answer in zip(turns, answers, strict=True):
             self._left.setdefault(turn.lane, []).append(answer)
-        self._recorder = Recorder(path, scenario, recording.meta.get("source", "scripted"))
+        source, invited = recording.meta.get("source", "scripted"), [t for t in every if t.invited]
+        self._recorder = Recorder(path, scenario, source, invited)
+        bases = {id for turn in invited for id in (turn.after, turn.instead)}
+        self._recorder.anchors = {
+            turn.id: answer for turn, answer in zip(turns, answers, strict=True) if turn.id in bases
+        }
         self._given: dict[str, list[_Given]] = {}
 
     def enter(self) -> None:

@@ -1,4 +1,4 @@
-"""The badge: which lesson was opened, and where its replies come from."""
+"""The badges: which lesson was opened, and where its replies come from."""
 
 from __future__ import annotations
 
@@ -38,3 +38,9 @@ def badge(title: str, mode: str) -> Card:
         return {"text/html": f'{WRAP}<div style="{FRAME}">{html}<p>{esc(versions)}</p></div>'}
 
     return Card(html, f"{title} · {mode}: {MODES[mode]}", live)
+
+
+def filled_badge() -> Card:
+    """Return the card of a run whose recorded replies were filled with the learner's words."""
+    text = "recorded reply, with your words filled in"
+    return Card(f"<p>{text}</p>", text)
