@@ -145,10 +145,5 @@ def _load(module: str) -> Any:
             gc.enable()
 
 
-def _player() -> Any:
-    """Return what displays views. A view imports no player, and asks for it here."""
-    return importlib.import_module("learnkit.widget").Live()
-
-
 def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})

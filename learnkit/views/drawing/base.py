@@ -8,7 +8,6 @@ a value that no later step changes. A view doesn't know its player: it makes fra
 
 from __future__ import annotations
 
-import importlib
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -69,7 +68,7 @@ class View(ABC, Generic[S]):
     css: ClassVar[str] = ""
     #: The state before the first event.
     start: ClassVar[Any]
-    #: Displays views live; it is found when a view is first displayed.
+    #: Displays views live: an entry point of the group ``learnkit.players``, loaded when needed.
     player: ClassVar[Player | None] = None
 
     def __init__(
@@ -239,9 +238,14 @@ class View(ABC, Generic[S]):
 
 
 def _player() -> Player:
-    """The player. A view knows none; the front of the package introduces them to each other."""
+    """The player that has registered itself, as an entry point of its package."""
     if View.player is None:
-        View.player = importlib.import_module("learnkit")._player()
+        from importlib.metadata import entry_points  # slow to import, and rarely needed
+
+        registered = entry_points(group="learnkit.players")
+        if not registered:
+            raise UsageError("no player of pictures is installed: pip install learnkit")
+        View.player = next(iter(registered)).load()()
     return View.player
 
 
