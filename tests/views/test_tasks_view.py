@@ -161,6 +161,8 @@ def test_a_teammate_that_opens_the_board_is_no_night() -> None:
     view = Tasks(log)
     assert "opened 0" not in drawn(view)
     assert view.at(1) == view.at(2)
+    log.append("board.opened", tasks=[task(2)], time=4.0)
+    assert list(boxes(drawn(view))) == [2], "what somebody removed meanwhile is gone"
 
 
 def test_tasks_in_progress_at_once_are_under_each_other() -> None:
