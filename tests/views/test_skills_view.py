@@ -158,15 +158,6 @@ def test_each_agent_has_its_own_on_the_same_scale(log: EventLog) -> None:
     assert list(Skills(log, lane="lead").at().shelves) == ["lead"]
 
 
-def test_skills_that_nobody_listed_and_numbers_that_are_none() -> None:
-    log = EventLog()
-    log.append("skill.loaded", name="<b>", tokens="many")
-    log.append("skill.read", name="<b>", file="<script>")
-    view = Skills(log)
-    assert "&lt;b&gt;" in view.html()
-    assert "<script>" not in view.html()
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("width", [WIDE, NARROW])
 def test_a_hundred_skills_are_counted_and_fit(width: float) -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from teams import Ran, spawn, when, work
 
 import learnkit as lk
-from learnkit.views import Tasks, Team, Worktrees
+from learnkit.views import Team
 from learnkit.views.board import SPELLS
 from learnkit.views.drawing import theme
 from learnkit.views.drawing.display import NARROW, WIDE, Canvas, Shape, text_width
@@ -350,28 +350,3 @@ def test_a_real_crew_is_drawn_as_it_was(tmp_path: Any) -> None:
     ended = next(event.time for event in log if event.type == "task.completed")
     assert (spell.begin, spell.end) == (began, ended)
     assert "shut down" in words(view.draw(state, WIDE, 60))
-
-
-@pytest.mark.parametrize("kind", [Tasks, Team, Worktrees])
-def test_what_a_model_wrote_is_escaped_and_inside(kind: Any) -> None:
-    bad = '<script>alert(1)</script>" onx="' + "W" * 400
-    log = lk.EventLog()
-    log.append("run.started", lane="<b>", prompt=bad)
-    log.append("team.spawned", name=bad, role=bad, prompt=bad)
-    given = {"id": 1, "subject": bad, "owner": bad, "status": "in_progress", "tags": [bad]}
-    log.append("task.started", lane=bad, task=given, time=1.0)
-    log.append("task.refused", problem=bad)
-    log.append("worktree.create", lane=bad, tree={"name": bad, "branch": bad, "task_id": 1})
-    log.append("worktree.failed", tool="merge", name=bad, problem=bad)
-    one = {"id": bad, "refs": [bad], "subject": bad, "files": [bad]}
-    log.append("worktree.commits", commits=[one], time=2.0)
-    view = kind(log, on_intent=print)
-    for width in WIDTHS:
-        canvas = view.draw(view.at(), width, 60)
-        for html in [canvas.svg(), *(one.markup() for one in canvas.shapes), view.html()]:
-            assert "<script" not in html
-            assert '" onx="' not in html
-        for one in canvas.shapes:
-            if one.kind == "text":
-                end = one.x + 5.5 * len(one.lines[0]) * ("e" not in one.style)
-                assert end <= width, one.key

@@ -14,7 +14,6 @@ import learnkit as lk
 from learnkit.views import Timeline
 from learnkit.views.drawing import static
 from learnkit.views.drawing.display import NARROW, WIDE, Canvas
-from learnkit.views.drawing.time_axis import duration
 
 
 def ran(folder: Path, *script: Any) -> Timeline:
@@ -267,20 +266,6 @@ def test_counted_sleep_is_said(tmp_path: Path) -> None:
     assert counted not in " ".join(texts(drawn(Timeline(log))))
 
 
-def test_the_axis_has_round_marks(tmp_path: Path) -> None:
-    for seconds, marks in ((3, ["0 s", "1 s", "2 s"]), (3000, ["0 s", "15 min", "30 min"])):
-        canvas = drawn(ran(tmp_path, start(seconds), *[lk.say("x", latency=0)] * 2))
-        assert [canvas[f"time {mark}"].lines[0] for mark in marks] == marks
-
-
-def test_the_axis_holds_everything(tmp_path: Path) -> None:
-    for seconds in (0, 1, 7, 59, 61, 3599, 3601, 8000):
-        view = ran(tmp_path, replace(start(seconds), latency=0.0), *[lk.say("x", latency=0)] * 2)
-        state = view.at()
-        assert state.axis.scale >= state.run.now
-        assert state.axis.tick * 5 >= state.run.now
-
-
 @pytest.mark.parametrize("gap", [0.5, 30.0])
 def test_many_turns_stay_few_lengths(gap: float) -> None:
     log, now = lk.EventLog(), 0.0
@@ -316,24 +301,6 @@ def test_in_the_table_stand_both_runs() -> None:
     for said in ("<td>one after the other</td><td>lead</td>", "waits 35 min", "waits 10 min"):
         assert said in html
     assert len(html.encode()) < static.LIMIT
-
-
-@pytest.mark.parametrize(
-    ("seconds", "text"),
-    [
-        (0, "0 s"),
-        (1.5, "1.5 s"),
-        (119, "119 s"),
-        (120, "2 min"),
-        (2100, "35 min"),
-        (90.25, "90.2 s"),
-        (3930, "65.5 min"),
-        (9000, "2.5 h"),
-        (7200, "2 h"),
-    ],
-)
-def test_lengths_are_readable(seconds: float, text: str) -> None:
-    assert duration(seconds) == text
 
 
 @pytest.mark.parametrize("background", [True, False])
