@@ -77,10 +77,14 @@ LOGS: dict[str, list[Step]] = {
     "Messages": [
         *begins("lead", "Which one?"),
         *asks("lead", 1, 1),
-        says("lead", 1, "assistant", [text("I look."), LOOK]),
-        *calls("lead", "t1", "bash", {"command": "ls"}, "no such file", is_error=True),
+        says("lead", 1, "assistant", [text("I look."), LOOK, use("t2", "send_mail", to="me")]),
+        *calls("lead", "t1", "bash", {"command": "ls"}, "3"),
+        *calls("lead", "t2", "send_mail", {"to": "me"}, "no tool", is_error=True, how="unknown"),
         says(
-            "lead", 2, "user", [result("t1", "no", is_error=True), text("<reminder>x</reminder>")]
+            "lead",
+            2,
+            "user",
+            [result("t1", "3"), result("t2", "no tool", is_error=True), text("<note>x</note>")],
         ),
         *asks("lead", 2, 3, "end_turn"),
         says("lead", 3, "assistant", [text("Oslo.")]),
@@ -93,7 +97,7 @@ LOGS: dict[str, list[Step]] = {
         ("alice", "request.opened", request("r2", "plan", sender="alice", to="lead")),
         ("alice", "request.refused", {"tool": "shutdown_response", "problem": "r9 is not known"}),
     ],
-    "Schedule": RACING[:6],
+    "Schedule": [*RACING[:6], RACING[-1]],
     "Skills": [
         ("lead", "skills.listed", {"catalogue": 80, "skills": {"tests": 900, "mail": 400}}),
         ("lead", "model.requested", {"turn": 1, "messages": 1}),
@@ -111,6 +115,10 @@ LOGS: dict[str, list[Step]] = {
         ("lead", "task.refused", {"tool": "task_claim", "problem": "task 2 is blocked by 1"}),
         ("alice", "task.completed", {"task": task(1, "parse", "completed", owner="alice")}),
         ("bob", "task.started", {"task": task(3, "write docs", "in_progress", owner="bob")}),
+        ("lead", "task.created", {"task": task(4, "release")}),
+        ("lead", "task.updated", {"task": task(4, "release", "pending", 2)}),
+        ("lead", "task.updated", {"task": task(4, "release", "pending", 2, description="more")}),
+        ("lead", "task.deleted", {"task": task(4, "release", "pending", 2)}),
     ],
     "Team": [
         *begins("lead", "Go."),

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from typing import Any
 
 import pytest
+from workday import use
 
 from learnkit.core.events import EventLog
 from learnkit.core.token_count import estimate_tokens
@@ -15,41 +15,11 @@ from learnkit.views.drawing import theme
 from learnkit.views.drawing.display import WIDE
 
 
-def use(id: str, name: str, **input: Any) -> dict[str, Any]:
-    return {"type": "tool_use", "id": id, "name": name, "input": input}
-
-
 def told(view: Messages, k: int) -> str:
     """What the player says at the k-th step, which changes the picture."""
     old, state = view.at(k - 1), view.at(k)
     assert view.frame(old) != view.frame(state)
     return view.told(state, old, view.events[k - 1])
-
-
-def test_every_step_that_changes_the_picture_says_what_happened(story: EventLog) -> None:
-    view = Messages(story)
-    heads, state = [], view.init()
-    for event in story:
-        old, state = state, view.step(state, event)
-        if view.frame(old) != view.frame(state):
-            heads.append(re.sub(r"\d\d+", "N", view.told(state, old, event)))
-    assert heads == [
-        "The run starts with “Count the files.”",
-        "Message 0 enters the array: “Count the files.”",
-        "Request 1 carries 1 message: ≈ N tokens, all new.",
-        "Message 1: the model calls bash and send_mail.",
-        "bash runs: ls | wc -l",
-        "bash is done after 0.2 s: “3”.",
-        "send_mail runs: to: me body: a b",
-        "send_mail does not exist: “no tool”.",
-        "Message 2 brings back 2 results, 1 error among them.",
-        "Request 2 carries all 3 messages: ≈ N tokens, of which N are new.",
-        "Message 3: the model says “There are three.”",
-    ]
-    assert re.sub(r"\d\d+", "N", view.finding(state)) == (
-        "Each request carries the whole array again: 2 requests, ≈ N tokens in all, "
-        "≈ N in the last one alone."
-    )
 
 
 def test_a_request_carries_all_rows_above_it(story: EventLog) -> None:

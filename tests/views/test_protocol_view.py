@@ -193,13 +193,3 @@ def test_of_many_requests_the_last_are_drawn_and_the_others_counted() -> None:
     assert "id r49" in canvas
     assert "id r45" not in canvas
     assert finding(log).startswith("50 requests: ")
-
-
-def test_a_step_is_a_change_of_a_request() -> None:
-    view = Protocol(refused_then_agreed())
-    state, steps = view.init(), 0
-    for event in view.events:
-        new = view.step(state, event)
-        steps += view.frame(new) != view.frame(state)
-        state = new
-    assert steps == 4

@@ -67,18 +67,6 @@ def told(view: View[Any]) -> list[str]:
     return said
 
 
-def test_the_sentence_of_each_step_says_what_happened() -> None:
-    assert told(Schedule(log_of(*STORY))) == [
-        "Seed 17 says who goes first: alice, bob and carol.",
-        "bob writes bob 1. In the file: bob 1.",
-        "alice reads bob 1, and is not done yet.",
-        "carol writes carol 1, while alice is in the middle. In the file: bob 1 and carol 1.",
-        "alice empties the file. Read before: bob 1.",
-        "✗ carol 1 is lost: it arrived after alice had read the file and before alice emptied it.",
-        "The end. Still to read: nothing. 2 messages sent, 1 lost.",
-    ]
-
-
 def test_the_title_says_who_lost_what_and_why() -> None:
     why = "arrived after alice had read the file and before alice emptied it."
     view = Schedule(log_of(*STORY))
@@ -141,15 +129,6 @@ def test_a_message_is_an_arrow_from_its_writer_into_the_file_and_reading_one_out
             "✗ c1",
             "empties",
         ]
-
-
-def test_beside_each_step_stand_the_messages_in_the_file_then() -> None:
-    canvas = drawn(Schedule(log_of(*STORY[:5])))
-    found = [(one.key.split()[1], one.lines[0]) for one in some(canvas, "in")]
-    assert found == [("0", "bob 1"), ("1", "bob 1"), ("2", "bob 1"), ("2", "carol 1")]
-    assert canvas["empty 3"].lines == ("empty",)
-    colour = {one.lines[0]: one.mark for one in some(canvas, "in")}
-    assert colour["bob 1"] == canvas["head of bob"].mark != canvas["head of carol"].mark
 
 
 def test_a_participant_keeps_its_colour_when_others_are_left_out() -> None:

@@ -85,10 +85,10 @@ SEEN: list[tuple[str, int | None, str, Callable[[Canvas], bool]]] = [
     (
         "Messages",
         None,
-        "an error is joined to its call, and the second request is longer than the first",
+        "a result and an error are joined to their calls, and the second request is longer",
         lambda c: (
-            "pair lead 2 0" in c
-            and c["box lead 2 0"].mark == "error"
+            {"pair lead 2 0", "pair lead 2 1"} <= {one.key for one in c.shapes}
+            and (c["box lead 2 0"].mark, c["box lead 2 1"].mark) == ("result", "error")
             and length(c, "request lead 2 ") > length(c, "request lead 1 ")
             and (c["request lead 2 bar"].mark, c["request lead 2 new"].mark) == ("cached", "fresh")
         ),

@@ -181,34 +181,6 @@ def test_tasks_in_progress_at_once_are_under_each_other() -> None:
     assert bars[0].width == pytest.approx(0.7 * bars[2].width, abs=1)
 
 
-def test_what_does_not_change_the_picture_is_no_step(tmp_path: Path) -> None:
-    script = [
-        lk.reply(*(lk.use("task_create", subject=name) for name in ("a", "b"))),
-        lk.use("task_update", task_id=2, addBlockedBy=[1]),
-        lk.use("task_update", task_id=1, status="completed"),
-        lk.use("task_update", task_id=2, addBlockedBy=[2]),
-        lk.use("task_update", task_id=1, status="deleted"),
-        lk.say("done"),
-    ]
-    agent = lk.Agent(lk.scripted(script), [lk.Tasks(lk.TaskBoard(tmp_path))])
-    agent.run("go")
-    view = Tasks(agent.events)
-    state, told = view.init(), []
-    for event in agent.events:
-        old, state = state, view.step(state, event)
-        if view.frame(state) != view.frame(old):
-            told.append(view.told(state, old, event))
-    assert told == [
-        "Task #1 (a) is on the board.",
-        "Task #2 (b) is on the board.",
-        "#2 waits for #1 now.",
-        "Task #1 (a) is completed; #2 is ready now.",
-        "The board refuses: task 2 cannot wait for itself.",
-        "Task #1 (a) is deleted.",
-    ]
-    assert view.finding(state) == "0 of 1 task completed; ready: #2."
-
-
 def test_with_an_intent_open_tasks_are_buttons_and_a_click_frees_the_next(tmp_path: Path) -> None:
     board, log = lk.TaskBoard(tmp_path), lk.EventLog()
     for name in ("a", "b"):

@@ -274,14 +274,6 @@ def test_a_claim_and_the_status_that_follows_are_one_change() -> None:
     assert view.frame(view.at(begun)) == view.frame(view.at())
 
 
-def test_mail_is_left_to_the_traffic() -> None:
-    day = Day()
-    view, before = Team(day.log), len(day.log)
-    mail = {"id": "m1", "from": "alice", "to": "lead", "content": "x", "type": "message"}
-    day.log.append("mail.sent", lane="alice", mail=mail, time=2.0)
-    assert view.at(before) == view.at()
-
-
 def test_the_finding_says_who_did_what() -> None:
     day = Day()
     view = Team(day.log)

@@ -181,15 +181,6 @@ def test_a_row_has_a_short_name_and_its_label_is_what_came_of_the_job() -> None:
     assert "sleep 600; make archive" in drawn(view)["job 0 archive"].says
 
 
-def test_an_arrow_leads_from_the_end_of_a_job_to_where_the_model_is_told() -> None:
-    canvas = drawn(Timeline(hour(background=True)))
-    for id in ("archive", "tests"):
-        job, arrow = canvas[f"job 0 {id}"], canvas[f"arrow 0 {id}"]
-        assert (arrow.x, arrow.y) == pytest.approx((job.x + job.width, job.y + 12), abs=0.2)
-        told = next(one for one in canvas.shapes if one.kind == "dot" and one.x == arrow.x)
-        assert told.mark == "injected"
-
-
 def test_no_two_things_of_a_row_overlap() -> None:
     for width in (WIDE, 500, NARROW):
         for view in (both(), Timeline(hour(background=True)), Timeline(hour(background=False))):
@@ -235,24 +226,6 @@ def test_how_a_job_ended_is_a_word_a_glyph_and_a_colour(
     assert label in texts(canvas)
     assert [one.mark for one in canvas.shapes if one.key.startswith("job")] == [mark]
     assert label.split(":")[0].split()[-1] in view.html()
-
-
-def test_each_step_says_what_changed() -> None:
-    view = Timeline(hour(background=True))
-    said, state = [], view.init()
-    for event in view.events:
-        new = view.step(state, event)
-        if event.type.startswith("job"):
-            said.append(view.told(new, state, event))
-        state = new
-    assert said == [
-        "Job 1 starts in the background: sleep 600; make archive.",
-        "Job 1 ends after 25 min: ✓ archive is done.",
-        "The next request delivers the result of job 1 to the model.",
-        "Job 2 starts in the background: sleep 600; make tests.",
-        "Job 2 ends after 10 min: ✓ tests is done.",
-        "The next request delivers the result of job 2 to the model, which was waiting for it.",
-    ]
 
 
 def test_counted_sleep_is_said(tmp_path: Path) -> None:
