@@ -6,6 +6,7 @@ import re
 from typing import Any, get_args
 
 import pytest
+from canvases import texts
 
 import learnkit as lk
 from learnkit.backends.request import RULES
@@ -74,10 +75,6 @@ def states(canvas: Canvas, id: str) -> dict[str, str]:
         for one in canvas.shapes
         if one.key.startswith(begins)
     }
-
-
-def texts(canvas: Canvas) -> list[str]:
-    return [line for one in canvas.shapes for line in one.lines]
 
 
 def reach(edge: Shape) -> tuple[float, float]:

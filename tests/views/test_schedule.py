@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 import workday
-from canvases import inside
+from canvases import drawn, inside
 from static_page import Page
 
 from learnkit.core.events import EventLog
@@ -46,10 +46,6 @@ STORY = (
     LOST,
     ("alice", "race.ended", {"texts": [], "content": [], "sent": 2, "read": 1}),
 )
-
-
-def drawn(view: Schedule, k: int | None = None, width: float = WIDE) -> Canvas:
-    return view.draw(view.at(k), width, 60)
 
 
 def some(canvas: Canvas, kind: str) -> list[Shape]:

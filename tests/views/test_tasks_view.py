@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from canvases import apart, inside, words
+from canvases import apart, drawn, inside, words
 
 import learnkit as lk
 from learnkit.mechanisms.tasks import clicks
@@ -28,10 +28,6 @@ def opened(*tasks: dict[str, Any]) -> lk.EventLog:
     log = lk.EventLog()
     log.append("board.opened", tasks=list(tasks))
     return log
-
-
-def drawn(view: Tasks, width: float = WIDE, rows: int = 60) -> Canvas:
-    return view.draw(view.at(), width, rows)
 
 
 def boxes(canvas: Canvas) -> dict[int, Shape]:
@@ -80,7 +76,7 @@ def test_a_label_is_whole_while_there_is_room_for_it(width: float) -> None:
     long = "transform the monthly means to °C"
     tasks = [task(1), task(2, "pending", 1), task(3, "pending", 1), task(4, "pending", 2, 3)]
     view = Tasks(opened(*({**one, "subject": long} for one in tasks)))
-    for box in boxes(drawn(view, width)).values():
+    for box in boxes(drawn(view, width=width)).values():
         assert " ".join(box.lines[1:]) == long
         assert box.height >= 10 + 16 * len(box.lines)
 
@@ -88,7 +84,7 @@ def test_a_label_is_whole_while_there_is_room_for_it(width: float) -> None:
 @pytest.mark.parametrize("width", WIDTHS)
 def test_nothing_overlaps_and_all_is_inside(width: float) -> None:
     view = Tasks(opened(*(task(n, "pending", *([n // 2] if n > 1 else [])) for n in range(1, 8))))
-    canvas = drawn(view, width)
+    canvas = drawn(view, width=width)
     found = boxes(canvas)
     assert len(found) == 7
     assert all(apart(one, other) for one, other in combinations(found.values(), 2))
@@ -99,7 +95,7 @@ def test_a_blocker_stands_before_what_waits_for_it() -> None:
     few = Tasks(opened(task(1), task(2, "pending", 1), task(3, "pending", 2)))
     many = Tasks(opened(*(task(n, "pending", n - 1) if n > 1 else task(n) for n in range(1, 9))))
     for view, width, axis in ((few, WIDE, "x"), (few, NARROW, "y"), (many, WIDE, "y")):
-        at = [getattr(one, axis) for one in boxes(drawn(view, width)).values()]
+        at = [getattr(one, axis) for one in boxes(drawn(view, width=width)).values()]
         assert at == sorted(set(at))
 
 
@@ -138,7 +134,7 @@ def night() -> lk.EventLog:
 @pytest.mark.parametrize("width", WIDTHS)
 def test_the_night_is_a_line_and_a_task_is_in_progress_across_it(width: float) -> None:
     view = Tasks(night())
-    canvas = drawn(view, width)
+    canvas = drawn(view, width=width)
     line, bar = canvas["opened 0"], canvas["bar 0"]
     assert "d" in line.style
     assert bar.mark == "done"

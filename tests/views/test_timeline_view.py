@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from canvases import crowded
+from canvases import crowded, drawn, texts
 
 import learnkit as lk
 from learnkit.views import Timeline
@@ -26,18 +26,10 @@ def start(*seconds: float) -> Any:
     return lk.reply(*(lk.use("background_run", command=f"sleep {n}") for n in seconds))
 
 
-def drawn(view: Timeline, k: int | None = None, width: float = WIDE) -> Canvas:
-    return view.draw(view.at(k), width, 60)
-
-
 def boxes(canvas: Canvas, kind: str) -> list[tuple[float, float]]:
     """Where each box of a kind (``assistant``, ``idle``, ``call``, ``job``) begins and ends."""
     found = [one for one in canvas.shapes if one.kind == "box" and one.key.split()[0] == kind]
     return [(one.x, one.x + one.width) for one in found]
-
-
-def texts(canvas: Canvas) -> list[str]:
-    return [line for one in canvas.shapes for line in one.lines]
 
 
 def hour(*, background: bool) -> lk.EventLog:
