@@ -193,13 +193,9 @@ def test_with_an_intent_open_tasks_are_buttons_and_a_click_frees_the_next(tmp_pa
     view.on_intent(json.loads(boxes(drawn(view))[1].intent))
     found = boxes(drawn(view))
     assert [bool(one.intent) for one in found.values()] == [False, True]
+    assert not any(one.intent for one in drawn(Tasks(log)).shapes), "nobody would hear a click"
     assert found[2].lines[0] == "◎ #2 ready"
     assert view.finding(view.at()) == "1 of 2 tasks completed; ready: #2."
-
-
-def test_without_an_intent_nothing_looks_like_a_button() -> None:
-    view = Tasks(opened(task(1), task(2, "pending", 1)))
-    assert not any(one.intent for one in drawn(view).shapes)
 
 
 def test_what_stays_keeps_its_key_and_only_what_changed_differs() -> None:

@@ -138,6 +138,11 @@ def test_the_title_compares_the_runs() -> None:
 
 
 def test_what_is_saved_is_counted_against_the_same_work_done_serially(tmp_path: Path) -> None:
+    serial = Timeline(hour(background=False))
+    assert serial.finding(serial.at()) == (
+        "The work takes 60 min, as long as one thing after the other. "
+        "The model waits 35 min for its jobs."
+    )
     # Four turns; the one in which the model says that it waits exists only because of the jobs.
     view = ran(tmp_path, start(10, 10), lk.say("waiting"), lk.say("done"))
     state = view.at()
@@ -153,14 +158,6 @@ def test_a_turn_that_only_looks_at_a_job_is_not_work(tmp_path: Path) -> None:
     look = lk.use("check_background")
     view = ran(tmp_path, start(5), look, look, lk.say("waiting"), lk.say("done"))
     assert view.at().run.serial == 1 + 5 + 1
-
-
-def test_one_after_the_other_saves_nothing(tmp_path: Path) -> None:
-    view = Timeline(hour(background=False))
-    assert view.finding(view.at()) == (
-        "The work takes 60 min, as long as one thing after the other. "
-        "The model waits 35 min for its jobs."
-    )
 
 
 def test_a_row_has_a_short_name_and_its_label_is_what_came_of_the_job() -> None:
